@@ -1,0 +1,1 @@
+"""How evidence is made: from scores to an estimate, a classification and a restricted claim."""

@@ -1,0 +1,1 @@
+"""The command `caveat` and the groups that need the registry alone."""

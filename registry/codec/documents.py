@@ -1,0 +1,89 @@
+"""Records to documents and back; a document that does not fit is refused with every fault and its path."""
+
+from typing import Any, TypeVar
+
+from pydantic import TypeAdapter, ValidationError
+from pydantic_core import ErrorDetails, to_json
+
+from registry.codec.canonical import Json
+from registry.errors import Fault, InputError
+
+Noun = TypeVar("Noun")
+
+_EXPECTED = {
+    "missing": "is required and missing",
+    "unexpected_keyword_argument": "is not a known key",
+}
+
+
+_adapters: dict[type, TypeAdapter[Any]] = {}
+
+
+def _adapter(noun: type) -> TypeAdapter[Any]:
+    """Building one costs up to 20 ms, so each is built once, when first needed."""
+    if noun not in _adapters:
+        _adapters[noun] = TypeAdapter(noun)
+    return _adapters[noun]
+
+
+def to_document(record: object) -> dict[str, Any]:
+    """Return *record* as a JSON document: plain dicts, lists, texts and numbers."""
+    document: dict[str, Any] = _adapter(type(record)).dump_python(record, mode="json")
+    return document
+
+
+def to_document_as(noun: type[Noun], record: Noun) -> Any:
+    """Return *record* as a JSON document, read as *noun* (needed for generic records)."""
+    return _adapter(noun).dump_python(record, mode="json")
+
+
+def from_document(noun: type[Noun], document: Json, *, where: str) -> Noun:
+    """Return the *noun* that *document* describes.
+
+    Args:
+        where: what the document is, as the user knows it; the path inside it is added to each fault.
+
+    Raises:
+        InputError: with one fault for everything that does not fit.
+    """
+    return from_json(noun, to_json(document, inf_nan_mode="constants"), where=where)
+
+
+def from_json(noun: type[Noun], text: bytes | str, *, where: str) -> Noun:
+    """Return the *noun* that the JSON *text* describes; as `from_document`."""
+    try:
+        record: Noun = _adapter(noun).validate_json(text)
+    except ValidationError as error:
+        raise InputError(_fault(one, where) for one in error.errors(include_url=False)) from error
+    return record
+
+
+def json_schema(noun: type[Noun]) -> dict[str, Any]:
+    """Return the JSON Schema (2020-12) of *noun*."""
+    schema = _adapter(noun).json_schema(by_alias=True, mode="validation")
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}
+
+
+def _fault(error: ErrorDetails, where: str) -> Fault:
+    path = format_path(error["loc"])
+    known = _EXPECTED.get(error["type"])
+    found = known or error["msg"].removeprefix("Value error, ")
+    if known is None and error["type"] not in ("value_error", "json_invalid"):
+        found = f"{found}; found {_shorten(error['input'])}"
+    return Fault(code="not-valid", where=f"{where}, {path}" if path else where, found=found)
+
+
+def format_path(location: tuple[int | str, ...]) -> str:
+    """Return a path such as `claims[3].quote`; the names of record types that pydantic adds for unions are left out."""
+    path = ""
+    for step in location:
+        if isinstance(step, int):
+            path += f"[{step}]"
+        elif not step[:1].isupper() and step not in ("float", "str", "int", "none"):
+            path += f".{step}" if path else step
+    return path
+
+
+def _shorten(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= 80 else f"{text[:77]}..."

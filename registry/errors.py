@@ -1,0 +1,72 @@
+"""Everything that can go wrong, as one family: where, what was expected, what was found, what to do.
+
+The exit code of a command is the `exit_code` of the error that ended it (docs/errors.md has a paragraph for each `code`).
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import ClassVar
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fault:
+    """One thing that is wrong, told so that a tired person can act on it."""
+
+    code: str
+    """A short name with hyphens, documented in docs/errors.md."""
+
+    where: str
+    """File, path inside it, column or identifier."""
+
+    found: str
+    """What is there, and what was expected instead."""
+
+    advice: str | None = None
+    """What to do next; None when the first two say it all."""
+
+    def __str__(self) -> str:
+        lines = [f"{self.code}: {self.where}", f"  {self.found}"]
+        if self.advice:
+            lines.append(f"  next: {self.advice}")
+        return "\n".join(lines)
+
+
+class CaveatError(Exception):
+    """The root: carries one or more faults, all found at once."""
+
+    exit_code: ClassVar[int] = 2
+
+    def __init__(self, faults: Fault | Iterable[Fault]) -> None:
+        self.faults: tuple[Fault, ...] = (faults,) if isinstance(faults, Fault) else tuple(faults)
+        if not self.faults:
+            raise ValueError("an error needs at least one fault")
+        super().__init__("\n".join(str(fault) for fault in self.faults))
+
+    @property
+    def code(self) -> str:
+        """The code of the first fault."""
+        return self.faults[0].code
+
+
+class InputError(CaveatError):
+    """What came in cannot be accepted; nothing was recorded."""
+
+
+class NotFoundError(CaveatError):
+    """What was asked for is not there."""
+
+
+class ConflictError(CaveatError):
+    """What came in contradicts what is recorded; nothing was recorded."""
+
+
+class AnswerNoError(CaveatError):
+    """The question was understood and the answer is no."""
+
+    exit_code = 1
+
+
+class UnavailableError(CaveatError):
+    """It could not be evaluated here: a library, a key, an endpoint or a database is missing."""
+
+    exit_code = 3

@@ -1,0 +1,83 @@
+"""One claim with everything the decision table asks of it: the input of station 6 and of `caveat classify`."""
+
+import builtins
+from dataclasses import dataclass
+from enum import StrEnum
+
+from registry.records.claim import Form, QuoteStatus, Relation, Reported
+from registry.records.evidence import Evidence
+from registry.records.model import ModelRef
+from registry.records.plan import Plan
+from registry.records.record import Record
+from registry.records.spec import PropertySpec
+
+
+class Infeasible(StrEnum):
+    """Why no defensible P_deploy can be built."""
+
+    TECHNICAL = "technical"
+    ONTOLOGICAL = "ontological"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Deployment(Record):
+    """The auditor's word on whether a defensible P_deploy exists."""
+
+    defensible: bool = True
+    infeasible: Infeasible | None = None
+    """Given exactly when it is not."""
+    description: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.defensible == (self.infeasible is not None):
+            raise ValueError("infeasible (technical or ontological) is given exactly when deployment is not defensible")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CaseClaim(Record):
+    """What the decision table needs to know of a claim."""
+
+    form: Form
+    property: PropertySpec
+    quote: str | None = None
+    quote_status: QuoteStatus = QuoteStatus.PARAPHRASE
+    relation: Relation | None = None
+    """Required for thresholds; bounds imply theirs; None for other forms."""
+    theta: float | None = None
+    """None for a threshold means: unpublished."""
+    reported: Reported | None = None
+    model: ModelRef | None = None
+
+    def __post_init__(self) -> None:
+        implied = {Form.UPPER_BOUND: Relation.AT_MOST, Form.LOWER_BOUND: Relation.AT_LEAST}.get(self.form)
+        if self.form is Form.THRESHOLD and self.relation is None:
+            raise ValueError("a threshold needs its relation, <= or >=")
+        if implied and self.relation not in (None, implied):
+            raise ValueError(f"{self.form.value} has the relation {implied.value}")
+        if self.form in (Form.EXISTENCE, Form.PREVALENCE) and (self.relation or self.theta is not None):
+            raise ValueError(f"{self.form.value} has neither relation nor theta")
+
+    @builtins.property
+    def effective_relation(self) -> Relation | None:
+        """The relation as given or as the form implies it; None for existence and prevalence."""
+        implied = {Form.UPPER_BOUND: Relation.AT_MOST, Form.LOWER_BOUND: Relation.AT_LEAST}
+        return self.relation or implied.get(self.form)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scoring(Record):
+    """What is known of the scorer."""
+
+    invariant: bool | None = None
+    """Result of the invariance check; None means it was not made."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Case(Record):
+    """A claim, its evidence and its plan; the scores come beside it."""
+
+    claim: CaseClaim
+    evidence: tuple[Evidence, ...] = ()
+    deployment: Deployment = Deployment()
+    plan: Plan = Plan()
+    scoring: Scoring = Scoring()

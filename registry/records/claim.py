@@ -1,0 +1,179 @@
+"""What a card claims: form, threshold, property, model version, and where it says so."""
+
+import builtins
+from dataclasses import dataclass
+from enum import StrEnum
+
+from registry.records.card import Anchor
+from registry.records.model import ModelRef
+from registry.records.record import Record
+
+
+class PropertyClass(StrEnum):
+    """The five property classes of the paper, section 5.1."""
+
+    CAPABILITY = "capability"
+    COMPLIANCE_REFUSAL = "compliance_refusal"
+    REASONING_MONITORABILITY = "reasoning_monitorability"
+    DECEPTION_SCHEMING = "deception_scheming"
+    AGENCY_META_TASK = "agency_meta_task"
+
+
+class Direction(StrEnum):
+    """Which way is safer."""
+
+    HIGHER_IS_SAFER = "higher_is_safer"
+    LOWER_IS_SAFER = "lower_is_safer"
+    NOT_SAFETY = "not_safety"
+
+
+class Form(StrEnum):
+    """Logical form of a claim, method section 2."""
+
+    EXISTENCE = "existence"
+    UPPER_BOUND = "upper_bound"
+    LOWER_BOUND = "lower_bound"
+    PREVALENCE = "prevalence"
+    THRESHOLD = "threshold"
+
+
+class Relation(StrEnum):
+    """How a score must stand to θ for the claim to hold."""
+
+    AT_MOST = "<="
+    AT_LEAST = ">="
+
+
+class QuoteStatus(StrEnum):
+    """Whether the claim's words are the card's own."""
+
+    VERBATIM = "verbatim"
+    PARAPHRASE = "paraphrase"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reported(Record):
+    """A figure as the card gives it, in the unit of the property's range."""
+
+    value: float
+    low: float | None = None
+    high: float | None = None
+    n: int | None = None
+    """Number of tasks or trials behind it, if stated."""
+
+    def __post_init__(self) -> None:
+        if self.low is not None and self.high is not None and not self.low <= self.high:
+            raise ValueError(f"low must not exceed high, got {self.low} and {self.high}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClaimRevision(Record):
+    """One revision of a claim, method section 2. A later revision says why it was made."""
+
+    claim: str
+    """The identifier, `CLM-…`."""
+    revision: int
+    """From 1, gapless."""
+    quote: str
+    """The claim's words: the card's own if `quote_status` is verbatim, otherwise ours."""
+    quote_status: QuoteStatus
+    form: Form
+    property: str
+    """`PRP-…@n`, the property φ with its class, range and direction."""
+    direction: Direction
+    model: ModelRef
+    card: str | None = None
+    """`CRD-…@n`; None for a claim that is known from elsewhere."""
+    anchor: Anchor | None = None
+    """Where the quote stands; never None for a verbatim quote with a card."""
+    relation: Relation | None = None
+    """Given exactly for thresholds and bounds."""
+    theta: float | None = None
+    """Threshold or bound; None for other forms, and for a threshold that is not published."""
+    reported: Reported | None = None
+    scoring: str | None = None
+    """`SCF-…@n`, the scoring function."""
+    test_context: str | None = None
+    """`CTX-…@n`, P_test."""
+    deploy_contexts: tuple[str, ...] = ()
+    """`CTX-…@n`, the specifications of P_deploy, in order."""
+    evaluation: str | None = None
+    """The evaluation the figure comes from, in words."""
+    deployment: str | None = None
+    """The deployment context claimed for, in words."""
+    source: str | None = None
+    """Where a claim without a registered card was read."""
+    note: str | None = None
+    why: str | None = None
+    """Why this revision was made; required from the second."""
+
+    def __post_init__(self) -> None:
+        needs_relation = self.form in (Form.THRESHOLD, Form.UPPER_BOUND, Form.LOWER_BOUND)
+        if needs_relation != (self.relation is not None):
+            raise ValueError("a relation belongs to thresholds and bounds, and only to them")
+        if self.form is Form.UPPER_BOUND and self.relation is not Relation.AT_MOST:
+            raise ValueError("an upper bound has the relation <=")
+        if self.form is Form.LOWER_BOUND and self.relation is not Relation.AT_LEAST:
+            raise ValueError("a lower bound has the relation >=")
+        if self.theta is not None and not needs_relation:
+            raise ValueError("theta belongs to thresholds and bounds")
+        if self.revision > 1 and not (self.why and self.why.strip()):
+            raise ValueError("a revision after the first needs its reason (why)")
+
+    @builtins.property
+    def reference(self) -> str:
+        """Identifier and revision, `CLM-…@n`."""
+        return f"{self.claim}@{self.revision}"
+
+
+class ClaimEventKind(StrEnum):
+    """What may happen to a claim as a whole."""
+
+    RESERVE = "reserve"
+    PUBLISH = "publish"
+    SUPERSEDE = "supersede"
+    WITHDRAW = "withdraw"
+    REJECT = "reject"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClaimEvent(Record):
+    """A step in the life of a claim."""
+
+    claim: str
+    event: ClaimEventKind
+    successor: str | None = None
+    """The claim that takes its place; given exactly for `supersede`."""
+    reason: str | None = None
+    """Required for supersede, withdraw and reject."""
+
+    def __post_init__(self) -> None:
+        if (self.event is ClaimEventKind.SUPERSEDE) != (self.successor is not None):
+            raise ValueError("a successor belongs to supersede, and only to it")
+        ends = self.event in (ClaimEventKind.SUPERSEDE, ClaimEventKind.WITHDRAW, ClaimEventKind.REJECT)
+        if ends and not (self.reason and self.reason.strip()):
+            raise ValueError(f"{self.event.value} needs a reason")
+
+
+class ClaimRelationKind(StrEnum):
+    """How two claims belong together."""
+
+    ALIAS = "alias"
+    RELATED = "related"
+    SPLITS = "splits"
+    MERGES = "merges"
+    RESTATES = "restates"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClaimRelation(Record):
+    """One claim's relation to another."""
+
+    claim: str
+    relation: ClaimRelationKind
+    other: str
+    note: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.claim == self.other:
+            raise ValueError("a claim cannot be related to itself")

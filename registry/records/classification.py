@@ -1,0 +1,128 @@
+"""What became of a claim: class, standing and mode of each of its readings."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Literal
+
+from registry.records.claim import Form
+from registry.records.evidence import Sign
+from registry.records.record import Record
+
+
+class ClaimClass(StrEnum):
+    """The classes of the paper, section 3.3."""
+
+    STABLE = "stable"
+    DEGRADED = "degraded"
+    INVERTED = "inverted"
+    UNDETERMINED = "undetermined"
+
+
+class Standing(StrEnum):
+    """How firmly a class stands."""
+
+    ESTABLISHED = "established"
+    CANDIDATE = "candidate"
+    STRUCTURAL_RISK = "structural_risk"
+    DIRECTION_VERIFIED = "direction_verified"
+    OBSERVED_CONDITION = "observed_condition"
+
+
+class Mode(StrEnum):
+    """Why a reading is undetermined."""
+
+    TECHNICAL = "technical"
+    ONTOLOGICAL = "ontological"
+    NOISY = "noisy"
+
+
+class Basis(StrEnum):
+    """What a class rests on."""
+
+    REPLAY = "replay"
+    REPORTED = "reported"
+    NONE = "none"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SpecVerdict(Record):
+    """The verdict against one specification of P_deploy."""
+
+    spec: str
+    class_: ClaimClass
+    standing: Standing | None
+    candidate: ClaimClass | None = None
+    mode: Mode | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadingVerdict(Record):
+    """One reading of the claim and what became of it."""
+
+    form: Form
+    class_: ClaimClass
+    standing: Standing | None
+    candidate: ClaimClass | None
+    """Class of the point estimate where the interval does not settle it, else None."""
+    mode: Mode | None
+    """Given exactly for undetermined."""
+    basis: Basis
+    direction: Sign | None
+    """Sign of ED, established or expected; None when nothing is known of it."""
+    why: str
+    """The row of the decision table in words, with the numbers that met it."""
+    resolves: str | None
+    """What would resolve an undetermined state; None otherwise."""
+    not_met_in_test: bool = False
+    """Whether the claim's own evaluation fails its relation."""
+    possible: tuple[ClaimClass, ...] = ()
+    """The classes still possible, for an undetermined reading with an interval."""
+    rule: str
+    """Name of the row of the decision table that decided."""
+    specs: tuple[SpecVerdict, ...] = ()
+    hangs_on_one_spec: bool = False
+    """Whether the class would differ without one contestable specification of P_deploy."""
+
+    def __post_init__(self) -> None:
+        if (self.class_ is ClaimClass.UNDETERMINED) != (self.mode is not None):
+            raise ValueError("a mode belongs to undetermined, and only to it")
+        if (self.class_ is ClaimClass.UNDETERMINED) != (self.resolves is not None):
+            raise ValueError("what resolves it belongs to undetermined, and only to it")
+
+
+class ItemStatus(StrEnum):
+    """Whether a minimum-reporting item is there."""
+
+    REPORTED = "reported"
+    MISSING = "missing"
+    NOT_APPLICABLE = "not_applicable"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChecklistItem(Record):
+    """One item of minimum reporting (paper Table 4, method section 8)."""
+
+    item: str
+    status: ItemStatus
+    note: str
+    """What is reported, or why it is missing or does not apply."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Classification(Record):
+    """All readings of one claim; the claim's own form comes first."""
+
+    readings: tuple[ReadingVerdict, ...]
+    inversion_margin: float | None
+    """Φ_test − θ; None without a numeric θ or without a test-side figure."""
+    checklist: tuple[ChecklistItem, ...]
+    schema: Literal["caveat/classification/1"] = "caveat/classification/1"
+
+    def __post_init__(self) -> None:
+        if not self.readings:
+            raise ValueError("a classification has at least one reading")
+
+    @property
+    def primary(self) -> ReadingVerdict:
+        """The reading in the claim's own form."""
+        return self.readings[0]

@@ -1,0 +1,140 @@
+"""Everything a registry knows of one claim, as of one log entry: what a supplement is assembled from."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Generic, TypeVar
+
+from registry.records.audit import Audit, EvidenceStatement, Result
+from registry.records.authority import Authority
+from registry.records.card import Card
+from registry.records.claim import ClaimEvent, ClaimRelation, ClaimRevision
+from registry.records.contestation import Contestation, ContestationEvent
+from registry.records.model import ModelVersion
+from registry.records.plan import Lock
+from registry.records.record import Record
+from registry.records.restriction import Restriction
+from registry.records.spec import SpecVersion
+from registry.records.statement import Entry, Payload
+from registry.records.trial import Run
+
+Said = TypeVar("Said", bound=Payload)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recorded(Record, Generic[Said]):
+    """A payload with the log entry that recorded it."""
+
+    entry: Entry
+    payload: Said
+
+
+class Lifecycle(StrEnum):
+    """Where a claim is in its life."""
+
+    RESERVED = "reserved"
+    REGISTERED = "registered"
+    PUBLISHED = "published"
+    SUPERSEDED = "superseded"
+    WITHDRAWN = "withdrawn"
+    REJECTED = "rejected"
+
+
+class Dispute(StrEnum):
+    """Whether somebody objects."""
+
+    UNDISPUTED = "undisputed"
+    CONTESTED = "contested"
+    """At least one contestation is open, answered or escalated."""
+    UPHELD = "upheld"
+    """A contestation was upheld and none is open."""
+
+
+class Staleness(StrEnum):
+    """Whether what was audited is still what is there."""
+
+    CURRENT = "current"
+    POTENTIALLY_STALE = "potentially_stale"
+
+
+class RestrictionStatus(StrEnum):
+    """What the latest audit left of the claim."""
+
+    UNAUDITED = "unaudited"
+    UNRESTRICTED = "unrestricted"
+    """Stable in its own form."""
+    RESTRICTED = "restricted"
+    """Degraded."""
+    SUSPENDED = "suspended"
+    """Inverted as candidate or structural risk: not to be relied on before a replay."""
+    WITHDRAWN = "withdrawn"
+    """Inverted, established."""
+    UNDETERMINED = "undetermined"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Status(Record):
+    """A claim's four independent axes, derived when read."""
+
+    lifecycle: Lifecycle
+    dispute: Dispute
+    staleness: Staleness
+    restriction: RestrictionStatus
+    stale_because: tuple[str, ...] = ()
+    """Each reason in a sentence; empty when current."""
+    superseded_by: str | None = None
+    """The claim that took its place."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuditFile(Record):
+    """One audit with all that belongs to it, each in log order."""
+
+    audit: Recorded[Audit]
+    lock: Recorded[Lock] | None
+    runs: tuple[Recorded[Run], ...] = ()
+    results: tuple[Recorded[Result], ...] = ()
+    evidence: tuple[Recorded[EvidenceStatement], ...] = ()
+    restrictions: tuple[Recorded[Restriction], ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContestationFile(Record):
+    """One contestation with its steps."""
+
+    contestation: Recorded[Contestation]
+    events: tuple[Recorded[ContestationEvent], ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dossier(Record):
+    """One claim, whole."""
+
+    log_origin: str
+    log_size: int
+    """Entries up to which this was read: the log as of entry `log_size`."""
+    claim: str
+    revisions: tuple[Recorded[ClaimRevision], ...]
+    """In order, the last is the current one; empty for a claim that is only reserved."""
+    status: Status
+    authorities: tuple[Recorded[Authority], ...] = ()
+    """Everybody who is named in it."""
+    card: Recorded[Card] | None = None
+    """The card revision that the current claim revision quotes."""
+    newer_cards: tuple[Recorded[Card], ...] = ()
+    model: Recorded[ModelVersion] | None = None
+    successors: tuple[Recorded[ModelVersion], ...] = ()
+    """Model versions that follow the claim's, nearest first."""
+    specs: tuple[Recorded[SpecVersion], ...] = ()
+    """The specification versions that the current revision refers to."""
+    newer_specs: tuple[Recorded[SpecVersion], ...] = ()
+    audits: tuple[AuditFile, ...] = ()
+    events: tuple[Recorded[ClaimEvent], ...] = ()
+    relations: tuple[Recorded[ClaimRelation], ...] = ()
+    """Relations in which the claim stands on either side."""
+    contestations: tuple[ContestationFile, ...] = ()
+    """Those that target the claim or one of its specifications."""
+
+    @property
+    def current(self) -> Recorded[ClaimRevision]:
+        """The latest revision; raises IndexError for a claim that is only reserved."""
+        return self.revisions[-1]

@@ -1,0 +1,132 @@
+"""The Evaluation Differential of one score table, with honest intervals (method sections 1 and 4)."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from registry.records.record import Record
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bounded(Record):
+    """A number with its interval; low and high are None together, and then `reason` says why."""
+
+    value: float
+    low: float | None
+    high: float | None
+    reason: str | None = None
+
+    def __post_init__(self) -> None:
+        if (self.low is None) != (self.high is None):
+            raise ValueError("low and high are given together or not at all")
+        if self.low is not None and self.high is not None and not self.low <= self.high:
+            raise ValueError(f"low must not exceed high, got {self.low} and {self.high}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Differential(Record):
+    """ED = Φ_test − Φ_deploy with its interval and the name of the method."""
+
+    value: float
+    low: float | None
+    high: float | None
+    method: str
+    reason: str | None = None
+    """Why there is no interval; None when there is one."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Normalised(Record):
+    """nED = ED / (σ_pool + ε); value None when it is not defined, and then `reason` says why."""
+
+    value: float | None
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Equivalence(Record):
+    """Two one-sided tests against ±margin (Schuirmann 1987)."""
+
+    p: float | None
+    """The larger of the two one-sided p-values; None without a variance."""
+    equivalent: bool
+    """True exactly when the interval at `level` lies within ±margin."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Counts(Record):
+    """What the estimate rests on."""
+
+    tasks: int
+    """Tasks seen on both sides."""
+    contexts_test: int
+    contexts_deploy: int
+    responses_test: int
+    responses_deploy: int
+    excluded_test: int
+    excluded_deploy: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Range(Record):
+    """The lowest and highest value a number could take."""
+
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskDifferential(Record):
+    """Pointwise ED(τ) of one task."""
+
+    task_id: str
+    phi_test: float
+    phi_deploy: float
+    ed: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SpecEstimate(Record):
+    """The estimate against one specification of P_deploy."""
+
+    spec: str
+    phi_test: Bounded
+    phi_deploy: Bounded
+    ed: Differential
+    ned: Normalised
+    sigma_pool: float | None
+    """Pooled standard deviation of single-response scores; None when a side has fewer than two."""
+    equivalence: Equivalence
+    minimum_detectable_ed: float | None
+    """Smallest |ED| found with 80 % power at this design; None without a variance."""
+    n: Counts
+    ed_under_exclusions: Range
+    """ED if every excluded response had the worst, and the best, score for it."""
+    pooled_ed: float | None = None
+    """The micro ED over all responses, where cells are unequal; None where it equals ED by design."""
+    p_ed: float | None = None
+    """Two-sided p of ED = 0 from the same standard error as the interval; None without a variance. Used to order specifications (Holm)."""
+    pointwise: tuple[TaskDifferential, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EstimateWarning(Record):
+    """Something a reader of the estimate must know."""
+
+    code: str
+    message: str
+    spec: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Estimate(Record):
+    """What one score table says, against every specification of P_deploy in it."""
+
+    margin: float
+    level: float
+    epsilon: float
+    range: tuple[float, float]
+    seed: int
+    contexts: Literal["random", "fixed", "nested"] = "random"
+    specs: tuple[SpecEstimate, ...]
+    warnings: tuple[EstimateWarning, ...] = ()
+    schema: Literal["caveat/estimate/1"] = "caveat/estimate/1"

@@ -1,0 +1,93 @@
+"""What is known without a replay, by layer (paper section 4)."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from registry.records.model import ModelRef
+from registry.records.record import Record
+
+
+class Layer(StrEnum):
+    """The four evidence layers."""
+
+    BEHAVIOURAL = "behavioural"
+    VERBALISED = "verbalised"
+    LATENT = "latent"
+    CUE_SENSITIVITY = "cue_sensitivity"
+
+
+class Access(StrEnum):
+    """Whether a layer could be looked at."""
+
+    AVAILABLE = "available"
+    UNAVAILABLE = "unavailable"
+    WITHHELD = "withheld"
+
+
+class EvidenceKind(StrEnum):
+    """What was observed, for layers that can bear on behaviour."""
+
+    OBSERVATION = "observation"
+    DEPARTURE = "departure"
+    PERTURBATION = "perturbation"
+    RISK_AMPLIFYING = "risk_amplifying"
+    ADVERSE = "adverse"
+
+
+class Effect(StrEnum):
+    """Which way a perturbation moved the score."""
+
+    AGAINST_CLAIM = "against_claim"
+    WITH_CLAIM = "with_claim"
+    UNKNOWN = "unknown"
+
+
+class Sign(StrEnum):
+    """Sign of an Evaluation Differential."""
+
+    POSITIVE = "positive"
+    NEGATIVE = "negative"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding(Record):
+    """A published number with what is known of its precision."""
+
+    value: float
+    unit: str
+    """For example `share`, `percentage points`, `count`."""
+    low: float | None = None
+    high: float | None = None
+    n: int | None = None
+    comparison: str | None = None
+    """What it is to be set beside, in words."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evidence(Record):
+    """One piece of evidence, or the statement that a layer is not available."""
+
+    layer: Layer
+    access: Access = Access.AVAILABLE
+    kind: EvidenceKind | None = None
+    """None: recognition only, or nothing known about behaviour."""
+    effect: Effect = Effect.UNKNOWN
+    expected_direction: Sign = Sign.UNKNOWN
+    """Sign of ED that a departure leads to expect."""
+    verified: bool = False
+    """Whether somebody checked it beyond the source's word."""
+    finding: Finding | None = None
+    summary: str | None = None
+    """What was found, in our words."""
+    source: str | None = None
+    location: str | None = None
+    """Page or section in the source."""
+    evaluation: str | None = None
+    """The evaluation it belongs to: an awareness rate is keyed by evaluation, never by model."""
+    model: ModelRef | None = None
+    """The model it was measured on; None means the claim's."""
+
+    def __post_init__(self) -> None:
+        if self.access is not Access.AVAILABLE and (self.finding is not None or self.kind is not None):
+            raise ValueError(f"a layer that is {self.access.value} has no finding and no kind")

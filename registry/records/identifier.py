@@ -1,0 +1,113 @@
+"""Identifiers with a check character, such as `CLM-AISI-2026-0042-K@3#9f2c41d07ab3e518`.
+
+The check character is ISO/IEC 7064 MOD 37,36 over all letters and digits before it.
+"""
+
+import re
+from dataclasses import dataclass
+from enum import StrEnum
+
+from registry.records.record import Record
+
+_ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+_VALUES = {character: value for value, character in enumerate(_ALPHABET)}
+_PATTERN = re.compile(
+    r"(?P<kind>[A-Z]{3})-(?P<authority>[A-Z][A-Z0-9]{1,11})-(?P<year>[0-9]{4})-(?P<number>[0-9]{4,})-(?P<check>[0-9A-Z])"
+    r"(?:@(?P<revision>[1-9][0-9]*))?(?:#(?P<digest>[0-9a-f]{16}))?"
+)
+
+
+class Kind(StrEnum):
+    """What an identifier names."""
+
+    CLAIM = "CLM"
+    AUDIT = "AUD"
+    CARD = "CRD"
+    CONTEXT = "CTX"
+    PROPERTY = "PRP"
+    SCORING = "SCF"
+    CUES = "CUE"
+    METHOD = "MTH"
+    CONTESTATION = "CON"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Identifier(Record):
+    """A parsed identifier, optionally of one revision and one exact content."""
+
+    kind: Kind
+    authority: str
+    year: int
+    number: int
+    revision: int | None = None
+    """None means: the latest."""
+
+    digest: str | None = None
+    """First 16 hexadecimal digits of the leaf; None means: whatever is recorded."""
+
+    @property
+    def bare(self) -> str:
+        """The identifier without revision and digest, with its check character."""
+        return format_identifier(self.kind, self.authority, self.year, self.number)
+
+    def __str__(self) -> str:
+        revision = "" if self.revision is None else f"@{self.revision}"
+        digest = "" if self.digest is None else f"#{self.digest}"
+        return f"{self.bare}{revision}{digest}"
+
+
+def check_character(text: str) -> str:
+    """Return the ISO/IEC 7064 MOD 37,36 check character of the letters and digits in *text*; hyphens are skipped."""
+    product = 36
+    for character in text:
+        if character != "-":
+            total = (product + _VALUES[character]) % 36 or 36
+            product = (total * 2) % 37
+    return _ALPHABET[(37 - product) % 36]
+
+
+def format_identifier(kind: Kind, authority: str, year: int, number: int) -> str:
+    """Return the identifier of *number*, with its check character and at least four digits."""
+    stem = f"{kind.value}-{authority}-{year:04d}-{number:04d}"
+    return f"{stem}-{check_character(stem)}"
+
+
+def parse_identifier(text: str, *kinds: Kind) -> Identifier:
+    """Return the identifier written in *text*, which must be of one of *kinds* if any are given.
+
+    Raises:
+        ValueError: not an identifier, a wrong check character (with the corrections that are one character away), or another kind.
+    """
+    written = text.strip()
+    match = _PATTERN.fullmatch(written)
+    if match is None:
+        match = _PATTERN.fullmatch(written.upper().split("#")[0])
+        hint = f"; did you mean {match[0]}?" if match else "; an identifier looks like CLM-AISI-2026-0042-K"
+        raise ValueError(f"{text!r} is not an identifier{hint}")
+    if match["kind"] not in set(Kind):
+        raise ValueError(f"{text!r} begins with {match['kind']}; known are {', '.join(Kind)}")
+    expected = check_character(written[: match.start("check")].rstrip("-"))
+    if match["check"] != expected:
+        nearby = " or ".join(suggest_corrections(match))
+        raise ValueError(f"the check character of {text!r} does not fit; did you mean {nearby}?")
+    kind = Kind(match["kind"])
+    if kinds and kind not in kinds:
+        wanted = " or ".join(f"{one.value}-…" for one in kinds)
+        raise ValueError(f"{text!r} names a {kind.name.lower()}, expected {wanted}")
+    return Identifier(
+        kind=kind,
+        authority=match["authority"],
+        year=int(match["year"]),
+        number=int(match["number"]),
+        revision=int(match["revision"]) if match["revision"] else None,
+        digest=match["digest"],
+    )
+
+
+def suggest_corrections(match: re.Match[str]) -> list[str]:
+    """Return what may have been meant: neighbouring digits of the number swapped, then the check character mended."""
+    head = f"{match['kind']}-{match['authority']}-{match['year']}"
+    number, check = match["number"], match["check"]
+    swapped = (number[:i] + number[i + 1] + number[i] + number[i + 2 :] for i in range(len(number) - 1))
+    found = [f"{head}-{one}-{check}" for one in swapped if one != number and check_character(f"{head}-{one}") == check]
+    return [*found, f"{head}-{number}-{check_character(f'{head}-{number}')}"]

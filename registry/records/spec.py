@@ -1,0 +1,136 @@
+"""Named, owned, versioned definitions: properties, scoring functions, contexts, cue inventories, methods."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from registry.records.claim import Direction, PropertyClass
+from registry.records.record import Record
+
+
+class SpecKind(StrEnum):
+    """What a specification defines."""
+
+    PROPERTY = "property"
+    SCORING = "scoring"
+    TEST_CONTEXT = "test_context"
+    DEPLOY_CONTEXT = "deploy_context"
+    CUE_INVENTORY = "cue_inventory"
+    METHOD = "method"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PropertySpec(Record):
+    """A property φ and what its score means."""
+
+    name: str
+    class_: PropertyClass
+    range: tuple[float, float]
+    """Lowest and highest possible score [a, b], a < b."""
+    direction: Direction
+    suppressible: bool = False
+    """Whether a model that recognises the test could hide it (deception, sandbagging, covert or destructive action)."""
+    description: str | None = None
+
+    def __post_init__(self) -> None:
+        if not self.range[0] < self.range[1]:
+            raise ValueError(f"range must run from low to high, got {list(self.range)}")
+
+
+class ScoringMethod(StrEnum):
+    """How a response becomes a score."""
+
+    PATTERN = "pattern"
+    JUDGE = "judge"
+    CHOICE = "choice"
+    LABEL = "label"
+    EXTERNAL = "external"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScoringSpec(Record):
+    """A scoring function s(τ, c, y)."""
+
+    name: str
+    method: ScoringMethod
+    description: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContextItem(Record):
+    """One measurement context c."""
+
+    id: str
+    """The `context_id` of the score table."""
+    system: str | None = None
+    """System prompt; None when it is not known or not disclosed, an empty text when there is none."""
+    template: str | None = None
+    """User message with `{task}` where the task goes; None when not known."""
+    cues: tuple[str, ...] = ()
+    """What in it could tell a model that it is tested."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContextSpec(Record):
+    """A context distribution: P_test or one specification of P_deploy."""
+
+    name: str
+    description: str
+    construction: str | None = None
+    """How the contexts were drawn or written."""
+    contexts: tuple[ContextItem, ...] = ()
+    """The contexts themselves; empty when they are only described."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cue(Record):
+    """One cue with its place in the vocabulary of method section 6."""
+
+    name: str
+    category: str
+    description: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CueInventorySpec(Record):
+    """The cues somebody found in a distribution."""
+
+    name: str
+    cues: tuple[Cue, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MethodSpec(Record):
+    """A procedure that evidence refers to."""
+
+    name: str
+    description: str
+    reference: str | None = None
+
+
+SpecBody = PropertySpec | ScoringSpec | ContextSpec | CueInventorySpec | MethodSpec
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SpecVersion(Record):
+    """One version of a specification; sealed when only its commitment is known."""
+
+    spec: str
+    """The identifier: `PRP-…`, `SCF-…`, `CTX-…`, `CUE-…` or `MTH-…`."""
+    kind: SpecKind
+    slug: str
+    """A short name, unique per owner and kind."""
+    version: int
+    """From 1, gapless."""
+    owner: str
+    """Authority code."""
+    body: SpecBody | None = None
+    commitment: str | None = None
+    """SHA-256 of the salted body, hexadecimal, when the body is sealed."""
+    why: str | None = None
+    """Why this version was made; required from the second."""
+
+    def __post_init__(self) -> None:
+        if (self.body is None) == (self.commitment is None):
+            raise ValueError("a specification has either a body or a commitment")
+        if self.version > 1 and not (self.why and self.why.strip()):
+            raise ValueError("a version after the first needs its reason (why)")

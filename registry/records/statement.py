@@ -1,0 +1,110 @@
+"""What is said and when: the unit of the log."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+from registry.records.audit import Audit, EvidenceStatement, Result
+from registry.records.authority import Authority
+from registry.records.card import Card
+from registry.records.claim import ClaimEvent, ClaimRelation, ClaimRevision
+from registry.records.contestation import Contestation, ContestationEvent
+from registry.records.model import ModelVersion
+from registry.records.plan import Lock
+from registry.records.publication import Publication
+from registry.records.record import Record
+from registry.records.restriction import Restriction
+from registry.records.spec import SpecVersion
+from registry.records.trial import Run
+
+Payload = (
+    Authority
+    | ModelVersion
+    | SpecVersion
+    | Card
+    | ClaimRevision
+    | ClaimEvent
+    | ClaimRelation
+    | Audit
+    | Lock
+    | Run
+    | Result
+    | EvidenceStatement
+    | Restriction
+    | Contestation
+    | ContestationEvent
+    | Publication
+)
+
+
+class StatementKind(StrEnum):
+    """The kinds of statement, each with one payload type."""
+
+    AUTHORITY = "authority"
+    MODEL_VERSION = "model_version"
+    SPEC_VERSION = "spec_version"
+    CARD = "card"
+    CLAIM_REVISION = "claim_revision"
+    CLAIM_EVENT = "claim_event"
+    CLAIM_RELATION = "claim_relation"
+    AUDIT = "audit"
+    LOCK = "lock"
+    RUN = "run"
+    RESULT = "result"
+    EVIDENCE = "evidence"
+    RESTRICTION = "restriction"
+    CONTESTATION = "contestation"
+    CONTESTATION_EVENT = "contestation_event"
+    PUBLICATION = "publication"
+
+
+PAYLOADS: dict[StatementKind, type[Payload]] = {
+    StatementKind.AUTHORITY: Authority,
+    StatementKind.MODEL_VERSION: ModelVersion,
+    StatementKind.SPEC_VERSION: SpecVersion,
+    StatementKind.CARD: Card,
+    StatementKind.CLAIM_REVISION: ClaimRevision,
+    StatementKind.CLAIM_EVENT: ClaimEvent,
+    StatementKind.CLAIM_RELATION: ClaimRelation,
+    StatementKind.AUDIT: Audit,
+    StatementKind.LOCK: Lock,
+    StatementKind.RUN: Run,
+    StatementKind.RESULT: Result,
+    StatementKind.EVIDENCE: EvidenceStatement,
+    StatementKind.RESTRICTION: Restriction,
+    StatementKind.CONTESTATION: Contestation,
+    StatementKind.CONTESTATION_EVENT: ContestationEvent,
+    StatementKind.PUBLICATION: Publication,
+}
+KINDS: dict[type[Payload], StatementKind] = {payload: kind for kind, payload in PAYLOADS.items()}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Statement(Record):
+    """One thing said by one actor at one time; its canonical bytes are hashed into a leaf."""
+
+    actor: str
+    """Authority code of who says it."""
+    at: datetime
+    """In UTC, to the second."""
+    payload: Payload
+    salt: str
+    """32 hexadecimal digits, so that an erased body cannot be guessed from its leaf."""
+
+    @property
+    def kind(self) -> StatementKind:
+        """The kind that belongs to the payload."""
+        return KINDS[type(self.payload)]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry(Record):
+    """A statement's place in the log."""
+
+    seq: int
+    """From 1, gapless."""
+    kind: StatementKind
+    actor: str
+    at: datetime
+    leaf: str
+    """SHA-256(0x00 ‖ JCS(statement)), hexadecimal (RFC 6962 leaf, RFC 8785 JSON)."""

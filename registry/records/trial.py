@@ -1,0 +1,68 @@
+"""A run: scores that somebody made, known by the digest of their table."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+from registry.records.record import Record
+
+
+class RunStatus(StrEnum):
+    """How a run ended; failed runs stay visible."""
+
+    COMPLETED = "completed"
+    ABORTED = "aborted"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Provenance(Record):
+    """Where responses came from. None means: not stated, and the checklist says so."""
+
+    endpoint: str | None = None
+    model_requested: str | None = None
+    model_returned: str | None = None
+    accessed: str | None = None
+    """Date or dates of access, ISO 8601."""
+    sampling: str | None = None
+    """Sampling parameters as set, default, or not settable."""
+    tools: str | None = None
+    """Tool and scaffold configuration."""
+    budget_spent: str | None = None
+    system_prompts: str | None = None
+    """Where the system prompts are disclosed."""
+    judge: str | None = None
+    """Judge model and rubric; for a deterministic scorer its name."""
+    transcripts: str | None = None
+    """SHA-256 of the stored responses."""
+    corpus_tasks: int | None = None
+    """Number of tasks in the original evaluation; coverage is replayed / corpus."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExcludedCount(Record):
+    """How many responses one side lost for one reason."""
+
+    arm: str
+    reason: str
+    count: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run(Record):
+    """Scores imported into an audit under its lock."""
+
+    audit: str
+    started_at: datetime
+    """When the first response was made; never before the lock (the database refuses it)."""
+    status: RunStatus
+    table: str
+    """SHA-256 of the score table's bytes, hexadecimal."""
+    source: str
+    """File name of the table."""
+    responses: int
+    """Scored responses."""
+    excluded: tuple[ExcludedCount, ...] = ()
+    finished_at: datetime | None = None
+    provenance: Provenance = Provenance()
+    note: str | None = None

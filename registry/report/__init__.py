@@ -1,0 +1,1 @@
+"""From records to a supplement: assemble, figures, HTML, PDF."""

@@ -1,0 +1,1 @@
+"""The ledger and its tables; rows never leave this room."""
