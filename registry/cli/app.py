@@ -1,0 +1,125 @@
+"""What every command is given: the configuration, the ledger, and one way to answer."""
+
+import functools
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
+
+import click
+
+from registry.config import Config, read_config
+from registry.errors import Fault, InputError
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from registry.store.ledger import Ledger
+    from registry.store.view import View
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+class App:
+    """One call of `caveat`."""
+
+    def __init__(self) -> None:
+        self.json = False
+        self.debug = False
+        self.registry: str | None = None
+        self.as_of: str | None = None
+        self._ledger: Ledger | None = None
+        self._config: Config | None = None
+
+    @property
+    def config(self) -> Config:
+        """The configuration of this call, read once."""
+        if self._config is None:
+            self._config = read_config(Path.cwd(), url=self.registry)
+        return self._config
+
+    @property
+    def ledger(self) -> "Ledger":
+        """The open ledger; raises UnavailableError if there is no registry here."""
+        if self._ledger is None:
+            import secrets  # noqa: PLC0415
+
+            from registry.store.ledger import Ledger  # noqa: PLC0415  (SQLAlchemy: 150 ms that `--help` need not pay)
+
+            self._ledger = Ledger.open(self.config.url, clock=self.config.now, salt=lambda: secrets.token_hex(16))
+        return self._ledger
+
+    @contextmanager
+    def view(self) -> Iterator["View"]:
+        """A reading of the registry, as of `--as-of` if that was given."""
+        with self.ledger.view(parse_as_of(self.as_of)) as view:
+            yield view
+
+    def report(self, document: Mapping[str, Any], text: "Callable[[Console], None] | None" = None) -> None:
+        """Answer: *document* with `--json`, otherwise what *text* prints.
+
+        The document carries a `schema` field. Without *text* the document itself is printed.
+        """
+        from registry.cli.output import print_json, print_text  # noqa: PLC0415  (rich: 40 ms)
+
+        if self.json or text is None:
+            print_json(document)
+        else:
+            print_text(text)
+
+    def say(self, message: str) -> None:
+        """Tell a person something that is not the answer, on standard error."""
+        click.echo(message, err=True)
+
+    def close(self) -> None:
+        """Let go of the database."""
+        if self._ledger is not None:
+            self._ledger.close()
+            self._ledger = None
+
+
+def parse_as_of(text: str | None) -> int | datetime | None:
+    """Return the log entry or the time written in *text*; None for None.
+
+    Raises:
+        InputError: neither a number of an entry nor an ISO 8601 date or time.
+    """
+    if text is None:
+        return None
+    if text.isdecimal():
+        return int(text)
+    from datetime import UTC, time  # noqa: PLC0415
+
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError as error:
+        found = f"{text!r} is neither the number of a log entry nor a date such as 2026-11-21 or 2026-11-21T12:00:00Z"
+        raise InputError(Fault(code="bad-as-of", where="--as-of", found=found)) from error
+    if len(text) <= len("2026-11-21"):
+        moment = datetime.combine(moment.date(), time.max)
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+
+
+def pass_app(function: Callable[Concatenate[App, P], R]) -> Callable[P, R]:
+    """Give the command its App and the options that all commands share: `--json`, `--registry`, `--debug`."""
+
+    @functools.wraps(function)
+    def command(*args: P.args, **kwargs: P.kwargs) -> R:
+        app = click.get_current_context().ensure_object(App)
+        for name in ("json", "registry", "debug", "as_of"):
+            value = kwargs.pop(name, None)
+            if value:
+                setattr(app, name, value)
+        return function(app, *args, **kwargs)
+
+    options = (
+        click.option("--json", is_flag=True, help="Answer with one JSON document."),
+        click.option("--registry", metavar="URL", help="The registry; default: CAVEAT_REGISTRY, registry.cfg, or sqlite:///caveat.db."),
+        click.option("--debug", is_flag=True, help="Show the traceback of an error."),
+    )
+    return functools.reduce(lambda wrapped, option: option(wrapped), reversed(options), command)
+
+
+as_of_option = click.option("--as-of", metavar="DATE|ENTRY", help="Read the registry as it was then.")

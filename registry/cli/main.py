@@ -1,0 +1,121 @@
+"""The command `caveat`: finds its groups by entry points, loads each when it is called, and ends with an honest exit code."""
+
+import os
+import sys
+from importlib.metadata import EntryPoint, PackageNotFoundError, distribution
+from typing import Any
+
+import click
+
+from registry.cli.app import App
+from registry.errors import CaveatError, Fault
+
+_GROUP = "caveat.commands"
+
+
+def find_commands(group: str = _GROUP) -> dict[str, EntryPoint]:
+    """Return the commands that this installation offers under *group*, by name."""
+    try:
+        installed = distribution("caveat").entry_points
+    except PackageNotFoundError:
+        return {}
+    return {point.name: point for point in installed.select(group=group)}
+
+
+class LazyGroup(click.Group):
+    """A group whose commands are loaded when they are asked for, and which says "did you mean"."""
+
+    def __init__(self, *args: Any, entry_points: str = _GROUP, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._entry_points = entry_points
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the names of all commands, sorted."""
+        return sorted({*super().list_commands(ctx), *find_commands(self._entry_points)})
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Return the command called *cmd_name*; None if there is none."""
+        found = super().get_command(ctx, cmd_name)
+        if found is not None:
+            return found
+        point = find_commands(self._entry_points).get(cmd_name)
+        if point is None:
+            return None
+        command: click.Command = point.load()
+        return command
+
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command that *args* call; a misspelt one is refused with what was probably meant."""
+        try:
+            return super().resolve_command(ctx, args)
+        except click.UsageError as error:
+            from difflib import get_close_matches  # noqa: PLC0415
+
+            near = get_close_matches(args[0], self.list_commands(ctx), n=1, cutoff=0.5)
+            if near and "did you mean" not in error.message.lower():
+                error.message += f" Did you mean {near[0]!r}?"
+            raise
+
+
+@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+@click.version_option(package_name="caveat", message="caveat %(version)s")
+@click.option("--registry", metavar="URL", help="The registry; default: CAVEAT_REGISTRY, registry.cfg, or sqlite:///caveat.db.")
+@click.option("--debug", is_flag=True, help="Show the traceback of an error.")
+@click.pass_context
+def cli(ctx: click.Context, *, registry: str | None, debug: bool) -> None:
+    """Register the claims of AI system cards, audit what of them stands in deployment, publish the supplement.
+
+    \b
+    Start here:   caveat demo            the whole story on bundled inputs, offline
+    Then:         caveat init            a registry of your own in this folder
+                  caveat card add CARD   and: claim add, audit new, report
+    """
+    app = ctx.ensure_object(App)
+    app.registry, app.debug = registry, debug
+    ctx.call_on_close(app.close)
+
+
+def main() -> None:
+    """Run `caveat` and exit: 0 yes or done, 1 the answer is no, 2 wrong usage or bad input, 3 could not be evaluated here."""
+    app = App()
+    try:
+        cli.main(obj=app, standalone_mode=False)
+        sys.stdout.flush()
+    except click.exceptions.Exit as exit_:
+        sys.exit(exit_.exit_code)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(error.exit_code)
+    except (click.Abort, KeyboardInterrupt):
+        click.echo("interrupted", err=True)
+        sys.exit(130)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(0)
+    except CaveatError as error:
+        _end(app, error, error.faults, error.exit_code)
+    except Exception as error:  # noqa: BLE001  (the last resort: no traceback ever reaches a user unasked)
+        fault = Fault(
+            code="internal-error",
+            where=type(error).__name__,
+            found=str(error) or "no message",
+            advice="this is a defect of Caveat; run again with --debug and report what it prints",
+        )
+        _end(app, error, (fault,), 3)
+
+
+def _end(app: App, error: Exception, faults: tuple[Fault, ...], exit_code: int) -> None:
+    if app.debug:
+        raise error
+    if app.json:
+        import json  # noqa: PLC0415
+
+        from registry.cli.output import fault_document  # noqa: PLC0415
+
+        click.echo(json.dumps(fault_document(faults), ensure_ascii=False, indent=2), err=True)
+    else:
+        from registry.cli.output import show  # noqa: PLC0415
+
+        for fault in faults:
+            click.echo(show(str(fault)), err=True)
+    sys.exit(exit_code)

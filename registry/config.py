@@ -1,0 +1,84 @@
+"""`registry.cfg` and the environment become one frozen Config; nobody else reads either."""
+
+import configparser
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from registry.errors import Fault, InputError
+from registry.records.authority import Authority, Role
+
+FILE_NAME = "registry.cfg"
+DEFAULT_URL = "sqlite:///caveat.db"
+_KNOWN = {"registry": {"url", "authority"}, "report": {"time_limit_s"}}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Config:
+    """What this call of Caveat works with."""
+
+    url: str = DEFAULT_URL
+    """SQLAlchemy URL of the registry."""
+    authority: str = "EXAMPLE"
+    """Code of the authority in whose name statements are made."""
+    time_limit_s: float = 120.0
+    """Seconds that one supplement may take to lay out."""
+    epoch: datetime | None = None
+    """The time to use instead of the clock (SOURCE_DATE_EPOCH); None means the clock."""
+
+    def __post_init__(self) -> None:
+        Authority(code=self.authority, name="-", role=Role.AUDITOR)
+        if not self.time_limit_s > 0:
+            raise ValueError(f"time_limit_s must be above 0, got {self.time_limit_s}")
+
+    def now(self) -> datetime:
+        """Return the time of this call in UTC, to the second."""
+        return self.epoch or datetime.now(UTC).replace(microsecond=0)
+
+
+def read_config(folder: Path, environ: Mapping[str, str] = os.environ, *, url: str | None = None, authority: str | None = None) -> Config:
+    """Return the configuration for *folder*: options first, then the environment, then `registry.cfg`, then the defaults.
+
+    Raises:
+        InputError: a file that is no configuration, an unknown section or key, a value that does not fit.
+    """
+    path = folder / FILE_NAME
+    values = _read_file(path)
+    chosen = {
+        "url": url or environ.get("CAVEAT_REGISTRY") or values.get("url", DEFAULT_URL),
+        "authority": authority or environ.get("CAVEAT_AUTHORITY") or values.get("authority", "EXAMPLE"),
+    }
+    try:
+        return Config(**chosen, time_limit_s=float(values.get("time_limit_s", "120")), epoch=_read_epoch(environ))
+    except (ValueError, OverflowError) as error:
+        raise InputError(Fault(code="bad-configuration", where=f"{path}, or the environment", found=str(error))) from error
+
+
+def _read_file(path: Path) -> dict[str, str]:
+    parser = configparser.ConfigParser(interpolation=None)
+    try:
+        if not parser.read(path, encoding="utf-8"):
+            return {}
+    except (configparser.Error, UnicodeDecodeError) as error:
+        raise InputError(Fault(code="bad-configuration", where=str(path), found=str(error).replace("\n", " "))) from error
+    unknown = [
+        Fault(code="bad-configuration", where=f"{path}, [{section}] {key}", found=f"is not known; known are {_list_known()}")
+        for section in parser.sections()
+        for key in parser[section]
+        if key not in _KNOWN.get(section, set())
+    ]
+    if unknown:
+        raise InputError(unknown)
+    return {key: value for section in parser.sections() for key, value in parser[section].items()}
+
+
+def _read_epoch(environ: Mapping[str, str]) -> datetime | None:
+    """SOURCE_DATE_EPOCH is the convention of reproducible-builds.org for a fixed clock."""
+    text = environ.get("SOURCE_DATE_EPOCH")
+    return datetime.fromtimestamp(int(text), UTC) if text else None
+
+
+def _list_known() -> str:
+    return ", ".join(f"[{section}] {key}" for section, keys in _KNOWN.items() for key in sorted(keys))
