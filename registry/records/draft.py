@@ -1,0 +1,90 @@
+"""What people write to register something: the claims file and the audit file, before anything is recorded."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from registry.records.audit import Independence
+from registry.records.case import Deployment, Scoring
+from registry.records.claim import Direction, Form, QuoteStatus, Relation, Reported
+from registry.records.evidence import Evidence
+from registry.records.model import ModelRef
+from registry.records.plan import Plan
+from registry.records.record import Record
+from registry.records.spec import ContextSpec, PropertySpec, ScoringSpec
+from registry.records.trial import Provenance
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClaimDraft(Record):
+    """One claim as a person writes it. `property`, `scoring` and the contexts are short names from the same file or the registry."""
+
+    quote: str
+    form: Form
+    property: str
+    """Short name of a property defined in the file or registered, or an identifier `PRP-…@n`."""
+    id: str | None = None
+    """`CLM-…` to revise or to fill a reserved identifier; None to register by content."""
+    quote_status: QuoteStatus = QuoteStatus.VERBATIM
+    card: str | None = None
+    """`CRD-…`; None means the file's."""
+    page: int | None = None
+    """Page on which the quote begins, from 1."""
+    relation: Relation | None = None
+    """Required for thresholds; bounds imply theirs."""
+    theta: float | None = None
+    """Threshold or bound; leave it out when it is not published."""
+    reported: float | Reported | None = None
+    """The card's figure, in the unit of the property's range (9 % is 0.09 on [0, 1])."""
+    direction: Direction | None = None
+    """None means the property's."""
+    scoring: str | None = None
+    test_context: str | None = None
+    deploy_contexts: tuple[str, ...] = ()
+    model: ModelRef | None = None
+    """None means the file's."""
+    evaluation: str | None = None
+    deployment: str | None = None
+    source: str | None = None
+    """Where the claim was read, when no card is registered."""
+    note: str | None = None
+    why: str | None = None
+    """Why a registered claim is changed; required exactly then."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClaimsFile(Record):
+    """The file that `caveat claim add` takes."""
+
+    claims: tuple[ClaimDraft, ...]
+    card: str | None = None
+    """`CRD-…`, the card that all claims without one of their own quote."""
+    model: ModelRef | None = None
+    """The model version that all claims without one of their own are about."""
+    properties: dict[str, PropertySpec] | None = None
+    """By short name."""
+    scorings: dict[str, ScoringSpec] | None = None
+    test_contexts: dict[str, ContextSpec] | None = None
+    deploy_contexts: dict[str, ContextSpec] | None = None
+    schema: Literal["caveat/claims/1"] = "caveat/claims/1"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuditDraft(Record):
+    """The file that `caveat audit lock` and `caveat audit import` take."""
+
+    claim: str
+    """`CLM-…` or `CLM-…@n`; without a revision, the latest."""
+    independence: Independence
+    question: str | None = None
+    deployment: Deployment = Deployment()
+    scoring: Scoring = Scoring()
+    evidence: tuple[Evidence, ...] = ()
+    plan: Plan = Plan()
+    deploy_specs: tuple[str, ...] = ("default",)
+    """Names of the P_deploy specifications as they stand in the score table."""
+    exclusion_rules: str | None = None
+    stopping_rule: str | None = None
+    budget: str | None = None
+    provenance: Provenance = Provenance()
+    note: str | None = None
+    schema: Literal["caveat/audit/1"] = "caveat/audit/1"

@@ -1,0 +1,295 @@
+"""A claims file becomes claim revisions: all of it or nothing, every fault at once, the same file twice changes nothing."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, fields, replace
+from itertools import islice
+
+from registry.errors import CaveatError, Fault, InputError
+from registry.intake.anchor import AnchoredText
+from registry.records.card import Anchor, Card
+from registry.records.claim import ClaimRevision, Form, QuoteStatus, Relation, Reported
+from registry.records.dossier import Recorded
+from registry.records.draft import ClaimDraft, ClaimsFile
+from registry.records.identifier import Kind, parse_identifier
+from registry.records.model import ModelRef, ModelVersion
+from registry.records.spec import PropertySpec, SpecKind
+from registry.registration.cards import get_card
+from registry.registration.specs import format_reference, get_spec, register_spec
+from registry.store.ledger import Writer
+from registry.store.view import natural_key
+
+_CHUNK = 2_000
+_MOST_FAULTS = 200
+_IMPLIED = {Form.UPPER_BOUND: Relation.AT_MOST, Form.LOWER_BOUND: Relation.AT_LEAST}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Registered:
+    """What became of a claims file."""
+
+    added: tuple[str, ...]
+    """`CLM-…@1`, in the order of the file."""
+    revised: tuple[str, ...]
+    """`CLM-…@n`."""
+    unchanged: int
+    """Claims that are registered already, word for word."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Placed:
+    """A draft and where it stands in the file, for error messages."""
+
+    where: str
+    draft: ClaimDraft
+
+
+def place_drafts(file: ClaimsFile, *, where: str) -> Iterator[Placed]:
+    """Give each claim of *file* its path."""
+    for position, draft in enumerate(file.claims):
+        yield Placed(where=f"{where}, claims[{position}]", draft=draft)
+
+
+def register_definitions(writer: Writer, file: ClaimsFile, *, owner: str, where: str) -> None:
+    """Register the properties, scoring functions and contexts that *file* defines, and its model version.
+
+    Raises:
+        ConflictError: one of them is registered otherwise; every such fault at once.
+    """
+    sections = (
+        (SpecKind.PROPERTY, "properties", file.properties),
+        (SpecKind.SCORING, "scorings", file.scorings),
+        (SpecKind.TEST_CONTEXT, "test_contexts", file.test_contexts),
+        (SpecKind.DEPLOY_CONTEXT, "deploy_contexts", file.deploy_contexts),
+    )
+    faults: list[Fault] = []
+    for kind, section, bodies in sections:
+        for slug, body in (bodies or {}).items():
+            try:
+                register_spec(writer, kind, slug, body, owner=owner)
+            except CaveatError as error:
+                faults += (replace(fault, where=f"{where}, {section}.{slug}: {fault.where}") for fault in error.faults)
+    if faults:
+        raise InputError(faults)
+
+
+class Registrar:
+    """Registers drafts into one open transaction; the caller commits it or lets it fall."""
+
+    def __init__(self, writer: Writer, *, owner: str, defaults: ClaimsFile, open_text: Callable[[Card], AnchoredText]) -> None:
+        self._writer = writer
+        self._owner = owner
+        self._defaults = defaults
+        self._open_text = open_text
+        self._cards: dict[str, Card] = {}
+        self._texts: dict[str, AnchoredText] = {}
+        self._specs: dict[tuple[SpecKind, str], tuple[str, PropertySpec | None]] = {}
+        self._models: set[ModelRef] = set()
+
+    def register(self, drafts: Iterable[Placed], progress: Callable[[int], None] = lambda _count: None) -> Registered:
+        """Append everything in *drafts* that is new or changed.
+
+        Raises:
+            InputError: with every fault (at most 200 are listed); the transaction must then be given up.
+        """
+        added: list[str] = []
+        revised: list[str] = []
+        unchanged = 0
+        faults: list[Fault] = []
+        stream = iter(drafts)
+        while chunk := list(islice(stream, _CHUNK)):
+            claims = [claim for placed in chunk if (claim := self._try(placed, faults)) is not None]
+            if not faults:
+                outcome = self._append(claims, faults)
+                added += outcome.added
+                revised += outcome.revised
+                unchanged += outcome.unchanged
+            if len(faults) >= _MOST_FAULTS:
+                break
+            progress(len(chunk))
+        if faults:
+            raise InputError(faults[:_MOST_FAULTS])
+        return Registered(added=tuple(added), revised=tuple(revised), unchanged=unchanged)
+
+    def _try(self, placed: Placed, faults: list[Fault]) -> tuple[Placed, ClaimRevision] | None:
+        """Return the revision that *placed* asks for, with an empty identifier unless it names one; its faults are collected."""
+        try:
+            return placed, self._build(placed)
+        except CaveatError as error:
+            faults += error.faults
+        except ValueError as error:
+            faults.append(Fault(code="not-valid", where=placed.where, found=str(error)))
+        return None
+
+    def _build(self, placed: Placed) -> ClaimRevision:
+        draft, where = placed.draft, placed.where
+        reference, body = self._resolve(SpecKind.PROPERTY, draft.property, f"{where}.property")
+        if body is None:
+            found = "is sealed; a claim needs a property that can be read"
+            raise InputError(Fault(code="spec-sealed", where=f"{where}.property", found=found))
+        card = self._get_card(draft.card or self._defaults.card, where)
+        anchor = self._find_anchor(draft, card, where)
+        model = draft.model or self._defaults.model
+        if model is None:
+            raise InputError(Fault(code="not-valid", where=f"{where}.model", found="is required and missing, here or for the whole file"))
+        reported = Reported(value=draft.reported) if isinstance(draft.reported, (int, float)) else draft.reported
+        _check_range(draft, reported, body, where)
+        return ClaimRevision(
+            claim=_parse_claim(draft.id, f"{where}.id") if draft.id else "",
+            revision=1,
+            quote=draft.quote,
+            quote_status=draft.quote_status,
+            form=draft.form,
+            property=reference,
+            direction=draft.direction or body.direction,
+            model=model,
+            card=f"{card.card}@{card.revision}" if card else None,
+            anchor=anchor,
+            relation=draft.relation or _IMPLIED.get(draft.form),
+            theta=draft.theta,
+            reported=reported,
+            scoring=self._resolve_optional(SpecKind.SCORING, draft.scoring, f"{where}.scoring"),
+            test_context=self._resolve_optional(SpecKind.TEST_CONTEXT, draft.test_context, f"{where}.test_context"),
+            deploy_contexts=tuple(
+                self._resolve(SpecKind.DEPLOY_CONTEXT, name, f"{where}.deploy_contexts[{position}]")[0]
+                for position, name in enumerate(draft.deploy_contexts)
+            ),
+            evaluation=draft.evaluation,
+            deployment=draft.deployment,
+            source=draft.source,
+            note=draft.note,
+        )
+
+    def _resolve(self, kind: SpecKind, name: str, where: str) -> tuple[str, PropertySpec | None]:
+        """Return the reference that *name* stands for, and its body if it is a property."""
+        if (kind, name) not in self._specs:
+            try:
+                spec = get_spec(self._writer, kind, name, owner=self._owner)
+            except CaveatError as error:
+                raise InputError(replace(fault, where=f"{where}: {fault.where}") for fault in error.faults) from error
+            body = spec.body if isinstance(spec.body, PropertySpec) else None
+            self._specs[kind, name] = (format_reference(spec), body)
+        return self._specs[kind, name]
+
+    def _resolve_optional(self, kind: SpecKind, name: str | None, where: str) -> str | None:
+        return None if name is None else self._resolve(kind, name, where)[0]
+
+    def _get_card(self, name: str | None, where: str) -> Card | None:
+        if name is None:
+            return None
+        if name not in self._cards:
+            try:
+                identifier = parse_identifier(name, Kind.CARD)
+                self._cards[name] = get_card(self._writer, identifier.bare, identifier.revision)
+            except ValueError as error:
+                raise InputError(Fault(code="bad-identifier", where=f"{where}.card", found=str(error))) from error
+        return self._cards[name]
+
+    def _find_anchor(self, draft: ClaimDraft, card: Card | None, where: str) -> Anchor | None:
+        if draft.quote_status is QuoteStatus.PARAPHRASE:
+            return None
+        if card is None:
+            raise InputError(
+                Fault(
+                    code="verbatim-without-card",
+                    where=f"{where}.quote",
+                    found="a verbatim quote needs the card it stands in, so that it can be found again",
+                    advice="register the card (caveat card add) and name it, or say quote_status: paraphrase with a source",
+                )
+            )
+        if card.document not in self._texts:
+            self._texts[card.document] = self._open_text(card)
+        try:
+            return self._texts[card.document].find(draft.quote, page=draft.page)
+        except CaveatError as error:
+            raise InputError(replace(fault, where=f"{where}.quote") for fault in error.faults) from error
+
+    def _append(self, claims: Sequence[tuple[Placed, ClaimRevision]], faults: list[Fault]) -> Registered:
+        """Append what is new or changed of one chunk."""
+        new: list[ClaimRevision] = []
+        revised: list[ClaimRevision] = []
+        unchanged = 0
+        known = self._writer.find_natural([natural_key(claim) for _, claim in claims if not claim.claim])
+        seen: set[str] = set()
+        for placed, claim in claims:
+            key = natural_key(claim)
+            current = self._writer.find_claim(claim.claim) if claim.claim else known.get(key)
+            if current is None:
+                if key in seen:
+                    faults.append(_twice(placed))
+                seen.add(key)
+                new.append(claim)
+            elif (differences := _compare(current.payload, claim)) == []:
+                unchanged += 1
+            elif placed.draft.why:
+                revised.append(_follow(current, claim, placed.draft.why))
+            else:
+                faults.append(_changed(placed, current.payload, differences))
+        if faults:
+            return Registered(added=(), revised=(), unchanged=0)
+        added = self._append_new(new)
+        self._writer.append_many(revised)
+        return Registered(added=added, revised=tuple(claim.reference for claim in revised), unchanged=unchanged)
+
+    def _append_new(self, claims: Sequence[ClaimRevision]) -> tuple[str, ...]:
+        free = iter(self._writer.allocate(Kind.CLAIM, self._owner, sum(not claim.claim for claim in claims)))
+        named = [claim if claim.claim else replace(claim, claim=next(free)) for claim in claims]
+        for claim in named:
+            if claim.model not in self._models:
+                ensure_model(self._writer, claim.model)
+                self._models.add(claim.model)
+        self._writer.append_many(named)
+        return tuple(claim.reference for claim in named)
+
+
+def ensure_model(writer: Writer, model: ModelRef) -> None:
+    """Register *model* without a predecessor unless it is registered."""
+    if writer.find_model(model) is None:
+        writer.append(ModelVersion(model=model))
+
+
+def _follow(current: Recorded[ClaimRevision], claim: ClaimRevision, why: str) -> ClaimRevision:
+    return replace(claim, claim=current.payload.claim, revision=current.payload.revision + 1, why=why)
+
+
+def _compare(current: ClaimRevision, claim: ClaimRevision) -> list[str]:
+    """Return the names of the fields in which *claim* differs from what is recorded."""
+    ours = {"claim", "revision", "why"}
+    return [one.name for one in fields(claim) if one.name not in ours and getattr(current, one.name) != getattr(claim, one.name)]
+
+
+def _check_range(draft: ClaimDraft, reported: Reported | None, body: PropertySpec, where: str) -> None:
+    low, high = body.range
+    values = {"theta": draft.theta, "reported": reported.value if reported else None}
+    faults = [
+        Fault(
+            code="out-of-range",
+            where=f"{where}.{name}",
+            found=f"{value:g} lies outside the range [{low:g}, {high:g}] of the property",
+            advice="write 9 % as 0.09 on a range of [0, 1]" if value > high == 1 else None,
+        )
+        for name, value in values.items()
+        if value is not None and not low <= value <= high
+    ]
+    if faults:
+        raise InputError(faults)
+
+
+def _parse_claim(text: str, where: str) -> str:
+    try:
+        return parse_identifier(text, Kind.CLAIM).bare
+    except ValueError as error:
+        raise InputError(Fault(code="bad-identifier", where=where, found=str(error))) from error
+
+
+def _twice(placed: Placed) -> Fault:
+    found = "the same claim (card, property, form, model and quote) stands twice in this file"
+    return Fault(code="claim-twice", where=placed.where, found=found, advice="remove one of them")
+
+
+def _changed(placed: Placed, current: ClaimRevision, differences: Sequence[str]) -> Fault:
+    return Fault(
+        code="claim-changed",
+        where=placed.where,
+        found=f"is registered as {current.reference} and differs in {', '.join(differences)}",
+        advice="give the reason as `why:` to record a new revision, or leave the claim as it is recorded",
+    )
