@@ -1,0 +1,126 @@
+"""`caveat card`: documents and their revisions."""
+
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import click
+
+from registry.cli.app import App, as_of_option, pass_app
+from registry.cli.parameters import CARD
+from registry.records.card import Card
+from registry.records.identifier import Identifier
+
+
+@click.group()
+def card() -> None:
+    """System cards: register a file, list what is registered, show one."""
+
+
+@card.command()
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option("--title", help="Title of the card; default: the name of the file.")
+@click.option("--publisher", required=True, help="Who published it.")
+@click.option("--published", type=click.DateTime(["%Y-%m-%d"]), help="Date of publication.")
+@click.option("--url", help="Where it was published.")
+@click.option("--revises", type=CARD, help="The registered card of which this file is a new revision.")
+@click.option("--why", help="Why there is a new revision.")
+@pass_app
+def add(app: App, *, file: Path, publisher: str, published: datetime | None, revises: Identifier | None, **words: str | None) -> None:
+    """Register a card (PDF, HTML, Markdown, plain text) with its digest and its text.
+
+    The same file twice changes nothing.
+    """
+    from registry.intake.read import read_card  # noqa: PLC0415
+    from registry.registration.cards import CardNote, register_card  # noqa: PLC0415
+
+    text = read_card(file)
+    note = CardNote(
+        title=words["title"] or file.stem,
+        publisher=publisher,
+        revises=revises.bare if revises else None,
+        published=published.date() if published else None,
+        url=words["url"],
+        why=words["why"],
+    )
+    with app.ledger.write(actor=app.config.authority) as writer:
+        registered, is_new = register_card(writer, text, note, authority=app.config.authority)
+    for warning in text.warnings:
+        app.say(f"warning: {warning}")
+    app.report(
+        {"schema": "caveat/card/1", "new": is_new, "card": _summarise(registered), "warnings": list(text.warnings)},
+        lambda console: console.print(
+            f"{'Registered' if is_new else 'Registered already, nothing changed:'} {registered.card}@{registered.revision}  "
+            f"{len(registered.pages)} page(s), {len(text.text):,} characters, sha256 {registered.document[:16]}…"
+        ),
+    )
+
+
+@card.command("list")
+@as_of_option
+@pass_app
+def list_(app: App) -> None:
+    """List the registered cards, the latest revision of each."""
+    with app.view() as view:
+        cards = [recorded.payload for recorded in view.list_cards()]
+    app.report(
+        {"schema": "caveat/cards/1", "cards": [_summarise(one) for one in cards]},
+        lambda console: console.print(_build_card_table(cards) if cards else "No cards are registered. Next: caveat card add FILE"),
+    )
+
+
+@card.command()
+@click.argument("card_id", type=CARD)
+@click.option("--page", type=click.IntRange(1), help="Show the text of one page.")
+@as_of_option
+@pass_app
+def show(app: App, *, card_id: Identifier, page: int | None) -> None:
+    """Show a card: what is recorded of its file, and its claims; or the text of one page."""
+    from registry.cli.claim_text import build_claim_table, summarise_claim  # noqa: PLC0415
+    from registry.registration.cards import get_card, get_card_text  # noqa: PLC0415
+
+    with app.view() as view:
+        found = get_card(view, card_id.bare, card_id.revision)
+        if page is not None:
+            _show_page(app, found, get_card_text(view, found).text, page)
+            return
+        claims = list(view.list_claims(card=found.card))
+    document = {"schema": "caveat/card/1", "card": _summarise(found), "claims": [summarise_claim(one) for one in claims]}
+
+    def text(console: Any) -> None:
+        from registry.cli.output import show as visible  # noqa: PLC0415
+
+        console.print(visible(f"{found.card}@{found.revision}  {found.title} ({found.publisher}, {found.published or 'no date'})"))
+        console.print(visible(f"{found.media_type.value}, {found.size_bytes:,} bytes, {len(found.pages)} page(s), sha256 {found.document}"))
+        agreement = "no second opinion" if found.agreement is None else f"{found.second_extractor} agrees on {found.agreement:.1%} of words"
+        console.print(visible(f"read by {found.extractor}; {agreement}\n"))
+        console.print(build_claim_table(claims) if claims else "No claims of it are registered. Next: caveat claim add claims.yaml")
+
+    app.report(document, text)
+
+
+def _show_page(app: App, found: Card, text: str, number: int) -> None:
+    from registry.cli.output import show as visible  # noqa: PLC0415
+    from registry.errors import Fault, NotFoundError  # noqa: PLC0415
+
+    page = next((one for one in found.pages if one.number == number), None)
+    if page is None:
+        last = found.pages[-1].number
+        raise NotFoundError(Fault(code="no-such-page", where=f"--page {number}", found=f"{found.card} has pages 1 to {last}"))
+    passage = text[page.start : page.stop]
+    document = {"schema": "caveat/page/1", "card": found.card, "revision": found.revision, "page": number, "text": passage}
+    app.report(document, lambda console: console.print(visible(passage), soft_wrap=True))
+
+
+def _summarise(one: Card) -> dict[str, Any]:
+    from registry.codec.documents import to_document  # noqa: PLC0415
+
+    document = to_document(one)
+    return {**{key: value for key, value in document.items() if key != "pages"}, "pages": len(one.pages)}
+
+
+def _build_card_table(cards: list[Card]) -> Any:
+    from registry.cli.output import build_table  # noqa: PLC0415
+
+    rows = [(f"{one.card}@{one.revision}", one.title, one.publisher, str(one.published or "–"), str(len(one.pages))) for one in cards]
+    return build_table(("card", "title", "publisher", "published", "pages"), rows, numbers=("pages",))

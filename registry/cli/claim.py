@@ -1,0 +1,266 @@
+"""`caveat claim`: register, read and follow claims."""
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from registry.cli.app import App, as_of_option, pass_app
+from registry.cli.main import LazyGroup
+from registry.cli.parameters import ANY, CLAIM, parse_model
+from registry.records.claim import ClaimEvent, ClaimEventKind
+from registry.records.identifier import Identifier, Kind
+
+
+@click.group(cls=LazyGroup, entry_points="caveat.commands.claim")
+def claim() -> None:
+    """Claims: register them from a file, show what became of them, revise, withdraw, contest."""
+
+
+@claim.command()
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option("--dry-run", is_flag=True, help="Check everything, record nothing.")
+@pass_app
+def add(app: App, *, file: Path, dry_run: bool) -> None:
+    """Register the claims of FILE: YAML or JSON, or one JSON claim per line (.jsonl) for many.
+
+    Every verbatim quote is found again in its card. The file is recorded wholly or not at all; the same file twice changes
+    nothing; a claim that differs from what is recorded needs its reason (`why:`) and becomes a new revision.
+    The format: caveat schema claims.
+    """
+    from registry.cli.progress import track  # noqa: PLC0415
+    from registry.registration.intake import register_file  # noqa: PLC0415
+
+    with track(app, f"registering {file.name}", unit="claims") as progress:
+        outcome = register_file(app.ledger, file, owner=app.config.authority, dry_run=dry_run, progress=progress)
+    document = {
+        "schema": "caveat/claim-add/1",
+        "dry_run": dry_run,
+        "added": list(outcome.added),
+        "revised": list(outcome.revised),
+        "unchanged": outcome.unchanged,
+    }
+
+    def text(console: Any) -> None:
+        verb = "would be" if dry_run else "were"
+        console.print(f"{len(outcome.added)} claims {verb} added, {len(outcome.revised)} revised, {outcome.unchanged} unchanged.")
+        for reference in (*outcome.added, *outcome.revised)[:20]:
+            console.print(f"  {reference}")
+        if len(outcome.added) + len(outcome.revised) > 20:
+            console.print("  … caveat claim list shows them all")
+
+    app.report(document, text)
+
+
+@claim.command("list")
+@click.option("--card", type=ANY, help="Only claims of this card.")
+@click.option("--model", metavar="DEV/NAME/VERSION", help="Only claims about this model version.")
+@click.option("--restriction", metavar="STATUS", help="Only claims with this restriction status, such as unaudited.")
+@click.option("--limit", type=click.IntRange(1), help="At most this many.")
+@as_of_option
+@pass_app
+def list_(app: App, *, card: Identifier | None, model: str | None, restriction: str | None, limit: int | None) -> None:
+    """List claims with their status."""
+    from registry.cli.claim_text import build_claim_table, summarise_claim  # noqa: PLC0415
+
+    wanted = parse_model(model, where="--model") if model else None
+    with app.view() as view:
+        found = view.list_claims(card=card.bare if card else None, model=wanted, limit=None if restriction else limit)
+        claims = [one for one in found if restriction in (None, one.status.restriction.value)][:limit]
+        size = view.log_size
+    document = {"schema": "caveat/claims-list/1", "log_size": size, "claims": [summarise_claim(one) for one in claims]}
+    app.report(document, lambda console: console.print(build_claim_table(claims) if claims else "No claims. Next: caveat claim add FILE"))
+
+
+@claim.command()
+@click.argument("claim_id", type=CLAIM)
+@as_of_option
+@pass_app
+def show(app: App, *, claim_id: Identifier) -> None:
+    """Show one claim, its passage, and what became of it."""
+    from registry.cli.claim_text import print_dossier  # noqa: PLC0415
+    from registry.codec.documents import to_document  # noqa: PLC0415
+
+    with app.view() as view:
+        dossier = view.dossier(claim_id.bare, claim_id.revision)
+    app.report({"schema": "caveat/dossier/1", **to_document(dossier)}, lambda console: print_dossier(console, dossier))
+
+
+@claim.command()
+@click.argument("identifier", type=ANY)
+@as_of_option
+@pass_app
+def history(app: App, *, identifier: Identifier) -> None:
+    """Tell everything that was ever said about an identifier, in the order of the log."""
+    from registry.cli.history_text import build_history_table, summarise_entry  # noqa: PLC0415
+
+    with app.view() as view:
+        said = view.history(identifier.bare)
+    document = {"schema": "caveat/history/1", "id": identifier.bare, "entries": [summarise_entry(one) for one in said]}
+    app.report(document, lambda console: console.print(build_history_table(said)))
+
+
+@claim.command()
+@click.argument("claim_id", type=CLAIM)
+@click.option("--from", "old", type=click.IntRange(1), help="Revision to compare from; default: the one before.")
+@click.option("--to", "new", type=click.IntRange(1), help="Revision to compare to; default: the latest.")
+@as_of_option
+@pass_app
+def diff(app: App, *, claim_id: Identifier, old: int | None, new: int | None) -> None:
+    """Show what changed between two revisions of a claim, field by field."""
+    from registry.cli.history_text import compare_revisions  # noqa: PLC0415
+    from registry.cli.output import build_table  # noqa: PLC0415
+
+    with app.view() as view:
+        dossier = view.dossier(claim_id.bare)
+    later = new or claim_id.revision or dossier.current.payload.revision
+    before, after, rows = compare_revisions(dossier, old or max(later - 1, 1), later)
+    document = {
+        "schema": "caveat/claim-diff/1",
+        "claim": claim_id.bare,
+        "from": before.revision,
+        "to": after.revision,
+        "why": after.why,
+        "changes": [{"field": field, "before": left, "after": right} for field, left, right in rows],
+    }
+
+    def text(console: Any) -> None:
+        console.print(f"{claim_id.bare}: revision {before.revision} → {after.revision}" + (f"; why: {after.why}" if after.why else ""))
+        cells = [(field, str(left), str(right)) for field, left, right in rows]
+        console.print(build_table(("field", "before", "after"), cells) if rows else "no difference")
+
+    app.report(document, text)
+
+
+@claim.command()
+@click.argument("words")
+@click.option("--limit", type=click.IntRange(1), default=20, show_default=True)
+@as_of_option
+@pass_app
+def search(app: App, *, words: str, limit: int) -> None:
+    """Find claims whose quote, note, property or model has all of WORDS."""
+    from registry.cli.claim_text import build_claim_table, summarise_claim  # noqa: PLC0415
+
+    with app.view() as view:
+        claims = list(view.search(words, limit))
+    document = {"schema": "caveat/search/1", "words": words, "claims": [summarise_claim(one) for one in claims]}
+    app.report(document, lambda console: console.print(build_claim_table(claims) if claims else f"No claim has {words!r}."))
+
+
+@claim.command()
+@click.argument("claim_id", type=CLAIM)
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option("--why", required=True, help="Why the claim is revised.")
+@pass_app
+def revise(app: App, *, claim_id: Identifier, file: Path, why: str) -> None:
+    """Record a new revision of a claim from FILE, a claims file with this one claim."""
+    from registry.registration.intake import revise_claim  # noqa: PLC0415
+
+    outcome = revise_claim(app.ledger, claim_id.bare, file, why=why, owner=app.config.authority)
+    done = outcome.revised[0] if outcome.revised else None
+    app.report(
+        {"schema": "caveat/claim-revise/1", "revised": done},
+        lambda console: console.print(f"Recorded {done}." if done else "Nothing differs from what is recorded; nothing was recorded."),
+    )
+
+
+def _report_event(app: App, event: ClaimEvent) -> None:
+    with app.ledger.write(actor=app.config.authority) as writer:
+        entry = writer.append(event)
+    app.report(
+        {"schema": "caveat/claim-event/1", "claim": event.claim, "event": event.event.value, "entry": entry.seq},
+        lambda console: console.print(f"{event.claim}: {event.event.value} recorded as entry {entry.seq}."),
+    )
+
+
+@claim.command()
+@click.argument("claim_id", type=CLAIM)
+@pass_app
+def publish(app: App, *, claim_id: Identifier) -> None:
+    """Declare a claim's entry as public."""
+    _report_event(app, ClaimEvent(claim=claim_id.bare, event=ClaimEventKind.PUBLISH))
+
+
+@claim.command()
+@click.argument("claim_id", type=CLAIM)
+@click.option("--reason", required=True)
+@click.option("--reject", is_flag=True, help="Reject it instead: it should never have been registered.")
+@pass_app
+def withdraw(app: App, *, claim_id: Identifier, reason: str, reject: bool) -> None:
+    """Withdraw a claim, with the reason; it stays in the record."""
+    kind = ClaimEventKind.REJECT if reject else ClaimEventKind.WITHDRAW
+    _report_event(app, ClaimEvent(claim=claim_id.bare, event=kind, reason=reason))
+
+
+@claim.command()
+@click.argument("claim_id", type=CLAIM)
+@click.argument("successor", type=CLAIM)
+@click.option("--reason", required=True)
+@pass_app
+def supersede(app: App, *, claim_id: Identifier, successor: Identifier, reason: str) -> None:
+    """Say that SUCCESSOR takes the place of a claim."""
+    _report_event(app, ClaimEvent(claim=claim_id.bare, event=ClaimEventKind.SUPERSEDE, successor=successor.bare, reason=reason))
+
+
+@claim.command()
+@click.option("--count", type=click.IntRange(1, 10_000), default=1, show_default=True)
+@pass_app
+def reserve(app: App, *, count: int) -> None:
+    """Reserve identifiers for claims that are registered later (`id:` in the claims file)."""
+    with app.ledger.write(actor=app.config.authority) as writer:
+        reserved = writer.allocate(Kind.CLAIM, app.config.authority, count)
+        writer.append_many([ClaimEvent(claim=one, event=ClaimEventKind.RESERVE) for one in reserved])
+    app.report({"schema": "caveat/reserved/1", "claims": reserved}, lambda console: console.print("\n".join(reserved)))
+
+
+@claim.command()
+@click.argument("target", type=ANY)
+@click.option("--grounds", required=True, help="Why it is contested.")
+@click.option("--rival", type=ANY, help="A specification offered in its place.")
+@pass_app
+def contest(app: App, *, target: Identifier, grounds: str, rival: Identifier | None) -> None:
+    """Contest a claim or a specification (property, scoring function, context distribution) with grounds."""
+    from registry.registration.contestations import contest_target  # noqa: PLC0415
+
+    with app.ledger.write(actor=app.config.authority) as writer:
+        opened = contest_target(writer, target, grounds=grounds, rival=rival, by=app.config.authority)
+    app.report(
+        {"schema": "caveat/contestation/1", "contestation": opened.contestation, "target": opened.target},
+        lambda console: console.print(f"{opened.contestation} contests {opened.target}."),
+    )
+
+
+@claim.command()
+@click.argument("contestation_id", type=ANY)
+@click.argument("step", type=click.Choice(["answered", "upheld", "rejected", "escalated"]))
+@click.option("--note", required=True)
+@pass_app
+def settle(app: App, *, contestation_id: Identifier, step: str, note: str) -> None:
+    """Record a step in a contestation: answered, upheld, rejected or escalated."""
+    from registry.records.contestation import ContestationEvent, ContestationStep  # noqa: PLC0415
+
+    with app.ledger.write(actor=app.config.authority) as writer:
+        entry = writer.append(ContestationEvent(contestation=contestation_id.bare, step=ContestationStep(step), note=note))
+    app.report(
+        {"schema": "caveat/contestation-step/1", "contestation": contestation_id.bare, "step": step, "entry": entry.seq},
+        lambda console: console.print(f"{contestation_id.bare}: {step}, recorded as entry {entry.seq}."),
+    )
+
+
+@claim.command()
+@click.argument("claim_id", type=CLAIM)
+@click.argument("relation", type=click.Choice(["alias", "related", "splits", "merges", "restates"]))
+@click.argument("other", type=CLAIM)
+@click.option("--note")
+@pass_app
+def relate(app: App, *, claim_id: Identifier, relation: str, other: Identifier, note: str | None) -> None:
+    """Record how two claims belong together."""
+    from registry.records.claim import ClaimRelation, ClaimRelationKind  # noqa: PLC0415
+
+    with app.ledger.write(actor=app.config.authority) as writer:
+        said = ClaimRelation(claim=claim_id.bare, relation=ClaimRelationKind(relation), other=other.bare, note=note)
+        entry = writer.append(said)
+    app.report(
+        {"schema": "caveat/claim-relation/1", "claim": said.claim, "relation": relation, "other": said.other, "entry": entry.seq},
+        lambda console: console.print(f"{said.claim} {relation} {said.other}, recorded as entry {entry.seq}."),
+    )

@@ -1,0 +1,106 @@
+"""How claims look in a terminal and as JSON; shared by the groups that show claims."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from registry.cli.output import build_table, show
+from registry.codec.documents import to_document
+from registry.records.claim import ClaimRevision
+from registry.records.dossier import AuditFile, Dossier, Status
+from registry.store.view import ClaimSummary
+
+_WIDEST_QUOTE = 70
+
+
+def summarise_claim(one: ClaimSummary) -> dict[str, Any]:
+    """Return a claim of a listing as a document."""
+    return to_document(one)
+
+
+def build_claim_table(claims: Sequence[ClaimSummary]) -> Table:
+    """Return a listing of claims, one line each."""
+    rows = [(f"{one.claim}@{one.revision}", one.form.value, _describe_short(one.status), shorten(one.quote)) for one in claims]
+    return build_table(("claim", "form", "status", "quote"), rows)
+
+
+def describe_form(claim: ClaimRevision) -> str:
+    """Return form, relation and threshold in a few words."""
+    if claim.relation is None:
+        return claim.form.value.replace("_", " ")
+    theta = "θ not published" if claim.theta is None else f"θ = {claim.theta:g}"
+    return f"{claim.form.value.replace('_', ' ')} {claim.relation.value} ({theta})"
+
+
+def print_dossier(console: Console, dossier: Dossier) -> None:
+    """Print one claim, its passage, and what became of it."""
+    recorded = dossier.current
+    claim, status = recorded.payload, dossier.status
+    console.print(show(f"{claim.reference}#{recorded.entry.leaf[:16]}"), style="bold")
+    console.print(show(f"  {claim.quote_status.value}: “{claim.quote}”"))
+    rows = [
+        ("model", str(claim.model)),
+        ("form", describe_form(claim)),
+        ("property", f"{claim.property}  {claim.direction.value.replace('_', ' ')}"),
+        ("reported", _describe_reported(claim)),
+        ("card", _describe_place(claim)),
+        ("status", f"{status.lifecycle.value} · {status.dispute.value} · {_words(status.staleness.value)} · {_words(status.restriction.value)}"),
+        *(("stale because", reason) for reason in status.stale_because),
+        *((("superseded by", status.superseded_by),) if status.superseded_by else ()),
+        ("revisions", str(len(dossier.revisions))),
+    ]
+    console.print(build_table(("", ""), rows))
+    for file in dossier.audits:
+        _print_audit(console, file)
+
+
+def _print_audit(console: Console, file: AuditFile) -> None:
+    audit = file.audit.payload
+    locked = f"locked {file.lock.entry.at:%Y-%m-%d}" if file.lock else "no lock"
+    console.print(show(f"\naudit {audit.audit} of {audit.claim} by {audit.auditor} ({_words(audit.independence.value)}, {locked})"), style="bold")
+    if not file.restrictions:
+        console.print("  no outcome recorded yet")
+        return
+    outcome = file.restrictions[-1].payload
+    console.print(show(f"  {outcome.text.verdict}"))
+    console.print(show(f"  restricted claim: {outcome.text.restricted}"))
+
+
+def _describe_reported(claim: ClaimRevision) -> str:
+    one = claim.reported
+    if one is None:
+        return "no figure"
+    interval = "" if one.low is None or one.high is None else f" [{one.low:g}, {one.high:g}]"
+    return f"{one.value:g}{interval}" + (f", n = {one.n}" if one.n is not None else "")
+
+
+def _describe_place(claim: ClaimRevision) -> str:
+    if claim.card is None:
+        return f"none registered; source: {claim.source or 'not stated'}"
+    if claim.anchor is None:
+        return f"{claim.card}, not anchored (paraphrase)"
+    page = f", page {claim.anchor.page}" if claim.anchor.page else ""
+    return f"{claim.card}{page}, characters {claim.anchor.start} to {claim.anchor.stop}, found at {claim.anchor.level.value}"
+
+
+def _describe_short(status: Status) -> str:
+    flags = [status.restriction.value]
+    if status.lifecycle.value not in ("registered", "published"):
+        flags.insert(0, status.lifecycle.value)
+    if status.dispute.value != "undisputed":
+        flags.append(status.dispute.value)
+    if status.staleness.value != "current":
+        flags.append("stale?")
+    return ", ".join(flags)
+
+
+def _words(text: str) -> str:
+    return text.replace("_", " ")
+
+
+def shorten(text: str) -> str:
+    """Return *text* on one line, cut at 70 characters with an ellipsis."""
+    line = " ".join(text.split())
+    return line if len(line) <= _WIDEST_QUOTE else f"{line[: _WIDEST_QUOTE - 1]}…"

@@ -1,0 +1,42 @@
+"""Option types that several commands share."""
+
+from typing import Any
+
+import click
+
+from registry.errors import Fault, InputError
+from registry.records.identifier import Identifier, Kind, parse_identifier
+from registry.records.model import ModelRef
+
+
+class IdentifierType(click.ParamType[Identifier]):
+    """An identifier of one of some kinds, its check character verified."""
+
+    name = "id"
+
+    def __init__(self, *kinds: Kind) -> None:
+        self._kinds = kinds
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Identifier:
+        """Return the identifier; a wrong one ends the command with what was probably meant."""
+        if isinstance(value, Identifier):
+            return value
+        try:
+            return parse_identifier(str(value), *self._kinds)
+        except ValueError as error:
+            return self.fail(str(error), param, ctx)
+
+
+CLAIM = IdentifierType(Kind.CLAIM)
+CARD = IdentifierType(Kind.CARD)
+AUDIT = IdentifierType(Kind.AUDIT)
+ANY = IdentifierType()
+
+
+def parse_model(text: str, *, where: str) -> ModelRef:
+    """Return the model version written as `developer/name/version`; raises InputError."""
+    parts = [part.strip() for part in text.split("/")]
+    if len(parts) != len(("developer", "name", "version")) or not all(parts):
+        found = f"{text!r} is not a model version"
+        raise InputError(Fault(code="bad-model", where=where, found=found, advice="write developer/name/version, such as EXAMPLE/m/1"))
+    return ModelRef(developer=parts[0], name=parts[1], version=parts[2])

@@ -1,0 +1,25 @@
+"""A progress bar on standard error for work that may take long; quiet where nobody looks."""
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from registry.cli.app import App
+
+
+@contextmanager
+def track(app: App, title: str, *, total: int | None = None, unit: str = "") -> Iterator[Callable[[int], None]]:
+    """Give a function that is told how much more is done.
+
+    The bar shows after half a second, and only when standard error is a terminal and `--json` was not asked for.
+    """
+    if app.json or not sys.stderr.isatty():
+        yield lambda _more: None
+        return
+    from rich.console import Console  # noqa: PLC0415
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn  # noqa: PLC0415
+
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TextColumn(unit, markup=False))
+    with Progress(*columns, TimeElapsedColumn(), TimeRemainingColumn(), console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(title, total=total)
+        yield lambda more: bar.advance(task, more)

@@ -1,0 +1,91 @@
+"""From a claims file on disk to an open transaction and back: the one way in for claims."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from registry.codec.documents import from_document, from_json
+from registry.codec.files import read_document
+from registry.errors import CaveatError, Fault, InputError
+from registry.intake.anchor import AnchoredText
+from registry.records.card import Card
+from registry.records.draft import ClaimDraft, ClaimsFile
+from registry.registration.cards import get_card_text
+from registry.registration.claims import Placed, Registered, Registrar, place_drafts, register_definitions
+from registry.store.ledger import Ledger, Writer
+
+_LONGEST_LINE = 1_000_000
+
+
+class _DryRunError(Exception):
+    """Ends a transaction that was only a trial."""
+
+
+def register_file(ledger: Ledger, path: Path, *, owner: str, dry_run: bool, progress: Callable[[int], None]) -> Registered:
+    """Register the claims of *path* in one transaction: all of it or nothing.
+
+    Raises:
+        InputError: every fault of the file; nothing was recorded.
+    """
+    file, drafts = _read(path)
+    try:
+        with ledger.write(actor=owner) as writer:
+            register_definitions(writer, file, owner=owner, where=str(path))
+            outcome = _registrar(writer, owner, file).register(drafts, progress)
+            if dry_run:
+                raise _DryRunError
+    except _DryRunError:
+        pass
+    return outcome
+
+
+def revise_claim(ledger: Ledger, claim: str, path: Path, *, why: str, owner: str) -> Registered:
+    """Record what the one claim in *path* says as a new revision of *claim*.
+
+    Raises:
+        InputError: not exactly one claim, or faults in it; nothing was recorded.
+    """
+    file, drafts = _read(path)
+    placed = list(drafts)
+    if len(placed) != 1:
+        found = f"{len(placed)} claims; a revision takes exactly one"
+        raise InputError(Fault(code="not-one-claim", where=str(path), found=found))
+    one = replace(placed[0], draft=replace(placed[0].draft, id=claim, why=why))
+    with ledger.write(actor=owner) as writer:
+        register_definitions(writer, file, owner=owner, where=str(path))
+        return _registrar(writer, owner, file).register([one])
+
+
+def _registrar(writer: Writer, owner: str, file: ClaimsFile) -> Registrar:
+    def open_text(card: Card) -> AnchoredText:
+        return AnchoredText(get_card_text(writer, card))
+
+    return Registrar(writer, owner=owner, defaults=file, open_text=open_text)
+
+
+def _read(path: Path) -> tuple[ClaimsFile, Iterator[Placed]]:
+    """Return the file's definitions and its drafts; those of a `.jsonl` file are read while they are registered."""
+    if path.suffix == ".jsonl":
+        return ClaimsFile(claims=()), _read_lines(path)
+    file = from_document(ClaimsFile, read_document(path), where=str(path))
+    return file, place_drafts(file, where=str(path))
+
+
+def _read_lines(path: Path) -> Iterator[Placed]:
+    """Give the drafts of a `.jsonl` file line by line; the faults of up to 200 lines are raised together."""
+    faults: list[Fault] = []
+    with path.open("rb") as stream:
+        for number, line in enumerate(iter(lambda: stream.readline(_LONGEST_LINE + 1), b""), start=1):
+            where = f"{path}, line {number}"
+            if len(line) > _LONGEST_LINE:
+                raise InputError(Fault(code="file-too-large", where=where, found=f"a line has over {_LONGEST_LINE:,} bytes"))
+            if not line.strip():
+                continue
+            try:
+                yield Placed(where=where, draft=from_json(ClaimDraft, line, where=where))
+            except CaveatError as error:
+                faults += error.faults
+            if len(faults) >= 200:
+                break
+    if faults:
+        raise InputError(faults)
