@@ -44,9 +44,9 @@ class App:
     def ledger(self) -> "Ledger":
         """The open ledger; raises UnavailableError if there is no registry here."""
         if self._ledger is None:
-            import secrets  # noqa: PLC0415
+            import secrets
 
-            from registry.store.ledger import Ledger  # noqa: PLC0415  (SQLAlchemy: 150 ms that `--help` need not pay)
+            from registry.store.ledger import Ledger  # SQLAlchemy: 150 ms that `--help` need not pay
 
             self._ledger = Ledger.open(self.config.url, clock=self.config.now, salt=lambda: secrets.token_hex(16))
         return self._ledger
@@ -62,7 +62,7 @@ class App:
 
         The document carries a `schema` field. Without *text* the document itself is printed.
         """
-        from registry.cli.output import print_json, print_text  # noqa: PLC0415  (rich: 40 ms)
+        from registry.cli.output import print_json, print_text  # rich: 40 ms
 
         if self.json or text is None:
             print_json(document)
@@ -90,7 +90,7 @@ def parse_as_of(text: str | None) -> int | datetime | None:
         return None
     if text.isdecimal():
         return int(text)
-    from datetime import UTC, time  # noqa: PLC0415
+    from datetime import UTC, time
 
     try:
         moment = datetime.fromisoformat(text)

@@ -31,8 +31,8 @@ def add(app: App, *, file: Path, publisher: str, published: datetime | None, rev
 
     The same file twice changes nothing.
     """
-    from registry.intake.read import read_card  # noqa: PLC0415
-    from registry.registration.cards import CardNote, register_card  # noqa: PLC0415
+    from registry.intake.read import read_card
+    from registry.registration.cards import CardNote, register_card
 
     text = read_card(file)
     note = CardNote(
@@ -76,8 +76,8 @@ def list_(app: App) -> None:
 @pass_app
 def show(app: App, *, card_id: Identifier, page: int | None) -> None:
     """Show a card: what is recorded of its file, and its claims; or the text of one page."""
-    from registry.cli.claim_text import build_claim_table, summarise_claim  # noqa: PLC0415
-    from registry.registration.cards import get_card, get_card_text  # noqa: PLC0415
+    from registry.cli.claim_text import build_claim_table, summarise_claim
+    from registry.registration.cards import get_card, get_card_text
 
     with app.view() as view:
         found = get_card(view, card_id.bare, card_id.revision)
@@ -88,7 +88,7 @@ def show(app: App, *, card_id: Identifier, page: int | None) -> None:
     document = {"schema": "caveat/card/1", "card": _summarise(found), "claims": [summarise_claim(one) for one in claims]}
 
     def text(console: Any) -> None:
-        from registry.cli.output import show as visible  # noqa: PLC0415
+        from registry.cli.output import show as visible
 
         console.print(visible(f"{found.card}@{found.revision}  {found.title} ({found.publisher}, {found.published or 'no date'})"))
         console.print(visible(f"{found.media_type.value}, {found.size_bytes:,} bytes, {len(found.pages)} page(s), sha256 {found.document}"))
@@ -100,8 +100,8 @@ def show(app: App, *, card_id: Identifier, page: int | None) -> None:
 
 
 def _show_page(app: App, found: Card, text: str, number: int) -> None:
-    from registry.cli.output import show as visible  # noqa: PLC0415
-    from registry.errors import Fault, NotFoundError  # noqa: PLC0415
+    from registry.cli.output import show as visible
+    from registry.errors import Fault, NotFoundError
 
     page = next((one for one in found.pages if one.number == number), None)
     if page is None:
@@ -113,14 +113,14 @@ def _show_page(app: App, found: Card, text: str, number: int) -> None:
 
 
 def _summarise(one: Card) -> dict[str, Any]:
-    from registry.codec.documents import to_document  # noqa: PLC0415
+    from registry.codec.documents import to_document
 
     document = to_document(one)
     return {**{key: value for key, value in document.items() if key != "pages"}, "pages": len(one.pages)}
 
 
 def _build_card_table(cards: list[Card]) -> Any:
-    from registry.cli.output import build_table  # noqa: PLC0415
+    from registry.cli.output import build_table
 
     rows = [(f"{one.card}@{one.revision}", one.title, one.publisher, str(one.published or "–"), str(len(one.pages))) for one in cards]
     return build_table(("card", "title", "publisher", "published", "pages"), rows, numbers=("pages",))

@@ -28,8 +28,8 @@ def add(app: App, *, file: Path, dry_run: bool) -> None:
     nothing; a claim that differs from what is recorded needs its reason (`why:`) and becomes a new revision.
     The format: caveat schema claims.
     """
-    from registry.cli.progress import track  # noqa: PLC0415
-    from registry.registration.intake import register_file  # noqa: PLC0415
+    from registry.cli.progress import track
+    from registry.registration.intake import register_file
 
     with track(app, f"registering {file.name}", unit="claims") as progress:
         outcome = register_file(app.ledger, file, owner=app.config.authority, dry_run=dry_run, progress=progress)
@@ -61,7 +61,7 @@ def add(app: App, *, file: Path, dry_run: bool) -> None:
 @pass_app
 def list_(app: App, *, card: Identifier | None, model: str | None, restriction: str | None, limit: int | None) -> None:
     """List claims with their status."""
-    from registry.cli.claim_text import build_claim_table, summarise_claim  # noqa: PLC0415
+    from registry.cli.claim_text import build_claim_table, summarise_claim
 
     wanted = parse_model(model, where="--model") if model else None
     with app.view() as view:
@@ -78,8 +78,8 @@ def list_(app: App, *, card: Identifier | None, model: str | None, restriction: 
 @pass_app
 def show(app: App, *, claim_id: Identifier) -> None:
     """Show one claim, its passage, and what became of it."""
-    from registry.cli.claim_text import print_dossier  # noqa: PLC0415
-    from registry.codec.documents import to_document  # noqa: PLC0415
+    from registry.cli.claim_text import print_dossier
+    from registry.codec.documents import to_document
 
     with app.view() as view:
         dossier = view.dossier(claim_id.bare, claim_id.revision)
@@ -92,7 +92,7 @@ def show(app: App, *, claim_id: Identifier) -> None:
 @pass_app
 def history(app: App, *, identifier: Identifier) -> None:
     """Tell everything that was ever said about an identifier, in the order of the log."""
-    from registry.cli.history_text import build_history_table, summarise_entry  # noqa: PLC0415
+    from registry.cli.history_text import build_history_table, summarise_entry
 
     with app.view() as view:
         said = view.history(identifier.bare)
@@ -108,8 +108,8 @@ def history(app: App, *, identifier: Identifier) -> None:
 @pass_app
 def diff(app: App, *, claim_id: Identifier, old: int | None, new: int | None) -> None:
     """Show what changed between two revisions of a claim, field by field."""
-    from registry.cli.history_text import compare_revisions  # noqa: PLC0415
-    from registry.cli.output import build_table  # noqa: PLC0415
+    from registry.cli.history_text import compare_revisions
+    from registry.cli.output import build_table
 
     with app.view() as view:
         dossier = view.dossier(claim_id.bare)
@@ -139,7 +139,7 @@ def diff(app: App, *, claim_id: Identifier, old: int | None, new: int | None) ->
 @pass_app
 def search(app: App, *, words: str, limit: int) -> None:
     """Find claims whose quote, note, property or model has all of WORDS."""
-    from registry.cli.claim_text import build_claim_table, summarise_claim  # noqa: PLC0415
+    from registry.cli.claim_text import build_claim_table, summarise_claim
 
     with app.view() as view:
         claims = list(view.search(words, limit))
@@ -154,7 +154,7 @@ def search(app: App, *, words: str, limit: int) -> None:
 @pass_app
 def revise(app: App, *, claim_id: Identifier, file: Path, why: str) -> None:
     """Record a new revision of a claim from FILE, a claims file with this one claim."""
-    from registry.registration.intake import revise_claim  # noqa: PLC0415
+    from registry.registration.intake import revise_claim
 
     outcome = revise_claim(app.ledger, claim_id.bare, file, why=why, owner=app.config.authority)
     done = outcome.revised[0] if outcome.revised else None
@@ -220,7 +220,7 @@ def reserve(app: App, *, count: int) -> None:
 @pass_app
 def contest(app: App, *, target: Identifier, grounds: str, rival: Identifier | None) -> None:
     """Contest a claim or a specification (property, scoring function, context distribution) with grounds."""
-    from registry.registration.contestations import contest_target  # noqa: PLC0415
+    from registry.registration.contestations import contest_target
 
     with app.ledger.write(actor=app.config.authority) as writer:
         opened = contest_target(writer, target, grounds=grounds, rival=rival, by=app.config.authority)
@@ -237,7 +237,7 @@ def contest(app: App, *, target: Identifier, grounds: str, rival: Identifier | N
 @pass_app
 def settle(app: App, *, contestation_id: Identifier, step: str, note: str) -> None:
     """Record a step in a contestation: answered, upheld, rejected or escalated."""
-    from registry.records.contestation import ContestationEvent, ContestationStep  # noqa: PLC0415
+    from registry.records.contestation import ContestationEvent, ContestationStep
 
     with app.ledger.write(actor=app.config.authority) as writer:
         entry = writer.append(ContestationEvent(contestation=contestation_id.bare, step=ContestationStep(step), note=note))
@@ -255,7 +255,7 @@ def settle(app: App, *, contestation_id: Identifier, step: str, note: str) -> No
 @pass_app
 def relate(app: App, *, claim_id: Identifier, relation: str, other: Identifier, note: str | None) -> None:
     """Record how two claims belong together."""
-    from registry.records.claim import ClaimRelation, ClaimRelationKind  # noqa: PLC0415
+    from registry.records.claim import ClaimRelation, ClaimRelationKind
 
     with app.ledger.write(actor=app.config.authority) as writer:
         said = ClaimRelation(claim=claim_id.bare, relation=ClaimRelationKind(relation), other=other.bare, note=note)

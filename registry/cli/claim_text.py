@@ -46,7 +46,10 @@ def print_dossier(console: Console, dossier: Dossier) -> None:
         ("property", f"{claim.property}  {claim.direction.value.replace('_', ' ')}"),
         ("reported", _describe_reported(claim)),
         ("card", _describe_place(claim)),
-        ("status", f"{status.lifecycle.value} · {status.dispute.value} · {_words(status.staleness.value)} · {_words(status.restriction.value)}"),
+        (
+            "status",
+            f"{status.lifecycle.value} · {status.dispute.value} · {_words(status.staleness.value)} · {_words(status.restriction.value)}",
+        ),
         *(("stale because", reason) for reason in status.stale_because),
         *((("superseded by", status.superseded_by),) if status.superseded_by else ()),
         ("revisions", str(len(dossier.revisions))),
@@ -59,7 +62,9 @@ def print_dossier(console: Console, dossier: Dossier) -> None:
 def _print_audit(console: Console, file: AuditFile) -> None:
     audit = file.audit.payload
     locked = f"locked {file.lock.entry.at:%Y-%m-%d}" if file.lock else "no lock"
-    console.print(show(f"\naudit {audit.audit} of {audit.claim} by {audit.auditor} ({_words(audit.independence.value)}, {locked})"), style="bold")
+    console.print(
+        show(f"\naudit {audit.audit} of {audit.claim} by {audit.auditor} ({_words(audit.independence.value)}, {locked})"), style="bold"
+    )
     if not file.restrictions:
         console.print("  no outcome recorded yet")
         return

@@ -22,8 +22,7 @@ def summarise_entry(one: Recorded[Payload]) -> dict[str, Any]:
 def build_history_table(said: Sequence[Recorded[Payload]]) -> Table:
     """Return log entries, one line each."""
     rows = [
-        (str(one.entry.seq), f"{one.entry.at:%Y-%m-%d %H:%M}", one.entry.actor, one.entry.kind.value, describe(one.payload))
-        for one in said
+        (str(one.entry.seq), f"{one.entry.at:%Y-%m-%d %H:%M}", one.entry.actor, one.entry.kind.value, describe(one.payload)) for one in said
     ]
     return build_table(("entry", "at", "by", "kind", "what"), rows, numbers=("entry",))
 

@@ -18,7 +18,7 @@ def init(app: App, *, code: str | None, name: str | None, role: str) -> None:
 
     Writes registry.cfg if there is none, creates the tables, and registers the authority. Doing it twice changes nothing.
     """
-    from registry.store.schema import upgrade  # noqa: PLC0415
+    from registry.store.schema import upgrade
 
     authority = Authority(code=code or app.config.authority, name=name or code or app.config.authority, role=Role(role))
     written = _write_config(app, authority.code)

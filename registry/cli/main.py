@@ -49,7 +49,7 @@ class LazyGroup(click.Group):
         try:
             return super().resolve_command(ctx, args)
         except click.UsageError as error:
-            from difflib import get_close_matches  # noqa: PLC0415
+            from difflib import get_close_matches
 
             near = get_close_matches(args[0], self.list_commands(ctx), n=1, cutoff=0.5)
             if near and "did you mean" not in error.message.lower():
@@ -108,13 +108,13 @@ def _end(app: App, error: Exception, faults: tuple[Fault, ...], exit_code: int) 
     if app.debug:
         raise error
     if app.json:
-        import json  # noqa: PLC0415
+        import json
 
-        from registry.cli.output import fault_document  # noqa: PLC0415
+        from registry.cli.output import fault_document
 
         click.echo(json.dumps(fault_document(faults), ensure_ascii=False, indent=2), err=True)
     else:
-        from registry.cli.output import show  # noqa: PLC0415
+        from registry.cli.output import show
 
         for fault in faults:
             click.echo(show(str(fault)), err=True)

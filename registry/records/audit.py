@@ -6,6 +6,7 @@ from enum import StrEnum
 from registry.records.case import Deployment, Scoring
 from registry.records.estimate import Estimate
 from registry.records.evidence import Evidence
+from registry.records.plan import Plan
 from registry.records.record import Record
 
 
@@ -30,6 +31,8 @@ class Audit(Record):
     independence: Independence
     deployment: Deployment = Deployment()
     scoring: Scoring = Scoring()
+    plan: Plan = Plan()
+    """How estimates are made; the lock, where there is one, holds it with every default filled in."""
     question: str | None = None
     """What the audit asks, in words."""
     note: str | None = None

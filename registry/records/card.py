@@ -48,6 +48,16 @@ class Page(Record):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Heading(Record):
+    """Where a heading begins in the text of the card."""
+
+    start: int
+    """First character of the heading."""
+    title: str
+    """Without markup, white space folded."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CardText(Record):
     """The text of one card file, as an extractor reads it."""
 
@@ -67,6 +77,8 @@ class CardText(Record):
     """Share in [0, 1] of the words on which both extractors agree; None without a second opinion."""
     warnings: tuple[str, ...] = ()
     """What could not be read, in sentences."""
+    headings: tuple[Heading, ...] = ()
+    """In order; empty where the file declares none (a PDF without bookmarks, plain text)."""
 
     def get_page_number(self, position: int) -> int:
         """Return the number of the page on which the character at *position* stands."""
@@ -97,6 +109,8 @@ class Card(Record):
     url: str | None = None
     why: str | None = None
     """Why there is a new revision; required from the second."""
+    headings: tuple[Heading, ...] = ()
+    """As in the text of the card, so that a passage finds its section without the file."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -85,6 +85,25 @@ class TaskDifferential(Record):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Variance(Record):
+    """What the intervals were made of, so that they can be made again at another level; squared units of the score.
+
+    A task part is None with one task, a context part None with one random context and 0 where contexts are not sampled.
+    """
+
+    difference_task: float | None
+    """Task part of the variance of ED; its context parts are those of the two sides."""
+    covariance_task: float | None
+    """Covariance of Φ_test and Φ_deploy over tasks."""
+    test_task: float | None
+    deploy_task: float | None
+    test_context: float | None
+    deploy_context: float | None
+    binary: bool
+    """Whether every score of both sides is the lowest or the highest possible."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SpecEstimate(Record):
     """The estimate against one specification of P_deploy."""
 
@@ -106,6 +125,8 @@ class SpecEstimate(Record):
     p_ed: float | None = None
     """Two-sided p of ED = 0 from the same standard error as the interval; None without a variance. Used to order specifications (Holm)."""
     pointwise: tuple[TaskDifferential, ...] | None = None
+    variance: Variance | None = None
+    """None when the estimate was not made from a score table."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,0 +1,47 @@
+# Two commands are enough: `make demo` and `make test`. Both set up everything they need first.
+
+SHELL := /bin/bash
+VENV := .venv
+PYTHON ?= python3
+PIP := $(VENV)/bin/python -m pip --disable-pip-version-check
+READY := $(VENV)/.ready
+# Two cores are enough for everything; `make test JOBS=8` takes more.
+JOBS ?= 2
+
+.PHONY: help demo test lint types contracts wheel bench coverage clean
+
+help:  ## say what can be made
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+
+$(READY): pyproject.toml tools/system-packages.sh
+	@tools/system-packages.sh
+	@test -x $(VENV)/bin/python || $(PYTHON) -m venv $(VENV) || $(PYTHON) -m virtualenv $(VENV)
+	@echo "installing Caveat and what it needs into $(VENV) (a minute or two the first time)"
+	@$(PIP) install --quiet --upgrade "pip>=25.1"
+	@$(PIP) install --quiet --editable . --group dev
+	@touch $@
+
+demo: $(READY)  ## set everything up and run the whole story on bundled inputs, offline
+	@$(VENV)/bin/caveat demo -o caveat-demo
+
+test: lint types contracts $(READY)  ## set everything up and pass every check and test
+	$(VENV)/bin/pytest -n $(JOBS) --dist loadfile
+
+lint: $(READY)  ## formatting and lint
+	$(VENV)/bin/ruff format --check .
+	$(VENV)/bin/ruff check .
+
+types: $(READY)  ## strict types
+	$(VENV)/bin/mypy
+
+contracts: $(READY)  ## the plan of the house
+	$(VENV)/bin/lint-imports --no-logo
+
+wheel: $(READY)  ## what people get
+	$(VENV)/bin/python -m pip --disable-pip-version-check wheel --quiet --no-deps --wheel-dir dist .
+
+bench: $(READY)  ## every figure we promise, each beside its peer or limit (half an hour)
+	@for file in benchmarks/*.py; do echo "== $$file"; $(VENV)/bin/python "$$file" || exit 1; done
+
+clean:  ## remove what can be made again
+	rm -rf $(VENV) dist build caveat-demo .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis

@@ -1,0 +1,174 @@
+"""`caveat audit`: from a claim to what stands of it."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from registry.cli.app import App, as_of_option, pass_app
+from registry.cli.parameters import AUDIT, CLAIM
+from registry.errors import Fault, InputError
+from registry.records.identifier import Identifier
+
+if TYPE_CHECKING:
+    from audit.docket import Scored
+    from registry.records.dossier import AuditFile
+    from registry.records.draft import AuditDraft
+    from registry.store.ledger import Writer
+
+_FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+
+
+@click.group()
+def audit() -> None:
+    """Audits: plan, lock, import scores or reported evidence, read the outcome."""
+
+
+@audit.command()
+@click.argument("claim_id", type=CLAIM)
+@as_of_option
+@pass_app
+def new(app: App, *, claim_id: Identifier) -> None:
+    """Print an audit file for a claim, to be filled in: caveat audit new CLAIM > audit.yaml."""
+    from audit.docket import get_claim, get_property
+    from audit.cli.draft_text import compose_draft
+
+    with app.view() as view:
+        claim = get_claim(view, str(claim_id))
+        body = get_property(view, claim)
+    click.echo(compose_draft(claim, body), nl=False)
+
+
+@audit.command()
+@click.argument("file", type=_FILE)
+@pass_app
+def lock(app: App, *, file: Path) -> None:
+    """Fix the plan in FILE before any run: θ, direction, margin, level, specifications. Nothing in it changes afterwards."""
+    from audit.docket import open_audit
+
+    draft = _read_draft(file)
+    with app.ledger.write(actor=app.config.authority) as writer:
+        opened, is_new = open_audit(writer, draft, auditor=app.config.authority, locked=True)
+    name = opened.audit.payload.audit
+    at = opened.lock.entry.at if opened.lock else None
+    app.report(
+        {"schema": "caveat/audit-lock/1", "audit": name, "claim": opened.audit.payload.claim, "new": is_new, "locked_at": f"{at:%Y-%m-%dT%H:%M:%SZ}"},
+        lambda console: console.print(
+            f"{'Locked' if is_new else 'Locked already:'} {name} for {opened.audit.payload.claim} at {at:%Y-%m-%d %H:%M:%S} UTC.\n"
+            f"Next: run the replay, then: caveat audit import {name} scores.csv --run-date DATE"
+        ),
+    )
+
+
+@audit.command("import")
+@click.argument("target", metavar="AUDIT|FILE")
+@click.argument("tables", type=_FILE, nargs=-1)
+@click.option("--run-date", "started", metavar="DATE", help="When the first response was made, ISO 8601; a replay needs it.")
+@click.option("--test", "test_arm", default="test", show_default=True, help="The arm of the table that is P_test.")
+@click.option("--deploy", "deploy_arm", default="deploy", show_default=True, help="The arm of the table that is P_deploy.")
+@click.option("--provenance", type=_FILE, help="YAML file: endpoint, model_returned, accessed, sampling … (caveat schema provenance).")
+@pass_app
+def import_(app: App, *, target: str, tables: tuple[Path, ...], **options: Any) -> None:
+    """Record what an audit comes to.
+
+    \b
+    caveat audit import AUD-… scores.csv --run-date 2026-11-21   scores of a locked audit: basis replay
+    caveat audit import audit.yaml scores.csv                    scores that no lock preceded: basis reported
+    caveat audit import audit.yaml                               retrospective: reported evidence alone
+    """
+    from audit.docket import conclude
+    from audit.cli.verdict_text import print_concluded, summarise_concluded
+
+    with app.ledger.write(actor=app.config.authority) as writer:
+        file, draft = _open_target(app, writer, target)
+        scored = _read_scores(writer, file, tables, options, draft) if tables else None
+        concluded = conclude(writer, file, scored)
+    app.report(summarise_concluded(concluded), lambda console: print_concluded(console, concluded))
+
+
+@audit.command("list")
+@as_of_option
+@pass_app
+def list_(app: App) -> None:
+    """List audits with their outcomes."""
+    from audit.cli.verdict_text import build_audit_table, summarise_audit
+
+    with app.view() as view:
+        audits = list(view.list_audits())
+    app.report(
+        {"schema": "caveat/audits/1", "audits": [summarise_audit(one) for one in audits]},
+        lambda console: console.print(build_audit_table(audits) if audits else "No audits. Next: caveat audit new CLAIM > audit.yaml"),
+    )
+
+
+@audit.command()
+@click.argument("audit_id", type=AUDIT)
+@as_of_option
+@pass_app
+def show(app: App, *, audit_id: Identifier) -> None:
+    """Show one audit: lock, runs, evidence, outcome."""
+    from audit.docket import get_audit
+    from audit.cli.verdict_text import print_audit
+    from registry.codec.documents import to_document
+
+    with app.view() as view:
+        found = get_audit(view, audit_id.bare)
+    app.report({"schema": "caveat/audit-show/1", **to_document(found)}, lambda console: print_audit(console, found))
+
+
+def _open_target(app: App, writer: "Writer", target: str) -> "tuple[AuditFile, AuditDraft | None]":
+    """Return the audit that *target* names, or the one that the file describes, recorded if it is not yet."""
+    from audit.docket import get_audit, open_audit
+
+    if target.startswith("AUD-"):
+        return get_audit(writer, AUDIT.convert(target, None, None).bare), None
+    path = Path(target)
+    if not path.is_file():
+        found = "is neither an audit (AUD-…) nor a file"
+        raise InputError(Fault(code="file-not-readable", where=target, found=found, advice="caveat audit list shows the audits"))
+    draft = _read_draft(path)
+    return open_audit(writer, draft, auditor=app.config.authority, locked=False)[0], draft
+
+
+def _read_draft(path: Path) -> "AuditDraft":
+    from registry.codec.documents import from_document
+    from registry.codec.files import read_document
+    from registry.records.draft import AuditDraft
+
+    return from_document(AuditDraft, read_document(path), where=str(path))
+
+
+def _read_scores(
+    writer: "Writer", file: "AuditFile", tables: tuple[Path, ...], options: dict[str, Any], draft: "AuditDraft | None"
+) -> "Scored":
+    from audit.docket import Scored, get_claim, get_property
+    from audit.sources.table import read_table
+    from registry.codec.documents import from_document
+    from registry.codec.files import read_document
+    from registry.records.trial import Provenance
+
+    low, high = get_property(writer, get_claim(writer, file.audit.payload.claim)).range
+    provenance = draft.provenance if draft else Provenance()
+    if options["provenance"]:
+        provenance = from_document(Provenance, read_document(options["provenance"]), where=str(options["provenance"]))
+    return Scored(
+        table=read_table(tables, low=low, high=high),
+        source=", ".join(path.name for path in tables),
+        started_at=_parse_date(options["started"]),
+        provenance=provenance,
+        test_arm=options["test_arm"],
+        deploy_arm=options["deploy_arm"],
+    )
+
+
+def _parse_date(text: str | None) -> datetime | None:
+    """Return the moment written in *text*, in UTC; a date without a time is its first second."""
+    if text is None:
+        return None
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError as error:
+        found = f"{text!r} is not an ISO 8601 date or time such as 2026-11-21 or 2026-11-21T12:00:00Z"
+        raise InputError(Fault(code="bad-date", where="--run-date", found=found)) from error
+    return moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)

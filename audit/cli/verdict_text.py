@@ -1,0 +1,98 @@
+"""How audits and their outcomes look in a terminal and as JSON."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from audit.docket import Concluded
+from registry.cli.history_text import describe
+from registry.cli.output import build_table, show
+from registry.codec.documents import to_document
+from registry.records.classification import ItemStatus, ReadingVerdict
+from registry.records.dossier import AuditFile
+from registry.records.restriction import Restriction
+
+
+def summarise_concluded(concluded: Concluded) -> dict[str, Any]:
+    """Return the outcome of an import as a document."""
+    return {
+        "schema": "caveat/audit-import/1",
+        "audit": concluded.audit,
+        "new": concluded.is_new,
+        "restriction": to_document(concluded.restriction),
+    }
+
+
+def print_concluded(console: Console, concluded: Concluded) -> None:
+    """Print the outcome of an import, verdict first."""
+    one = concluded.restriction
+    console.print(f"{concluded.audit} of {one.claim}{'' if concluded.is_new else ': recorded before, nothing changed'}", style="bold")
+    print_outcome(console, one)
+    console.print(f"\nNext: caveat report {one.claim.partition('@')[0]} -o supplements")
+
+
+def print_outcome(console: Console, one: Restriction) -> None:
+    """Print what became of a claim."""
+    console.print(show(one.text.verdict), style="bold")
+    if one.post_hoc:
+        console.print("Post hoc: the scores could have been seen before the plan was fixed.")
+    console.print(show(f"\n  original    {one.text.original}\n  restricted  {one.text.restricted}\n"))
+    rows = [_describe_reading(reading) for reading in one.classification.readings]
+    console.print(build_table(("reading", "class", "standing", "basis"), rows))
+    console.print(show(f"\nwhy: {one.classification.primary.why}"))
+    for resolves in one.text.resolves:
+        console.print(show(f"what would resolve it: {resolves}"))
+    missing = [item.item for item in one.classification.checklist if item.status is ItemStatus.MISSING]
+    if missing:
+        console.print(show(f"minimum reporting: {len(missing)} items missing: {', '.join(missing)}"))
+
+
+def print_audit(console: Console, file: AuditFile) -> None:
+    """Print one audit: what was planned, what was brought in, what came of it."""
+    audit = file.audit.payload
+    console.print(show(f"{audit.audit} of {audit.claim} by {audit.auditor} ({audit.independence.value.replace('_', ' ')})"), style="bold")
+    if file.lock:
+        lock = file.lock.payload
+        theta = "" if lock.relation is None else f", {lock.relation.value} {'not published' if lock.theta is None else f'{lock.theta:g}'}"
+        console.print(f"locked {file.lock.entry.at:%Y-%m-%d %H:%M:%S} UTC: margin {lock.plan.margin:g}, level {lock.plan.level:g}{theta}")
+    else:
+        console.print("no lock: nothing shows that the plan was fixed before the scores")
+    said = [*file.evidence, *file.runs, *file.results]
+    rows = [(str(one.entry.seq), one.entry.kind.value, describe(one.payload)) for one in said]
+    if rows:
+        console.print(build_table(("entry", "kind", "what"), rows, numbers=("entry",)))
+    for recorded in file.restrictions:
+        print_outcome(console, recorded.payload)
+
+
+def summarise_audit(file: AuditFile) -> dict[str, Any]:
+    """Return an audit of a listing as a document."""
+    audit, outcome = file.audit.payload, file.restrictions[-1].payload if file.restrictions else None
+    return {
+        "audit": audit.audit,
+        "claim": audit.claim,
+        "auditor": audit.auditor,
+        "locked_at": f"{file.lock.entry.at:%Y-%m-%dT%H:%M:%SZ}" if file.lock else None,
+        "class": outcome.classification.primary.class_.value if outcome else None,
+        "standing": outcome.classification.primary.standing if outcome else None,
+        "basis": outcome.basis.value if outcome else None,
+    }
+
+
+def build_audit_table(audits: Sequence[AuditFile]) -> Table:
+    """Return a listing of audits, one line each."""
+    rows = []
+    for file in audits:
+        line = summarise_audit(file)
+        outcome = "no outcome yet" if line["class"] is None else f"{line['class']} · {line['standing'] or '–'} ({line['basis']})"
+        rows.append((line["audit"], line["claim"], line["auditor"], "locked" if line["locked_at"] else "no lock", outcome))
+    return build_table(("audit", "claim", "auditor", "lock", "outcome"), rows)
+
+
+def _describe_reading(one: ReadingVerdict) -> tuple[str, str, str, str]:
+    standing = one.standing.value.replace("_", " ") if one.standing else "–"
+    if one.mode:
+        standing = one.mode.value + (f", candidate {one.candidate.value}" if one.candidate else "")
+    return one.form.value.replace("_", " "), one.class_.value, standing, one.basis.value

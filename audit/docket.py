@@ -1,0 +1,258 @@
+"""An audit as the registry records it: opened, locked, given its evidence and scores, concluded.
+
+What an audit may rest on (basis) is decided here and nowhere else: `replay` needs a lock made before the run began.
+"""
+
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from audit.run import Outcome, run_case
+from audit.statistics.scores import ScoreTable
+from registry.errors import ConflictError, Fault, InputError, NotFoundError
+from registry.records.audit import Audit, EvidenceStatement, Result
+from registry.records.case import Case, CaseClaim
+from registry.records.claim import ClaimRevision
+from registry.records.classification import Basis
+from registry.records.dossier import AuditFile
+from registry.records.draft import AuditDraft
+from registry.records.identifier import Kind, parse_identifier
+from registry.records.plan import Lock, Plan
+from registry.records.restriction import Restriction
+from registry.records.spec import PropertySpec
+from registry.records.trial import ExcludedCount, Provenance, Run, RunStatus
+from registry.store.ledger import Writer
+from registry.store.view import View
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scored:
+    """A score table with what is known of how it came to be."""
+
+    table: ScoreTable
+    source: str
+    """File names, as the report prints them."""
+    started_at: datetime | None
+    """When the first response was made; None when nobody says, and then no lock can have preceded it."""
+    provenance: Provenance = Provenance()
+    test_arm: str = "test"
+    deploy_arm: str = "deploy"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Concluded:
+    """What importing into an audit came to."""
+
+    audit: str
+    restriction: Restriction
+    outcome: Outcome
+    is_new: bool
+    """False when the same audit, with the same scores, was recorded before."""
+
+
+def open_audit(writer: Writer, draft: AuditDraft, *, auditor: str, locked: bool) -> tuple[AuditFile, bool]:
+    """Record the audit that *draft* describes, with its evidence and, if *locked*, its lock; return it and whether it is new.
+
+    The same draft again changes nothing.
+
+    Raises:
+        NotFoundError: the claim is not registered.
+    """
+    claim = get_claim(writer, draft.claim)
+    same = _find_same(writer, draft, claim, auditor=auditor, locked=locked)
+    if same is not None:
+        return same, False
+    audit = _build_audit(writer.allocate(Kind.AUDIT, auditor)[0], draft, claim, auditor)
+    writer.append(audit)
+    writer.append_many([EvidenceStatement(audit=audit.audit, claim=claim.reference, evidence=one) for one in draft.evidence])
+    if locked:
+        writer.append(_build_lock(writer, audit, draft, claim))
+    return get_audit(writer, audit.audit), True
+
+
+def conclude(writer: Writer, file: AuditFile, scored: Scored | None) -> Concluded:
+    """Record what an audit comes to: from scores, or without any from reported evidence alone (retrospective).
+
+    Scores whose run began after the lock give the basis `replay`. All others, and evidence without scores, give `reported`,
+    which can restrict and never establish; scores older than a lock are post hoc. The same scores again change nothing.
+
+    Raises:
+        ConflictError: a locked audit without scores, or a table with other P_deploy specifications than the lock names.
+    """
+    claim = get_claim(writer, file.audit.payload.claim)
+    basis, post_hoc = _decide_basis(file, scored)
+    case = build_case(claim, get_property(writer, claim), file)
+    if file.lock and scored:
+        _check_specs(file.lock.payload, scored)
+    outcome = _run(case, scored, file, basis=basis, post_hoc=post_hoc)
+    known = next((one.payload for one in reversed(file.restrictions) if one.payload.table == _digest(scored)), None)
+    if known is not None:
+        return Concluded(audit=file.audit.payload.audit, restriction=known, outcome=outcome, is_new=False)
+    result = _record_run(writer, file, scored, outcome) if basis is Basis.REPLAY and scored else None
+    restriction = Restriction(
+        audit=file.audit.payload.audit,
+        claim=file.audit.payload.claim,
+        classification=outcome.classification,
+        text=outcome.restricted,
+        basis=basis,
+        result=result,
+        post_hoc=post_hoc,
+        estimate=None if result else outcome.estimate,
+        table=_digest(scored),
+    )
+    writer.append(restriction)
+    return Concluded(audit=restriction.audit, restriction=restriction, outcome=outcome, is_new=True)
+
+
+def _decide_basis(file: AuditFile, scored: Scored | None) -> tuple[Basis, bool]:
+    """Return the basis, and whether the outcome is post hoc."""
+    if file.lock is None:
+        return (Basis.REPORTED if scored or file.evidence else Basis.NONE), False
+    if scored is None:
+        raise ConflictError(
+            Fault(
+                code="scores-missing",
+                where=file.audit.payload.audit,
+                found="is locked, so its outcome needs scores",
+                advice=f"caveat audit import {file.audit.payload.audit} TABLE --run-date DATE",
+            )
+        )
+    preceded = scored.started_at is not None and scored.started_at >= file.lock.entry.at
+    return (Basis.REPLAY, False) if preceded else (Basis.REPORTED, True)
+
+
+def build_case(claim: ClaimRevision, body: PropertySpec, file: AuditFile) -> Case:
+    """Return the input of the decision table for an audit: the lock's θ and plan where there is a lock."""
+    audit, lock = file.audit.payload, file.lock.payload if file.lock else None
+    return Case(
+        claim=CaseClaim(
+            form=claim.form,
+            property=replace(body, direction=claim.direction),
+            quote=claim.quote,
+            quote_status=claim.quote_status,
+            relation=lock.relation if lock else claim.relation,
+            theta=lock.theta if lock else claim.theta,
+            reported=claim.reported,
+            model=claim.model,
+        ),
+        evidence=tuple(one.payload.evidence for one in file.evidence),
+        deployment=audit.deployment,
+        plan=lock.plan if lock else audit.plan,
+        scoring=audit.scoring,
+    )
+
+
+def _run(case: Case, scored: Scored | None, file: AuditFile, *, basis: Basis, post_hoc: bool) -> Outcome:
+    return run_case(case, scored.table if scored else None, basis=basis, post_hoc=post_hoc)
+
+
+def _record_run(writer: Writer, file: AuditFile, scored: Scored, outcome: Outcome) -> int:
+    """Record the run and its result; return the number of the result's entry."""
+    if outcome.estimate is None or scored.started_at is None:
+        raise ValueError("a run has an estimate and a beginning")
+    run = Run(
+        audit=file.audit.payload.audit,
+        started_at=scored.started_at,
+        status=RunStatus.COMPLETED,
+        table=scored.table.sha256,
+        source=scored.source,
+        responses=sum(one.n.responses_test + one.n.responses_deploy for one in outcome.estimate.specs[:1]),
+        excluded=(),
+        provenance=scored.provenance,
+    )
+    return writer.append(Result(audit=run.audit, run=writer.append(run).seq, estimate=outcome.estimate)).seq
+
+
+def _digest(scored: Scored | None) -> str | None:
+    return scored.table.sha256 if scored else None
+
+
+def _check_specs(lock: Lock, scored: Scored) -> None:
+    found = sorted(scored.table.spec.labels)
+    if sorted(lock.deploy_specs) != found:
+        raise ConflictError(
+            Fault(
+                code="specs-differ-from-lock",
+                where=scored.source,
+                found=f"has the P_deploy specifications {', '.join(found)}; the lock of {lock.audit} names {', '.join(lock.deploy_specs)}",
+                advice="import the table that was planned, or open another audit for this one",
+            )
+        )
+
+
+def _find_same(view: View, draft: AuditDraft, claim: ClaimRevision, *, auditor: str, locked: bool) -> AuditFile | None:
+    """Return the audit that was recorded from the same draft, if any."""
+    for file in view.list_audits(claim=claim.claim):
+        audit = file.audit.payload
+        wanted = _build_audit(audit.audit, draft, claim, auditor)
+        evidence = tuple(one.payload.evidence for one in file.evidence)
+        if audit == wanted and evidence == draft.evidence and (file.lock is not None) == locked:
+            return file
+    return None
+
+
+def _build_audit(identifier: str, draft: AuditDraft, claim: ClaimRevision, auditor: str) -> Audit:
+    return Audit(
+        audit=identifier,
+        claim=claim.reference,
+        auditor=auditor,
+        independence=draft.independence,
+        deployment=draft.deployment,
+        scoring=draft.scoring,
+        plan=draft.plan,
+        question=draft.question,
+        note=draft.note,
+    )
+
+
+def _build_lock(view: View, audit: Audit, draft: AuditDraft, claim: ClaimRevision) -> Lock:
+    low, high = get_property(view, claim).range
+    plan = replace(
+        draft.plan,
+        margin=draft.plan.margin if draft.plan.margin is not None else 0.05 * (high - low),
+        epsilon=draft.plan.epsilon if draft.plan.epsilon is not None else 0.01 * (high - low),
+    )
+    return Lock(
+        audit=audit.audit,
+        claim=claim.reference,
+        plan=plan,
+        relation=claim.relation,
+        theta=claim.theta,
+        direction=claim.direction,
+        deploy_specs=draft.deploy_specs,
+        exclusion_rules=draft.exclusion_rules,
+        stopping_rule=draft.stopping_rule,
+        budget=draft.budget,
+        note=draft.note,
+    )
+
+
+def get_claim(view: View, name: str) -> ClaimRevision:
+    """Return the claim revision that *name* stands for, the latest unless it names one; raises NotFoundError or InputError."""
+    try:
+        identifier = parse_identifier(name, Kind.CLAIM)
+    except ValueError as error:
+        raise InputError(Fault(code="bad-identifier", where=name, found=str(error))) from error
+    revision = identifier.revision
+    found = view.find_claim(identifier.bare) if revision is None else view.find_revision(identifier.bare, revision)
+    if found is None:
+        near = ", ".join(view.suggest(identifier.bare)) or "nothing like it; caveat claim list shows all"
+        raise NotFoundError(Fault(code="not-registered", where=name, found="no such claim is registered", advice=f"registered: {near}"))
+    return found.payload
+
+
+def get_property(view: View, claim: ClaimRevision) -> PropertySpec:
+    """Return the property of *claim*; raises NotFoundError when it is sealed."""
+    identifier = parse_identifier(claim.property, Kind.PROPERTY)
+    found = view.find_spec(identifier.bare, identifier.revision)
+    if found is None or not isinstance(found.payload.body, PropertySpec):
+        raise NotFoundError(Fault(code="spec-sealed", where=claim.property, found="cannot be read, so the claim cannot be audited"))
+    return found.payload.body
+
+
+def get_audit(view: View, identifier: str) -> AuditFile:
+    """Return the audit with everything recorded of it; raises NotFoundError with what is near."""
+    found = view.find_audit(identifier)
+    if found is None:
+        near = ", ".join(view.suggest(identifier)) or "caveat audit list shows all"
+        raise NotFoundError(Fault(code="not-registered", where=identifier, found="no such audit is registered", advice=near))
+    return found

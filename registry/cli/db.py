@@ -1,0 +1,79 @@
+"""`caveat db` and `caveat rebuild`: the tables under the registry."""
+
+import click
+
+from registry.cli.app import App, pass_app
+
+
+@click.group()
+def db() -> None:
+    """The database: bring its tables up to date, back, or compare them with what they should be."""
+
+
+@db.command()
+@click.option("--revision", default="head", show_default=True)
+@pass_app
+def upgrade(app: App, *, revision: str) -> None:
+    """Bring the tables up to date; nothing recorded is touched."""
+    from registry.store.schema import check, upgrade
+
+    upgrade(app.config.url, revision)
+    state = check(app.config.url)
+    app.report(
+        {"schema": "caveat/db/1", "registry": app.config.url, "revision": state.current},
+        lambda console: console.print(f"{app.config.url} is at revision {state.current}."),
+    )
+
+
+@db.command()
+@click.argument("revision")
+@pass_app
+def downgrade(app: App, *, revision: str) -> None:
+    """Take the tables back to an earlier revision; refused where recorded statements would be lost."""
+    from registry.store.schema import downgrade
+
+    downgrade(app.config.url, revision)
+    app.report(
+        {"schema": "caveat/db/1", "registry": app.config.url, "revision": revision},
+        lambda console: console.print(f"{app.config.url} is at revision {revision}."),
+    )
+
+
+@db.command("check")
+@pass_app
+@click.pass_context
+def check_(ctx: click.Context, app: App) -> None:
+    """Compare the tables with what they should be; exit code 1 if they differ."""
+    from registry.store.schema import check
+
+    state = check(app.config.url)
+    document = {
+        "schema": "caveat/db-check/1",
+        "current": state.current,
+        "head": state.head,
+        "is_current": state.is_current,
+        "differences": list(state.differences),
+    }
+    words = "up to date" if state.is_current else "not up to date; next: caveat db upgrade"
+    app.report(
+        document, lambda console: console.print("\n".join([f"revision {state.current} of {state.head}: {words}", *state.differences]))
+    )
+    ctx.exit(0 if state.is_current else 1)
+
+
+@click.command()
+@click.argument("target", metavar="URL")
+@pass_app
+def rebuild(app: App, *, target: str) -> None:
+    """Replay the log of the registry into the empty database at URL, verifying every leaf on the way."""
+    from registry.cli.progress import track
+    from registry.store.rebuild import rebuild
+
+    with track(app, "replaying the log", unit="entries") as progress:
+        outcome = rebuild(app.config.url, target, progress)
+    from registry.codec.documents import to_document
+
+    app.report(
+        {"schema": "caveat/rebuild/1", **to_document(outcome)},
+        lambda console: console.print(f"Replayed {outcome.entries} entries into {target}; every leaf is what it was."),
+    )

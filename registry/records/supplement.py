@@ -1,0 +1,282 @@
+"""What a reader is told of one claim, or of all claims of a card: everything a template needs, from records, unrounded.
+
+Every part that was recorded keeps the log entry that recorded it, so that any number leads in two steps to its record.
+"""
+
+import builtins
+from dataclasses import dataclass
+from datetime import date, datetime
+from enum import StrEnum
+from typing import Literal
+
+from registry.records.audit import Audit, EvidenceStatement, Independence, Result
+from registry.records.authority import Role
+from registry.records.claim import ClaimEvent, ClaimRelation, ClaimRevision, Form, QuoteStatus
+from registry.records.classification import ClaimClass, Mode, Standing
+from registry.records.dossier import ContestationFile, Recorded, RestrictionStatus, Status
+from registry.records.estimate import Estimate, SpecEstimate
+from registry.records.evidence import Access, Layer
+from registry.records.plan import Lock
+from registry.records.record import Record
+from registry.records.restriction import Restriction
+from registry.records.spec import PropertySpec, SpecVersion
+from registry.records.statement import Entry
+from registry.records.trial import Run
+
+
+class Section(StrEnum):
+    """The numbered sections of a claim supplement, in order; all of them are always printed."""
+
+    SPECIFICATION = "specification"
+    READINGS = "readings"
+    CONTEXTS = "contexts"
+    ESTIMATES = "estimates"
+    MULTIPLICITY = "multiplicity"
+    NATURALNESS = "naturalness"
+    ABLATION = "ablation"
+    LAYERS = "layers"
+    JUDGE = "judge"
+    EXCLUSIONS = "exclusions"
+    COVERAGE = "coverage"
+    CHECKLIST = "checklist"
+    PROVENANCE = "provenance"
+    RESOLUTION = "resolution"
+    HISTORY = "history"
+    VERIFICATION = "verification"
+
+
+class SpecRole(StrEnum):
+    """What a specification is to the claim."""
+
+    PROPERTY = "property"
+    SCORING = "scoring"
+    TEST = "test"
+    DEPLOY = "deploy"
+    OTHER = "other"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Party(Record):
+    """Somebody named in a supplement."""
+
+    code: str
+    name: str | None
+    """None when the registry has no record of the code."""
+    role: Role | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reason(Record):
+    """One sentence of page one that says why, and where the rest of it stands."""
+
+    text: str
+    section: Section
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceCard(Record):
+    """The card revision that is quoted."""
+
+    card: str
+    """`CRD-…`."""
+    revision: int
+    title: str
+    publisher: str
+    document: str
+    """SHA-256 of the file, hexadecimal."""
+    published: date | None
+    url: str | None
+    entry: Entry
+    newer: int | None
+    """The latest revision of the card, when it is not this one."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SpecPart(Record):
+    """A specification that the claim refers to, with its owner and what was said against it."""
+
+    role: SpecRole
+    reference: str
+    """`CTX-…@n` and the like."""
+    owner: Party | None
+    """None when the registry does not know the specification."""
+    version: Recorded[SpecVersion] | None
+    newer: int | None
+    """The latest version, when it is not this one."""
+    contestations: tuple[ContestationFile, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LayerPart(Record):
+    """One evidence layer and everything the audit says of it."""
+
+    layer: Layer
+    access: Access | None
+    """The best access that is stated; None when the audit says nothing of the layer."""
+    items: tuple[Recorded[EvidenceStatement], ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NotMade(Record):
+    """A part of the protocol for which the registry holds nothing."""
+
+    section: Section
+    consequence: str
+    """What a reader must not conclude, in a sentence."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuditPart(Record):
+    """The audit that leads: the latest with an outcome, or the latest opened when none has one."""
+
+    opening: Recorded[Audit]
+    auditor: Party
+    lock: Recorded[Lock] | None
+    """None for a retrospective audit."""
+    runs: tuple[Recorded[Run], ...]
+    result: Recorded[Result] | None
+    """The result the outcome rests on; None for a retrospective audit."""
+    outcome: Recorded[Restriction] | None
+    """None while the audit is open."""
+
+    @property
+    def estimate(self) -> Estimate | None:
+        """The estimate the outcome rests on; None when there is none."""
+        if self.result is not None:
+            return self.result.payload.estimate
+        return None if self.outcome is None else self.outcome.payload.estimate
+
+    @property
+    def estimate_entry(self) -> Entry | None:
+        """The log entry that holds `estimate`."""
+        if self.result is not None:
+            return self.result.entry
+        return None if self.estimate is None or self.outcome is None else self.outcome.entry
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuditSummary(Record):
+    """An outcome that does not lead: another audit, or an earlier outcome of the leading one."""
+
+    audit: str
+    auditor: Party
+    independence: Independence
+    entry: Entry
+    """Of the outcome, or of the opening when there is no outcome."""
+    class_: ClaimClass | None
+    """None while the audit is open."""
+    standing: Standing | None
+    mode: Mode | None
+    verdict: str | None
+    estimate: SpecEstimate | None
+    """Against the first specification of P_deploy, so that two audits can be set beside each other; None without one."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Supplement(Record):
+    """One claim as a reader is told of it, as of log entry `log_size`."""
+
+    schema: Literal["caveat/supplement/1"] = "caveat/supplement/1"
+    identifier: str
+    """`CLM-…@n#digest`: the exact content of the claim revision."""
+    made_at: datetime
+    """The date that is printed, in UTC."""
+    log_origin: str
+    log_size: int
+    claim: Recorded[ClaimRevision]
+    claimant: Party
+    """Who registered the claim."""
+    status: Status
+    verdict: str
+    """The outcome in one sentence."""
+    reasons: tuple[Reason, ...]
+    """At most five."""
+    property: PropertySpec | None
+    """None when the property is sealed or unknown to the registry."""
+    card: SourceCard | None
+    specs: tuple[SpecPart, ...]
+    layers: tuple[LayerPart, ...]
+    """Always all four."""
+    audit: AuditPart | None
+    """None for a claim that nobody has audited."""
+    not_made: tuple[NotMade, ...]
+    contestations: tuple[ContestationFile, ...]
+    """Those that target the claim itself."""
+    history: tuple[Recorded[ClaimRevision], ...]
+    """Every revision, in order."""
+    events: tuple[Recorded[ClaimEvent], ...]
+    relations: tuple[Recorded[ClaimRelation], ...]
+    other_audits: tuple[AuditSummary, ...]
+
+    def __post_init__(self) -> None:
+        if tuple(part.layer for part in self.layers) != tuple(Layer):
+            raise ValueError("a supplement states all four evidence layers, in order")
+        if len(self.reasons) > 5:
+            raise ValueError("page one gives at most five reasons")
+
+    @builtins.property
+    def original(self) -> str:
+        """The claim as made."""
+        return self.claim.payload.quote
+
+    @builtins.property
+    def outcome(self) -> Restriction | None:
+        """The leading outcome; None for a claim without one."""
+        if self.audit is None or self.audit.outcome is None:
+            return None
+        return self.audit.outcome.payload
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClaimRow(Record):
+    """One claim in the table of a card supplement."""
+
+    identifier: str
+    page: int | None
+    section: str | None
+    quote: str
+    quote_status: QuoteStatus
+    form: Form
+    theta: float | None
+    restriction: RestrictionStatus
+    status: Status
+    class_: ClaimClass | None
+    """None for a claim without an outcome."""
+    standing: Standing | None
+    mode: Mode | None
+    verdict: str | None
+    auditor: Party | None
+    estimate: SpecEstimate | None
+    """Against the first specification of P_deploy; None without an estimate."""
+    specs: int
+    """How many specifications of P_deploy the estimate has."""
+    audits: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CardSupplement(Record):
+    """Every registered claim of one card revision: what was audited, what became of it, and what nobody looked at."""
+
+    schema: Literal["caveat/card-supplement/1"] = "caveat/card-supplement/1"
+    identifier: str
+    """`CRD-…@n#digest`."""
+    made_at: datetime
+    log_origin: str
+    log_size: int
+    card: SourceCard
+    pages: int
+    """Number of pages in the card."""
+    claims: tuple[ClaimRow, ...]
+    """In the order of the card; claims without a place last."""
+    reserved: tuple[str, ...]
+    """Identifiers that are reserved for this card and have no text yet."""
+
+    @property
+    def unaudited(self) -> tuple[ClaimRow, ...]:
+        """The claims without an outcome."""
+        return tuple(row for row in self.claims if row.class_ is None)
+
+    @property
+    def pages_with_claims(self) -> tuple[int, ...]:
+        """The pages on which at least one registered claim stands, ascending."""
+        return tuple(sorted({row.page for row in self.claims if row.page is not None}))

@@ -1,0 +1,35 @@
+#!/bin/sh
+# Makes sure that what must come from the operating system is there: venv for Python, Pango and HarfBuzz for the PDF.
+# Installs it when it may (root, or sudo without a password); otherwise says exactly what to install, and goes on.
+set -u
+
+need=""
+python3 -c "import ensurepip, venv" 2>/dev/null || need="$need python3-venv"
+
+has_library() { python3 -c "import ctypes, sys; ctypes.CDLL(sys.argv[1])" "$1" 2>/dev/null; }
+has_library libpango-1.0.so.0 || need="$need libpango-1.0-0"
+has_library libpangoft2-1.0.so.0 || need="$need libpangoft2-1.0-0"
+has_library libharfbuzz-subset.so.0 || need="$need libharfbuzz-subset0"
+
+[ -z "$need" ] && exit 0
+
+run=""
+if [ "$(id -u)" -ne 0 ]; then
+    if command -v sudo >/dev/null && sudo -n true 2>/dev/null; then run="sudo"; else run="no"; fi
+fi
+if [ "$run" != "no" ] && command -v apt-get >/dev/null; then
+    echo "installing from the operating system:$need"
+    if DEBIAN_FRONTEND=noninteractive $run apt-get update -qq >/dev/null &&
+        DEBIAN_FRONTEND=noninteractive $run apt-get install -qq -y --no-install-recommends $need >/dev/null; then
+        exit 0
+    fi
+fi
+
+cat >&2 <<TEXT
+
+  Missing from the operating system, and not installed because this user may not:
+     sudo apt-get install$need
+  Without the Pango and HarfBuzz libraries everything works but PDF (HTML and JSON supplements are made).
+
+TEXT
+exit 0
