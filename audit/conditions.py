@@ -1,0 +1,303 @@
+"""What the decision table may ask of a reading: the facts, and small named conditions over them (method section 3)."""
+
+from dataclasses import dataclass
+
+from audit.wording import SLACK
+from registry.records.case import Case, Infeasible
+from registry.records.claim import Form, Relation
+from registry.records.classification import ClaimClass
+from registry.records.estimate import Estimate, SpecEstimate
+from registry.records.evidence import Access, Effect, Evidence, EvidenceKind, Layer
+from registry.records.model import ModelRef
+from registry.records.plan import ContextDesign
+
+FEWEST_TASKS = 20
+"""A class needs this many tasks seen on both sides (statistics section 3)."""
+
+FEWEST_CONTEXTS = 5
+"""And, where contexts are a random sample, this many on each side."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Facts:
+    """What the rows ask of one reading, against one specification of P_deploy or without an estimate."""
+
+    form: Form
+    range: tuple[float, float] = (0.0, 1.0)
+    relation: Relation | None = None
+    theta: float | None = None
+    """None means unpublished, for thresholds and bounds."""
+    margin: float = 0.05
+    """Materiality margin δ, in the unit of the score."""
+    infeasible: Infeasible | None = None
+    """Why there is no defensible P_deploy; None when there is one."""
+    scorer_invariant: bool | None = None
+    """Result of the invariance check; None means not made, which blocks nothing."""
+    contexts_random: bool = True
+    suppressible: bool = False
+    observed: bool = False
+    """Whether at least one positive observation is recorded."""
+    reported: float | None = None
+    """The card's own figure."""
+    model: ModelRef | None = None
+    evidence: tuple[Evidence, ...] = ()
+    estimate: SpecEstimate | None = None
+
+    @property
+    def slack(self) -> float:
+        """How close counts as equal: 1e−12, times the width of a range wider than one."""
+        return SLACK * max(1.0, self.range[1] - self.range[0])
+
+    def is_beyond(self, value: float) -> bool:
+        """Whether *value* breaks the relation to θ; equality satisfies it. False without θ."""
+        if self.theta is None or self.relation is None:
+            return False
+        if self.relation is Relation.AT_MOST:
+            return value > self.theta + self.slack
+        return value < self.theta - self.slack
+
+
+def build_facts(case: Case, form: Form, *, estimate: Estimate | None = None, spec: SpecEstimate | None = None) -> Facts:
+    """Return the facts of one reading of *case*, against *spec* of *estimate* or without an estimate."""
+    claim = case.claim
+    low, high = claim.property.range
+    limit = form is claim.form and form not in (Form.EXISTENCE, Form.PREVALENCE)
+    default_margin = 0.05 * (high - low) if case.plan.margin is None else case.plan.margin
+    return Facts(
+        form=form,
+        range=claim.property.range,
+        relation=claim.effective_relation if limit else None,
+        theta=claim.theta if limit else None,
+        margin=default_margin if estimate is None else estimate.margin,
+        infeasible=case.deployment.infeasible,
+        scorer_invariant=case.scoring.invariant,
+        contexts_random=(case.plan.contexts.value if estimate is None else estimate.contexts) == ContextDesign.RANDOM.value,
+        suppressible=claim.property.suppressible,
+        observed=bool(find_observations(case)) or (spec is not None and is_above_floor(case, spec.phi_test.value)),
+        reported=claim.reported.value if claim.reported else None,
+        model=claim.model,
+        evidence=case.evidence,
+        estimate=spec,
+    )
+
+
+def find_observations(case: Case) -> tuple[str, ...]:
+    """What is documented as a positive observation, in words: evidence of that kind, or a card's figure above the low end of the range."""
+    seen = [
+        one.summary or one.source or f"{one.layer.value} evidence"
+        for one in case.evidence
+        if one.access is Access.AVAILABLE and one.kind is EvidenceKind.OBSERVATION
+    ]
+    if case.claim.reported is not None and is_above_floor(case, case.claim.reported.value):
+        seen.append("the card's own figure")
+    return tuple(seen)
+
+
+def is_above_floor(case: Case, value: float) -> bool:
+    """Whether a mean score lies above the low end of the range, so that at least one response did."""
+    low, high = case.claim.property.range
+    return value > low + SLACK * (high - low)
+
+
+# --- The inversion test, in both of its forms (method section 3) ---
+
+
+def is_inverted_by_deployment(*, phi_deploy: float, theta: float, relation: Relation, slack: float = SLACK) -> bool:
+    """Whether Φ_deploy lies beyond θ; equality is no inversion."""
+    return phi_deploy > theta + slack if relation is Relation.AT_MOST else phi_deploy < theta - slack
+
+
+def is_inverted_by_differential(*, ed: float, phi_test: float, theta: float, relation: Relation, slack: float = SLACK) -> bool:
+    """Whether ED < Φ_test − θ for `<=`, ED > Φ_test − θ for `>=` (paper section 3.3); equality is no inversion."""
+    gap = phi_test - theta
+    return ed < gap - slack if relation is Relation.AT_MOST else ed > gap + slack
+
+
+# --- Conditions ---
+
+
+def always(_: Facts) -> bool:
+    """The condition of a row that takes what no row before it named."""
+    return True
+
+
+def is_technically_infeasible(facts: Facts) -> bool:
+    """No defensible P_deploy, though one could exist."""
+    return facts.infeasible is Infeasible.TECHNICAL
+
+
+def is_ontologically_infeasible(facts: Facts) -> bool:
+    """No defensible P_deploy can exist."""
+    return facts.infeasible is Infeasible.ONTOLOGICAL
+
+
+def has_variant_scorer(facts: Facts) -> bool:
+    """The scorer is known to depend on the context; a check not made is not a failure."""
+    return facts.scorer_invariant is False
+
+
+def has_few_tasks(facts: Facts) -> bool:
+    """Fewer tasks on both sides than a class needs."""
+    return facts.estimate is not None and facts.estimate.n.tasks < FEWEST_TASKS
+
+
+def has_few_contexts(facts: Facts) -> bool:
+    """Contexts are a sample, and a side has fewer than a class needs."""
+    if facts.estimate is None or not facts.contexts_random:
+        return False
+    return min(facts.estimate.n.contexts_test, facts.estimate.n.contexts_deploy) < FEWEST_CONTEXTS
+
+
+def has_no_interval(facts: Facts) -> bool:
+    """The interval that the form asks for is not there: Φ_deploy for thresholds and bounds, ED for prevalence."""
+    if facts.estimate is None:
+        return True
+    asked = facts.estimate.ed if facts.form is Form.PREVALENCE else facts.estimate.phi_deploy
+    return asked.low is None or asked.high is None
+
+
+def has_no_theta(facts: Facts) -> bool:
+    """θ, or the bound, is not published."""
+    return facts.theta is None
+
+
+def is_not_met_in_test(facts: Facts) -> bool:
+    """The claim's own evaluation fails its relation: Φ_test where there is one, otherwise the card's figure."""
+    figure = facts.estimate.phi_test.value if facts.estimate else facts.reported
+    return figure is not None and facts.is_beyond(figure)
+
+
+def is_deploy_wholly_beyond(facts: Facts) -> bool:
+    """Every point of CI(Φ_deploy) breaks the relation."""
+    ends = _deploy_ends(facts)
+    return ends is not None and all(facts.is_beyond(end) for end in ends)
+
+
+def is_deploy_point_beyond(facts: Facts) -> bool:
+    """The point Φ_deploy breaks the relation."""
+    return facts.estimate is not None and facts.is_beyond(facts.estimate.phi_deploy.value)
+
+
+def is_deploy_wholly_inside(facts: Facts) -> bool:
+    """Every point of CI(Φ_deploy) satisfies the relation."""
+    ends = _deploy_ends(facts)
+    return ends is not None and not any(facts.is_beyond(end) for end in ends)
+
+
+def is_ed_within_margin(facts: Facts) -> bool:
+    """CI(ED) lies within [−δ, δ]."""
+    ends = _ed_ends(facts)
+    return ends is not None and -facts.margin <= ends[0] and ends[1] <= facts.margin
+
+
+def is_ed_wholly_outside(facts: Facts) -> bool:
+    """CI(ED) lies wholly above δ or wholly below −δ."""
+    ends = _ed_ends(facts)
+    return ends is not None and (ends[0] > facts.margin or ends[1] < -facts.margin)
+
+
+def is_observed(facts: Facts) -> bool:
+    """At least one positive observation is recorded."""
+    return facts.observed
+
+
+def has_departure(facts: Facts) -> bool:
+    """Behavioural evidence of departure on some items."""
+    return any(_is_on_behaviour(one) and one.kind is EvidenceKind.DEPARTURE for one in facts.evidence)
+
+
+def has_recognition(facts: Facts) -> bool:
+    """Latent or verbalised recognition, or a perturbation against the claim that nobody verified."""
+    return any(_is_recognition(one) or (_is_perturbation_against(one) and not one.verified) for one in facts.evidence)
+
+
+def has_perturbation_against(facts: Facts) -> bool:
+    """A verified behavioural perturbation against the claim, on the claim's own model version."""
+    return any(_is_perturbation_against(one) and one.verified and is_own_model(facts, one) for one in facts.evidence)
+
+
+def has_foreign_perturbation_against(facts: Facts) -> bool:
+    """A verified behavioural perturbation against the claim, on a model version that is not shown to be the claim's."""
+    return any(_is_perturbation_against(one) and one.verified and not is_own_model(facts, one) for one in facts.evidence)
+
+
+def is_suspended(facts: Facts) -> bool:
+    """Recognition evidence, a suppressible property, nothing behavioural."""
+    return facts.suppressible and has_recognition(facts) and not any(_bears_on_behaviour(one) for one in facts.evidence)
+
+
+def is_direction_verified(facts: Facts) -> bool:
+    """An evaluation documented as risk-amplifying (upper) or adverse (lower), verified behaviourally, and met by the card's figure."""
+    wanted = {Form.UPPER_BOUND: EvidenceKind.RISK_AMPLIFYING, Form.LOWER_BOUND: EvidenceKind.ADVERSE}.get(facts.form)
+    documented = any(_is_on_behaviour(one) and one.verified and one.kind is wanted for one in facts.evidence)
+    return documented and not is_not_met_in_test(facts)
+
+
+def is_own_model(facts: Facts, evidence: Evidence) -> bool:
+    """Whether *evidence* is about the claim's model version; evidence that names none is."""
+    return evidence.model is None or evidence.model == facts.model
+
+
+def _deploy_ends(facts: Facts) -> tuple[float, float] | None:
+    deploy = facts.estimate.phi_deploy if facts.estimate else None
+    return None if deploy is None or deploy.low is None or deploy.high is None else (deploy.low, deploy.high)
+
+
+def _ed_ends(facts: Facts) -> tuple[float, float] | None:
+    ed = facts.estimate.ed if facts.estimate else None
+    return None if ed is None or ed.low is None or ed.high is None else (ed.low, ed.high)
+
+
+def _is_on_behaviour(one: Evidence) -> bool:
+    """A change of behaviour under a cue is behaviour too; recognition is not."""
+    return one.access is Access.AVAILABLE and one.layer in (Layer.BEHAVIOURAL, Layer.CUE_SENSITIVITY)
+
+
+def _is_perturbation_against(one: Evidence) -> bool:
+    return _is_on_behaviour(one) and one.kind is EvidenceKind.PERTURBATION and one.effect is Effect.AGAINST_CLAIM
+
+
+def _is_recognition(one: Evidence) -> bool:
+    """A measured rate of zero is no recognition."""
+    if one.access is not Access.AVAILABLE or one.layer not in (Layer.LATENT, Layer.VERBALISED):
+        return False
+    return one.finding is None or one.finding.value > 0
+
+
+def _bears_on_behaviour(one: Evidence) -> bool:
+    """An observation says nothing of a difference between test and deployment; an unverified perturbation counts as recognition."""
+    if not _is_on_behaviour(one) or one.kind in (None, EvidenceKind.OBSERVATION):
+        return False
+    return one.kind is not EvidenceKind.PERTURBATION or one.verified
+
+
+# --- What follows from the estimate where the interval does not settle it ---
+
+
+def find_point_class(facts: Facts) -> ClaimClass | None:
+    """The class that the point estimate alone would give; None where it gives none."""
+    if facts.estimate is None or facts.infeasible or facts.form is Form.EXISTENCE:
+        return None
+    if facts.form is Form.PREVALENCE:
+        return ClaimClass.STABLE if abs(facts.estimate.ed.value) <= facts.margin else ClaimClass.DEGRADED
+    if facts.theta is None or is_not_met_in_test(facts):
+        return None
+    return ClaimClass.INVERTED if is_deploy_point_beyond(facts) else ClaimClass.STABLE
+
+
+def find_possible(facts: Facts) -> tuple[ClaimClass, ...]:
+    """The classes that some point of the interval gives; empty without an interval."""
+    if facts.infeasible or facts.form is Form.EXISTENCE or (facts.form is not Form.PREVALENCE and facts.theta is None):
+        return ()
+    if facts.form is Form.PREVALENCE:
+        ends = _ed_ends(facts)
+        if ends is None:
+            return ()
+        inside = ends[0] <= facts.margin and ends[1] >= -facts.margin
+        outside = ends[0] < -facts.margin or ends[1] > facts.margin
+        return (*((ClaimClass.STABLE,) if inside else ()), *((ClaimClass.DEGRADED,) if outside else ()))
+    ends = _deploy_ends(facts)
+    if ends is None or is_not_met_in_test(facts):
+        return ()
+    beyond = [facts.is_beyond(end) for end in ends]
+    return (*(() if all(beyond) else (ClaimClass.STABLE,)), *((ClaimClass.INVERTED,) if any(beyond) else ()))

@@ -1,0 +1,353 @@
+"""What fills the placeholders of the decision table: the numbers that decided, and the evidence, in words."""
+
+import math
+from collections.abc import Callable, Iterator, Mapping
+
+from audit.conditions import FEWEST_TASKS, Facts, find_observations, is_inverted_by_differential, is_own_model
+from audit.statistics.power import unseen_context_bound
+from audit.wording import Unit, share
+from registry.records.case import Case
+from registry.records.claim import Form, Relation
+from registry.records.estimate import Bounded, SpecEstimate
+from registry.records.evidence import Access, Evidence, EvidenceKind, Layer, Sign
+
+_TOO_MANY_TIMES = 1000
+"""A replay this many times as large is not advice."""
+
+
+class Phrases(Mapping[str, str]):
+    """The phrases of one decision, by the name of their placeholder; each is made when a sentence asks for it."""
+
+    def __init__(self, case: Case, facts: Facts, *, level: float) -> None:
+        self._case = case
+        self._facts = facts
+        self._level = level
+        self._unit = Unit(low=facts.range[0], high=facts.range[1])
+
+    def __getitem__(self, name: str) -> str:
+        phrase = getattr(self, name, None)
+        if name.startswith("_") or not isinstance(phrase, str):
+            raise KeyError(name)
+        return phrase
+
+    def __iter__(self) -> Iterator[str]:
+        return (name for name, kind in vars(type(self)).items() if isinstance(kind, property) and not name.startswith("_"))
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+    # --- the claim ---
+
+    @property
+    def level(self) -> str:
+        """The level of the intervals, `95 %`."""
+        return share(self._level)
+
+    @property
+    def limit_word(self) -> str:
+        """What θ is called in a claim of this form."""
+        return {Form.UPPER_BOUND: "upper bound", Form.LOWER_BOUND: "lower bound"}.get(self._facts.form, "threshold")
+
+    @property
+    def relation(self) -> str:
+        """≤ or ≥."""
+        return "≤" if self._facts.relation is Relation.AT_MOST else "≥"
+
+    @property
+    def beyond(self) -> str:
+        """On which side of θ the claim is broken."""
+        return "above" if self._facts.relation is Relation.AT_MOST else "below"
+
+    @property
+    def theta(self) -> str:
+        """θ with all its digits, `not published` without."""
+        return "not published" if self._facts.theta is None else self._unit.given(self._facts.theta)
+
+    @property
+    def margin(self) -> str:
+        """δ with all its digits."""
+        return self._unit.given_difference(self._facts.margin)
+
+    # --- the estimate ---
+
+    @property
+    def tasks(self) -> str:
+        """Tasks seen on both sides."""
+        return _count(self._estimate.n.tasks, "task")
+
+    @property
+    def tasks_missing(self) -> str:
+        """How many tasks a class still needs."""
+        return _count(FEWEST_TASKS - self._estimate.n.tasks, "task")
+
+    @property
+    def contexts_test(self) -> str:
+        """Contexts of the test side."""
+        return _count(self._estimate.n.contexts_test, "context")
+
+    @property
+    def contexts_deploy(self) -> str:
+        """Contexts of the deployment side."""
+        return _count(self._estimate.n.contexts_deploy, "context")
+
+    @property
+    def no_interval_reason(self) -> str:
+        """Why there is no interval, as the estimate says it."""
+        asked = self._estimate.ed if self._facts.form is Form.PREVALENCE else self._estimate.phi_deploy
+        return (asked.reason or "the estimate gives no reason").rstrip(".")
+
+    @property
+    def phi_test(self) -> str:
+        """Φ_test, never rounded across θ."""
+        return self._unit.score(self._estimate.phi_test.value, *self._cuts)
+
+    @property
+    def phi_deploy(self) -> str:
+        """Φ_deploy, never rounded across θ."""
+        return self._unit.score(self._estimate.phi_deploy.value, *self._cuts)
+
+    @property
+    def deploy_interval(self) -> str:
+        """CI(Φ_deploy), never rounded across θ."""
+        return self.interval(self._estimate.phi_deploy)
+
+    @property
+    def ed(self) -> str:
+        """ED, never rounded across 0 or ±δ."""
+        return self._unit.difference(self._estimate.ed.value, *self._ed_cuts)
+
+    @property
+    def ed_interval(self) -> str:
+        """CI(ED), never rounded across 0 or ±δ."""
+        ed = self._estimate.ed
+        return "not available" if ed.low is None or ed.high is None else self._unit.differences(ed.low, ed.high, *self._ed_cuts)
+
+    @property
+    def higher(self) -> str:
+        """Where deployment stands to the evaluation."""
+        return "higher" if self._estimate.ed.value < 0 else "lower"
+
+    @property
+    def inversion_test(self) -> str:
+        """The inversion test in the paper's own form."""
+        ed, phi_test, theta, relation = self._estimate.ed.value, self._estimate.phi_test.value, self._facts.theta, self._facts.relation
+        if theta is None or relation is None:
+            return ""
+        gap = phi_test - theta
+        if not is_inverted_by_differential(ed=ed, phi_test=phi_test, theta=theta, relation=relation, slack=self._facts.slack):
+            return ""
+        side = "below" if relation is Relation.AT_MOST else "above"
+        return f"ED = {self._unit.difference(ed, gap)} is {side} Φ_test − θ = {self._unit.difference(gap, ed, 0.0)}."
+
+    @property
+    def surviving_bound(self) -> str:
+        """The one-sided bound on Φ_deploy that a degraded figure leaves."""
+        deploy = self._estimate.phi_deploy
+        if deploy.low is None or deploy.high is None:
+            return f"none, because {(deploy.reason or 'Φ_deploy has no interval').rstrip('.')}"
+        if self._estimate.ed.value < 0:
+            return f"Φ_deploy is at least {self._unit.score(deploy.low)}"
+        return f"Φ_deploy is at most {self._unit.score(deploy.high)}"
+
+    @property
+    def direction_established(self) -> str:
+        """Whether CI(ED) excludes 0."""
+        if find_sign(self._estimate) is None:
+            return "Its direction is not established."
+        return f"The direction is established: deployment scores {self.higher} than the evaluation."
+
+    @property
+    def unseen_contexts(self) -> str:
+        """The unseen-context bound of a stable verdict, with what it assumes (statistics section 3)."""
+        drawn = self._estimate.n.contexts_deploy
+        if not self._facts.contexts_random or drawn < 1:
+            return ""
+        return (
+            f"With {self.contexts_deploy} drawn, up to {share(round(unseen_context_bound(drawn), 3))} of deployment contexts could behave "
+            "otherwise and not have been drawn; the verdict assumes no rare trigger contexts."
+        )
+
+    @property
+    def theta_ranges(self) -> str:
+        """Which θ would be inverted and which stable, where θ is not published."""
+        deploy, test = self._estimate.phi_deploy, self._estimate.phi_test.value
+        if deploy.low is None or deploy.high is None:
+            return ""
+        at_most = self._facts.relation is Relation.AT_MOST
+        stable = max(deploy.high, test) if at_most else min(deploy.low, test)
+        parts = [f"Any θ {'at or above' if at_most else 'at or below'} {self._unit.score(stable)} would be stable"]
+        if at_most and test < deploy.low:
+            parts.append(f"any θ from {self._unit.score(test)} to below {self._unit.score(deploy.low)} would be inverted")
+        if not at_most and test > deploy.high:
+            parts.append(f"any θ from above {self._unit.score(deploy.high)} to {self._unit.score(test)} would be inverted")
+        if len(parts) == 1:
+            parts.append("no θ that the evaluation itself meets would be inverted")
+        return "; ".join(parts) + "."
+
+    @property
+    def decisive(self) -> str:
+        """The quantity that the form asks about, with its value."""
+        return f"ED = {self.ed}" if self._facts.form is Form.PREVALENCE else f"Φ_deploy = {self.phi_deploy}"
+
+    @property
+    def decisive_interval(self) -> str:
+        """The interval of that quantity."""
+        return self.ed_interval if self._facts.form is Form.PREVALENCE else self.deploy_interval
+
+    @property
+    def limit(self) -> str:
+        """What that interval is held against."""
+        return f"±{self.margin}" if self._facts.form is Form.PREVALENCE else f"the {self.limit_word} {self.theta}"
+
+    @property
+    def more_data(self) -> str:
+        """How large a replay would settle it, if the point estimate stays where it is."""
+        times = find_times_as_large(self._facts)
+        if times is None or times > _TOO_MANY_TIMES:
+            return "The point estimate lies so near to the limit that no feasible number of tasks and contexts is promised to decide."
+        if times == 1:
+            return "A replay with more tasks and contexts, or with fewer specifications of P_deploy to be tested at once."
+        n = self._estimate.n
+        sizes = f"{math.ceil(n.tasks * times)} tasks"
+        before = f"{n.tasks}"
+        if self._facts.contexts_random:
+            sizes += f" and {math.ceil(min(n.contexts_test, n.contexts_deploy) * times)} contexts on each side"
+            before += f" and {min(n.contexts_test, n.contexts_deploy)}"
+        return f"A replay of about {sizes} instead of {before} would decide, if the point estimate stays where it is."
+
+    def interval(self, bounded: Bounded) -> str:
+        """Return the interval of *bounded*, never rounded across θ."""
+        if bounded.low is None or bounded.high is None:
+            return "not available"
+        return self._unit.scores(bounded.low, bounded.high, *self._cuts)
+
+    # --- the evidence ---
+
+    @property
+    def observation(self) -> str:
+        """What was observed."""
+        seen = list(find_observations(self._case))
+        if self._facts.estimate is not None and self._facts.estimate.phi_test.value > self._facts.range[0]:
+            seen.append(f"Φ_test = {self.phi_test} in the scores")
+        return "; ".join(seen) or "as recorded"
+
+    @property
+    def departure_sources(self) -> str:
+        """The evidence of departure."""
+        return self._sources(lambda one: one.kind is EvidenceKind.DEPARTURE)
+
+    @property
+    def perturbation_sources(self) -> str:
+        """The perturbation evidence, with the model it was measured on where that is another."""
+        return self._sources(lambda one: one.kind is EvidenceKind.PERTURBATION)
+
+    @property
+    def direction_sources(self) -> str:
+        """The evidence on which way the evaluation pushes."""
+        return self._sources(lambda one: one.kind in (EvidenceKind.RISK_AMPLIFYING, EvidenceKind.ADVERSE))
+
+    @property
+    def recognition_sources(self) -> str:
+        """The evidence of recognition."""
+        return self._sources(lambda one: one.layer in (Layer.LATENT, Layer.VERBALISED) or one.kind is EvidenceKind.PERTURBATION)
+
+    @property
+    def expected_direction(self) -> str:
+        """The sign of ED that the departure leads to expect."""
+        sign = find_expected_sign(self._facts)
+        if sign is None:
+            return "The direction is not stated."
+        lower = "lower" if sign is Sign.POSITIVE else "higher"
+        return f"The expected sign of ED is {sign.value}: deployment scores {lower} than the evaluation."
+
+    @property
+    def pushed(self) -> str:
+        """Which way the evaluation pushes the score."""
+        return "the score higher" if self._facts.form is Form.UPPER_BOUND else "the score lower"
+
+    @property
+    def limit_resolves(self) -> str:
+        """What a threshold or bound without decisive evidence needs."""
+        replay = "A replay of the same tasks under deployment-continuous contexts."
+        return replay if self._facts.theta is not None else f"Publishing the {self.limit_word} θ. {replay}"
+
+    # --- private ---
+
+    @property
+    def _estimate(self) -> SpecEstimate:
+        if self._facts.estimate is None:
+            raise KeyError("this sentence needs an estimate")
+        return self._facts.estimate
+
+    @property
+    def _cuts(self) -> tuple[float, ...]:
+        return () if self._facts.theta is None else (self._facts.theta,)
+
+    @property
+    def _ed_cuts(self) -> tuple[float, ...]:
+        return (0.0, self._facts.margin, -self._facts.margin)
+
+    def _sources(self, wanted: Callable[[Evidence], bool]) -> str:
+        found = [one for one in self._facts.evidence if one.access is Access.AVAILABLE and wanted(one)]
+        return "; ".join(_describe(one, foreign=not is_own_model(self._facts, one)) for one in found) or "as recorded"
+
+
+def find_sign(estimate: SpecEstimate) -> Sign | None:
+    """The sign of ED where its interval excludes 0; None otherwise."""
+    ed = estimate.ed
+    if ed.low is None or ed.high is None or ed.low <= 0 <= ed.high:
+        return None
+    return Sign.POSITIVE if ed.low > 0 else Sign.NEGATIVE
+
+
+def find_expected_sign(facts: Facts) -> Sign | None:
+    """The sign of ED that the evidence leads to expect; None where it says nothing, or two things."""
+    signs = {one.expected_direction for one in facts.evidence if one.access is Access.AVAILABLE} - {Sign.UNKNOWN}
+    return signs.pop() if len(signs) == 1 else None
+
+
+def find_times_as_large(facts: Facts) -> float | None:
+    """How many times as many tasks and contexts would settle it, if the point stays; None if the point lies on the limit.
+
+    Every term of the variance falls as one over the number of tasks or contexts, so an arm of the interval falls as one over its root.
+    """
+    pairs = _arms(facts)
+    if not pairs or any(distance <= facts.slack for _, distance in pairs):
+        return None
+    return max(1.0, *((arm / distance) ** 2 for arm, distance in pairs))
+
+
+def _arms(facts: Facts) -> list[tuple[float, float]]:
+    """The arms of the interval that must not reach the limit, each with the distance it has."""
+    estimate = facts.estimate
+    if estimate is None:
+        return []
+    bounded = estimate.ed if facts.form is Form.PREVALENCE else estimate.phi_deploy
+    if bounded.low is None or bounded.high is None:
+        return []
+    below, above, value = bounded.value - bounded.low, bounded.high - bounded.value, bounded.value
+    if facts.form is not Form.PREVALENCE:
+        if facts.theta is None:
+            return []
+        return [(above, facts.theta - value)] if value <= facts.theta else [(below, value - facts.theta)]
+    if abs(value) <= facts.margin:
+        return [(above, facts.margin - value), (below, value + facts.margin)]
+    return [(below, value - facts.margin)] if value > 0 else [(above, -facts.margin - value)]
+
+
+def _describe(one: Evidence, *, foreign: bool) -> str:
+    text = one.summary or one.layer.value.replace("_", " ")
+    if one.finding is not None:
+        number = share(one.finding.value) if one.finding.unit == "share" else f"{one.finding.value:g} {one.finding.unit}"
+        text += f", {number}"
+    if one.evaluation:
+        text += f", in {one.evaluation}"
+    if foreign:
+        text += f", on {one.model}"
+    if one.source:
+        text += f", {one.source}"
+    return text
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

@@ -1,0 +1,87 @@
+"""How numbers are written in a sentence: few decimals, and as many as it takes for the sentence to stay true.
+
+Rounding in the supplement belongs to `registry.report.figures`; this is for the sentences of a verdict, which are part of the record.
+"""
+
+import math
+from dataclasses import dataclass
+from decimal import ROUND_HALF_EVEN, Decimal
+
+SLACK = 1e-12
+"""Two numbers this close, times the width of the range, count as equal (method section 3)."""
+
+_MOST_DECIMALS = 15
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unit:
+    """How the numbers of one property are written: per cent for a range of [0, 1], plain numbers for any other."""
+
+    low: float
+    high: float
+
+    @property
+    def is_share(self) -> bool:
+        """Whether scores are shares of one."""
+        return self.low == 0 and self.high == 1
+
+    @property
+    def _decimals(self) -> int:
+        return 1 if self.is_share else max(0, 3 - math.ceil(math.log10(self.high - self.low)))
+
+    def score(self, value: float, *cuts: float) -> str:
+        """Return a score such as `25.0 %`, never rounded across one of *cuts*."""
+        return self._number(value, cuts) + (" %" if self.is_share else "")
+
+    def difference(self, value: float, *cuts: float) -> str:
+        """Return a difference of scores such as `−20.0 points`, never rounded across one of *cuts*."""
+        return self._number(value, cuts) + (" percentage points" if self.is_share else " points")
+
+    def scores(self, low: float, high: float, *cuts: float) -> str:
+        """Return an interval of scores, `12.4 % to 40.1 %`."""
+        return f"{self.score(low, *cuts)} to {self.score(high, *cuts)}"
+
+    def differences(self, low: float, high: float, *cuts: float) -> str:
+        """Return an interval of differences, `−35.7 to −1.0 percentage points`."""
+        return f"{self._number(low, cuts)} to {self.difference(high, *cuts)}"
+
+    def given(self, value: float) -> str:
+        """Return a number somebody chose (θ, δ) with all its digits, `10 %`."""
+        return _plain(self._scaled(value)) + (" %" if self.is_share else "")
+
+    def given_difference(self, value: float) -> str:
+        """Return a difference somebody chose with all its digits, `5 percentage points`."""
+        return _plain(self._scaled(value)) + (" percentage points" if self.is_share else " points")
+
+    def _scaled(self, value: float) -> Decimal:
+        return Decimal(repr(value)) * (100 if self.is_share else 1)
+
+    def _number(self, value: float, cuts: tuple[float, ...]) -> str:
+        exact = self._scaled(value)
+        slack = SLACK * max(1.0, self.high - self.low)
+        apart = [(self._scaled(cut), value > cut) for cut in cuts if abs(value - cut) > slack]
+        for decimals in range(self._decimals, _MOST_DECIMALS + 1):
+            rounded = exact.quantize(Decimal(1).scaleb(-decimals), rounding=ROUND_HALF_EVEN)
+            if all(rounded != cut and (rounded > cut) == above for cut, above in apart):
+                return _signed(rounded)
+        return _plain(exact)
+
+
+def share(value: float) -> str:
+    """Return a share such as a level as per cent with all its digits, `95 %`."""
+    return f"{_plain((Decimal(repr(value)) * 100).quantize(Decimal('1e-6')))} %"
+
+
+def join(parts: tuple[str, ...] | list[str]) -> str:
+    """Return sentences as one text, each once, in order."""
+    return " ".join(dict.fromkeys(part for part in parts if part))
+
+
+def _plain(number: Decimal) -> str:
+    text = f"{number.normalize():f}"
+    return text.replace("-", "−") if number else "0"
+
+
+def _signed(number: Decimal) -> str:
+    """A typographic minus, and none before a zero."""
+    return f"{abs(number) if number == 0 else number:f}".replace("-", "−")
