@@ -1,0 +1,203 @@
+"""Where a quotation stands in the text of a card, and how much had to be normalised to find it.
+
+The levels of `registry.records.card.MatchLevel` are tried from none upwards, and the lowest that finds the quotation is
+recorded. Start, stop and exact always speak of the text as it was extracted.
+"""
+
+from bisect import bisect_right
+from dataclasses import dataclass
+
+from registry.errors import Fault, InputError
+from registry.intake import rules
+from registry.intake.forms import Form, build_form, is_same_marking
+from registry.intake.nearest import NearestFinder
+from registry.intake.show import show_text
+from registry.records.card import Anchor, CardText, MatchLevel
+
+MINIMUM_CHARACTERS = 3
+"""Letters and digits a quotation must have at least."""
+MAXIMUM_CHARACTERS = 20_000
+"""Characters a quotation may have at most."""
+_CONTEXT = 32
+_HITS = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class _Hit:
+    start: int
+    stop: int
+    level: MatchLevel
+    occurrences: int
+
+
+class AnchoredText:
+    """A card's text made ready for many searches: each normalised form is built when first needed, then kept."""
+
+    def __init__(self, card: CardText) -> None:
+        self._card = card
+        self._text = card.text.translate(rules.NOT_FOR_TEXTS)
+        self._forms: dict[MatchLevel, Form] = {}
+        self._nearest = NearestFinder(card.text)
+        self._heading_starts = [heading.start for heading in card.headings]
+
+    def find(
+        self, quote: str, *, page: int | None = None, near: int | None = None, section: str | None = None, where: str = "quote"
+    ) -> Anchor:
+        """Return the anchor of *quote*.
+
+        Of several occurrences the one on *page* is meant; among those, or without a page, one in *section*; then the one
+        closest to the character *near*; then the first. How many there are at this level is in `occurrences`.
+
+        Args:
+            page: where it is said to stand, from 1. An occurrence there at a higher level wins over one elsewhere.
+            section: a heading or its beginning, such as "4.1.2"; only a preference.
+            where: what the quotation is, as the user knows it, such as "claims.yaml, claims[3].quote".
+
+        Raises:
+            InputError: quotation-too-short, quotation-too-long, quotation-not-found (with the nearest passage),
+                quotation-on-other-page (with the page found), card-without-pages (a page is given and the card has none).
+        """
+        _check_length(quote, where)
+        if page is not None and not self._has_pages():
+            raise InputError(
+                Fault(
+                    code="card-without-pages",
+                    where=where,
+                    found=f"expected on page {page}, but this {self._card.media_type} card has no pages",
+                    advice="leave the page out; give a section instead",
+                )
+            )
+        elsewhere: list[_Hit] = []
+        for level in MatchLevel:
+            hits = self._find_at(quote.translate(rules.NOT_FOR_TEXTS), level)
+            here = hits if page is None else [hit for hit in hits if self._card.get_page_number(hit.start) == page]
+            if here:
+                return self._anchor(self._choose(here, near=near, section=section))
+            elsewhere = elsewhere or hits
+        if elsewhere and page is not None:
+            raise InputError(self._other_page(elsewhere, page=page, where=where))
+        raise InputError(self._not_found(quote, where))
+
+    def find_section(self, position: int) -> str | None:
+        """Return the nearest heading above the character at *position*, None if there is none."""
+        index = bisect_right(self._heading_starts, position) - 1
+        return self._card.headings[index].title if index >= 0 else None
+
+    def _form(self, level: MatchLevel) -> Form:
+        if level not in self._forms:
+            self._forms[level] = build_form(self._text, level)
+        return self._forms[level]
+
+    def _find_at(self, quote: str, level: MatchLevel) -> list[_Hit]:
+        """Every passage at which *quote* stands under *level*, at most 1,000."""
+        form, asked = self._form(level), build_form(quote.strip(), level)
+        start_at, stop_at = _trim(asked.text)
+        words = asked.text[start_at:stop_at]
+        if sum(character.isalnum() for character in words) < MINIMUM_CHARACTERS:
+            return []
+        marks = asked.get_marks(start_at, stop_at)
+        spans: list[tuple[int, int]] = []
+        at = form.text.find(words)
+        while at >= 0 and len(spans) < _HITS:
+            stop = at + len(words)
+            span = form.map_span(at, stop)
+            if is_same_marking(form.get_marks(at, stop), marks) and not _cuts_a_number(self._text, *span):
+                spans.append(span)
+                at = form.text.find(words, stop)
+            else:
+                at = form.text.find(words, at + 1)
+        return [_Hit(start, stop, level, len(spans)) for start, stop in spans]
+
+    def _choose(self, hits: list[_Hit], *, near: int | None, section: str | None) -> _Hit:
+        if section is not None:
+            hits = [hit for hit in hits if _is_in_section(self.find_section(hit.start), section)] or hits
+        return hits[0] if near is None else min(hits, key=lambda hit: abs(hit.start - near))
+
+    def _anchor(self, hit: _Hit) -> Anchor:
+        text = self._card.text
+        return Anchor(
+            document=self._card.sha256,
+            start=hit.start,
+            stop=hit.stop,
+            exact=text[hit.start : hit.stop],
+            prefix=text[max(0, hit.start - _CONTEXT) : hit.start],
+            suffix=text[hit.stop : hit.stop + _CONTEXT],
+            level=hit.level,
+            page=self._card.get_page_number(hit.start) if self._has_pages() else None,
+            section=self.find_section(hit.start),
+            occurrences=hit.occurrences,
+        )
+
+    def _has_pages(self) -> bool:
+        return len(self._card.pages) > 1 or self._card.media_type == "application/pdf"
+
+    def _other_page(self, hits: list[_Hit], *, page: int, where: str) -> Fault:
+        found = sorted({self._card.get_page_number(hit.start) for hit in hits})
+        last = self._card.pages[-1].number
+        beyond = f" (the card has {last})" if page > last else ""
+        key = where.removesuffix("quote").rpartition(" ")[2] + "page"
+        return Fault(
+            code="quotation-on-other-page",
+            where=where,
+            found=f"expected on page {page}{beyond}, found on page {' and '.join(map(str, found[:5]))}",
+            advice=f"set {key} to {found[0]}, counting pages of the file from 1, or leave it out",
+        )
+
+    def _not_found(self, quote: str, where: str) -> Fault:
+        nearest = self._nearest.find(quote)
+        found = f"not in the card: “{show_text(quote)}”"
+        if nearest is None:
+            return Fault(
+                code="quotation-not-found", where=where, found=f"{found}; nothing in it is similar", advice="copy it from the card"
+            )
+        place = f" on page {self._card.get_page_number(nearest.start)}" if self._has_pages() else f" at character {nearest.start}"
+        return Fault(
+            code="quotation-not-found",
+            where=where,
+            found=f"{found}\n  nearest passage{place}: “{show_text(nearest.passage)}”\n  differs: {nearest.difference}",
+            advice="quote the card word for word, or set quote_status: paraphrase",
+        )
+
+
+def find_quote(
+    card: CardText, quote: str, *, page: int | None = None, near: int | None = None, section: str | None = None, where: str = "quote"
+) -> Anchor:
+    """Return where *quote* stands in *card*; as `AnchoredText.find`, which is the faster for more than one quotation."""
+    return AnchoredText(card).find(quote, page=page, near=near, section=section, where=where)
+
+
+def _check_length(quote: str, where: str) -> None:
+    characters = sum(character.isalnum() for character in quote)
+    if characters < MINIMUM_CHARACTERS:
+        found = f"“{show_text(quote)}” has {characters} letters and digits, expected at least {MINIMUM_CHARACTERS}"
+        raise InputError(Fault(code="quotation-too-short", where=where, found=found, advice="quote the whole sentence"))
+    if len(quote) > MAXIMUM_CHARACTERS:
+        found = f"{len(quote):,} characters, expected at most {MAXIMUM_CHARACTERS:,}"
+        raise InputError(Fault(code="quotation-too-long", where=where, found=found, advice="quote the sentence that makes the claim"))
+
+
+def _trim(text: str) -> tuple[int, int]:
+    """Where *text* begins and ends without the spaces at its ends that dropped markup leaves."""
+    return len(text) - len(text.lstrip(" ")), len(text.rstrip(" "))
+
+
+def _cuts_a_number(text: str, start: int, stop: int) -> bool:
+    """Whether the passage begins or ends inside a number or drops its sign: “5 %” does not stand in “99.5 %” or “-5 %”."""
+    before, first, last, after = text[max(0, start - 2) : start], text[start], text[stop - 1], text[stop : stop + 2]
+    if first.isdigit() and before and (before[-1].isdigit() or (before[-1] in ".,-−" and _continues(before))):
+        return True
+    return last.isdigit() and bool(after) and (after[0].isdigit() or (after[0] in ".," and after[1:].isdigit()))
+
+
+def _continues(before: str) -> bool:
+    """Whether a sign or separator right before a digit belongs to the number."""
+    if before[-1] in ".,":
+        return before[:1].isdigit()
+    return len(before) == 1 or before[0] in " \t\n\r\f(["
+
+
+def _is_in_section(title: str | None, section: str) -> bool:
+    if title is None:
+        return False
+    ours, theirs = " ".join(title.split()).casefold(), " ".join(section.split()).casefold()
+    return ours == theirs or ours.startswith((f"{theirs} ", f"{theirs}.")) or ours.partition(" ")[2] == theirs

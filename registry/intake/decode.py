@@ -1,0 +1,134 @@
+"""Bytes to text: UTF-8 wherever it is, and what was assumed where it is not."""
+
+import re
+import unicodedata
+from dataclasses import dataclass
+
+from registry.errors import Fault, InputError
+
+_MARKS = (
+    (b"\xef\xbb\xbf", "utf-8"),
+    (b"\xff\xfe\x00\x00", "utf-32-le"),
+    (b"\x00\x00\xfe\xff", "utf-32-be"),
+    (b"\xff\xfe", "utf-16-le"),
+    (b"\xfe\xff", "utf-16-be"),
+)
+_DECLARED = re.compile(rb"""<meta[^>]{0,200}charset\s*=\s*["']?([A-Za-z0-9_:.-]{1,40})""", re.IGNORECASE)
+_BIDIRECTIONAL = frozenset("\u200e\u200f\u061c\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+_SAMPLE_BYTES = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class DecodedText:
+    """A text and how it was read."""
+
+    text: str
+    reader: str
+    warnings: tuple[str, ...]
+
+
+def decode_text(data: bytes, *, where: str, is_hypertext: bool = False) -> DecodedText:
+    """Return the text of *data*; other than plain UTF-8 is named in a warning, and so are characters that do not show.
+
+    Raises:
+        InputError: card-not-supported, if no encoding makes text of it.
+    """
+    for mark, encoding in _MARKS:
+        if data.startswith(mark):
+            warnings = (
+                () if encoding == "utf-8" else (f"The file is not UTF-8: it was read as {encoding.upper()}, as its first bytes say.",)
+            )
+            return _finish(_decode(data[len(mark) :], encoding, where), encoding, warnings)
+    if data.count(0, 0, _SAMPLE_BYTES) * 5 < min(len(data), _SAMPLE_BYTES):
+        try:
+            return _finish(data.decode("utf-8"), "utf-8", ())
+        except UnicodeDecodeError as error:
+            at = error.start
+    else:
+        at = data.index(0)
+    encoding = _declared(data) if is_hypertext else None
+    reason = "as the page declares" if encoding else "the most likely encoding"
+    encoding = encoding or _guess(data, where)
+    warning = (
+        f"The file is not UTF-8 (byte {at:,} does not fit): it was read as {encoding.upper()}, {reason}; check its special characters."
+    )
+    return _finish(_decode(data, encoding, where), encoding, (warning,))
+
+
+def _declared(data: bytes) -> str | None:
+    found = _DECLARED.search(data[:4096])
+    if found is None:
+        return None
+    name = found[1].decode("ascii")
+    try:
+        "".encode(name)
+    except LookupError:
+        return None
+    return None if name.lower().replace("-", "") == "utf8" else name
+
+
+def _guess(data: bytes, where: str) -> str:
+    sample = data[:_SAMPLE_BYTES]
+    nuls = sample.count(0)
+    if nuls * 5 >= len(sample):
+        odd = sample[1::2].count(0)
+        if odd > 0.9 * nuls:
+            return "utf-16-le"
+        if odd < 0.1 * nuls:
+            return "utf-16-be"
+        raise _not_text(where)
+    from charset_normalizer import from_bytes  # noqa: PLC0415 - only files in another encoding pay for it
+
+    best = from_bytes(sample).best()
+    if best is None:
+        raise _not_text(where)
+    return "cp1252" if best.encoding in _WESTERN else best.encoding
+
+
+_WESTERN = frozenset({"latin_1", "cp1250", "cp1252", "iso8859_15", "cp1254", "cp1257", "cp775", "cp850", "cp437", "mac_roman"})
+
+
+def _decode(data: bytes, encoding: str, where: str) -> str:
+    text = data.decode(encoding, errors="replace")
+    if text.count("\ufffd") * 20 > len(text):
+        raise _not_text(where)
+    return text.encode("utf-8", errors="replace").decode("utf-8")
+
+
+def _not_text(where: str) -> InputError:
+    found = "expected PDF, HTML, Markdown or plain text, found bytes that are text in no known encoding"
+    return InputError(Fault(code="card-not-supported", where=where, found=found, advice="give the card in one of these forms"))
+
+
+def _finish(text: str, encoding: str, warnings: tuple[str, ...]) -> DecodedText:
+    return DecodedText(text, f"{encoding} text", (*warnings, *find_hidden(text)))
+
+
+def find_hidden(text: str) -> tuple[str, ...]:
+    """Return a warning for each kind of character in *text* that does not show, or shows other than it stands."""
+    kinds = (
+        ("control character", {c for c in _CONTROLS if c in text}),
+        ("character that turns the direction of reading", {c for c in _BIDIRECTIONAL if c in text}),
+        ("character that could not be decoded", {"\ufffd"} & set(_replaced(text))),
+    )
+    return tuple(_hidden_warning(name, characters, text) for name, characters in kinds if characters)
+
+
+def _replaced(text: str) -> str:
+    return "\ufffd" if "\ufffd" in text else ""
+
+
+def _hidden_warning(name: str, characters: set[str], text: str) -> str:
+    count = sum(text.count(character) for character in characters)
+    codes = ", ".join(f"U+{ord(character):04X}" for character in sorted(characters))
+    plural = "s" if count > 1 else ""
+    return f"The text has {count:,} {name.replace('character', f'character{plural}', 1)} ({codes}); kept as they are, first at character {_first(text, characters):,}."
+
+
+def _first(text: str, characters: set[str]) -> int:
+    return min(text.index(character) for character in characters)
+
+
+_CONTROLS = tuple(
+    chr(code) for code in (*range(32), *range(127, 160)) if chr(code) not in "\t\n\r\f\v\x85" and unicodedata.category(chr(code)) == "Cc"
+)

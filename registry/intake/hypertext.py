@@ -1,0 +1,148 @@
+"""An HTML page's readable text: blocks on lines of their own, table rows on one line, what does not show left out."""
+
+import re
+from collections.abc import Iterator
+from importlib.metadata import version
+
+from selectolax.lexbor import LexborHTMLParser, LexborNode
+
+from registry.records.card import Heading
+
+_DROPPED = frozenset(
+    {"script", "style", "template", "noscript", "head", "svg", "math", "iframe", "object", "audio", "video", "canvas", "textarea", "select",
+     "button", "-comment", "!doctype"}
+)  # fmt: skip
+_BLOCKS = frozenset(
+    {"address", "article", "aside", "blockquote", "body", "caption", "center", "dd", "details", "dialog", "div", "dl", "dt", "fieldset",
+     "figcaption", "figure", "footer", "form", "h1", "h2", "h3", "h4", "h5", "h6", "header", "hr", "html", "li", "main", "menu", "nav", "ol",
+     "p", "pre", "section", "summary", "table", "tbody", "tfoot", "thead", "tr", "ul"}
+)  # fmt: skip
+_PARAGRAPHS = frozenset({"p", "h1", "h2", "h3", "h4", "h5", "h6", "table", "blockquote", "pre", "section", "article"})
+_HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
+_HIDDEN_STYLE = re.compile(r"(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*hidden)", re.IGNORECASE)
+_SPACE = re.compile(r"[ \t\n\r\f]+")
+
+
+class _Writer:
+    """The text so far; white space is folded as a browser does, except in `pre`."""
+
+    def __init__(self) -> None:
+        self.pieces: list[str] = []
+        self.length = 0
+        self._pending = ""
+
+    def write(self, text: str, *, is_preformatted: bool) -> None:
+        folded = text.replace("\r\n", "\n") if is_preformatted else _SPACE.sub(" ", text)
+        if not is_preformatted and folded.startswith(" "):
+            self._pending = self._pending or " "
+            folded = folded[1:]
+        if not folded:
+            return
+        if self.length:
+            self._append(self._pending)
+        self._pending = ""
+        if not is_preformatted and folded.endswith(" "):
+            folded, self._pending = folded[:-1], " "
+        self._append(folded)
+
+    def break_with(self, separator: str) -> None:
+        """Remember *separator*, the strongest wins: paragraph, line, cell, space."""
+        order = ("", " ", "\t", "\n", "\n\n")
+        self._pending = max(self._pending, separator, key=order.index)
+
+    def ends_in_digit(self) -> bool:
+        """Return whether the last character written is a digit with nothing pending after it."""
+        return not self._pending and bool(self.pieces) and self.pieces[-1][-1:].isdigit()
+
+    def text_from(self, start: int) -> str:
+        """Return what was written from the character at *start* on."""
+        found: list[str] = []
+        at = self.length
+        for piece in reversed(self.pieces):
+            if at <= start:
+                break
+            at -= len(piece)
+            found.append(piece)
+        return "".join(reversed(found))[max(0, start - at) :]
+
+    @property
+    def next_start(self) -> int:
+        """Where the next character written will stand."""
+        return self.length + (len(self._pending) if self.length else 0)
+
+    def _append(self, text: str) -> None:
+        self.pieces.append(text)
+        self.length += len(text)
+
+
+def read_hypertext(source: str) -> tuple[str, tuple[Heading, ...], str]:
+    """Return the text of an HTML page, its headings, and the name and version of the parser.
+
+    Cells of a table row are separated by a tab; scripts, styles, comments and what is hidden by attribute or inline style are
+    left out. A raised number after a digit is written with a circumflex, since 10² is not 102.
+    """
+    root = LexborHTMLParser(source).root
+    writer = _Writer()
+    headings: list[Heading] = []
+    if root is not None:
+        _write_tree(root, writer, headings)
+    return "".join(writer.pieces), tuple(headings), f"selectolax {version('selectolax')} (lexbor)"
+
+
+def _write_tree(root: LexborNode, writer: _Writer, headings: list[Heading]) -> None:
+    heading_at: int | None = None
+    preformatted = cells = 0
+    for is_opening, tag, text in _walk(root):
+        if text is not None:
+            writer.write(text, is_preformatted=preformatted > 0)
+            continue
+        step = 1 if is_opening else -1
+        preformatted += step * (tag == "pre")
+        cells += step * (tag in ("td", "th"))
+        if tag in _HEADINGS and not is_opening and heading_at is not None:
+            _add_heading(headings, heading_at, writer)
+            heading_at = None
+        _separate(tag, writer, is_opening=is_opening, in_cell=cells > 0)
+        if tag in _HEADINGS and is_opening:
+            heading_at = writer.next_start
+
+
+def _walk(root: LexborNode) -> Iterator[tuple[bool, str, str | None]]:
+    """Every shown element as it opens and closes, and every text; without recursion, since a page may nest deeper than calls."""
+    stack: list[tuple[LexborNode, bool]] = [(root, True)]
+    while stack:
+        node, is_opening = stack.pop()
+        tag = node.tag or ""
+        if not is_opening:
+            yield False, tag, None
+        elif tag == "-text":
+            yield True, tag, node.text_content or ""
+        elif not _is_dropped(node, tag):
+            yield True, tag, None
+            stack.append((node, False))
+            stack.extend((child, True) for child in reversed(list(node.iter(include_text=True))))
+
+
+def _is_dropped(node: LexborNode, tag: str) -> bool:
+    if tag in _DROPPED:
+        return True
+    attributes = node.attributes
+    return "hidden" in attributes or _HIDDEN_STYLE.search(attributes.get("style") or "") is not None
+
+
+def _separate(tag: str, writer: _Writer, *, is_opening: bool, in_cell: bool) -> None:
+    if tag in ("td", "th"):
+        writer.break_with("\t")
+    elif tag == "br":
+        writer.break_with(" " if in_cell else "\n")
+    elif tag == "sup" and is_opening and writer.ends_in_digit():
+        writer.write("^", is_preformatted=True)
+    elif tag in _BLOCKS:
+        inner = " " if in_cell else "\n\n" if tag in _PARAGRAPHS else "\n"
+        writer.break_with(inner)
+
+
+def _add_heading(headings: list[Heading], start: int, writer: _Writer) -> None:
+    title = " ".join(writer.text_from(start).split())
+    if title:
+        headings.append(Heading(start=start, title=title))
