@@ -7,7 +7,7 @@ from audit.across import Adjusted, Decision, Joint, combine
 from audit.conditions import Facts, build_facts, find_observations, find_possible, is_above_floor, is_not_met_in_test
 from audit.phrases import Phrases, find_expected_sign, find_sign
 from audit.typology import WITHOUT_LOCK, Demotion, decide
-from audit.wording import join
+from audit.wording import CONDITIONAL, NOT_MET, POST_HOC, join
 from registry.records.case import Case
 from registry.records.claim import Form, Relation
 from registry.records.classification import Basis, ChecklistItem, ClaimClass, Classification, ReadingVerdict, SpecVerdict, Standing
@@ -15,10 +15,6 @@ from registry.records.estimate import Estimate
 from registry.records.evidence import Access, Sign
 
 _LIMITS = (Form.THRESHOLD, Form.UPPER_BOUND, Form.LOWER_BOUND)
-
-POST_HOC = "Post hoc: θ or the plan was chosen after the scores could have been seen."
-CONDITIONAL = "Conditional on these contexts: they are the estimand, not a sample."
-_NOT_MET = "Not met in test: the claim's own evaluation fails its relation."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -186,7 +182,7 @@ def _find_possible(joint: Joint) -> tuple[ClaimClass, ...]:
 
 def _explain(question: _Question, joint: Joint, demotion: Demotion | None, *, not_met: bool) -> str:
     several = len(joint.each) > 1
-    sentences = [_NOT_MET] if not_met and joint.row.name != "not-met-in-test" else []
+    sentences = [NOT_MET] if not_met and joint.row.name != "not-met-in-test" else []
     if several and all(joint.row is not one.row for one in joint.deciding):
         sentences.append(joint.row.why)
     for one in joint.deciding:

@@ -68,6 +68,11 @@ class Phrases(Mapping[str, str]):
         """δ with all its digits."""
         return self._unit.given_difference(self._facts.margin)
 
+    @property
+    def reported(self) -> str:
+        """The card's own figure with all its digits; empty without one."""
+        return "" if self._facts.reported is None else self._unit.given(self._facts.reported)
+
     # --- the estimate ---
 
     @property

@@ -107,7 +107,7 @@ WITH_ESTIMATE = (
         mode=Mode.TECHNICAL,
         candidate=True,
         why="Only {tasks} were scored on both sides; a class needs at least 20.",
-        resolves="At least {tasks_missing} more scored on both sides.",
+        resolves="At least 20 tasks scored on both sides, that is {tasks_missing} more.",
     ),
     Row(
         name="too-few-contexts",

@@ -10,6 +10,10 @@ from decimal import ROUND_HALF_EVEN, Decimal
 SLACK = 1e-12
 """Two numbers this close, times the width of the range, count as equal (method section 3)."""
 
+NOT_MET = "Not met in test: the claim's own evaluation fails its relation."
+POST_HOC = "Post hoc: θ or the plan was chosen after the scores could have been seen."
+CONDITIONAL = "Conditional on these contexts: they are the estimand, not a sample."
+
 _MOST_DECIMALS = 15
 
 

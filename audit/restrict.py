@@ -1,0 +1,172 @@
+"""Station 7: the claim as it may still be made, composed from the record and never written freely (method section 7)."""
+
+from audit.conditions import build_facts
+from audit.phrases import Phrases
+from audit.sentences import Wording, get_wording
+from audit.wording import CONDITIONAL, NOT_MET, POST_HOC, join
+from registry.records.case import Case
+from registry.records.claim import Form, Relation
+from registry.records.classification import Classification, ReadingVerdict, Standing
+from registry.records.estimate import Bounded, Estimate, SpecEstimate
+from registry.records.restriction import RestrictedClaim
+
+_ESTABLISHING = frozenset({"deploy-wholly-beyond", "deploy-wholly-inside", "ed-within-margin", "ed-wholly-outside"})
+_READ_AS = {
+    Form.EXISTENCE: "Read as a statement that the behaviour exists",
+    Form.PREVALENCE: "Read as a statement of how high the figure is in deployment",
+}
+
+
+def restrict(case: Case, classification: Classification, estimate: Estimate | None, *, post_hoc: bool = False) -> RestrictedClaim:
+    """Return what survives of the claim, under which contexts, for which model version, and what is withdrawn.
+
+    Args:
+        classification: of the same case and estimate.
+        post_hoc: whether θ or the plan was chosen after the scores could have been seen; the text then says so.
+    """
+    primary = classification.primary
+    phrases = _ReadingPhrases(case, primary, estimate)
+    wording = _get_wording(primary)
+    original = compose_original(case)
+    surviving = [_fill(sentence, phrases) for sentence in wording.surviving]
+    surviving += [_fill_implied(case, reading, estimate) for reading in classification.readings[1:]]
+    if estimate is not None and estimate.contexts == "fixed" and primary.specs:
+        surviving.append(CONDITIONAL)
+    if post_hoc and estimate is not None:
+        surviving.append(POST_HOC)
+    withdrawn = [_fill(sentence, phrases) for sentence in wording.withdrawn]
+    resolves = [reading.resolves for reading in classification.readings if reading.resolves]
+    return RestrictedClaim(
+        original=original,
+        restricted=join([original if wording.stands else "", *surviving, *withdrawn]),
+        surviving=tuple(filter(None, surviving)),
+        withdrawn=tuple(withdrawn),
+        resolves=tuple(dict.fromkeys(resolves)),
+        verdict=join([NOT_MET if primary.not_met_in_test and primary.rule != "not-met-in-test" else "", _fill(wording.verdict, phrases)]),
+    )
+
+
+def compose_original(case: Case) -> str:
+    """Return the claim's words, or, where none are on record, the claim composed from its parts."""
+    if case.claim.quote and case.claim.quote.strip():
+        return case.claim.quote
+    text = _Claimed(case).sentence
+    return f"{text[0].upper()}{text[1:]}."
+
+
+def _get_wording(reading: ReadingVerdict) -> Wording:
+    demoted = reading.rule in _ESTABLISHING and reading.standing is not Standing.ESTABLISHED
+    return get_wording(reading.rule, demoted=demoted)
+
+
+def _fill(sentence: str, phrases: Phrases) -> str:
+    return " ".join(sentence.format_map(phrases).split())
+
+
+def _fill_implied(case: Case, reading: ReadingVerdict, estimate: Estimate | None) -> str:
+    verdict = _fill(_get_wording(reading).verdict, _ReadingPhrases(case, reading, estimate))
+    return f"{_READ_AS[reading.form]}: {verdict[0].lower()}{verdict[1:]}"
+
+
+class _Claimed:
+    """The claim in a subordinate clause."""
+
+    def __init__(self, case: Case, phrases: Phrases | None = None) -> None:
+        self._claim = case.claim
+        self._phrases = phrases or Phrases(case, build_facts(case, case.claim.form), level=case.plan.level)
+
+    @property
+    def subject(self) -> str:
+        """What is scored, and on which model version."""
+        return f"the {self._claim.property.name}" + (f" of {self._claim.model}" if self._claim.model else "")
+
+    @property
+    def sentence(self) -> str:
+        """Subject and predicate."""
+        claim, phrases = self._claim, self._phrases
+        if claim.form is Form.EXISTENCE:
+            return f"the behaviour scored as {claim.property.name} occurs" + (f" in {claim.model}" if claim.model else "")
+        if claim.form is Form.PREVALENCE:
+            figure = phrases.reported or "what the evaluation shows"
+            return f"{self.subject} is {figure}"
+        if claim.theta is None:
+            return f"{self.subject} keeps to a {phrases.limit_word} that is not published"
+        word = "at most" if claim.effective_relation is Relation.AT_MOST else "at least"
+        return f"{self.subject} is {word} {phrases.theta}"
+
+
+class _ReadingPhrases(Phrases):
+    """The phrases of one reading, with those that only a restricted claim needs."""
+
+    def __init__(self, case: Case, reading: ReadingVerdict, estimate: Estimate | None) -> None:
+        spec = _find_deciding(reading, estimate)
+        facts = build_facts(case, reading.form, estimate=estimate if spec else None, spec=spec)
+        super().__init__(case, facts, level=estimate.level if estimate and spec else case.plan.level)
+        self._reading = reading
+        self._specs = estimate.specs if estimate else ()
+        self._claimed = _Claimed(case)
+
+    @property
+    def claimed(self) -> str:
+        """The claim in a subordinate clause."""
+        return self._claimed.sentence
+
+    @property
+    def mode(self) -> str:
+        """Mode of an undetermined reading."""
+        return self._reading.mode.value if self._reading.mode else ""
+
+    @property
+    def candidate(self) -> str:
+        """Class of the point estimate."""
+        return self._reading.candidate.value if self._reading.candidate else "none"
+
+    @property
+    def ed_magnitude(self) -> str:
+        """|ED|, never rounded across δ."""
+        return self._unit.difference(abs(self._estimate.ed.value), 0.0, self._facts.margin)
+
+    @property
+    def test_figure(self) -> str:
+        """The figure of the evaluation: the replay's, otherwise the card's."""
+        if self._facts.estimate is None:
+            subject = self._claimed.subject
+            return f"Under its own evaluation the card reports {self.reported} for {subject}." if self.reported else ""
+        bounded = self._facts.estimate.phi_test
+        text = f"Under the evaluated contexts (P_test) {self._claimed.subject} is {self.phi_test}{self._with_level(bounded)}"
+        return f"{text}, over {self.tasks} and {self.contexts_test}."
+
+    @property
+    def deploy_figure(self) -> str:
+        """The figure under each specification of P_deploy."""
+        return " ".join(self._deploy_figure(spec) for spec in self._specs)
+
+    @property
+    def differential(self) -> str:
+        """ED under each specification, with its direction where that is established."""
+        return " ".join(self._differential(spec) for spec in self._specs)
+
+    def _deploy_figure(self, spec: SpecEstimate) -> str:
+        value = self._unit.score(spec.phi_deploy.value, *self._cuts)
+        return f"Under deployment-like contexts ({spec.spec}) it is {value}{self._with_level(spec.phi_deploy)}."
+
+    def _differential(self, spec: SpecEstimate) -> str:
+        against = f" against {spec.spec}" if len(self._specs) > 1 else ""
+        ed, value = spec.ed, self._unit.difference(spec.ed.value, *self._ed_cuts)
+        if ed.low is None or ed.high is None:
+            return (
+                f"The Evaluation Differential{against} is {value}, without an interval: {(ed.reason or 'none can be given').rstrip('.')}."
+            )
+        interval = self._unit.differences(ed.low, ed.high, *self._ed_cuts)
+        return f"The Evaluation Differential{against} is {value} ({self.level} interval {interval})."
+
+    def _with_level(self, bounded: Bounded) -> str:
+        return f" ({self.level} interval {self.interval(bounded)})" if bounded.low is not None else ""
+
+
+def _find_deciding(reading: ReadingVerdict, estimate: Estimate | None) -> SpecEstimate | None:
+    """The specification whose numbers the verdict quotes: the first with the reading's class."""
+    if estimate is None or not estimate.specs:
+        return None
+    named = next((one.spec for one in reading.specs if one.class_ is reading.class_), None)
+    return next((spec for spec in estimate.specs if spec.spec == named), estimate.specs[0])
