@@ -1,0 +1,200 @@
+"""Score tables that Arrow reads: CSV and Parquet."""
+
+import csv
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.csv
+import pyarrow.parquet
+
+from audit.errors import TableError
+from audit.sources.header import find_columns
+from audit.sources.raw import LISTED, RawColumn, RawTable
+from registry.errors import Fault
+
+_TEXT = pa.dictionary(pa.int32(), pa.string())
+_BLOCK = 1 << 22
+
+
+def read_csv(path: Path, *, name: str, sha256: str) -> RawTable:
+    """Return the rows of a CSV file; a row's number is that of its record, the header being 1 (a field may hold line ends).
+
+    Raises:
+        TableError: the file is no CSV, or its header lacks a column.
+    """
+    found = _check_header(_read_csv_header(path, name), name)
+    broken: list[Any] = []
+    # With several threads Arrow does not know the number of a broken row.
+    table = _read_csv(path, found, name, broken, threads=True)
+    if broken:
+        broken.clear()
+        _read_csv(path, found, name, broken, threads=False)
+        raise TableError(_tell_broken(broken, name))
+    return replace(_build(table, found, name=name, sha256=sha256, first_row=2), rows=_number_rows(path))
+
+
+def read_parquet(path: Path, *, name: str, sha256: str) -> RawTable:
+    """Return the rows of a Parquet file; whole numbers become texts in id columns.
+
+    Raises:
+        TableError: the file is no Parquet, its schema lacks a column, or an id column holds neither texts nor whole numbers.
+    """
+    try:
+        schema = pyarrow.parquet.read_schema(path)
+        found = _check_header(schema.names, name)
+        table = pyarrow.parquet.read_table(path, columns=list(found.values()))
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError, OSError) as error:
+        raise TableError(_tell_unreadable(name, "Parquet", error)) from error
+    return _build(table, found, name=name, sha256=sha256, first_row=1)
+
+
+def _read_csv_header(path: Path, name: str) -> list[str]:
+    """Return the names in the first record, read by Arrow so that quoting is understood once."""
+    try:
+        with pyarrow.csv.open_csv(path, parse_options=_parse_options(None)) as reader:
+            return list(reader.schema.names)
+    except (pa.ArrowInvalid, UnicodeDecodeError) as error:
+        raise TableError(_tell_unreadable(name, "CSV", error)) from error
+
+
+def _read_csv(path: Path, found: dict[str, str], name: str, broken: list[Any], *, threads: bool) -> Any:
+    types = {there: pa.string() if ours == "score" else _TEXT for ours, there in found.items()}
+    try:
+        return pyarrow.csv.read_csv(
+            path,
+            read_options=pyarrow.csv.ReadOptions(use_threads=threads, block_size=_BLOCK),
+            parse_options=_parse_options(broken),
+            convert_options=pyarrow.csv.ConvertOptions(
+                column_types=types, include_columns=list(types), null_values=[""], strings_can_be_null=True
+            ),
+        )
+    except pa.ArrowInvalid as error:
+        raise TableError(_tell_unreadable(name, "CSV", error)) from error
+
+
+def _parse_options(broken: list[Any] | None) -> Any:
+    def skip(row: Any) -> str:
+        if broken is not None and len(broken) <= LISTED:
+            broken.append(row)
+        return "skip"
+
+    return pyarrow.csv.ParseOptions(newlines_in_values=True, invalid_row_handler=skip)
+
+
+def _number_rows(path: Path) -> npt.NDArray[np.int64] | None:
+    """Return the number of each record where blank lines, which are skipped, make it differ from a plain count; else None."""
+    with path.open("rb") as file:
+        if not any(not line.strip() for line in file):
+            return None
+    with path.open(encoding="utf-8-sig", newline="") as text:
+        numbers = [number for number, record in enumerate(csv.reader(text), start=1) if record]
+    return np.array(numbers[1:], dtype=np.int64)
+
+
+def _tell_broken(broken: list[Any], name: str) -> list[Fault]:
+    faults = [
+        Fault(
+            code="row-broken",
+            where=f"{name}, row {row.number}",
+            found=f"expected {row.expected_columns} fields, found {row.actual_columns}: {row.text[:60]!r}",
+            advice="quote fields that hold commas",
+        )
+        for row in broken[:LISTED]
+    ]
+    if len(broken) > LISTED:
+        faults.append(Fault(code="more-faults", where=name, found="and more rows like these"))
+    return faults
+
+
+def _tell_unreadable(name: str, kind: str, error: Exception) -> Fault:
+    first = str(error).splitlines()[0][:200] if str(error) else type(error).__name__
+    return Fault(
+        code="table-not-readable", where=name, found=f"the file cannot be read as {kind}: {first}", advice="check what the file is"
+    )
+
+
+def _check_header(names: list[str], name: str) -> dict[str, str]:
+    found, faults = find_columns(names, where=name)
+    if faults:
+        raise TableError(faults)
+    return found
+
+
+def _build(table: Any, found: dict[str, str], *, name: str, sha256: str, first_row: int) -> RawTable:
+    columns, faults = {}, []
+    for ours, there in found.items():
+        if ours == "score":
+            continue
+        column = table.column(there)
+        if _is_one_of(column.type, _LABELS):
+            columns[ours] = _encode(column)
+        else:
+            kind = f"expected texts or whole numbers, found {column.type}"
+            faults.append(Fault(code="id-not-text", where=f"{name}, column {there}", found=kind, advice="store identifiers as texts"))
+    column = table.column(found["score"])
+    if not _is_one_of(column.type, _NUMBERS):
+        kind = f"expected numbers, found {column.type}"
+        advice = "write 1 and 0" if pa.types.is_boolean(column.type) else None
+        faults.append(Fault(code="score-not-number", where=f"{name}, column score", found=kind, advice=advice))
+    if faults:
+        raise TableError(faults)
+    score, texts = _parse_scores(column)
+    empty = column.is_null().to_numpy()
+    return RawTable(name=name, sha256=sha256, columns=columns, score=score, empty=empty, row_word="row", first_row=first_row, texts=texts)
+
+
+_TEXTS = (pa.types.is_string, pa.types.is_large_string)
+_LABELS = (*_TEXTS, pa.types.is_integer, pa.types.is_null)
+_NUMBERS = (*_LABELS, pa.types.is_floating, pa.types.is_decimal)
+
+
+def _is_one_of(kind: Any, kinds: Iterable[Callable[[Any], bool]]) -> bool:
+    inner = kind.value_type if pa.types.is_dictionary(kind) else kind
+    return any(is_kind(inner) for is_kind in kinds)
+
+
+def _encode(column: Any) -> RawColumn:
+    """Return codes and labels; an empty text counts as nothing."""
+    if pa.types.is_null(column.type):
+        return RawColumn(codes=np.full(len(column), -1, dtype=np.int32), labels=())
+    if not pa.types.is_dictionary(column.type):
+        column = pc.dictionary_encode(column.cast(pa.string()))
+    whole = column.unify_dictionaries().combine_chunks()
+    whole = whole.chunk(0) if isinstance(whole, pa.ChunkedArray) else whole
+    codes = whole.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int32)
+    labels = tuple("" if label is None else str(label) for label in whole.dictionary.to_pylist())
+    if "" in labels:
+        codes = np.where(codes == labels.index(""), np.int32(-1), codes)
+    return RawColumn(codes=codes, labels=labels)
+
+
+def _parse_scores(column: Any) -> tuple[Any, dict[int, str]]:
+    """Return scores as numbers with NaN for what is none, and the texts that are none by row."""
+    texts: dict[int, str] = {}
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    if _is_one_of(column.type, _TEXTS):
+        try:
+            column = pc.utf8_trim_whitespace(column).cast(pa.float64())
+        except pa.ArrowInvalid:
+            column, texts = _parse_one_by_one(column)
+    numbers = column.cast(pa.float64(), safe=False).fill_null(float("nan"))
+    return numbers.to_numpy().astype(np.float64), texts
+
+
+def _parse_one_by_one(column: Any) -> tuple[Any, dict[int, str]]:
+    texts: dict[int, str] = {}
+    numbers: list[float] = []
+    for row, text in enumerate(column.to_pylist()):
+        try:
+            numbers.append(float("nan") if text is None else pa.scalar(text.strip()).cast(pa.float64()).as_py())
+        except pa.ArrowInvalid:
+            texts[row] = text[:40]
+            numbers.append(float("nan"))
+    return pa.chunked_array([pa.array(numbers, type=pa.float64())]), texts

@@ -1,0 +1,79 @@
+"""Which columns a score table has, and what is wrong with them."""
+
+import difflib
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+from registry.errors import Fault
+
+IDS = ("task_id", "arm", "context_id", "sample")
+OPTIONAL = ("spec", "excluded_reason")
+SYNONYMS = {"side": "arm"}
+COLUMNS = (*IDS, "score", *OPTIONAL)
+
+_MEANT = {
+    "task": "task_id",
+    "item_id": "task_id",
+    "context": "context_id",
+    "sample_id": "sample",
+    "value": "score",
+    "specification": "spec",
+    "excluded": "excluded_reason",
+    "exclusion": "excluded_reason",
+    "reason": "excluded_reason",
+}
+"""Names that people give to columns of ours and that spelling alone would not find."""
+
+
+def find_columns(names: Sequence[str], *, where: str) -> tuple[dict[str, str], list[Fault]]:
+    """Return, by our name, the name each column of ours has in the file; and every fault of the header.
+
+    Columns we do not know are left out, unless they look like one of ours that is absent.
+    """
+    faults = [
+        Fault(code="column-twice", where=f"{where}, column {name}", found=f"the column occurs {count} times", advice="keep one of them")
+        for name, count in Counter(names).items()
+        if count > 1 and (name in COLUMNS or name in SYNONYMS)
+    ]
+    found = {name: name for name in COLUMNS if name in names}
+    for synonym, name in SYNONYMS.items():
+        if synonym in names and name in found:
+            both = f"both {name} and {synonym} are there; they are two words for one column"
+            faults.append(
+                Fault(code="arm-and-side", where=f"{where}, columns {name} and {synonym}", found=both, advice="remove one of them")
+            )
+        elif synonym in names:
+            found[name] = synonym
+    return found, [*faults, *_find_absent(names, found, where=where)]
+
+
+def _find_absent(names: Sequence[str], found: dict[str, str], *, where: str) -> Iterable[Fault]:
+    spare = [name for name in dict.fromkeys(names) if name not in found.values() and name not in SYNONYMS]
+    for name in COLUMNS:
+        if name in found:
+            continue
+        meant = _find_meant(name, spare)
+        if name not in OPTIONAL:
+            there = ", ".join(names[:12]) + (" …" if len(names) > 12 else "")
+            known = f"the column is missing; the columns are: {there or 'none'}"
+            advice = f"did you mean {meant!r}? rename it to {name}" if meant else _advise(names, name)
+            yield Fault(code="column-missing", where=f"{where}, column {name}", found=known, advice=advice)
+        elif meant:
+            unread = f"the column {meant!r} would not be read"
+            yield Fault(code="column-typo", where=f"{where}, column {meant}", found=unread, advice=f"did you mean {name}? rename it")
+
+
+def _find_meant(name: str, spare: Sequence[str]) -> str | None:
+    """Return the spare column that was probably meant to be *name*."""
+    plain = {candidate.strip().lower().replace(" ", "_").replace("-", "_"): candidate for candidate in spare}
+    for written, candidate in plain.items():
+        if written == name or _MEANT.get(written) == name or SYNONYMS.get(written) == name:
+            return candidate
+    close = difflib.get_close_matches(name, list(plain), n=1, cutoff=0.8)
+    return plain[close[0]] if close else None
+
+
+def _advise(names: Sequence[str], name: str) -> str:
+    if len(names) == 1 and any(mark in names[0] for mark in ";\t|"):
+        return "separate columns by commas"
+    return f"add the column {name}" + (" (or side)" if name == "arm" else "")

@@ -1,0 +1,123 @@
+"""Score tables as JSONL: one object a line."""
+
+import math
+from array import array
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import orjson
+
+from audit.errors import TableError
+from audit.sources.header import COLUMNS, find_columns
+from audit.sources.raw import FaultList, RawColumn, RawTable
+from registry.errors import Fault
+
+_LONGEST = 2**63
+
+
+class _Interner:
+    """Gives each text its code."""
+
+    def __init__(self) -> None:
+        self.codes = array("i")
+        self.known: dict[str, int] = {}
+
+    def add(self, text: str | None) -> None:
+        self.codes.append(-1 if text is None else self.known.setdefault(text, len(self.known)))
+
+    def build(self) -> RawColumn:
+        return RawColumn(codes=np.frombuffer(self.codes, dtype=np.int32), labels=tuple(self.known))
+
+
+class _Lines:
+    """Rows of one file as they come in."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.texts = {column: _Interner() for column in COLUMNS if column != "score"}
+        self.score, self.rows = array("d"), array("q")
+        self.empty = bytearray()
+        self.strange: dict[int, str] = {}
+        self.faults = FaultList()
+        self.keys: dict[str, None] = {}
+
+    def add(self, number: int, line: bytes) -> None:
+        row = self._parse(number, line)
+        if row is None:
+            return
+        if "side" in row:
+            if "arm" in row:
+                self._fault("arm-and-side", number, "arm", "both arm and side are there; they are two words for one column", "remove one")
+            row["arm"] = row.get("arm", row["side"])
+        self.keys.update(dict.fromkeys(row))
+        for column, interner in self.texts.items():
+            interner.add(self._read_text(number, column, row.get(column)))
+        self._add_score(row.get("score"))
+        self.rows.append(number)
+
+    def _parse(self, number: int, line: bytes) -> dict[str, Any] | None:
+        try:
+            row = orjson.loads(line)
+        except orjson.JSONDecodeError as error:
+            # orjson, rightly, knows no NaN; it is the usual way to write a missing number, so it is told apart.
+            found = "NaN is not JSON; write null" if b"NaN" in line else f"the line is not JSON: {error}"
+            self.faults.add(Fault(code="line-not-json", where=f"{self.name}, line {number}", found=found))
+            return None
+        if not isinstance(row, dict):
+            found = f"expected an object, found {type(row).__name__}"
+            self.faults.add(Fault(code="line-not-json", where=f"{self.name}, line {number}", found=found))
+            return None
+        return row
+
+    def _read_text(self, number: int, column: str, value: object) -> str | None:
+        if value is None or value == "":
+            return None
+        if isinstance(value, str):
+            return value
+        if isinstance(value, int) and not isinstance(value, bool):
+            return str(value)
+        self._fault("id-not-text", number, column, f"expected a text or a whole number, found {orjson.dumps(value).decode()[:40]}", None)
+        return "?"
+
+    def _add_score(self, value: object) -> None:
+        self.empty.append(value is None or value == "")
+        if isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < _LONGEST:
+            self.score.append(float(value))
+            return
+        if value is not None and value != "":
+            self.strange[len(self.score)] = orjson.dumps(value).decode()[:40]
+        self.score.append(math.nan)
+
+    def _fault(self, code: str, number: int, column: str, found: str, advice: str | None) -> None:
+        self.faults.add(Fault(code=code, where=f"{self.name}, line {number}, column {column}", found=found, advice=advice))
+
+
+def read_jsonl(path: Path, *, name: str, sha256: str) -> RawTable:
+    """Return the rows of a JSONL file; blank lines are skipped, integers become texts in id columns.
+
+    Raises:
+        TableError: a line is no object, an id no text, or a column is missing everywhere.
+    """
+    lines = _Lines(name)
+    with path.open("rb") as file:
+        for number, line in enumerate(file, start=1):
+            content = line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line
+            if content.strip():
+                lines.add(number, content)
+    names = [key for key in lines.keys if not (key == "arm" and "side" in lines.keys)]
+    found, faults = find_columns(names, where=name) if lines.rows else ({}, [])
+    faults = [*faults, *lines.faults.all(where=name)]
+    if faults:
+        raise TableError(faults)
+    return RawTable(
+        name=name,
+        sha256=sha256,
+        columns={column: interner.build() for column, interner in lines.texts.items() if column in found},
+        score=np.frombuffer(lines.score, dtype=np.float64),
+        empty=np.frombuffer(bytes(lines.empty), dtype=np.bool_),
+        row_word="line",
+        first_row=1,
+        rows=np.frombuffer(lines.rows, dtype=np.int64),
+        texts=lines.strange,
+    )

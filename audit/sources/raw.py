@@ -1,0 +1,79 @@
+"""What a reader of one format hands over: texts and numbers, unchecked."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from audit.statistics.scores import Codes, Floats
+from registry.errors import Fault
+
+LISTED = 20
+"""Faults shown; the rest are counted."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class RawColumn:
+    """One column of texts; code −1 where the row has nothing."""
+
+    codes: Codes
+    labels: tuple[str, ...]
+    """In no order that matters; each once."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class RawTable:
+    """One file, read and not yet checked."""
+
+    name: str
+    sha256: str
+    columns: dict[str, RawColumn]
+    """By our names; optional columns may be absent."""
+
+    score: Floats
+    """NaN where the field is empty, not a number, or NaN."""
+
+    empty: npt.NDArray[np.bool_]
+    """Where the score field is empty (or null)."""
+
+    row_word: str
+    """What a position is called: `line` in JSONL, `row` elsewhere."""
+
+    first_row: int
+    """Number of the first position: 1; 2 where line 1 is a header."""
+
+    rows: npt.NDArray[np.int64] | None = None
+    """Number of each row where blank lines make it differ from a plain count."""
+
+    texts: dict[int, str] = field(default_factory=dict)
+    """By row, the content of score fields that are no number."""
+
+    def locate(self, row: int, column: str) -> str:
+        """Return file, row and column, for a message."""
+        number = int(self.rows[row]) if self.rows is not None else row + self.first_row
+        return f"{self.name}, {self.row_word} {number}, column {column}"
+
+
+@dataclass(slots=True)
+class FaultList:
+    """Collects faults; keeps the first of each kind of check in full and counts the rest."""
+
+    faults: list[Fault] = field(default_factory=list)
+    more: int = 0
+
+    def add(self, fault: Fault) -> None:
+        """Keep *fault* if there is room, else count it."""
+        if len(self.faults) < LISTED:
+            self.faults.append(fault)
+        else:
+            self.more += 1
+
+    def count(self, unlisted: int) -> None:
+        """Count faults that were not made out one by one."""
+        self.more += unlisted
+
+    def all(self, *, where: str) -> list[Fault]:
+        """Return the faults, with one at the end that says how many more there are."""
+        if not self.more:
+            return self.faults
+        return [*self.faults, Fault(code="more-faults", where=where, found=f"and {self.more} more faults like these")]

@@ -1,0 +1,246 @@
+"""Files become one checked score table; every fault is told at once, with file, row and column."""
+
+import hashlib
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from audit.errors import TableError
+from audit.sources.arrow import read_csv, read_parquet
+from audit.sources.header import IDS, OPTIONAL
+from audit.sources.jsonl import read_jsonl
+from audit.sources.raw import LISTED, FaultList, RawTable
+from audit.statistics.scores import Labelled, ScoreTable, TableFile
+from registry.errors import Fault
+
+_READERS: dict[str, Callable[..., RawTable]] = {
+    ".csv": read_csv,
+    ".jsonl": read_jsonl,
+    ".ndjson": read_jsonl,
+    ".parquet": read_parquet,
+}
+_PARQUET_MAGIC = b"PAR1"
+
+
+def read_table(paths: Sequence[Path], *, low: float, high: float) -> ScoreTable:
+    """Return the responses of all files as one table, in the order of files and rows; the estimate does not depend on it.
+
+    Identifiers stay texts (`007` is not `7`). A row has either a score in [low, high] or an `excluded_reason`, never both
+    and never neither. NaN with a reason counts as no score.
+
+    Args:
+        paths: CSV, JSONL or Parquet files, told by their names.
+        low: lowest possible score.
+        high: highest possible score, above *low*.
+
+    Raises:
+        TableError: with every fault, 20 in full and the number of the others.
+    """
+    if not (np.isfinite(low) and np.isfinite(high) and low < high):
+        raise TableError(Fault(code="bad-range", where="range", found=f"expected low < high, found {low:g} and {high:g}"))
+    if not paths:
+        raise TableError(Fault(code="no-table", where="tables", found="expected at least one file, found none"))
+    tables = _read_all(paths)
+    faults = FaultList()
+    for table in tables:
+        _check_ids(table, faults)
+        _check_scores(table, faults, low=low, high=high)
+    columns = {name: _merge(tables, name) for name in (*IDS, *OPTIONAL)}
+    _check_keys(tables, columns, faults)
+    if faults.faults:
+        raise TableError(faults.all(where=", ".join(table.name for table in tables[:3])))
+    return ScoreTable(
+        task=columns["task_id"],
+        arm=columns["arm"],
+        context=columns["context_id"],
+        sample=columns["sample"],
+        spec=columns["spec"],
+        excluded=columns["excluded_reason"],
+        score=np.concatenate([table.score for table in tables]),
+        low=low,
+        high=high,
+        files=tuple(TableFile(name=table.name, sha256=table.sha256, rows=len(table.score)) for table in tables),
+    )
+
+
+def _read_all(paths: Iterable[Path]) -> list[RawTable]:
+    """Read every file before the first complaint."""
+    tables: list[RawTable] = []
+    faults: list[Fault] = []
+    for path in paths:
+        try:
+            tables.append(_read_one(path))
+        except TableError as error:
+            faults.extend(error.faults)
+    if faults:
+        raise TableError(faults)
+    return tables
+
+
+def _read_one(path: Path) -> RawTable:
+    name = str(path)
+    reader = _READERS.get(path.suffix.lower())
+    if reader is None:
+        found = f"expected a name that ends in .csv, .jsonl or .parquet, found {path.suffix or 'no ending'}"
+        raise TableError(Fault(code="unknown-format", where=name, found=found, advice="rename or convert the file"))
+    try:
+        with path.open("rb") as file:
+            start = file.read(4)
+            file.seek(0)
+            sha256 = hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        found = f"the file cannot be opened: {error.strerror or error}"
+        raise TableError(Fault(code="table-not-readable", where=name, found=found)) from error
+    _check_start(start, name, is_parquet=reader is read_parquet)
+    table = reader(path, name=name, sha256=sha256)
+    if not len(table.score):
+        raise TableError(Fault(code="table-empty", where=name, found="the file has no rows"))
+    return table
+
+
+def _check_start(start: bytes, name: str, *, is_parquet: bool) -> None:
+    """Refuse files whose first bytes say that they are not what their names claim."""
+    found = None
+    if not start:
+        found = "the file is empty"
+    elif (start == _PARQUET_MAGIC) != is_parquet:
+        found = "the name does not end in .parquet and the content is Parquet" if not is_parquet else "the content is not Parquet"
+    elif not is_parquet and (start.startswith((b"\xff\xfe", b"\xfe\xff")) or b"\0" in start):
+        found = "the file is not UTF-8 text"
+    elif not is_parquet and start.startswith((b"\x1f\x8b", b"PK\x03\x04")):
+        found = "the file is compressed"
+    if found:
+        code = "table-empty" if not start else "table-not-readable"
+        raise TableError(Fault(code=code, where=name, found=found, advice="check what the file is"))
+
+
+def _check_ids(table: RawTable, faults: FaultList) -> None:
+    for name, column in table.columns.items():
+        if name in IDS:
+            _list(table, np.flatnonzero(column.codes < 0), name, faults, code="id-empty", found="the field is empty", advice=None)
+        padded = [code for code, label in enumerate(column.labels) if label != label.strip()]
+        if padded:
+            rows = np.flatnonzero(np.isin(column.codes, padded))
+            found = "the text begins or ends with white space"
+            _list(table, rows, name, faults, code="id-padded", found=found, advice="remove the white space")
+
+
+def _check_scores(table: RawTable, faults: FaultList, *, low: float, high: float) -> None:
+    reasons = table.columns.get("excluded_reason")
+    has_reason = np.zeros(len(table.score), dtype=bool) if reasons is None else reasons.codes >= 0
+    is_text = np.zeros(len(table.score), dtype=bool)
+    is_text[list(table.texts)] = True
+    is_nan = np.isnan(table.score)
+    for row in list(table.texts)[:LISTED]:
+        found = f"expected a number from {low:g} to {high:g}, found {table.texts[row]!r}"
+        faults.add(Fault(code="score-not-number", where=table.locate(row, "score"), found=found))
+    faults.count(max(0, len(table.texts) - LISTED))
+    _list(
+        table,
+        np.flatnonzero(table.empty & ~has_reason),
+        "score",
+        faults,
+        code="score-missing",
+        found="there is no score and no excluded_reason",
+        advice="give the score, or say in excluded_reason why there is none",
+    )
+    _list(
+        table,
+        np.flatnonzero(is_nan & ~table.empty & ~is_text & ~has_reason),
+        "score",
+        faults,
+        code="score-nan",
+        found="the score is NaN and there is no excluded_reason",
+        advice="say in excluded_reason why there is no score",
+    )
+    outside = np.flatnonzero((table.score < low) | (table.score > high))
+    for row in outside[:LISTED].tolist():
+        found = f"expected a number from {low:g} to {high:g}, found {table.score[row]:g}"
+        faults.add(Fault(code="score-out-of-range", where=table.locate(row, "score"), found=found, advice="check the score, or the range"))
+    faults.count(max(0, len(outside) - LISTED))
+    _list(
+        table,
+        np.flatnonzero(~is_nan & has_reason),
+        "excluded_reason",
+        faults,
+        code="score-and-reason",
+        found="the row has a score and an excluded_reason",
+        advice="empty one of them",
+    )
+
+
+def _list(
+    table: RawTable, rows: npt.NDArray[np.intp], column: str, faults: FaultList, *, code: str, found: str, advice: str | None
+) -> None:
+    for row in rows[:LISTED].tolist():
+        faults.add(Fault(code=code, where=table.locate(row, column), found=found, advice=advice))
+    faults.count(max(0, len(rows) - LISTED))
+
+
+def _merge(tables: Sequence[RawTable], name: str) -> Labelled:
+    """Give the texts of all files codes in their sorted order; unused texts get none."""
+    used: set[str] = set()
+    for table in tables:
+        column = table.columns.get(name)
+        if column is not None:
+            present = np.bincount(column.codes[column.codes >= 0], minlength=len(column.labels)) > 0
+            used.update(label for label, is_used in zip(column.labels, present.tolist(), strict=True) if is_used)
+    labels = tuple(sorted(used))
+    place = {label: code for code, label in enumerate(labels)}
+    pieces = []
+    for table in tables:
+        column = table.columns.get(name)
+        if column is None:
+            pieces.append(np.full(len(table.score), -1, dtype=np.int32))
+            continue
+        # The last entry answers code −1.
+        codes = np.array([*(place.get(label, -1) for label in column.labels), -1], dtype=np.int32)
+        pieces.append(codes[column.codes])
+    return Labelled(codes=np.concatenate(pieces), labels=labels)
+
+
+def _check_keys(tables: Sequence[RawTable], columns: dict[str, Labelled], faults: FaultList) -> None:
+    """Refuse two rows with the same task, arm, specification, context and sample."""
+    key = np.zeros(len(columns["task_id"].codes), dtype=np.int64)
+    size = 1
+    for name in (*IDS, "spec"):
+        column = columns[name]
+        width = len(column.labels) + 1
+        if size * width >= 2**62:
+            # Too many combinations to number: number those that occur.
+            _, key = np.unique(key, return_inverse=True)
+            size = len(key)
+        key = key * width + (column.codes + 1)
+        size *= width
+    complete = np.flatnonzero(np.all([columns[name].codes >= 0 for name in IDS], axis=0))
+    ordered = np.sort(key[complete])
+    repeated = np.unique(ordered[1:][ordered[1:] == ordered[:-1]])
+    if not len(repeated):
+        return
+    extra = int(np.count_nonzero(ordered[1:] == ordered[:-1]))
+    listed = 0
+    for value in repeated[:LISTED].tolist():
+        rows = complete[key[complete] == value]
+        for row in rows[1:][: LISTED - listed].tolist():
+            listed += 1
+            faults.add(_tell_repeated(tables, columns, int(rows[0]), row))
+    faults.count(extra - listed)
+
+
+def _tell_repeated(tables: Sequence[RawTable], columns: dict[str, Labelled], first: int, row: int) -> Fault:
+    names = [name for name in ("task_id", "arm", "spec", "context_id", "sample") if columns[name].codes[row] >= 0]
+    key = ", ".join(f"{name} {columns[name].labels[columns[name].codes[row]]!r}" for name in names)
+    found = f"the key ({key}) stands already in {_locate(tables, first)}"
+    advice = "give each response its own sample, or remove one"
+    return Fault(code="row-repeated", where=_locate(tables, row), found=found, advice=advice)
+
+
+def _locate(tables: Sequence[RawTable], row: int) -> str:
+    """File and row of a row of the whole table."""
+    for table in tables:
+        if row < len(table.score):
+            return table.locate(row, "task_id").removesuffix(", column task_id")
+        row -= len(table.score)
+    raise ValueError(f"row {row} lies beyond the table")

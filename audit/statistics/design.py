@@ -1,0 +1,104 @@
+"""What a reader must know about a design before believing its numbers (statistics.md section 3)."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from audit.statistics.cells import Cells
+from audit.statistics.halfwidth import ZERO_VARIANCE, total_variance
+from audit.statistics.moments import ENOUGH_CONTEXTS, Moments, SideMoments
+
+ENOUGH_TASKS = 20
+"""A verdict needs this many tasks on both sides, and with random contexts `ENOUGH_CONTEXTS` a side."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Remark:
+    """One plain sentence with its numbers."""
+
+    code: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tally:
+    """Counts that the moments do not hold."""
+
+    dropped: int
+    """Tasks without a scored response on one of the sides."""
+
+    scored_test: int
+    scored_deploy: int
+    excluded_test: int
+    excluded_deploy: int
+
+
+def remark_design(moments: Moments, tally: Tally) -> Iterator[Remark]:
+    """Yield what is thin, lost or uneven in a design."""
+    yield from _remark_tasks(moments.test.tasks, tally.dropped)
+    if moments.random:
+        yield from _remark_contexts("test", moments.test.contexts)
+        yield from _remark_contexts("deployment", moments.deploy.contexts)
+    yield from _remark_exclusions(tally)
+    yield from _remark_variance("test", moments.test, random=moments.random)
+    yield from _remark_variance("deployment", moments.deploy, random=moments.random)
+
+
+def looks_nested(cells: Cells) -> bool:
+    """Tell whether no two tasks share a context although there are several tasks."""
+    tasks, contexts = len(np.unique(cells.task)), len(np.unique(cells.context))
+    return tasks > 1 and contexts == len(cells.context)
+
+
+def find_shared_context(cells: Cells) -> tuple[int, int] | None:
+    """Return the code of the context used by most tasks, and by how many, if any is used by more than one."""
+    uses = np.bincount(cells.context)
+    most = int(np.argmax(uses))
+    return (most, int(uses[most])) if uses[most] > 1 else None
+
+
+def has_equal_cells(cells: Cells, *, dropped: int) -> bool:
+    """Tell whether every response weighs the same in the mean, so that the pooled mean is the same by design."""
+    per_task = np.bincount(cells.task)
+    weights = cells.count * per_task[cells.task]
+    return dropped == 0 and bool((weights == weights[0]).all())
+
+
+def _remark_tasks(tasks: int, dropped: int) -> Iterator[Remark]:
+    if tasks == 1:
+        yield Remark(code="one-task", message="Only 1 task is scored on both sides, so nothing says how other tasks would differ.")
+    elif tasks < ENOUGH_TASKS:
+        yield Remark(code="few-tasks", message=f"Only {tasks} tasks are scored on both sides; a verdict needs at least {ENOUGH_TASKS}.")
+    if dropped:
+        noun = "task is" if dropped == 1 else "tasks are"
+        message = f"{dropped} {noun} not scored on both sides and left out of ED ({tasks} remain)."
+        yield Remark(code="tasks-dropped", message=message)
+
+
+def _remark_contexts(side: str, contexts: int) -> Iterator[Remark]:
+    if contexts == 1:
+        message = f"The {side} side has only 1 context, so nothing says how others of its kind would differ."
+        yield Remark(code="one-context", message=message)
+    elif contexts < ENOUGH_CONTEXTS:
+        vacuous = "; with 2 the interval is nearly vacuous" if contexts == 2 else ""
+        message = f"The {side} side has only {contexts} contexts; a verdict with random contexts needs at least {ENOUGH_CONTEXTS}{vacuous}."
+        yield Remark(code="few-contexts", message=message)
+
+
+def _remark_exclusions(tally: Tally) -> Iterator[Remark]:
+    all_test, all_deploy = tally.scored_test + tally.excluded_test, tally.scored_deploy + tally.excluded_deploy
+    # Cross-multiplied: equal rates are equal exactly.
+    if tally.excluded_test * all_deploy != tally.excluded_deploy * all_test:
+        message = (
+            f"The sides lost responses at different rates: {tally.excluded_test} of {all_test} on the test side, "
+            f"{tally.excluded_deploy} of {all_deploy} on the deployment side."
+        )
+        yield Remark(code="unequal-exclusions", message=message)
+
+
+def _remark_variance(name: str, side: SideMoments, *, random: bool) -> Iterator[Remark]:
+    parts = side.parts(random=random)
+    if parts is not None and total_variance(parts) <= ZERO_VARIANCE:
+        message = f"The {name} side shows no variation over its {side.tasks} tasks; its interval counts tasks, not responses."
+        yield Remark(code="zero-variance", message=message)

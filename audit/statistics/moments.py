@@ -1,0 +1,140 @@
+"""Means of two sides and the parts of their variances, over tasks and contexts (statistics.md section 2).
+
+Sources: two-way clustering after Owen & Eckles 2012 (arXiv:1106.2125) and MacKinnon, Nielsen & Webb (arXiv:2406.08880), with two
+terms instead of three so that the variance is never negative. Assumed: tasks are independent of each other; with random contexts,
+contexts are independent of each other and of the tasks, and one side's contexts of the other's. Samples need not be independent.
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from audit.statistics.cells import Cells
+from audit.statistics.halfwidth import Part
+from audit.statistics.scores import Floats
+from audit.statistics.sums import sum_all, sum_groups
+
+ENOUGH_CONTEXTS = 5
+"""From this many contexts on either side the Satterthwaite form is used, below it Banerjee's."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SideMoments:
+    """One side: its mean, what it rests on, and the parts of the variance of the mean. Scores lie in [0, 1]."""
+
+    mean: float
+    tasks: int
+    contexts: int
+    responses: int
+    task_variance: float | None
+    """None with one task: nothing says how tasks vary."""
+
+    context_variance: float | None
+    """0 where contexts are not sampled (fixed, nested); None with one random context."""
+
+    def parts(self, *, random: bool) -> tuple[Part, ...] | None:
+        """Return the parts of the variance of the mean, or None when one of them cannot be estimated."""
+        if self.task_variance is None or self.context_variance is None:
+            return None
+        task = Part(variance=self.task_variance, df=self.tasks - 1)
+        return (task, Part(variance=self.context_variance, df=self.contexts - 1)) if random else (task,)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Moments:
+    """Both sides over the same tasks, and how they vary together. Scores lie in [0, 1]."""
+
+    test: SideMoments
+    deploy: SideMoments
+    random: bool
+    """Whether contexts are a sample."""
+
+    binary: bool
+    """Whether every score of both sides is 0 or 1."""
+
+    difference_variance: float | None
+    """Task part of the variance of ED; None with one task."""
+
+    covariance: float | None
+    """Covariance of the two means over tasks; None with one task."""
+
+    @property
+    def difference(self) -> float:
+        """ED = Φ_test − Φ_deploy, in [−1, 1]."""
+        return self.test.mean - self.deploy.mean
+
+    @property
+    def banerjee(self) -> bool:
+        """Whether half-widths take Banerjee's form: contexts are a sample, and a side has fewer than five."""
+        return self.random and min(self.test.contexts, self.deploy.contexts) < ENOUGH_CONTEXTS
+
+    def parts(self) -> tuple[Part, ...] | None:
+        """Return the parts of the variance of ED, or None when one of them cannot be estimated."""
+        contexts = (self.test, self.deploy) if self.random else ()
+        if self.difference_variance is None or any(side.context_variance is None for side in contexts):
+            return None
+        task = Part(variance=self.difference_variance, df=self.test.tasks - 1)
+        return (task, *(Part(variance=side.context_variance or 0.0, df=side.contexts - 1) for side in contexts))
+
+
+def find_common_tasks(test: Cells, deploy: Cells, *, tasks: int) -> npt.NDArray[np.bool_]:
+    """Return, for each of the task codes 0 … tasks − 1, whether both sides have a scored response to it."""
+    seen_test, seen_deploy = np.zeros(tasks, dtype=bool), np.zeros(tasks, dtype=bool)
+    seen_test[test.task] = True
+    seen_deploy[deploy.task] = True
+    return seen_test & seen_deploy
+
+
+def compute_task_means(cells: Cells, common: npt.NDArray[np.bool_]) -> Floats:
+    """Return Φ of each common task, in the order of the task codes: the mean of its cell means."""
+    size = len(common)
+    contexts = np.bincount(cells.task, minlength=size)
+    return (sum_groups(cells.mean, cells.task, size=size)[common]) / contexts[common]
+
+
+def compute_moments(test: Cells, deploy: Cells, common: npt.NDArray[np.bool_], *, random: bool, binary: bool) -> Moments:
+    """Return the moments of both sides over the *common* tasks, of which there must be at least one."""
+    test, deploy = test.keep(common), deploy.keep(common)
+    means_test, means_deploy = compute_task_means(test, common), compute_task_means(deploy, common)
+    side_test = _compute_side(test, means_test, random=random)
+    side_deploy = _compute_side(deploy, means_deploy, random=random)
+    off_test, off_deploy = means_test - side_test.mean, means_deploy - side_deploy.mean
+    return Moments(
+        test=side_test,
+        deploy=side_deploy,
+        random=random,
+        binary=binary,
+        difference_variance=_scale(off_test - off_deploy, off_test - off_deploy),
+        covariance=_scale(off_test, off_deploy),
+    )
+
+
+def _compute_side(cells: Cells, task_means: Floats, *, random: bool) -> SideMoments:
+    tasks = len(task_means)
+    mean = sum_all(task_means) / tasks
+    contexts = int(np.count_nonzero(np.bincount(cells.context)))
+    return SideMoments(
+        mean=mean,
+        tasks=tasks,
+        contexts=contexts,
+        responses=int(cells.count.sum()),
+        task_variance=_scale(task_means - mean, task_means - mean),
+        context_variance=_compute_context_variance(cells, mean, tasks=tasks, contexts=contexts) if random else 0.0,
+    )
+
+
+def _scale(first: Floats, second: Floats) -> float | None:
+    """T/(T − 1) Σ first·second / T² for deviations of task means; None with one task."""
+    tasks = len(first)
+    return None if tasks < 2 else sum_all(first * second) / (tasks * (tasks - 1))
+
+
+def _compute_context_variance(cells: Cells, mean: float, *, tasks: int, contexts: int) -> float | None:
+    """C/(C − 1) Σ_c z_c² with z_ic = a_i (m_ic − Φ)/T and a_i = 1/(contexts present for the task)."""
+    if contexts < 2:
+        return None
+    present = np.bincount(cells.task)
+    deviations = sum_groups((cells.mean - mean) / present[cells.task], cells.context, size=int(cells.context.max()) + 1)
+    return math.fsum((deviations**2).tolist()) / tasks**2 * contexts / (contexts - 1)
