@@ -1,0 +1,90 @@
+"""Records to documents and back, with every fault and its path."""
+
+from datetime import UTC, datetime
+
+import pytest
+from hypothesis import given
+from hypothesis.strategies import builds, floats, none, sampled_from, text
+
+from registry.codec.documents import from_document, json_schema, to_document
+from registry.codec.statements import decode_statement, encode_statement
+from registry.errors import InputError
+from registry.records.authority import Authority, Role
+from registry.records.case import Case
+from registry.records.draft import AuditDraft, ClaimsFile
+from registry.records.evidence import Effect, Evidence, EvidenceKind, Finding, Layer, Sign
+from registry.records.interval import Interval
+from registry.records.statement import PAYLOADS, Statement
+
+NUMBERS = floats(allow_nan=False, allow_infinity=False)
+EVIDENCE = builds(
+    Evidence,
+    layer=sampled_from(Layer),
+    kind=none() | sampled_from(EvidenceKind),
+    effect=sampled_from(Effect),
+    expected_direction=sampled_from(Sign),
+    finding=none() | builds(Finding, value=NUMBERS, unit=text(), low=none() | NUMBERS, high=none() | NUMBERS),
+    summary=none() | text(),
+    source=none() | text(),
+)
+
+
+@given(EVIDENCE)
+def test_a_record_survives_its_document(evidence: Evidence) -> None:
+    """Reading what was written gives the same record."""
+    assert from_document(Evidence, to_document(evidence), where="x") == evidence
+
+
+@given(text(min_size=1), sampled_from(Role))
+def test_a_statement_survives_its_canonical_bytes(name: str, role: Role) -> None:
+    """Decoding what was hashed gives the same statement."""
+    payload = Authority(code="EXAMPLE", name=name, role=role)
+    statement = Statement(actor="EXAMPLE", at=datetime(2026, 11, 21, tzinfo=UTC), payload=payload, salt="0" * 32)
+
+    assert decode_statement(encode_statement(statement), where="x") == statement
+
+
+def test_all_faults_come_at_once_with_their_paths() -> None:
+    """Five faults in one document are five faults, each with its path."""
+    document = {
+        "claim": {
+            "form": "threshold",
+            "relation": "<",
+            "theta": "0.1",
+            "property": {"name": "x", "class": "no", "range": [0, 1], "direction": "lower_is_safer", "surplus": 1},
+        },
+        "evidence": [{"layer": "latent", "access": "withheld", "finding": {"value": 1, "unit": "share"}}],
+    }
+
+    with pytest.raises(InputError) as caught:
+        from_document(Case, document, where="claim.yaml")
+
+    places = {fault.where for fault in caught.value.faults}
+    assert places == {
+        "claim.yaml, claim.relation",
+        "claim.yaml, claim.theta",
+        "claim.yaml, claim.property.class",
+        "claim.yaml, claim.property.surplus",
+        "claim.yaml, evidence[0]",
+    }
+
+
+def test_rules_of_a_record_are_faults_of_its_document() -> None:
+    """What `__post_init__` refuses is told with its path, in its words."""
+    with pytest.raises(InputError, match="low must not exceed high, got 2.0 and 1.0"):
+        from_document(Interval, {"low": 2, "high": 1, "level": 0.95}, where="x")
+
+
+@pytest.mark.parametrize("noun", [*PAYLOADS.values(), ClaimsFile, AuditDraft, Case])
+def test_every_noun_has_a_json_schema(noun: type) -> None:
+    """What people and programs write is published as JSON Schema, closed to unknown keys."""
+    schema = json_schema(noun)
+
+    assert schema["$schema"].endswith("2020-12/schema")
+    assert schema["additionalProperties"] is False
+
+
+def test_true_is_not_a_number() -> None:
+    """A boolean where a number is expected is refused, not read as 1."""
+    with pytest.raises(InputError, match="valid number"):
+        from_document(Interval, {"low": True, "high": 1, "level": 0.95}, where="x")
