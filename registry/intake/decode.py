@@ -1,7 +1,6 @@
 """Bytes to text: UTF-8 wherever it is, and what was assumed where it is not."""
 
 import re
-import unicodedata
 from dataclasses import dataclass
 
 from registry.errors import Fault, InputError
@@ -46,9 +45,9 @@ def decode_text(data: bytes, *, where: str, is_hypertext: bool = False) -> Decod
             at = error.start
     else:
         at = data.index(0)
-    encoding = _declared(data) if is_hypertext else None
-    reason = "as the page declares" if encoding else "the most likely encoding"
-    encoding = encoding or _guess(data, where)
+    declared = _declared(data) if is_hypertext else None
+    encoding = declared or _guess(data, where)
+    reason = "as the page declares" if declared else "the most likely encoding"
     warning = (
         f"The file is not UTF-8 (byte {at:,} does not fit): it was read as {encoding.upper()}, {reason}; check its special characters."
     )
@@ -106,29 +105,19 @@ def _finish(text: str, encoding: str, warnings: tuple[str, ...]) -> DecodedText:
 
 def find_hidden(text: str) -> tuple[str, ...]:
     """Return a warning for each kind of character in *text* that does not show, or shows other than it stands."""
-    kinds = (
-        ("control character", {c for c in _CONTROLS if c in text}),
-        ("character that turns the direction of reading", {c for c in _BIDIRECTIONAL if c in text}),
-        ("character that could not be decoded", {"\ufffd"} & set(_replaced(text))),
-    )
-    return tuple(_hidden_warning(name, characters, text) for name, characters in kinds if characters)
+    found = ((name, [character for character in kind if character in text]) for name, kind in _HIDDEN)
+    return tuple(_describe_hidden(name, characters, text) for name, characters in found if characters)
 
 
-def _replaced(text: str) -> str:
-    return "\ufffd" if "\ufffd" in text else ""
-
-
-def _hidden_warning(name: str, characters: set[str], text: str) -> str:
+def _describe_hidden(name: str, characters: list[str], text: str) -> str:
     count = sum(text.count(character) for character in characters)
-    codes = ", ".join(f"U+{ord(character):04X}" for character in sorted(characters))
-    plural = "s" if count > 1 else ""
-    return f"The text has {count:,} {name.replace('character', f'character{plural}', 1)} ({codes}); kept as they are, first at character {_first(text, characters):,}."
+    codes = ", ".join(f"U+{ord(character):04X}" for character in characters)
+    first = min(text.index(character) for character in characters)
+    return f"Among the characters of the text, {count:,} {name} ({codes}); kept as they are, the first at character {first:,}."
 
 
-def _first(text: str, characters: set[str]) -> int:
-    return min(text.index(character) for character in characters)
-
-
-_CONTROLS = tuple(
-    chr(code) for code in (*range(32), *range(127, 160)) if chr(code) not in "\t\n\r\f\v\x85" and unicodedata.category(chr(code)) == "Cc"
+_HIDDEN = (
+    ("control the terminal or mean nothing", [chr(code) for code in (*range(9), *range(14, 32), *range(127, 133), *range(134, 160))]),
+    ("turn the direction of reading", sorted(_BIDIRECTIONAL)),
+    ("could not be decoded", ["\ufffd"]),
 )

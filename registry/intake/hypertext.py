@@ -2,21 +2,78 @@
 
 import re
 from collections.abc import Iterator
-from importlib.metadata import version
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from registry.records.card import Heading
 
 _DROPPED = frozenset(
-    {"script", "style", "template", "noscript", "head", "svg", "math", "iframe", "object", "audio", "video", "canvas", "textarea", "select",
-     "button", "-comment", "!doctype"}
-)  # fmt: skip
+    {
+        "script",
+        "style",
+        "template",
+        "noscript",
+        "head",
+        "svg",
+        "math",
+        "iframe",
+        "object",
+        "audio",
+        "video",
+        "canvas",
+        "textarea",
+        "select",
+        "button",
+        "-comment",
+        "!doctype",
+    }
+)
 _BLOCKS = frozenset(
-    {"address", "article", "aside", "blockquote", "body", "caption", "center", "dd", "details", "dialog", "div", "dl", "dt", "fieldset",
-     "figcaption", "figure", "footer", "form", "h1", "h2", "h3", "h4", "h5", "h6", "header", "hr", "html", "li", "main", "menu", "nav", "ol",
-     "p", "pre", "section", "summary", "table", "tbody", "tfoot", "thead", "tr", "ul"}
-)  # fmt: skip
+    {
+        "address",
+        "article",
+        "aside",
+        "blockquote",
+        "body",
+        "caption",
+        "center",
+        "dd",
+        "details",
+        "dialog",
+        "div",
+        "dl",
+        "dt",
+        "fieldset",
+        "figcaption",
+        "figure",
+        "footer",
+        "form",
+        "h1",
+        "h2",
+        "h3",
+        "h4",
+        "h5",
+        "h6",
+        "header",
+        "hr",
+        "html",
+        "li",
+        "main",
+        "menu",
+        "nav",
+        "ol",
+        "p",
+        "pre",
+        "section",
+        "summary",
+        "table",
+        "tbody",
+        "tfoot",
+        "thead",
+        "tr",
+        "ul",
+    }
+)
 _PARAGRAPHS = frozenset({"p", "h1", "h2", "h3", "h4", "h5", "h6", "table", "blockquote", "pre", "section", "article"})
 _HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
 _HIDDEN_STYLE = re.compile(r"(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*hidden)", re.IGNORECASE)
@@ -75,8 +132,8 @@ class _Writer:
         self.length += len(text)
 
 
-def read_hypertext(source: str) -> tuple[str, tuple[Heading, ...], str]:
-    """Return the text of an HTML page, its headings, and the name and version of the parser.
+def read_hypertext(source: str) -> tuple[str, tuple[Heading, ...]]:
+    """Return the text of an HTML page and its headings.
 
     Cells of a table row are separated by a tab; scripts, styles, comments and what is hidden by attribute or inline style are
     left out. A raised number after a digit is written with a circumflex, since 10² is not 102.
@@ -86,7 +143,7 @@ def read_hypertext(source: str) -> tuple[str, tuple[Heading, ...], str]:
     headings: list[Heading] = []
     if root is not None:
         _write_tree(root, writer, headings)
-    return "".join(writer.pieces), tuple(headings), f"selectolax {version('selectolax')} (lexbor)"
+    return "".join(writer.pieces), tuple(headings)
 
 
 def _write_tree(root: LexborNode, writer: _Writer, headings: list[Heading]) -> None:

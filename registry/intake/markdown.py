@@ -1,6 +1,7 @@
 """What a Markdown source says about its sections and pages. The source itself is the text; raw HTML in it is data."""
 
 import re
+from itertools import pairwise
 
 from registry.intake import rules
 from registry.records.card import Heading, Page
@@ -46,12 +47,13 @@ def find_marked_pages(text: str) -> tuple[Page, ...]:
     What stands before the first mark belongs to the page before it. Marks that do not ascend are no page marks.
     """
     marks = [(int(found[1]), found.start()) for found in _PAGE_MARK.finditer(text)]
-    if len(marks) < 2 or any(a >= b for (a, _), (b, _) in zip(marks, marks[1:], strict=False)) or marks[0][0] < 1:
+    if len(marks) < 2 or marks[0][0] < 1 or any(one >= next_one for (one, _), (next_one, _) in pairwise(marks)):
         return ()
-    if text[: marks[0][1]].strip():
-        marks.insert(0, (marks[0][0] - 1, 0)) if marks[0][0] > 1 else marks.__setitem__(0, (marks[0][0], 0))
+    first, first_start = marks[0]
+    if first > 1 and text[:first_start].strip():
+        marks.insert(0, (first - 1, 0))
     else:
-        marks[0] = (marks[0][0], 0)
+        marks[0] = (first, 0)
     stops = [start for _, start in marks[1:]] + [len(text)]
     return tuple(Page(number=number, start=start, stop=stop) for (number, start), stop in zip(marks, stops, strict=True))
 

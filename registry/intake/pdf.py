@@ -1,19 +1,11 @@
-"""A PDF's text, read in a process of its own by two extractors.
-
-PDF extractors are large C and Python programs that meet hostile files; each runs in a child with limits on time and memory,
-so a crash or a hang is an error about the card and not the end of the command.
-"""
+"""A PDF's text, read by two extractors."""
 
 import hashlib
-import json
-import os
 import re
-import subprocess
-import sys
 from collections import Counter
-from typing import Any
 
-from registry.errors import Fault, InputError, UnavailableError
+from registry.errors import Fault, InputError
+from registry.intake.apart import ask_extractor
 from registry.intake.decode import find_hidden
 from registry.records.card import CardText, Heading, MediaType, Page
 
@@ -36,7 +28,7 @@ def read_pdf(data: bytes, *, where: str, maximum_characters: int) -> CardText:
         UnavailableError: extractor-missing.
     """
     limits = {"maximum_pages": MAXIMUM_PAGES, "maximum_characters": maximum_characters}
-    first = _ask("pdfium", limits, data, where=where, seconds=FIRST_SECONDS)
+    first = ask_extractor("pdfium", limits, data, where=where, seconds=FIRST_SECONDS)
     texts: list[str] = first["pages"]
     if not any(_has_text(text) for text in texts):
         raise _refuse("card-without-text", where, f"none of its {len(texts):,} pages has text: it is a scan or a drawing", _OCR)
@@ -65,8 +57,8 @@ def find_bookmarked_headings(texts: list[str], bookmarks: list[tuple[str, int]])
     """Return the bookmarks as headings, each where its title stands on its page, or at the top of it if it is not found there."""
     starts = [page.start for page in _page_map(texts)]
     found: dict[int, str] = {}
-    for title, page in bookmarks:
-        title = " ".join(title.replace("\u200b", " ").split())
+    for bookmark, page in bookmarks:
+        title = " ".join(bookmark.replace("\u200b", " ").split())
         if _has_text(title) and 0 <= page < len(texts):
             found.setdefault(starts[page] + _find_title(texts[page], title), title)
     return tuple(Heading(start=start, title=found[start]) for start in sorted(found))
@@ -84,7 +76,7 @@ def measure_agreement(first: list[str], second: list[str]) -> float:
 
 def _second_opinion(data: bytes, texts: list[str], sample: list[int], where: str) -> tuple[float | None, str | None, tuple[str, ...]]:
     try:
-        second = _ask("pdfminer", {"sample": sample}, data, where=where, seconds=SECOND_SECONDS)
+        second = ask_extractor("pdfminer", {"sample": sample}, data, where=where, seconds=SECOND_SECONDS)
     except InputError as error:
         return None, None, (f"There is no second opinion on the text: {error.faults[0].found}.",)
     agreement = measure_agreement([texts[index] for index in sample], second["pages"])
@@ -94,36 +86,6 @@ def _second_opinion(data: bytes, texts: list[str], sample: list[int], where: str
     if agreement < 0.9:
         warnings.append(f"The two extractors agree on {agreement:.1%} of the words only; compare quotations with the printed page.")
     return agreement, second["extractor"], tuple(warnings)
-
-
-def _ask(extractor: str, limits: dict[str, Any], data: bytes, *, where: str, seconds: int) -> dict[str, Any]:
-    """Run one extractor in a child and return its answer."""
-    command = [sys.executable, "-m", "registry.intake.pdf_child", extractor, json.dumps(limits)]
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join(path or os.curdir for path in sys.path), "PYTHONUTF8": "1"}
-    try:
-        child = subprocess.run(command, input=data, capture_output=True, timeout=seconds, env=environment, check=False)  # noqa: S603 - our own module
-    except subprocess.TimeoutExpired as error:
-        found = f"{extractor} did not finish within {seconds} s"
-        raise _refuse("card-too-slow", where, found, "print the PDF to a new PDF, or split it") from error
-    except OSError as error:
-        fault = Fault(code="extractor-missing", where=where, found=f"{extractor} could not be started: {error}")
-        raise UnavailableError(fault) from error
-    if child.returncode != 0:
-        raise _refuse("card-damaged", where, f"{extractor} failed on it ({_last_words(child)})", _REPAIR)
-    answer: dict[str, Any] = json.loads(child.stdout)
-    if "code" in answer:
-        raise _refuse(answer["code"], where, answer["found"], answer["advice"])
-    return answer
-
-
-_REPAIR = "open it in a reader and print it to a new PDF"
-
-
-def _last_words(child: subprocess.CompletedProcess[bytes]) -> str:
-    if child.returncode < 0:
-        return f"ended by signal {-child.returncode}"
-    lines = child.stderr.decode("utf-8", errors="replace").strip().splitlines()
-    return lines[-1][:200] if lines else f"exit {child.returncode}"
 
 
 def _page_map(texts: list[str]) -> tuple[Page, ...]:

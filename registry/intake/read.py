@@ -8,17 +8,19 @@ import stat
 from pathlib import Path, PurePath
 
 from registry.errors import Fault, InputError
+from registry.intake.apart import ask_extractor
 from registry.intake.decode import decode_text
-from registry.intake.hypertext import read_hypertext
 from registry.intake.markdown import find_headings, find_marked_pages, looks_like_markdown
 from registry.intake.pdf import read_pdf
 from registry.intake.signatures import find_signature
-from registry.records.card import CardText, MediaType, Page
+from registry.records.card import CardText, Heading, MediaType, Page
 
 MAXIMUM_BYTES = 100_000_000
 """A card file larger than this is refused unread."""
 MAXIMUM_CHARACTERS = 20_000_000
 """A card with more text than this is refused."""
+HYPERTEXT_SECONDS = 30
+"""How long an HTML page may take to parse; deep nesting costs the square of its depth."""
 _BY_SUFFIX = {
     ".pdf": MediaType.PDF,
     ".html": MediaType.HTML,
@@ -101,9 +103,13 @@ def _read_text(data: bytes, media_type: MediaType, path: Path) -> CardText:
     if len(decoded.text) > MAXIMUM_CHARACTERS:
         found = f"{len(decoded.text):,} characters, expected at most {MAXIMUM_CHARACTERS:,}"
         raise _refuse("card-too-long", path, found, "give the part of it that is the card")
-    text, headings, pages, extractor = decoded.text, (), (), decoded.reader
+    text, extractor = decoded.text, decoded.reader
+    headings: tuple[Heading, ...] = ()
+    pages: tuple[Page, ...] = ()
     if media_type is MediaType.HTML:
-        text, headings, extractor = read_hypertext(decoded.text)
+        answer = ask_extractor("lexbor", {}, decoded.text.encode("utf-8"), where=str(path), seconds=HYPERTEXT_SECONDS)
+        text, extractor = answer["pages"][0], answer["extractor"]
+        headings = tuple(Heading(start=start, title=title) for start, title in answer["headings"])
     elif media_type is MediaType.MARKDOWN:
         headings, pages = find_headings(text), find_marked_pages(text)
     return CardText(

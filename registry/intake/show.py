@@ -4,7 +4,7 @@ import unicodedata
 
 
 def show_text(text: str, *, limit: int = 300) -> str:
-    """Return *text* on one line of at most *limit* characters, control and format characters as `\\u…`."""
+    r"""Return *text* on one line of at most *limit* characters, control and format characters as `\u…`."""
     folded = " ".join(text[: 20 * limit].split())
     shown = folded if len(folded) <= limit else f"{folded[: limit - 1]}…"
     return "".join(_show_character(character) for character in shown)

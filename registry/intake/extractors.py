@@ -1,8 +1,8 @@
-"""One PDF extractor, run as a program: the file on standard input, one JSON answer on standard output.
+"""One extractor, run as a program: the file on standard input, one JSON answer on standard output.
 
-    python -m registry.intake.pdf_child pdfium '{"maximum_pages": 20000, "maximum_characters": 20000000}' < card.pdf
+    python -m registry.intake.extractors pdfium '{"maximum_pages": 20000, "maximum_characters": 20000000}' < card.pdf
 
-The answer is `{"extractor", "pages", "bookmarks"}`, or `{"code", "found", "advice"}` if the file cannot be accepted.
+The answer is `{"extractor", "pages", …}`, or `{"code", "found", "advice"}` if the file cannot be accepted.
 """
 
 import io
@@ -58,6 +58,18 @@ def read_with_pdfminer(data: bytes, limits: dict[str, Any]) -> dict[str, Any]:
     return {"extractor": f"pdfminer.six {version('pdfminer.six')}", "pages": [_clean(page) for page in text.split("\f")]}
 
 
+def read_with_lexbor(data: bytes, _limits: dict[str, Any]) -> dict[str, Any]:
+    """Return the text of an HTML page in UTF-8, on one page, and its headings."""
+    from registry.intake.hypertext import read_hypertext  # noqa: PLC0415 - the other extractors do without
+
+    text, headings = read_hypertext(data.decode("utf-8"))
+    return {
+        "extractor": f"selectolax {version('selectolax')}",
+        "pages": [_clean(text)],
+        "headings": [(heading.start, heading.title) for heading in headings],
+    }
+
+
 def _read_page(document: Any, index: int) -> str:
     page = document[index]
     text_page = page.get_textpage()
@@ -110,7 +122,7 @@ def main(extractor: str, limits: str) -> None:
     """Answer for the PDF on standard input."""
     warnings.simplefilter("ignore")
     _limit_memory()
-    read = {"pdfium": read_with_pdfium, "pdfminer": read_with_pdfminer}[extractor]
+    read = {"pdfium": read_with_pdfium, "pdfminer": read_with_pdfminer, "lexbor": read_with_lexbor}[extractor]
     try:
         answer = read(sys.stdin.buffer.read(), json.loads(limits))
     except _RefusedError as refusal:
