@@ -14,6 +14,7 @@ from audit.conditions import Facts, find_point_class
 from audit.statistics.multiplicity import holm_levels
 from audit.typology import NOT_AFTER_HOLM, SPECS_DIFFER, Row
 from registry.records.classification import ClaimClass, Mode, Standing
+from registry.records.estimate import Estimate
 
 ADVERSE = (ClaimClass.INVERTED, ClaimClass.DEGRADED)
 
@@ -26,8 +27,13 @@ class Decision:
     """None without an estimate."""
     facts: Facts
     row: Row
-    level: float
-    """Level of the intervals in `facts`."""
+    whole: Estimate | None
+    """The estimate that `facts` come from; None without one."""
+
+    @property
+    def level(self) -> float | None:
+        """Level of the intervals; None without an estimate."""
+        return None if self.whole is None else self.whole.level
 
     @property
     def candidate(self) -> ClaimClass | None:
@@ -95,9 +101,10 @@ def _reject_by_holm(nominal: tuple[Decision, ...], adjusted: Adjusted | None) ->
     settled: dict[str | None, Decision] = {one.spec: one for one in nominal if not _is_adverse(one)}
     waiting = {one.spec: one for one in nominal if _is_adverse(one)}
     rejected = 0
-    while waiting:
-        level = holm_levels(len(nominal) - rejected, level=nominal[0].level)[0]
-        decisions = nominal if level == nominal[0].level else adjusted(level) if adjusted else ()
+    plan_level = nominal[0].level
+    while waiting and plan_level is not None:
+        level = holm_levels(len(nominal) - rejected, level=plan_level)[0]
+        decisions = nominal if level == plan_level else adjusted(level) if adjusted else ()
         waiting |= {one.spec: one for one in decisions if one.spec in waiting}
         found = {spec: one for spec, one in waiting.items() if decisions and _is_adverse(one)}
         if not found:

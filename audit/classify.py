@@ -1,11 +1,13 @@
 """Station 6: a claim, its evidence and its estimate become a class, a standing and a mode for each of its readings (method section 3)."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cache
 
 from audit.across import Adjusted, Decision, Joint, combine
 from audit.conditions import Facts, build_facts, find_observations, find_possible, is_above_floor, is_not_met_in_test
 from audit.phrases import Phrases, find_expected_sign, find_sign
+from audit.statistics.reading import relevel
 from audit.typology import WITHOUT_LOCK, Demotion, decide
 from audit.wording import CONDITIONAL, NOT_MET, POST_HOC, join
 from registry.records.case import Case
@@ -44,16 +46,29 @@ def classify(
     Args:
         estimate: of the scores, at the plan's level; None without scores. An estimate without specifications counts as none.
         basis: what the scores are. Scores that are no replay under a lock restrict a claim and never establish a class.
-        adjusted: the same estimate at another level, for Holm's rule over several specifications of P_deploy. Without it,
-            several specifications can never establish inverted or degraded.
+        adjusted: the same estimate at another level, for Holm's rule over several specifications of P_deploy. None means: from
+            the variance in *estimate*; where that is not given either, several specifications establish nothing adverse.
         post_hoc: whether θ or the plan was chosen after the scores could have been seen; said in every reading, whatever it is.
         checklist: kept as given; `audit.checklist` makes it.
     """
     usable = estimate if estimate is not None and estimate.specs else None
-    question = _Question(case=case, estimate=usable, adjusted=adjusted, basis=basis, post_hoc=post_hoc)
+    again = adjusted or (build_adjusted(usable) if usable is not None else None)
+    question = _Question(case=case, estimate=usable, adjusted=again, basis=basis, post_hoc=post_hoc)
     own, own_joint = _read(question, case.claim.form)
     implied = tuple(_read(question, form)[0] for form in _implied_forms(question, own_joint))
     return Classification(readings=(own, *implied), inversion_margin=find_inversion_margin(case, usable), checklist=checklist)
+
+
+def build_adjusted(estimate: Estimate) -> Callable[[float], Estimate] | None:
+    """Return *estimate* as a function of its level; None if it does not carry the variance that takes."""
+    if any(spec.variance is None for spec in estimate.specs):
+        return None
+
+    @cache
+    def at(level: float) -> Estimate:
+        return replace(estimate, level=level, specs=tuple(relevel(estimate, spec, level=level) for spec in estimate.specs))
+
+    return at
 
 
 def find_inversion_margin(case: Case, estimate: Estimate | None) -> float | None:
@@ -101,12 +116,12 @@ def _adjust(question: _Question, form: Form) -> Adjusted | None:
 
 def _decide_without(case: Case, form: Form) -> Decision:
     facts = build_facts(case, form)
-    return Decision(spec=None, facts=facts, row=decide(facts), level=case.plan.level)
+    return Decision(spec=None, facts=facts, row=decide(facts), whole=None)
 
 
 def _decide_each(case: Case, form: Form, estimate: Estimate) -> tuple[Decision, ...]:
     each = [(spec.spec, build_facts(case, form, estimate=estimate, spec=spec)) for spec in estimate.specs]
-    return tuple(Decision(spec=name, facts=facts, row=decide(facts), level=estimate.level) for name, facts in each)
+    return tuple(Decision(spec=name, facts=facts, row=decide(facts), whole=estimate) for name, facts in each)
 
 
 def _verdict(question: _Question, form: Form, joint: Joint) -> tuple[ReadingVerdict, Joint]:
@@ -186,7 +201,7 @@ def _explain(question: _Question, joint: Joint, demotion: Demotion | None, *, no
     if several and all(joint.row is not one.row for one in joint.deciding):
         sentences.append(joint.row.why)
     for one in joint.deciding:
-        phrases = Phrases(question.case, one.facts, level=one.level)
+        phrases = Phrases(question.case, one.facts, whole=one.whole)
         why = " ".join(one.row.why.format_map(phrases).split())
         sentences.append(f"Against the specification {one.spec}: {why}" if several and "{" in one.row.why else why)
     facts = joint.deciding[0].facts
@@ -210,6 +225,6 @@ def _resolve(question: _Question, joint: Joint, demotion: Demotion | None) -> st
     sentences = []
     for one in joint.each:
         if one.row.resolves is not None:
-            text = one.row.resolves.format_map(Phrases(question.case, one.facts, level=one.level))
+            text = one.row.resolves.format_map(Phrases(question.case, one.facts, whole=one.whole))
             sentences.append(f"{one.spec}: {text}" if several and "{" in one.row.resolves else text)
     return join(sentences)

@@ -4,24 +4,23 @@ import math
 from collections.abc import Callable, Iterator, Mapping
 
 from audit.conditions import FEWEST_TASKS, Facts, find_observations, is_inverted_by_differential, is_own_model
-from audit.statistics.power import unseen_context_bound
+from audit.statistics.power import Extra, unseen_context_bound
+from audit.statistics.reading import resolve_deploy, resolve_difference
 from audit.wording import Unit, share
 from registry.records.case import Case
 from registry.records.claim import Form, Relation
-from registry.records.estimate import Bounded, SpecEstimate
+from registry.records.estimate import Bounded, Estimate, SpecEstimate
 from registry.records.evidence import Access, Evidence, EvidenceKind, Layer, Sign
-
-_TOO_MANY_TIMES = 1000
-"""A replay this many times as large is not advice."""
 
 
 class Phrases(Mapping[str, str]):
     """The phrases of one decision, by the name of their placeholder; each is made when a sentence asks for it."""
 
-    def __init__(self, case: Case, facts: Facts, *, level: float) -> None:
+    def __init__(self, case: Case, facts: Facts, *, whole: Estimate | None) -> None:
         self._case = case
         self._facts = facts
-        self._level = level
+        self._whole = whole if facts.estimate is not None else None
+        self._level = case.plan.level if self._whole is None else self._whole.level
         self._unit = Unit(low=facts.range[0], high=facts.range[1])
 
     def __getitem__(self, name: str) -> str:
@@ -207,18 +206,18 @@ class Phrases(Mapping[str, str]):
     @property
     def more_data(self) -> str:
         """How large a replay would settle it, if the point estimate stays where it is."""
-        times = find_times_as_large(self._facts)
-        if times is None or times > _TOO_MANY_TIMES:
+        if self._whole is None or self._estimate.variance is None:
+            return "A larger replay; the estimate does not carry the variance that would say how much larger."
+        more = [self._resolve(boundary) for boundary in _find_boundaries(self._facts)]
+        if not more or None in more:
             return "The point estimate lies so near to the limit that no feasible number of tasks and contexts is promised to decide."
-        if times == 1:
-            return "A replay with more tasks and contexts, or with fewer specifications of P_deploy to be tested at once."
-        n = self._estimate.n
-        sizes = f"{math.ceil(n.tasks * times)} tasks"
-        before = f"{n.tasks}"
-        if self._facts.contexts_random:
-            sizes += f" and {math.ceil(min(n.contexts_test, n.contexts_deploy) * times)} contexts on each side"
-            before += f" and {min(n.contexts_test, n.contexts_deploy)}"
-        return f"A replay of about {sizes} instead of {before} would decide, if the point estimate stays where it is."
+        contexts = max(one.contexts for one in more if one)
+        tasks = max(one.tasks for one in more if one)
+        if not contexts and not tasks:
+            return "A replay with more tasks and contexts."
+        sizes = [f"{_count(contexts, 'more context')} on each side"] if contexts else []
+        sizes += [_count(tasks, "more task")] if tasks else []
+        return f"A replay with {' and '.join(sizes)}, if the point estimate stays where it is and the new ones vary as the present ones do."
 
     def interval(self, bounded: Bounded) -> str:
         """Return the interval of *bounded*, never rounded across θ."""
@@ -292,6 +291,14 @@ class Phrases(Mapping[str, str]):
     def _ed_cuts(self) -> tuple[float, ...]:
         return (0.0, self._facts.margin, -self._facts.margin)
 
+    def _resolve(self, boundary: float) -> Extra | None:
+        """How much more would keep the interval off *boundary*; none is needed where it is off already."""
+        if self._whole is None:
+            return None
+        if self._facts.form is Form.PREVALENCE:
+            return resolve_difference(self._whole, self._estimate, boundary=boundary)
+        return resolve_deploy(self._whole, self._estimate, theta=boundary)
+
     def _sources(self, wanted: Callable[[Evidence], bool]) -> str:
         found = [one for one in self._facts.evidence if one.access is Access.AVAILABLE and wanted(one)]
         return "; ".join(_describe(one, foreign=not is_own_model(self._facts, one)) for one in found) or "as recorded"
@@ -311,33 +318,14 @@ def find_expected_sign(facts: Facts) -> Sign | None:
     return signs.pop() if len(signs) == 1 else None
 
 
-def find_times_as_large(facts: Facts) -> float | None:
-    """How many times as many tasks and contexts would settle it, if the point stays; None if the point lies on the limit.
-
-    Every term of the variance falls as one over the number of tasks or contexts, so an arm of the interval falls as one over its root.
-    """
-    pairs = _arms(facts)
-    if not pairs or any(distance <= facts.slack for _, distance in pairs):
-        return None
-    return max(1.0, *((arm / distance) ** 2 for arm, distance in pairs))
-
-
-def _arms(facts: Facts) -> list[tuple[float, float]]:
-    """The arms of the interval that must not reach the limit, each with the distance it has."""
-    estimate = facts.estimate
-    if estimate is None:
-        return []
-    bounded = estimate.ed if facts.form is Form.PREVALENCE else estimate.phi_deploy
-    if bounded.low is None or bounded.high is None:
-        return []
-    below, above, value = bounded.value - bounded.low, bounded.high - bounded.value, bounded.value
+def _find_boundaries(facts: Facts) -> tuple[float, ...]:
+    """What the interval must be kept off for a class: θ, or ±δ where ED lies between them, else the nearer of the two."""
     if facts.form is not Form.PREVALENCE:
-        if facts.theta is None:
-            return []
-        return [(above, facts.theta - value)] if value <= facts.theta else [(below, value - facts.theta)]
+        return () if facts.theta is None else (facts.theta,)
+    value = facts.estimate.ed.value if facts.estimate else 0.0
     if abs(value) <= facts.margin:
-        return [(above, facts.margin - value), (below, value + facts.margin)]
-    return [(below, value - facts.margin)] if value > 0 else [(above, -facts.margin - value)]
+        return (-facts.margin, facts.margin)
+    return (math.copysign(facts.margin, value),)
 
 
 def _describe(one: Evidence, *, foreign: bool) -> str:

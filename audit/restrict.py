@@ -73,7 +73,7 @@ class _Claimed:
 
     def __init__(self, case: Case, phrases: Phrases | None = None) -> None:
         self._claim = case.claim
-        self._phrases = phrases or Phrases(case, build_facts(case, case.claim.form), level=case.plan.level)
+        self._phrases = phrases or Phrases(case, build_facts(case, case.claim.form), whole=None)
 
     @property
     def subject(self) -> str:
@@ -101,7 +101,7 @@ class _ReadingPhrases(Phrases):
     def __init__(self, case: Case, reading: ReadingVerdict, estimate: Estimate | None) -> None:
         spec = _find_deciding(reading, estimate)
         facts = build_facts(case, reading.form, estimate=estimate if spec else None, spec=spec)
-        super().__init__(case, facts, level=estimate.level if estimate and spec else case.plan.level)
+        super().__init__(case, facts, whole=estimate)
         self._reading = reading
         self._specs = estimate.specs if estimate else ()
         self._claimed = _Claimed(case)
