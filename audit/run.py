@@ -1,0 +1,64 @@
+"""The order of the stations, and nothing else: scores, estimate, classification, restriction."""
+
+from dataclasses import dataclass
+
+from audit.checklist import build_checklist
+from audit.classify import classify
+from audit.estimate import estimate
+from audit.restrict import restrict
+from audit.statistics.scores import ScoreTable
+from registry.records.case import Case
+from registry.records.classification import Basis, Classification
+from registry.records.estimate import Estimate
+from registry.records.plan import Lock
+from registry.records.restriction import RestrictedClaim
+from registry.records.trial import Provenance
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """What the stations made of one case."""
+
+    estimate: Estimate | None
+    """None without scores."""
+    classification: Classification
+    restricted: RestrictedClaim
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Circumstances:
+    """What the checklist reports beyond the case and its scores."""
+
+    provenance: Provenance | None = None
+    lock: Lock | None = None
+    """The plan fixed before the run; None without."""
+    deploy_owner: str | None = None
+    """Who owns the specifications of P_deploy, and what is contested of them, in words."""
+
+
+def run_case(
+    case: Case,
+    table: ScoreTable | None,
+    *,
+    basis: Basis = Basis.REPLAY,
+    post_hoc: bool = False,
+    arms: tuple[str, str] = ("test", "deploy"),
+    circumstances: Circumstances | None = None,
+) -> Outcome:
+    """Return estimate, classification and restricted claim of *case*.
+
+    Args:
+        table: checked scores, in the range of the claim's property; None without scores.
+        basis: what the scores are: `replay`, or `reported` if no lock preceded them.
+        post_hoc: whether θ or the plan was chosen after the scores could have been seen.
+        arms: names of the test-like and the deployment-like arm in *table*.
+        circumstances: what the checklist reports beyond case and scores; None means nothing is known.
+
+    Raises:
+        DesignError: the table has no two sides, or contradicts the plan.
+    """
+    known = circumstances or Circumstances()
+    found = None if table is None else estimate(table, case.plan, range_=case.claim.property.range, test=arms[0], deploy=arms[1])
+    checklist = build_checklist(case, found, provenance=known.provenance, lock=known.lock, deploy_owner=known.deploy_owner)
+    classification = classify(case, found, basis=basis, post_hoc=post_hoc, checklist=checklist)
+    return Outcome(estimate=found, classification=classification, restricted=restrict(case, classification, found, post_hoc=post_hoc))
