@@ -16,12 +16,12 @@ from registry.records.classification import Basis
 from registry.records.dossier import AuditFile
 from registry.records.draft import AuditDraft
 from registry.records.identifier import Kind, parse_identifier
-from registry.records.plan import Lock, Plan
+from registry.records.plan import Lock
 from registry.records.restriction import Restriction
 from registry.records.spec import PropertySpec
-from registry.records.trial import ExcludedCount, Provenance, Run, RunStatus
-from registry.store.ledger import Writer
+from registry.records.trial import Provenance, Run, RunStatus
 from registry.store.view import View
+from registry.store.writer import Writer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,7 +83,7 @@ def conclude(writer: Writer, file: AuditFile, scored: Scored | None) -> Conclude
     case = build_case(claim, get_property(writer, claim), file)
     if file.lock and scored:
         _check_specs(file.lock.payload, scored)
-    outcome = _run(case, scored, file, basis=basis, post_hoc=post_hoc)
+    outcome = run_case(case, scored.table if scored else None, basis=basis, post_hoc=post_hoc)
     known = next((one.payload for one in reversed(file.restrictions) if one.payload.table == _digest(scored)), None)
     if known is not None:
         return Concluded(audit=file.audit.payload.audit, restriction=known, outcome=outcome, is_new=False)
@@ -139,10 +139,6 @@ def build_case(claim: ClaimRevision, body: PropertySpec, file: AuditFile) -> Cas
         plan=lock.plan if lock else audit.plan,
         scoring=audit.scoring,
     )
-
-
-def _run(case: Case, scored: Scored | None, file: AuditFile, *, basis: Basis, post_hoc: bool) -> Outcome:
-    return run_case(case, scored.table if scored else None, basis=basis, post_hoc=post_hoc)
 
 
 def _record_run(writer: Writer, file: AuditFile, scored: Scored, outcome: Outcome) -> int:

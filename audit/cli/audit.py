@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from audit.docket import Scored
     from registry.records.dossier import AuditFile
     from registry.records.draft import AuditDraft
-    from registry.store.ledger import Writer
+    from registry.store.writer import Writer
 
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
@@ -31,8 +31,8 @@ def audit() -> None:
 @pass_app
 def new(app: App, *, claim_id: Identifier) -> None:
     """Print an audit file for a claim, to be filled in: caveat audit new CLAIM > audit.yaml."""
-    from audit.docket import get_claim, get_property
     from audit.cli.draft_text import compose_draft
+    from audit.docket import get_claim, get_property
 
     with app.view() as view:
         claim = get_claim(view, str(claim_id))
@@ -50,12 +50,12 @@ def lock(app: App, *, file: Path) -> None:
     draft = _read_draft(file)
     with app.ledger.write(actor=app.config.authority) as writer:
         opened, is_new = open_audit(writer, draft, auditor=app.config.authority, locked=True)
-    name = opened.audit.payload.audit
-    at = opened.lock.entry.at if opened.lock else None
+    name, claim = opened.audit.payload.audit, opened.audit.payload.claim
+    at = f"{opened.lock.entry.at:%Y-%m-%dT%H:%M:%SZ}" if opened.lock else None
     app.report(
-        {"schema": "caveat/audit-lock/1", "audit": name, "claim": opened.audit.payload.claim, "new": is_new, "locked_at": f"{at:%Y-%m-%dT%H:%M:%SZ}"},
+        {"schema": "caveat/audit-lock/1", "audit": name, "claim": claim, "new": is_new, "locked_at": at},
         lambda console: console.print(
-            f"{'Locked' if is_new else 'Locked already:'} {name} for {opened.audit.payload.claim} at {at:%Y-%m-%d %H:%M:%S} UTC.\n"
+            f"{'Locked' if is_new else 'Locked already:'} {name} for {claim} at {at}.\n"
             f"Next: run the replay, then: caveat audit import {name} scores.csv --run-date DATE"
         ),
     )
@@ -69,7 +69,7 @@ def lock(app: App, *, file: Path) -> None:
 @click.option("--deploy", "deploy_arm", default="deploy", show_default=True, help="The arm of the table that is P_deploy.")
 @click.option("--provenance", type=_FILE, help="YAML file: endpoint, model_returned, accessed, sampling … (caveat schema provenance).")
 @pass_app
-def import_(app: App, *, target: str, tables: tuple[Path, ...], **options: Any) -> None:
+def import_(app: App, /, *, target: str, tables: tuple[Path, ...], **options: Any) -> None:
     """Record what an audit comes to.
 
     \b
@@ -77,8 +77,8 @@ def import_(app: App, *, target: str, tables: tuple[Path, ...], **options: Any) 
     caveat audit import audit.yaml scores.csv                    scores that no lock preceded: basis reported
     caveat audit import audit.yaml                               retrospective: reported evidence alone
     """
-    from audit.docket import conclude
     from audit.cli.verdict_text import print_concluded, summarise_concluded
+    from audit.docket import conclude
 
     with app.ledger.write(actor=app.config.authority) as writer:
         file, draft = _open_target(app, writer, target)
@@ -108,8 +108,8 @@ def list_(app: App) -> None:
 @pass_app
 def show(app: App, *, audit_id: Identifier) -> None:
     """Show one audit: lock, runs, evidence, outcome."""
-    from audit.docket import get_audit
     from audit.cli.verdict_text import print_audit
+    from audit.docket import get_audit
     from registry.codec.documents import to_document
 
     with app.view() as view:

@@ -26,7 +26,7 @@ def card() -> None:
 @click.option("--revises", type=CARD, help="The registered card of which this file is a new revision.")
 @click.option("--why", help="Why there is a new revision.")
 @pass_app
-def add(app: App, *, file: Path, publisher: str, published: datetime | None, revises: Identifier | None, **words: str | None) -> None:
+def add(app: App, /, *, file: Path, publisher: str, published: datetime | None, revises: Identifier | None, **words: str | None) -> None:
     """Register a card (PDF, HTML, Markdown, plain text) with its digest and its text.
 
     The same file twice changes nothing.

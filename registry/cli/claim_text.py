@@ -10,7 +10,7 @@ from registry.cli.output import build_table, show
 from registry.codec.documents import to_document
 from registry.records.claim import ClaimRevision
 from registry.records.dossier import AuditFile, Dossier, Status
-from registry.store.view import ClaimSummary
+from registry.store.summary import ClaimSummary
 
 _WIDEST_QUOTE = 70
 
@@ -22,7 +22,7 @@ def summarise_claim(one: ClaimSummary) -> dict[str, Any]:
 
 def build_claim_table(claims: Sequence[ClaimSummary]) -> Table:
     """Return a listing of claims, one line each."""
-    rows = [(f"{one.claim}@{one.revision}", one.form.value, _describe_short(one.status), shorten(one.quote)) for one in claims]
+    rows = [(f"{one.claim}@{one.revision}", one.form.value, _describe_short(one.status), shorten(one.quote or '(text erased)')) for one in claims]
     return build_table(("claim", "form", "status", "quote"), rows)
 
 

@@ -52,9 +52,9 @@ class LazyGroup(click.Group):
             from difflib import get_close_matches
 
             near = get_close_matches(args[0], self.list_commands(ctx), n=1, cutoff=0.5)
-            if near and "did you mean" not in error.message.lower():
-                error.message += f" Did you mean {near[0]!r}?"
-            raise
+            if not near or "did you mean" in error.message.lower():
+                raise
+            raise click.UsageError(f"{error.message} Did you mean {near[0]!r}?", ctx) from error
 
 
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})

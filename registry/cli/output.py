@@ -1,6 +1,7 @@
 """One result, two reporters: JSON for programs, text for people. Data goes to standard output."""
 
 import json
+import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -19,9 +20,8 @@ def print_json(document: Mapping[str, Any]) -> None:
 
 def print_text(text: Callable[[Console], None]) -> None:
     """Let *text* print to standard output, without markup, as wide as the terminal (100 columns when piped)."""
-    stream = click.get_text_stream("stdout")
-    width = None if stream.isatty() else 100
-    text(Console(file=stream, markup=False, highlight=False, emoji=False, width=width, soft_wrap=False))
+    width = None if sys.stdout.isatty() else 100
+    text(Console(file=sys.stdout, markup=False, highlight=False, emoji=False, width=width, soft_wrap=False))
 
 
 def build_table(columns: Sequence[str], rows: Iterable[Sequence[str]], *, numbers: Sequence[str] = ()) -> Table:

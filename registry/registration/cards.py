@@ -6,8 +6,8 @@ from datetime import date
 from registry.errors import ConflictError, Fault, InputError, NotFoundError
 from registry.records.card import Card, CardText
 from registry.records.identifier import Kind
-from registry.store.ledger import Writer
 from registry.store.view import View
+from registry.store.writer import Writer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,8 +15,8 @@ from registry.records.model import ModelRef, ModelVersion
 from registry.records.spec import PropertySpec, SpecKind
 from registry.registration.cards import get_card
 from registry.registration.specs import format_reference, get_spec, register_spec
-from registry.store.ledger import Writer
-from registry.store.view import natural_key
+from registry.store.natural import natural_key
+from registry.store.writer import Writer
 
 _CHUNK = 2_000
 _MOST_FAULTS = 200

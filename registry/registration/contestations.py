@@ -3,7 +3,7 @@
 from registry.errors import Fault, NotFoundError
 from registry.records.contestation import Contestation
 from registry.records.identifier import Identifier, Kind
-from registry.store.ledger import Writer
+from registry.store.writer import Writer
 
 
 def contest_target(writer: Writer, target: Identifier, *, grounds: str, rival: Identifier | None, by: str) -> Contestation:

@@ -12,13 +12,23 @@ from registry.records.card import Card
 from registry.records.draft import ClaimDraft, ClaimsFile
 from registry.registration.cards import get_card_text
 from registry.registration.claims import Placed, Registered, Registrar, place_drafts, register_definitions
-from registry.store.ledger import Ledger, Writer
+from registry.store.ledger import Ledger
+from registry.store.writer import Writer
 
 _LONGEST_LINE = 1_000_000
 
 
 class _DryRunError(Exception):
-    """Ends a transaction that was only a trial."""
+    """Ends a transaction that was only a trial, so that nothing of it is recorded."""
+
+    def __init__(self, outcome: Registered) -> None:
+        super().__init__()
+        self.outcome = outcome
+
+
+def _end_if(dry_run: bool, outcome: Registered) -> None:  # noqa: FBT001  (read aloud it says what it does)
+    if dry_run:
+        raise _DryRunError(outcome)
 
 
 def register_file(ledger: Ledger, path: Path, *, owner: str, dry_run: bool, progress: Callable[[int], None]) -> Registered:
@@ -32,10 +42,9 @@ def register_file(ledger: Ledger, path: Path, *, owner: str, dry_run: bool, prog
         with ledger.write(actor=owner) as writer:
             register_definitions(writer, file, owner=owner, where=str(path))
             outcome = _registrar(writer, owner, file).register(drafts, progress)
-            if dry_run:
-                raise _DryRunError
-    except _DryRunError:
-        pass
+            _end_if(dry_run, outcome)
+    except _DryRunError as trial:
+        return trial.outcome
     return outcome
 
 

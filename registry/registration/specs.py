@@ -4,8 +4,8 @@ from registry.codec.documents import to_document
 from registry.errors import ConflictError, Fault, NotFoundError
 from registry.records.identifier import Kind, parse_identifier
 from registry.records.spec import SpecBody, SpecKind, SpecVersion
-from registry.store.ledger import Writer
 from registry.store.view import View
+from registry.store.writer import Writer
 
 IDENTIFIERS = {
     SpecKind.PROPERTY: Kind.PROPERTY,

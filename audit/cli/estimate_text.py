@@ -1,0 +1,82 @@
+"""How an estimate looks in a terminal and as JSON."""
+
+from typing import Any
+
+from rich.console import Console
+
+from audit.wording import Unit, share
+from registry.cli.output import build_table, show
+from registry.codec.documents import to_document
+from registry.records.estimate import Bounded, Differential, Estimate, SpecEstimate
+
+_NUMBERS = ("value", "interval")
+_MOST_TASKS = 50
+
+
+def summarise_estimate(found: Estimate) -> dict[str, Any]:
+    """Return the estimate as the document `caveat/estimate/1`, its schema first."""
+    document = to_document(found)
+    return {"schema": document.pop("schema"), **document}
+
+
+def print_estimate(console: Console, found: Estimate) -> None:
+    """Print one block per specification of P_deploy, then the warnings."""
+    unit = Unit(low=found.range[0], high=found.range[1])
+    console.print(
+        f"intervals at {share(found.level)}, margin ±{unit.given_difference(found.margin)}, ε = {found.epsilon:g}, contexts {found.contexts}"
+    )
+    for spec in found.specs:
+        _print_spec(console, spec, unit, margin=found.margin)
+    for warning in found.warnings:
+        about = f" ({warning.spec})" if warning.spec and len(found.specs) > 1 else ""
+        console.print(show(f"warning: {warning.code}{about}: {warning.message}"))
+
+
+def _print_spec(console: Console, spec: SpecEstimate, unit: Unit, *, margin: float) -> None:
+    n = spec.n
+    console.print(show(f"\nP_deploy specification {spec.spec}"), style="bold")
+    cuts = (0.0, margin, -margin)
+    rows = [
+        ("Φ_test", unit.score(spec.phi_test.value), _describe_scores(spec.phi_test, unit)),
+        ("Φ_deploy", unit.score(spec.phi_deploy.value), _describe_scores(spec.phi_deploy, unit)),
+        ("ED", unit.difference(spec.ed.value, *cuts), _describe_difference(spec.ed, unit, cuts)),
+        ("nED", "not defined" if spec.ned.value is None else f"{spec.ned.value:.3f}", spec.ned.reason or ""),
+    ]
+    console.print(build_table(("", "value", "interval"), rows, numbers=_NUMBERS))
+    equivalent = "within the margin" if spec.equivalence.equivalent else "not shown to lie within the margin"
+    console.print(f"the whole interval of ED is {equivalent}")
+    if spec.minimum_detectable_ed is not None:
+        console.print(f"this design finds |ED| from {unit.difference(spec.minimum_detectable_ed)} with 80 % power")
+    console.print(
+        f"{n.tasks} tasks; contexts {n.contexts_test} test, {n.contexts_deploy} deployment; "
+        f"responses {n.responses_test} and {n.responses_deploy}; excluded {n.excluded_test} and {n.excluded_deploy}"
+    )
+    if n.excluded_test or n.excluded_deploy:
+        bounds = spec.ed_under_exclusions
+        console.print(f"ED under the worst and best scores of what was excluded: {unit.differences(bounds.low, bounds.high, *cuts)}")
+    console.print(show(f"method: {spec.ed.method}"))
+    _print_pointwise(console, spec, unit)
+
+
+def _print_pointwise(console: Console, spec: SpecEstimate, unit: Unit) -> None:
+    if spec.pointwise is None:
+        return
+    rows = [
+        (one.task_id, unit.score(one.phi_test), unit.score(one.phi_deploy), unit.difference(one.ed, 0.0))
+        for one in spec.pointwise[:_MOST_TASKS]
+    ]
+    console.print(build_table(("task", "test", "deployment", "ED"), rows, numbers=("test", "deployment", "ED")))
+    if len(spec.pointwise) > _MOST_TASKS:
+        console.print(f"… and {len(spec.pointwise) - _MOST_TASKS} tasks more; --json gives all")
+
+
+def _describe_scores(bounded: Bounded, unit: Unit) -> str:
+    if bounded.low is None or bounded.high is None:
+        return f"none: {bounded.reason}"
+    return unit.scores(bounded.low, bounded.high)
+
+
+def _describe_difference(ed: Differential, unit: Unit, cuts: tuple[float, ...]) -> str:
+    if ed.low is None or ed.high is None:
+        return f"none: {ed.reason}"
+    return unit.differences(ed.low, ed.high, *cuts)

@@ -1,0 +1,50 @@
+"""The command, run in this process as a user would run it in a folder."""
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from registry.cli.main import main
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What one call of `caveat` came to."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def document(self) -> Any:
+        """Standard output read as JSON."""
+        return json.loads(self.out)
+
+
+Caveat = Callable[..., Answer]
+
+
+@pytest.fixture
+def caveat(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Caveat:
+    """Run `caveat` in a folder of its own."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("CAVEAT_REGISTRY", "CAVEAT_AUTHORITY", "SOURCE_DATE_EPOCH"):
+        monkeypatch.delenv(name, raising=False)
+
+    def run(*arguments: str | Path) -> Answer:
+        monkeypatch.setattr("sys.argv", ["caveat", *map(str, arguments)])
+        capfd.readouterr()
+        code = 0
+        try:
+            main()
+        except SystemExit as exit_:
+            code = int(exit_.code or 0)
+        captured = capfd.readouterr()
+        assert "Traceback" not in captured.err
+        return Answer(code, captured.out, captured.err)
+
+    return run
