@@ -10,7 +10,8 @@ from audit.wording import Unit
 from registry.cli.output import build_table, show
 from registry.codec.documents import to_document
 from registry.records.case import Case
-from registry.records.classification import ItemStatus, ReadingVerdict
+from registry.records.claim import Relation
+from registry.records.classification import ClaimClass, ItemStatus, Mode, ReadingVerdict, Standing
 
 
 def summarise_outcome(outcome: Outcome) -> dict[str, Any]:
@@ -63,8 +64,8 @@ def _print_margin(console: Console, case: Case, outcome: Outcome) -> None:
     unit = Unit(low=low, high=high)
     console.print(f"\ninversion margin Φ_test − θ = {unit.difference(margin, 0.0)}")
     if not outcome.classification.primary.not_met_in_test:
-        points = unit.difference(abs(margin), 0.0)
-        console.print(f"  an evaluation that misses the behaviour in deployment by more than {points} would already flip this claim")
+        verb = "suppresses the behaviour" if case.claim.effective_relation is Relation.AT_MOST else "raises the score"
+        console.print(f"  an evaluation that {verb} by more than {unit.difference(abs(margin), 0.0)} would already flip this claim")
 
 
 def _describe_reading(one: ReadingVerdict) -> tuple[str, str, str, str, str]:
@@ -72,7 +73,7 @@ def _describe_reading(one: ReadingVerdict) -> tuple[str, str, str, str, str]:
     return one.form.value.replace("_", " "), one.class_.value, standing, one.basis.value, one.direction.value if one.direction else "–"
 
 
-def _describe_standing(standing: Any, mode: Any, candidate: Any) -> str:
+def _describe_standing(standing: Standing | None, mode: Mode | None, candidate: ClaimClass | None) -> str:
     if mode is not None:
         return mode.value + (f", candidate {candidate.value}" if candidate else "")
     return standing.value.replace("_", " ") if standing else "–"

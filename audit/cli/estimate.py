@@ -25,6 +25,7 @@ from registry.cli.app import App, pass_app
 @pass_app
 def estimate(
     app: App,
+    /,
     *,
     tables: tuple[Path, ...],
     test: str,

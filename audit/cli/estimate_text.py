@@ -22,9 +22,8 @@ def summarise_estimate(found: Estimate) -> dict[str, Any]:
 def print_estimate(console: Console, found: Estimate) -> None:
     """Print one block per specification of P_deploy, then the warnings."""
     unit = Unit(low=found.range[0], high=found.range[1])
-    console.print(
-        f"intervals at {share(found.level)}, margin ±{unit.given_difference(found.margin)}, ε = {found.epsilon:g}, contexts {found.contexts}"
-    )
+    margin = unit.given_difference(found.margin)
+    console.print(f"intervals at {share(found.level)}, margin ±{margin}, ε = {found.epsilon:g}, contexts {found.contexts}")
     for spec in found.specs:
         _print_spec(console, spec, unit, margin=found.margin)
     for warning in found.warnings:
