@@ -1,0 +1,145 @@
+"""Claims read in bulk: current revisions, their summaries, and searching them."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from sqlalchemy import ColumnElement, Select, and_, exists, func, or_, select
+
+from registry.records.claim import Form
+from registry.records.dossier import Status
+from registry.records.model import ModelRef
+from registry.store.facts import FactFinder, Head
+from registry.store.reader import CHUNK, Reader
+from registry.store.summary import ClaimSummary
+from registry.store.tables import claim_revision as revisions
+from registry.store.tables import claim_text, spec_version
+
+_later = revisions.alias("later")
+
+
+def is_current(reader: Reader) -> ColumnElement[bool]:
+    """Return the condition that a claim revision is seen, and none after it is."""
+    newer = exists().where(
+        _later.c.log == revisions.c.log,
+        _later.c.claim == revisions.c.claim,
+        _later.c.revision == revisions.c.revision + 1,
+        _later.c.seq <= reader.log_size,
+    )
+    return and_(reader.visible(revisions), ~newer)
+
+
+def find_current_entry(reader: Reader, claim: str) -> int | None:
+    """Return the entry of the latest revision of *claim*; None when it has none."""
+    found: int | None = reader.one_value(select(func.max(revisions.c.seq)).where(reader.visible(revisions), revisions.c.claim == claim))
+    return found
+
+
+def list_summaries(reader: Reader, narrowed: Sequence[ColumnElement[bool]] = (), limit: int | None = None) -> Iterator[ClaimSummary]:
+    """Yield summaries in log order, asking the database for one stretch at a time."""
+    finder, after, left = FactFinder(reader), 0, limit
+    models: dict[tuple[str, str, str], ModelRef] = {}
+    while left is None or left > 0:
+        step = 4 * CHUNK if left is None else min(4 * CHUNK, left)
+        rows = reader.rows(_stretch(reader).where(revisions.c.seq > after, *narrowed).limit(step))
+        heads = [head_of(row, models) for row in rows]
+        for row, head, status in zip(rows, heads, finder.statuses(heads), strict=True):
+            yield _summary(row, head, status)
+        if len(rows) < step:
+            return
+        after = rows[-1].seq
+        left = None if left is None else left - step
+
+
+def get_head(reader: Reader, seq: int) -> Head:
+    """Return what the revision recorded by entry *seq* refers to."""
+    (row,) = reader.rows(_stretch_columns().where(revisions.c.log == 1, revisions.c.seq == seq))
+    return head_of(row, {})
+
+
+def head_of(row: Any, models: dict[tuple[str, str, str], ModelRef]) -> Head:
+    """Return the head in *row*; one `ModelRef` is kept for all that name it."""
+    (seq, claim, revision, developer, name, version, card, card_revision, *specs) = row[:14]
+    model = models.get((developer, name, version))
+    if model is None:
+        model = models.setdefault((developer, name, version), ModelRef(developer=developer, name=name, version=version))
+    named = ((specs[0], specs[1]), (specs[2], specs[3]), (specs[4], specs[5]))
+    return Head(
+        seq=seq,
+        claim=claim,
+        revision=revision,
+        model=model,
+        card=(card, card_revision) if card else None,
+        specs=tuple(one for one in named if one[0]),
+    )
+
+
+def narrow(reader: Reader, *, card: str | None, model: ModelRef | None, property_: str | None) -> list[ColumnElement[bool]]:
+    """Return the conditions for claims of a card or specification, with or without `@n`, and of a model version."""
+    found: list[ColumnElement[bool]] = []
+    for text, name, number in (
+        (card, revisions.c.card, revisions.c.card_revision),
+        (property_, revisions.c.property, revisions.c.property_version),
+    ):
+        if text is not None:
+            bare, _, version = text.partition("@")
+            found.append(name == bare)
+            found += [number == int(version)] if version else []
+    if model is not None:
+        found += [
+            revisions.c.developer == model.developer,
+            revisions.c.model == model.name,
+            revisions.c.model_version == model.version,
+        ]
+    return found
+
+
+def match_words(text: str) -> list[ColumnElement[bool]]:
+    """Return the condition that every word of *text* stands in the quote, note, model, identifier or property, in any case."""
+    found: list[ColumnElement[bool]] = []
+    for word in text.split():
+        pattern = "%" + word.lower().replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_") + "%"
+        places = (claim_text.c.quote, claim_text.c.note, revisions.c.model, revisions.c.model_version, revisions.c.developer)
+        named = exists().where(
+            spec_version.c.log == revisions.c.log,
+            spec_version.c.spec == revisions.c.property,
+            spec_version.c.version == revisions.c.property_version,
+            func.lower(spec_version.c.body).like(pattern, escape="\\"),
+        )
+        inside = [func.lower(place).like(pattern, escape="\\") for place in (*places, revisions.c.claim, revisions.c.property)]
+        found.append(or_(*inside, named))
+    return found
+
+
+def _stretch_columns() -> Select[Any]:
+    joined = revisions.outerjoin(claim_text, and_(claim_text.c.log == revisions.c.log, claim_text.c.seq == revisions.c.seq))
+    return select(
+        revisions.c.seq,
+        revisions.c.claim,
+        revisions.c.revision,
+        revisions.c.developer,
+        revisions.c.model,
+        revisions.c.model_version,
+        revisions.c.card,
+        revisions.c.card_revision,
+        revisions.c.property,
+        revisions.c.property_version,
+        revisions.c.scoring,
+        revisions.c.scoring_version,
+        revisions.c.test_context,
+        revisions.c.test_context_version,
+        revisions.c.form,
+        claim_text.c.quote,
+    ).select_from(joined)
+
+
+def _stretch(reader: Reader) -> Select[Any]:
+    return _stretch_columns().where(is_current(reader)).order_by(revisions.c.seq)
+
+
+_FORMS = {form.value: form for form in Form}
+
+
+def _summary(row: Any, head: Head, status: Status) -> ClaimSummary:
+    card = f"{head.card[0]}@{head.card[1]}" if head.card else None
+    property_ = f"{head.specs[0][0]}@{head.specs[0][1]}"
+    return ClaimSummary(head.claim, head.revision, row[15], _FORMS[row[14]], property_, head.model, card, status, head.seq)

@@ -1,0 +1,125 @@
+"""Connections: SQLite by default, PostgreSQL by URL, each set up so that what is committed stays."""
+
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import URL, Engine, create_engine, event, make_url
+from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
+from sqlalchemy.pool import StaticPool
+
+from registry.errors import CaveatError, ConflictError, Fault, InputError, UnavailableError
+
+BUSY_TIMEOUT_MS = 30_000
+_PAGE_BYTES = 8192  # a statement fits into one page of a table without row numbers; 4096 would spill most of them
+
+_in_memory: dict[str, Engine] = {}
+
+
+def parse_url(url: str) -> URL:
+    """Return *url* with its driver named; `postgresql://` means psycopg 3.
+
+    Raises:
+        InputError: not a URL of SQLite or PostgreSQL.
+    """
+    advice = "write sqlite:///FILE or postgresql://user@host/database"
+    try:
+        parsed = make_url(url)
+    except ArgumentError as error:
+        raise InputError(Fault(code="registry-url", where="registry URL", found=f"{url!r} is not a URL", advice=advice)) from error
+    backend = parsed.get_backend_name()
+    if backend == "sqlite":
+        return parsed
+    if backend in ("postgresql", "postgres"):
+        return parsed.set(drivername="postgresql+psycopg")
+    found = f"{backend!r} is not a database that Caveat knows"
+    raise InputError(Fault(code="registry-url", where="registry URL", found=found, advice=advice))
+
+
+def find_file(url: str) -> Path | None:
+    """Return the file of a SQLite URL; None for a database in memory and for PostgreSQL."""
+    parsed = parse_url(url)
+    if parsed.get_backend_name() != "sqlite" or _is_in_memory(parsed):
+        return None
+    return Path(str(parsed.database).removeprefix("file:"))
+
+
+def open_engine(url: str) -> Engine:
+    """Return an engine for *url*. A database in memory is the same one for each URL until `close_engine`.
+
+    Raises:
+        InputError: not a URL of SQLite or PostgreSQL.
+        UnavailableError: the driver is missing.
+    """
+    parsed = parse_url(url)
+    try:
+        if parsed.get_backend_name() == "postgresql":
+            return create_engine(parsed, pool_pre_ping=True)
+    except (ImportError, NoSuchModuleError) as error:
+        advice = "pip install 'caveat[postgresql]'"
+        raise UnavailableError(Fault(code="driver-missing", where="registry URL", found=str(error), advice=advice)) from error
+    if not _is_in_memory(parsed):
+        engine = create_engine(parsed)
+        event.listen(engine, "connect", _prepare_sqlite)
+        return engine
+    if url not in _in_memory:
+        engine = create_engine(parsed, poolclass=StaticPool, pool_reset_on_return=None, connect_args={"check_same_thread": False})
+        event.listen(engine, "connect", _prepare_sqlite)
+        _in_memory[url] = engine
+    return _in_memory[url]
+
+
+def close_engine(url: str, engine: Engine) -> None:
+    """Close the connections of *engine*; a database in memory is gone after this."""
+    if _in_memory.get(url) is engine:
+        del _in_memory[url]
+    engine.dispose()
+
+
+def release_engine(url: str, engine: Engine) -> None:
+    """Close the connections of *engine*, but keep a database in memory for the next who opens *url*."""
+    if _in_memory.get(url) is not engine:
+        engine.dispose()
+
+
+def translate(error: DBAPIError, *, where: str) -> CaveatError:
+    """Return the error of our family that says what the database refused, and what to do."""
+    reason = str(error.orig).strip().splitlines()[0]
+    name = type(error.orig).__name__
+    if "append-only" in reason:
+        return ConflictError(Fault(code="append-only", where=where, found=reason, advice="record a new statement instead"))
+    if "IntegrityError" in type(error).__name__:
+        advice = "nothing was recorded; read the registry again and repeat"
+        return ConflictError(Fault(code="refused-by-database", where=where, found=reason, advice=advice))
+    if "locked" in reason or "LockNotAvailable" in name or "DeadlockDetected" in name:
+        return UnavailableError(
+            Fault(code="registry-busy", where=where, found=f"somebody else is writing: {reason}", advice="try again in a minute")
+        )
+    if "no such table" in reason or "UndefinedTable" in name:
+        return UnavailableError(Fault(code="registry-not-found", where=where, found=reason, advice="run: caveat init"))
+    if "DataError" in type(error).__name__:
+        return InputError(Fault(code="not-storable", where=where, found=reason))
+    advice = "check the URL, the permissions and the free space"
+    return UnavailableError(Fault(code="registry-unavailable", where=where, found=f"{name}: {reason}", advice=advice))
+
+
+def _is_in_memory(url: URL) -> bool:
+    return url.database in (None, "", ":memory:") or url.query.get("mode") == "memory"
+
+
+def _prepare_sqlite(connection: Any, _record: Any) -> None:
+    """The driver must not begin transactions of its own: a deferred BEGIN loses commits when two write."""
+    connection.isolation_level = None
+    connection.create_function("lower", 1, _lower, deterministic=True)  # SQLite's own knows A to Z alone
+    for pragma in (
+        f"page_size = {_PAGE_BYTES}",
+        f"busy_timeout = {BUSY_TIMEOUT_MS}",
+        "journal_mode = WAL",
+        "synchronous = FULL",
+        "foreign_keys = ON",
+        "cache_size = -65536",
+    ):
+        connection.execute(f"PRAGMA {pragma}")
+
+
+def _lower(words: str | None) -> str | None:
+    return None if words is None else words.lower()

@@ -1,0 +1,205 @@
+"""Gathers, for many claims at once, what their status is derived from."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Select, Table, func, select
+
+from registry.records.claim import ClaimEventKind
+from registry.records.classification import ClaimClass, Standing
+from registry.records.contestation import ContestationStep
+from registry.records.dossier import Status
+from registry.records.model import ModelRef
+from registry.store.reader import CHUNK, Reader
+from registry.store.status import Facts, derive_status
+from registry.store.tables import (
+    audit,
+    card_revision,
+    claim_context,
+    claim_event,
+    contestation,
+    contestation_event,
+    model_version,
+    restriction,
+    spec_version,
+)
+
+Reference = tuple[str, int]
+"""An identifier and its revision or version."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Head:
+    """What a claim revision refers to."""
+
+    seq: int
+    claim: str
+    revision: int
+    model: ModelRef
+    card: Reference | None
+    specs: tuple[Reference, ...]
+    """Property, scoring and test context; the deployment contexts are added when gathered."""
+
+
+class FactFinder:
+    """Answers for one reading; what hangs on a card, model or specification is asked once and remembered."""
+
+    def __init__(self, reader: Reader) -> None:
+        self._reader = reader
+        self._stale_models: dict[ModelRef, str | None] = {}
+        self._newest_cards: dict[str, int] | None = None
+        self._newest_specs: dict[str, int] | None = None
+        self._disputed_specs: dict[Reference, list[ContestationStep | None]] | None = None
+        self._filled: dict[str, bool] = {}
+        self._usual: dict[Facts, Status] = {}
+
+    def statuses(self, heads: Sequence[Head]) -> list[Status]:
+        """Return the status of each head, in order."""
+        events = self._events([head.claim for head in heads])
+        verdicts = self._verdicts(heads)
+        audited = self._audited(heads)
+        contested = self._contested(heads)
+        contexts = self._contexts(heads)
+        found = []
+        for head in heads:
+            specs = (*head.specs, *contexts.get(head.seq, ()))
+            steps = [*contested.get(head.claim, ()), *(step for one in specs for step in self._spec_disputes().get(one, ()))]
+            found.append(
+                self._derive(
+                    has_revision=True,
+                    events=tuple(events.get(head.claim, ())),
+                    contestations=tuple(steps),
+                    stale_because=self._stale_because(head, specs, audited.get(head.claim)),
+                    verdict=verdicts.get((head.claim, head.revision)),
+                )
+            )
+        return found
+
+    def reserved_status(self, claim: str) -> Status:
+        """Return the status of a claim that has no revision."""
+        return derive_status(Facts(has_revision=False, events=tuple(self._events([claim]).get(claim, ()))))
+
+    def events_of(self, claim: str) -> list[ClaimEventKind]:
+        """Return what happened to *claim*, in log order."""
+        return [event for event, _ in self._events([claim]).get(claim, ())]
+
+    def _derive(self, **known: Any) -> Status:
+        """Most claims of a registry share a status; it is made once."""
+        facts = Facts(**known)
+        if facts not in self._usual:
+            if len(self._usual) > CHUNK:
+                self._usual.clear()
+            self._usual[facts] = derive_status(facts)
+        return self._usual[facts]
+
+    def _has(self, table: Table) -> bool:
+        if table.name not in self._filled:
+            self._filled[table.name] = self._reader.has_rows(table)
+        return self._filled[table.name]
+
+    def _rows_in(self, statement: Select[Any], column: Any, keys: Iterable[Any]) -> list[Any]:
+        listed = list(keys)
+        chunks = (listed[start : start + CHUNK] for start in range(0, len(listed), CHUNK))
+        return [row for chunk in chunks for row in self._reader.rows(statement.where(column.in_(chunk)))]
+
+    def _events(self, claims: Sequence[str]) -> dict[str, list[tuple[ClaimEventKind, str | None]]]:
+        found: dict[str, list[tuple[ClaimEventKind, str | None]]] = defaultdict(list)
+        if self._has(claim_event):
+            wanted = select(claim_event.c.claim, claim_event.c.event, claim_event.c.successor)
+            ordered = wanted.where(self._reader.visible(claim_event)).order_by(claim_event.c.seq)
+            for claim, event, successor in self._rows_in(ordered, claim_event.c.claim, claims):
+                found[claim].append((ClaimEventKind(event), successor))
+        return found
+
+    def _verdicts(self, heads: Sequence[Head]) -> dict[Reference, tuple[ClaimClass, Standing | None]]:
+        found: dict[Reference, tuple[ClaimClass, Standing | None]] = {}
+        if self._has(restriction):
+            columns = (restriction.c.claim, restriction.c.revision, restriction.c["class"], restriction.c.standing)
+            primary = select(*columns).where(self._reader.visible(restriction), restriction.c.reading == 0)
+            for claim, revision, class_, standing in self._rows_in(
+                primary.order_by(restriction.c.seq), restriction.c.claim, (head.claim for head in heads)
+            ):
+                found[claim, revision] = (ClaimClass(class_), Standing(standing) if standing else None)
+        return found
+
+    def _audited(self, heads: Sequence[Head]) -> dict[str, int]:
+        """Return the revision that the last audit of each claim was about."""
+        if not self._has(audit):
+            return {}
+        ordered = select(audit.c.claim, audit.c.revision).where(self._reader.visible(audit)).order_by(audit.c.seq)
+        return {row.claim: row.revision for row in self._rows_in(ordered, audit.c.claim, (head.claim for head in heads))}
+
+    def _contested(self, heads: Sequence[Head]) -> dict[str, list[ContestationStep | None]]:
+        found: dict[str, list[ContestationStep | None]] = defaultdict(list)
+        if self._has(contestation):
+            wanted = select(contestation.c.contestation, contestation.c.claim).where(self._reader.visible(contestation))
+            rows = self._rows_in(wanted, contestation.c.claim, (head.claim for head in heads))
+            steps = self._last_steps(row.contestation for row in rows)
+            for row in rows:
+                found[row.claim].append(steps.get(row.contestation))
+        return found
+
+    def _last_steps(self, contestations: Iterable[str]) -> dict[str, ContestationStep]:
+        table = contestation_event
+        ordered = select(table.c.contestation, table.c.step).where(self._reader.visible(table)).order_by(table.c.seq)
+        return {row.contestation: ContestationStep(row.step) for row in self._rows_in(ordered, table.c.contestation, contestations)}
+
+    def _contexts(self, heads: Sequence[Head]) -> dict[int, list[Reference]]:
+        found: dict[int, list[Reference]] = defaultdict(list)
+        if heads and self._has(claim_context):
+            table = claim_context
+            wanted = select(table.c.seq, table.c.context, table.c.context_version).where(self._reader.visible(table))
+            for row in self._rows_in(wanted.order_by(table.c.seq, table.c.position), table.c.seq, (head.seq for head in heads)):
+                found[row.seq].append((row.context, row.context_version))
+        return found
+
+    def _spec_disputes(self) -> dict[Reference, list[ContestationStep | None]]:
+        if self._disputed_specs is None:
+            self._disputed_specs = defaultdict(list)
+            wanted = select(contestation.c.contestation, contestation.c.spec, contestation.c.version)
+            rows = self._reader.rows(wanted.where(self._reader.visible(contestation), contestation.c.spec.is_not(None)))
+            steps = self._last_steps(row.contestation for row in rows)
+            for row in rows:
+                self._disputed_specs[row.spec, row.version].append(steps.get(row.contestation))
+        return self._disputed_specs
+
+    def _stale_because(self, head: Head, specs: Sequence[Reference], audited: int | None) -> tuple[str, ...]:
+        reasons = [self._stale_model(head.model)]
+        if head.card and (newest := self._cards()[head.card[0]]) > head.card[1]:
+            reasons.append(f"{head.card[0]}@{head.card[1]} has a newer revision, @{newest}")
+        for name, version in dict.fromkeys(specs):
+            if (newest := self._specs()[name]) > version:
+                reasons.append(f"{name}@{version} has a newer version, @{newest}")
+        if audited is not None and audited < head.revision:
+            reasons.append(f"the claim was revised to @{head.revision} after its last audit, which was about @{audited}")
+        return tuple(reason for reason in reasons if reason)
+
+    def _stale_model(self, model: ModelRef) -> str | None:
+        if model not in self._stale_models:
+            table = model_version
+            follows = (
+                (table.c.predecessor_developer == model.developer)
+                & (table.c.predecessor_name == model.name)
+                & (table.c.predecessor_version == model.version)
+            )
+            wanted = select(table.c.developer, table.c.name, table.c.version).where(self._reader.visible(table), follows)
+            rows = self._reader.rows(wanted.order_by(table.c.seq))
+            after = [str(ModelRef(developer=row.developer, name=row.name, version=row.version)) for row in rows]
+            self._stale_models[model] = f"{model} was followed by {', '.join(after)}" if after else None
+        return self._stale_models[model]
+
+    def _cards(self) -> dict[str, int]:
+        if self._newest_cards is None:
+            self._newest_cards = self._newest(card_revision, card_revision.c.card, card_revision.c.revision)
+        return self._newest_cards
+
+    def _specs(self) -> dict[str, int]:
+        if self._newest_specs is None:
+            self._newest_specs = self._newest(spec_version, spec_version.c.spec, spec_version.c.version)
+        return self._newest_specs
+
+    def _newest(self, table: Table, name: Any, number: Any) -> dict[str, int]:
+        wanted = select(name, func.max(number)).where(self._reader.visible(table)).group_by(name)
+        return {row[0]: row[1] for row in self._reader.rows(wanted)}

@@ -1,0 +1,143 @@
+"""The ledger: open it, read it as of an entry, and append to it in one transaction at a time."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import datetime
+
+from sqlalchemy import Connection, Engine, func, select, text
+from sqlalchemy.exc import DBAPIError, SQLAlchemyError
+
+from registry.errors import Fault, InputError, UnavailableError
+from registry.store.engine import close_engine, find_file, open_engine, translate
+from registry.store.reader import to_seconds
+from registry.store.tables import OWN_LOG, REVISION, entry
+from registry.store.view import View
+from registry.store.writer import Writer
+
+ADVISORY_LOCK = 0x63617665
+"""On PostgreSQL one transaction writes at a time; the migrations take the same lock."""
+
+
+class Ledger:
+    """An open registry."""
+
+    def __init__(self, url: str, engine: Engine, clock: Callable[[], datetime], salt: Callable[[], str]) -> None:
+        self._url = url
+        self._engine = engine
+        self._clock = clock
+        self._salt = salt
+        self._is_writing = False
+
+    @classmethod
+    def open(cls, url: str, *, clock: Callable[[], datetime], salt: Callable[[], str]) -> "Ledger":
+        """Return the registry at *url*.
+
+        Args:
+            clock: tells the time, with its time zone.
+            salt: gives 32 hexadecimal digits, new at each call.
+
+        Raises:
+            InputError: not a URL of SQLite or PostgreSQL.
+            UnavailableError: `registry-not-found` (no file, no schema), `registry-not-current` (migrations are pending), or it cannot
+                be reached.
+        """
+        file = find_file(url)
+        if file is not None and not file.is_file():
+            raise UnavailableError(_not_found(url, f"the file {file} does not exist"))
+        engine = open_engine(url)
+        try:
+            with engine.connect() as connection:
+                _check_revision(connection, url)
+        except DBAPIError as error:
+            raise translate(error, where=url) from error
+        return cls(url, engine, clock, salt)
+
+    @contextmanager
+    def view(self, as_of: int | datetime | None = None) -> Iterator[View]:
+        """Give the registry as of an entry, as of a time, or as it is now; later writes are not seen.
+
+        Raises:
+            InputError: *as_of* lies beyond the last entry, or is a time without time zone.
+        """
+        if self._is_writing and self._engine.pool.__class__.__name__ == "StaticPool":
+            raise RuntimeError("a database in memory has one connection: read through the writer")
+        with self._connect() as connection:
+            yield View(connection, limit=_find_limit(connection, as_of))
+
+    @contextmanager
+    def write(self, *, actor: str) -> Iterator[Writer]:
+        """Give a writer for *actor* in one transaction: recorded wholly, or not at all if anything is raised.
+
+        Raises:
+            ConflictError: it contradicts what is recorded.
+            UnavailableError: somebody else writes for too long, or the database cannot be reached.
+        """
+        with self._connect() as connection:
+            _begin(connection)
+            self._is_writing = True
+            try:
+                writer = Writer(connection, actor=actor, clock=self._clock, salt=self._salt)
+                yield writer
+                writer.finish()
+                connection.commit()
+            except BaseException:
+                connection.rollback()
+                raise
+            finally:
+                self._is_writing = False
+
+    def close(self) -> None:
+        """Close all connections; a registry in memory is gone."""
+        close_engine(self._url, self._engine)
+
+    @contextmanager
+    def _connect(self) -> Iterator[Connection]:
+        try:
+            with self._engine.connect() as connection:
+                yield connection
+        except DBAPIError as error:
+            raise translate(error, where="registry") from error
+
+
+def _begin(connection: Connection) -> None:
+    """Writers queue up before the head of the log is read."""
+    if connection.dialect.name == "sqlite":
+        connection.exec_driver_sql("BEGIN IMMEDIATE")
+    else:
+        connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": ADVISORY_LOCK})
+
+
+def _find_limit(connection: Connection, as_of: int | datetime | None) -> int:
+    seen = select(func.coalesce(func.max(entry.c.seq), 0)).where(entry.c.log == OWN_LOG)
+    if isinstance(as_of, datetime):
+        try:
+            return int(connection.execute(seen.where(entry.c.at <= to_seconds(as_of))).scalar_one())
+        except ValueError as error:
+            raise InputError(Fault(code="as-of", where=str(as_of), found=str(error))) from error
+    last = int(connection.execute(seen).scalar_one())
+    if as_of is None:
+        return last
+    if not 0 <= as_of <= last:
+        raise InputError(Fault(code="as-of", where=str(as_of), found=f"the log has {last} entries", advice="name one of them, or a date"))
+    return as_of
+
+
+def _check_revision(connection: Connection, url: str) -> None:
+    """Cheaper than asking Alembic, which takes longer to load than most commands to run."""
+    found = "it holds no registry"
+    try:
+        current = connection.exec_driver_sql("SELECT version_num FROM alembic_version").scalar()
+    except SQLAlchemyError as error:
+        connection.rollback()
+        if "alembic_version" in str(error):
+            raise UnavailableError(_not_found(url, found)) from error
+        raise
+    if current is None:
+        raise UnavailableError(_not_found(url, found))
+    if current != REVISION:
+        found = f"its schema is at revision {current}, this caveat works with {REVISION}"
+        raise UnavailableError(Fault(code="registry-not-current", where=url, found=found, advice="run: caveat db upgrade"))
+
+
+def _not_found(url: str, found: str) -> Fault:
+    return Fault(code="registry-not-found", where=url, found=found, advice="run: caveat init")

@@ -1,0 +1,198 @@
+"""Reading the log as of one entry: whatever a later entry recorded is not seen."""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+import zstandard
+from sqlalchemy import ColumnElement, Connection, Select, Table, select
+from sqlalchemy.exc import DBAPIError
+
+from registry.codec.statements import decode_statement
+from registry.errors import Fault, NotFoundError
+from registry.records.dossier import Recorded
+from registry.records.statement import Entry, StatementKind
+from registry.store.engine import translate
+from registry.store.tables import OWN_LOG, body, content, entry, identifier, log
+
+CHUNK = 500
+"""How many keys one query asks for; SQLite takes at most 32,766 parameters."""
+
+
+class Reader:
+    """What every reading shares: a connection, and the entry up to which it sees."""
+
+    def __init__(self, connection: Connection, *, limit: int) -> None:
+        self._connection = connection
+        self._limit = limit
+
+    @property
+    def log_size(self) -> int:
+        """Number of entries that are seen; the log as of this entry."""
+        return self._limit
+
+    @property
+    def log_origin(self) -> str:
+        """The name of the log; empty before it has one."""
+        return str(self.one_value(select(log.c.origin).where(log.c.id == OWN_LOG)) or "")
+
+    @property
+    def log_vkey(self) -> str | None:
+        """The key that verifies the log's checkpoints; None when it has none."""
+        found = self.one_value(select(log.c.vkey).where(log.c.id == OWN_LOG))
+        return None if found is None else str(found)
+
+    def visible(self, table: Table) -> ColumnElement[bool]:
+        """Return the condition that a row of *table* is seen."""
+        return (table.c.log == OWN_LOG) & (table.c.seq <= self._limit)
+
+    def rows(self, statement: Select[Any]) -> Sequence[Any]:
+        """Return all rows of *statement*; errors of the database come out as ours."""
+        try:
+            return self._connection.execute(statement).all()
+        except DBAPIError as error:
+            raise translate(error, where="registry") from error
+
+    def one_value(self, statement: Select[Any]) -> Any:
+        """Return the first value of the first row, None when there is no row."""
+        found = self.rows(statement)
+        return found[0][0] if found else None
+
+    def has_rows(self, table: Table) -> bool:
+        """Whether *table* has anything that is seen."""
+        return bool(self.rows(select(table.c.seq).where(self.visible(table)).limit(1)))
+
+    def recorded(self, numbers: Iterable[int]) -> tuple[Recorded[Any], ...]:
+        """Return the statements of the entries *numbers*, in log order.
+
+        Raises:
+            NotFoundError: the text of one of them was erased.
+        """
+        wanted = sorted(set(numbers))
+        found: list[Recorded[Any]] = []
+        for start in range(0, len(wanted), CHUNK):
+            found += self._recorded(wanted[start : start + CHUNK])
+        return tuple(found)
+
+    def recorded_by(self, statement: Select[Any]) -> tuple[Recorded[Any], ...]:
+        """Return the statements whose entries *statement* selects."""
+        return self.recorded(row[0] for row in self.rows(statement))
+
+    def first_recorded(self, statement: Select[Any]) -> Recorded[Any] | None:
+        """Return the statement whose entry *statement* selects first; None when there is none."""
+        found = self.one_value(statement.limit(1))
+        return None if found is None else self.recorded((found,))[0]
+
+    def entries(self, start: int = 1, stop: int | None = None) -> Iterator[Recorded[Any]]:
+        """Yield every statement from entry *start* to before *stop* (the end), in order; erased ones are passed over."""
+        for place, text in self.log_entries(start, stop):
+            if text is not None:
+                yield _decode(place, text)
+
+    def log_entries(self, start: int = 1, stop: int | None = None) -> Iterator[tuple[Entry, bytes | None]]:
+        """Yield entries with the canonical bytes of their statements, None where the text was erased; as `entries`."""
+        last = self._limit if stop is None else min(self._limit, stop - 1)
+        while start <= last:
+            upto = min(last, start + CHUNK - 1)
+            for row in self.rows(_places().where(entry.c.seq >= start, entry.c.seq <= upto).order_by(entry.c.seq)):
+                yield _entry(row), None if row.json is None else row.json.encode()
+            start = upto + 1
+
+    def leaves(self, start: int = 1, stop: int | None = None) -> Iterator[bytes]:
+        """Yield the leaf hashes, 32 bytes each, from entry *start* to before *stop* (the end)."""
+        last = self._limit if stop is None else min(self._limit, stop - 1)
+        step = 20 * CHUNK
+        for first in range(start, last + 1, step):
+            between = (entry.c.seq >= first) & (entry.c.seq <= min(last, first + step - 1))
+            for row in self.rows(select(entry.c.leaf).where(entry.c.log == OWN_LOG, between).order_by(entry.c.seq)):
+                yield bytes(row[0])
+
+    def find_entry(self, seq: int) -> Entry | None:
+        """Return the entry *seq*, None if there is none."""
+        found = self.rows(_places().where(entry.c.seq == seq, entry.c.seq <= self._limit))
+        return _entry(found[0]) if found else None
+
+    def get_content(self, sha256: str) -> str:
+        """Return the text whose UTF-8 has this digest.
+
+        Raises:
+            NotFoundError: it was never put there, or was erased.
+        """
+        packed = self.one_value(select(content.c.data).where(content.c.sha256 == bytes.fromhex(sha256)))
+        if packed is None:
+            raise NotFoundError(Fault(code="content-not-found", where=sha256, found="no text with this digest is kept here"))
+        return zstandard.ZstdDecompressor().decompress(packed).decode()
+
+    def has_content(self, sha256: str) -> bool:
+        """Whether the text with this digest is kept here."""
+        return self.one_value(select(content.c.sha256).where(content.c.sha256 == bytes.fromhex(sha256))) is not None
+
+    def is_used(self, identifier_text: str) -> bool:
+        """Whether the bare identifier is in use."""
+        return bool(self.rows(select(identifier.c.seq).where(self.visible(identifier), identifier.c.id == identifier_text)))
+
+    def suggest(self, identifier_text: str) -> list[str]:
+        """Return identifiers in use that may have been meant, nearest first, at most five."""
+        match = re.match(r"\s*([A-Za-z]{3})-([A-Za-z0-9]+)-(\d{4})-(\d+)", identifier_text)
+        if not match:
+            return []
+        kind, owner, year, number = match[1].upper(), match[2].upper(), int(match[3]), int(match[4])
+        near = select(identifier.c.id, identifier.c.authority, identifier.c.year, identifier.c.number).where(
+            self.visible(identifier),
+            identifier.c.kind == kind,
+            identifier.c.number.in_(_similar_numbers(match[4])),
+        )
+        ranked = sorted(
+            self.rows(near.order_by(identifier.c.seq).limit(200)),
+            key=lambda row: (row.authority != owner, row.year != year, abs(row.number - number)),
+        )
+        return [row.id for row in ranked[:5]]
+
+    def _recorded(self, numbers: Sequence[int]) -> Iterator[Recorded[Any]]:
+        for row in self.rows(_places().where(entry.c.seq.in_(numbers)).order_by(entry.c.seq)):
+            if row.json is None:
+                found = "its text was erased; the log keeps the proof that it was there"
+                raise NotFoundError(Fault(code="body-erased", where=f"entry {row.seq}", found=found))
+            yield _decode(_entry(row), row.json.encode())
+
+
+def to_seconds(moment: datetime) -> int:
+    """Return *moment* in whole seconds since 1970, UTC; raises ValueError without a time zone."""
+    if moment.tzinfo is None:
+        raise ValueError("a time needs its time zone")
+    return int(moment.timestamp())
+
+
+def from_seconds(seconds: int) -> datetime:
+    """Return the instant, in UTC."""
+    return datetime.fromtimestamp(seconds, tz=UTC)
+
+
+def _places() -> Select[Any]:
+    joined = entry.outerjoin(body, (body.c.log == entry.c.log) & (body.c.seq == entry.c.seq))
+    return (
+        select(entry.c.seq, entry.c.kind, entry.c.actor, entry.c.at, entry.c.leaf, body.c.json)
+        .select_from(joined)
+        .where(entry.c.log == OWN_LOG)
+    )
+
+
+def _entry(row: Any) -> Entry:
+    return Entry(seq=row.seq, kind=StatementKind(row.kind), actor=row.actor, at=from_seconds(row.at), leaf=bytes(row.leaf).hex())
+
+
+def _decode(place: Entry, text: bytes) -> Recorded[Any]:
+    return Recorded(entry=place, payload=decode_statement(text, where=f"entry {place.seq}").payload)
+
+
+def _similar_numbers(digits: str) -> set[int]:
+    """The number itself, its neighbours, one digit changed, left out or added, and two digits swapped."""
+    number = int(digits)
+    similar = {number, number - 1, number + 1}
+    for at in range(len(digits)):
+        similar |= {int(f"{digits[:at]}{digit}{digits[at + 1 :]}") for digit in "0123456789"}
+        similar.add(int(f"0{digits[:at]}{digits[at + 1 :]}"))
+        if at + 1 < len(digits):
+            similar.add(int(f"{digits[:at]}{digits[at + 1]}{digits[at]}{digits[at + 2 :]}"))
+    return {one for one in similar if 0 < one < 2**53}

@@ -1,0 +1,227 @@
+"""Payloads to typed rows. Private to the store: rows never leave it."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from registry.codec.canonical import canonical_bytes
+from registry.codec.documents import to_document
+from registry.records.audit import Audit, EvidenceStatement, Result
+from registry.records.authority import Authority
+from registry.records.card import Card
+from registry.records.claim import ClaimEvent, ClaimEventKind, ClaimRelation, ClaimRevision
+from registry.records.contestation import Contestation, ContestationEvent
+from registry.records.identifier import parse_identifier
+from registry.records.model import ModelVersion
+from registry.records.plan import Lock
+from registry.records.publication import Publication
+from registry.records.restriction import Restriction
+from registry.records.spec import SpecKind, SpecVersion
+from registry.records.statement import Payload
+from registry.records.trial import Run
+from registry.store.natural import natural_key
+from registry.store.tables import OWN_LOG
+
+Row = tuple[str, tuple[Any, ...]]
+"""A table's name and the values of one row, in the order of its columns."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """Where a statement goes, and what its rows take from those before it."""
+
+    seq: int
+    at: int
+    """Seconds since 1970, UTC."""
+    is_new: bool = False
+    """Whether the statement is the first to use its identifier."""
+    lock: tuple[int, int] | None = None
+    """Entry and time of the audit's lock."""
+    corpus: int | None = None
+    """Number of tasks in the corpus, as the run states it."""
+
+
+def split_reference(reference: str) -> tuple[str, int]:
+    """Return identifier and revision of `…@n`; raises ValueError if there is no revision."""
+    identifier, _, revision = reference.rpartition("@")
+    return identifier, int(revision)
+
+
+def named_identifier(payload: Payload) -> str | None:
+    """Return the identifier that *payload* would be the first to use; None for payloads that name nothing new."""
+    match payload:
+        case ClaimRevision(revision=1):
+            return payload.claim
+        case ClaimEvent(event=ClaimEventKind.RESERVE):
+            return payload.claim
+        case SpecVersion(version=1):
+            return payload.spec
+        case Card(revision=1):
+            return payload.card
+        case Audit():
+            return payload.audit
+        case Contestation():
+            return payload.contestation
+        case _:
+            return None
+
+
+def build_rows(payload: Payload, place: Place) -> Iterator[Row]:
+    """Yield the rows of *payload*, each after those it refers to."""
+    here = (OWN_LOG, place.seq)
+    if place.is_new and (name := named_identifier(payload)):
+        parsed = parse_identifier(name)
+        yield "identifier", (*here, name, parsed.kind.value, parsed.authority, parsed.year, parsed.number)
+    yield from _BUILDERS[type(payload)](payload, here, place)
+
+
+def _authority(said: Authority, here: tuple[int, int], _place: Place) -> Iterator[Row]:
+    yield "authority", (*here, said.code, said.name, said.role.value)
+
+
+def _model(said: ModelVersion, here: tuple[int, int], _place: Place) -> Iterator[Row]:
+    model, before = said.model, said.predecessor
+    predecessor = (before.developer, before.name, before.version) if before else (None, None, None)
+    yield "model_version", (*here, model.developer, model.name, model.version, *predecessor)
+
+
+def _spec(said: SpecVersion, here: tuple[int, int], _place: Place) -> Iterator[Row]:
+    kind = said.kind.value
+    if said.version == 1:
+        yield "spec", (*here, said.spec, kind, said.slug, said.owner)
+    body = None if said.body is None else canonical_bytes(to_document(said.body)).decode()
+    yield "spec_version", (*here, said.spec, kind, said.version, body, _raw(said.commitment), said.why)
+
+
+def _card(said: Card, here: tuple[int, int], _place: Place) -> Iterator[Row]:
+    names = (said.card, said.revision, plain(said.title), plain(said.publisher), said.media_type.value)
+    yield "card_revision", (*here, *names, _raw(said.document), _raw(said.text), said.why)
+
+
+def _claim(said: ClaimRevision, here: tuple[int, int], _place: Place) -> Iterator[Row]:
+    card, card_revision = split_reference(said.card) if said.card else (None, None)
+    yield (
+        "claim_revision",
+        (
+            *here,
+            said.claim,
+            said.revision,
+            bytes.fromhex(natural_key(said)),
+            said.quote_status.value,
+            said.form.value,
+            said.relation.value if said.relation else None,
+            said.theta,
+            said.direction.value,
+            plain(said.model.developer),
+            plain(said.model.name),
+            plain(said.model.version),
+            card,
+            card_revision,
+            *_typed(said.property, "property"),
+            *_typed(said.scoring, "scoring"),
+            *_typed(said.test_context, "test_context"),
+            1 if said.why else 0,
+        ),
+    )
+    yield "claim_text", (*here, plain(said.quote), plain(said.note) if said.note else None)
+    for position, context in enumerate(said.deploy_contexts):
+        yield "claim_context", (*here, position, *_typed(context, SpecKind.DEPLOY_CONTEXT.value))
+
+
+def _event(said: ClaimEvent, here: tuple[int, int], _place: Place) -> Iterator[Row]:
+    yield "claim_event", (*here, said.claim, said.event.value, said.successor, 1 if said.reason else 0)
+
+
+def _relation(said: ClaimRelation, here: tuple[int, int], _place: Place) -> Iterator[Row]:
+    yield "claim_relation", (*here, said.claim, said.relation.value, said.other)
+
+
+def _audit(said: Audit, here: tuple[int, int], _place: Place) -> Iterator[Row]:
+    yield "audit", (*here, said.audit, *split_reference(said.claim), said.auditor, said.independence.value)
+
+
+def _lock(said: Lock, here: tuple[int, int], place: Place) -> Iterator[Row]:
+    relation = said.relation.value if said.relation else None
+    plan = (relation, said.theta, said.direction.value, said.plan.margin, said.plan.level)
+    yield "lock", (*here, said.audit, *split_reference(said.claim), place.at, *plan)
+
+
+def _run(said: Run, here: tuple[int, int], place: Place) -> Iterator[Row]:
+    excluded = sum(one.count for one in said.excluded)
+    counts = (said.responses, excluded, said.provenance.corpus_tasks)
+    started = int(said.started_at.timestamp())
+    yield "run", (*here, said.audit, *(place.lock or (0, 0)), started, said.status.value, _raw(said.table), *counts)
+
+
+def _result(said: Result, here: tuple[int, int], place: Place) -> Iterator[Row]:
+    lock, _ = place.lock or (0, 0)
+    yield "result", (*here, said.audit, lock, said.run)
+    for position, one in enumerate(said.estimate.specs):
+        ed = (one.ed.value, one.ed.low, one.ed.high)
+        yield "estimate", (*here, position, one.spec, *ed, one.n.tasks, place.corpus)
+
+
+def _evidence(said: EvidenceStatement, here: tuple[int, int], _place: Place) -> Iterator[Row]:
+    one = said.evidence
+    kind = one.kind.value if one.kind else None
+    finding = one.finding.value if one.finding else None
+    yield "evidence", (*here, said.audit, *split_reference(said.claim), one.layer.value, one.access.value, kind, finding)
+
+
+def _restriction(said: Restriction, here: tuple[int, int], _place: Place) -> Iterator[Row]:
+    form = said.classification.primary.form.value
+    for position, one in enumerate(said.classification.readings):
+        standing = one.standing.value if one.standing else None
+        mode = one.mode.value if one.mode else None
+        target = (said.audit, *split_reference(said.claim), form, one.form.value)
+        verdict = (one.class_.value, standing, mode, one.basis.value, said.result, one.resolves)
+        yield "restriction", (*here, position, *target, *verdict)
+
+
+def _contestation(said: Contestation, here: tuple[int, int], _place: Place) -> Iterator[Row]:
+    target = split_reference(said.target)
+    pair = (*target, None, None) if said.target.startswith("CLM-") else (None, None, *target)
+    rival = split_reference(said.rival) if said.rival else (None, None)
+    yield "contestation", (*here, said.contestation, *pair, said.by, *rival)
+
+
+def _contestation_event(said: ContestationEvent, here: tuple[int, int], _place: Place) -> Iterator[Row]:
+    yield "contestation_event", (*here, said.contestation, said.step.value)
+
+
+def _publication(said: Publication, here: tuple[int, int], _place: Place) -> Iterator[Row]:
+    digests = (_raw(said.sha256), _raw(said.record), _raw(said.template))
+    yield "publication", (*here, *split_reference(said.subject), said.audit, said.format.value, *digests, said.log_size)
+
+
+_BUILDERS: dict[type[Payload], Callable[[Any, tuple[int, int], Place], Iterator[Row]]] = {
+    Authority: _authority,
+    ModelVersion: _model,
+    SpecVersion: _spec,
+    Card: _card,
+    ClaimRevision: _claim,
+    ClaimEvent: _event,
+    ClaimRelation: _relation,
+    Audit: _audit,
+    Lock: _lock,
+    Run: _run,
+    Result: _result,
+    EvidenceStatement: _evidence,
+    Restriction: _restriction,
+    Contestation: _contestation,
+    ContestationEvent: _contestation_event,
+    Publication: _publication,
+}
+
+
+def _typed(reference: str | None, kind: str) -> tuple[str | None, int | None, str | None]:
+    return (*split_reference(reference), kind) if reference else (None, None, None)
+
+
+def _raw(digest: str | None) -> bytes | None:
+    return None if digest is None else bytes.fromhex(digest)
+
+
+def plain(words: str) -> str:
+    """Return *words* without U+0000, which PostgreSQL cannot hold; the statement itself keeps it."""
+    return words.replace("\x00", "\ufffd")

@@ -1,0 +1,148 @@
+"""The schema's state, and the way to the one this code expects: Alembic by its API, found in a checkout and in a wheel."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from alembic import command
+from alembic.autogenerate import compare_metadata
+from alembic.config import Config
+from alembic.migration import MigrationContext
+from alembic.script import ScriptDirectory
+from alembic.util.exc import CommandError
+from sqlalchemy import Connection
+from sqlalchemy.exc import DBAPIError
+
+from registry.errors import ConflictError, Fault, InputError
+from registry.resources import find_resource
+from registry.store.engine import open_engine, release_engine, translate
+from registry.store.guards import find_missing
+from registry.store.tables import METADATA
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SchemaState:
+    """Where a database stands."""
+
+    current: str | None
+    """The revision it is at; None when it holds no registry."""
+    head: str
+    """The revision this code expects."""
+    differences: tuple[str, ...]
+    """What differs from the tables and triggers this code knows, in words; empty when nothing does."""
+
+    @property
+    def is_current(self) -> bool:
+        """Whether this code can work with it."""
+        return self.current == self.head and not self.differences
+
+
+def upgrade(url: str, revision: str = "head") -> None:
+    """Bring the database at *url* up to *revision*, creating it where there is none; the log is never touched.
+
+    Raises:
+        InputError: no such revision, or not a URL we know.
+        UnavailableError: the database cannot be reached or written.
+    """
+    _run(url, command.upgrade, revision)
+
+
+def downgrade(url: str, revision: str) -> None:
+    """Take the database at *url* back to *revision* (`base` removes everything).
+
+    Raises:
+        ConflictError: the downgrade would drop a table that holds rows; nothing is changed. The log is never deleted by a downgrade.
+        InputError: no such revision, or not a URL we know.
+        UnavailableError: the database cannot be reached or written.
+    """
+    _run(url, command.downgrade, revision)
+
+
+def check(url: str) -> SchemaState:
+    """Return the state of the database at *url*; a SQLite file that is missing is not created.
+
+    Raises:
+        UnavailableError: the database cannot be reached.
+    """
+    engine = open_engine(url)
+    try:
+        with engine.connect() as connection:
+            return inspect_state(connection)
+    except DBAPIError as error:
+        raise translate(error, where="registry") from error
+    finally:
+        release_engine(url, engine)
+
+
+def inspect_state(connection: Connection) -> SchemaState:
+    """Return the state of the database behind *connection*."""
+    head = _expected_head()
+    context = MigrationContext.configure(connection, opts={"compare_type": True})
+    current = context.get_current_revision()
+    if current is None:
+        return SchemaState(current=None, head=head, differences=())
+    differences = [_describe(one) for one in compare_metadata(context, METADATA)]
+    differences += [f"trigger {name} is missing or differs" for name in find_missing(connection)]
+    return SchemaState(current=current, head=head, differences=tuple(differences))
+
+
+def find_revision(connection: Connection) -> str | None:
+    """Return the revision the database is at, without comparing anything; None when it holds no registry."""
+    return MigrationContext.configure(connection).get_current_revision()
+
+
+def expected_head() -> str:
+    """Return the revision this code expects."""
+    return _expected_head()
+
+
+def _expected_head() -> str:
+    head = ScriptDirectory.from_config(_config(None)).get_current_head()
+    assert head is not None, "the migrations ship with the code"  # noqa: S101
+    return head
+
+
+def _config(connection: Connection | None) -> Config:
+    config = Config()
+    config.set_main_option("script_location", str(find_resource("migrations")).replace("%", "%%"))
+    config.set_main_option("path_separator", "os")
+    config.attributes["connection"] = connection
+    return config
+
+
+def _run(url: str, step: Any, revision: str) -> None:
+    with _migrating(url) as connection:
+        try:
+            step(_config(connection), revision)
+        except CommandError as error:
+            raise InputError(Fault(code="revision-unknown", where=revision, found=str(error))) from error
+        except RuntimeError as error:
+            advice = "export the registry first; a table that holds rows is not dropped"
+            raise ConflictError(Fault(code="downgrade-refused", where=revision, found=str(error), advice=advice)) from error
+
+
+@contextmanager
+def _migrating(url: str) -> Iterator[Connection]:
+    """One transaction around all steps, on SQLite too, where DDL is transactional if nobody interferes."""
+    engine = open_engine(url)
+    try:
+        with engine.connect() as connection:
+            if connection.dialect.name == "sqlite":
+                connection.exec_driver_sql("BEGIN IMMEDIATE")
+            try:
+                yield connection
+            except BaseException:
+                connection.rollback()
+                raise
+            connection.commit()
+    except DBAPIError as error:
+        raise translate(error, where="registry") from error
+    finally:
+        release_engine(url, engine)
+
+
+def _describe(difference: Any) -> str:
+    if isinstance(difference, list):
+        return "; ".join(_describe(one) for one in difference)
+    return " ".join(str(getattr(part, "name", part)) for part in difference if part is not None)

@@ -1,0 +1,241 @@
+"""The read side: the registry as it was when one entry was the last."""
+
+from collections.abc import Iterator, Sequence
+
+from sqlalchemy import func, select
+
+from registry.errors import Fault, InputError, NotFoundError
+from registry.records.authority import Authority
+from registry.records.card import Card
+from registry.records.claim import ClaimRevision
+from registry.records.dossier import AuditFile, ContestationFile, Dossier, Recorded, Status
+from registry.records.identifier import Identifier, Kind, parse_identifier
+from registry.records.model import ModelRef, ModelVersion
+from registry.records.publication import Publication
+from registry.records.spec import SpecKind, SpecVersion
+from registry.records.statement import Payload
+from registry.store import claims, dossiers
+from registry.store.reader import CHUNK, Reader
+from registry.store.summary import ClaimSummary
+from registry.store.tables import (
+    audit,
+    authority,
+    card_revision,
+    claim_revision,
+    contestation,
+    identifier,
+    model_version,
+    publication,
+    spec,
+    spec_version,
+)
+
+
+class View(Reader):
+    """The registry as of entry `log_size`. `find_` returns None where there is nothing, the others raise NotFoundError."""
+
+    def find_authority(self, code: str) -> Recorded[Authority] | None:
+        """Return who speaks under *code*."""
+        return self.first_recorded(select(authority.c.seq).where(self.visible(authority), authority.c.code == code))
+
+    def list_authorities(self) -> tuple[Recorded[Authority], ...]:
+        """Return all authorities, in log order."""
+        return self.recorded_by(select(authority.c.seq).where(self.visible(authority)))
+
+    def find_claim(self, claim_id: str) -> Recorded[ClaimRevision] | None:
+        """Return the current revision of a claim; None when it has none or does not exist. `@n` in *claim_id* is obeyed."""
+        bare, _, revision = claim_id.partition("@")
+        if revision.partition("#")[0].isdigit():
+            return self.find_revision(bare, int(revision.partition("#")[0]))
+        found = claims.find_current_entry(self, bare)
+        return None if found is None else self.recorded((found,))[0]
+
+    def find_revision(self, claim_id: str, revision: int) -> Recorded[ClaimRevision] | None:
+        """Return one revision of a claim."""
+        table = claim_revision
+        return self.first_recorded(select(table.c.seq).where(self.visible(table), table.c.claim == claim_id, table.c.revision == revision))
+
+    def claim_exists(self, claim_id: str) -> bool:
+        """Whether the claim's identifier is in use, be it only reserved."""
+        return claim_id.startswith(f"{Kind.CLAIM}-") and self.is_used(claim_id)
+
+    def is_reserved(self, claim_id: str) -> bool:
+        """Whether the claim's identifier is in use and has no revision yet."""
+        return self.claim_exists(claim_id) and not dossiers.has_revision(self, claim_id)
+
+    def list_claims(
+        self, *, card: str | None = None, model: ModelRef | None = None, property: str | None = None, limit: int | None = None
+    ) -> Iterator[ClaimSummary]:
+        """Yield the current revision of each claim with its status, in log order; memory stays flat.
+
+        Args:
+            card: only claims that quote this card, `CRD-…` or one revision of it, `CRD-…@n`.
+            model: only claims about this model version.
+            property: only claims about this property, with or without `@n`.
+            limit: at most so many.
+        """
+        narrowed = claims.narrow(self, card=card, model=model, property_=property)
+        return claims.list_summaries(self, narrowed, limit)
+
+    def list_reserved(self) -> tuple[str, ...]:
+        """Return the claims that are reserved and have no revision, in log order."""
+        has_none = ~(
+            select(claim_revision.c.seq)
+            .where(self.visible(claim_revision), claim_revision.c.claim == identifier.c.id, claim_revision.c.revision == 1)
+            .exists()
+        )
+        wanted = select(identifier.c.id).where(self.visible(identifier), identifier.c.kind == Kind.CLAIM.value, has_none)
+        return tuple(row.id for row in self.rows(wanted.order_by(identifier.c.seq)))
+
+    def count_claims(self) -> int:
+        """Return how many claims have a revision."""
+        table = claim_revision
+        return int(self.one_value(select(func.count()).select_from(table).where(self.visible(table), table.c.revision == 1)))
+
+    def search(self, text: str, limit: int = 20) -> Iterator[ClaimSummary]:
+        """Yield claims in whose quote, note, property, model or identifier every word of *text* stands, upper or lower case alike."""
+        return claims.list_summaries(self, claims.match_words(text), limit) if text.split() else iter(())
+
+    def dossier(self, claim_id: str, revision: int | None = None) -> Dossier:
+        """Return everything known of a claim. `@n` in *claim_id* is obeyed, and `#digest` compared with what is recorded.
+
+        Raises:
+            InputError: *claim_id* is no identifier of a claim.
+            NotFoundError: no such claim or revision (with what may have been meant), another digest, or its text was erased.
+        """
+        named = self._parse(claim_id, Kind.CLAIM)
+        if not self.is_used(named.bare):
+            raise dossiers.not_found(self, "claim", named.bare)
+        wanted = named.revision if revision is None else revision
+        found = dossiers.build_dossier(self, named.bare, wanted)
+        if wanted is not None and len(found.revisions) < wanted:
+            there = f"the claim has {len(found.revisions)} revision(s)"
+            raise NotFoundError(Fault(code="revision-not-found", where=f"{named.bare}@{wanted}", found=there))
+        if named.digest and found.current.entry.leaf[:16] != named.digest:
+            there = f"{found.current.payload.reference} is recorded as #{found.current.entry.leaf[:16]}"
+            raise NotFoundError(Fault(code="digest-mismatch", where=claim_id, found=there))
+        return found
+
+    def status(self, claim_id: str) -> Status:
+        """Return the four axes of a claim; raises NotFoundError."""
+        finder = claims.FactFinder(self)
+        entry = claims.find_current_entry(self, claim_id)
+        if entry is not None:
+            return finder.statuses([claims.get_head(self, entry)])[0]
+        if not self.claim_exists(claim_id):
+            raise dossiers.not_found(self, "claim", claim_id)
+        return finder.reserved_status(claim_id)
+
+    def find_natural(self, keys: Sequence[str]) -> dict[str, Recorded[ClaimRevision]]:
+        """Return the current revisions whose natural key is one of *keys*, by key; of several claims with one key the first."""
+        table = claim_revision
+        entries: dict[str, int] = {}
+        for start in range(0, len(keys), CHUNK):
+            wanted = [bytes.fromhex(key) for key in keys[start : start + CHUNK]]
+            current = select(table.c.natural_key, table.c.seq).where(claims.is_current(self), table.c.natural_key.in_(wanted))
+            for key, seq in self.rows(current.order_by(table.c.seq)):
+                entries.setdefault(bytes(key).hex(), seq)
+        recorded = {one.entry.seq: one for one in self.recorded(entries.values())}
+        return {key: recorded[seq] for key, seq in entries.items()}
+
+    def find_card(self, card_id: str, revision: int | None = None) -> Recorded[Card] | None:
+        """Return the latest revision of a card, or the one asked for; `@n` in *card_id* is obeyed."""
+        bare, _, written = card_id.partition("@")
+        number = int(written) if revision is None and written.isdigit() else revision
+        table = card_revision
+        wanted = select(table.c.seq).where(self.visible(table), table.c.card == bare)
+        wanted = wanted if number is None else wanted.where(table.c.revision == number)
+        return self.first_recorded(wanted.order_by(table.c.seq.desc()))
+
+    def find_card_by_document(self, sha256: str) -> Recorded[Card] | None:
+        """Return the card revision whose file has this digest (hexadecimal)."""
+        table = card_revision
+        return self.first_recorded(select(table.c.seq).where(self.visible(table), table.c.document == bytes.fromhex(sha256)))
+
+    def list_cards(self) -> tuple[Recorded[Card], ...]:
+        """Return the latest revision of every card, in the order of their first revisions."""
+        table = card_revision
+        newest = select(func.max(table.c.seq)).where(self.visible(table)).group_by(table.c.card)
+        return tuple(sorted(self.recorded_by(newest), key=lambda one: one.entry.seq))
+
+    def card_revisions(self, card_id: str) -> tuple[Recorded[Card], ...]:
+        """Return all revisions of a card, in order; none if there is no such card."""
+        return self.recorded_by(select(card_revision.c.seq).where(self.visible(card_revision), card_revision.c.card == card_id))
+
+    def find_spec(self, spec_id: str, version: int | None = None) -> Recorded[SpecVersion] | None:
+        """Return the latest version of a specification, or the one asked for; `@n` in *spec_id* is obeyed."""
+        bare, _, written = spec_id.partition("@")
+        number = int(written) if version is None and written.isdigit() else version
+        table = spec_version
+        wanted = select(table.c.seq).where(self.visible(table), table.c.spec == bare)
+        wanted = wanted if number is None else wanted.where(table.c.version == number)
+        return self.first_recorded(wanted.order_by(table.c.seq.desc()))
+
+    def find_spec_by_slug(self, owner: str, kind: SpecKind, slug: str) -> Recorded[SpecVersion] | None:
+        """Return the latest version of the specification that *owner* calls *slug*."""
+        same = (spec.c.owner == owner) & (spec.c.kind == kind.value) & (spec.c.slug == slug)
+        name = self.one_value(select(spec.c.spec).where(self.visible(spec), same))
+        return None if name is None else self.find_spec(name)
+
+    def list_specs(self, kind: SpecKind | None = None) -> tuple[Recorded[SpecVersion], ...]:
+        """Return the latest version of every specification, of one kind if asked."""
+        table = spec_version
+        newest = select(func.max(table.c.seq)).where(self.visible(table)).group_by(table.c.spec)
+        return self.recorded_by(newest if kind is None else newest.where(table.c.kind == kind.value))
+
+    def spec_versions(self, spec_id: str) -> tuple[Recorded[SpecVersion], ...]:
+        """Return all versions of a specification, in order; none if there is no such specification."""
+        return self.recorded_by(select(spec_version.c.seq).where(self.visible(spec_version), spec_version.c.spec == spec_id))
+
+    def find_model(self, ref: ModelRef) -> Recorded[ModelVersion] | None:
+        """Return a model version as registered."""
+        return dossiers.find_model(self, ref)
+
+    def list_models(self) -> tuple[Recorded[ModelVersion], ...]:
+        """Return all registered model versions, in log order."""
+        return self.recorded_by(select(model_version.c.seq).where(self.visible(model_version)))
+
+    def find_successors(self, ref: ModelRef) -> tuple[Recorded[ModelVersion], ...]:
+        """Return the versions that follow a model version, nearest first."""
+        return dossiers.find_successors(self, ref)
+
+    def find_audit(self, audit_id: str) -> AuditFile | None:
+        """Return an audit with all that belongs to it."""
+        table = audit
+        exists = self.rows(select(table.c.seq).where(self.visible(table), table.c.audit == audit_id))
+        return dossiers.get_audit(self, audit_id) if exists else None
+
+    def list_audits(self, claim: str | None = None) -> tuple[AuditFile, ...]:
+        """Return all audits, or those of one claim (`CLM-…`, or of one revision of it, `CLM-…@n`), in log order."""
+        return dossiers.find_audits(self, claim)
+
+    def find_contestation(self, contestation_id: str) -> ContestationFile | None:
+        """Return a contestation with its steps."""
+        table = contestation
+        exists = self.rows(select(table.c.seq).where(self.visible(table), table.c.contestation == contestation_id))
+        return dossiers.get_contestation(self, contestation_id) if exists else None
+
+    def find_publications(self, sha256: str) -> tuple[Recorded[Publication], ...]:
+        """Return the publications of the file with this digest (hexadecimal)."""
+        table = publication
+        return self.recorded_by(select(table.c.seq).where(self.visible(table), table.c.sha256 == bytes.fromhex(sha256)))
+
+    def history(self, name: str) -> tuple[Recorded[Payload], ...]:
+        """Return every statement about what *name* identifies, in log order; a claim's audits and contestations belong to it.
+
+        Raises:
+            InputError: *name* is no identifier.
+            NotFoundError: nothing has it; with what may have been meant.
+        """
+        named = self._parse(name)
+        if not self.is_used(named.bare):
+            raise dossiers.not_found(self, named.kind.name.lower(), named.bare)
+        return dossiers.find_history(self, named)
+
+    def _parse(self, text: str, *kinds: Kind) -> Identifier:
+        try:
+            return parse_identifier(text, *kinds)
+        except ValueError as error:
+            near = self.suggest(text)
+            advice = f"did you mean {' or '.join(near)}?" if near else None
+            raise InputError(Fault(code="not-an-identifier", where=text, found=str(error), advice=advice)) from error

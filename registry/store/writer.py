@@ -1,0 +1,240 @@
+"""The write side: statements are salted, hashed, numbered and stored with their rows, inside one transaction."""
+
+import hashlib
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+import zstandard
+from sqlalchemy import Connection, delete, func, select
+from sqlalchemy.exc import DBAPIError
+
+from registry.codec.canonical import leaf_hash
+from registry.codec.statements import encode_statement
+from registry.errors import ConflictError, Fault, InputError, NotFoundError
+from registry.records.audit import Result
+from registry.records.authority import Authority
+from registry.records.claim import ClaimRevision
+from registry.records.identifier import Kind, format_identifier
+from registry.records.statement import KINDS, Entry, Payload, Statement
+from registry.records.trial import Run
+from registry.store.engine import translate
+from registry.store.reader import Reader, from_seconds, to_seconds
+from registry.store.rows import Place, build_rows, named_identifier
+from registry.store.rules import Rules
+from registry.store.tables import METADATA, OWN_LOG, TYPED, body, claim_text, entry, identifier, lock, run
+from registry.store.view import View
+
+_EVERYTHING = 2**53
+_BATCH = 1_000
+_ORDER = ("log", "content", "entry", "body", *(table.name for table in TYPED))
+
+
+class Writer(View):
+    """Reads what it writes. Everything it appended is recorded together when the transaction ends, or not at all."""
+
+    def __init__(self, connection: Connection, *, actor: str, clock: Callable[[], datetime], salt: Callable[[], str]) -> None:
+        super().__init__(connection, limit=_EVERYTHING)
+        self._actor = actor
+        self._clock = clock
+        self._salt = salt
+        self._allocated: set[str] = set()
+        self._next_numbers: dict[tuple[Kind, str, int], int] = {}
+        self._rules = Rules(self, self._allocated)
+        head = select(entry.c.seq, entry.c.at).where(entry.c.log == OWN_LOG).order_by(entry.c.seq.desc()).limit(1)
+        found = self.rows(head)
+        self._last_seq, self._last_at = (found[0].seq, found[0].at) if found else (0, 0)
+        self._inserts = Inserts(connection)
+        self._staged: dict[str, list[tuple[Any, ...]]] = defaultdict(list)
+        self._is_broken = False
+
+    @property
+    def log_size(self) -> int:
+        """Number of entries, with those appended here."""
+        return self._last_seq
+
+    def name_log(self, origin: str, vkey: str | None = None) -> None:
+        """Name the log, once and before its first entry; without this its first entry names it after its salt.
+
+        Raises:
+            ConflictError: it has a name.
+        """
+        if self.log_origin:
+            raise ConflictError(Fault(code="log-named", where=origin, found=f"the log is called {self.log_origin}, and stays so"))
+        self._inserts.send({"log": [(OWN_LOG, origin, vkey)]})
+
+    def allocate(self, kind: Kind, authority: str, count: int = 1) -> list[str]:
+        """Return the next *count* identifiers of (kind, authority, the clock's year), with check character, in order and gapless.
+
+        They must be used in this order, in this transaction; what is not used is allocated again.
+        """
+        year = self._clock().astimezone(UTC).year
+        key = (kind, authority, year)
+        if key not in self._next_numbers:
+            same = (identifier.c.kind == kind.value) & (identifier.c.authority == authority) & (identifier.c.year == year)
+            last = self.one_value(select(func.max(identifier.c.number)).where(self.visible(identifier), same))
+            self._next_numbers[key] = (last or 0) + 1
+        first = self._next_numbers[key]
+        self._next_numbers[key] += count
+        names = [format_identifier(kind, authority, year, number) for number in range(first, first + count)]
+        self._allocated.update(names)
+        return names
+
+    def append(self, payload: Payload) -> Entry:
+        """Record *payload* and return its entry.
+
+        Raises:
+            ConflictError: it contradicts what is recorded.
+            InputError: canonical JSON cannot hold it.
+        """
+        return self.append_many([payload])[0]
+
+    def append_many(self, payloads: Sequence[Payload]) -> list[Entry]:
+        """Record *payloads* in order, each as an entry of its own, and return the entries; as `append`, with all faults at once."""
+        at = max(to_seconds(self._clock()), self._last_at)
+        faults: list[Fault] = []
+        recorded: list[Entry] = []
+        for payload in payloads:
+            found = self._find_faults(payload)
+            if found or faults:
+                faults += found
+                continue
+            recorded.append(self._stage(payload, at))
+            if len(self._staged["entry"]) >= _BATCH:
+                self._flush()
+        if faults:
+            self._is_broken = bool(recorded)
+            raise (ConflictError if any(one.code in _CONFLICTS for one in faults) else InputError)(faults)
+        self._flush()
+        return recorded
+
+    def put_content(self, text: str) -> str:
+        """Keep *text*, compressed, and return the SHA-256 of its UTF-8 (hexadecimal); what is there already is not kept twice."""
+        raw = text.encode()
+        sha256 = hashlib.sha256(raw).hexdigest()
+        if not self.has_content(sha256):
+            self._inserts.send({"content": [(bytes.fromhex(sha256), zstandard.ZstdCompressor(level=9).compress(raw))]})
+        return sha256
+
+    def erase(self, seq: int) -> None:
+        """Erase the text of entry *seq*; the entry, its leaf and what its rows say of it stay.
+
+        Raises:
+            NotFoundError: there is no such entry.
+        """
+        if self.find_entry(seq) is None:
+            raise NotFoundError(Fault(code="entry-not-found", where=f"entry {seq}", found=f"the log has {self._last_seq} entries"))
+        for table in (claim_text, body):
+            self._connection.execute(delete(table).where(table.c.log == OWN_LOG, table.c.seq == seq))
+
+    def finish(self) -> None:
+        """Refuse to end well after an `append_many` that was refused halfway.
+
+        Raises:
+            ConflictError: part of a refused list was staged; nothing is recorded.
+        """
+        if self._is_broken:
+            found = "part of a refused list was staged, so nothing of this transaction is recorded"
+            raise ConflictError(Fault(code="half-recorded", where="registry", found=found))
+
+    def _find_faults(self, payload: Payload) -> list[Fault]:
+        """Rules read what stands in the database; only the first revision of a claim allocated here can be judged without."""
+        if not (isinstance(payload, ClaimRevision) and payload.revision == 1 and payload.claim in self._allocated):
+            self._flush()
+        faults = self._rules.find_faults(payload)
+        if not isinstance(payload, Authority) and not self._rules.knows_authority(self._actor):
+            found = f"nobody is registered as {self._actor}"
+            faults.append(Fault(code="actor-unknown", where=self._actor, found=found, advice="run: caveat init"))
+        return faults
+
+    def _stage(self, payload: Payload, at: int) -> Entry:
+        seq = self._last_seq + 1
+        moment = from_seconds(at)
+        statement = Statement(actor=self._actor, at=moment, payload=payload, salt=self._salt())
+        canonical = encode_statement(statement)
+        leaf = leaf_hash(canonical)
+        kind = KINDS[type(payload)]
+        if seq == 1 and not self.log_origin:
+            self.name_log(f"caveat/{statement.salt}")
+        self._staged["entry"].append((OWN_LOG, seq, kind.value, self._actor, at, bytes.fromhex(leaf)))
+        self._staged["body"].append((OWN_LOG, seq, canonical.decode()))
+        for table, values in build_rows(payload, self._place(payload, seq, at)):
+            self._staged[table].append(values)
+        self._last_seq, self._last_at = seq, at
+        return Entry(seq=seq, kind=kind, actor=self._actor, at=moment, leaf=leaf)
+
+    def _place(self, payload: Payload, seq: int, at: int) -> Place:
+        name = named_identifier(payload)
+        is_new = name in self._allocated
+        self._allocated.discard(name or "")
+        return find_place(self, payload, seq=seq, at=at, is_new=is_new)
+
+    def _flush(self) -> None:
+        if self._staged["entry"]:
+            staged, self._staged = self._staged, defaultdict(list)
+            self._inserts.send(staged)
+
+
+def find_place(reader: Reader, payload: Payload, *, seq: int, at: int, is_new: bool) -> Place:
+    """Return the place of *payload*, with what its rows take from those before it."""
+    if not isinstance(payload, (Run, Result)):
+        return Place(seq=seq, at=at, is_new=is_new)
+    locks = reader.rows(select(lock.c.seq, lock.c.at).where(reader.visible(lock), lock.c.audit == payload.audit))
+    corpus = None
+    if isinstance(payload, Result):
+        corpus = reader.one_value(select(run.c.corpus).where(reader.visible(run), run.c.seq == payload.run))
+    return Place(seq=seq, at=at, lock=(locks[0].seq, locks[0].at) if locks else None, corpus=corpus)
+
+
+class Inserts:
+    """Sends rows by the driver's own executemany, inside SQLAlchemy's transaction; its per-row work would cost more than the insert."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+        self._statements: dict[str, str] = {}
+
+    def send(self, staged: Mapping[str, list[tuple[Any, ...]]]) -> None:
+        """Insert the rows of each table, those that are referred to first.
+
+        Raises:
+            ConflictError: the database refuses a row.
+        """
+        try:
+            for name in _ORDER:
+                if rows := staged.get(name):
+                    self._connection.exec_driver_sql(self._statement(name), rows)
+        except DBAPIError as error:
+            raise translate(error, where="registry") from error
+
+    def _statement(self, name: str) -> str:
+        if name not in self._statements:
+            table = METADATA.tables[name]
+            quote = self._connection.dialect.identifier_preparer.quote
+            columns = [quote(column.name) for column in table.columns]
+            mark = "?" if self._connection.dialect.paramstyle == "qmark" else "%s"
+            values = ", ".join(mark for _ in columns)
+            self._statements[name] = f"INSERT INTO {quote(name)} ({', '.join(columns)}) VALUES ({values})"  # noqa: S608  (our own names)
+        return self._statements[name]
+
+
+_CONFLICTS = frozenset(
+    {
+        "already-locked",
+        "authority-exists",
+        "audit-not-next",
+        "claim-ended",
+        "contestation-not-next",
+        "document-exists",
+        "model-exists",
+        "other-claim",
+        "relation-exists",
+        "reservation-not-next",
+        "revision-not-next",
+        "run-before-lock",
+        "slug-taken",
+        "spec-changed",
+        "version-not-next",
+    }
+)
+"""Faults that contradict what is recorded; the others are faults of what came in."""

@@ -1,0 +1,220 @@
+"""Payloads for the tests of the store, small and valid; each test says only what it is about."""
+
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from itertools import count
+from typing import Any
+
+from registry.records.audit import Audit, EvidenceStatement, Independence, Result
+from registry.records.authority import Authority, Role
+from registry.records.card import Card, MediaType, Page
+from registry.records.claim import ClaimRevision, Direction, Form, PropertyClass, QuoteStatus
+from registry.records.classification import Basis, ClaimClass, Classification, ReadingVerdict
+from registry.records.estimate import Bounded, Counts, Differential, Equivalence, Estimate, Normalised, Range, SpecEstimate
+from registry.records.evidence import Evidence, Layer
+from registry.records.identifier import Kind
+from registry.records.model import ModelRef
+from registry.records.plan import Lock, Plan
+from registry.records.restriction import RestrictedClaim, Restriction
+from registry.records.spec import ContextSpec, PropertySpec, ScoringMethod, ScoringSpec, SpecKind, SpecVersion
+from registry.records.trial import Run, RunStatus
+from registry.store.writer import Writer
+
+LAB = "LAB"
+START = datetime(2026, 3, 1, 12, 0, 0, tzinfo=UTC)
+MODEL = ModelRef(developer="Example", name="m", version="1")
+TEXT = "The model refuses in 99 % of cases.\fIt does not scheme."
+
+
+def ticking(start: datetime = START) -> Callable[[], datetime]:
+    """Return a clock that moves one second each time it is asked."""
+    seconds = count()
+    return lambda: start + timedelta(seconds=next(seconds))
+
+
+def salting() -> Callable[[], str]:
+    """Return salts that are never alike."""
+    numbers = count(1)
+    return lambda: f"{next(numbers):032x}"
+
+
+def authority(code: str = LAB, role: Role = Role.LAB) -> Authority:
+    return Authority(code=code, name=f"The {code}", role=role)
+
+
+def property_spec(spec: str, **changes: Any) -> SpecVersion:
+    body = PropertySpec(
+        name="refusal rate", class_=PropertyClass.COMPLIANCE_REFUSAL, range=(0.0, 1.0), direction=Direction.HIGHER_IS_SAFER
+    )
+    known = {"spec": spec, "kind": SpecKind.PROPERTY, "slug": "refusal", "version": 1, "owner": LAB, "body": body}
+    return SpecVersion(**(known | changes))
+
+
+def scoring_spec(spec: str, **changes: Any) -> SpecVersion:
+    body = ScoringSpec(name="refused", method=ScoringMethod.PATTERN, description="looks for a refusal")
+    known = {"spec": spec, "kind": SpecKind.SCORING, "slug": "refused", "version": 1, "owner": LAB, "body": body}
+    return SpecVersion(**(known | changes))
+
+
+def context_spec(spec: str, kind: SpecKind = SpecKind.DEPLOY_CONTEXT, slug: str = "support", **changes: Any) -> SpecVersion:
+    body = ContextSpec(name=slug, description="customer support")
+    known = {"spec": spec, "kind": kind, "slug": slug, "version": 1, "owner": LAB, "body": body}
+    return SpecVersion(**(known | changes))
+
+
+def card(name: str, text: str, document: str = "ab" * 32, **changes: Any) -> Card:
+    known = {
+        "card": name,
+        "revision": 1,
+        "title": "System card of m",
+        "publisher": "Example",
+        "document": document,
+        "size_bytes": 1000,
+        "media_type": MediaType.PDF,
+        "text": text,
+        "pages": (Page(number=1, start=0, stop=35), Page(number=2, start=36, stop=len(TEXT))),
+        "extractor": "test 1",
+    }
+    return Card(**(known | changes))
+
+
+def claim(name: str, property: str, **changes: Any) -> ClaimRevision:
+    known = {
+        "claim": name,
+        "revision": 1,
+        "quote": "It does not scheme.",
+        "quote_status": QuoteStatus.PARAPHRASE,
+        "form": Form.PREVALENCE,
+        "property": property,
+        "direction": Direction.HIGHER_IS_SAFER,
+        "model": MODEL,
+    }
+    return ClaimRevision(**(known | changes))
+
+
+def estimate(ed: float = 0.1, low: float | None = 0.05, high: float | None = 0.15, **changes: Any) -> Estimate:
+    spec = SpecEstimate(
+        spec="default",
+        phi_test=Bounded(value=0.9, low=0.8, high=0.95),
+        phi_deploy=Bounded(value=0.8, low=0.7, high=0.85),
+        ed=Differential(value=ed, low=low, high=high, method="clustered", reason=None if low is not None else "too few tasks"),
+        ned=Normalised(value=0.3),
+        sigma_pool=0.3,
+        equivalence=Equivalence(p=0.4, equivalent=False),
+        minimum_detectable_ed=0.1,
+        n=Counts(
+            tasks=20,
+            contexts_test=5,
+            contexts_deploy=5,
+            responses_test=100,
+            responses_deploy=100,
+            excluded_test=0,
+            excluded_deploy=0,
+        ),
+        ed_under_exclusions=Range(low=0.1, high=0.1),
+    )
+    known = {"margin": 0.05, "level": 0.95, "epsilon": 0.01, "range": (0.0, 1.0), "seed": 0, "specs": (spec,)}
+    return Estimate(**(known | changes))
+
+
+def audit(name: str, claim: str, auditor: str = LAB) -> Audit:
+    return Audit(audit=name, claim=claim, auditor=auditor, independence=Independence.SELF)
+
+
+def lock(name: str, claim: str) -> Lock:
+    return Lock(
+        audit=name,
+        claim=claim,
+        plan=Plan(margin=0.05, epsilon=0.01),
+        relation=None,
+        theta=None,
+        direction=Direction.HIGHER_IS_SAFER,
+        deploy_specs=("default",),
+    )
+
+
+def run(name: str, started_at: datetime, **changes: Any) -> Run:
+    known = {
+        "audit": name,
+        "started_at": started_at,
+        "status": RunStatus.COMPLETED,
+        "table": "cd" * 32,
+        "source": "scores.csv",
+        "responses": 200,
+    }
+    return Run(**(known | changes))
+
+
+def result(name: str, run: int, **changes: Any) -> Result:
+    return Result(audit=name, run=run, estimate=estimate(**changes))
+
+
+def evidence(name: str, claim: str) -> EvidenceStatement:
+    return EvidenceStatement(audit=name, claim=claim, evidence=Evidence(layer=Layer.VERBALISED))
+
+
+def verdict(form: Form, class_: ClaimClass, **changes: Any) -> ReadingVerdict:
+    known = {
+        "form": form,
+        "class_": class_,
+        "standing": None,
+        "candidate": None,
+        "mode": None,
+        "basis": Basis.REPORTED,
+        "direction": None,
+        "why": "the interval lies outside the margin",
+        "resolves": None,
+        "rule": "prevalence-degraded",
+    }
+    return ReadingVerdict(**(known | changes))
+
+
+def restriction(name: str, claim: str, *readings: ReadingVerdict, **changes: Any) -> Restriction:
+    text = RestrictedClaim(original="a", restricted="b", surviving=(), withdrawn=(), resolves=(), verdict="c")
+    known = {
+        "audit": name,
+        "claim": claim,
+        "classification": Classification(readings=readings, inversion_margin=None, checklist=()),
+        "text": text,
+        "basis": readings[0].basis,
+    }
+    return Restriction(**(known | changes))
+
+
+def allocate(writer: Writer, kind: Kind, authority: str = LAB) -> str:
+    """Return one new identifier."""
+    return writer.allocate(kind, authority)[0]
+
+
+def settle(writer: Writer) -> str:
+    """Record the lab and its property, and return the property's reference."""
+    writer.append(authority())
+    return add_property(writer)
+
+
+def add_property(writer: Writer, **changes: Any) -> str:
+    """Record a property, and return its reference."""
+    spec = property_spec(allocate(writer, Kind.PROPERTY), **changes)
+    writer.append(spec)
+    return f"{spec.spec}@1"
+
+
+def add_claim(writer: Writer, property: str, **changes: Any) -> str:
+    """Record a claim, and return its identifier."""
+    name = allocate(writer, Kind.CLAIM)
+    writer.append(claim(name, property, **changes))
+    return name
+
+
+def add_card(writer: Writer, document: str = "ab" * 32, **changes: Any) -> str:
+    """Record a card with its text, and return its identifier."""
+    name = allocate(writer, Kind.CARD)
+    writer.append(card(name, writer.put_content(TEXT), document, **changes))
+    return name
+
+
+def add_audit(writer: Writer, claim: str) -> str:
+    """Record an audit of *claim* (`…@n`), and return its identifier."""
+    name = allocate(writer, Kind.AUDIT)
+    writer.append(audit(name, claim))
+    return name
