@@ -1,0 +1,315 @@
+"""From what a registry knows to what a reader is told: a dossier becomes a supplement. Pure; the date is an argument."""
+
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+
+from registry.errors import ConflictError, Fault
+from registry.records.card import Card
+from registry.records.claim import Form
+from registry.records.classification import Basis, ItemStatus
+from registry.records.dossier import AuditFile, ContestationFile, Dispute, Dossier, Recorded, RestrictionStatus, Staleness
+from registry.records.estimate import SpecEstimate
+from registry.records.evidence import Access, Layer
+from registry.records.restriction import Restriction
+from registry.records.spec import PropertySpec
+from registry.records.supplement import (
+    AuditPart,
+    AuditSummary,
+    CardSupplement,
+    ClaimRow,
+    LayerPart,
+    NotMade,
+    Party,
+    Reason,
+    Section,
+    SourceCard,
+    SpecPart,
+    SpecRole,
+    Supplement,
+)
+
+_MOST_REASONS = 5
+_NOT_MADE = (
+    NotMade(
+        section=Section.NATURALNESS,
+        consequence="Whether raters can tell test contexts from deployment contexts is not known, so nothing here shows that P_deploy "
+        "is deployment-like beyond what its owner says of it.",
+    ),
+    NotMade(
+        section=Section.ABLATION,
+        consequence="No cue was removed one at a time, so nothing here says which cue a difference between test and deployment comes from.",
+    ),
+    NotMade(
+        section=Section.JUDGE,
+        consequence="How far the scorer's own error moves Φ or ED is not known; the intervals do not contain it.",
+    ),
+)
+
+
+def assemble_claim(dossier: Dossier, *, made_at: datetime) -> Supplement:
+    """Return the supplement of the claim in *dossier*, dated *made_at* (UTC).
+
+    The latest outcome leads: the restriction with the highest log sequence number. A claim that nobody audited gives a
+    supplement that says so.
+
+    Raises:
+        ConflictError: the claim is only reserved, so there is nothing to print.
+    """
+    if not dossier.revisions:
+        found = "the identifier is reserved, but no claim was registered under it"
+        raise ConflictError(
+            Fault(code="claim-only-reserved", where=dossier.claim, found=found, advice="register it: caveat claim add FILE")
+        )
+    current = dossier.current
+    leading = _find_leading(dossier.audits)
+    audit = None if leading is None else _build_audit(dossier, leading)
+    specs = tuple(_build_specs(dossier))
+    return Supplement(
+        identifier=f"{current.payload.reference}#{current.entry.leaf[:16]}",
+        made_at=made_at,
+        log_origin=dossier.log_origin,
+        log_size=dossier.log_size,
+        claim=current,
+        claimant=_find_party(dossier, current.entry.actor),
+        status=dossier.status,
+        verdict=_build_verdict(audit),
+        reasons=tuple(_build_reasons(dossier, audit))[:_MOST_REASONS],
+        property=_find_property(specs),
+        card=_build_card(dossier.card, dossier.newer_cards),
+        specs=specs,
+        layers=tuple(_build_layers(leading)),
+        audit=audit,
+        not_made=_NOT_MADE,
+        contestations=tuple(one for one in dossier.contestations if _is_about_claim(one, dossier.claim)),
+        history=dossier.revisions,
+        events=dossier.events,
+        relations=dossier.relations,
+        other_audits=tuple(_build_other_audits(dossier, leading)),
+    )
+
+
+def assemble_card(
+    dossiers: Sequence[Dossier], card: Recorded[Card], *, log_origin: str, log_size: int, made_at: datetime
+) -> CardSupplement:
+    """Return the supplement of *card* with a row for every claim in *dossiers*, in the order of the card.
+
+    Claims that are only reserved are named apart; claims that quote no place come last.
+    """
+    registered = [dossier for dossier in dossiers if dossier.revisions]
+    source = _build_card(card, ())
+    if source is None:
+        raise ValueError("a card supplement needs its card")
+    return CardSupplement(
+        identifier=f"{card.payload.card}@{card.payload.revision}#{card.entry.leaf[:16]}",
+        made_at=made_at,
+        log_origin=log_origin,
+        log_size=log_size,
+        card=source,
+        pages=len(card.payload.pages),
+        claims=tuple(_build_row(dossier) for dossier in sorted(registered, key=_place)),
+        reserved=tuple(sorted(dossier.claim for dossier in dossiers if not dossier.revisions)),
+    )
+
+
+def _find_leading(audits: Sequence[AuditFile]) -> AuditFile | None:
+    finished = [one for one in audits if one.restrictions]
+    if finished:
+        return max(finished, key=lambda one: one.restrictions[-1].entry.seq)
+    return max(audits, key=lambda one: one.audit.entry.seq, default=None)
+
+
+def _find_party(dossier: Dossier, code: str) -> Party:
+    for authority in dossier.authorities:
+        if authority.payload.code == code:
+            return Party(code=code, name=authority.payload.name, role=authority.payload.role)
+    return Party(code=code, name=None, role=None)
+
+
+def _build_audit(dossier: Dossier, file: AuditFile) -> AuditPart:
+    outcome = file.restrictions[-1] if file.restrictions else None
+    wanted = outcome.payload.result if outcome else None
+    return AuditPart(
+        opening=file.audit,
+        auditor=_find_party(dossier, file.audit.payload.auditor),
+        lock=file.lock,
+        runs=file.runs,
+        result=next((one for one in file.results if one.entry.seq == wanted), None),
+        outcome=outcome,
+    )
+
+
+def _build_verdict(audit: AuditPart | None) -> str:
+    if audit is None:
+        return "Nobody has audited this claim: whether it holds in deployment is not known."
+    if audit.outcome is None:
+        return "An audit of this claim is open and has no outcome yet: whether it holds in deployment is not known."
+    return audit.outcome.payload.text.verdict
+
+
+def _build_reasons(dossier: Dossier, audit: AuditPart | None) -> Iterator[Reason]:
+    """Yield why, the most important first; the caller keeps five."""
+    if audit is None or audit.outcome is None:
+        yield Reason(
+            text="No evidence about deployment is recorded for this claim, neither from a replay nor reported.", section=Section.LAYERS
+        )
+    else:
+        yield from _build_outcome_reasons(audit, audit.outcome.payload)
+    if dossier.status.dispute is Dispute.CONTESTED:
+        yield Reason(text="An open contestation stands against the claim or a definition that it rests on.", section=Section.CONTEXTS)
+    if dossier.status.staleness is Staleness.POTENTIALLY_STALE:
+        yield Reason(text="It may be stale: " + " ".join(dossier.status.stale_because), section=Section.HISTORY)
+    if audit is not None and audit.outcome is not None:
+        yield from _build_checklist_reason(audit.outcome.payload)
+
+
+def _build_outcome_reasons(audit: AuditPart, outcome: Restriction) -> Iterator[Reason]:
+    primary = outcome.classification.primary
+    rests = Section.ESTIMATES if audit.estimate is not None else Section.LAYERS
+    yield Reason(text=primary.why, section=rests)
+    if outcome.post_hoc:
+        text = "The verdict is post hoc: θ or the plan was chosen when the scores could already have been seen."
+        yield Reason(text=text, section=Section.PROVENANCE)
+    if primary.hangs_on_one_spec:
+        text = "The class hangs on one contestable specification of P_deploy: without it, it would be another."
+        yield Reason(text=text, section=Section.MULTIPLICITY)
+    if outcome.basis is Basis.REPORTED and audit.estimate is None:
+        yield Reason(text="It rests on published figures; no replay under a locked plan was made.", section=Section.LAYERS)
+    if primary.resolves is not None:
+        yield Reason(text=f"It would be settled by this: {primary.resolves}", section=Section.RESOLUTION)
+
+
+def _build_checklist_reason(outcome: Restriction) -> Iterator[Reason]:
+    items = [item for item in outcome.classification.checklist if item.status is not ItemStatus.NOT_APPLICABLE]
+    missing = sum(item.status is ItemStatus.MISSING for item in items)
+    if missing:
+        text = f"{missing} of the {len(items)} minimum reporting items that apply {'is' if missing == 1 else 'are'} missing."
+        yield Reason(text=text, section=Section.CHECKLIST)
+
+
+def _build_specs(dossier: Dossier) -> Iterator[SpecPart]:
+    claim = dossier.current.payload
+    named = [
+        (SpecRole.PROPERTY, claim.property),
+        (SpecRole.SCORING, claim.scoring),
+        (SpecRole.TEST, claim.test_context),
+        *((SpecRole.DEPLOY, one) for one in claim.deploy_contexts),
+    ]
+    shown = {reference for _, reference in named if reference}
+    others = [(SpecRole.OTHER, f"{one.payload.spec}@{one.payload.version}") for one in dossier.specs]
+    for role, reference in [*named, *(one for one in others if one[1] not in shown)]:
+        if reference is not None:
+            yield _build_spec(dossier, role, reference)
+
+
+def _build_spec(dossier: Dossier, role: SpecRole, reference: str) -> SpecPart:
+    bare = reference.split("@", maxsplit=1)[0]
+    version = next((one for one in dossier.specs if f"{one.payload.spec}@{one.payload.version}" == reference), None)
+    return SpecPart(
+        role=role,
+        reference=reference,
+        owner=None if version is None else _find_party(dossier, version.payload.owner),
+        version=version,
+        newer=max((one.payload.version for one in dossier.newer_specs if one.payload.spec == bare), default=None),
+        contestations=tuple(one for one in dossier.contestations if one.contestation.payload.target == reference),
+    )
+
+
+def _find_property(specs: Sequence[SpecPart]) -> PropertySpec | None:
+    for part in specs:
+        if part.role is SpecRole.PROPERTY and part.version is not None and isinstance(part.version.payload.body, PropertySpec):
+            return part.version.payload.body
+    return None
+
+
+def _build_card(card: Recorded[Card] | None, newer: Sequence[Recorded[Card]]) -> SourceCard | None:
+    if card is None:
+        return None
+    said = card.payload
+    return SourceCard(
+        card=said.card,
+        revision=said.revision,
+        title=said.title,
+        publisher=said.publisher,
+        document=said.document,
+        published=said.published,
+        url=said.url,
+        entry=card.entry,
+        newer=max((one.payload.revision for one in newer), default=None),
+    )
+
+
+def _build_layers(file: AuditFile | None) -> Iterator[LayerPart]:
+    """Yield all four layers; where several statements differ, the layer counts as available if any says so."""
+    evidence = () if file is None else file.evidence
+    for layer in Layer:
+        items = tuple(one for one in evidence if one.payload.evidence.layer is layer)
+        said = {one.payload.evidence.access for one in items}
+        access = next((one for one in (Access.AVAILABLE, Access.WITHHELD, Access.UNAVAILABLE) if one in said), None)
+        yield LayerPart(layer=layer, access=access, items=items)
+
+
+def _is_about_claim(file: ContestationFile, claim: str) -> bool:
+    return file.contestation.payload.target.split("@")[0] == claim
+
+
+def _build_other_audits(dossier: Dossier, leading: AuditFile | None) -> Iterator[AuditSummary]:
+    for file in dossier.audits:
+        outcomes = file.restrictions[:-1] if file is leading else file.restrictions
+        for outcome in outcomes:
+            yield _summarise(dossier, file, outcome)
+        if not file.restrictions and file is not leading:
+            yield _summarise(dossier, file, None)
+
+
+def _summarise(dossier: Dossier, file: AuditFile, outcome: Recorded[Restriction] | None) -> AuditSummary:
+    primary = outcome.payload.classification.primary if outcome else None
+    return AuditSummary(
+        audit=file.audit.payload.audit,
+        auditor=_find_party(dossier, file.audit.payload.auditor),
+        independence=file.audit.payload.independence,
+        entry=outcome.entry if outcome else file.audit.entry,
+        class_=primary.class_ if primary else None,
+        standing=primary.standing if primary else None,
+        mode=primary.mode if primary else None,
+        verdict=outcome.payload.text.verdict if outcome else None,
+        estimate=None if outcome is None else _first_spec(file, outcome.payload)[0],
+    )
+
+
+def _first_spec(file: AuditFile, outcome: Restriction) -> tuple[SpecEstimate | None, int]:
+    """Return the estimate against the first specification and the number of specifications."""
+    found = next((one.payload.estimate for one in file.results if one.entry.seq == outcome.result), outcome.estimate)
+    return (None, 0) if found is None or not found.specs else (found.specs[0], len(found.specs))
+
+
+def _place(dossier: Dossier) -> tuple[int, str]:
+    anchor = dossier.current.payload.anchor
+    return (anchor.start if anchor else 1 << 60, dossier.claim)
+
+
+def _build_row(dossier: Dossier) -> ClaimRow:
+    claim = dossier.current.payload
+    leading = _find_leading(dossier.audits)
+    outcome = leading.restrictions[-1].payload if leading and leading.restrictions else None
+    estimate, specs = _first_spec(leading, outcome) if leading and outcome else (None, 0)
+    primary = outcome.classification.primary if outcome else None
+    bounded = claim.form not in (Form.EXISTENCE, Form.PREVALENCE)
+    return ClaimRow(
+        identifier=f"{claim.reference}#{dossier.current.entry.leaf[:16]}",
+        page=claim.anchor.page if claim.anchor else None,
+        section=claim.anchor.section if claim.anchor else None,
+        quote=claim.quote,
+        quote_status=claim.quote_status,
+        form=claim.form,
+        theta=claim.theta if bounded else None,
+        restriction=dossier.status.restriction if outcome else RestrictionStatus.UNAUDITED,
+        status=dossier.status,
+        class_=primary.class_ if primary else None,
+        standing=primary.standing if primary else None,
+        mode=primary.mode if primary else None,
+        verdict=outcome.text.verdict if outcome else None,
+        auditor=_find_party(dossier, leading.audit.payload.auditor) if leading and outcome else None,
+        estimate=estimate,
+        specs=specs,
+        audits=len(dossier.audits),
+    )

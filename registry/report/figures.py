@@ -1,0 +1,296 @@
+"""Figures as numbers on paper: what is drawn where, in CSS pixels. The drawing itself is a template in `report_templates/figures`."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from registry.records.claim import ClaimRevision, Relation
+from registry.records.estimate import Bounded, Differential, Estimate
+from registry.records.supplement import ClaimRow, Supplement
+from registry.report.numbers import format_exact, format_number, format_signed
+
+WIDTH = 660
+_LABEL, _VALUE, _GAP = 96, 108, 18
+_TOP, _ROW, _FOOT = 40, 25, 26
+_MOST_ROWS = 12
+_PHI_WIDTH = 196
+_ED_WIDTH = WIDTH - _LABEL - _PHI_WIDTH - 2 * _VALUE - _GAP
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Axis:
+    """A straight scale from numbers to pixels."""
+
+    low: float
+    high: float
+    left: float
+    width: float
+    ticks: tuple[tuple[float, str], ...]
+    """Pixel and label of each tick."""
+
+    def place(self, value: float) -> float:
+        """Return the pixel of *value*, kept on the axis, to a hundredth so that every machine draws the same."""
+        share = (value - self.low) / (self.high - self.low)
+        return round(self.left + self.width * min(max(share, 0.0), 1.0), 2)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mark:
+    """One estimate on an axis."""
+
+    x: float
+    low: float | None
+    high: float | None
+    text: str
+    """The number as printed beside it."""
+    interval: str
+    """Its interval as printed below or beside it; says so when there is none."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Line:
+    """One line of the figure: a side, or a specification."""
+
+    y: float
+    label: str
+    is_test: bool
+    phi: Mark
+    ed: Mark | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EstimateFigure:
+    """Φ of both sides with intervals and θ, and ED beside it with the band of the margin δ."""
+
+    height: float
+    bottom: float
+    """Where the axes are."""
+    phi: Axis
+    ed: Axis
+    rows: tuple[Line, ...]
+    theta: float | None
+    """Pixel of θ; None without one."""
+    theta_text: str | None
+    fails: tuple[float, float] | None
+    """From which pixel to which the claim fails, the width of the shading; None without θ."""
+    band: tuple[float, float]
+    """Left edge and width of ±δ."""
+    zero: float
+    margin_text: str
+    title: str
+    description: str
+    left_out: int
+    """How many specifications stand only in the table."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReportedFigure:
+    """What the card reports, θ, and the inversion margin between them: no estimate was made."""
+
+    height: float
+    bottom: float
+    axis: Axis
+    y: float
+    mark: Mark
+    theta: float | None
+    theta_text: str | None
+    fails: tuple[float, float] | None
+    margin_text: str | None
+    title: str
+    description: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CountBar:
+    """One class in the bar of a card supplement."""
+
+    key: str
+    label: str
+    count: int
+    x: float
+    width: float
+
+
+def build_estimate_figure(supplement: Supplement) -> EstimateFigure | None:
+    """Return the figure of page one; None without an estimate."""
+    estimate = supplement.audit.estimate if supplement.audit else None
+    if estimate is None or not estimate.specs:
+        return None
+    claim = supplement.claim.payload
+    shown = estimate.specs[:_MOST_ROWS]
+    phi, ed = _phi_axis(estimate, claim), _ed_axis(estimate)
+    lines = _find_lines(claim, estimate)
+    rows = [_test_row(shown[0].phi_test, phi, lines)]
+    for position, spec in enumerate(shown, start=1):
+        y = _TOP + _ROW * (position + 0.5)
+        label = "Φ_deploy" if len(estimate.specs) == 1 else _shorten(spec.spec)
+        ed_mark = _mark(spec.ed, ed, signed=True, lines=(-estimate.margin, estimate.margin))
+        rows.append(Line(y=y, label=label, is_test=False, phi=_mark(spec.phi_deploy, phi, signed=False, lines=lines), ed=ed_mark))
+    bottom = _TOP + _ROW * len(rows) + 4
+    return EstimateFigure(
+        height=bottom + _FOOT,
+        bottom=bottom,
+        phi=phi,
+        ed=ed,
+        rows=tuple(rows),
+        theta=None if claim.theta is None else phi.place(claim.theta),
+        theta_text=None if claim.theta is None else f"θ = {format_exact(claim.theta)}",
+        fails=_failing(claim, phi),
+        band=_span(ed, -estimate.margin, estimate.margin),
+        zero=ed.place(0.0),
+        margin_text=f"±δ = {format_exact(estimate.margin)}",
+        title=_title(claim, estimate),
+        description=_describe(rows, claim, estimate),
+        left_out=len(estimate.specs) - len(shown),
+    )
+
+
+def build_reported_figure(supplement: Supplement) -> ReportedFigure | None:
+    """Return the figure of a claim without an estimate: the card's own number beside θ; None when the card gives no number."""
+    claim = supplement.claim.payload
+    if claim.reported is None:
+        return None
+    said = claim.reported
+    known = supplement.property.range if supplement.property else (min(0.0, said.value), max(1.0, said.value))
+    values = [value for value in (said.value, said.low, said.high, claim.theta) if value is not None]
+    axis = _axis(values, bounds=known, left=_LABEL, width=WIDTH - _LABEL - _VALUE)
+    lines = (*known, *(() if claim.theta is None else (claim.theta,)))
+    mark = _mark(Bounded(value=said.value, low=said.low, high=said.high) if said.high is not None else _bare(said.value), axis, signed=False, lines=lines)
+    gap = None if claim.theta is None else said.value - claim.theta
+    text = None if gap is None else f"inversion margin {format_signed(gap)}"
+    described = f"Reported by the card: {mark.text}, {mark.interval}." + ("" if claim.theta is None else f" θ is {format_exact(claim.theta)}.")
+    return ReportedFigure(
+        height=_TOP + _ROW + _FOOT + 4,
+        bottom=_TOP + _ROW + 4,
+        axis=axis,
+        y=_TOP + _ROW / 2,
+        mark=mark,
+        theta=None if claim.theta is None else axis.place(claim.theta),
+        theta_text=None if claim.theta is None else f"θ = {format_exact(claim.theta)}",
+        fails=_failing(claim, axis),
+        margin_text=text,
+        title=described + " Nothing was measured in deployment.",
+        description="One line with the number that the card reports; no deployment side is drawn because none was measured.",
+    )
+
+
+def build_count_bars(claims: Sequence[ClaimRow]) -> tuple[CountBar, ...]:
+    """Return one bar per class that occurs among *claims*, side by side over the whole width."""
+    keys = ("stable", "degraded", "inverted", "undetermined", "unaudited")
+    counts = {key: sum((row.class_.value if row.class_ else "unaudited") == key for row in claims) for key in keys}
+    total = sum(counts.values())
+    bars: list[CountBar] = []
+    x = 0.0
+    for key, count in counts.items():
+        width = round(WIDTH * count / total, 2) if total else 0.0
+        if count:
+            bars.append(CountBar(key=key, label=key, count=count, x=round(x, 2), width=width))
+        x += width
+    return tuple(bars)
+
+
+def _test_row(phi_test: Bounded, axis: Axis, lines: Sequence[float]) -> Line:
+    return Line(y=_TOP + _ROW * 0.5, label="Φ_test", is_test=True, phi=_mark(phi_test, axis, signed=False, lines=lines), ed=None)
+
+
+def _find_lines(claim: ClaimRevision, estimate: Estimate) -> tuple[float, ...]:
+    """The numbers that no Φ may seem to cross: the ends of the range, and θ."""
+    return (*estimate.range, *(() if claim.theta is None else (claim.theta,)))
+
+
+def _mark(number: Bounded | Differential, axis: Axis, *, signed: bool, lines: Sequence[float]) -> Mark:
+    write = format_signed if signed else format_number
+    if number.low is None or number.high is None:
+        return Mark(x=axis.place(number.value), low=None, high=None, text=write(number.value, against=lines), interval="no interval")
+    interval = f"[{write(number.low, against=lines)}, {write(number.high, against=lines)}]"
+    return Mark(
+        x=axis.place(number.value),
+        low=axis.place(number.low),
+        high=axis.place(number.high),
+        text=write(number.value, against=lines),
+        interval=interval,
+    )
+
+
+def _bare(value: float) -> Bounded:
+    return Bounded(value=value, low=None, high=None, reason="the card gives none")
+
+
+def _phi_axis(estimate: Estimate, claim: ClaimRevision) -> Axis:
+    values: list[float] = [] if claim.theta is None else [claim.theta]
+    for spec in estimate.specs:
+        for side in (spec.phi_test, spec.phi_deploy):
+            values += [value for value in (side.value, side.low, side.high) if value is not None]
+    return _axis(values, bounds=estimate.range, left=_LABEL, width=_PHI_WIDTH)
+
+
+def _ed_axis(estimate: Estimate) -> Axis:
+    span = estimate.range[1] - estimate.range[0]
+    values = [-estimate.margin * 1.6, estimate.margin * 1.6]
+    for spec in estimate.specs:
+        values += [value for value in (spec.ed.value, spec.ed.low, spec.ed.high) if value is not None]
+    left = _LABEL + _PHI_WIDTH + _VALUE + _GAP
+    return _axis(values, bounds=(-span, span), left=left, width=_ED_WIDTH, signed=True)
+
+
+def _axis(values: Sequence[float], *, bounds: tuple[float, float], left: float, width: float, signed: bool = False) -> Axis:
+    """Return a scale with round ends that holds *values* and a little air, never beyond *bounds* unless a value is."""
+    low, high = min(values), max(values)
+    air = 0.06 * (high - low) or 0.1 * (bounds[1] - bounds[0])
+    low, high = min(low, max(low - air, bounds[0])), max(high, min(high + air, bounds[1]))
+    step = _nice_step((high - low) / 4)
+    first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)
+    ticks = [round(step * position, 12) for position in range(first, last + 1)]
+    scale = Axis(low=ticks[0], high=ticks[-1], left=left, width=width, ticks=())
+    decimals = max(0, -math.floor(math.log10(step) + 1e-9))
+    write = format_signed if signed else format_number
+    labels = tuple((scale.place(tick), "0" if tick == 0 else write(tick, decimals=decimals)) for tick in ticks)
+    return Axis(low=scale.low, high=scale.high, left=left, width=width, ticks=labels)
+
+
+def _nice_step(rough: float) -> float:
+    """Return the smallest of 1, 2, 2.5, 5 times a power of ten that is not below *rough*."""
+    power = 10.0 ** math.floor(math.log10(rough))
+    return next(factor * power for factor in (1, 2, 5, 10) if factor * power >= rough * (1 - 1e-9))
+
+
+def _failing(claim: ClaimRevision, axis: Axis) -> tuple[float, float] | None:
+    if claim.theta is None or claim.relation is None:
+        return None
+    if claim.relation is Relation.AT_MOST:
+        return _span(axis, claim.theta, axis.high)
+    return _span(axis, axis.low, claim.theta)
+
+
+def _span(axis: Axis, low: float, high: float) -> tuple[float, float]:
+    left, right = axis.place(low), axis.place(high)
+    return (left, round(right - left, 2))
+
+
+def _shorten(text: str, longest: int = 17) -> str:
+    return text if len(text) <= longest else f"{text[: longest - 1]}…"
+
+
+def _title(claim: ClaimRevision, estimate: Estimate) -> str:
+    """The figure in one paragraph: what a reader who cannot see it is told (WeasyPrint takes it as the alternative text)."""
+    parts = []
+    lines = _find_lines(claim, estimate)
+    for spec in estimate.specs:
+        test, deploy = (_say(side, lines) for side in (spec.phi_test, spec.phi_deploy))
+        ed = _mark(spec.ed, Axis(low=0, high=1, left=0, width=1, ticks=()), signed=True, lines=(-estimate.margin, estimate.margin))
+        parts.append(f"{spec.spec}: Φ_test {test}, Φ_deploy {deploy}, ED {ed.text} {ed.interval}.")
+    theta = "" if claim.theta is None else f" θ is {format_exact(claim.theta)}."
+    return " ".join(parts) + theta + f" Margin δ is {format_exact(estimate.margin)}."
+
+
+def _say(side: Bounded, lines: Sequence[float]) -> str:
+    mark = _mark(side, Axis(low=0, high=1, left=0, width=1, ticks=()), signed=False, lines=lines)
+    return f"{mark.text} {mark.interval}"
+
+
+def _describe(rows: Sequence[Line], claim: ClaimRevision, estimate: Estimate) -> str:
+    side = "" if claim.theta is None else " The shaded part of the left axis is where the claim fails."
+    return (
+        f"Left, {len(rows)} intervals of mean scores on one axis, the test side as a square and each deployment side as a circle.{side} "
+        f"Right, the difference ED for each deployment side against zero and the margin."
+    )

@@ -1,0 +1,264 @@
+"""What WeasyPrint 70 leaves undone for PDF/A-3 and PDF/UA-1 at once, mended on the finished file.
+
+One function for each defect, and one test for each, so that a fix upstream is noticed. The one door to pikepdf for writing.
+"""
+
+import hashlib
+import re
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+from io import BytesIO
+from xml.sax.saxutils import escape
+
+import pikepdf
+from pikepdf import Array, Dictionary, Name, Object, Pdf, String
+
+_PIXELS_TO_POINTS = 0.75
+_MARKED = re.compile(rb"/(\w+)\s*<<\s*/MCID\s+(\d+)\s*>>\s*BDC")
+_FONT_USE = re.compile(rb"/([A-Z]{6})(?=\s+[-\d.]+\s+Tf)")
+
+
+def finish_pdf(drawn: bytes, *, title: str, moment: datetime, links: Mapping[str, str]) -> bytes:
+    """Return *drawn* with its defects mended and written anew without anything that differs between two runs.
+
+    Args:
+        moment: the only date in the file.
+        links: what each internal link leads to, in words, by the name of its anchor.
+    """
+    with Pdf.open(BytesIO(drawn)) as pdf:
+        mend_scopes(pdf)
+        mend_running_heads(pdf)
+        mend_figure_boxes(pdf)
+        mend_link_contents(pdf, links)
+        mend_attachments(pdf)
+        mend_font_tags(pdf)
+        mend_identification(pdf, title=title, moment=moment)
+        output = BytesIO()
+        pdf.save(
+            output,
+            deterministic_id=True,
+            object_stream_mode=pikepdf.ObjectStreamMode.generate,
+            compress_streams=True,
+            recompress_flate=False,
+            min_version="1.7",
+            fix_metadata_version=False,
+        )
+    return output.getvalue()
+
+
+def find_elements(pdf: Pdf) -> Iterator[tuple[Object, tuple[str, ...]]]:
+    """Yield every element of the structure tree with the types of its ancestors, outermost first."""
+    stack: list[tuple[Object, tuple[str, ...]]] = [(pdf.Root.StructTreeRoot, ())]
+    while stack:
+        element, path = stack.pop()
+        kids = element.get(Name.K)
+        kind = str(element.get(Name.S, ""))
+        if kind:
+            yield element, path
+        below = (*path, kind) if kind else path
+        for kid in _as_list(kids):
+            if isinstance(kid, Dictionary) and Name.S in kid:
+                stack.append((kid, below))
+
+
+def mend_scopes(pdf: Pdf) -> None:
+    """Give every table header its scope, and drop the identifiers that no IDTree lists and that repeated headers share."""
+    for element, path in find_elements(pdf):
+        kind = str(element.S)
+        if kind not in ("/TH", "/TD"):
+            continue
+        if Name.ID in element:
+            del element.ID
+        attributes = element.get(Name.A)
+        if isinstance(attributes, Dictionary) and Name.Headers in attributes:
+            del attributes.Headers
+        if kind == "/TH":
+            scope = Name.Column if "/THead" in path else Name.Row
+            if not isinstance(attributes, Dictionary):
+                element.A = Dictionary(O=Name.Table, Scope=scope)
+            else:
+                attributes.Scope = scope
+
+
+def mend_running_heads(pdf: Pdf) -> None:
+    """Turn the tagged text of page margins into artifacts: the structure tree does not reach it."""
+    reached = _find_marked_content(pdf)
+    parents = pdf.Root.StructTreeRoot.ParentTree.Nums
+    by_key = {int(parents[position]): parents[position + 1] for position in range(0, len(parents), 2)}
+    for page in pdf.pages:
+        known = reached.get(page.obj.objgen, set())
+        content = page.Contents.read_bytes()
+        mended = _MARKED.sub(lambda found, known=known: _keep_or_artifact(found, known), content)
+        if mended != content:
+            page.Contents = pdf.make_stream(mended)
+        entry = by_key.get(int(page.obj.get(Name.StructParents, -1)))
+        if isinstance(entry, Array):
+            for number in range(len(entry)):
+                if number not in known:
+                    entry[number] = None
+
+
+def _keep_or_artifact(found: re.Match[bytes], known: set[int]) -> bytes:
+    return found[0] if int(found[2]) in known else b"/Artifact <</Type /Pagination>> BDC"
+
+
+def _find_marked_content(pdf: Pdf) -> dict[tuple[int, int], set[int]]:
+    """Return the marked-content numbers that the structure tree reaches, by page."""
+    reached: dict[tuple[int, int], set[int]] = {}
+    for element, _ in find_elements(pdf):
+        page = element.get(Name.Pg)
+        if page is None:
+            continue
+        for kid in _as_list(element.get(Name.K)):
+            if isinstance(kid, int):
+                reached.setdefault(page.objgen, set()).add(kid)
+    return reached
+
+
+def mend_figure_boxes(pdf: Pdf) -> None:
+    """Say where figures are in points from the bottom of the page, not in CSS pixels from its top."""
+    for element, _ in find_elements(pdf):
+        attributes = element.get(Name.A)
+        if str(element.S) != "/Figure" or not isinstance(attributes, Dictionary) or Name.BBox not in attributes:
+            continue
+        height = float(element.Pg.MediaBox[3])
+        left, top, right, bottom = (float(value) * _PIXELS_TO_POINTS for value in attributes.BBox)
+        attributes.BBox = Array([_round(left), _round(height - bottom), _round(right), _round(height - top)])
+        if Name.Placement not in attributes:
+            attributes.Placement = Name.Block
+
+
+def _round(value: float) -> float:
+    return round(value, 3)
+
+
+def mend_link_contents(pdf: Pdf, links: Mapping[str, str]) -> None:
+    """Describe each link by what it leads to, not by the name of an anchor."""
+    for page in pdf.pages:
+        for annotation in page.obj.get(Name.Annots, Array()):
+            if annotation.get(Name.Subtype) == Name.Link:
+                target = str(annotation.get(Name.Dest, annotation.get(Name.Contents, "")))
+                annotation.Contents = String(links.get(target, f"Go to {target}" if target else "Link"))
+
+
+def mend_attachments(pdf: Pdf) -> None:
+    """List each attached file once."""
+    listed = pdf.Root.get(Name.AF)
+    if listed is None:
+        return
+    seen: dict[tuple[int, int], Object] = {}
+    for one in listed:
+        seen.setdefault(one.objgen, one)
+    pdf.Root.AF = Array(list(seen.values()))
+
+
+def mend_font_tags(pdf: Pdf) -> None:
+    """Name each font subset by a hash of its bytes: WeasyPrint's tag hashes a string that differs between releases of Pango."""
+    tags: dict[bytes, bytes] = {}
+    for fonts in _find_font_resources(pdf):
+        for key in list(fonts.keys()):
+            font = fonts[key]
+            new = _tag_of(font)
+            tags[key[1:].encode()] = new
+            _rename_font(font, new.decode())
+    for fonts in _find_font_resources(pdf):
+        renamed = {f"/{tags[key[1:].encode()].decode()}": fonts[key] for key in list(fonts.keys()) if key[1:].encode() in tags}
+        for key in list(fonts.keys()):
+            del fonts[key]
+        for key in sorted(renamed):
+            fonts[key] = renamed[key]
+    _rename_uses(pdf, tags)
+
+
+def _find_font_resources(pdf: Pdf) -> list[Object]:
+    """Return the font dictionaries of all resources, each once."""
+    found: dict[tuple[int, int], Object] = {}
+    for one in pdf.objects:
+        if isinstance(one, Dictionary) and isinstance(one.get(Name.Font), Dictionary) and Name.Type not in one:
+            found.setdefault(one.Font.objgen, one.Font)
+    return list(found.values())
+
+
+def _tag_of(font: Object) -> bytes:
+    """Six capital letters from the embedded file of *font* and its name (two faces never share both)."""
+    descriptor = font.DescendantFonts[0].FontDescriptor
+    file = descriptor.get(Name.FontFile2) or descriptor.get(Name.FontFile3)
+    name = str(font.BaseFont).split("+", 1)[-1]
+    hashed = hashlib.sha256(file.read_bytes() + name.encode()).digest()
+    return bytes(65 + value % 26 for value in hashed[:6])
+
+
+def _rename_font(font: Object, tag: str) -> None:
+    name = Name(f"/{tag}+{str(font.BaseFont).split('+', 1)[-1].lstrip('/')}")
+    font.BaseFont = name
+    below = font.DescendantFonts[0]
+    below.BaseFont = name
+    below.FontDescriptor.FontName = name
+
+
+def _rename_uses(pdf: Pdf, tags: Mapping[bytes, bytes]) -> None:
+    streams = [one for one in pdf.objects if isinstance(one, pikepdf.Stream) and one.get(Name.Subtype) == Name.Form]
+    for stream in [*(page.Contents for page in pdf.pages), *streams]:
+        content = stream.read_bytes()
+        renamed = _FONT_USE.sub(lambda found: b"/" + tags.get(found[1], found[1]), content)
+        if renamed != content:
+            stream.write(renamed)
+
+
+def mend_identification(pdf: Pdf, *, title: str, moment: datetime) -> None:
+    """Declare PDF/A-3A and PDF/UA-1 together, with the schema that PDF/A asks for, and the same dates everywhere."""
+    info = pdf.docinfo
+    stamp = moment.astimezone(UTC)
+    author, subject = str(info.get(Name.Author, "")), str(info.get(Name.Subject, ""))
+    producer = str(info.get(Name.Producer, "WeasyPrint"))
+    packet = _XMP.format(
+        title=escape(title),
+        author=escape(author),
+        subject=escape(subject),
+        producer=escape(producer),
+        iso=stamp.strftime("%Y-%m-%dT%H:%M:%SZ"),
+    )
+    metadata = pdf.make_stream(packet.encode())
+    metadata.Type, metadata.Subtype = Name.Metadata, Name.XML
+    pdf.Root.Metadata = metadata
+    date = stamp.strftime("D:%Y%m%d%H%M%SZ")
+    for key, text in (("/Title", title), ("/CreationDate", date), ("/ModDate", date), ("/Creator", "Caveat")):
+        info[key] = String(text)
+
+
+def _as_list(value: Object | None) -> list[Object]:
+    if value is None:
+        return []
+    return list(value) if isinstance(value, Array) else [value]
+
+
+_XMP = """<?xpacket begin="\ufeff" id="W5M0MpCehiHzreSzNTczkc9d"?>
+<x:xmpmeta xmlns:x="adobe:ns:meta/">
+<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#">
+<rdf:Description rdf:about="" xmlns:pdfaid="http://www.aiim.org/pdfa/ns/id/"><pdfaid:part>3</pdfaid:part>\
+<pdfaid:conformance>A</pdfaid:conformance></rdf:Description>
+<rdf:Description rdf:about="" xmlns:pdfuaid="http://www.aiim.org/pdfua/ns/id/"><pdfuaid:part>1</pdfuaid:part></rdf:Description>
+<rdf:Description rdf:about="" xmlns:dc="http://purl.org/dc/elements/1.1/">
+<dc:title><rdf:Alt><rdf:li xml:lang="x-default">{title}</rdf:li></rdf:Alt></dc:title>
+<dc:creator><rdf:Seq><rdf:li>{author}</rdf:li></rdf:Seq></dc:creator>
+<dc:description><rdf:Alt><rdf:li xml:lang="x-default">{subject}</rdf:li></rdf:Alt></dc:description>
+<dc:language><rdf:Bag><rdf:li>en</rdf:li></rdf:Bag></dc:language>
+</rdf:Description>
+<rdf:Description rdf:about="" xmlns:pdf="http://ns.adobe.com/pdf/1.3/"><pdf:Producer>{producer}</pdf:Producer></rdf:Description>
+<rdf:Description rdf:about="" xmlns:xmp="http://ns.adobe.com/xap/1.0/"><xmp:CreatorTool>Caveat</xmp:CreatorTool>\
+<xmp:CreateDate>{iso}</xmp:CreateDate><xmp:ModifyDate>{iso}</xmp:ModifyDate></rdf:Description>
+<rdf:Description rdf:about="" xmlns:pdfaExtension="http://www.aiim.org/pdfa/ns/extension/" \
+xmlns:pdfaSchema="http://www.aiim.org/pdfa/ns/schema#" xmlns:pdfaProperty="http://www.aiim.org/pdfa/ns/property#">
+<pdfaExtension:schemas><rdf:Bag><rdf:li rdf:parseType="Resource">
+<pdfaSchema:schema>PDF/UA identification schema</pdfaSchema:schema>
+<pdfaSchema:namespaceURI>http://www.aiim.org/pdfua/ns/id/</pdfaSchema:namespaceURI>
+<pdfaSchema:prefix>pdfuaid</pdfaSchema:prefix>
+<pdfaSchema:property><rdf:Seq><rdf:li rdf:parseType="Resource">
+<pdfaProperty:name>part</pdfaProperty:name><pdfaProperty:valueType>Integer</pdfaProperty:valueType>
+<pdfaProperty:category>internal</pdfaProperty:category><pdfaProperty:description>Part of ISO 14289 followed</pdfaProperty:description>
+</rdf:li></rdf:Seq></pdfaSchema:property>
+</rdf:li></rdf:Bag></pdfaExtension:schemas>
+</rdf:Description>
+</rdf:RDF>
+</x:xmpmeta>
+<?xpacket end="w"?>"""

@@ -1,0 +1,237 @@
+"""A supplement as one self-contained HTML document. The one door to Jinja2, and to the drawing of figures."""
+
+import base64
+import hashlib
+import json
+from collections.abc import Callable, Mapping
+from datetime import UTC, date, datetime
+from enum import StrEnum
+from functools import cache
+from importlib.metadata import version
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import segno
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, pass_context
+from jinja2.runtime import Context
+from markupsafe import Markup, escape
+
+from registry.codec.canonical import canonical_bytes
+from registry.codec.documents import to_document
+from registry.records.evidence import Layer
+from registry.records.supplement import CardSupplement, Section, Supplement
+from registry.report import numbers
+from registry.report.figures import build_count_bars, build_estimate_figure, build_reported_figure
+from registry.report.redline import build_redline
+from registry.report.visible import Covers, find_replaced, show_text
+from registry.report.wording import LAYER_MEANING, NUMBERS, SHAPES, TITLES, get_words
+from registry.resources import find_resource
+
+AnySupplement = Supplement | CardSupplement
+
+_MONTHS = ("January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December")
+_FOLDER = "report_templates"
+
+
+class Medium(StrEnum):
+    """Where a document is read."""
+
+    SCREEN = "screen"
+    PRINT = "print"
+
+
+def render_json(supplement: AnySupplement) -> bytes:
+    """Return *supplement* as RFC 8785 canonical JSON; its SHA-256 is the record digest that every form prints."""
+    return canonical_bytes(to_document(supplement))
+
+
+def render_html(supplement: AnySupplement) -> bytes:
+    """Return *supplement* as one HTML file in UTF-8 that needs no script, no network and no font.
+
+    The canonical JSON is embedded, so that `read_supplement` gets the record back from it.
+    """
+    return build_html(supplement, medium=Medium.SCREEN, covers=None).encode()
+
+
+def build_html(supplement: AnySupplement, *, medium: Medium, covers: Covers | None) -> str:
+    """Return the HTML for *medium*; for print without style sheet and script, which `pdf` brings itself.
+
+    Args:
+        covers: says whether the fonts at hand have a character; None for a reader whose fonts we do not know.
+    """
+    record = render_json(supplement)
+    digest = hashlib.sha256(record).hexdigest()
+    environment = _environment(covers)
+    facts: dict[str, Any] = {
+        "supplement": supplement,
+        "medium": medium.value,
+        "record_digest": digest,
+        "qr": _draw_qr(f"{supplement.identifier} sha256:{digest}"),
+        "replaced": find_replaced(json.loads(record), covers=covers) if covers else {},
+        "style": Markup(_screen_style()) if medium is Medium.SCREEN else "",  # noqa: S704  (our own style sheet)
+        "record": _embed(record) if medium is Medium.SCREEN else "",
+    }
+    if isinstance(supplement, Supplement):
+        facts |= _claim_facts(supplement, environment)
+    else:
+        facts |= {"bars": _draw(environment, "counts", bars=build_count_bars(supplement.claims), key="counts") if supplement.claims else None}
+    return environment.get_template(_template_name(supplement)).render(facts)
+
+
+def read_template(name: str) -> str:
+    """Return the text of the file *name* that ships in `report_templates`."""
+    return (find_resource(_FOLDER) / name).read_text("utf-8")
+
+
+@cache
+def template_digest() -> str:
+    """Return the SHA-256 over everything that shapes a supplement beside its record: templates, styles, fonts and versions."""
+    folder = find_resource(_FOLDER)
+    total = hashlib.sha256()
+    for name in ("caveat", "weasyprint", "jinja2", "segno"):
+        total.update(f"{name} {version(name)}\n".encode())
+    for path in sorted(_files(folder)):
+        total.update(path.relative_to(folder).as_posix().encode() + b"\0" + hashlib.sha256(path.read_bytes()).digest())
+    return total.hexdigest()
+
+
+def _files(folder: Path) -> list[Path]:
+    return [path for path in folder.rglob("*") if path.is_file() and not path.name.startswith(".")]
+
+
+def _template_name(supplement: AnySupplement) -> str:
+    return "claim.html.j2" if isinstance(supplement, Supplement) else "card.html.j2"
+
+
+def _claim_facts(supplement: Supplement, environment: Environment) -> dict[str, Any]:
+    estimate, reported = build_estimate_figure(supplement), None
+    if estimate is None:
+        reported = build_reported_figure(supplement)
+    figure = None
+    if estimate is not None:
+        figure = _draw(environment, "estimate", f=estimate, key="figure-one")
+    elif reported is not None:
+        figure = _draw(environment, "reported", f=reported, key="figure-one")
+    outcome = supplement.outcome
+    return {
+        "figure": figure,
+        "figure_left_out": estimate.left_out if estimate else 0,
+        "redline": build_redline(supplement.original, outcome.text.restricted) if outcome else (),
+        "missing_modules": {part.section: part.consequence for part in supplement.not_made},
+    }
+
+
+def _draw(environment: Environment, name: str, **facts: Any) -> Markup:
+    return Markup(environment.get_template(f"figures/{name}.svg.j2").render(facts))  # noqa: S704  (escaped by the template)
+
+
+@cache
+def _environment(covers: Covers | None) -> Environment:
+    """One per medium: what a template prints passes through `show_text`, whether or not the template remembers to ask."""
+
+    @pass_context
+    def finalize(context: Context, value: Any) -> Any:
+        if isinstance(value, Markup):
+            return value
+        if isinstance(value, str):
+            return show_text(value, covers=covers)
+        if isinstance(value, float):
+            return _write_pixel(context.name, value)
+        return value
+
+    environment = Environment(
+        loader=FileSystemLoader(find_resource(_FOLDER)),
+        autoescape=True,
+        undefined=StrictUndefined,
+        finalize=finalize,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=False,
+    )
+    environment.filters |= _filters(covers)
+    environment.globals |= _globals()
+    return environment
+
+
+def _write_pixel(template: str | None, value: float) -> str:
+    """Only a figure may print a float as it is, as a pixel; everywhere else a number has to say how it is rounded."""
+    if template is None or not template.startswith("figures/"):
+        raise TypeError(f"{template} prints the number {value} without a format")
+    return f"{value:.2f}".rstrip("0").rstrip(".")
+
+
+def _filters(covers: Covers | None) -> dict[str, Callable[..., Any]]:
+    def symbols(text: str) -> Markup:
+        """Set Φ_test and its like with a subscript, after making the text safe."""
+        safe = str(escape(show_text(text, covers=covers)))
+        for name in ("Φ_test", "Φ_deploy", "P_test", "P_deploy"):
+            letter, _, below = name.partition("_")
+            safe = safe.replace(name, f"{letter}<sub>{below}</sub>")
+        return Markup(safe)  # noqa: S704  (escaped above)
+
+    return {
+        "count": numbers.format_count,
+        "day": format_day,
+        "exact": numbers.format_exact,
+        "level": numbers.format_level,
+        "moment": format_moment,
+        "number": numbers.format_number,
+        "p_value": numbers.format_probability,
+        "percent": numbers.format_percent,
+        "signed": numbers.format_signed,
+        "symbols": symbols,
+        "words": get_words,
+    }
+
+
+def _globals() -> Mapping[str, Any]:
+    return {
+        "Layer": Layer,
+        "Section": Section,
+        "layer_meaning": LAYER_MEANING,
+        "numbers": NUMBERS,
+        "shapes": SHAPES,
+        "titles": TITLES,
+    }
+
+
+def format_day(day: date) -> str:
+    """Return *day* as `21 November 2026`, whatever the locale; a moment is taken in UTC."""
+    if isinstance(day, datetime):
+        day = day.astimezone(UTC)
+    return f"{day.day} {_MONTHS[day.month - 1]} {day.year}"
+
+
+def format_moment(moment: datetime) -> str:
+    """Return *moment* as `2026-11-21 14:05 UTC`."""
+    return moment.astimezone(UTC).strftime("%Y-%m-%d %H:%M UTC")
+
+
+def _draw_qr(text: str) -> Markup:
+    """Return a QR code of *text* as SVG with a title; level M, so that it survives a bad copy."""
+    buffer = BytesIO()
+    segno.make(text, error="m", micro=False).save(
+        buffer, kind="svg", xmldecl=False, svgns=True, border=2, scale=2, title=f"QR code: {text}", nl=False, omitsize=False, light="#ffffff"
+    )
+    return Markup(buffer.getvalue().decode())  # noqa: S704  (segno escapes the title)
+
+
+def _embed(record: bytes) -> Markup:
+    """Return canonical JSON for a script element: `<` can then neither close it nor open a comment."""
+    return Markup(record.decode().replace("<", "\\u003c"))  # noqa: S704  (nothing in it can end the element)
+
+
+@cache
+def _screen_style() -> str:
+    """Return the style sheet of the HTML with its fonts inside."""
+    fonts = (("Source Sans 3", "SourceSans3-Regular", 400, "normal"), ("Source Sans 3", "SourceSans3-Semibold", 600, "normal"))
+    fonts = (*fonts, ("Source Sans 3", "SourceSans3-It", 400, "italic"), ("IBM Plex Mono", "IBMPlexMono-Regular", 400, "normal"))
+    faces = []
+    for family, file, weight, style in fonts:
+        data = base64.b64encode((find_resource(_FOLDER) / "fonts" / f"{file}.woff2").read_bytes()).decode()
+        faces.append(
+            f'@font-face{{font-family:"{family}";font-weight:{weight};font-style:{style};font-display:swap;'
+            f'src:url("data:font/woff2;base64,{data}") format("woff2")}}'
+        )
+    return "\n".join([*faces, read_template("base.css"), read_template("screen.css")])

@@ -1,0 +1,75 @@
+"""What was taken out of a claim and what was put in, word by word.
+
+Tokens are words, numbers with their sign, decimals and percent sign, and single punctuation marks, each with the white
+space before it. Equal runs under three words between two edits are folded into them, so that an edit reads as one thought.
+"""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from enum import StrEnum
+
+_FEWEST_WORDS_KEPT = 3
+_TOKEN = re.compile(
+    r"\s*(?:[-−+±<>≤≥=~]?\d+(?:[.,:/×]\d+)*(?:[eE][-+−]?\d+)?\s?%?|[^\W\d_]+(?:['’][^\W\d_]+)*|\w+|[^\w\s])|\s+",
+    re.UNICODE,
+)
+_WORD = re.compile(r"\w")
+
+
+class Change(StrEnum):
+    """What happened to a run of text."""
+
+    KEPT = "kept"
+    REMOVED = "removed"
+    ADDED = "added"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """A stretch of text with one fate."""
+
+    change: Change
+    text: str
+
+
+def build_redline(original: str, restricted: str) -> tuple[Run, ...]:
+    """Return the runs that lead from *original* to *restricted*.
+
+    The kept and removed runs together are *original*, the kept and added ones are *restricted*, character for character.
+    A number is never split: `0.05` becoming `0.25` is one edit.
+    """
+    before, after = _tokenise(original), _tokenise(restricted)
+    matcher = SequenceMatcher(None, before, after, autojunk=False)
+    blocks = [(tag == "equal", before[i:j], after[k:m]) for tag, i, j, k, m in matcher.get_opcodes()]
+    return tuple(_build_runs(_fold(blocks)))
+
+
+def _tokenise(text: str) -> list[str]:
+    return [match[0] for match in _TOKEN.finditer(text)]
+
+
+def _fold(blocks: list[tuple[bool, list[str], list[str]]]) -> Iterable[tuple[bool, list[str], list[str]]]:
+    """Give up equal runs of fewer than three words between two edits, and join the edits around them."""
+    folded: list[tuple[bool, list[str], list[str]]] = []
+    for position, (equal, before, after) in enumerate(blocks):
+        between = 0 < position < len(blocks) - 1
+        words = sum(bool(_WORD.search(token)) for token in before)
+        keeps = equal and not (between and words < _FEWEST_WORDS_KEPT)
+        if folded and not keeps and not folded[-1][0]:
+            folded[-1] = (False, folded[-1][1] + before, folded[-1][2] + after)
+        else:
+            folded.append((keeps, list(before), list(after)))
+    return folded
+
+
+def _build_runs(blocks: Iterable[tuple[bool, list[str], list[str]]]) -> Iterable[Run]:
+    for equal, before, after in blocks:
+        if equal:
+            yield Run(change=Change.KEPT, text="".join(before))
+            continue
+        if before:
+            yield Run(change=Change.REMOVED, text="".join(before))
+        if after:
+            yield Run(change=Change.ADDED, text="".join(after))

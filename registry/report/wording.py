@@ -1,0 +1,178 @@
+"""The words of a supplement for closed choices: what a reader sees in place of a name from a record."""
+
+from collections.abc import Mapping
+from enum import StrEnum
+
+from registry.records.audit import Independence
+from registry.records.authority import Role
+from registry.records.case import Infeasible
+from registry.records.claim import ClaimEventKind, ClaimRelationKind, Direction, Form, PropertyClass, QuoteStatus, Relation
+from registry.records.classification import Basis, ClaimClass, ItemStatus, Mode, Standing
+from registry.records.contestation import ContestationStep
+from registry.records.dossier import Dispute, Lifecycle, RestrictionStatus, Staleness
+from registry.records.evidence import Access, Effect, EvidenceKind, Layer, Sign
+from registry.records.plan import ContextDesign
+from registry.records.spec import ScoringMethod
+from registry.records.supplement import Section, SpecRole
+from registry.records.trial import RunStatus
+
+SHAPES: Mapping[str, str] = {
+    "stable": "●",
+    "degraded": "◆",
+    "inverted": "▼",
+    "undetermined": "○",
+    "unaudited": "☐",
+    "unrestricted": "●",
+    "restricted": "◆",
+    "suspended": "▼",
+    "withdrawn": "▼",
+}
+"""A shape for each class and restriction, so that nothing is told by colour alone."""
+
+TITLES: Mapping[Section, str] = {
+    Section.SPECIFICATION: "Claim specification",
+    Section.READINGS: "Readings and what became of each",
+    Section.CONTEXTS: "Test and deployment contexts",
+    Section.ESTIMATES: "Estimates",
+    Section.MULTIPLICITY: "Several deployment specifications",
+    Section.NATURALNESS: "Cue naturalness",
+    Section.ABLATION: "Cue ablation",
+    Section.LAYERS: "Evidence layers",
+    Section.JUDGE: "Scorer: invariance and uncertainty",
+    Section.EXCLUSIONS: "Excluded responses",
+    Section.COVERAGE: "Coverage",
+    Section.CHECKLIST: "Minimum reporting checklist",
+    Section.PROVENANCE: "Provenance",
+    Section.RESOLUTION: "What would resolve it",
+    Section.HISTORY: "History, disputes and other audits",
+    Section.VERIFICATION: "How to verify this document",
+}
+
+NUMBERS: Mapping[Section, int] = {section: number for number, section in enumerate(Section, start=1)}
+
+_WORDS: tuple[tuple[StrEnum, str], ...] = (
+    (Independence.SELF, "the publisher audits itself"),
+    (Independence.COMMISSIONED, "commissioned by the publisher"),
+    (Independence.THIRD_PARTY, "independent third party"),
+    (Role.LAB, "lab"),
+    (Role.INSTITUTE, "institute"),
+    (Role.REGULATOR, "regulator"),
+    (Role.AUDITOR, "auditor"),
+    (Infeasible.TECHNICAL, "technically infeasible"),
+    (Infeasible.ONTOLOGICAL, "ontologically infeasible: no defensible one can exist"),
+    (Direction.HIGHER_IS_SAFER, "higher is safer"),
+    (Direction.LOWER_IS_SAFER, "lower is safer"),
+    (Direction.NOT_SAFETY, "not a safety property"),
+    (PropertyClass.CAPABILITY, "capability"),
+    (PropertyClass.COMPLIANCE_REFUSAL, "compliance and refusal"),
+    (PropertyClass.REASONING_MONITORABILITY, "reasoning and monitorability"),
+    (PropertyClass.DECEPTION_SCHEMING, "deception and scheming"),
+    (PropertyClass.AGENCY_META_TASK, "agency on meta-tasks"),
+    (Form.EXISTENCE, "existence: the behaviour was observed at least once"),
+    (Form.UPPER_BOUND, "upper bound"),
+    (Form.LOWER_BOUND, "lower bound"),
+    (Form.PREVALENCE, "prevalence: the score is this high in deployment"),
+    (Form.THRESHOLD, "threshold"),
+    (Relation.AT_MOST, "≤"),
+    (Relation.AT_LEAST, "≥"),
+    (QuoteStatus.VERBATIM, "verbatim"),
+    (QuoteStatus.PARAPHRASE, "paraphrase"),
+    (ClaimClass.STABLE, "stable"),
+    (ClaimClass.DEGRADED, "degraded"),
+    (ClaimClass.INVERTED, "inverted"),
+    (ClaimClass.UNDETERMINED, "undetermined"),
+    (Standing.ESTABLISHED, "established"),
+    (Standing.CANDIDATE, "candidate"),
+    (Standing.STRUCTURAL_RISK, "structural risk"),
+    (Standing.DIRECTION_VERIFIED, "direction verified"),
+    (Standing.OBSERVED_CONDITION, "observed condition only"),
+    (Mode.TECHNICAL, "technical"),
+    (Mode.ONTOLOGICAL, "ontological"),
+    (Mode.NOISY, "noisy"),
+    (Basis.REPLAY, "a locked replay"),
+    (Basis.REPORTED, "reported evidence"),
+    (Basis.NONE, "no evidence"),
+    (ItemStatus.REPORTED, "reported"),
+    (ItemStatus.MISSING, "MISSING"),
+    (ItemStatus.NOT_APPLICABLE, "not applicable"),
+    (ContestationStep.ANSWERED, "answered"),
+    (ContestationStep.UPHELD, "upheld"),
+    (ContestationStep.REJECTED, "rejected"),
+    (ContestationStep.ESCALATED, "escalated"),
+    (Lifecycle.RESERVED, "reserved"),
+    (Lifecycle.REGISTERED, "registered"),
+    (Lifecycle.PUBLISHED, "published"),
+    (Lifecycle.SUPERSEDED, "superseded"),
+    (Lifecycle.WITHDRAWN, "withdrawn"),
+    (Lifecycle.REJECTED, "rejected"),
+    (Dispute.UNDISPUTED, "undisputed"),
+    (Dispute.CONTESTED, "contested"),
+    (Dispute.UPHELD, "objection upheld"),
+    (Staleness.CURRENT, "current"),
+    (Staleness.POTENTIALLY_STALE, "potentially stale"),
+    (RestrictionStatus.UNAUDITED, "unaudited"),
+    (RestrictionStatus.UNRESTRICTED, "unrestricted"),
+    (RestrictionStatus.RESTRICTED, "restricted"),
+    (RestrictionStatus.SUSPENDED, "suspended"),
+    (RestrictionStatus.WITHDRAWN, "withdrawn"),
+    (RestrictionStatus.UNDETERMINED, "undetermined"),
+    (Access.AVAILABLE, "available"),
+    (Access.UNAVAILABLE, "unavailable"),
+    (Access.WITHHELD, "withheld"),
+    (Effect.AGAINST_CLAIM, "against the claim"),
+    (Effect.WITH_CLAIM, "with the claim"),
+    (Effect.UNKNOWN, "unknown"),
+    (EvidenceKind.OBSERVATION, "observation"),
+    (EvidenceKind.DEPARTURE, "departure"),
+    (EvidenceKind.PERTURBATION, "perturbation"),
+    (EvidenceKind.RISK_AMPLIFYING, "risk-amplifying evaluation"),
+    (EvidenceKind.ADVERSE, "adverse evaluation"),
+    (Layer.BEHAVIOURAL, "behavioural"),
+    (Layer.VERBALISED, "verbalised"),
+    (Layer.LATENT, "latent"),
+    (Layer.CUE_SENSITIVITY, "cue sensitivity"),
+    (Sign.POSITIVE, "positive: the evaluation scores higher than deployment"),
+    (Sign.NEGATIVE, "negative: deployment scores higher than the evaluation"),
+    (Sign.UNKNOWN, "unknown"),
+    (ContextDesign.RANDOM, "random: the contexts are a sample"),
+    (ContextDesign.FIXED, "fixed: the listed contexts are what is meant"),
+    (ContextDesign.NESTED, "nested: each task has contexts of its own"),
+    (ScoringMethod.PATTERN, "pattern"),
+    (ScoringMethod.JUDGE, "judge"),
+    (ScoringMethod.CHOICE, "choice"),
+    (ScoringMethod.LABEL, "human label"),
+    (ScoringMethod.EXTERNAL, "external score"),
+    (SpecRole.PROPERTY, "property φ"),
+    (SpecRole.SCORING, "scoring function"),
+    (SpecRole.TEST, "P_test"),
+    (SpecRole.DEPLOY, "P_deploy"),
+    (SpecRole.OTHER, "definition"),
+    (RunStatus.COMPLETED, "completed"),
+    (RunStatus.ABORTED, "aborted"),
+    (RunStatus.FAILED, "failed"),
+    (ClaimEventKind.RESERVE, "reserved"),
+    (ClaimEventKind.PUBLISH, "published"),
+    (ClaimEventKind.SUPERSEDE, "superseded"),
+    (ClaimEventKind.WITHDRAW, "withdrawn"),
+    (ClaimEventKind.REJECT, "rejected"),
+    (ClaimRelationKind.ALIAS, "is another name for"),
+    (ClaimRelationKind.RELATED, "is related to"),
+    (ClaimRelationKind.SPLITS, "splits"),
+    (ClaimRelationKind.MERGES, "merges"),
+    (ClaimRelationKind.RESTATES, "restates"),
+)
+_BY_TYPE: Mapping[tuple[type, str], str] = {(type(key), key.value): words for key, words in _WORDS}
+"""By type and value: members of two choices with one value are equal texts, and would be one key."""
+
+LAYER_MEANING: Mapping[Layer, tuple[str, str]] = {
+    Layer.BEHAVIOURAL: ("that behaviour changes with context", "by how much it would in the deployment that is claimed for"),
+    Layer.VERBALISED: ("that the model says it recognises a test", "that its behaviour changes; a mention rate is not ED"),
+    Layer.LATENT: ("that a representation of being tested is present", "that it is acted on; alone it moves no prevalence claim"),
+    Layer.CUE_SENSITIVITY: ("which features of a context a score depends on", "that deployment lacks those features"),
+}
+"""What each layer can and cannot support (paper section 4)."""
+
+
+def get_words(value: StrEnum) -> str:
+    """Return the words for *value*; raises KeyError for a choice that has none, which a test rules out."""
+    return _BY_TYPE[type(value), value.value]
