@@ -2,6 +2,7 @@
 
 import re
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
@@ -10,6 +11,8 @@ from rapidfuzz import fuzz
 from registry.intake.show import show_text
 
 _WORD = re.compile(r"\w+")
+_COMPARED = 600
+"""Characters of the quotation that are compared; enough to find its place."""
 _COMMON = 2_000
 """A word that occurs more often than this says nothing about the place."""
 
@@ -33,16 +36,16 @@ class NearestFinder:
 
     def find(self, quote: str) -> NearestPassage | None:
         """Return the nearest passage, None if no place shares enough with *quote*."""
-        quote = " ".join(quote[:2_000].split())
+        quote = " ".join(quote[:_COMPARED].split())
         best: tuple[float, int, int] | None = None
         for start in self._likely_starts(quote):
-            window = self._text[start : start + 3 * len(quote) + 100]
+            window = self._text[start : start + 2 * len(quote) + 200]
             aligned = fuzz.partial_ratio_alignment(quote, window)
             if aligned is not None and (best is None or aligned.score > best[0]):
                 best = (aligned.score, start + aligned.dest_start, start + aligned.dest_end)
         if best is None or best[0] < 50:
             return None
-        start, stop = self._whole_words(best[1], best[2])
+        start, stop = self._without_extra_words(quote, *self._whole_words(best[1], best[2]))
         passage = self._text[start:stop]
         return NearestPassage(start=start, passage=passage, difference=_difference(quote, passage))
 
@@ -66,6 +69,14 @@ class NearestFinder:
                 self._places.setdefault(found[0].lower(), []).append(found.start())
         return self._places
 
+    def _without_extra_words(self, quote: str, start: int, stop: int) -> tuple[int, int]:
+        """The passage without words at its ends that the quotation has nothing for."""
+        words = [(start + found.start(), start + found.end()) for found in re.finditer(r"\S+", self._text[start:stop])]
+        steps = _compare(quote.split(), [self._text[a:b] for a, b in words])
+        first = steps[0][4] if steps[0][0] == "insert" else 0
+        last = steps[-1][3] if steps[-1][0] == "insert" else len(words)
+        return (words[first][0], words[last - 1][1]) if first < last else (start, stop)
+
     def _whole_words(self, start: int, stop: int) -> tuple[int, int]:
         for _ in range(40):
             if start > 0 and not self._text[start - 1].isspace():
@@ -75,6 +86,10 @@ class NearestFinder:
         return start, stop
 
 
+def _compare(ours: list[str], theirs: list[str]) -> Sequence[tuple[str, int, int, int, int]]:
+    return SequenceMatcher(None, ours, theirs, autojunk=False).get_opcodes()
+
+
 def _words(text: str) -> list[str]:
     return [word.lower() for word in _WORD.findall(text)]
 
@@ -82,7 +97,7 @@ def _words(text: str) -> list[str]:
 def _difference(quote: str, passage: str) -> str:
     """The first five places where the words differ."""
     ours, theirs = quote.split(), passage.split()
-    steps = SequenceMatcher(None, ours, theirs, autojunk=False).get_opcodes()
+    steps = _compare(ours, theirs)
     parts = [
         f"“{show_text(' '.join(ours[a:b]), limit=80)}” → “{show_text(' '.join(theirs[c:d]), limit=80)}”"
         for step, a, b, c, d in steps

@@ -9,9 +9,7 @@ import pikepdf
 def build_pdf(pages: Sequence[str], *, bookmarks: Sequence[tuple[str, int]] = (), password: str | None = None) -> bytes:
     """Return a PDF with one page for each text, its lines set in Helvetica; an empty text gives a page without text."""
     document = pikepdf.new()
-    font = document.make_indirect(
-        pikepdf.Dictionary(Type=pikepdf.Name.Font, Subtype=pikepdf.Name.Type1, BaseFont=pikepdf.Name.Helvetica)
-    )
+    font = document.make_indirect(pikepdf.Dictionary(Type=pikepdf.Name.Font, Subtype=pikepdf.Name.Type1, BaseFont=pikepdf.Name.Helvetica))
     for text in pages:
         document.add_blank_page(page_size=(595, 842))
         page = document.pages[-1]

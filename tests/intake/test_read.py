@@ -97,7 +97,7 @@ def test_without_a_telling_name_the_content_decides(tmp_path: Path, data: bytes,
         ("card.txt", b"  \n\n", "card-without-text", "no letter or digit"),
         ("card.html", b"<html><script>var x = 1</script>", "card-without-text", "no letter or digit"),
         ("card.txt", bytes(range(256)) * 40 + zlib.compress(bytes(5000)), "card-not-supported", "no known encoding"),
-        ("card.pdf", build_pdf(["secret text"], password="open"), "card-encrypted", "asks for a password"),
+        ("card.pdf", build_pdf(["secret text"], password="open"), "card-encrypted", "asks for a password"),  # noqa: S106 - of a test file
         ("card.pdf", build_pdf(["text"])[:200], "card-damaged", "cannot be opened"),
         ("card.pdf", b"%PDF-1.7\n" + b"\x00garbage" * 50, "card-damaged", "cannot be opened"),
         ("card.pdf", build_pdf(["", ""]), "card-without-text", "OCR"),
@@ -149,7 +149,9 @@ def test_pages_without_text_are_named(tmp_path: Path) -> None:
     assert any("pages 2–3, 5 of 5" in warning for warning in card.warnings)
 
 
-@pytest.mark.parametrize(("encoding", "named"), [("latin-1", "CP1252"), ("utf-16", "UTF-16-LE"), ("utf-16-le", "UTF-16-LE"), ("utf-16-be", "UTF-16-BE")])
+@pytest.mark.parametrize(
+    ("encoding", "named"), [("latin-1", "CP1252"), ("utf-16", "UTF-16-LE"), ("utf-16-le", "UTF-16-LE"), ("utf-16-be", "UTF-16-BE")]
+)
 def test_another_encoding_is_read_and_named(tmp_path: Path, encoding: str, named: str) -> None:
     """Text that is not UTF-8 is decoded, and the warning says as what."""
     text = "Das Modell lehnte höchstens 5 % der Anfragen ab; die Prüfung währte über längere Zeiträume. Ähnlich für Übersetzungen.\n" * 5
