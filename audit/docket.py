@@ -3,11 +3,12 @@
 What an audit may rest on (basis) is decided here and nowhere else: `replay` needs a lock made before the run began.
 """
 
+from collections import Counter
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from audit.run import Outcome, run_case
-from audit.statistics.scores import ScoreTable
+from audit.run import Circumstances, Outcome, run_case
+from audit.statistics.scores import SCORED, ScoreTable
 from registry.errors import ConflictError, Fault, InputError, NotFoundError
 from registry.records.audit import Audit, EvidenceStatement, Result
 from registry.records.case import Case, CaseClaim
@@ -19,7 +20,7 @@ from registry.records.identifier import Kind, parse_identifier
 from registry.records.plan import Lock
 from registry.records.restriction import Restriction
 from registry.records.spec import PropertySpec
-from registry.records.trial import Provenance, Run, RunStatus
+from registry.records.trial import ExcludedCount, Provenance, Run, RunStatus
 from registry.store.view import View
 from registry.store.writer import Writer
 
@@ -83,7 +84,14 @@ def conclude(writer: Writer, file: AuditFile, scored: Scored | None) -> Conclude
     case = build_case(claim, get_property(writer, claim), file)
     if file.lock and scored:
         _check_specs(file.lock.payload, scored)
-    outcome = run_case(case, scored.table if scored else None, basis=basis, post_hoc=post_hoc)
+    outcome = run_case(
+        case,
+        scored.table if scored else None,
+        basis=basis,
+        post_hoc=post_hoc,
+        arms=(scored.test_arm, scored.deploy_arm) if scored else ("test", "deploy"),
+        circumstances=_find_circumstances(writer, file, scored, claim, locked=basis is Basis.REPLAY),
+    )
     known = next((one.payload for one in reversed(file.restrictions) if one.payload.table == _digest(scored)), None)
     if known is not None:
         return Concluded(audit=file.audit.payload.audit, restriction=known, outcome=outcome, is_new=False)
@@ -152,10 +160,31 @@ def _record_run(writer: Writer, file: AuditFile, scored: Scored, outcome: Outcom
         table=scored.table.sha256,
         source=scored.source,
         responses=sum(one.n.responses_test + one.n.responses_deploy for one in outcome.estimate.specs[:1]),
-        excluded=(),
+        excluded=_count_excluded(scored.table),
         provenance=scored.provenance,
     )
     return writer.append(Result(audit=run.audit, run=writer.append(run).seq, estimate=outcome.estimate)).seq
+
+
+def _find_circumstances(view: View, file: AuditFile, scored: Scored | None, claim: ClaimRevision, *, locked: bool) -> Circumstances:
+    """Return what the checklist reports of how the scores came to be and of who answers for P_deploy."""
+    specs = [view.find_spec(one.bare, one.revision) for one in map(parse_identifier, claim.deploy_contexts)]
+    owners = sorted({f"{one.payload.owner} ({one.payload.slug})" for one in specs if one is not None})
+    return Circumstances(
+        provenance=scored.provenance if scored else None,
+        lock=file.lock.payload if file.lock and locked else None,
+        deploy_owner=", ".join(owners) or None,
+    )
+
+
+def _count_excluded(table: ScoreTable) -> tuple[ExcludedCount, ...]:
+    """Count the responses without a score by arm and reason, in that order."""
+    pairs = Counter(zip(table.arm.codes.tolist(), table.excluded.codes.tolist(), strict=True))
+    return tuple(
+        ExcludedCount(arm=table.arm.labels[arm], reason=table.excluded.labels[reason], count=count)
+        for (arm, reason), count in sorted(pairs.items())
+        if reason != SCORED
+    )
 
 
 def _digest(scored: Scored | None) -> str | None:

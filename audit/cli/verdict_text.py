@@ -77,6 +77,7 @@ def summarise_audit(file: AuditFile) -> dict[str, Any]:
         "locked_at": f"{file.lock.entry.at:%Y-%m-%dT%H:%M:%SZ}" if file.lock else None,
         "class": outcome.classification.primary.class_.value if outcome else None,
         "standing": outcome.classification.primary.standing if outcome else None,
+        "mode": outcome.classification.primary.mode if outcome else None,
         "basis": outcome.basis.value if outcome else None,
     }
 
@@ -86,7 +87,8 @@ def build_audit_table(audits: Sequence[AuditFile]) -> Table:
     rows = []
     for file in audits:
         line = summarise_audit(file)
-        outcome = "no outcome yet" if line["class"] is None else f"{line['class']} · {line['standing'] or '–'} ({line['basis']})"
+        how = line["standing"] or line["mode"] or "standing not established"
+        outcome = "no outcome yet" if line["class"] is None else f"{line['class']} · {how} ({line['basis']})"
         rows.append((line["audit"], line["claim"], line["auditor"], "locked" if line["locked_at"] else "no lock", outcome))
     return build_table(("audit", "claim", "auditor", "lock", "outcome"), rows)
 

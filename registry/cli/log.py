@@ -21,7 +21,7 @@ def show(app: App, *, start: int | None, stop: int | None) -> None:
 
     with app.view() as view:
         last = min(stop or view.log_size, view.log_size)
-        said = list(view.entries(start or max(last - 19, 1), last))
+        said = list(view.entries(start or max(last - 19, 1), last + 1))
         size, origin = view.log_size, view.log_origin
     document = {"schema": "caveat/log/1", "origin": origin, "size": size, "entries": [summarise_entry(one) for one in said]}
     app.report(document, lambda console: console.print(build_history_table(said) if said else "The log is empty."))

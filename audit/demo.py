@@ -1,0 +1,118 @@
+"""The story that `caveat demo` tells, on bundled inputs, from an empty folder to printed supplements.
+
+Nothing in it is special to the demo: each step is what a command does. Its clock stands still and its salts are drawn from a fixed
+seed, so that everybody gets the same records and the same bytes; doing it twice changes nothing.
+"""
+
+import hashlib
+import itertools
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from audit.docket import Concluded, Scored, conclude, open_audit
+from audit.sources.table import read_table
+from registry.codec.documents import from_document
+from registry.codec.files import read_document
+from registry.errors import Fault, InputError
+from registry.intake.read import read_card
+from registry.records.authority import Authority, Role
+from registry.records.card import Card
+from registry.records.draft import AuditDraft
+from registry.registration.cards import CardNote, register_card
+from registry.registration.intake import register_file
+from registry.resources import find_resource
+from registry.store.ledger import Ledger
+from registry.store.schema import upgrade
+
+AUTHORITY = Authority(code="EXAMPLE", name="Example registry of the Caveat project", role=Role.AUDITOR)
+MOMENT = datetime(2026, 11, 21, 16, 0, tzinfo=UTC)
+STEPS = 11
+_RETROSPECTIVE = ("browsecomp", "nla-swe-bench", "nla-destructive", "openai-apollo", "sycophancy")
+_REPLAYED = ("correct", "shows_working", "cautions")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Story:
+    """What the demo came to."""
+
+    url: str
+    card: Card
+    audits: tuple[Concluded, ...]
+    """Retrospective ones first, then those of the recorded replay."""
+
+
+def tell_story(folder: Path, *, progress: Callable[[int], None]) -> Story:
+    """Build the registry in *folder* and conclude its audits; what is there already stays as it is.
+
+    Raises:
+        InputError: the folder holds files that are not the demo's.
+    """
+    url = _prepare(folder)
+    ledger = Ledger.open(url, clock=lambda: MOMENT, salt=_salts().__next__)
+    try:
+        card = _register(ledger)
+        progress(3)
+        audits = tuple(_audit(ledger, draft, tables, progress) for draft, tables in _list_audits())
+    finally:
+        ledger.close()
+    return Story(url=url, card=card, audits=audits)
+
+
+def _prepare(folder: Path) -> str:
+    database = folder / "caveat.db"
+    if folder.exists() and any(folder.iterdir()) and not database.exists():
+        found = "holds files, and none of them is a demo's registry"
+        raise InputError(Fault(code="folder-not-empty", where=str(folder), found=found, advice="choose another folder: caveat demo -o DIR"))
+    folder.mkdir(parents=True, exist_ok=True)
+    url = f"sqlite:///{database.resolve()}"
+    upgrade(url)
+    (folder / "registry.cfg").write_text(f"[registry]\nurl = sqlite:///{database.name}\nauthority = {AUTHORITY.code}\n", encoding="utf-8")
+    return url
+
+
+def _register(ledger: Ledger) -> Card:
+    """Register authority, retrospective claims, the example card and its claims, in this order."""
+    examples = find_resource("examples")
+    with ledger.write(actor=AUTHORITY.code) as writer:
+        if writer.find_authority(AUTHORITY.code) is None:
+            writer.append(AUTHORITY)
+    _add_claims(ledger, examples / "retrospective" / "claims.yaml")
+    note = CardNote(title="Example Assistant 1.5B: System Card", publisher="Example Lab", published=MOMENT.date())
+    text = read_card(examples / "card" / "card.pdf")
+    with ledger.write(actor=AUTHORITY.code) as writer:
+        card, _ = register_card(writer, text, note, authority=AUTHORITY.code)
+    _add_claims(ledger, examples / "card" / "claims.yaml")
+    return card
+
+
+def _add_claims(ledger: Ledger, path: Path) -> None:
+    register_file(ledger, path, owner=AUTHORITY.code, dry_run=False, progress=lambda _more: None)
+
+
+def _list_audits() -> Iterator[tuple[Path, tuple[Path, ...]]]:
+    """Give each audit file of the demo with its score tables."""
+    examples = find_resource("examples")
+    for name in _RETROSPECTIVE:
+        yield examples / "retrospective" / f"{name}.yaml", ()
+    for name in _REPLAYED:
+        yield examples / "recording" / f"{name}.yaml", (examples / "recording" / f"{name}.csv",)
+
+
+def _audit(ledger: Ledger, path: Path, tables: tuple[Path, ...], progress: Callable[[int], None]) -> Concluded:
+    draft = from_document(AuditDraft, read_document(path), where=str(path))
+    with ledger.write(actor=AUTHORITY.code) as writer:
+        file, _ = open_audit(writer, draft, auditor=AUTHORITY.code, locked=False)
+        scored = None
+        if tables:
+            table = read_table(tables, low=0, high=1)
+            scored = Scored(table=table, source=tables[0].name, started_at=None, provenance=draft.provenance)
+        concluded = conclude(writer, file, scored)
+    progress(1)
+    return concluded
+
+
+def _salts() -> Iterator[str]:
+    for number in itertools.count():
+        yield hashlib.sha256(f"caveat demo {number}".encode()).hexdigest()[:32]
