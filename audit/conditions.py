@@ -208,7 +208,7 @@ def has_departure(facts: Facts) -> bool:
 
 def has_recognition(facts: Facts) -> bool:
     """Latent or verbalised recognition, or a perturbation against the claim that nobody verified."""
-    return any(_is_recognition(one) or (_is_perturbation_against(one) and not one.verified) for one in facts.evidence)
+    return any(is_recognition(one) for one in facts.evidence)
 
 
 def has_perturbation_against(facts: Facts) -> bool:
@@ -257,8 +257,10 @@ def _is_perturbation_against(one: Evidence) -> bool:
     return _is_on_behaviour(one) and one.kind is EvidenceKind.PERTURBATION and one.effect is Effect.AGAINST_CLAIM
 
 
-def _is_recognition(one: Evidence) -> bool:
-    """A measured rate of zero is no recognition."""
+def is_recognition(one: Evidence) -> bool:
+    """Whether *one* shows recognition, or is an unverified perturbation, which counts as such. A measured rate of zero is none."""
+    if _is_perturbation_against(one) and not one.verified:
+        return True
     if one.access is not Access.AVAILABLE or one.layer not in (Layer.LATENT, Layer.VERBALISED):
         return False
     return one.finding is None or one.finding.value > 0

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable, Iterator, Mapping
 
-from audit.conditions import FEWEST_TASKS, Facts, find_observations, is_inverted_by_differential, is_own_model
+from audit.conditions import FEWEST_TASKS, Facts, find_observations, is_inverted_by_differential, is_own_model, is_recognition
 from audit.statistics.power import Extra, unseen_context_bound
 from audit.statistics.reading import resolve_deploy, resolve_difference
 from audit.wording import Unit, share
@@ -253,14 +253,14 @@ class Phrases(Mapping[str, str]):
     @property
     def recognition_sources(self) -> str:
         """The evidence of recognition."""
-        return self._sources(lambda one: one.layer in (Layer.LATENT, Layer.VERBALISED) or one.kind is EvidenceKind.PERTURBATION)
+        return self._sources(is_recognition)
 
     @property
     def expected_direction(self) -> str:
         """The sign of ED that the departure leads to expect."""
         sign = find_expected_sign(self._facts)
         if sign is None:
-            return "The direction is not stated."
+            return "The direction of the departure is not stated."
         lower = "lower" if sign is Sign.POSITIVE else "higher"
         return f"The expected sign of ED is {sign.value}: deployment scores {lower} than the evaluation."
 
@@ -328,18 +328,23 @@ def _find_boundaries(facts: Facts) -> tuple[float, ...]:
     return (math.copysign(facts.margin, value),)
 
 
+_LAYER_WORDS = {
+    Layer.BEHAVIOURAL: "behavioural evidence",
+    Layer.VERBALISED: "verbalised recognition",
+    Layer.LATENT: "latent recognition",
+    Layer.CUE_SENSITIVITY: "cue sensitivity",
+}
+
+
 def _describe(one: Evidence, *, foreign: bool) -> str:
-    text = one.summary or one.layer.value.replace("_", " ")
+    parts = [one.summary or _LAYER_WORDS[one.layer]]
     if one.finding is not None:
         number = share(one.finding.value) if one.finding.unit == "share" else f"{one.finding.value:g} {one.finding.unit}"
-        text += f", {number}"
-    if one.evaluation:
-        text += f", in {one.evaluation}"
-    if foreign:
-        text += f", on {one.model}"
-    if one.source:
-        text += f", {one.source}"
-    return text
+        parts.append(f"{number}, beside {one.finding.comparison}" if one.finding.comparison else number)
+    parts += [f"in {one.evaluation}"] if one.evaluation else []
+    parts += [f"on {one.model}"] if foreign else []
+    parts += [one.source] if one.source else []
+    return ", ".join(part.rstrip(".") for part in parts)
 
 
 def _count(number: int, noun: str) -> str:

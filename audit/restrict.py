@@ -50,7 +50,7 @@ def compose_original(case: Case) -> str:
     """Return the claim's words, or, where none are on record, the claim composed from its parts."""
     if case.claim.quote and case.claim.quote.strip():
         return case.claim.quote
-    text = _Claimed(case).sentence
+    text = _Claimed(case).compose()
     return f"{text[0].upper()}{text[1:]}."
 
 
@@ -80,19 +80,21 @@ class _Claimed:
         """What is scored, and on which model version."""
         return f"the {self._claim.property.name}" + (f" of {self._claim.model}" if self._claim.model else "")
 
-    @property
-    def sentence(self) -> str:
-        """Subject and predicate."""
-        claim, phrases = self._claim, self._phrases
+    def compose(self, place: str = "") -> str:
+        """Subject and predicate, with *place* (`in deployment`) where it belongs."""
+        claim, phrases, at = self._claim, self._phrases, f" {place}" if place else ""
         if claim.form is Form.EXISTENCE:
-            return f"the behaviour scored as {claim.property.name} occurs" + (f" in {claim.model}" if claim.model else "")
+            return f"the behaviour scored as {claim.property.name} occurs{at}" + (f" in {claim.model}" if claim.model else "")
         if claim.form is Form.PREVALENCE:
-            figure = phrases.reported or "what the evaluation shows"
-            return f"{self.subject} is {figure}"
+            return f"{self.subject} is {phrases.reported}{at}" if phrases.reported else f"{self.subject} is{at} what the evaluation shows"
         if claim.theta is None:
-            return f"{self.subject} keeps to a {phrases.limit_word} that is not published"
+            return f"{self.subject} keeps{at} to {_article(phrases.limit_word)} {phrases.limit_word} that is not published"
         word = "at most" if claim.effective_relation is Relation.AT_MOST else "at least"
-        return f"{self.subject} is {word} {phrases.theta}"
+        return f"{self.subject} is {word} {phrases.theta}{at}"
+
+
+def _article(word: str) -> str:
+    return "an" if word[0] in "aeiou" else "a"
 
 
 class _ReadingPhrases(Phrases):
@@ -109,7 +111,22 @@ class _ReadingPhrases(Phrases):
     @property
     def claimed(self) -> str:
         """The claim in a subordinate clause."""
-        return self._claimed.sentence
+        return self._claimed.compose()
+
+    @property
+    def claimed_in_deployment(self) -> str:
+        """The claim in a subordinate clause, as one about deployment."""
+        return self._claimed.compose("in deployment")
+
+    @property
+    def evaluated_only(self) -> str:
+        """The figure of the evaluation, and that it is no more than that."""
+        figure = self.test_figure
+        return (
+            f"{figure} It describes the evaluated contexts only."
+            if figure
+            else "What the evaluation shows, it shows of its own contexts only."
+        )
 
     @property
     def mode(self) -> str:

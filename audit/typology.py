@@ -284,7 +284,7 @@ WITHOUT_ESTIMATE = (
         condition=has_recognition,
         class_=ClaimClass.UNDETERMINED,
         mode=Mode.TECHNICAL,
-        why="The model is known to recognise evaluations ({recognition_sources}), but no behaviour is known to change with it; "
+        why="The model is known to recognise evaluations ({recognition_sources}), but no departure of its behaviour is documented; "
         "recognition alone says nothing of the figure in deployment.",
         resolves="A replay of the same tasks under deployment-continuous contexts.",
     ),
@@ -295,7 +295,7 @@ WITHOUT_ESTIMATE = (
         condition=always,
         class_=ClaimClass.UNDETERMINED,
         mode=Mode.TECHNICAL,
-        why="No evidence shows whether the figure holds in deployment: there is no replay and no behavioural comparison.",
+        why="Nothing on record shows whether the figure holds in deployment: no replay was made and no departure is documented.",
         resolves="A replay of the same tasks under deployment-continuous contexts.",
     ),
     Row(
