@@ -10,11 +10,12 @@ from registry.records.supplement import ClaimRow, Supplement
 from registry.report.numbers import format_exact, format_number, format_signed
 
 WIDTH = 660
-_LABEL, _VALUE, _GAP = 96, 108, 18
-_TOP, _ROW, _FOOT = 40, 25, 26
+_LABEL, _VALUE, _GAP = 92, 108, 14
+_TOP, _ROW, _FOOT = 36, 27, 24
 _MOST_ROWS = 12
-_PHI_WIDTH = 196
-_ED_WIDTH = WIDTH - _LABEL - _PHI_WIDTH - 2 * _VALUE - _GAP
+_ED_VALUE = 130
+_PHI_WIDTH = 176
+_ED_WIDTH = WIDTH - _LABEL - _PHI_WIDTH - _VALUE - _ED_VALUE - _GAP
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,6 +53,8 @@ class Line:
     """One line of the figure: a side, or a specification."""
 
     y: float
+    side: str | None
+    """`test` or `deploy` when the line stands for a side; None when it stands for a specification."""
     label: str
     is_test: bool
     phi: Mark
@@ -72,7 +75,9 @@ class EstimateFigure:
     """Pixel of θ; None without one."""
     theta_text: str | None
     fails: tuple[float, float] | None
-    """From which pixel to which the claim fails, the width of the shading; None without θ."""
+    """Left edge and width of where the claim fails; None without θ."""
+    theta_anchor: str
+    """From which end the label of θ is set, so that it stays on the axis: start or end."""
     band: tuple[float, float]
     """Left edge and width of ±δ."""
     zero: float
@@ -95,6 +100,7 @@ class ReportedFigure:
     theta: float | None
     theta_text: str | None
     fails: tuple[float, float] | None
+    theta_anchor: str
     margin_text: str | None
     title: str
     description: str
@@ -123,9 +129,18 @@ def build_estimate_figure(supplement: Supplement) -> EstimateFigure | None:
     rows = [_test_row(shown[0].phi_test, phi, lines)]
     for position, spec in enumerate(shown, start=1):
         y = _TOP + _ROW * (position + 0.5)
-        label = "Φ_deploy" if len(estimate.specs) == 1 else _shorten(spec.spec)
+        side = "deploy" if len(estimate.specs) == 1 else None
         ed_mark = _mark(spec.ed, ed, signed=True, lines=(-estimate.margin, estimate.margin))
-        rows.append(Line(y=y, label=label, is_test=False, phi=_mark(spec.phi_deploy, phi, signed=False, lines=lines), ed=ed_mark))
+        rows.append(
+            Line(
+                y=y,
+                side=side,
+                label=_shorten(spec.spec),
+                is_test=False,
+                phi=_mark(spec.phi_deploy, phi, signed=False, lines=lines),
+                ed=ed_mark,
+            )
+        )
     bottom = _TOP + _ROW * len(rows) + 4
     return EstimateFigure(
         height=bottom + _FOOT,
@@ -134,8 +149,9 @@ def build_estimate_figure(supplement: Supplement) -> EstimateFigure | None:
         ed=ed,
         rows=tuple(rows),
         theta=None if claim.theta is None else phi.place(claim.theta),
-        theta_text=None if claim.theta is None else f"θ = {format_exact(claim.theta)}",
+        theta_text=_theta_text(claim),
         fails=_failing(claim, phi),
+        theta_anchor=_anchor(claim, phi),
         band=_span(ed, -estimate.margin, estimate.margin),
         zero=ed.place(0.0),
         margin_text=f"±δ = {format_exact(estimate.margin)}",
@@ -155,10 +171,17 @@ def build_reported_figure(supplement: Supplement) -> ReportedFigure | None:
     values = [value for value in (said.value, said.low, said.high, claim.theta) if value is not None]
     axis = _axis(values, bounds=known, left=_LABEL, width=WIDTH - _LABEL - _VALUE)
     lines = (*known, *(() if claim.theta is None else (claim.theta,)))
-    mark = _mark(Bounded(value=said.value, low=said.low, high=said.high) if said.high is not None else _bare(said.value), axis, signed=False, lines=lines)
+    mark = _mark(
+        Bounded(value=said.value, low=said.low, high=said.high) if said.high is not None else _bare(said.value),
+        axis,
+        signed=False,
+        lines=lines,
+    )
     gap = None if claim.theta is None else said.value - claim.theta
     text = None if gap is None else f"inversion margin {format_signed(gap)}"
-    described = f"Reported by the card: {mark.text}, {mark.interval}." + ("" if claim.theta is None else f" θ is {format_exact(claim.theta)}.")
+    described = f"Reported by the card: {mark.text}, {mark.interval}." + (
+        "" if claim.theta is None else f" θ is {format_exact(claim.theta)}."
+    )
     return ReportedFigure(
         height=_TOP + _ROW + _FOOT + 4,
         bottom=_TOP + _ROW + 4,
@@ -166,8 +189,9 @@ def build_reported_figure(supplement: Supplement) -> ReportedFigure | None:
         y=_TOP + _ROW / 2,
         mark=mark,
         theta=None if claim.theta is None else axis.place(claim.theta),
-        theta_text=None if claim.theta is None else f"θ = {format_exact(claim.theta)}",
+        theta_text=_theta_text(claim),
         fails=_failing(claim, axis),
+        theta_anchor=_anchor(claim, axis),
         margin_text=text,
         title=described + " Nothing was measured in deployment.",
         description="One line with the number that the card reports; no deployment side is drawn because none was measured.",
@@ -190,7 +214,7 @@ def build_count_bars(claims: Sequence[ClaimRow]) -> tuple[CountBar, ...]:
 
 
 def _test_row(phi_test: Bounded, axis: Axis, lines: Sequence[float]) -> Line:
-    return Line(y=_TOP + _ROW * 0.5, label="Φ_test", is_test=True, phi=_mark(phi_test, axis, signed=False, lines=lines), ed=None)
+    return Line(y=_TOP + _ROW * 0.5, side="test", label="test", is_test=True, phi=_mark(phi_test, axis, signed=False, lines=lines), ed=None)
 
 
 def _find_lines(claim: ClaimRevision, estimate: Estimate) -> tuple[float, ...]:
@@ -260,6 +284,16 @@ def _failing(claim: ClaimRevision, axis: Axis) -> tuple[float, float] | None:
     if claim.relation is Relation.AT_MOST:
         return _span(axis, claim.theta, axis.high)
     return _span(axis, axis.low, claim.theta)
+
+
+def _theta_text(claim: ClaimRevision) -> str | None:
+    if claim.theta is None:
+        return None
+    return f"θ = {format_exact(claim.theta)}, claim fails {'above' if claim.relation is Relation.AT_MOST else 'below'}"
+
+
+def _anchor(claim: ClaimRevision, axis: Axis) -> str:
+    return "end" if claim.theta is not None and axis.place(claim.theta) > axis.left + axis.width / 2 else "start"
 
 
 def _span(axis: Axis, low: float, high: float) -> tuple[float, float]:

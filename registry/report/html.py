@@ -3,6 +3,7 @@
 import base64
 import hashlib
 import json
+import re
 from collections.abc import Callable, Mapping
 from datetime import UTC, date, datetime
 from enum import StrEnum
@@ -32,6 +33,7 @@ AnySupplement = Supplement | CardSupplement
 
 _MONTHS = ("January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December")
 _FOLDER = "report_templates"
+_UNIT = re.compile(r"(?<=\d) (?=%)")
 
 
 class Medium(StrEnum):
@@ -75,7 +77,9 @@ def build_html(supplement: AnySupplement, *, medium: Medium, covers: Covers | No
     if isinstance(supplement, Supplement):
         facts |= _claim_facts(supplement, environment)
     else:
-        facts |= {"bars": _draw(environment, "counts", bars=build_count_bars(supplement.claims), key="counts") if supplement.claims else None}
+        facts |= {
+            "bars": _draw(environment, "counts", bars=build_count_bars(supplement.claims), key="counts") if supplement.claims else None
+        }
     return environment.get_template(_template_name(supplement)).render(facts)
 
 
@@ -168,7 +172,7 @@ def _filters(covers: Covers | None) -> dict[str, Callable[..., Any]]:
         for name in ("Φ_test", "Φ_deploy", "P_test", "P_deploy"):
             letter, _, below = name.partition("_")
             safe = safe.replace(name, f"{letter}<sub>{below}</sub>")
-        return Markup(safe)  # noqa: S704  (escaped above)
+        return Markup(_UNIT.sub("\u00a0", safe))  # noqa: S704  (escaped above)
 
     return {
         "count": numbers.format_count,
@@ -212,7 +216,16 @@ def _draw_qr(text: str) -> Markup:
     """Return a QR code of *text* as SVG with a title; level M, so that it survives a bad copy."""
     buffer = BytesIO()
     segno.make(text, error="m", micro=False).save(
-        buffer, kind="svg", xmldecl=False, svgns=True, border=2, scale=2, title=f"QR code: {text}", nl=False, omitsize=False, light="#ffffff"
+        buffer,
+        kind="svg",
+        xmldecl=False,
+        svgns=True,
+        border=2,
+        scale=2,
+        title=f"QR code: {text}",
+        nl=False,
+        omitsize=False,
+        light="#ffffff",
     )
     return Markup(buffer.getvalue().decode())  # noqa: S704  (segno escapes the title)
 

@@ -12,7 +12,7 @@ from enum import StrEnum
 
 _FEWEST_WORDS_KEPT = 3
 _TOKEN = re.compile(
-    r"\s*(?:[-−+±<>≤≥=~]?\d+(?:[.,:/×]\d+)*(?:[eE][-+−]?\d+)?\s?%?|[^\W\d_]+(?:['’][^\W\d_]+)*|\w+|[^\w\s])|\s+",
+    r"\s*(?:[-−+±<>≤≥=~]?\d+(?:[.,:/×]\d+)*(?:[eE][-+−]?\d+)?(?:\s?%)?|[^\W\d_]+(?:['’][^\W\d_]+)*|\w+|[^\w\s])|\s+",
     re.UNICODE,
 )
 _WORD = re.compile(r"\w")

@@ -1,0 +1,73 @@
+"""A supplement read back from any of its forms: canonical JSON, the attachment of a PDF, or the script element of an HTML file."""
+
+import json
+import re
+from io import BytesIO
+
+from registry.codec.documents import from_json
+from registry.errors import Fault, InputError
+from registry.records.supplement import CardSupplement, Supplement
+
+ATTACHMENT = "supplement.json"
+LARGEST_RECORD_BYTES = 50_000_000
+
+_EMBEDDED = re.compile(rb'<script type="application/json" id="record">(.*?)</script>', re.DOTALL)
+_NOUNS: dict[str, type[Supplement] | type[CardSupplement]] = {
+    "caveat/supplement/1": Supplement,
+    "caveat/card-supplement/1": CardSupplement,
+}
+
+
+def read_supplement(data: bytes, *, where: str) -> Supplement | CardSupplement:
+    """Return the supplement in *data*: JSON, or a PDF or HTML file made by `registry.report`.
+
+    Drawing what comes back gives the bytes of the file again, if templates and libraries are the same.
+
+    Args:
+        where: what the file is called, for messages.
+
+    Raises:
+        InputError: nothing in it is a supplement, or it does not fit the record.
+    """
+    text = _find_record(data, where)
+    if len(text) > LARGEST_RECORD_BYTES:
+        raise InputError(Fault(code="file-too-large", where=where, found=f"a record of {len(text):,} bytes"))
+    schema = _read_schema(text, where)
+    if schema not in _NOUNS:
+        found = f"schema {schema!r}; expected {' or '.join(_NOUNS)}"
+        raise InputError(Fault(code="not-a-supplement", where=where, found=found))
+    return from_json(_NOUNS[schema], text, where=where)
+
+
+def _find_record(data: bytes, where: str) -> bytes:
+    if data.startswith(b"%PDF-"):
+        return _read_attachment(data, where)
+    if data.lstrip()[:1] == b"{":
+        return data
+    match = _EMBEDDED.search(data)
+    if match is None:
+        found = "neither a supplement in JSON, nor a PDF or HTML file that carries one"
+        raise InputError(Fault(code="not-a-supplement", where=where, found=found))
+    return match[1]
+
+
+def _read_attachment(data: bytes, where: str) -> bytes:
+    import pikepdf  # noqa: PLC0415  (only PDFs need it)
+
+    try:
+        with pikepdf.Pdf.open(BytesIO(data)) as pdf:
+            if ATTACHMENT not in pdf.attachments:
+                found = f"a PDF without the attachment {ATTACHMENT}"
+                raise InputError(Fault(code="not-a-supplement", where=where, found=found))
+            return bytes(pdf.attachments[ATTACHMENT].get_file().read_bytes())
+    except pikepdf.PdfError as error:
+        raise InputError(Fault(code="file-not-readable", where=where, found=f"not a PDF that can be read: {error}")) from error
+
+
+def _read_schema(text: bytes, where: str) -> str | None:
+    try:
+        document = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise InputError(Fault(code="not-json", where=where, found=str(error))) from error
+    schema = document.get("schema") if isinstance(document, dict) else None
+    return schema if isinstance(schema, str) else None

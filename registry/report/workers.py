@@ -1,0 +1,224 @@
+"""Supplements drawn in processes of their own: no layout runs longer than its time limit, and none takes the rest with it.
+
+A worker is `python -c …` with our own search path, spoken to by lengths and bytes over its pipes; it keeps WeasyPrint, the
+fonts and the parsed style sheet between documents.
+"""
+
+import json
+import os
+import select
+import struct
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from queue import SimpleQueue
+from types import TracebackType
+from typing import BinaryIO, Self
+
+from registry.errors import CaveatError, Fault, InputError, UnavailableError
+from registry.records.publication import OutputFormat
+from registry.report.html import AnySupplement, render_html, render_json
+from registry.report.read import read_supplement
+
+Progress = Callable[[int, int], None]
+
+_BOOT = "import sys, json; sys.path[:] = json.loads(sys.argv[1]); from registry.report.workers import serve; serve()"
+_LENGTH = struct.Struct(">cQ")
+_DRAWN, _REFUSED = b"D", b"R"
+_ERRORS: dict[int, type[CaveatError]] = {InputError.exit_code: InputError, UnavailableError.exit_code: UnavailableError}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Job:
+    """One file to be made."""
+
+    key: str
+    """What the caller calls it."""
+    supplement: AnySupplement
+    format: OutputFormat
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Made:
+    """What became of a job: either data or an error."""
+
+    key: str
+    format: OutputFormat
+    data: bytes | None
+    error: CaveatError | None
+
+
+def render_pdf(supplement: AnySupplement, *, time_limit_s: float) -> bytes:
+    """Return *supplement* as a PDF, drawn in a process that is ended after *time_limit_s* seconds.
+
+    Raises:
+        UnavailableError: Pango or HarfBuzz is missing, or the time limit was reached.
+        InputError: the record cannot be drawn.
+    """
+    with PdfWorker() as worker:
+        return worker.draw(supplement, time_limit_s=time_limit_s)
+
+
+def render_many(jobs: Sequence[Job], *, workers: int, time_limit_s: float, progress: Progress | None = None) -> Iterator[Made]:
+    """Yield what became of each job, as they are done; one that fails does not stop the others.
+
+    Args:
+        workers: how many processes draw at once; at least 1.
+        time_limit_s: for each PDF.
+        progress: called with the number done and the number of jobs.
+    """
+    waiting: SimpleQueue[Job | None] = SimpleQueue()
+    done: SimpleQueue[Made] = SimpleQueue()
+    for job in jobs:
+        waiting.put(job)
+    count = max(1, min(workers, len(jobs)))
+    for _ in range(count):
+        waiting.put(None)
+        threading.Thread(target=_work, args=(waiting, done, time_limit_s), daemon=True).start()
+    for number in range(1, len(jobs) + 1):
+        made = done.get()
+        if progress is not None:
+            progress(number, len(jobs))
+        yield made
+
+
+def _work(waiting: "SimpleQueue[Job | None]", done: "SimpleQueue[Made]", time_limit_s: float) -> None:
+    with PdfWorker() as worker:
+        while (job := waiting.get()) is not None:
+            done.put(_make(job, worker, time_limit_s))
+
+
+def _make(job: Job, worker: "PdfWorker", time_limit_s: float) -> Made:
+    try:
+        match job.format:
+            case OutputFormat.JSON:
+                data = render_json(job.supplement)
+            case OutputFormat.HTML:
+                data = render_html(job.supplement)
+            case OutputFormat.PDF:
+                data = worker.draw(job.supplement, time_limit_s=time_limit_s)
+    except CaveatError as error:
+        return Made(key=job.key, format=job.format, data=None, error=error)
+    except Exception as error:  # noqa: BLE001  (whatever one record does, the others are still to be drawn)
+        return Made(key=job.key, format=job.format, data=None, error=_refuse(job.supplement.identifier, error))
+    return Made(key=job.key, format=job.format, data=data, error=None)
+
+
+class PdfWorker:
+    """A process that draws PDFs, started when first needed and again after it had to be ended."""
+
+    def __init__(self) -> None:
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()
+
+    def draw(self, supplement: AnySupplement, *, time_limit_s: float) -> bytes:
+        """Return the PDF of *supplement*; raises as `render_pdf`."""
+        record = render_json(supplement)
+        process = self._start()
+        deadline = time.monotonic() + time_limit_s
+        try:
+            _send(_pipe(process.stdin), _DRAWN, record)
+            kind, size = _LENGTH.unpack(_receive(process, _LENGTH.size, deadline))
+            data = _receive(process, size, deadline)
+        except TimeoutError:
+            self.close()
+            found = f"drawing it took longer than {time_limit_s:g} s"
+            advice = "raise the time limit, or render HTML or JSON"
+            raise UnavailableError(Fault(code="pdf-time-limit", where=supplement.identifier, found=found, advice=advice)) from None
+        except (BrokenPipeError, EOFError):
+            self.close()
+            found = "the process that draws PDFs ended without an answer"
+            raise UnavailableError(Fault(code="pdf-worker-lost", where=supplement.identifier, found=found, advice="try again")) from None
+        if kind == _REFUSED:
+            raise _restore(data)
+        return data
+
+    def close(self) -> None:
+        """End the process, if there is one."""
+        process, self._process = self._process, None
+        if process is not None:
+            process.kill()
+            for pipe in (process.stdin, process.stdout):
+                if pipe is not None:
+                    _close_quietly(pipe)
+            process.wait()
+
+    def _start(self) -> "subprocess.Popen[bytes]":
+        if self._process is None or self._process.poll() is not None:
+            command = [sys.executable, "-c", _BOOT, json.dumps(sys.path)]
+            self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)  # noqa: S603  (our own interpreter)
+        return self._process
+
+
+def serve() -> None:
+    """Draw what comes in on standard input until it ends: the other side of `PdfWorker`."""
+    from registry.report.pdf import draw_pdf  # noqa: PLC0415  (only the worker pays for it)
+
+    incoming, outgoing = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
+    while len(head := incoming.read(_LENGTH.size)) == _LENGTH.size:
+        record = incoming.read(_LENGTH.unpack(head)[1])
+        try:
+            _send(outgoing, _DRAWN, draw_pdf(read_supplement(record, where="supplement")))
+        except CaveatError as error:
+            _send(outgoing, _REFUSED, _dump(error))
+        except Exception as error:  # noqa: BLE001  (the next document may well be drawable)
+            _send(outgoing, _REFUSED, _dump(_refuse("supplement", error)))
+
+
+def _refuse(where: str, error: Exception) -> CaveatError:
+    found = f"it cannot be drawn: {type(error).__name__}: {error}"
+    return InputError(Fault(code="not-drawable", where=where, found=found, advice="report this with the record (caveat report --json)"))
+
+
+def _dump(error: CaveatError) -> bytes:
+    faults = [{"code": one.code, "where": one.where, "found": one.found, "advice": one.advice} for one in error.faults]
+    return json.dumps({"exit_code": error.exit_code, "faults": faults}).encode()
+
+
+def _restore(data: bytes) -> CaveatError:
+    document = json.loads(data)
+    return _ERRORS.get(document["exit_code"], InputError)(Fault(**one) for one in document["faults"])
+
+
+def _pipe(pipe: "BinaryIO | None") -> BinaryIO:
+    if pipe is None:
+        raise EOFError
+    return pipe
+
+
+def _send(pipe: BinaryIO, kind: bytes, data: bytes) -> None:
+    pipe.write(_LENGTH.pack(kind, len(data)))
+    pipe.write(data)
+    pipe.flush()
+
+
+def _receive(process: "subprocess.Popen[bytes]", size: int, deadline: float) -> bytes:
+    """Return *size* bytes from the process; raises TimeoutError after *deadline* and EOFError when it ends."""
+    descriptor = _pipe(process.stdout).fileno()
+    chunks: list[bytes] = []
+    while size:
+        ready, _, _ = select.select([descriptor], [], [], max(0.0, deadline - time.monotonic()))
+        if not ready:
+            raise TimeoutError
+        chunk = os.read(descriptor, min(size, 1 << 20))
+        if not chunk:
+            raise EOFError
+        chunks.append(chunk)
+        size -= len(chunk)
+    return b"".join(chunks)
+
+
+def _close_quietly(pipe: BinaryIO) -> None:
+    try:
+        pipe.close()
+    except BrokenPipeError:
+        return
