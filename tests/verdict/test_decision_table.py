@@ -1,0 +1,290 @@
+"""Every row of the decision table, by a case that it and no row before it decides."""
+
+import string
+
+import pytest
+
+from audit.classify import classify
+from audit.conditions import FEWEST_CONTEXTS, FEWEST_TASKS
+from audit.phrases import Phrases
+from audit.restrict import restrict
+from audit.sentences import WORDINGS
+from audit.statistics.design import ENOUGH_TASKS
+from audit.statistics.moments import ENOUGH_CONTEXTS
+from audit.typology import ACROSS_SPECS, WITH_ESTIMATE, WITHOUT_ESTIMATE, WITHOUT_LOCK
+from registry.records.case import Case, Deployment, Infeasible, Scoring
+from registry.records.claim import Form, Relation
+from registry.records.classification import ClaimClass, Mode, Standing
+from registry.records.estimate import Estimate
+from registry.records.evidence import Effect, EvidenceKind, Finding, Layer, Sign
+from tests.verdict.cases import OTHER_MODEL, build_case, build_estimate, build_evidence, build_spec
+
+STABLE, DEGRADED, INVERTED, UNDETERMINED = ClaimClass.STABLE, ClaimClass.DEGRADED, ClaimClass.INVERTED, ClaimClass.UNDETERMINED
+LATENT = build_evidence(Layer.LATENT, finding=Finding(value=0.16, unit="share"))
+PERTURBED = build_evidence(kind=EvidenceKind.PERTURBATION, effect=Effect.AGAINST_CLAIM, verified=True)
+LIMIT = build_case(theta=0.10)
+NONE_TECHNICAL = Deployment(defensible=False, infeasible=Infeasible.TECHNICAL)
+NONE_ONTOLOGICAL = Deployment(defensible=False, infeasible=Infeasible.ONTOLOGICAL)
+INSIDE, BEYOND = (0.04, 0.01, 0.09), (0.25, 0.1236, 0.4012)
+
+Expected = tuple[str, ClaimClass, Standing | None, Mode | None, ClaimClass | None]
+
+ROWS: list[tuple[Case, Estimate | None, Expected]] = [
+    (
+        build_case(theta=0.1, deployment=NONE_TECHNICAL),
+        build_estimate(),
+        ("no-deployment-technical", UNDETERMINED, None, Mode.TECHNICAL, None),
+    ),
+    (
+        build_case(Form.PREVALENCE, deployment=NONE_ONTOLOGICAL),
+        build_estimate(),
+        ("no-deployment-ontological", UNDETERMINED, None, Mode.ONTOLOGICAL, None),
+    ),
+    (
+        build_case(theta=0.1, scoring=Scoring(invariant=False)),
+        build_estimate(),
+        ("scorer-not-invariant", UNDETERMINED, None, Mode.TECHNICAL, INVERTED),
+    ),
+    (LIMIT, build_estimate(build_spec(tasks=19)), ("too-few-tasks", UNDETERMINED, None, Mode.TECHNICAL, INVERTED)),
+    (LIMIT, build_estimate(build_spec(contexts=4)), ("too-few-contexts", UNDETERMINED, None, Mode.TECHNICAL, INVERTED)),
+    (LIMIT, build_estimate(build_spec(intervals=False)), ("no-interval", UNDETERMINED, None, Mode.TECHNICAL, INVERTED)),
+    (build_case(theta=None), build_estimate(), ("theta-unpublished", UNDETERMINED, None, Mode.TECHNICAL, None)),
+    (LIMIT, build_estimate(build_spec(test=0.2)), ("not-met-in-test", UNDETERMINED, None, Mode.TECHNICAL, None)),
+    (LIMIT, build_estimate(), ("deploy-wholly-beyond", INVERTED, Standing.ESTABLISHED, None, None)),
+    (LIMIT, build_estimate(build_spec(deploy=(0.25, 0.1, 0.4))), ("deploy-point-beyond", UNDETERMINED, None, Mode.NOISY, INVERTED)),
+    (LIMIT, build_estimate(build_spec(deploy=INSIDE)), ("deploy-wholly-inside", STABLE, Standing.ESTABLISHED, None, None)),
+    (LIMIT, build_estimate(build_spec(deploy=(0.05, 0.01, 0.11))), ("deploy-straddles", UNDETERMINED, None, Mode.NOISY, STABLE)),
+    (
+        build_case(Form.PREVALENCE),
+        build_estimate(build_spec(deploy=(0.06, 0.03, 0.09))),
+        ("ed-within-margin", STABLE, Standing.ESTABLISHED, None, None),
+    ),
+    (build_case(Form.PREVALENCE), build_estimate(), ("ed-wholly-outside", DEGRADED, Standing.ESTABLISHED, None, None)),
+    (
+        build_case(Form.PREVALENCE),
+        build_estimate(build_spec(deploy=(0.06, 0.01, 0.2))),
+        ("ed-straddles", UNDETERMINED, None, Mode.NOISY, STABLE),
+    ),
+    (build_case(Form.EXISTENCE), build_estimate(), ("observed", STABLE, Standing.OBSERVED_CONDITION, None, None)),
+    (build_case(Form.EXISTENCE), build_estimate(build_spec(test=0.0)), ("not-observed", UNDETERMINED, None, Mode.TECHNICAL, None)),
+    (build_case(theta=0.1, deployment=NONE_TECHNICAL), None, ("no-deployment-technical", UNDETERMINED, None, Mode.TECHNICAL, None)),
+    (
+        build_case(Form.PREVALENCE, deployment=NONE_ONTOLOGICAL, evidence=(build_evidence(kind=EvidenceKind.DEPARTURE),)),
+        None,
+        ("no-deployment-ontological", UNDETERMINED, None, Mode.ONTOLOGICAL, None),
+    ),
+    (
+        build_case(Form.EXISTENCE, evidence=(build_evidence(kind=EvidenceKind.OBSERVATION),)),
+        None,
+        ("documented-observation", STABLE, Standing.OBSERVED_CONDITION, None, None),
+    ),
+    (build_case(Form.EXISTENCE), None, ("no-documented-observation", UNDETERMINED, None, Mode.TECHNICAL, None)),
+    (
+        build_case(Form.PREVALENCE, evidence=(build_evidence(kind=EvidenceKind.DEPARTURE),)),
+        None,
+        ("documented-departure", DEGRADED, None, None, None),
+    ),
+    (build_case(Form.PREVALENCE, evidence=(LATENT,)), None, ("recognition-only", UNDETERMINED, None, Mode.TECHNICAL, None)),
+    (build_case(Form.PREVALENCE), None, ("nothing-behavioural", UNDETERMINED, None, Mode.TECHNICAL, None)),
+    (build_case(theta=0.1, evidence=(PERTURBED,)), None, ("verified-perturbation", INVERTED, Standing.STRUCTURAL_RISK, None, None)),
+    (
+        build_case(
+            theta=0.1,
+            evidence=(build_evidence(kind=EvidenceKind.PERTURBATION, effect=Effect.AGAINST_CLAIM, verified=True, model=OTHER_MODEL),),
+        ),
+        None,
+        ("perturbation-on-another-model", INVERTED, Standing.CANDIDATE, None, None),
+    ),
+    (
+        build_case(theta=0.1, evidence=(LATENT,), suppressible=True),
+        None,
+        ("recognised-and-suppressible", INVERTED, Standing.CANDIDATE, None, None),
+    ),
+    (
+        build_case(Form.UPPER_BOUND, theta=0.5, evidence=(build_evidence(kind=EvidenceKind.RISK_AMPLIFYING, verified=True),)),
+        None,
+        ("verified-direction", STABLE, Standing.DIRECTION_VERIFIED, None, None),
+    ),
+    (build_case(theta=0.1, evidence=(LATENT,)), None, ("nothing-decides", UNDETERMINED, None, Mode.TECHNICAL, None)),
+    (
+        LIMIT,
+        build_estimate(build_spec(name="a", deploy=(0.25, 0.101, 0.4)), build_spec(name="b", deploy=INSIDE)),
+        ("not-after-holm", UNDETERMINED, None, Mode.NOISY, INVERTED),
+    ),
+    (
+        LIMIT,
+        build_estimate(build_spec(name="a", deploy=INSIDE), build_spec(name="b", deploy=(0.05, 0.01, 0.11))),
+        ("specs-differ", UNDETERMINED, None, Mode.NOISY, STABLE),
+    ),
+]
+
+
+@pytest.mark.parametrize(("case", "estimate", "expected"), ROWS, ids=[f"{row[2][0]}-{number}" for number, row in enumerate(ROWS)])
+def test_row_decides_the_case_made_for_it(case: Case, estimate: Estimate | None, expected: Expected) -> None:
+    """Rule, class, standing, mode and candidate are those of the row."""
+    verdict = classify(case, estimate, adjusted=widen(estimate)).primary
+
+    assert (verdict.rule, verdict.class_, verdict.standing, verdict.mode, verdict.candidate) == expected
+
+
+def widen(estimate: Estimate | None) -> object:
+    """Intervals at another level for the made-up specifications: 0.02 wider at both ends."""
+    if estimate is None or len(estimate.specs) == 1:
+        return None
+
+    def at(level: float) -> Estimate:
+        wider = [
+            build_spec(
+                name=one.spec,
+                test=one.phi_test.value,
+                deploy=(one.phi_deploy.value, (one.phi_deploy.low or 0) - 0.02, (one.phi_deploy.high or 1) + 0.02),
+            )
+            for one in estimate.specs
+        ]
+        return build_estimate(*wider, level=level)
+
+    return at
+
+
+def test_every_row_is_reached() -> None:
+    """No row of the tables is dead: each is the rule of at least one case above."""
+    rows = {row.name for table in (WITH_ESTIMATE, WITHOUT_ESTIMATE, ACROSS_SPECS) for row in table}
+
+    assert rows == {expected[0] for _, _, expected in ROWS}
+
+
+def test_rows_of_one_table_have_names_of_their_own() -> None:
+    """A rule in a record leads to one row."""
+    for table in (WITH_ESTIMATE, WITHOUT_ESTIMATE, ACROSS_SPECS):
+        names = [row.name for row in table]
+
+        assert len(names) == len(set(names))
+
+
+def test_rows_of_one_name_are_one_row() -> None:
+    """Where a rule stands in both tables it means the same."""
+    with_estimate = {row.name: row for row in WITH_ESTIMATE}
+
+    assert all(with_estimate.get(row.name, row) is row for row in WITHOUT_ESTIMATE)
+
+
+@pytest.mark.parametrize("table", [WITH_ESTIMATE, WITHOUT_ESTIMATE])
+def test_each_form_ends_in_a_row_without_a_condition(table: tuple[object, ...]) -> None:
+    """The table is total."""
+    from audit.conditions import always
+    from audit.typology import Row
+
+    for form in Form:
+        rows = [row for row in table if isinstance(row, Row) and form in row.forms]
+
+        assert rows[-1].condition is always
+
+
+def test_every_placeholder_of_a_row_is_a_phrase() -> None:
+    """A sentence never asks for a phrase that does not exist."""
+    known = {name for name in dir(Phrases) if not name.startswith("_")}
+    texts = [text for table in (WITH_ESTIMATE, WITHOUT_ESTIMATE, ACROSS_SPECS) for row in table for text in (row.why, row.resolves or "")]
+    asked = {name for text in texts for _, name, _, _ in string.Formatter().parse(text) if name}
+
+    assert asked <= known
+
+
+def test_every_rule_has_its_wording_and_every_established_one_a_second() -> None:
+    """A restricted claim can be composed for whatever row decides."""
+    rows = {row.name: row for table in (WITH_ESTIMATE, WITHOUT_ESTIMATE, ACROSS_SPECS) for row in table}
+    plain = [rule for wording in WORDINGS if not wording.demoted for rule in wording.rules]
+    demoted = [rule for wording in WORDINGS if wording.demoted for rule in wording.rules]
+
+    assert sorted(plain) == sorted(rows)
+    assert sorted(demoted) == sorted(name for name, row in rows.items() if row.standing is Standing.ESTABLISHED)
+
+
+def test_every_established_class_has_its_demotion() -> None:
+    """Scores without a lock never leave an established class as it is."""
+    established = {row.class_ for row in WITH_ESTIMATE if row.standing is Standing.ESTABLISHED}
+
+    assert established == set(WITHOUT_LOCK)
+    assert all(demotion.standing is not Standing.ESTABLISHED for demotion in WITHOUT_LOCK.values())
+
+
+def test_the_table_and_the_statistics_ask_for_the_same_design() -> None:
+    """The two rooms that name the minimum design name the same one."""
+    assert (FEWEST_TASKS, FEWEST_CONTEXTS) == (ENOUGH_TASKS, ENOUGH_CONTEXTS)
+
+
+@pytest.mark.parametrize("contexts", ["fixed", "nested"])
+def test_few_contexts_block_nothing_where_contexts_are_no_sample(contexts: str) -> None:
+    """Only random contexts need five a side."""
+    verdict = classify(LIMIT, build_estimate(build_spec(contexts=1), contexts=contexts)).primary
+
+    assert verdict.rule == "deploy-wholly-beyond"
+
+
+def test_fixed_contexts_are_said_to_condition_the_verdict() -> None:
+    """Every sentence on fixed contexts says so."""
+    estimate = build_estimate(contexts="fixed")
+    classification = classify(LIMIT, estimate)
+
+    assert "Conditional on these contexts" in classification.primary.why
+    assert "Conditional on these contexts" in restrict(LIMIT, classification, estimate).restricted
+
+
+@pytest.mark.parametrize(
+    ("evidence", "rule"),
+    [
+        ((build_evidence(kind=EvidenceKind.PERTURBATION, effect=Effect.AGAINST_CLAIM),), "recognised-and-suppressible"),
+        ((build_evidence(Layer.LATENT, finding=Finding(value=0.0, unit="share")),), "nothing-decides"),
+        ((LATENT, build_evidence(kind=EvidenceKind.PERTURBATION, effect=Effect.WITH_CLAIM, verified=True)), "nothing-decides"),
+        ((LATENT, build_evidence(kind=EvidenceKind.OBSERVATION)), "recognised-and-suppressible"),
+        ((LATENT, PERTURBED), "verified-perturbation"),
+    ],
+)
+def test_evidence_on_a_suppressible_property(evidence: tuple[object, ...], rule: str) -> None:
+    """Unverified perturbations count as recognition, a rate of zero does not, verified behaviour ends the suspicion or sharpens it."""
+    assert classify(build_case(theta=0.1, evidence=evidence, suppressible=True), None).primary.rule == rule  # type: ignore[arg-type]
+
+
+def test_latent_evidence_with_a_kind_never_moves_a_prevalence_claim() -> None:
+    """Only behaviour moves a prevalence claim off undetermined."""
+    case = build_case(Form.PREVALENCE, evidence=(build_evidence(Layer.LATENT, EvidenceKind.DEPARTURE),))
+
+    assert classify(case, None).primary.class_ is UNDETERMINED
+
+
+def test_a_bound_that_its_card_does_not_meet_is_not_stable() -> None:
+    """A verified direction does not help a bound whose own figure breaks it; the reading says so first."""
+    evidence = (build_evidence(kind=EvidenceKind.RISK_AMPLIFYING, verified=True),)
+    verdict = classify(build_case(Form.UPPER_BOUND, theta=0.1, reported=0.2, evidence=evidence), None).primary
+
+    assert verdict.class_ is UNDETERMINED
+    assert verdict.not_met_in_test
+    assert verdict.why.startswith("Not met in test")
+
+
+def test_a_lower_bound_is_inverted_from_above() -> None:
+    """For `>=` the inversion has a positive ED."""
+    case = build_case(Form.LOWER_BOUND, theta=0.8)
+    verdict = classify(case, build_estimate(build_spec(test=0.9, deploy=(0.5, 0.4, 0.6)))).primary
+
+    assert (verdict.rule, verdict.direction) == ("deploy-wholly-beyond", Sign.POSITIVE)
+    assert "above Φ_test − θ = 10.0 percentage points" in verdict.why
+
+
+def test_an_unpublished_threshold_prints_what_would_be_inverted_and_stable() -> None:
+    """θ unpublished with an estimate: both ranges of θ are printed, and the prevalence reading follows."""
+    classification = classify(build_case(theta=None), build_estimate())
+
+    assert "any θ from 5.0 % to below 12.4 % would be inverted" in classification.primary.why
+    assert "at or above 40.1 % would be stable" in classification.primary.why
+    assert Form.PREVALENCE in [reading.form for reading in classification.readings]
+    assert classification.inversion_margin is None
+
+
+def test_an_unpublished_lower_threshold_prints_its_ranges() -> None:
+    """For `>=` the ranges are mirrored; where no θ could be inverted, that is said."""
+    case = build_case(theta=None, relation=Relation.AT_LEAST)
+    inverted = classify(case, build_estimate(build_spec(test=0.9, deploy=(0.5, 0.4, 0.6)))).primary.why
+    stable = classify(case, build_estimate(build_spec(test=0.5, deploy=(0.5, 0.4, 0.6)))).primary.why
+
+    assert "any θ from above 60.0 % to 90.0 % would be inverted" in inverted
+    assert "no θ that the evaluation itself meets would be inverted" in stable
