@@ -163,6 +163,8 @@ def _find_specs(table: ScoreTable, test_rows: Rows, *, test: str, deploy: str) -
     several is refused, because it could mean a test side of its own or a slip.
     """
     rows = np.flatnonzero(table.arm.codes == table.arm.find(deploy))
+    if not table.spec.labels:
+        return [(DEFAULT_SPEC, rows)]
     codes = table.spec.codes[rows]
     named = np.unique(codes[codes != SCORED])
     faults = []

@@ -47,8 +47,8 @@ def remark_design(moments: Moments, tally: Tally) -> Iterator[Remark]:
 
 def looks_nested(cells: Cells) -> bool:
     """Tell whether no two tasks share a context although there are several tasks."""
-    tasks, contexts = len(np.unique(cells.task)), len(np.unique(cells.context))
-    return tasks > 1 and contexts == len(cells.context)
+    several = int(np.count_nonzero(np.bincount(cells.task))) > 1
+    return several and int(np.bincount(cells.context).max()) == 1
 
 
 def find_shared_context(cells: Cells) -> tuple[int, int] | None:

@@ -1,0 +1,51 @@
+"""Score tables made in memory, for tests."""
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from audit.statistics.scores import Floats, Labelled, ScoreTable, TableFile
+
+Row = tuple[str, str, str, str, float | None]
+"""Task, arm, context, sample, score (None: excluded)."""
+
+
+def label(texts: Sequence[str | None]) -> Labelled:
+    """Codes in the sorted order of the texts."""
+    labels = tuple(sorted({text for text in texts if text is not None}))
+    place = {text: code for code, text in enumerate(labels)}
+    codes = [-1 if text is None else place[text] for text in texts]
+    return Labelled(codes=np.array(codes, dtype=np.int32), labels=labels)
+
+
+def build_table(rows: Iterable[Row], *, specs: Sequence[str | None] | None = None, low: float = 0.0, high: float = 1.0) -> ScoreTable:
+    """A table of rows; `specs` names the specification of each."""
+    listed = list(rows)
+    scores = [row[4] for row in listed]
+    return ScoreTable(
+        task=label([row[0] for row in listed]),
+        arm=label([row[1] for row in listed]),
+        context=label([row[2] for row in listed]),
+        spec=label(specs if specs is not None else [None] * len(listed)),
+        sample=label([row[3] for row in listed]),
+        excluded=label(["refused" if score is None else None for score in scores]),
+        score=np.array([np.nan if score is None else score for score in scores]),
+        low=low,
+        high=high,
+        files=(TableFile(name="scores.csv", sha256="0" * 64, rows=len(listed)),),
+    )
+
+
+def list_rows(test: Floats, deploy: Floats) -> list[Row]:
+    """Rows of two arrays [task, context, sample]; NaN becomes an excluded response."""
+    rows: list[Row] = []
+    for arm, block in (("test", test), ("deploy", deploy)):
+        for (task, context, sample), score in np.ndenumerate(block):
+            rows.append((f"t{task:05d}", arm, f"c{context:03d}", str(sample), None if np.isnan(score) else float(score)))
+    return rows
+
+
+def build_crossed(test: Floats, deploy: Floats, *, low: float = 0.0, high: float = 1.0) -> ScoreTable:
+    """A table in which every task meets every context; arrays are [task, context, sample] or [task, context]."""
+    blocks = [block[:, :, np.newaxis] if block.ndim == 2 else block for block in (test, deploy)]
+    return build_table(list_rows(blocks[0], blocks[1]), low=low, high=high)
