@@ -16,6 +16,7 @@ from registry.records.claim import ClaimRevision
 from registry.records.classification import Basis
 from registry.records.dossier import AuditFile
 from registry.records.draft import AuditDraft
+from registry.records.estimate import Estimate
 from registry.records.identifier import Kind, parse_identifier
 from registry.records.plan import Lock
 from registry.records.restriction import Restriction
@@ -82,8 +83,6 @@ def conclude(writer: Writer, file: AuditFile, scored: Scored | None) -> Conclude
     claim = get_claim(writer, file.audit.payload.claim)
     basis, post_hoc = _decide_basis(file, scored)
     case = build_case(claim, get_property(writer, claim), file)
-    if file.lock and scored:
-        _check_specs(file.lock.payload, scored)
     outcome = run_case(
         case,
         scored.table if scored else None,
@@ -92,6 +91,8 @@ def conclude(writer: Writer, file: AuditFile, scored: Scored | None) -> Conclude
         arms=(scored.test_arm, scored.deploy_arm) if scored else ("test", "deploy"),
         circumstances=_find_circumstances(writer, file, scored, claim, locked=basis is Basis.REPLAY),
     )
+    if file.lock and scored and outcome.estimate:
+        _check_specs(file.lock.payload, scored, outcome.estimate)
     known = next((one.payload for one in reversed(file.restrictions) if one.payload.table == _digest(scored)), None)
     if known is not None:
         return Concluded(audit=file.audit.payload.audit, restriction=known, outcome=outcome, is_new=False)
@@ -112,9 +113,9 @@ def conclude(writer: Writer, file: AuditFile, scored: Scored | None) -> Conclude
 
 
 def _decide_basis(file: AuditFile, scored: Scored | None) -> tuple[Basis, bool]:
-    """Return the basis, and whether the outcome is post hoc."""
+    """Return the basis, and whether the outcome is post hoc: nothing shows that the plan preceded the scores."""
     if file.lock is None:
-        return (Basis.REPORTED if scored or file.evidence else Basis.NONE), False
+        return (Basis.REPORTED if scored or file.evidence else Basis.NONE), scored is not None
     if scored is None:
         raise ConflictError(
             Fault(
@@ -191,8 +192,8 @@ def _digest(scored: Scored | None) -> str | None:
     return scored.table.sha256 if scored else None
 
 
-def _check_specs(lock: Lock, scored: Scored) -> None:
-    found = sorted(scored.table.spec.labels)
+def _check_specs(lock: Lock, scored: Scored, estimate: Estimate) -> None:
+    found = sorted(one.spec for one in estimate.specs)
     if sorted(lock.deploy_specs) != found:
         raise ConflictError(
             Fault(

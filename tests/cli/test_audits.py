@@ -1,0 +1,125 @@
+"""A claim on its whole way, by the command line: lock, scores, outcome, what the registry then says."""
+
+from pathlib import Path
+
+from tests.cli.conftest import Caveat
+from tests.cli.scenario import register, write_audit, write_scores
+
+
+def test_a_lock_before_the_run_gives_a_replay(caveat: Caveat, tmp_path: Path) -> None:
+    """Scores made after the lock establish what they show: here that θ is exceeded."""
+    claim, *_ = register(caveat, tmp_path)
+    audit = caveat("audit", "lock", write_audit(tmp_path, claim), "--json").document["audit"]
+    scores = write_scores(tmp_path / "scores.csv", test=0.05, deploy=0.4)
+
+    done = caveat("audit", "import", audit, scores, "--run-date", "2999-01-01", "--json")
+
+    assert done.code == 0, done.err
+    restriction = done.document["restriction"]
+    primary = restriction["classification"]["readings"][0]
+    assert (primary["class"], primary["standing"], restriction["basis"]) == ("inverted", "established", "replay")
+    assert restriction["post_hoc"] is False
+    shown = caveat("claim", "show", claim, "--json").document
+    assert shown["status"]["restriction"] == "withdrawn"
+    assert [len(shown["audits"][0][part]) for part in ("runs", "results", "restrictions")] == [1, 1, 1]
+
+
+def test_without_a_lock_the_same_scores_are_only_reported(caveat: Caveat, tmp_path: Path) -> None:
+    """Reported evidence restricts and never establishes; the outcome is post hoc."""
+    claim, *_ = register(caveat, tmp_path)
+    scores = write_scores(tmp_path / "scores.csv", test=0.05, deploy=0.4)
+
+    restriction = caveat("audit", "import", write_audit(tmp_path, claim), scores, "--json").document["restriction"]
+
+    primary = restriction["classification"]["readings"][0]
+    assert (primary["class"], primary["standing"], restriction["basis"]) == ("inverted", "candidate", "reported")
+    assert restriction["post_hoc"] is True
+    assert caveat("claim", "show", claim, "--json").document["status"]["restriction"] == "suspended"
+
+
+def test_a_run_older_than_its_lock_is_post_hoc(caveat: Caveat, tmp_path: Path) -> None:
+    """A lock made when the scores were there already proves nothing; no run is recorded under it."""
+    claim, *_ = register(caveat, tmp_path)
+    audit = caveat("audit", "lock", write_audit(tmp_path, claim), "--json").document["audit"]
+    scores = write_scores(tmp_path / "scores.csv", test=0.05, deploy=0.4)
+
+    restriction = caveat("audit", "import", audit, scores, "--run-date", "2020-01-01", "--json").document["restriction"]
+
+    assert (restriction["basis"], restriction["post_hoc"], restriction["result"]) == ("reported", True, None)
+    assert caveat("audit", "show", audit, "--json").document["runs"] == []
+
+
+def test_reported_evidence_alone_is_a_retrospective_audit(caveat: Caveat, tmp_path: Path) -> None:
+    """No lock, no scores: the decision table for reported evidence speaks."""
+    claim, *_ = register(caveat, tmp_path)
+    extra = "  - {layer: latent, finding: {value: 0.16, unit: share}}\n"
+
+    restriction = caveat("audit", "import", write_audit(tmp_path, claim, extra=extra), "--json").document["restriction"]
+
+    primary = restriction["classification"]["readings"][0]
+    assert (primary["class"], primary["standing"]) == ("inverted", "candidate")
+    assert restriction["estimate"] is None
+
+
+def test_doing_it_twice_changes_nothing(caveat: Caveat, tmp_path: Path) -> None:
+    """The same lock, and the same scores, are recorded once."""
+    claim, *_ = register(caveat, tmp_path)
+    file = write_audit(tmp_path, claim)
+    audit = caveat("audit", "lock", file, "--json").document["audit"]
+    scores = write_scores(tmp_path / "scores.csv", test=0.05, deploy=0.4)
+    caveat("audit", "import", audit, scores, "--run-date", "2999-01-01")
+    size = caveat("log", "show", "--json").document["size"]
+
+    locked = caveat("audit", "lock", file, "--json").document
+    again = caveat("audit", "import", audit, scores, "--run-date", "2999-01-01", "--json").document
+
+    assert (locked["audit"], locked["new"], again["new"]) == (audit, False, False)
+    assert caveat("log", "show", "--json").document["size"] == size
+
+
+def test_a_locked_audit_needs_scores(caveat: Caveat, tmp_path: Path) -> None:
+    """Importing nothing into a locked audit is refused with what to do."""
+    claim, *_ = register(caveat, tmp_path)
+    audit = caveat("audit", "lock", write_audit(tmp_path, claim), "--json").document["audit"]
+
+    refused = caveat("audit", "import", audit)
+
+    assert refused.code == 2
+    assert "scores-missing" in refused.err
+    assert f"caveat audit import {audit} TABLE" in refused.err
+
+
+def test_a_template_is_ready_to_be_locked(caveat: Caveat, tmp_path: Path) -> None:
+    """What `audit new` prints is a file that `audit lock` takes as it is."""
+    claim, *_ = register(caveat, tmp_path)
+    (tmp_path / "new.yaml").write_text(caveat("audit", "new", claim).out, encoding="utf-8")
+
+    locked = caveat("audit", "lock", "new.yaml", "--json")
+
+    assert locked.code == 0, locked.err
+
+
+def test_a_table_with_one_side_records_nothing(caveat: Caveat, tmp_path: Path) -> None:
+    """Proposition 1: a marginal score never becomes a differential; neither audit nor evidence stay behind."""
+    claim, *_ = register(caveat, tmp_path)
+    scores = tmp_path / "scores.csv"
+    scores.write_text("task_id,arm,context_id,sample,score\nt,test,c,0,1\n", encoding="utf-8")
+
+    refused = caveat("audit", "import", write_audit(tmp_path, claim), scores)
+
+    assert refused.code == 2
+    assert caveat("audit", "list", "--json").document["audits"] == []
+
+
+def test_status_is_what_it_was_as_of_an_entry(caveat: Caveat, tmp_path: Path) -> None:
+    """A reading as of an earlier entry does not see the later audit."""
+    claim, *_ = register(caveat, tmp_path)
+    size = caveat("log", "show", "--json").document["size"]
+    scores = write_scores(tmp_path / "scores.csv", test=0.05, deploy=0.4)
+    caveat("audit", "import", write_audit(tmp_path, claim), scores)
+
+    then = caveat("claim", "show", claim, "--as-of", str(size), "--json").document
+    now = caveat("claim", "show", claim, "--json").document
+
+    assert (then["status"]["restriction"], now["status"]["restriction"]) == ("unaudited", "suspended")
+    assert then["audits"] == []
