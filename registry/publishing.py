@@ -1,27 +1,71 @@
-"""From identifiers to supplements: what a registry holds on a claim or a card, assembled for print."""
+"""From identifiers to files of supplements: what a registry holds on a claim or a card, assembled, drawn and written."""
 
-from collections.abc import Iterable, Iterator, Sequence
+import hashlib
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from datetime import datetime
+from pathlib import Path
 
-from registry.errors import Fault, NotFoundError
+from registry.errors import CaveatError, Fault, InputError, NotFoundError
 from registry.records.card import Card
-from registry.records.dossier import Dossier, Recorded
+from registry.records.dossier import Recorded
 from registry.records.identifier import Identifier, Kind
+from registry.records.publication import OutputFormat, Publication
 from registry.records.supplement import CardSupplement, Supplement
 from registry.report.assemble import assemble_card, assemble_claim
+from registry.report.html import render_json, template_digest
+from registry.report.read import read_supplement
+from registry.report.workers import Job, Made, render_many
 from registry.store.view import View
 
 
-def collect_supplements(view: View, subjects: Iterable[Identifier]) -> Iterator[Supplement | CardSupplement]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Subject:
+    """What a supplement is about, and the supplement."""
+
+    name: str
+    """`CLM-…@n` or `CRD-…@n`; also the name of its files."""
+    supplement: Supplement | CardSupplement
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Written:
+    """What became of one file."""
+
+    subject: Subject
+    format: OutputFormat
+    path: Path
+    sha256: str | None
+    """Of the file's bytes, hexadecimal; None when it could not be drawn, and then `error` says why."""
+    error: CaveatError | None
+
+
+def collect_supplements(view: View, subjects: Iterable[Identifier]) -> Iterator[Subject]:
     """Give the supplement of each claim or card in *subjects*, as the registry stands in *view*.
 
     The date that is printed is that of the last log entry which is seen: the same records give the same bytes at any time.
 
     Raises:
-        NotFoundError: not registered, with what is near.
+        NotFoundError: not registered, with what is near; or only reserved.
     """
+    moment = _find_last_moment(view)
     for subject in subjects:
-        yield _assemble_card(view, subject) if subject.kind is Kind.CARD else _assemble_claim(view, subject)
+        yield _name(_assemble_card(view, subject, moment) if subject.kind is Kind.CARD else _assemble_claim(view, subject, moment))
+
+
+def read_supplements(paths: Sequence[Path]) -> list[Subject]:
+    """Return the supplements that files (PDF, HTML, JSON) carry; raises InputError with every file that carries none."""
+    found: list[Subject] = []
+    faults: list[Fault] = []
+    for path in paths:
+        try:
+            found.append(_name(read_supplement(path.read_bytes(), where=str(path))))
+        except CaveatError as error:
+            faults += error.faults
+    if faults:
+        raise InputError(faults)
+    return found
 
 
 def list_claims_of(view: View, card: Identifier) -> Sequence[str]:
@@ -29,21 +73,75 @@ def list_claims_of(view: View, card: Identifier) -> Sequence[str]:
     return [one.claim for one in view.list_claims(card=card.bare)]
 
 
-def _assemble_claim(view: View, subject: Identifier) -> Supplement:
+def write_supplements(
+    subjects: Sequence[Subject],
+    formats: Sequence[OutputFormat],
+    folder: Path,
+    *,
+    time_limit_s: float,
+    workers: int,
+    progress: Callable[[int], None],
+) -> list[Written]:
+    """Draw every subject in every format on *workers* processes and write the files into *folder*.
+
+    A file appears whole or not at all. What cannot be drawn is told in its `Written.error` and stops nothing else.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    by_name = {subject.name: subject for subject in subjects}
+    jobs = [Job(key=one.name, supplement=one.supplement, format=format_) for one in subjects for format_ in formats]
+    written: list[Written] = []
+    for made in render_many(jobs, workers=workers, time_limit_s=time_limit_s):
+        written.append(_write(made, by_name[made.key], folder))
+        progress(1)
+    places = {(job.key, job.format): place for place, job in enumerate(jobs)}
+    return sorted(written, key=lambda one: places[one.subject.name, one.format])
+
+
+def build_publication(written: Written) -> Publication:
+    """Return the statement that a file was given out."""
+    if written.sha256 is None:
+        raise ValueError("a file that was not written cannot be given out")
+    supplement = written.subject.supplement
+    return Publication(
+        subject=written.subject.name,
+        format=written.format,
+        sha256=written.sha256,
+        record=hashlib.sha256(render_json(supplement)).hexdigest(),
+        log_size=supplement.log_size,
+        template=template_digest(),
+        audit=supplement.audit.opening.payload.audit if isinstance(supplement, Supplement) and supplement.audit else None,
+    )
+
+
+def _name(supplement: Supplement | CardSupplement) -> Subject:
+    return Subject(name=supplement.identifier.partition("#")[0], supplement=supplement)
+
+
+def _write(made: Made, subject: Subject, folder: Path) -> Written:
+    path = folder / f"{subject.name}.{made.format.value}"
+    if made.data is None:
+        return Written(subject=subject, format=made.format, path=path, sha256=None, error=made.error)
+    part = path.with_name(f".{path.name}.part")
+    part.write_bytes(made.data)
+    os.replace(part, path)  # noqa: PTH105  (the point is that it is atomic)
+    return Written(subject=subject, format=made.format, path=path, sha256=hashlib.sha256(made.data).hexdigest(), error=None)
+
+
+def _assemble_claim(view: View, subject: Identifier, moment: datetime) -> Supplement:
     dossier = view.dossier(subject.bare, subject.revision)
     if not dossier.revisions:
         found = "is reserved and has no text yet, so there is nothing to print"
         raise NotFoundError(Fault(code="only-reserved", where=subject.bare, found=found, advice="register it: caveat claim add FILE"))
-    return assemble_claim(dossier, made_at=_find_last_moment(view))
+    return assemble_claim(dossier, made_at=moment)
 
 
-def _assemble_card(view: View, subject: Identifier) -> CardSupplement:
+def _assemble_card(view: View, subject: Identifier, moment: datetime) -> CardSupplement:
     card: Recorded[Card] | None = view.find_card(subject.bare, subject.revision)
     if card is None:
         near = ", ".join(view.suggest(subject.bare)) or "caveat card list shows them all"
         raise NotFoundError(Fault(code="not-registered", where=str(subject), found="no such card is registered", advice=near))
-    dossiers: list[Dossier] = [view.dossier(claim) for claim in list_claims_of(view, subject)]
-    return assemble_card(dossiers, card, log_origin=view.log_origin, log_size=view.log_size, made_at=_find_last_moment(view))
+    dossiers = [view.dossier(claim) for claim in list_claims_of(view, subject)]
+    return assemble_card(dossiers, card, log_origin=view.log_origin, log_size=view.log_size, made_at=moment)
 
 
 def _find_last_moment(view: View) -> datetime:

@@ -1,6 +1,7 @@
 """Score tables that Arrow reads: CSV and Parquet."""
 
 import csv
+import sys
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
@@ -16,10 +17,12 @@ import pyarrow.parquet
 from audit.errors import TableError
 from audit.sources.header import find_columns
 from audit.sources.raw import LISTED, RawColumn, RawTable
+from audit.statistics.scores import Floats
 from registry.errors import Fault
 
 _TEXT = pa.dictionary(pa.int32(), pa.string())
 _BLOCK = 1 << 22
+_NUMBER = r"^(?i:[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?|[+-]?(?:nan|inf|infinity))$"
 
 
 def read_csv(path: Path, *, name: str, sha256: str) -> RawTable:
@@ -92,8 +95,12 @@ def _number_rows(path: Path) -> npt.NDArray[np.int64] | None:
     with path.open("rb") as file:
         if not any(not line.strip() for line in file):
             return None
-    with path.open(encoding="utf-8-sig", newline="") as text:
-        numbers = [number for number, record in enumerate(csv.reader(text), start=1) if record]
+    limit = csv.field_size_limit(sys.maxsize)
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as text:
+            numbers = [number for number, record in enumerate(csv.reader(text), start=1) if record]
+    finally:
+        csv.field_size_limit(limit)
     return np.array(numbers[1:], dtype=np.int64)
 
 
@@ -144,9 +151,18 @@ def _build(table: Any, found: dict[str, str], *, name: str, sha256: str, first_r
         faults.append(Fault(code="score-not-number", where=f"{name}, column score", found=kind, advice=advice))
     if faults:
         raise TableError(faults)
-    score, texts = _parse_scores(column)
-    empty = column.is_null().to_numpy()
-    return RawTable(name=name, sha256=sha256, columns=columns, score=score, empty=empty, row_word="row", first_row=first_row, texts=texts)
+    score, strange = _parse_scores(column)
+    return RawTable(
+        name=name,
+        sha256=sha256,
+        columns=columns,
+        score=score,
+        empty=column.is_null().to_numpy(),
+        row_word="row",
+        first_row=first_row,
+        texts={row: str(column[row].as_py())[:40] for row in strange[:LISTED].tolist()},
+        texts_beyond=strange[LISTED:],
+    )
 
 
 _TEXTS = (pa.types.is_string, pa.types.is_large_string)
@@ -174,27 +190,15 @@ def _encode(column: Any) -> RawColumn:
     return RawColumn(codes=codes, labels=labels)
 
 
-def _parse_scores(column: Any) -> tuple[Any, dict[int, str]]:
-    """Return scores as numbers with NaN for what is none, and the texts that are none by row."""
-    texts: dict[int, str] = {}
+def _parse_scores(column: Any) -> tuple[Floats, npt.NDArray[np.intp]]:
+    """Return scores as numbers, NaN for what is none, and the rows whose text is no number."""
+    strange = np.zeros(0, dtype=np.intp)
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
     if _is_one_of(column.type, _TEXTS):
-        try:
-            column = pc.utf8_trim_whitespace(column).cast(pa.float64())
-        except pa.ArrowInvalid:
-            column, texts = _parse_one_by_one(column)
+        column = pc.utf8_trim_whitespace(column)
+        good = pc.match_substring_regex(column, _NUMBER)
+        strange = np.flatnonzero(pc.invert(good).fill_null(value=False).to_numpy())
+        column = pc.if_else(good, column, None)
     numbers = column.cast(pa.float64(), safe=False).fill_null(float("nan"))
-    return numbers.to_numpy().astype(np.float64), texts
-
-
-def _parse_one_by_one(column: Any) -> tuple[Any, dict[int, str]]:
-    texts: dict[int, str] = {}
-    numbers: list[float] = []
-    for row, text in enumerate(column.to_pylist()):
-        try:
-            numbers.append(float("nan") if text is None else pa.scalar(text.strip()).cast(pa.float64()).as_py())
-        except pa.ArrowInvalid:
-            texts[row] = text[:40]
-            numbers.append(float("nan"))
-    return pa.chunked_array([pa.array(numbers, type=pa.float64())]), texts
+    return numbers.to_numpy().astype(np.float64), strange

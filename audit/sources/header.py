@@ -20,7 +20,7 @@ _MEANT = {
     "specification": "spec",
     "excluded": "excluded_reason",
     "exclusion": "excluded_reason",
-    "reason": "excluded_reason",
+    "exclusion_reason": "excluded_reason",
 }
 """Names that people give to columns of ours and that spelling alone would not find."""
 

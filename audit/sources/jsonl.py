@@ -10,7 +10,7 @@ import orjson
 
 from audit.errors import TableError
 from audit.sources.header import COLUMNS, find_columns
-from audit.sources.raw import FaultList, RawColumn, RawTable
+from audit.sources.raw import LISTED, FaultList, RawColumn, RawTable
 from registry.errors import Fault
 
 _LONGEST = 2**63
@@ -39,6 +39,7 @@ class _Lines:
         self.score, self.rows = array("d"), array("q")
         self.empty = bytearray()
         self.strange: dict[int, str] = {}
+        self.beyond = array("q")
         self.faults = FaultList()
         self.keys: dict[str, None] = {}
 
@@ -77,7 +78,7 @@ class _Lines:
             return value
         if isinstance(value, int) and not isinstance(value, bool):
             return str(value)
-        self._fault("id-not-text", number, column, f"expected a text or a whole number, found {orjson.dumps(value).decode()[:40]}", None)
+        self._fault("id-not-text", number, column, f"expected a text or a whole number, found {_show(value)}", None)
         return "?"
 
     def _add_score(self, value: object) -> None:
@@ -86,11 +87,19 @@ class _Lines:
             self.score.append(float(value))
             return
         if value is not None and value != "":
-            self.strange[len(self.score)] = orjson.dumps(value).decode()[:40]
+            if len(self.strange) < LISTED:
+                self.strange[len(self.score)] = _show(value)
+            else:
+                self.beyond.append(len(self.score))
         self.score.append(math.nan)
 
     def _fault(self, code: str, number: int, column: str, found: str, advice: str | None) -> None:
         self.faults.add(Fault(code=code, where=f"{self.name}, line {number}, column {column}", found=found, advice=advice))
+
+
+def _show(value: object) -> str:
+    """A value as it would stand in JSON, cut to what a message can hold."""
+    return (repr(value) if isinstance(value, float) else orjson.dumps(value).decode())[:40]
 
 
 def read_jsonl(path: Path, *, name: str, sha256: str) -> RawTable:
@@ -120,4 +129,5 @@ def read_jsonl(path: Path, *, name: str, sha256: str) -> RawTable:
         first_row=1,
         rows=np.frombuffer(lines.rows, dtype=np.int64),
         texts=lines.strange,
+        texts_beyond=np.frombuffer(lines.beyond, dtype=np.int64).astype(np.intp),
     )

@@ -46,7 +46,10 @@ class RawTable:
     """Number of each row where blank lines make it differ from a plain count."""
 
     texts: dict[int, str] = field(default_factory=dict)
-    """By row, the content of score fields that are no number."""
+    """By row, the content of the first `LISTED` score fields that are no number."""
+
+    texts_beyond: npt.NDArray[np.intp] = field(default_factory=lambda: np.zeros(0, dtype=np.intp))
+    """Rows of the other score fields that are no number."""
 
     def locate(self, row: int, column: str) -> str:
         """Return file, row and column, for a message."""

@@ -132,11 +132,12 @@ def _check_scores(table: RawTable, faults: FaultList, *, low: float, high: float
     has_reason = np.zeros(len(table.score), dtype=bool) if reasons is None else reasons.codes >= 0
     is_text = np.zeros(len(table.score), dtype=bool)
     is_text[list(table.texts)] = True
+    is_text[table.texts_beyond] = True
     is_nan = np.isnan(table.score)
-    for row in list(table.texts)[:LISTED]:
-        found = f"expected a number from {low:g} to {high:g}, found {table.texts[row]!r}"
+    for row, text in table.texts.items():
+        found = f"expected a number from {low:g} to {high:g}, found {text!r}"
         faults.add(Fault(code="score-not-number", where=table.locate(row, "score"), found=found))
-    faults.count(max(0, len(table.texts) - LISTED))
+    faults.count(len(table.texts_beyond))
     _list(
         table,
         np.flatnonzero(table.empty & ~has_reason),

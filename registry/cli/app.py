@@ -104,18 +104,25 @@ def parse_as_of(text: str | None) -> int | datetime | None:
 
 def pass_app(function: Callable[Concatenate[App, P], R]) -> Callable[P, R]:
     """Give the command its App and the options that all commands share: `--json`, `--registry`, `--debug`."""
+    return click.option("--json", is_flag=True, help="Answer with one JSON document.")(_take_app(function, ("json", "as_of")))
 
+
+def pass_app_only(function: Callable[Concatenate[App, P], R]) -> Callable[P, R]:
+    """As `pass_app`, for a command whose `--json` means something of its own."""
+    return _take_app(function, ("as_of",))
+
+
+def _take_app(function: Callable[Concatenate[App, P], R], names: tuple[str, ...]) -> Callable[P, R]:
     @functools.wraps(function)
     def command(*args: P.args, **kwargs: P.kwargs) -> R:
         app = click.get_current_context().ensure_object(App)
-        for name in ("json", "registry", "debug", "as_of"):
+        for name in (*names, "registry", "debug"):
             value = kwargs.pop(name, None)
             if value:
                 setattr(app, name, value)
         return function(app, *args, **kwargs)
 
     options = (
-        click.option("--json", is_flag=True, help="Answer with one JSON document."),
         click.option("--registry", metavar="URL", help="The registry; default: CAVEAT_REGISTRY, registry.cfg, or sqlite:///caveat.db."),
         click.option("--debug", is_flag=True, help="Show the traceback of an error."),
     )

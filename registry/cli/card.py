@@ -116,7 +116,7 @@ def _summarise(one: Card) -> dict[str, Any]:
     from registry.codec.documents import to_document
 
     document = to_document(one)
-    return {**{key: value for key, value in document.items() if key != "pages"}, "pages": len(one.pages)}
+    return {**{key: value for key, value in document.items() if key not in ("pages", "headings")}, "pages": len(one.pages)}
 
 
 def _build_card_table(cards: list[Card]) -> Any:
