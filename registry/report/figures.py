@@ -5,17 +5,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from registry.records.claim import ClaimRevision, Relation
-from registry.records.estimate import Bounded, Differential, Estimate
+from registry.records.estimate import Bounded, Differential, Estimate, SpecEstimate
+from registry.records.restriction import Restriction
 from registry.records.supplement import ClaimRow, Supplement
 from registry.report.numbers import format_exact, format_number, format_signed
 
 WIDTH = 660
-_LABEL, _VALUE, _GAP = 92, 108, 14
-_TOP, _ROW, _FOOT = 36, 27, 24
-_MOST_ROWS = 12
-_ED_VALUE = 130
-_PHI_WIDTH = 176
-_ED_WIDTH = WIDTH - _LABEL - _PHI_WIDTH - _VALUE - _ED_VALUE - _GAP
+_NARROW, _WIDE, _VALUE, _GAP = 66, 128, 104, 12
+_TOP, _ROW, _FOOT = 36, 31, 24
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,37 +114,27 @@ class CountBar:
     width: float
 
 
-def build_estimate_figure(supplement: Supplement) -> EstimateFigure | None:
-    """Return the figure of page one; None without an estimate."""
+def build_estimate_figure(supplement: Supplement, *, most: int = 6) -> EstimateFigure | None:
+    """Return the figure of Φ and ED; None without an estimate.
+
+    Args:
+        most: how many specifications are drawn, those that decided the class first.
+    """
     estimate = supplement.audit.estimate if supplement.audit else None
     if estimate is None or not estimate.specs:
         return None
     claim = supplement.claim.payload
-    shown = estimate.specs[:_MOST_ROWS]
-    phi, ed = _phi_axis(estimate, claim), _ed_axis(estimate)
-    lines = _find_lines(claim, estimate)
-    rows = [_test_row(shown[0].phi_test, phi, lines)]
-    for position, spec in enumerate(shown, start=1):
-        y = _TOP + _ROW * (position + 0.5)
-        side = "deploy" if len(estimate.specs) == 1 else None
-        ed_mark = _mark(spec.ed, ed, signed=True, lines=(-estimate.margin, estimate.margin))
-        rows.append(
-            Line(
-                y=y,
-                side=side,
-                label=_shorten(spec.spec),
-                is_test=False,
-                phi=_mark(spec.phi_deploy, phi, signed=False, lines=lines),
-                ed=ed_mark,
-            )
-        )
+    shown = _deciding_first(estimate, supplement.outcome)[:most]
+    label = _NARROW if len(estimate.specs) == 1 else _WIDE
+    phi, ed = _phi_axis(shown, estimate, claim, label), _ed_axis(shown, estimate, label)
+    rows = _build_rows(shown, estimate, claim, (phi, ed))
     bottom = _TOP + _ROW * len(rows) + 4
     return EstimateFigure(
         height=bottom + _FOOT,
         bottom=bottom,
         phi=phi,
         ed=ed,
-        rows=tuple(rows),
+        rows=rows,
         theta=None if claim.theta is None else phi.place(claim.theta),
         theta_text=_theta_text(claim),
         fails=_failing(claim, phi),
@@ -155,10 +142,36 @@ def build_estimate_figure(supplement: Supplement) -> EstimateFigure | None:
         band=_span(ed, -estimate.margin, estimate.margin),
         zero=ed.place(0.0),
         margin_text=f"±δ = {format_exact(estimate.margin)}",
-        title=_title(claim, estimate),
-        description=_describe(rows, claim, estimate),
+        title=_title(claim, estimate, shown),
+        description=_describe(rows, claim),
         left_out=len(estimate.specs) - len(shown),
     )
+
+
+def _deciding_first(estimate: Estimate, outcome: Restriction | None) -> list[SpecEstimate]:
+    primary = outcome.classification.primary if outcome else None
+    deciding = {one.spec for one in primary.specs if one.class_ is primary.class_} if primary else set()
+    return sorted(estimate.specs, key=lambda one: one.spec not in deciding)
+
+
+def _build_rows(shown: Sequence[SpecEstimate], estimate: Estimate, claim: ClaimRevision, axes: tuple[Axis, Axis]) -> tuple[Line, ...]:
+    """Return one line for the test side and one for each specification."""
+    phi, ed = axes
+    lines, margins = _find_lines(claim, estimate), (-estimate.margin, estimate.margin)
+    first = _mark(shown[0].phi_test, phi, signed=False, lines=lines)
+    rows = [Line(y=_TOP + _ROW * 0.5, side="test", label="test", is_test=True, phi=first, ed=None)]
+    for position, spec in enumerate(shown, start=1):
+        rows.append(
+            Line(
+                y=_TOP + _ROW * (position + 0.5),
+                side="deploy" if len(estimate.specs) == 1 else None,
+                label=_shorten(spec.spec),
+                is_test=False,
+                phi=_mark(spec.phi_deploy, phi, signed=False, lines=lines),
+                ed=_mark(spec.ed, ed, signed=True, lines=margins),
+            )
+        )
+    return tuple(rows)
 
 
 def build_reported_figure(supplement: Supplement) -> ReportedFigure | None:
@@ -169,7 +182,7 @@ def build_reported_figure(supplement: Supplement) -> ReportedFigure | None:
     said = claim.reported
     known = supplement.property.range if supplement.property else (min(0.0, said.value), max(1.0, said.value))
     values = [value for value in (said.value, said.low, said.high, claim.theta) if value is not None]
-    axis = _axis(values, bounds=known, left=_LABEL, width=WIDTH - _LABEL - _VALUE)
+    axis = _axis(values, bounds=known, left=_NARROW, width=WIDTH - _NARROW - _VALUE)
     lines = (*known, *(() if claim.theta is None else (claim.theta,)))
     mark = _mark(
         Bounded(value=said.value, low=said.low, high=said.high) if said.high is not None else _bare(said.value),
@@ -213,10 +226,6 @@ def build_count_bars(claims: Sequence[ClaimRow]) -> tuple[CountBar, ...]:
     return tuple(bars)
 
 
-def _test_row(phi_test: Bounded, axis: Axis, lines: Sequence[float]) -> Line:
-    return Line(y=_TOP + _ROW * 0.5, side="test", label="test", is_test=True, phi=_mark(phi_test, axis, signed=False, lines=lines), ed=None)
-
-
 def _find_lines(claim: ClaimRevision, estimate: Estimate) -> tuple[float, ...]:
     """The numbers that no Φ may seem to cross: the ends of the range, and θ."""
     return (*estimate.range, *(() if claim.theta is None else (claim.theta,)))
@@ -240,26 +249,37 @@ def _bare(value: float) -> Bounded:
     return Bounded(value=value, low=None, high=None, reason="the card gives none")
 
 
-def _phi_axis(estimate: Estimate, claim: ClaimRevision) -> Axis:
+def _phi_axis(shown: Sequence[SpecEstimate], estimate: Estimate, claim: ClaimRevision, label: float) -> Axis:
     values: list[float] = [] if claim.theta is None else [claim.theta]
-    for spec in estimate.specs:
+    for spec in shown:
         for side in (spec.phi_test, spec.phi_deploy):
             values += [value for value in (side.value, side.low, side.high) if value is not None]
-    return _axis(values, bounds=estimate.range, left=_LABEL, width=_PHI_WIDTH)
+    return _axis(values, bounds=estimate.range, left=label, width=_plot_width(label))
 
 
-def _ed_axis(estimate: Estimate) -> Axis:
+def _ed_axis(shown: Sequence[SpecEstimate], estimate: Estimate, label: float) -> Axis:
     span = estimate.range[1] - estimate.range[0]
     values = [-estimate.margin * 1.6, estimate.margin * 1.6]
-    for spec in estimate.specs:
+    for spec in shown:
         values += [value for value in (spec.ed.value, spec.ed.low, spec.ed.high) if value is not None]
-    left = _LABEL + _PHI_WIDTH + _VALUE + _GAP
-    return _axis(values, bounds=(-span, span), left=left, width=_ED_WIDTH, signed=True)
+    width = _plot_width(label)
+    return _axis(values, bounds=(-span, span), left=label + width + _VALUE + _GAP, width=width, signed=True)
+
+
+def _plot_width(label: float) -> float:
+    return (WIDTH - label - 2 * _VALUE - _GAP) / 2
 
 
 def _axis(values: Sequence[float], *, bounds: tuple[float, float], left: float, width: float, signed: bool = False) -> Axis:
-    """Return a scale with round ends that holds *values* and a little air, never beyond *bounds* unless a value is."""
+    """Return a scale with round ends that holds *values* and a little air, never beyond *bounds* unless a value is.
+
+    An end of the range that is near is shown; differences (*signed*) have no end worth showing.
+    """
     low, high = min(values), max(values)
+    spread = high - low
+    if not signed:
+        low = bounds[0] if low - bounds[0] <= 1.5 * spread or not spread else low
+        high = bounds[1] if bounds[1] - high <= 0.5 * spread or not spread else high
     air = 0.06 * (high - low) or 0.1 * (bounds[1] - bounds[0])
     low, high = min(low, max(low - air, bounds[0])), max(high, min(high + air, bounds[1]))
     step = _nice_step((high - low) / 4)
@@ -301,15 +321,15 @@ def _span(axis: Axis, low: float, high: float) -> tuple[float, float]:
     return (left, round(right - left, 2))
 
 
-def _shorten(text: str, longest: int = 17) -> str:
+def _shorten(text: str, longest: int = 22) -> str:
     return text if len(text) <= longest else f"{text[: longest - 1]}…"
 
 
-def _title(claim: ClaimRevision, estimate: Estimate) -> str:
+def _title(claim: ClaimRevision, estimate: Estimate, shown: Sequence[SpecEstimate]) -> str:
     """The figure in one paragraph: what a reader who cannot see it is told (WeasyPrint takes it as the alternative text)."""
     parts = []
     lines = _find_lines(claim, estimate)
-    for spec in estimate.specs:
+    for spec in shown:
         test, deploy = (_say(side, lines) for side in (spec.phi_test, spec.phi_deploy))
         ed = _mark(spec.ed, Axis(low=0, high=1, left=0, width=1, ticks=()), signed=True, lines=(-estimate.margin, estimate.margin))
         parts.append(f"{spec.spec}: Φ_test {test}, Φ_deploy {deploy}, ED {ed.text} {ed.interval}.")
@@ -322,7 +342,7 @@ def _say(side: Bounded, lines: Sequence[float]) -> str:
     return f"{mark.text} {mark.interval}"
 
 
-def _describe(rows: Sequence[Line], claim: ClaimRevision, estimate: Estimate) -> str:
+def _describe(rows: Sequence[Line], claim: ClaimRevision) -> str:
     side = "" if claim.theta is None else " The shaded part of the left axis is where the claim fails."
     return (
         f"Left, {len(rows)} intervals of mean scores on one axis, the test side as a square and each deployment side as a circle.{side} "

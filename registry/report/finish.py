@@ -7,7 +7,9 @@ import hashlib
 import re
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
+from functools import partial
 from io import BytesIO
+from typing import Any
 from xml.sax.saxutils import escape
 
 import pikepdf
@@ -56,9 +58,7 @@ def find_elements(pdf: Pdf) -> Iterator[tuple[Object, tuple[str, ...]]]:
         if kind:
             yield element, path
         below = (*path, kind) if kind else path
-        for kid in _as_list(kids):
-            if isinstance(kid, Dictionary) and Name.S in kid:
-                stack.append((kid, below))
+        stack.extend((kid, below) for kid in _as_list(kids) if isinstance(kid, Dictionary) and Name.S in kid)
 
 
 def mend_scopes(pdf: Pdf) -> None:
@@ -88,7 +88,7 @@ def mend_running_heads(pdf: Pdf) -> None:
     for page in pdf.pages:
         known = reached.get(page.obj.objgen, set())
         content = page.Contents.read_bytes()
-        mended = _MARKED.sub(lambda found, known=known: _keep_or_artifact(found, known), content)
+        mended = _MARKED.sub(partial(_keep_or_artifact, known), content)
         if mended != content:
             page.Contents = pdf.make_stream(mended)
         entry = by_key.get(int(page.obj.get(Name.StructParents, -1)))
@@ -98,7 +98,7 @@ def mend_running_heads(pdf: Pdf) -> None:
                     entry[number] = None
 
 
-def _keep_or_artifact(found: re.Match[bytes], known: set[int]) -> bytes:
+def _keep_or_artifact(known: set[int], found: re.Match[bytes]) -> bytes:
     return found[0] if int(found[2]) in known else b"/Artifact <</Type /Pagination>> BDC"
 
 
@@ -182,7 +182,7 @@ def _find_font_resources(pdf: Pdf) -> list[Object]:
 def _tag_of(font: Object) -> bytes:
     """Six capital letters from the embedded file of *font* and its name (two faces never share both)."""
     descriptor = font.DescendantFonts[0].FontDescriptor
-    file = descriptor.get(Name.FontFile2) or descriptor.get(Name.FontFile3)
+    file = descriptor[Name.FontFile2 if Name.FontFile2 in descriptor else Name.FontFile3]
     name = str(font.BaseFont).split("+", 1)[-1]
     hashed = hashlib.sha256(file.read_bytes() + name.encode()).digest()
     return bytes(65 + value % 26 for value in hashed[:6])
@@ -226,7 +226,7 @@ def mend_identification(pdf: Pdf, *, title: str, moment: datetime) -> None:
         info[key] = String(text)
 
 
-def _as_list(value: Object | None) -> list[Object]:
+def _as_list(value: Object | None) -> list[Any]:
     if value is None:
         return []
     return list(value) if isinstance(value, Array) else [value]

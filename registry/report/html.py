@@ -32,6 +32,7 @@ from registry.resources import find_resource
 AnySupplement = Supplement | CardSupplement
 
 _MONTHS = ("January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December")
+_MOST_DRAWN = 24
 _FOLDER = "report_templates"
 _UNIT = re.compile(r"(?<=\d) (?=%)")
 
@@ -121,9 +122,16 @@ def _claim_facts(supplement: Supplement, environment: Environment) -> dict[str, 
     return {
         "figure": figure,
         "figure_left_out": estimate.left_out if estimate else 0,
+        "figure_all": _draw_all(supplement, environment) if estimate and estimate.left_out else None,
         "redline": build_redline(supplement.original, outcome.text.restricted) if outcome else (),
         "missing_modules": {part.section: part.consequence for part in supplement.not_made},
     }
+
+
+def _draw_all(supplement: Supplement, environment: Environment) -> Markup | None:
+    """Return the figure with every specification up to what one page holds; the table has them all."""
+    figure = build_estimate_figure(supplement, most=_MOST_DRAWN)
+    return None if figure is None else _draw(environment, "estimate", f=figure, key="figure-all")
 
 
 def _draw(environment: Environment, name: str, **facts: Any) -> Markup:
@@ -238,6 +246,7 @@ def _embed(record: bytes) -> Markup:
 @cache
 def _screen_style() -> str:
     """Return the style sheet of the HTML with its fonts inside."""
+    fonts: tuple[tuple[str, str, int, str], ...]
     fonts = (("Source Sans 3", "SourceSans3-Regular", 400, "normal"), ("Source Sans 3", "SourceSans3-Semibold", 600, "normal"))
     fonts = (*fonts, ("Source Sans 3", "SourceSans3-It", 400, "italic"), ("IBM Plex Mono", "IBMPlexMono-Regular", 400, "normal"))
     faces = []

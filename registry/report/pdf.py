@@ -91,9 +91,10 @@ def _missing_library(found: str) -> Fault:
 
 def _build_fetcher() -> Any:
     """Return a fetcher for which nothing exists but the bundled fonts: no network, no files, no data URLs."""
+    # WeasyPrint has no types, so its port is Any to mypy.
     from weasyprint.urls import FatalURLFetchingError, URLFetcher, URLFetcherResponse  # noqa: PLC0415
 
-    class _BundledFetcher(URLFetcher):  # type: ignore[misc]  (WeasyPrint has no types)
+    class _BundledFetcher(URLFetcher):  # type: ignore[misc]
         def fetch(self, url: str, headers: Any = None) -> Any:  # noqa: ARG002  (the port has it)
             if not url.startswith(SCHEME):
                 raise FatalURLFetchingError(f"a supplement reaches for {url[:200]!r}, which is not bundled")

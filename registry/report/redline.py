@@ -1,7 +1,8 @@
 """What was taken out of a claim and what was put in, word by word.
 
-Tokens are words, numbers with their sign, decimals and percent sign, and single punctuation marks, each with the white
-space before it. Equal runs under three words between two edits are folded into them, so that an edit reads as one thought.
+Tokens are words (also such as `deployment-like` and `2.1-2026-09-30`), numbers with their sign, decimals and percent sign,
+and single punctuation marks, each with the white space before it. Equal runs under three words between two edits are folded
+into them, so that an edit reads as one thought.
 """
 
 import re
@@ -11,10 +12,7 @@ from difflib import SequenceMatcher
 from enum import StrEnum
 
 _FEWEST_WORDS_KEPT = 3
-_TOKEN = re.compile(
-    r"\s*(?:[-−+±<>≤≥=~]?\d+(?:[.,:/×]\d+)*(?:[eE][-+−]?\d+)?(?:\s?%)?|[^\W\d_]+(?:['’][^\W\d_]+)*|\w+|[^\w\s])|\s+",
-    re.UNICODE,
-)
+_TOKEN = re.compile(r"\s*(?:[-−+±]?\w+(?:[-.,:/'’]\w+)*(?:\s?%)?|[^\w\s])|\s+")
 _WORD = re.compile(r"\w")
 
 

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from queue import SimpleQueue
 from types import TracebackType
-from typing import BinaryIO, Self
+from typing import IO, Self
 
 from registry.errors import CaveatError, Fault, InputError, UnavailableError
 from registry.records.publication import OutputFormat
@@ -189,13 +189,13 @@ def _restore(data: bytes) -> CaveatError:
     return _ERRORS.get(document["exit_code"], InputError)(Fault(**one) for one in document["faults"])
 
 
-def _pipe(pipe: "BinaryIO | None") -> BinaryIO:
+def _pipe(pipe: IO[bytes] | None) -> IO[bytes]:
     if pipe is None:
         raise EOFError
     return pipe
 
 
-def _send(pipe: BinaryIO, kind: bytes, data: bytes) -> None:
+def _send(pipe: IO[bytes], kind: bytes, data: bytes) -> None:
     pipe.write(_LENGTH.pack(kind, len(data)))
     pipe.write(data)
     pipe.flush()
@@ -217,7 +217,7 @@ def _receive(process: "subprocess.Popen[bytes]", size: int, deadline: float) -> 
     return b"".join(chunks)
 
 
-def _close_quietly(pipe: BinaryIO) -> None:
+def _close_quietly(pipe: IO[bytes]) -> None:
     try:
         pipe.close()
     except BrokenPipeError:
