@@ -9,6 +9,8 @@ from registry.records.card import Heading, Page
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 _ATX = re.compile(r" {0,3}(#{1,6})[ \t]+(.*?)(?:[ \t]+#+)?[ \t]*$")
 _SETEXT = re.compile(r" {0,3}(?:=+|-{2,})[ \t]*$")
+_LONGEST = 1_000
+"""Characters of a line that may be a heading."""
 _PAGE_MARK = re.compile(r"<!--[ \t]*(?:p\.?|page)[ \t]*(\d{1,5})[ \t]*-->", re.IGNORECASE)
 _SIGNS = re.compile(rb"^(?:#{1,6} \S|```|\|.+\|[ \t]*$)|\]\(https?://|\*\*\S", re.MULTILINE)
 
@@ -30,7 +32,7 @@ def find_headings(text: str) -> tuple[Heading, ...]:
             fence = None if opening and opening[1].startswith(fence) else fence
         elif opening:
             fence = opening[1]
-        elif found := _ATX.match(line):
+        elif len(line) <= _LONGEST and (found := _ATX.match(line)):
             _add(headings, at, found[2])
             line = ""
         elif above.strip() and not above.lstrip().startswith(("|", ">", "-", "*", "<")) and _SETEXT.match(line):

@@ -125,7 +125,7 @@ def _join_ranges(numbers: list[int]) -> str:
 
 
 def _count_words(texts: list[str]) -> Counter[str]:
-    joined = re.sub(r"(?<=\w)-\s*\n\s*(?=\w)", "", "\n".join(texts))
+    joined = re.sub(r"(?<=\w)-\s{1,20}(?=\w)", "", "\n".join(texts))
     return Counter(_WORD.findall(joined.casefold()))
 
 

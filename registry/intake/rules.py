@@ -76,12 +76,12 @@ def encode_hyphen(found: re.Match[str]) -> str:
 # N4 -------------------------------------------------------------------------------------------------------------------
 MARKUP = re.compile(
     r"""
-      (?P<comment><!--(?:(?!-->)[\s\S]){0,2000}-->)
+      (?P<comment><!--(?:(?!-->|<!--)[\s\S]){0,2000}-->)
     | (?P<tag></?[A-Za-z][A-Za-z0-9-]*(?:\s[^<>]{0,2000})?/?>)
     | (?P<entity>&(?:[A-Za-z][A-Za-z0-9]{1,30}|\#\d{1,7}|\#[xX][0-9a-fA-F]{1,6});)
     | (?P<escape>\\(?=[!-/:-@\[-`{-~]))
     | (?P<link>!?\[(?=[^\[\]\n]{0,500}\]\([^()\n]{0,2000}\)) | (?<=[^\s\[])\]\([^()\n]{0,2000}\))
-    | (?P<line>^[ \t]{0,3}(?:\#{1,6}[ \t]+|>[ \t]?|[-*+\u2022\u25cf][ \t]+) | ^[ \t]*\|?[ \t]*:?-{3,}[-|: \t\r]*$)
+    | (?P<line>^[ \t]{0,3}(?:\#{1,6}[ \t]+|>[ \t]?|[-*+\u2022\u25cf][ \t]+) | ^[ \t]{0,20}\|?[ \t]{0,20}:?-{3}[-|: \t\r]*$)
     | (?P<cell>\|)
     | (?P<code>`+)
     | (?P<strike>~~)
@@ -134,7 +134,9 @@ def encode_footnote_mark(found: re.Match[str]) -> str:
 
 
 _PAGE_NUMBER = r"(?:(?:page\s+)?\d{1,4}(?:\s*(?:/|of)\s*\d{1,4})?|[-\u2013]\s?\d{1,4}\s?[-\u2013])"
-_PAGE_BREAK = re.compile(rf"(?:\n[ \t]*{_PAGE_NUMBER}[ \t]*)?\s*\f\s*(?:{_PAGE_NUMBER}[ \t]*(?=\r?\n))?", re.IGNORECASE)
+_PAGE_BREAK = re.compile(
+    rf"(?:\n[ \t]{{0,80}}{_PAGE_NUMBER}[ \t]{{0,80}})?\s{{0,80}}\f\s{{0,80}}(?:{_PAGE_NUMBER}[ \t]{{0,80}}(?=\r?\n))?", re.IGNORECASE
+)
 _DIGITS = re.compile(r"\d+")
 _NUMBER_IN_SENTENCE = re.compile(r"(?<=[a-z,;])[ \t]*\r?\n\s*\d{1,4}[ \t]*\r?\n\s*(?=[a-z])")
 
@@ -175,7 +177,11 @@ def _find_running_heads(text: str) -> list[tuple[int, int]]:
 
 def _edge_lines(page: str, at: int) -> list[tuple[str, int, int]]:
     """First two and last two lines of a page with something on them: edge and shape, start, stop."""
-    lines = [(found[0], at + found.start(), at + found.end()) for found in re.finditer(r"[^\n]*\S[^\n]*", page)]
+    lines: list[tuple[str, int, int]] = []
+    for line in page.split("\n"):
+        if line.strip():
+            lines.append((line, at, at + len(line)))
+        at += len(line) + 1
     inner = len(lines) > 4
     chosen = [("top", line) for line in lines[: 2 if inner else 0]] + [("foot", line) for line in (lines[-2:] if inner else [])]
     return [(f"{edge}:{_DIGITS.sub('#', line.strip())}", start, stop) for edge, (line, start, stop) in chosen]

@@ -1,5 +1,6 @@
 """Laws of the search: what was taken from a text is found in it again, and every form leads back to the text."""
 
+import time
 from itertools import pairwise
 
 import pytest
@@ -123,3 +124,42 @@ def test_untouched_characters_map_to_themselves(text: str, wanted: list[tuple[in
     for at, character in enumerate(new):
         start, stop = layer.map_span(at, at + 1)
         assert start in touched or text[start:stop] == character
+
+
+@pytest.mark.parametrize(
+    "piece",
+    [
+        "<!--",
+        "\n",
+        " ",
+        "\t",
+        "- ",
+        "-",
+        "|",
+        "[",
+        "](",
+        "<a ",
+        "*",
+        "_",
+        "`",
+        "a-\n",
+        "a b ",
+        "&",
+        "9\n",
+        "\f",
+        "\n \f 1",
+        "a1 ",
+        "é",
+        "e\u0301",
+        "<sup>",
+    ],
+)
+def test_no_text_makes_a_form_slow(piece: str) -> None:
+    """A hundred thousand characters of the worst kind cost no more than a few seconds at every level."""
+    text = f"begin {piece * (100_000 // len(piece))} end"
+    begun = time.process_time()
+
+    for level in MatchLevel:
+        build_form(text, level)
+
+    assert time.process_time() - begun < 4
