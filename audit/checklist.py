@@ -123,7 +123,9 @@ def _budget(known: _Known) -> Answer:
     planned, spent = known.lock.budget if known.lock else None, known.provenance.budget_spent
     if planned and spent:
         return _reported(f"budget {planned}; spent {spent}")
-    return _missing("the budget is not stated" if spent else "neither budget nor what was spent is stated" if not planned else "not stated")
+    if not planned and not spent:
+        return _missing("neither budget nor what was spent is stated")
+    return _missing("what was spent is not stated" if planned else "the budget is not stated")
 
 
 def _exclusions(known: _Known) -> Answer:

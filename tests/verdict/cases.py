@@ -98,15 +98,20 @@ def build_spec(
             excluded_deploy=0,
         ),
         ed_under_exclusions=Range(low=point, high=point),
-        variance=Variance(
-            difference_task=0.001,
-            covariance_task=0.0,
-            test_task=0.0005,
-            deploy_task=0.0005,
-            test_context=0.001,
-            deploy_context=0.001,
-            binary=True,
-        ),
+        variance=build_variance(tasks=tasks, contexts=contexts),
+    )
+
+
+def build_variance(*, tasks: int, contexts: int) -> Variance:
+    """One task, or one context, has no variance, as in an estimate made from scores."""
+    return Variance(
+        difference_task=0.001 if tasks > 1 else None,
+        covariance_task=0.0 if tasks > 1 else None,
+        test_task=0.0005 if tasks > 1 else None,
+        deploy_task=0.0005 if tasks > 1 else None,
+        test_context=0.001 if contexts > 1 else None,
+        deploy_context=0.001 if contexts > 1 else None,
+        binary=True,
     )
 
 

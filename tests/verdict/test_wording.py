@@ -1,0 +1,56 @@
+"""Numbers in sentences: few decimals, and as many as keep the sentence true."""
+
+import pytest
+
+from audit.wording import Unit, join, share
+
+SHARE = Unit(low=0.0, high=1.0)
+
+
+@pytest.mark.parametrize(
+    ("value", "cuts", "written"),
+    [
+        (0.25, (), "25.0 %"),
+        (0.0999, (0.1,), "9.99 %"),
+        (0.0999999, (0.1,), "9.99999 %"),
+        (0.1000001, (0.1,), "10.00001 %"),
+        (0.1, (0.1,), "10.0 %"),
+        (0.1 + 1e-14, (0.1,), "10.0 %"),
+        (-0.0000001, (), "0.0 %"),
+        (-0.0000001, (0.0,), "−0.00001 %"),
+        (1.0, (), "100.0 %"),
+    ],
+)
+def test_a_score_keeps_its_side(value: float, cuts: tuple[float, ...], written: str) -> None:
+    """Decimals grow until the number stands on its side of every cut; what equals the cut may be written like it."""
+    assert SHARE.score(value, *cuts) == written
+
+
+@pytest.mark.parametrize(("width", "written"), [(0.1, "0.0123"), (1.5, "0.01"), (100.0, "0.0"), (5000.0, "0")])
+def test_a_score_of_another_range_is_a_plain_number(width: float, written: str) -> None:
+    """Decimals follow the width of the range."""
+    assert Unit(low=0.0, high=width).score(0.0123456) == written
+
+
+def test_a_chosen_number_keeps_all_its_digits() -> None:
+    """θ and δ are written as they were given."""
+    assert SHARE.given(0.1) == "10 %"
+    assert SHARE.given(0.0001234) == "0.01234 %"
+    assert SHARE.given(0.0) == "0 %"
+    assert SHARE.given_difference(0.05) == "5 percentage points"
+    assert Unit(low=1.0, high=5.0).given(2.5) == "2.5"
+
+
+def test_an_interval_of_differences_names_its_unit_once() -> None:
+    """With the typographic minus."""
+    assert SHARE.differences(-0.357, -0.0098, 0.0) == "−35.7 to −1.0 percentage points"
+
+
+def test_a_level_is_written_without_noise() -> None:
+    """1 − 0.05/2 is 97.5 %."""
+    assert share(1 - (1 - 0.95) / 2) == "97.5 %"
+
+
+def test_joined_sentences_stand_once() -> None:
+    """Empty ones are left out."""
+    assert join(["A.", "", "B.", "A."]) == "A. B."
