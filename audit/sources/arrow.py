@@ -151,13 +151,13 @@ def _build(table: Any, found: dict[str, str], *, name: str, sha256: str, first_r
         faults.append(Fault(code="score-not-number", where=f"{name}, column score", found=kind, advice=advice))
     if faults:
         raise TableError(faults)
-    score, strange = _parse_scores(column)
+    score, empty, strange = _parse_scores(column)
     return RawTable(
         name=name,
         sha256=sha256,
         columns=columns,
         score=score,
-        empty=column.is_null().to_numpy(),
+        empty=empty,
         row_word="row",
         first_row=first_row,
         texts={row: str(column[row].as_py())[:40] for row in strange[:LISTED].tolist()},
@@ -190,15 +190,19 @@ def _encode(column: Any) -> RawColumn:
     return RawColumn(codes=codes, labels=labels)
 
 
-def _parse_scores(column: Any) -> tuple[Floats, npt.NDArray[np.intp]]:
-    """Return scores as numbers, NaN for what is none, and the rows whose text is no number."""
+def _parse_scores(column: Any) -> tuple[Floats, npt.NDArray[np.bool_], npt.NDArray[np.intp]]:
+    """Return scores as numbers, NaN for what is none; where there is nothing; and the rows whose text is no number."""
     strange = np.zeros(0, dtype=np.intp)
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
     if _is_one_of(column.type, _TEXTS):
         column = pc.utf8_trim_whitespace(column)
+        column = pc.if_else(pc.equal(column, ""), None, column)
         good = pc.match_substring_regex(column, _NUMBER)
-        strange = np.flatnonzero(pc.invert(good).fill_null(value=False).to_numpy())
+        strange = np.flatnonzero(pc.invert(good).fill_null(fill_value=False).to_numpy())
+        empty = column.is_null().to_numpy()
         column = pc.if_else(good, column, None)
+    else:
+        empty = column.is_null().to_numpy()
     numbers = column.cast(pa.float64(), safe=False).fill_null(float("nan"))
-    return numbers.to_numpy().astype(np.float64), strange
+    return numbers.to_numpy().astype(np.float64), empty, strange

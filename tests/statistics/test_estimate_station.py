@@ -1,5 +1,7 @@
 """From a score table to an estimate: sides, specifications, exclusions, refusals, warnings."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -11,12 +13,11 @@ from registry.records.plan import ContextDesign, Plan
 from tests.statistics.tables import Row, build_crossed, build_table, list_rows
 
 
-def run(table: ScoreTable, **arguments: object) -> Estimate:
-    plan = Plan(contexts=ContextDesign(arguments.pop("contexts", "random")))
-    return estimate(table, plan, range_=(0, 1), **arguments)  # type: ignore[arg-type]  # each test names what it passes
+def run(table: ScoreTable, *, contexts: str = "random", **arguments: Any) -> Estimate:
+    return estimate(table, Plan(contexts=ContextDesign(contexts)), range_=(0, 1), **arguments)
 
 
-def refuse(table: ScoreTable, **arguments: object) -> DesignError:
+def refuse(table: ScoreTable, **arguments: Any) -> DesignError:
     with pytest.raises(DesignError) as caught:
         run(table, **arguments)
     return caught.value
@@ -112,7 +113,8 @@ def test_tasks_weigh_the_same_whatever_their_number_of_responses() -> None:
 
 def test_the_pooled_differential_is_shown_where_it_can_differ_and_its_other_sign_is_told() -> None:
     """Nine responses to an easy task turn the pooled mean."""
-    rows: list[Row] = [("a", "test", "c", str(k), 1.0) for k in range(9)] + [("b", "test", "c", "0", 0.0)]
+    rows: list[Row] = [("a", "test", "c", str(k), 1.0) for k in range(9)]
+    rows += [("b", "test", "c", "0", 0.0)]
     rows += [("a", "deploy", "c", "0", 0.7), ("b", "deploy", "c", "0", 0.7)]
 
     result = run(build_table(rows))
@@ -189,7 +191,7 @@ def test_every_specification_is_estimated_against_the_shared_test_side() -> None
     """In the order of names; a third arm is left out and said to be."""
     test, deploy = random_blocks()
     plain = list_rows(test, deploy)
-    other = [(task, arm, context, sample, 1.0) for task, arm, context, sample, _ in plain if arm == "deploy"]
+    other: list[Row] = [(task, arm, context, sample, 1.0) for task, arm, context, sample, _ in plain if arm == "deploy"]
     extra: list[Row] = [("t00000", "C", "c000", "0", 1.0)]
     specs = [None if row[1] == "test" else "web" for row in plain] + ["api"] * len(other) + [None]
 

@@ -92,10 +92,10 @@ def test_another_range_scales_what_it_measures(blocks: tuple[Floats, Floats], sh
 def test_another_range_scales_the_interval() -> None:
     """A judged score from 1 to 5, compared with the same in [0, 1]."""
     rng = np.random.default_rng(11)
-    blocks = [rng.integers(0, 5, (25, 6, 2)) / 4 for _ in range(2)]
-    plain = only(*blocks)
+    test, deploy = (rng.integers(0, 5, (25, 6, 2)) / 4 for _ in range(2))
+    plain = only(test, deploy)
 
-    scaled = estimate(build_crossed(*(1 + 4 * block for block in blocks), low=1, high=5), Plan(), range_=(1, 5)).specs[0]
+    scaled = estimate(build_crossed(1 + 4 * test, 1 + 4 * deploy, low=1, high=5), Plan(), range_=(1, 5)).specs[0]
 
     assert ends(scaled) == pytest.approx([4 * end for end in ends(plain)], abs=1e-12)
     assert scaled.ned.value == pytest.approx(plain.ned.value, rel=1e-12)
@@ -106,9 +106,9 @@ def test_another_range_scales_the_interval() -> None:
 @settings(max_examples=40, deadline=None)
 def test_a_constant_added_to_every_score_changes_no_differential(blocks: tuple[Floats, Floats], constant: float) -> None:
     """Point and standard error are those of before; the exact limits know where in the range they lie and may differ."""
-    halves = [block / 2 for block in blocks]
+    test, deploy = (block / 2 for block in blocks)
 
-    before, after = only(*halves), only(*(half + constant for half in halves))
+    before, after = only(test, deploy), only(test + constant, deploy + constant)
 
     assert after.ed.value == pytest.approx(before.ed.value, abs=1e-12)
     assert after.sigma_pool == pytest.approx(before.sigma_pool, abs=1e-12)
@@ -120,9 +120,9 @@ def test_a_constant_added_to_every_score_changes_no_differential(blocks: tuple[F
 @settings(max_examples=40, deadline=None)
 def test_copies_of_every_sample_are_no_evidence(blocks: tuple[Floats, Floats], contexts: ContextDesign) -> None:
     """Each response twice: the same point and standard error. Only nED's n − 1 may tell."""
-    doubled = [np.concatenate([block, block], axis=2) for block in blocks]
+    test, deploy = (np.concatenate([block, block], axis=2) for block in blocks)
 
-    once, twice = only(*blocks, contexts), only(*doubled, contexts)
+    once, twice = only(*blocks, contexts), only(test, deploy, contexts)
 
     assert twice.ed.value == pytest.approx(once.ed.value, abs=1e-12)
     if once.minimum_detectable_ed is not None and once.minimum_detectable_ed > 1e-6:

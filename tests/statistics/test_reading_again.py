@@ -138,7 +138,7 @@ def test_an_interval_that_is_narrow_enough_needs_nothing() -> None:
 
 
 def test_the_floor_is_what_no_task_removes() -> None:
-    """t · √(sum of the context parts)."""
+    """It is t · √(sum of the context parts)."""
     contexts = (Part(variance=0.001, df=5), Part(variance=0.001, df=5))
 
     assert context_floor(contexts, level=0.95, banerjee=False) == pytest.approx(2.228138852 * 0.002**0.5, rel=1e-8)

@@ -67,7 +67,7 @@ def test_a_recording_gives_its_printed_numbers(recording: str, score: Callable[[
 
 
 def test_the_ablated_recording_turns_the_sign() -> None:
-    """ "Letter only" removed from the test side, against the deployment side of the first recording: +0.052."""
+    """The words "letter only" removed from the test side, against the deployment side of the first recording: +0.052."""
     deploy = [row for row in read_recording("ed_correct") if row["side"] == "deploy"]
 
     spec = run(rows_of(iter([*read_recording("ed_ablation"), *deploy]), is_correct)).specs[0]

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
-from statsmodels.stats.proportion import confint_proportions_2indep, proportion_confint
+from statsmodels.stats.proportion import confint_proportions_2indep, proportion_confint  # type: ignore[import-untyped]  # it ships no types
 
 from audit.statistics.difference import mover
 from audit.statistics.halfwidth import Part, half_width, one_sided_p, satterthwaite_df
@@ -16,9 +16,7 @@ from audit.statistics.normalised import normalise, pooled_deviation
 from audit.statistics.power import minimum_detectable, unseen_context_bound
 from audit.statistics.proportion import Limits, clopper_pearson
 
-# scipy 1.17.1:
-# In: scipy.stats.binomtest(7, 20).proportion_ci(method="exact")
-# Out: ConfidenceInterval(low=0.1539092047845412, high=0.5921885345328283)
+# scipy 1.17.1 answers binomtest(7, 20).proportion_ci(method="exact") with low=0.1539092047845412 and high=0.5921885345328283.
 
 
 def test_clopper_pearson_of_seven_in_twenty() -> None:
@@ -58,9 +56,8 @@ def test_clopper_pearson_refuses_counts_that_are_none(successes: float, trials: 
         clopper_pearson(successes=successes, trials=trials, level=level)
 
 
-# Newcombe's method 10 is MOVER on Wilson limits with correlation 0; statsmodels 0.15.0:
-# In: confint_proportions_2indep(56, 70, 48, 80, method="newcomb", compare="diff")
-# Out: (0.05243147240236498, 0.33387265403690614)
+# Newcombe's method 10 is MOVER on Wilson limits with correlation 0. statsmodels 0.15.0 answers
+# confint_proportions_2indep(56, 70, 48, 80, method="newcomb", compare="diff") with low 0.05243147240236498 and high 0.33387265403690614.
 
 
 def test_mover_agrees_with_newcombe_and_statsmodels() -> None:
