@@ -17,9 +17,12 @@ from registry.codec.documents import from_document
 from registry.codec.files import read_document
 from registry.errors import Fault, InputError
 from registry.intake.read import read_card
+from registry.publishing import Written, collect_supplements, write_supplements
 from registry.records.authority import Authority, Role
 from registry.records.card import Card
 from registry.records.draft import AuditDraft
+from registry.records.identifier import parse_identifier
+from registry.records.publication import OutputFormat
 from registry.registration.cards import CardNote, register_card
 from registry.registration.intake import register_file
 from registry.resources import find_resource
@@ -29,6 +32,7 @@ from registry.store.schema import upgrade
 AUTHORITY = Authority(code="EXAMPLE", name="Example registry of the Caveat project", role=Role.AUDITOR)
 MOMENT = datetime(2026, 11, 21, 16, 0, tzinfo=UTC)
 STEPS = 11
+"""What `tell_story` counts up to."""
 _RETROSPECTIVE = ("browsecomp", "nla-swe-bench", "nla-destructive", "openai-apollo", "sycophancy")
 _REPLAYED = ("correct", "shows_working", "cautions")
 
@@ -58,6 +62,18 @@ def tell_story(folder: Path, *, progress: Callable[[int], None]) -> Story:
     finally:
         ledger.close()
     return Story(url=url, card=card, audits=audits)
+
+
+def draw_supplements(story: Story, folder: Path, *, time_limit_s: float, workers: int, progress: Callable[[int], None]) -> list[Written]:
+    """Draw the card supplement and that of every claim into *folder*, as PDF, HTML and JSON; the card comes first."""
+    ledger = Ledger.open(story.url, clock=lambda: MOMENT, salt=_salts().__next__)
+    try:
+        with ledger.view() as view:
+            names = [story.card.card, *(one.claim for one in view.list_claims())]
+            subjects = list(collect_supplements(view, map(parse_identifier, names)))
+    finally:
+        ledger.close()
+    return write_supplements(subjects, list(OutputFormat), folder, time_limit_s=time_limit_s, workers=workers, progress=progress)
 
 
 def _prepare(folder: Path) -> str:

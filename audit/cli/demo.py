@@ -1,24 +1,83 @@
 """`caveat demo`: the whole story on bundled inputs, offline, in under a minute."""
 
+import os
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from registry.cli.app import App, pass_app
 
+if TYPE_CHECKING:
+    from audit.demo import Story
+    from registry.publishing import Written
+
 
 @click.command()
 @click.option("-o", "--output", type=click.Path(file_okay=False, path_type=Path), default=Path("caveat-demo"), show_default=True)
 @pass_app
-def demo(app: App, *, output: Path) -> None:
+def demo(app: App, /, *, output: Path) -> None:
     """Build a registry, audit it and print its supplements, on bundled inputs, offline.
 
     An example card with its claims, five retrospective audits of published evaluations, three audits of a recorded replay of a real
-    model, and all supplements. The clock of the demo stands still, so everybody gets the same bytes.
+    model, and all supplements. The clock of the demo stands still, so everybody gets the same bytes. Doing it twice changes nothing.
     """
-    from audit.demo import run_demo
+    from audit.demo import STEPS, draw_supplements, tell_story
     from registry.cli.progress import track
 
-    with track(app, "demo", unit="steps") as progress:
-        story = run_demo(output, say=app.say, progress=progress, time_limit_s=app.config.time_limit_s)
-    app.report(story.to_document(), story.print)
+    with track(app, "registering and auditing", total=STEPS, unit="steps") as progress:
+        story = tell_story(output, progress=progress)
+    with track(app, "drawing supplements", unit="files") as progress:
+        written = draw_supplements(
+            story, output / "supplements", time_limit_s=app.config.time_limit_s, workers=os.cpu_count() or 1, progress=progress
+        )
+    app.report(_summarise(story, written), lambda console: _print(console, story, written, output))
+    failed = [one for one in written if one.error is not None]
+    for error in sorted({str(one.error) for one in failed}):
+        app.say(error)
+    if failed:
+        app.say(f"{len(failed)} of {len(written)} files could not be drawn; the others are there")
+        click.get_current_context().exit(3)
+
+
+def _summarise(story: "Story", written: "list[Written]") -> dict[str, Any]:
+    return {
+        "schema": "caveat/demo/1",
+        "registry": story.url,
+        "card": f"{story.card.card}@{story.card.revision}",
+        "audits": [
+            {
+                "audit": one.audit,
+                "claim": one.restriction.claim,
+                "class": one.restriction.classification.primary.class_.value,
+                "standing": one.restriction.classification.primary.standing,
+                "basis": one.restriction.basis.value,
+            }
+            for one in story.audits
+        ],
+        "files": [{"path": str(one.path), "sha256": one.sha256} for one in written],
+    }
+
+
+def _print(console: Any, story: "Story", written: "list[Written]", output: Path) -> None:
+    from registry.cli.output import build_table, show
+
+    console.print("What became of eight claims", style="bold")
+    rows = [(one.restriction.claim, show(one.restriction.text.verdict)) for one in story.audits]
+    console.print(build_table(("claim", "verdict"), rows))
+    drawn = [one for one in written if one.error is None]
+    console.print(
+        f"\n{len(drawn)} files in {output / 'supplements'}. Begin with the card, then the claim with the recorded replay:", style="bold"
+    )
+    first = [one.path for one in drawn if one.path.suffix == ".pdf"] or [one.path for one in drawn]
+    for path in (*first[:1], *(path for path in first if story.audits[5].restriction.claim in path.name)):
+        console.print(f"  {path}", soft_wrap=True)
+    console.print("\nWhat to run next, in that folder:", style="bold")
+    commands = (
+        (f"cd {output}", ""),
+        ("caveat claim list", "every claim with its status"),
+        (f"caveat claim show {story.audits[5].restriction.claim}", "one claim, its passage, what became of it"),
+        ("caveat log show", "who said what, in order"),
+        (f"caveat audit new {story.audits[0].restriction.claim} > audit.yaml", "an audit of your own"),
+    )
+    console.print(build_table(("", ""), [(f"  {command}", what) for command, what in commands]))

@@ -60,10 +60,10 @@ def _collect(app: App, subjects: Sequence[Identifier], *, everything: bool, sour
         advice = "name claims or cards, or give --all; caveat claim list shows what there is"
         raise InputError(Fault(code="nothing-asked", where="caveat report", found=found, advice=advice))
     with app.view() as view:
-        return list(collect_supplements(view, list(_expand(app, view, subjects, everything=everything))))
+        return list(collect_supplements(view, list(_expand(view, subjects, everything=everything))))
 
 
-def _expand(app: App, view: Any, subjects: Sequence[Identifier], *, everything: bool) -> "list[Identifier]":
+def _expand(view: Any, subjects: Sequence[Identifier], *, everything: bool) -> "list[Identifier]":
     """Return the subjects with the claims of each card, each once, in order."""
     from registry.publishing import list_claims_of
     from registry.records.identifier import parse_identifier
