@@ -107,6 +107,8 @@ def conclude(writer: Writer, file: AuditFile, scored: Scored | None) -> Conclude
         post_hoc=post_hoc,
         estimate=None if result else outcome.estimate,
         table=_digest(scored),
+        source=scored.source if scored else None,
+        provenance=None if result or not scored else scored.provenance,
     )
     writer.append(restriction)
     return Concluded(audit=restriction.audit, restriction=restriction, outcome=outcome, is_new=True)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from registry.records.classification import Basis, Classification
 from registry.records.estimate import Estimate
 from registry.records.record import Record
+from registry.records.trial import Provenance
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,3 +54,7 @@ class Restriction(Record):
     """An estimate from scores that no lock preceded (basis `reported`); None when `result` holds it."""
     table: str | None = None
     """SHA-256 of the score table of that estimate."""
+    source: str | None = None
+    """File names of that score table."""
+    provenance: Provenance | None = None
+    """Where the responses of that score table came from; None without one (a run under a lock holds its own)."""
