@@ -64,14 +64,14 @@ def find_bookmarked_headings(texts: list[str], bookmarks: list[tuple[str, int]])
     return tuple(Heading(start=start, title=found[start]) for start in sorted(found))
 
 
-def measure_agreement(first: list[str], second: list[str]) -> float:
+def measure_agreement(first: list[str], second: list[str]) -> float | None:
     """Return the share of words on which both texts agree: twice the words in common over all words, as multisets (Dice).
 
-    Hyphenation at line ends is undone in both first, since extractors differ in it and readers do not.
+    Hyphenation at line ends is undone in both first, since extractors differ in it and readers do not. None if neither has a word.
     """
     ours, theirs = _count_words(first), _count_words(second)
     total = ours.total() + theirs.total()
-    return 2 * (ours & theirs).total() / total if total else 0.0
+    return 2 * (ours & theirs).total() / total if total else None
 
 
 def _second_opinion(data: bytes, texts: list[str], sample: list[int], where: str) -> tuple[float | None, str | None, tuple[str, ...]]:
@@ -83,7 +83,7 @@ def _second_opinion(data: bytes, texts: list[str], sample: list[int], where: str
     warnings = []
     if len(sample) < len(texts):
         warnings.append(f"The second opinion was asked on {len(sample)} of {len(texts):,} pages, evenly spread.")
-    if agreement < 0.9:
+    if agreement is not None and agreement < 0.9:
         warnings.append(f"The two extractors agree on {agreement:.1%} of the words only; compare quotations with the printed page.")
     return agreement, second["extractor"], tuple(warnings)
 
