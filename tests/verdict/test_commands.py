@@ -141,7 +141,9 @@ def test_classify_speaks_to_people_verdict_first(case: Path) -> None:
     done = call("classify", case)
 
     assert done.stdout.startswith("Inverted, established: under deployment-like contexts the score is 25.0 %")
-    order = [done.stdout.index(part) for part in ("original claim", "restricted claim", "why", "inversion margin", "Φ_deploy   ", "missing")]
+    order = [
+        done.stdout.index(part) for part in ("original claim", "restricted claim", "why", "inversion margin", "Φ_deploy   ", "missing")
+    ]
     assert order == sorted(order)
 
 

@@ -5,8 +5,8 @@ from collections.abc import Callable
 import pytest
 
 from audit.classify import build_adjusted, classify
-from registry.records.classification import Basis, ClaimClass, Mode, Standing
 from registry.records.claim import Form
+from registry.records.classification import Basis, ClaimClass, Mode, Standing
 from registry.records.estimate import Estimate, SpecEstimate
 from tests.verdict.cases import build_case, build_estimate, build_spec
 

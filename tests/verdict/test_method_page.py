@@ -1,0 +1,75 @@
+"""docs/method.md prints the decision table; it must be the one that decides."""
+
+import re
+from pathlib import Path
+
+from audit.checklist import ITEMS
+from audit.typology import ACROSS_SPECS, WITH_ESTIMATE, WITHOUT_ESTIMATE, WITHOUT_LOCK, Demotion, Row
+from registry.records.claim import Form
+
+PAGE = Path(__file__).parents[2] / "docs" / "method.md"
+LIMITS = {Form.THRESHOLD, Form.UPPER_BOUND, Form.LOWER_BOUND}
+
+
+def describe_forms(forms: frozenset[Form]) -> str:
+    names = {
+        frozenset(LIMITS): "threshold or bound",
+        frozenset(LIMITS | {Form.PREVALENCE}): "any but existence",
+        frozenset({Form.UPPER_BOUND, Form.LOWER_BOUND}): "bound",
+    }
+    return names.get(forms) or next(iter(forms)).value
+
+
+def describe_outcome(row: Row | Demotion) -> str:
+    found = row.class_ if isinstance(row, Row) else row.becomes
+    qualifier = row.standing or row.mode
+    return found.value + (f" · {qualifier.value}" if qualifier else "")
+
+
+def describe_candidate(row: Row) -> str:
+    return "class of the point" if row.candidate else ""
+
+
+def render(rows: tuple[Row, ...]) -> str:
+    """A table as the page prints it."""
+    lines = [
+        f"| `{row.name}` | {describe_forms(row.forms)} | {row.when} | {describe_outcome(row)} | {describe_candidate(row)} |" for row in rows
+    ]
+    return "\n".join(["| rule | form | condition, first that holds | outcome | candidate |", "|---|---|---|---|---|", *lines])
+
+
+def render_demotions() -> str:
+    lines = [f"| {class_.value} · established | {describe_outcome(one)} |" for class_, one in WITHOUT_LOCK.items()]
+    return "\n".join(["| under a lock | without one |", "|---|---|", *lines])
+
+
+def test_the_page_prints_the_table_that_decides() -> None:
+    """Row by row, with an estimate, without, across specifications, and without a lock."""
+    page = PAGE.read_text(encoding="utf-8")
+
+    assert render(WITH_ESTIMATE) in page
+    assert render(WITHOUT_ESTIMATE) in page
+    assert render(ACROSS_SPECS) in page
+    assert render_demotions() in page
+
+
+def test_the_page_names_every_item_of_minimum_reporting() -> None:
+    """In the order of the checklist."""
+    page = PAGE.read_text(encoding="utf-8")
+    section = page[page.index("## Minimum reporting") :]
+
+    assert re.findall(r"^\* `([a-z-]+)`", section, flags=re.MULTILINE) == list(ITEMS)
+
+
+def test_the_examples_of_the_page_are_what_is_computed(tmp_path: Path) -> None:
+    """The case file printed on the page is read, and gives the verdict printed below it."""
+    from audit.case_file import read_case
+    from audit.run import run_case
+
+    page = PAGE.read_text(encoding="utf-8")
+    text = page.partition("```yaml\n")[2].partition("```")[0]
+    (tmp_path / "case.yaml").write_text(text, encoding="utf-8")
+    case, scores = read_case(tmp_path / "case.yaml")
+
+    assert scores is None
+    assert run_case(case, None).restricted.verdict in page
