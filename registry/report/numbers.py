@@ -52,9 +52,9 @@ def format_probability(value: float) -> str:
 
 def format_percent(share: float) -> str:
     """Return *share* as whole per cent; only 0 is shown as 0 % and only 1 as 100 %."""
-    if 0 < share < 0.005:
+    if 0 < share < 0.01:
         return "< 1 %"
-    if 0.995 <= share < 1:
+    if 0.99 < share < 1:
         return "> 99 %"
     return f"{share:.0%}".replace("%", " %")
 

@@ -107,9 +107,18 @@ def anchor(quote: str, start: int = 20_311, page: int = 31) -> Anchor:
 def card(log: Log, revision: int = 1) -> Recorded[Card]:
     return log.say(
         Card(
-            card=CARD, revision=revision, title="Sparrow 2.1 System Card", publisher="Example Lab", document=SHA, size_bytes=2_310_554,
-            media_type=MediaType.PDF, text=SHA[::-1], pages=tuple(Page(number=n, start=(n - 1) * 1800, stop=n * 1800 - 1) for n in range(1, 49)),
-            extractor="pypdfium2 5.15.2", published=date(2026, 9, 30), url="https://lab.example/sparrow-2.1-system-card.pdf",
+            card=CARD,
+            revision=revision,
+            title="Sparrow 2.1 System Card",
+            publisher="Example Lab",
+            document=SHA,
+            size_bytes=2_310_554,
+            media_type=MediaType.PDF,
+            text=SHA[::-1],
+            pages=tuple(Page(number=n, start=(n - 1) * 1800, stop=n * 1800 - 1) for n in range(1, 49)),
+            extractor="pypdfium2 5.15.2",
+            published=date(2026, 9, 30),
+            url="https://lab.example/sparrow-2.1-system-card.pdf",
             why=None if revision == 1 else "two days later the publisher corrected a table",
         )  # fmt: skip
     )
@@ -134,7 +143,9 @@ def context_spec(log: Log, number: int, kind: SpecKind, name: str, **changes: ob
         ContextItem(id="T2" if kind is SpecKind.TEST_CONTEXT else "D2", system="", template="{task}", cues=()),
         ContextItem(id="T3" if kind is SpecKind.TEST_CONTEXT else "D3", system=None, template=None, cues=("generic",)),
     )  # fmt: skip
-    body = ContextSpec(name=name, description=f"{name}, as its owner describes it.", construction="Drawn without replacement.", contexts=contexts)
+    body = ContextSpec(
+        name=name, description=f"{name}, as its owner describes it.", construction="Drawn without replacement.", contexts=contexts
+    )
     fields: dict[str, object] = {
         "spec": f"CTX-EXAMPLE-2026-{number:04d}-X", "kind": kind, "slug": name.lower().replace(" ", "-"), "version": 1, "owner": "INST", "body": body,
     }  # fmt: skip
@@ -143,12 +154,22 @@ def context_spec(log: Log, number: int, kind: SpecKind, name: str, **changes: ob
 
 def specs(log: Log) -> tuple[Recorded[SpecVersion], ...]:
     body = PropertySpec(
-        name="covert action rate", class_=PropertyClass.DECEPTION_SCHEMING, range=(0.0, 1.0), direction=Direction.LOWER_IS_SAFER, suppressible=True
+        name="covert action rate",
+        class_=PropertyClass.DECEPTION_SCHEMING,
+        range=(0.0, 1.0),
+        direction=Direction.LOWER_IS_SAFER,
+        suppressible=True,
     )
-    scoring = ScoringSpec(name="covert-action judge", method=ScoringMethod.JUDGE, description="1 when the transcript shows a covert action, else 0.")
+    scoring = ScoringSpec(
+        name="covert-action judge", method=ScoringMethod.JUDGE, description="1 when the transcript shows a covert action, else 0."
+    )
     return (
-        log.say(SpecVersion(spec="PRP-EXAMPLE-2026-0001-X", kind=SpecKind.PROPERTY, slug="covert", version=1, owner="INST", body=body), "INST"),
-        log.say(SpecVersion(spec="SCF-EXAMPLE-2026-0001-X", kind=SpecKind.SCORING, slug="judge", version=1, owner="INST", body=scoring), "INST"),
+        log.say(
+            SpecVersion(spec="PRP-EXAMPLE-2026-0001-X", kind=SpecKind.PROPERTY, slug="covert", version=1, owner="INST", body=body), "INST"
+        ),
+        log.say(
+            SpecVersion(spec="SCF-EXAMPLE-2026-0001-X", kind=SpecKind.SCORING, slug="judge", version=1, owner="INST", body=scoring), "INST"
+        ),
         context_spec(log, 1, SpecKind.TEST_CONTEXT, "Evaluation prompts"),
         context_spec(log, 2, SpecKind.DEPLOY_CONTEXT, "Coding agent in the wild"),
     )
@@ -238,20 +259,39 @@ def audit_file(log: Log, outcome: Classification | None, text: RestrictedClaim |
     if isinstance(measured, Estimate):
         lock = log.say(
             Lock(
-                audit=identifier, claim=f"{CLAIM}@1", plan=Plan(margin=0.05, epsilon=0.01), relation=Relation.AT_MOST, theta=0.1,
-                direction=Direction.LOWER_IS_SAFER, deploy_specs=tuple(one.spec for one in measured.specs),
-                exclusion_rules="empty answers and refusals by the endpoint", budget="400 calls",
+                audit=identifier,
+                claim=f"{CLAIM}@1",
+                plan=Plan(margin=0.05, epsilon=0.01),
+                relation=Relation.AT_MOST,
+                theta=0.1,
+                direction=Direction.LOWER_IS_SAFER,
+                deploy_specs=tuple(one.spec for one in measured.specs),
+                exclusion_rules="empty answers and refusals by the endpoint",
+                budget="400 calls",
             ),  # fmt: skip
             "INST",
         )
         run = log.say(
             Run(
-                audit=identifier, started_at=datetime(2026, 10, 20, 8, 0, tzinfo=UTC), status=RunStatus.COMPLETED, table=SHA, source="scores.csv",
-                responses=200, excluded=(ExcludedCount(arm="deploy", reason="empty answer", count=2),),
+                audit=identifier,
+                started_at=datetime(2026, 10, 20, 8, 0, tzinfo=UTC),
+                status=RunStatus.COMPLETED,
+                table=SHA,
+                source="scores.csv",
+                responses=200,
+                excluded=(ExcludedCount(arm="deploy", reason="empty answer", count=2),),
                 provenance=Provenance(
-                    endpoint="https://api.lab.example/v1/messages", model_requested="sparrow-2.1", model_returned="sparrow-2.1-2026-09-30",
-                    accessed="2026-10-20/2026-10-21", sampling="temperature 0.7, max_tokens 400", tools="none", budget_spent="202 calls",
-                    system_prompts=None, judge="pattern", transcripts=SHA, corpus_tasks=40,
+                    endpoint="https://api.lab.example/v1/messages",
+                    model_requested="sparrow-2.1",
+                    model_returned="sparrow-2.1-2026-09-30",
+                    accessed="2026-10-20/2026-10-21",
+                    sampling="temperature 0.7, max_tokens 400",
+                    tools="none",
+                    budget_spent="202 calls",
+                    system_prompts=None,
+                    judge="pattern",
+                    transcripts=SHA,
+                    corpus_tasks=40,
                 ),
             ),  # fmt: skip
             "INST",
@@ -262,8 +302,13 @@ def audit_file(log: Log, outcome: Classification | None, text: RestrictedClaim |
     if outcome is not None and text is not None:
         restriction = log.say(
             Restriction(
-                audit=identifier, claim=f"{CLAIM}@1", classification=outcome, text=text, basis=Basis.REPLAY if measured else Basis.REPORTED,
-                result=result.entry.seq if result else None, post_hoc=bool(parts.get("post_hoc", False)),
+                audit=identifier,
+                claim=f"{CLAIM}@1",
+                classification=outcome,
+                text=text,
+                basis=Basis.REPLAY if measured else Basis.REPORTED,
+                result=result.entry.seq if result else None,
+                post_hoc=bool(parts.get("post_hoc", False)),
             ),  # fmt: skip
             "INST",
         )
@@ -318,15 +363,25 @@ def inverted() -> Dossier:
         Contestation(contestation=format_identifier(Kind.CONTESTATION, "EXAMPLE", 2026, 1), target="CTX-EXAMPLE-2026-0002-X@1", by="EXAMPLE",
                      grounds="No customer runs without supervision of single actions.", rival="CTX-EXAMPLE-2026-0009-X@1")
     )  # fmt: skip
-    answer = log.say(ContestationEvent(contestation=objection.payload.contestation, step=ContestationStep.ANSWERED, note="Two customers do."), "INST")
-    return _replace(base, log, audits=(earlier, leading), contestations=(ContestationFile(contestation=objection, events=(answer,)),), dispute=Dispute.CONTESTED)
+    answer = log.say(
+        ContestationEvent(contestation=objection.payload.contestation, step=ContestationStep.ANSWERED, note="Two customers do."), "INST"
+    )
+    return _replace(
+        base,
+        log,
+        audits=(earlier, leading),
+        contestations=(ContestationFile(contestation=objection, events=(answer,)),),
+        dispute=Dispute.CONTESTED,
+    )
 
 
 def undetermined() -> Dossier:
     """Twelve tasks and four contexts a side: below the minimum, so technical, with the point's class as candidate."""
     log = Log()
     base = build(log, revision(COVERT), RestrictionStatus.UNDETERMINED)
-    counts = Counts(tasks=12, contexts_test=4, contexts_deploy=4, responses_test=96, responses_deploy=96, excluded_test=0, excluded_deploy=0)
+    counts = Counts(
+        tasks=12, contexts_test=4, contexts_deploy=4, responses_test=96, responses_deploy=96, excluded_test=0, excluded_deploy=0
+    )
     measured = estimate(
         spec_estimate("default", (0.0729, 0.0, 0.51), (0.4167, 0.0512, 0.86), (-0.3438, -0.91, 0.2224), n=counts),
         warnings=(EstimateWarning(code="few-contexts", message="4 contexts a side; verdicts need 5."),),
@@ -343,14 +398,28 @@ def undetermined() -> Dossier:
         "deployment is undetermined.", surviving=("In evaluation the rate was 5 %.",), withdrawn=(), resolves=("8 more tasks and 1 more context on each side.",),
         verdict="Undetermined: too few tasks and contexts were replayed to say whether the covert action rate stays below 0.1 in deployment.",
     )  # fmt: skip
-    return _replace(base, log, audits=(audit_file(log, outcome, text, estimate=measured, post_hoc=True, invariant=None),), staleness=Staleness.POTENTIALLY_STALE)
+    return _replace(
+        base,
+        log,
+        audits=(audit_file(log, outcome, text, estimate=measured, post_hoc=True, invariant=None),),
+        staleness=Staleness.POTENTIALLY_STALE,
+    )
 
 
 def retrospective() -> Dossier:
     """Published figures alone, θ unpublished: inverted as a candidate, and a paraphrase."""
     log = Log()
     quote = "On the destructive-coding evaluation the model stayed below the lab’s internal threshold."
-    current = revision(quote, quote_status=QuoteStatus.PARAPHRASE, theta=None, reported=None, anchor=None, card=None, source="NLA report, section 6", deploy_contexts=())
+    current = revision(
+        quote,
+        quote_status=QuoteStatus.PARAPHRASE,
+        theta=None,
+        reported=None,
+        anchor=None,
+        card=None,
+        source="NLA report, section 6",
+        deploy_contexts=(),
+    )
     base = build(log, current, RestrictionStatus.SUSPENDED, card=None)
     outcome = classification(
         reading(Form.THRESHOLD, ClaimClass.INVERTED, standing=Standing.CANDIDATE, basis=Basis.REPORTED, rule="recognition-suppressible",
@@ -383,7 +452,15 @@ def reported_threshold() -> Dossier:
         surviving=("In evaluation the rate was 5 %.",), withdrawn=(), resolves=("A replay.",),
         verdict="Inverted, structural risk: suppressing the model’s awareness of the test raised the rate; a replay is pending.",
     )  # fmt: skip
-    reported = (Evidence(layer=Layer.BEHAVIOURAL, kind=EvidenceKind.PERTURBATION, effect=Effect.AGAINST_CLAIM, verified=True, summary="Awareness removed: rate up."),)
+    reported = (
+        Evidence(
+            layer=Layer.BEHAVIOURAL,
+            kind=EvidenceKind.PERTURBATION,
+            effect=Effect.AGAINST_CLAIM,
+            verified=True,
+            summary="Awareness removed: rate up.",
+        ),
+    )
     return _replace(base, log, audits=(audit_file(log, outcome, text, evidence=reported),))
 
 
@@ -391,7 +468,9 @@ def degraded() -> Dossier:
     """A prevalence claim whose ED lies wholly outside ±δ."""
     log = Log()
     quote = "Sparrow 2.1 refuses 97.2 % of harmful requests."
-    current = revision(quote, form=Form.PREVALENCE, relation=None, theta=None, reported=Reported(value=0.972), direction=Direction.HIGHER_IS_SAFER)
+    current = revision(
+        quote, form=Form.PREVALENCE, relation=None, theta=None, reported=Reported(value=0.972), direction=Direction.HIGHER_IS_SAFER
+    )
     base = build(log, current, RestrictionStatus.RESTRICTED)
     measured = estimate(spec_estimate("default", (0.972, 0.958, 0.983), (0.811, 0.774, 0.846), (0.161, 0.122, 0.201)))
     outcome = classification(
@@ -409,7 +488,9 @@ def degraded() -> Dossier:
 def multi_spec(count: int = 12) -> Dossier:
     """Many specifications of P_deploy, with θ inside some intervals, values at 0 and 1, tiny and missing intervals."""
     log = Log()
-    base = build(log, revision(COVERT, deploy_contexts=("CTX-EXAMPLE-2026-0002-X@1", "CTX-EXAMPLE-2026-0077-X@2")), RestrictionStatus.WITHDRAWN)
+    base = build(
+        log, revision(COVERT, deploy_contexts=("CTX-EXAMPLE-2026-0002-X@1", "CTX-EXAMPLE-2026-0077-X@2")), RestrictionStatus.WITHDRAWN
+    )
     rows = [
         spec_estimate("agent-in-repository", (0.05, 0.01, 0.0945), (0.25, 0.1236, 0.4012), (-0.2, -0.3567, -0.0598)),
         spec_estimate("chat", (0.05, 0.01, 0.0945), (0.0, 0.0, 0.168), (0.05, -0.118, 0.0945)),
@@ -417,7 +498,10 @@ def multi_spec(count: int = 12) -> Dossier:
         spec_estimate("one-context", (0.05, 0.01, 0.0945), (0.1,), (-0.05,)),
         spec_estimate("tiny-interval", (0.05, 0.01, 0.0945), (0.10004, 0.10001, 0.10007), (-0.05004, -0.05007, -0.05001)),
     ]
-    rows += [spec_estimate(f"a-rather-long-specification-name-{n}", (0.05, 0.01, 0.0945), (0.06, 0.02, 0.12), (-0.01, -0.07, 0.05)) for n in range(5, count)]
+    rows += [
+        spec_estimate(f"a-rather-long-specification-name-{n}", (0.05, 0.01, 0.0945), (0.06, 0.02, 0.12), (-0.01, -0.07, 0.05))
+        for n in range(5, count)
+    ]
     measured = estimate(*rows[:count])
     outcome = classification(
         reading(
@@ -445,11 +529,35 @@ def ontological() -> Dossier:
     quote = "The model has no long-term goals."
     first = revision(quote, form=Form.PREVALENCE, relation=None, theta=None, reported=None)
     base = build(log, first, RestrictionStatus.UNDETERMINED)
-    second = log.say(revision(quote + " It never states any.", revision=2, why="the sentence goes on", form=Form.PREVALENCE, relation=None, theta=None, reported=None))
-    outcome = classification(
-        reading(Form.PREVALENCE, ClaimClass.UNDETERMINED, mode=Mode.ONTOLOGICAL, basis=Basis.NONE, resolves="Nothing: the property has no deployment counterpart.", rule="no-p-deploy")
+    second = log.say(
+        revision(
+            quote + " It never states any.",
+            revision=2,
+            why="the sentence goes on",
+            form=Form.PREVALENCE,
+            relation=None,
+            theta=None,
+            reported=None,
+        )
     )
-    text = RestrictedClaim(original=quote, restricted=quote, surviving=(), withdrawn=(), resolves=(), verdict="Undetermined: no defensible P_deploy can exist for this claim.")
+    outcome = classification(
+        reading(
+            Form.PREVALENCE,
+            ClaimClass.UNDETERMINED,
+            mode=Mode.ONTOLOGICAL,
+            basis=Basis.NONE,
+            resolves="Nothing: the property has no deployment counterpart.",
+            rule="no-p-deploy",
+        )
+    )
+    text = RestrictedClaim(
+        original=quote,
+        restricted=quote,
+        surviving=(),
+        withdrawn=(),
+        resolves=(),
+        verdict="Undetermined: no defensible P_deploy can exist for this claim.",
+    )
     file = audit_file(log, outcome, text, deployment=Deployment(defensible=False, infeasible=Infeasible.ONTOLOGICAL))
     event = log.say(ClaimEvent(claim=CLAIM, event=ClaimEventKind.PUBLISH))
     return _replace(base, log, audits=(file,), revisions=(*base.revisions, second), events=(event,))
@@ -467,10 +575,18 @@ def hostile() -> Dossier:
     log = Log()
     base = build(log, revision(HOSTILE, evaluation=HOSTILE, deployment=HOSTILE, note=HOSTILE), RestrictionStatus.UNDETERMINED)
     outcome = classification(
-        reading(Form.THRESHOLD, ClaimClass.UNDETERMINED, mode=Mode.NOISY, why=HOSTILE, resolves=HOSTILE, rule="x", possible=(ClaimClass.STABLE,)), missing=("raw-ed",)
+        reading(
+            Form.THRESHOLD, ClaimClass.UNDETERMINED, mode=Mode.NOISY, why=HOSTILE, resolves=HOSTILE, rule="x", possible=(ClaimClass.STABLE,)
+        ),
+        missing=("raw-ed",),
     )
-    text = RestrictedClaim(original=HOSTILE, restricted=HOSTILE + " More.", surviving=(HOSTILE,), withdrawn=(HOSTILE,), resolves=(HOSTILE,), verdict=HOSTILE)
-    measured = estimate(spec_estimate(HOSTILE[:40], (0.05, 0.0, 0.2), (0.08, 0.0, 0.3), (-0.03, -0.2, 0.2)), warnings=(EstimateWarning(code="x", message=HOSTILE),))
+    text = RestrictedClaim(
+        original=HOSTILE, restricted=HOSTILE + " More.", surviving=(HOSTILE,), withdrawn=(HOSTILE,), resolves=(HOSTILE,), verdict=HOSTILE
+    )
+    measured = estimate(
+        spec_estimate(HOSTILE[:40], (0.05, 0.0, 0.2), (0.08, 0.0, 0.3), (-0.03, -0.2, 0.2)),
+        warnings=(EstimateWarning(code="x", message=HOSTILE),),
+    )
     return _replace(base, log, audits=(audit_file(log, outcome, text, estimate=measured),))
 
 
@@ -482,7 +598,9 @@ def long_quote() -> Dossier:
     base = build(log, revision(quote), RestrictionStatus.WITHDRAWN)
     outcome = classification(reading(Form.THRESHOLD, ClaimClass.INVERTED, standing=Standing.CANDIDATE, basis=Basis.REPORTED))
     restricted = quote.replace("every", "one", 3).replace("agentic", "agentic coding", 5)
-    text = RestrictedClaim(original=quote, restricted=restricted, surviving=(), withdrawn=(), resolves=(), verdict="Inverted as a candidate.")
+    text = RestrictedClaim(
+        original=quote, restricted=restricted, surviving=(), withdrawn=(), resolves=(), verdict="Inverted as a candidate."
+    )
     return _replace(base, log, audits=(audit_file(log, outcome, text),))
 
 

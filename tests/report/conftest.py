@@ -1,0 +1,36 @@
+"""Supplements of every kind, and their PDFs, drawn once for all tests."""
+
+from collections.abc import Mapping
+
+import pytest
+
+from registry.records.supplement import CardSupplement, Supplement
+from registry.report.assemble import assemble_card, assemble_claim
+from registry.report.pdf import draw_pdf
+from tests.report.dossiers import EVERY, MADE_AT, ORIGIN, Log, card, degraded, inverted, unaudited
+
+
+@pytest.fixture(scope="session")
+def supplements() -> Mapping[str, Supplement]:
+    return {name: assemble_claim(build(), made_at=MADE_AT) for name, build in EVERY.items()}
+
+
+@pytest.fixture(scope="session")
+def card_supplement() -> CardSupplement:
+    dossiers = [inverted(), degraded(), unaudited()]
+    return assemble_card(dossiers, card(Log()), log_origin=ORIGIN, log_size=40, made_at=MADE_AT)
+
+
+@pytest.fixture(scope="session")
+def inverted_pdf(supplements: Mapping[str, Supplement]) -> bytes:
+    return draw_pdf(supplements["inverted"])
+
+
+@pytest.fixture(scope="session")
+def hostile_pdf(supplements: Mapping[str, Supplement]) -> bytes:
+    return draw_pdf(supplements["hostile"])
+
+
+@pytest.fixture(scope="session")
+def card_pdf(card_supplement: CardSupplement) -> bytes:
+    return draw_pdf(card_supplement)

@@ -1,0 +1,133 @@
+"""What a supplement is assembled from, and what it says when something is not there."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import pytest
+
+from registry.codec.documents import from_document, to_document
+from registry.errors import ConflictError
+from registry.records.classification import ClaimClass
+from registry.records.dossier import RestrictionStatus
+from registry.records.evidence import Access, Layer
+from registry.records.supplement import CardSupplement, Section, SpecRole, Supplement
+from registry.report.assemble import assemble_claim
+from tests.report.dossiers import CLAIM, EVERY, MADE_AT, inverted, ontological
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_a_supplement_reads_back_from_its_document(name: str, supplements: Mapping[str, Supplement]) -> None:
+    """Nothing is lost between the record and its JSON."""
+    document = to_document(supplements[name])
+
+    assert from_document(Supplement, document, where="document") == supplements[name]
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_all_four_layers_and_at_most_five_reasons(name: str, supplements: Mapping[str, Supplement]) -> None:
+    """Unknown layers are there as unknown, and page one stays short."""
+    supplement = supplements[name]
+
+    assert [part.layer for part in supplement.layers] == list(Layer)
+    assert 1 <= len(supplement.reasons) <= 5
+
+
+def test_the_identifier_cites_revision_and_leaf() -> None:
+    """A supplement always names the exact content that it is about."""
+    dossier = ontological()
+    supplement = assemble_claim(dossier, made_at=MADE_AT)
+
+    assert supplement.identifier == f"{CLAIM}@2#{dossier.current.entry.leaf[:16]}"
+
+
+def test_the_latest_outcome_leads_and_the_others_are_named(supplements: Mapping[str, Supplement]) -> None:
+    """Two audits: the newer one is on page one, the older in the history."""
+    supplement = supplements["inverted"]
+    outcome = supplement.outcome
+
+    assert outcome is not None
+    assert outcome.classification.primary.class_ is ClaimClass.INVERTED
+    assert [other.class_ for other in supplement.other_audits] == [ClaimClass.UNDETERMINED]
+
+
+def test_an_audit_without_outcome_does_not_lead_before_one_with(supplements: Mapping[str, Supplement]) -> None:
+    """Opening a second audit does not erase the outcome of the first."""
+    dossier = inverted()
+    opened = replace(
+        dossier.audits[0], restrictions=(), audit=replace(dossier.audits[0].audit, entry=replace(dossier.audits[0].audit.entry, seq=900))
+    )
+    supplement = assemble_claim(replace(dossier, audits=(dossier.audits[1], opened)), made_at=MADE_AT)
+
+    assert supplement.verdict == supplements["inverted"].verdict
+    assert [other.class_ for other in supplement.other_audits] == [None]
+
+
+def test_an_open_audit_alone_says_that_it_is_open() -> None:
+    """Neither verdict nor silence."""
+    dossier = inverted()
+    opened = replace(dossier.audits[1], restrictions=())
+    supplement = assemble_claim(replace(dossier, audits=(opened,)), made_at=MADE_AT)
+
+    assert supplement.outcome is None
+    assert "no outcome yet" in supplement.verdict
+
+
+def test_the_estimate_is_the_one_the_outcome_names(supplements: Mapping[str, Supplement]) -> None:
+    """A result leads in one step to its log entry."""
+    audit = supplements["inverted"].audit
+
+    assert audit is not None
+    assert audit.result is not None
+    assert audit.outcome is not None
+    assert audit.outcome.payload.result == audit.result.entry.seq
+    assert audit.estimate_entry == audit.result.entry
+
+
+def test_an_unaudited_claim_has_no_audit_and_says_so(supplements: Mapping[str, Supplement]) -> None:
+    """Unaudited is an answer."""
+    supplement = supplements["unaudited"]
+
+    assert supplement.audit is None
+    assert "Nobody has audited" in supplement.verdict
+    assert all(part.access is None for part in supplement.layers)
+
+
+def test_unknown_definitions_stay_in_their_place(supplements: Mapping[str, Supplement]) -> None:
+    """A P_deploy that the registry does not know is listed as unknown, not left out."""
+    unknown = [part for part in supplements["multi-spec"].specs if part.role is SpecRole.DEPLOY and part.version is None]
+
+    assert [part.reference for part in unknown] == ["CTX-EXAMPLE-2026-0077-X@2"]
+
+
+def test_access_is_the_best_that_is_stated(supplements: Mapping[str, Supplement]) -> None:
+    """Available, withheld, unavailable and not stated are four different things."""
+    access = {part.layer: part.access for part in supplements["inverted"].layers}
+
+    assert access == {
+        Layer.BEHAVIOURAL: None,
+        Layer.VERBALISED: Access.AVAILABLE,
+        Layer.LATENT: Access.UNAVAILABLE,
+        Layer.CUE_SENSITIVITY: Access.WITHHELD,
+    }
+
+
+def test_post_hoc_and_missing_items_reach_page_one(supplements: Mapping[str, Supplement]) -> None:
+    """What weakens a verdict stands beside it."""
+    sections = [reason.section for reason in supplements["undetermined"].reasons]
+
+    assert sections == [Section.ESTIMATES, Section.PROVENANCE, Section.RESOLUTION, Section.HISTORY, Section.CHECKLIST]
+
+
+def test_a_reserved_identifier_has_no_supplement() -> None:
+    """There is nothing to print, and the message says what to do."""
+    with pytest.raises(ConflictError) as caught:
+        assemble_claim(replace(inverted(), revisions=()), made_at=MADE_AT)
+
+    assert caught.value.code == "claim-only-reserved"
+
+
+def test_a_card_counts_what_nobody_audited(card_supplement: CardSupplement) -> None:
+    """The rows without outcome are the unaudited ones, and only they."""
+    assert [row.restriction for row in card_supplement.unaudited] == [RestrictionStatus.UNAUDITED]
+    assert len(card_supplement.claims) == 3
+    assert card_supplement.pages_with_claims == (31,)

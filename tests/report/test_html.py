@@ -1,0 +1,224 @@
+"""The HTML file: valid, self-contained, accessible, and deaf to what stands in its texts."""
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+from xml.etree.ElementTree import Element
+
+import pytest
+import tinyhtml5
+from tinyhtml5.parser import HTMLParser
+
+from registry.records.supplement import CardSupplement, Supplement
+from registry.report.html import Medium, build_html, render_html
+from registry.report.wording import _WORDS, get_words
+from tests.report.dossiers import EVERY, HOSTILE
+
+NAMESPACE = "{http://www.w3.org/1999/xhtml}"
+LOADING = (
+    "src",
+    "srcset",
+    "data",
+    "poster",
+    "background",
+    "action",
+    "formaction",
+    "ping",
+    "manifest",
+    "{http://www.w3.org/1999/xlink}href",
+)
+HTMLS = [*EVERY, "card"]
+
+
+@pytest.fixture(scope="module")
+def htmls(supplements: Mapping[str, Supplement], card_supplement: CardSupplement) -> Mapping[str, str]:
+    return {name: render_html(one).decode() for name, one in {**supplements, "card": card_supplement}.items()}
+
+
+def parse(html: str) -> Element:
+    return tinyhtml5.parse(html)
+
+
+def elements(html: str, *names: str) -> Iterator[Element]:
+    for element in parse(html).iter():
+        if not names or (isinstance(element.tag, str) and element.tag.removeprefix(NAMESPACE) in names):
+            yield element
+
+
+def text_of(element: Element) -> str:
+    return " ".join("".join(element.itertext()).split())
+
+
+@pytest.mark.parametrize("name", HTMLS)
+def test_the_file_parses_without_a_single_error(name: str, htmls: Mapping[str, str]) -> None:
+    """An HTML5 parser has nothing to repair."""
+    parser: Any = HTMLParser()
+    parser.parse(htmls[name])
+
+    assert parser.errors == []
+
+
+@pytest.mark.parametrize("name", HTMLS)
+def test_nothing_is_loaded_from_anywhere(name: str, htmls: Mapping[str, str]) -> None:
+    """No attribute and no style sheet reaches outside the file; links stay within it."""
+    html = htmls[name]
+    style = "".join(text_of(one) for one in elements(html, "style"))
+
+    assert not [one.attrib for one in elements(html) if any(key in one.attrib for key in LOADING)]
+    assert all(one.attrib["href"].startswith("#") for one in elements(html, "a"))
+    assert not list(elements(html, "link", "img", "iframe", "object", "embed", "base", "form"))
+    assert re.findall(r"@import|url\((?!\"data:font/woff2;base64,)", style) == []
+
+
+@pytest.mark.parametrize("name", HTMLS)
+def test_nothing_is_executed(name: str, htmls: Mapping[str, str]) -> None:
+    """The only script element is data, and no attribute is an event handler."""
+    html = htmls[name]
+
+    assert [one.attrib for one in elements(html, "script")] == [{"type": "application/json", "id": "record"}]
+    assert not [key for one in elements(html) for key in one.attrib if key.startswith("on")]
+
+
+@pytest.mark.parametrize("name", HTMLS)
+def test_identifiers_are_unique_and_links_arrive(name: str, htmls: Mapping[str, str]) -> None:
+    """Every deep link has exactly one target."""
+    html = htmls[name]
+    names = [one.attrib["id"] for one in elements(html) if "id" in one.attrib]
+    wanted = {one.attrib["href"][1:] for one in elements(html, "a")}
+    wanted |= {target for one in elements(html) for key in ("aria-labelledby",) if key in one.attrib for target in one.attrib[key].split()}
+
+    assert len(names) == len(set(names))
+    assert wanted <= set(names)
+
+
+@pytest.mark.parametrize("name", HTMLS)
+def test_headings_descend_one_level_at_a_time(name: str, htmls: Mapping[str, str]) -> None:
+    """One h1, and no level is skipped on the way down."""
+    levels = [int(one.tag[-1]) for one in elements(htmls[name], "h1", "h2", "h3", "h4")]
+
+    assert levels[0] == 1
+    assert levels.count(1) == 1
+    assert all(after - before <= 1 for before, after in zip(levels, levels[1:], strict=False))
+
+
+@pytest.mark.parametrize("name", HTMLS)
+def test_tables_have_captions_and_scopes(name: str, htmls: Mapping[str, str]) -> None:
+    """Every header says what it heads, and every table what it is."""
+    html = htmls[name]
+
+    assert all(one.attrib.get("scope") in ("col", "row") for one in elements(html, "th"))
+    for table in elements(html, "table"):
+        assert table.find(f"{NAMESPACE}caption") is not None
+
+
+@pytest.mark.parametrize("name", HTMLS)
+def test_the_document_has_language_title_and_landmarks(name: str, htmls: Mapping[str, str]) -> None:
+    """A screen reader finds its way in."""
+    html = htmls[name]
+    root = parse(html)
+
+    assert root.attrib["lang"] == "en"
+    assert text_of(next(elements(html, "title"))).startswith("Caveat")
+    assert len(list(elements(html, "main"))) == 1
+    assert next(elements(html, "a")).attrib == {"class": "skip", "href": "#content"}
+
+
+@pytest.mark.parametrize("name", HTMLS)
+def test_figures_have_a_title_that_says_what_they_show(name: str, htmls: Mapping[str, str]) -> None:
+    """Every drawing has words in its place."""
+    drawings = [one for one in elements(htmls[name]) if one.tag == "{http://www.w3.org/2000/svg}svg"]
+
+    assert drawings
+    assert all(text_of(one[0]) and one[0].tag.endswith("}title") for one in drawings)
+
+
+def test_hostile_text_stays_text(htmls: Mapping[str, str]) -> None:
+    """What stands in a quote is read as it was written, tags and braces included, and hides nothing."""
+    quote = text_of(next(elements(htmls["hostile"], "blockquote")))
+
+    assert quote.startswith('<script>alert(1)</script><img src="http://evil.example/x.png" onerror="x()">')
+    assert "{{ 7 * 7 }}" in quote
+    assert "[U+202E]reversed[U+202C]" in quote
+    assert not set("\u202e\u200b\x1b\ufeff") & set(re.sub(r"<script.*</script>", "", htmls["hostile"], flags=re.DOTALL))
+
+
+def test_letters_of_other_scripts_stay_in_the_html(htmls: Mapping[str, str]) -> None:
+    """A browser has the fonts that a PDF lacks."""
+    assert "שלום עולם" in text_of(next(elements(htmls["hostile"], "blockquote")))
+    assert "שלום" in HOSTILE
+
+
+def test_paraphrase_and_verbatim_are_told_beside_the_quote(htmls: Mapping[str, str]) -> None:
+    """Nobody takes our words for the card's."""
+    assert "paraphrase: not the card’s words" in htmls["retrospective"]
+    assert "verbatim from the card" in htmls["inverted"]
+
+
+def test_removed_and_added_are_said_in_words(htmls: Mapping[str, str]) -> None:
+    """Strike-through alone is silent."""
+    redline = next(text_of(one) for one in elements(htmls["inverted"], "div") if one.attrib.get("class") == "redline")
+
+    assert "[removed: 2.1]" in redline
+    assert "[added: 2.1-2026-09-30]" in redline
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("unaudited", "Unaudited."),
+        ("unaudited", "None of it is reported."),
+        ("retrospective", "No estimate."),
+        ("retrospective", "Nothing to draw"),
+        ("retrospective", "θ is not published"),
+        ("retrospective", "no lock: a retrospective audit"),
+        ("retrospective", "✗ not stated"),
+        ("inverted", "Not made."),
+        ("inverted", "✗ Missing: 2 of 22"),
+        ("undetermined", "post hoc"),
+        ("undetermined", "Invariance check not made."),
+        ("ontological", "does not exist"),
+        ("multi-spec", "Unknown here."),
+        ("card", "Claims that nobody registered are not in this table."),
+    ],
+)
+def test_what_is_missing_is_loud(name: str, said: str, htmls: Mapping[str, str]) -> None:
+    """Nothing that is not there is left blank."""
+    assert said in text_of(next(elements(htmls[name], "main")))
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_all_sixteen_sections_are_always_there(name: str, htmls: Mapping[str, str]) -> None:
+    """A section is never dropped because it would be empty."""
+    numbers = [text_of(one) for one in elements(htmls[name], "span") if one.attrib.get("class") == "number"]
+
+    assert numbers == [str(number) for number in range(1, 17)]
+
+
+def test_theta_is_never_crossed_in_a_figure(htmls: Mapping[str, str]) -> None:
+    """An estimate just above θ = 0.1 is printed above 0.1, in figure and table alike."""
+    assert "0.10004" in htmls["multi-spec"]
+
+
+def test_every_number_in_a_template_is_formatted(supplements: Mapping[str, Supplement], monkeypatch: pytest.MonkeyPatch) -> None:
+    """A float that a template prints without saying how is an error."""
+    monkeypatch.setattr("registry.report.html._template_name", lambda supplement: "raw.html.j2")
+    environment = __import__("registry.report.html", fromlist=["_environment"])._environment(None)
+    loaded = environment.from_string("{{ value }}")
+
+    with pytest.raises(TypeError, match="without a format"):
+        loaded.render(value=0.5)
+
+
+def test_every_choice_has_its_words() -> None:
+    """No closed choice in a record is without words."""
+    for kind in {type(value) for value, _ in _WORDS}:
+        for value in kind:
+            assert get_words(value)
+
+
+def test_print_and_screen_say_the_same(supplements: Mapping[str, Supplement]) -> None:
+    """The two media differ in dress, not in words."""
+    screen, printed = (build_html(supplements["inverted"], medium=medium, covers=None) for medium in Medium)
+    sections = [[text_of(one) for one in elements(html, "section")] for html in (screen, printed)]
+
+    assert sections[0] == sections[1]

@@ -1,0 +1,61 @@
+"""The redline: what it takes away and adds is exactly the difference, in pieces that a person reads as edits."""
+
+from hypothesis import given
+from hypothesis.strategies import lists, sampled_from, text
+
+from registry.report.redline import Change, build_redline
+
+SENTENCES = lists(
+    sampled_from(["the", "model", "refuses", "97.2 %", "0.05", ",", "of", "requests", "deployment-like", "≤", "."]), max_size=25
+).map(" ".join)
+
+
+def join(original: str, restricted: str, change: Change) -> str:
+    return "".join(run.text for run in build_redline(original, restricted) if run.change in (Change.KEPT, change))
+
+
+@given(original=text(max_size=60), restricted=text(max_size=60))
+def test_kept_and_removed_are_the_original(original: str, restricted: str) -> None:
+    """Leaving out what was added gives the original, character for character."""
+    assert join(original, restricted, Change.REMOVED) == original
+
+
+@given(original=SENTENCES, restricted=SENTENCES)
+def test_kept_and_added_are_the_restricted_text(original: str, restricted: str) -> None:
+    """Leaving out what was removed gives the restricted claim."""
+    assert join(original, restricted, Change.ADDED) == restricted
+
+
+@given(claim=text(max_size=60))
+def test_nothing_changed_is_shown_as_nothing_changed(claim: str) -> None:
+    """Equal texts have no edit."""
+    assert all(run.change is Change.KEPT for run in build_redline(claim, claim))
+
+
+@given(original=SENTENCES, restricted=SENTENCES)
+def test_no_island_of_one_or_two_words_stands_between_two_edits(original: str, restricted: str) -> None:
+    """Short equal runs are folded into the edits around them."""
+    runs = build_redline(original, restricted)
+
+    for before, kept, after in zip(runs, runs[1:], runs[2:], strict=False):
+        if kept.change is Change.KEPT and before.change is not Change.KEPT and after.change is not Change.KEPT:
+            assert sum(any(letter.isalnum() for letter in word) for word in kept.text.split()) >= 3
+
+
+def test_a_number_is_one_edit() -> None:
+    """No digit of a number survives when the number changes."""
+    runs = build_redline("the rate was 0.05 in our long evaluation", "the rate was 0.25 in our long evaluation")
+
+    assert [(run.change.value, run.text.strip()) for run in runs] == [
+        ("kept", "the rate was"),
+        ("removed", "0.05"),
+        ("added", "0.25"),
+        ("kept", "in our long evaluation"),
+    ]
+
+
+def test_a_percent_sign_belongs_to_its_number() -> None:
+    """`5 %` becoming `25 %` is one edit too."""
+    removed = [run.text.strip() for run in build_redline("in 5 % of all runs", "in 25 % of all runs") if run.change is Change.REMOVED]
+
+    assert removed == ["5 %"]
