@@ -1,5 +1,6 @@
 """What a reader of one format hands over: texts and numbers, unchecked."""
 
+from collections import Counter
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -59,14 +60,16 @@ class RawTable:
 
 @dataclass(slots=True)
 class FaultList:
-    """Collects faults; keeps the first of each kind of check in full and counts the rest."""
+    """Collects faults: the first of every kind are kept, the rest are counted."""
 
     faults: list[Fault] = field(default_factory=list)
+    kinds: Counter[str] = field(default_factory=Counter)
     more: int = 0
 
     def add(self, fault: Fault) -> None:
-        """Keep *fault* if there is room, else count it."""
-        if len(self.faults) < LISTED:
+        """Keep *fault* if there is room for its kind, else count it."""
+        self.kinds[fault.code] += 1
+        if self.kinds[fault.code] <= LISTED:
             self.faults.append(fault)
         else:
             self.more += 1
@@ -76,7 +79,15 @@ class FaultList:
         self.more += unlisted
 
     def all(self, *, where: str) -> list[Fault]:
-        """Return the faults, with one at the end that says how many more there are."""
-        if not self.more:
-            return self.faults
-        return [*self.faults, Fault(code="more-faults", where=where, found=f"and {self.more} more faults like these")]
+        """Return `LISTED` faults, at least one of each kind, and one that says how many more there are."""
+        order = sorted(range(len(self.faults)), key=self._rank)
+        shown = [self.faults[place] for place in sorted(order[: max(LISTED, len(self.kinds))])]
+        more = self.more + len(self.faults) - len(shown)
+        if not more:
+            return shown
+        return [*shown, Fault(code="more-faults", where=where, found=f"and {more} more faults like these")]
+
+    def _rank(self, place: int) -> tuple[bool, int]:
+        """The first of each kind before all others."""
+        code = self.faults[place].code
+        return any(earlier.code == code for earlier in self.faults[:place]), place

@@ -45,7 +45,8 @@ class Scale:
 
     def stretch(self, mean: float) -> float:
         """Return a mean in [0, 1] in the unit of the score."""
-        return self.low + self.width * mean
+        # Rounding may put the highest mean a bit beyond the range.
+        return min(self.high, self.low + self.width * mean)
 
     def stretch_difference(self, difference: float) -> float:
         """Return a difference or a spread in the unit of the score."""

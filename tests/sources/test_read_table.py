@@ -164,6 +164,18 @@ def test_twenty_faults_are_listed_and_the_others_counted(write: Write) -> None:
     assert error.faults[-1].found == "and 980 more faults like these"
 
 
+def test_no_kind_of_fault_hides_another(write: Write) -> None:
+    """Of 30 padded names and 30 wrong scores and one repeated row, each kind is shown."""
+    lines = [f" t{row},test,c,0,2" for row in range(30)]
+
+    error = refuse(write("\n".join([HEADER, *lines, lines[0]])))
+
+    codes = found_codes(error)
+    assert len(codes) == 21
+    assert set(codes) == {"id-padded", "score-out-of-range", "row-repeated", "more-faults"}
+    assert error.faults[-1].found == "and 43 more faults like these"
+
+
 def test_a_thousand_copies_of_a_row_are_counted(write: Write) -> None:
     """Also where one key is repeated more often than is listed."""
     error = refuse(write(HEADER + "\n" + "t,test,c,0,1\n" * 1000))
@@ -180,6 +192,15 @@ def test_a_row_of_two_files_is_repeated(write: Write) -> None:
 
     assert error.faults[0].where == f"{second}, row 2"
     assert error.faults[0].found.endswith(f"{first}, row 2")
+
+
+def test_a_row_is_found_repeated_among_more_keys_than_can_be_numbered(write: Write) -> None:
+    """Four columns of 50,000 texts each: 6 · 10¹⁸ combinations."""
+    lines = [f"t{row},a{row},c{row},s{row},1" for row in range(50_000)]
+
+    error = refuse(write("\n".join([HEADER, *lines, lines[7]])))
+
+    assert [fault.where.rpartition(", ")[2] for fault in error.faults] == ["row 50002"]
 
 
 def test_the_same_key_under_two_specifications_is_two_rows(write: Write) -> None:
@@ -257,7 +278,9 @@ def test_jsonl_faults_are_told_by_line(write: Write) -> None:
 
 def test_a_missing_column_of_jsonl_is_told(write: Write) -> None:
     """When no row has it."""
-    error = refuse(write('{"task_id": "t", "arm": "test", "context": "c", "sample": 0, "score": 1}\n', "a.jsonl"))
+    line = json.dumps({"task_id": "t", "arm": "test", "context": "c", "sample": 0, "score": 1}) + "\n"
+
+    error = refuse(write(line, "a.jsonl"))
 
     assert error.faults[0].advice == "did you mean 'context'? rename it to context_id"
 
@@ -347,6 +370,44 @@ def test_parquet_may_hold_dictionaries_texts_and_nothing(tmp_path: Path) -> None
     assert table.score.tolist() == [1, 0.5, 0]
     assert texts(table.task) == ["a", "b", "a"]
     assert table.spec.labels == ()
+
+
+def test_parquet_may_hold_categories_for_scores_and_empty_texts(tmp_path: Path) -> None:
+    """An empty text is nothing: no specification, no score."""
+    path = tmp_path / "a.parquet"
+    columns = {
+        "task_id": ["a", "b"],
+        "arm": ["test", "test"],
+        "context_id": ["c", "c"],
+        "sample": [0, 0],
+        "score": pa.array(["1", ""]).dictionary_encode(),
+        "spec": ["", ""],
+        "excluded_reason": ["", "cut off"],
+    }
+    pq.write_table(pa.table(columns), path)
+
+    table = read(path)
+
+    assert texts(table.spec) == [None, None]
+    assert texts(table.excluded) == [None, "cut off"]
+    assert table.score[0] == 1
+
+
+def test_broken_lines_of_jsonl_are_bounded(write: Write) -> None:
+    """Twenty are listed, the others counted."""
+    error = refuse(write("no json\n" * 100, "a.jsonl"))
+
+    assert len(error.faults) == 21
+    assert error.faults[-1].found == "and 80 more faults like these"
+
+
+def test_jsonl_scores_that_are_no_numbers_are_bounded_too(write: Write) -> None:
+    """Twenty are listed."""
+    rows = [{"task_id": row, "arm": "test", "context_id": "c", "sample": 0, "score": "pass"} for row in range(100)]
+
+    error = refuse(write("".join(json.dumps(row) + "\n" for row in rows), "a.jsonl"))
+
+    assert error.faults[-1].found == "and 80 more faults like these"
 
 
 CELLS = st.text(st.sampled_from("ab ,\"';\n\t0.1naNé-"), max_size=6)

@@ -4,6 +4,9 @@ import numpy as np
 import pytest
 
 from audit.estimate import estimate
+from audit.statistics.difference import task_correlation
+from audit.statistics.moments import Moments, SideMoments
+from audit.statistics.scores import Labelled, ScoreTable, TableFile
 from registry.records.estimate import SpecEstimate
 from registry.records.plan import ContextDesign, Plan
 from tests.statistics.tables import build_crossed, build_table
@@ -118,8 +121,6 @@ def test_one_response_a_side_has_a_point_and_nothing_else() -> None:
 def test_a_million_responses_to_one_task_are_one_task() -> None:
     """Size does not replace tasks."""
     rng = np.random.default_rng(1)
-    from audit.statistics.scores import Labelled, ScoreTable, TableFile
-
     size = 1_000_000
     none, zero = np.full(size, -1, dtype=np.int32), np.zeros(size, dtype=np.int32)
     table = ScoreTable(
@@ -154,3 +155,12 @@ def test_a_wide_sparse_grid_is_counted_by_its_cells() -> None:
     spec = estimate(build_table(rows), Plan(contexts=ContextDesign.NESTED), range_=(0, 1)).specs[0]
 
     assert (spec.n.tasks, spec.n.contexts_test, spec.ed.value) == (4000, 8000, 0)
+
+
+def test_sides_that_cannot_be_compared_are_taken_as_uncorrelated() -> None:
+    """Without a covariance the correlation is 0, which widens."""
+    side = SideMoments(mean=0.5, tasks=1, contexts=5, responses=5, task_variance=None, context_variance=0.1)
+
+    moments = Moments(test=side, deploy=side, random=True, binary=False, difference_variance=None, covariance=None)
+
+    assert task_correlation(moments) == 0

@@ -232,6 +232,15 @@ def test_the_only_specification_may_stand_on_every_row() -> None:
     assert [spec.spec for spec in result.specs] == ["web"]
 
 
+def test_specifications_of_other_arms_do_not_matter() -> None:
+    """A spec that only a third arm names leaves the default."""
+    rows: list[Row] = [*list_rows(*random_blocks()), ("t00000", "C", "c000", "0", 1.0)]
+
+    result = run(build_table(rows, specs=[*[None] * (len(rows) - 1), "web"]))
+
+    assert [spec.spec for spec in result.specs] == ["default"]
+
+
 def test_the_sides_may_be_swapped_and_named() -> None:
     """Arms are named by the caller; swapping them turns the sign."""
     table = build_crossed(*random_blocks())
