@@ -79,10 +79,9 @@ def main() -> None:
     """Run `caveat` and exit: 0 yes or done, 1 the answer is no, 2 wrong usage or bad input, 3 could not be evaluated here."""
     app = App()
     try:
-        cli.main(obj=app, standalone_mode=False)
+        exit_code = cli.main(obj=app, standalone_mode=False)
         sys.stdout.flush()
-    except click.exceptions.Exit as exit_:
-        sys.exit(exit_.exit_code)
+        sys.exit(exit_code if isinstance(exit_code, int) else 0)
     except click.ClickException as error:
         error.show()
         sys.exit(error.exit_code)

@@ -1,0 +1,48 @@
+"""`caveat verify`: does a supplement say what its record says?"""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from registry.cli.app import App, pass_app
+from registry.errors import UnavailableError
+
+if TYPE_CHECKING:
+    from registry.verification import Check
+
+
+@click.command()
+@click.argument("files", type=click.Path(exists=True, dir_okay=False, path_type=Path), nargs=-1, required=True)
+@pass_app
+def verify(app: App, *, files: tuple[Path, ...]) -> None:
+    """Check supplements (PDF, HTML, JSON): drawn again from the record they carry, they must be the same bytes.
+
+    With a registry (--registry, or one in this folder) the log entry is compared too. Exit code 1 if a check fails.
+    """
+    checks = {str(path): _verify(app, path) for path in files}
+    document = {
+        "schema": "caveat/verify/1",
+        "files": [
+            {"file": name, "checks": [{"name": one.name, "answer": one.answer.value, "note": one.note} for one in found]}
+            for name, found in checks.items()
+        ],
+    }
+    lines = [
+        line for name, found in checks.items() for line in (name, *(f"  {one.answer.value:11}  {one.name}: {one.note}" for one in found))
+    ]
+    app.report(document, lambda console: console.print("\n".join(lines), soft_wrap=True))
+    is_wrong = any(one.answer.value == "no" for found in checks.values() for one in found)
+    click.get_current_context().exit(1 if is_wrong else 0)
+
+
+def _verify(app: App, path: Path) -> "list[Check]":
+    from registry.verification import verify_supplement
+
+    data, limit = path.read_bytes(), app.config.time_limit_s
+    try:
+        ledger = app.ledger
+    except UnavailableError:
+        return list(verify_supplement(data, where=str(path), view=None, time_limit_s=limit))
+    with ledger.view() as view:
+        return list(verify_supplement(data, where=str(path), view=view, time_limit_s=limit))
