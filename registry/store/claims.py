@@ -73,7 +73,7 @@ def head_of(row: Any, models: dict[tuple[str, str, str], ModelRef]) -> Head:
     )
 
 
-def narrow(reader: Reader, *, card: str | None, model: ModelRef | None, property_: str | None) -> list[ColumnElement[bool]]:
+def narrow(*, card: str | None, model: ModelRef | None, property_: str | None) -> list[ColumnElement[bool]]:
     """Return the conditions for claims of a card or specification, with or without `@n`, and of a model version."""
     found: list[ColumnElement[bool]] = []
     for text, name, number in (

@@ -42,7 +42,7 @@ def build_dossier(reader: Reader, claim: str, revision: int | None) -> Dossier:
     if revision is not None:
         revisions = revisions[:revision]
     finder = FactFinder(reader)
-    shared = {
+    shared: dict[str, Any] = {
         "log_origin": reader.log_origin,
         "log_size": reader.log_size,
         "claim": claim,
@@ -58,7 +58,7 @@ def build_dossier(reader: Reader, claim: str, revision: int | None) -> Dossier:
     contestations = _contestations(reader, claim, _spec_references(current.payload))
     specs, newer_specs = _specs(reader, _spec_references(current.payload))
     card, newer_cards = _cards(reader, current.payload.card)
-    found = {
+    found: dict[str, Any] = {
         "card": card,
         "newer_cards": newer_cards,
         "model": find_model(reader, current.payload.model),
@@ -197,7 +197,8 @@ def _spec_references(claim: ClaimRevision) -> list[tuple[str, int]]:
 
 def _specs(reader: Reader, references: Sequence[tuple[str, int]]) -> tuple[tuple[Recorded[Any], ...], tuple[Recorded[Any], ...]]:
     table = spec_version
-    found, newer = [], []
+    found: list[Recorded[Any]] = []
+    newer: list[Recorded[Any]] = []
     for name, version in references:
         found += _of(reader, table, (table.c.spec == name) & (table.c.version == version))
         newer += _of(reader, table, (table.c.spec == name) & (table.c.version > version))

@@ -26,10 +26,10 @@ def parse_url(url: str) -> URL:
         parsed = make_url(url)
     except ArgumentError as error:
         raise InputError(Fault(code="registry-url", where="registry URL", found=f"{url!r} is not a URL", advice=advice)) from error
-    backend = parsed.get_backend_name()
+    backend = parsed.drivername
     if backend == "sqlite":
         return parsed
-    if backend in ("postgresql", "postgres"):
+    if backend in ("postgresql", "postgres", "postgresql+psycopg"):
         return parsed.set(drivername="postgresql+psycopg")
     found = f"{backend!r} is not a database that Caveat knows"
     raise InputError(Fault(code="registry-url", where="registry URL", found=found, advice=advice))

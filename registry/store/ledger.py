@@ -8,7 +8,7 @@ from sqlalchemy import Connection, Engine, func, select, text
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
 from registry.errors import Fault, InputError, UnavailableError
-from registry.store.engine import close_engine, find_file, open_engine, translate
+from registry.store.engine import close_engine, find_file, open_engine, release_engine, translate
 from registry.store.reader import to_seconds
 from registry.store.tables import OWN_LOG, REVISION, entry
 from registry.store.view import View
@@ -22,7 +22,8 @@ class Ledger:
     """An open registry."""
 
     def __init__(self, url: str, engine: Engine, clock: Callable[[], datetime], salt: Callable[[], str]) -> None:
-        self._url = url
+        self.url = url
+        """Where it is, as given."""
         self._engine = engine
         self._clock = clock
         self._salt = salt
@@ -48,8 +49,11 @@ class Ledger:
         try:
             with engine.connect() as connection:
                 _check_revision(connection, url)
-        except DBAPIError as error:
-            raise translate(error, where=url) from error
+        except BaseException as error:
+            release_engine(url, engine)
+            if isinstance(error, DBAPIError):
+                raise translate(error, where=url) from error
+            raise
         return cls(url, engine, clock, salt)
 
     @contextmanager
@@ -61,7 +65,7 @@ class Ledger:
         """
         if self._is_writing and self._engine.pool.__class__.__name__ == "StaticPool":
             raise RuntimeError("a database in memory has one connection: read through the writer")
-        with self._connect() as connection:
+        with self.connect() as connection:
             yield View(connection, limit=_find_limit(connection, as_of))
 
     @contextmanager
@@ -72,8 +76,8 @@ class Ledger:
             ConflictError: it contradicts what is recorded.
             UnavailableError: somebody else writes for too long, or the database cannot be reached.
         """
-        with self._connect() as connection:
-            _begin(connection)
+        with self.connect() as connection:
+            begin(connection)
             self._is_writing = True
             try:
                 writer = Writer(connection, actor=actor, clock=self._clock, salt=self._salt)
@@ -88,10 +92,15 @@ class Ledger:
 
     def close(self) -> None:
         """Close all connections; a registry in memory is gone."""
-        close_engine(self._url, self._engine)
+        close_engine(self.url, self._engine)
+
+    def release(self) -> None:
+        """Close all connections, but keep a registry in memory for the next who opens it."""
+        release_engine(self.url, self._engine)
 
     @contextmanager
-    def _connect(self) -> Iterator[Connection]:
+    def connect(self) -> Iterator[Connection]:
+        """Give a connection. For the store alone: rows never leave it."""
         try:
             with self._engine.connect() as connection:
                 yield connection
@@ -99,7 +108,7 @@ class Ledger:
             raise translate(error, where="registry") from error
 
 
-def _begin(connection: Connection) -> None:
+def begin(connection: Connection) -> None:
     """Writers queue up before the head of the log is read."""
     if connection.dialect.name == "sqlite":
         connection.exec_driver_sql("BEGIN IMMEDIATE")

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 import zstandard
-from sqlalchemy import ColumnElement, Connection, Select, Table, select
+from sqlalchemy import ColumnElement, Connection, Select, Table, func, select
 from sqlalchemy.exc import DBAPIError
 
 from registry.codec.statements import decode_statement
@@ -107,6 +107,11 @@ class Reader:
             between = (entry.c.seq >= first) & (entry.c.seq <= min(last, first + step - 1))
             for row in self.rows(select(entry.c.leaf).where(entry.c.log == OWN_LOG, between).order_by(entry.c.seq)):
                 yield bytes(row[0])
+
+    def last_seq(self) -> int:
+        """Return the number of the last entry that is seen, 0 before the first."""
+        last = select(func.max(entry.c.seq)).where(entry.c.log == OWN_LOG, entry.c.seq <= self._limit)
+        return int(self.one_value(last) or 0)
 
     def find_entry(self, seq: int) -> Entry | None:
         """Return the entry *seq*, None if there is none."""

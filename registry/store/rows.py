@@ -26,6 +26,10 @@ Row = tuple[str, tuple[Any, ...]]
 """A table's name and the values of one row, in the order of its columns."""
 
 
+NewIdentifier = tuple[str, str, str, int, int]
+"""An identifier with its kind, authority, year and number."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
     """Where a statement goes, and what its rows take from those before it."""
@@ -33,8 +37,8 @@ class Place:
     seq: int
     at: int
     """Seconds since 1970, UTC."""
-    is_new: bool = False
-    """Whether the statement is the first to use its identifier."""
+    new: "NewIdentifier | None" = None
+    """The identifier that the statement is the first to use; None when it uses one that is known."""
     lock: tuple[int, int] | None = None
     """Entry and time of the audit's lock."""
     corpus: int | None = None
@@ -47,31 +51,36 @@ def split_reference(reference: str) -> tuple[str, int]:
     return identifier, int(revision)
 
 
+def parse_new(name: str) -> NewIdentifier:
+    """Return *name* with its parts; raises ValueError if it is no identifier."""
+    parsed = parse_identifier(name)
+    return name, parsed.kind.value, parsed.authority, parsed.year, parsed.number
+
+
 def named_identifier(payload: Payload) -> str | None:
     """Return the identifier that *payload* would be the first to use; None for payloads that name nothing new."""
+    name: str | None = None
     match payload:
-        case ClaimRevision(revision=1):
-            return payload.claim
-        case ClaimEvent(event=ClaimEventKind.RESERVE):
-            return payload.claim
+        case ClaimRevision(revision=1) | ClaimEvent(event=ClaimEventKind.RESERVE):
+            name = payload.claim
         case SpecVersion(version=1):
-            return payload.spec
+            name = payload.spec
         case Card(revision=1):
-            return payload.card
+            name = payload.card
         case Audit():
-            return payload.audit
+            name = payload.audit
         case Contestation():
-            return payload.contestation
+            name = payload.contestation
         case _:
-            return None
+            pass
+    return name
 
 
 def build_rows(payload: Payload, place: Place) -> Iterator[Row]:
     """Yield the rows of *payload*, each after those it refers to."""
     here = (OWN_LOG, place.seq)
-    if place.is_new and (name := named_identifier(payload)):
-        parsed = parse_identifier(name)
-        yield "identifier", (*here, name, parsed.kind.value, parsed.authority, parsed.year, parsed.number)
+    if place.new:
+        yield "identifier", (*here, *place.new)
     yield from _BUILDERS[type(payload)](payload, here, place)
 
 

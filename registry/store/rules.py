@@ -3,7 +3,7 @@
 A rule yields the faults of one payload, read inside the transaction that would record it.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import Any
 
 from sqlalchemy import select
@@ -45,7 +45,7 @@ _WITH_THETA = (Form.THRESHOLD, Form.UPPER_BOUND, Form.LOWER_BOUND)
 class Rules:
     """The rules, applied inside one transaction; what was found to exist is remembered, for nothing ever goes away."""
 
-    def __init__(self, view: View, allocated: set[str]) -> None:
+    def __init__(self, view: View, allocated: Collection[str]) -> None:
         self._view = view
         self._allocated = allocated
         self._specs: set[tuple[str, SpecKind]] = set()

@@ -1,7 +1,8 @@
 """The tables, as SQLAlchemy Core knows them: the log, what may be erased, and typed rows that only help to find and to refuse.
 
-Every row names the entry `(log, seq)` that recorded it. No row is updated; `registry.store.guards` makes the database refuse it. Tables have
-no hidden row number on SQLite (`INSERT OR REPLACE` could aim at it), digests are 32 bytes, instants are whole seconds since 1970 in UTC.
+Every row names the entry `(log, seq)` that recorded it. No row is updated; `registry.store.guards` makes the database refuse it.
+Tables have no hidden row number on SQLite (`INSERT OR REPLACE` could aim at it). Digests are 32 bytes, instants are whole seconds since
+1970 in UTC.
 """
 
 from collections.abc import Iterable
@@ -24,6 +25,7 @@ from sqlalchemy import (
     Text,
     UniqueConstraint,
 )
+from sqlalchemy.types import TypeEngine
 
 from registry.records.audit import Independence
 from registry.records.authority import Role
@@ -49,7 +51,7 @@ METADATA = MetaData(
 )
 
 _WHOLE = BigInteger().with_variant(Integer, "sqlite")
-_REAL = Double().with_variant(REAL, "sqlite")
+_REAL: TypeEngine[float] = Double().with_variant(REAL, "sqlite")
 
 
 def _text(name: str, *, null: bool = False) -> Column[Any]:
@@ -159,9 +161,9 @@ identifier = _table(
     _one_of("kind", Kind),
     CheckConstraint("number >= 1", name="number_from_1"),
     CheckConstraint("substr(id, 1, length(authority) + 5) = kind || '-' || authority || '-'", name="id_agrees"),
-    UniqueConstraint("log", "id"),
     UniqueConstraint("log", "kind", "authority", "year", "number"),
     _refers("authority", "authority", "code"),
+    key="log id",
 )
 model_version = _table(
     "model_version",

@@ -15,6 +15,7 @@ from registry.records.publication import Publication
 from registry.records.spec import SpecKind, SpecVersion
 from registry.records.statement import Payload
 from registry.store import claims, dossiers
+from registry.store.facts import FactFinder
 from registry.store.reader import CHUNK, Reader
 from registry.store.summary import ClaimSummary
 from registry.store.tables import (
@@ -64,7 +65,12 @@ class View(Reader):
         return self.claim_exists(claim_id) and not dossiers.has_revision(self, claim_id)
 
     def list_claims(
-        self, *, card: str | None = None, model: ModelRef | None = None, property: str | None = None, limit: int | None = None
+        self,
+        *,
+        card: str | None = None,
+        model: ModelRef | None = None,
+        property: str | None = None,  # noqa: A002  (the word of the record)
+        limit: int | None = None,
     ) -> Iterator[ClaimSummary]:
         """Yield the current revision of each claim with its status, in log order; memory stays flat.
 
@@ -74,7 +80,7 @@ class View(Reader):
             property: only claims about this property, with or without `@n`.
             limit: at most so many.
         """
-        narrowed = claims.narrow(self, card=card, model=model, property_=property)
+        narrowed = claims.narrow(card=card, model=model, property_=property)
         return claims.list_summaries(self, narrowed, limit)
 
     def list_reserved(self) -> tuple[str, ...]:
@@ -118,7 +124,7 @@ class View(Reader):
 
     def status(self, claim_id: str) -> Status:
         """Return the four axes of a claim; raises NotFoundError."""
-        finder = claims.FactFinder(self)
+        finder = FactFinder(self)
         entry = claims.find_current_entry(self, claim_id)
         if entry is not None:
             return finder.statuses([claims.get_head(self, entry)])[0]
@@ -236,6 +242,4 @@ class View(Reader):
         try:
             return parse_identifier(text, *kinds)
         except ValueError as error:
-            near = self.suggest(text)
-            advice = f"did you mean {' or '.join(near)}?" if near else None
-            raise InputError(Fault(code="not-an-identifier", where=text, found=str(error), advice=advice)) from error
+            raise InputError(Fault(code="not-an-identifier", where=text, found=str(error))) from error

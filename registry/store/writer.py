@@ -21,7 +21,7 @@ from registry.records.statement import KINDS, Entry, Payload, Statement
 from registry.records.trial import Run
 from registry.store.engine import translate
 from registry.store.reader import Reader, from_seconds, to_seconds
-from registry.store.rows import Place, build_rows, named_identifier
+from registry.store.rows import NewIdentifier, Place, build_rows, named_identifier
 from registry.store.rules import Rules
 from registry.store.tables import METADATA, OWN_LOG, TYPED, body, claim_text, entry, identifier, lock, run
 from registry.store.view import View
@@ -39,12 +39,13 @@ class Writer(View):
         self._actor = actor
         self._clock = clock
         self._salt = salt
-        self._allocated: set[str] = set()
+        self._allocated: dict[str, NewIdentifier] = {}
         self._next_numbers: dict[tuple[Kind, str, int], int] = {}
         self._rules = Rules(self, self._allocated)
         head = select(entry.c.seq, entry.c.at).where(entry.c.log == OWN_LOG).order_by(entry.c.seq.desc()).limit(1)
         found = self.rows(head)
-        self._last_seq, self._last_at = (found[0].seq, found[0].at) if found else (0, 0)
+        self._last_seq: int = found[0].seq if found else 0
+        self._last_at: int = found[0].at if found else 0
         self._inserts = Inserts(connection)
         self._staged: dict[str, list[tuple[Any, ...]]] = defaultdict(list)
         self._is_broken = False
@@ -77,8 +78,11 @@ class Writer(View):
             self._next_numbers[key] = (last or 0) + 1
         first = self._next_numbers[key]
         self._next_numbers[key] += count
-        names = [format_identifier(kind, authority, year, number) for number in range(first, first + count)]
-        self._allocated.update(names)
+        names = []
+        for number in range(first, first + count):
+            name = format_identifier(kind, authority, year, number)
+            self._allocated[name] = (name, kind.value, authority, year, number)
+            names.append(name)
         return names
 
     def append(self, payload: Payload) -> Entry:
@@ -92,7 +96,7 @@ class Writer(View):
 
     def append_many(self, payloads: Sequence[Payload]) -> list[Entry]:
         """Record *payloads* in order, each as an entry of its own, and return the entries; as `append`, with all faults at once."""
-        at = max(to_seconds(self._clock()), self._last_at)
+        moment = from_seconds(max(to_seconds(self._clock()), self._last_at))
         faults: list[Fault] = []
         recorded: list[Entry] = []
         for payload in payloads:
@@ -100,7 +104,7 @@ class Writer(View):
             if found or faults:
                 faults += found
                 continue
-            recorded.append(self._stage(payload, at))
+            recorded.append(self._stage(payload, moment))
             if len(self._staged["entry"]) >= _BATCH:
                 self._flush()
         if faults:
@@ -148,9 +152,8 @@ class Writer(View):
             faults.append(Fault(code="actor-unknown", where=self._actor, found=found, advice="run: caveat init"))
         return faults
 
-    def _stage(self, payload: Payload, at: int) -> Entry:
-        seq = self._last_seq + 1
-        moment = from_seconds(at)
+    def _stage(self, payload: Payload, moment: datetime) -> Entry:
+        seq, at = self._last_seq + 1, to_seconds(moment)
         statement = Statement(actor=self._actor, at=moment, payload=payload, salt=self._salt())
         canonical = encode_statement(statement)
         leaf = leaf_hash(canonical)
@@ -165,10 +168,8 @@ class Writer(View):
         return Entry(seq=seq, kind=kind, actor=self._actor, at=moment, leaf=leaf)
 
     def _place(self, payload: Payload, seq: int, at: int) -> Place:
-        name = named_identifier(payload)
-        is_new = name in self._allocated
-        self._allocated.discard(name or "")
-        return find_place(self, payload, seq=seq, at=at, is_new=is_new)
+        new = self._allocated.pop(named_identifier(payload) or "", None)
+        return find_place(self, payload, seq=seq, at=at, new=new)
 
     def _flush(self) -> None:
         if self._staged["entry"]:
@@ -176,10 +177,10 @@ class Writer(View):
             self._inserts.send(staged)
 
 
-def find_place(reader: Reader, payload: Payload, *, seq: int, at: int, is_new: bool) -> Place:
+def find_place(reader: Reader, payload: Payload, *, seq: int, at: int, new: NewIdentifier | None) -> Place:
     """Return the place of *payload*, with what its rows take from those before it."""
     if not isinstance(payload, (Run, Result)):
-        return Place(seq=seq, at=at, is_new=is_new)
+        return Place(seq=seq, at=at, new=new)
     locks = reader.rows(select(lock.c.seq, lock.c.at).where(reader.visible(lock), lock.c.audit == payload.audit))
     corpus = None
     if isinstance(payload, Result):

@@ -43,9 +43,7 @@ def authority(code: str = LAB, role: Role = Role.LAB) -> Authority:
 
 
 def property_spec(spec: str, **changes: Any) -> SpecVersion:
-    body = PropertySpec(
-        name="refusal rate", class_=PropertyClass.COMPLIANCE_REFUSAL, range=(0.0, 1.0), direction=Direction.HIGHER_IS_SAFER
-    )
+    body = PropertySpec(name="refusal rate", class_=PropertyClass.COMPLIANCE_REFUSAL, range=(0.0, 1.0), direction=Direction.HIGHER_IS_SAFER)
     known = {"spec": spec, "kind": SpecKind.PROPERTY, "slug": "refusal", "version": 1, "owner": LAB, "body": body}
     return SpecVersion(**(known | changes))
 
@@ -78,14 +76,14 @@ def card(name: str, text: str, document: str = "ab" * 32, **changes: Any) -> Car
     return Card(**(known | changes))
 
 
-def claim(name: str, property: str, **changes: Any) -> ClaimRevision:
+def claim(name: str, phi: str, **changes: Any) -> ClaimRevision:
     known = {
         "claim": name,
         "revision": 1,
         "quote": "It does not scheme.",
         "quote_status": QuoteStatus.PARAPHRASE,
         "form": Form.PREVALENCE,
-        "property": property,
+        "property": phi,
         "direction": Direction.HIGHER_IS_SAFER,
         "model": MODEL,
     }
@@ -199,10 +197,10 @@ def add_property(writer: Writer, **changes: Any) -> str:
     return f"{spec.spec}@1"
 
 
-def add_claim(writer: Writer, property: str, **changes: Any) -> str:
+def add_claim(writer: Writer, phi: str, **changes: Any) -> str:
     """Record a claim, and return its identifier."""
     name = allocate(writer, Kind.CLAIM)
-    writer.append(claim(name, property, **changes))
+    writer.append(claim(name, phi, **changes))
     return name
 
 

@@ -1,0 +1,84 @@
+"""The order of an audit, refused by our code in words before the database refuses it in its own."""
+
+from datetime import timedelta
+
+import pytest
+
+from registry.errors import ConflictError, InputError
+from registry.records.claim import Form
+from registry.records.classification import Basis, ClaimClass, Standing
+from registry.store.ledger import Ledger
+from tests.store import builders as make
+
+
+def test_a_run_needs_a_lock_before_it(ledger: Ledger) -> None:
+    """No lock, no run; a run that started before the lock is refused with what can still be done."""
+    with ledger.write(actor="LAB") as writer:
+        phi = make.settle(writer)
+        claim = f"{make.add_claim(writer, phi)}@1"
+        audit = make.add_audit(writer, claim)
+        with pytest.raises(InputError, match=f"caveat audit lock {audit}"):
+            writer.append(make.run(audit, make.START))
+        locked = writer.append(make.lock(audit, claim))
+        with pytest.raises(ConflictError, match=r"run-before-lock(.|\n)*reported"):
+            writer.append(make.run(audit, locked.at - timedelta(seconds=1)))
+        with pytest.raises(ConflictError, match="already-locked"):
+            writer.append(make.lock(audit, claim))
+        writer.append(make.run(audit, locked.at))
+
+        found = writer.find_audit(audit)
+        assert found is not None
+        assert found.lock is not None
+        assert len(found.runs) == 1
+
+
+def test_a_result_rests_on_a_run_of_its_audit(ledger: Ledger) -> None:
+    """Another audit's run is none, and ED lies within its interval."""
+    with ledger.write(actor="LAB") as writer:
+        phi = make.settle(writer)
+        claim = f"{make.add_claim(writer, phi)}@1"
+        one, other = make.add_audit(writer, claim), make.add_audit(writer, claim)
+        for audit in (one, other):
+            writer.append(make.lock(audit, claim))
+        run = writer.append(make.run(one, make.START + timedelta(hours=1)))
+        with pytest.raises(InputError, match="run-unknown"):
+            writer.append(make.result(other, run.seq))
+        result = writer.append(make.result(one, run.seq))
+        verdict = make.verdict(Form.PREVALENCE, ClaimClass.DEGRADED, basis=Basis.REPLAY)
+        with pytest.raises(InputError, match="result-unknown"):
+            writer.append(make.restriction(other, claim, verdict, result=result.seq))
+        writer.append(make.restriction(one, claim, verdict, result=result.seq))
+
+        assert [len(found.restrictions) for found in writer.list_audits(claim)] == [1, 0]
+        assert writer.list_audits(claim.partition("@")[0]) == writer.list_audits()
+
+
+def test_a_verdict_that_the_method_does_not_allow_is_refused(ledger: Ledger) -> None:
+    """Every fault of every reading at once."""
+    with ledger.write(actor="LAB") as writer:
+        phi = make.settle(writer)
+        claim = f"{make.add_claim(writer, phi)}@1"
+        audit = make.add_audit(writer, claim)
+        with pytest.raises(InputError) as refused:
+            writer.append(
+                make.restriction(
+                    audit,
+                    claim,
+                    make.verdict(Form.EXISTENCE, ClaimClass.INVERTED, standing=Standing.ESTABLISHED),
+                    make.verdict(Form.PREVALENCE, ClaimClass.DEGRADED, basis=Basis.REPLAY),
+                )
+            )
+
+    assert [fault.code for fault in refused.value.faults] == ["form-disagrees", "cannot-invert", "inversion-not-replayed", "result-missing"]
+
+
+def test_what_belongs_to_another_claim_is_refused(ledger: Ledger) -> None:
+    """A lock, evidence and a verdict are about the revision that is audited."""
+    with ledger.write(actor="LAB") as writer:
+        phi = make.settle(writer)
+        claim, other = (f"{make.add_claim(writer, phi)}@1" for _ in range(2))
+        audit = make.add_audit(writer, claim)
+        verdict = make.verdict(Form.PREVALENCE, ClaimClass.DEGRADED)
+        for payload in (make.lock(audit, other), make.evidence(audit, other), make.restriction(audit, other, verdict)):
+            with pytest.raises(ConflictError, match="other-claim"):
+                writer.append(payload)

@@ -1,0 +1,435 @@
+"""Appending to the ledger and reading it back, on every engine."""
+
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from itertools import pairwise
+
+import pytest
+
+from registry.codec.canonical import leaf_hash
+from registry.errors import ConflictError, InputError, NotFoundError, UnavailableError
+from registry.records.claim import ClaimEvent, ClaimEventKind, ClaimRelation, ClaimRelationKind
+from registry.records.identifier import Kind, parse_identifier
+from registry.records.model import ModelRef, ModelVersion
+from registry.records.publication import OutputFormat, Publication
+from registry.records.spec import SpecKind
+from registry.store import schema
+from registry.store.ledger import Ledger
+from registry.store.natural import natural_key
+from tests.store import builders as make
+
+
+def test_an_entry_has_the_leaf_of_its_text(ledger: Ledger) -> None:
+    """What the log keeps is SHA-256(0x00 ‖ text), and the text is kept byte for byte."""
+    with ledger.write(actor="LAB") as writer:
+        recorded = writer.append(make.authority())
+
+    with ledger.view() as view:
+        ((entry, text),) = view.log_entries()
+
+    assert entry == recorded
+    assert text is not None
+    assert leaf_hash(text) == entry.leaf
+
+
+def test_what_is_appended_is_read_back(ledger: Ledger) -> None:
+    """Every payload comes back equal, in log order."""
+    with ledger.write(actor="LAB") as writer:
+        phi = make.settle(writer)
+        name = make.add_claim(writer, phi, theta=None, note="first")
+
+    with ledger.view() as view:
+        found = view.find_claim(name)
+        said = [one.payload for one in view.entries()]
+
+    assert found is not None
+    assert found.payload == make.claim(name, phi, note="first")
+    assert said[0] == make.authority()
+    assert [one.entry.seq for one in [found]] == [3]
+
+
+def test_a_transaction_is_recorded_wholly_or_not_at_all(ledger: Ledger) -> None:
+    """An exception inside the transaction leaves the log as it was."""
+    with pytest.raises(KeyError), ledger.write(actor="LAB") as writer:
+        make.settle(writer)
+        raise KeyError
+
+    with ledger.view() as view:
+        assert view.log_size == 0
+        assert view.list_authorities() == ()
+
+
+def test_half_a_refused_list_is_never_recorded(ledger: Ledger) -> None:
+    """Whoever swallows the error of a list that was refused halfway still records nothing of it."""
+    with ledger.write(actor="LAB") as writer:
+        phi = make.settle(writer)
+    swallow = pytest.raises(InputError)
+    with pytest.raises(ConflictError, match="half-recorded"), ledger.write(actor="LAB") as writer:
+        names = writer.allocate(Kind.CLAIM, "LAB", 2)
+        with swallow:
+            writer.append_many([make.claim(names[0], phi), make.claim(names[1], "PRP-LAB-2026-0009-L@1")])
+
+    with ledger.view() as view:
+        assert view.count_claims() == 0
+
+
+def test_identifiers_are_gapless_per_kind_authority_and_year(ledger: Ledger) -> None:
+    """Numbers begin at 1, follow each other across transactions, and what was not used is allocated again."""
+    with ledger.write(actor="LAB") as writer:
+        phi = make.settle(writer)
+        unused = writer.allocate(Kind.CLAIM, "LAB", 2)
+    with ledger.write(actor="LAB") as writer:
+        names = [make.add_claim(writer, phi, quote=f"claim {number}") for number in range(3)]
+
+    assert names[:2] == unused
+    assert [parse_identifier(name).number for name in names] == [1, 2, 3]
+
+
+def test_a_claim_needs_its_identifier_first(ledger: Ledger) -> None:
+    """An identifier that nobody allocated or reserved is refused."""
+    with ledger.write(actor="LAB") as writer:
+        phi = make.settle(writer)
+        with pytest.raises(InputError, match="not-allocated"):
+            writer.append(make.claim("CLM-LAB-2026-0001-E", phi))
+
+
+def test_a_reserved_claim_is_registered_later(ledger: Ledger) -> None:
+    """Reserving takes the identifier; the first revision uses it."""
+    with ledger.write(actor="LAB") as writer:
+        phi = make.settle(writer)
+        name = make.allocate(writer, Kind.CLAIM)
+        writer.append(ClaimEvent(claim=name, event=ClaimEventKind.RESERVE))
+    with ledger.view() as view:
+        assert view.is_reserved(name)
+        assert view.list_reserved() == (name,)
+        assert view.find_claim(name) is None
+        assert view.dossier(name).revisions == ()
+
+    with ledger.write(actor="LAB") as writer:
+        writer.append(make.claim(name, phi))
+
+    with ledger.view() as view:
+        assert view.find_claim(name) is not None
+        assert not view.is_reserved(name)
+
+
+def test_revisions_are_contiguous(ledger: Ledger) -> None:
+    """Neither a gap nor a second revision with the same number."""
+    with ledger.write(actor="LAB") as writer:
+        phi = make.settle(writer)
+        name = make.add_claim(writer, phi)
+        for revision in (1, 3):
+            with pytest.raises(ConflictError, match="revision-not-next"):
+                writer.append(make.claim(name, phi, revision=revision, why="typing error"))
+        writer.append(make.claim(name, phi, revision=2, why="typing error"))
+
+    with ledger.view() as view:
+        assert [one.payload.revision for one in view.dossier(name).revisions] == [1, 2]
+
+
+@pytest.mark.parametrize("event", [ClaimEventKind.WITHDRAW, ClaimEventKind.REJECT, ClaimEventKind.SUPERSEDE])
+def test_a_claim_that_ended_takes_nothing_more(ledger: Ledger, event: ClaimEventKind) -> None:
+    """After its end neither a revision nor a publication follows."""
+    with ledger.write(actor="LAB") as writer:
+        phi = make.settle(writer)
+        name, other = make.add_claim(writer, phi), make.add_claim(writer, phi)
+        successor = other if event is ClaimEventKind.SUPERSEDE else None
+        writer.append(ClaimEvent(claim=name, event=event, successor=successor, reason="wrong"))
+        for payload in (make.claim(name, phi, revision=2, why="late"), ClaimEvent(claim=name, event=ClaimEventKind.PUBLISH)):
+            with pytest.raises(ConflictError, match="claim-ended"):
+                writer.append(payload)
+
+
+def test_all_faults_come_at_once(ledger: Ledger) -> None:
+    """A list with several unknown references is refused with a fault for each."""
+    with ledger.write(actor="LAB") as writer:
+        phi = make.settle(writer)
+        names = writer.allocate(Kind.CLAIM, "LAB", 3)
+        with pytest.raises(InputError) as refused:
+            writer.append_many(
+                [
+                    make.claim(names[0], "PRP-LAB-2026-0009-L@1"),
+                    make.claim(names[1], phi, card="CRD-LAB-2026-0001-J@1", scoring=phi),
+                    make.claim(names[2], "PRP-LAB-2026-0001-X@7"),
+                ]
+            )
+
+    assert [fault.code for fault in refused.value.faults] == ["spec-unknown", "wrong-kind", "card-unknown", "spec-unknown"]
+
+
+def test_who_speaks_is_registered(ledger: Ledger) -> None:
+    """An actor nobody knows says nothing, except to introduce an authority."""
+    with ledger.write(actor="GHOST") as writer:
+        writer.append(make.authority())
+        with pytest.raises(InputError, match="actor-unknown"):
+            writer.append(ModelVersion(model=make.MODEL))
+
+
+def test_the_same_natural_key_finds_the_claim(ledger: Ledger) -> None:
+    """Number, figures, property version and white space do not make another claim."""
+    with ledger.write(actor="LAB") as writer:
+        phi = make.settle(writer)
+        name = make.add_claim(writer, phi)
+        again = make.claim("CLM-LAB-2026-0002-C", phi, quote=" It does\nnot  scheme. ", note="x", revision=2, why="y")
+        other = make.claim("CLM-LAB-2026-0002-C", phi, quote="It does scheme.")
+        found = writer.find_natural([natural_key(again), natural_key(other)])
+
+    assert natural_key(again) != natural_key(other)
+    assert [one.payload.claim for one in found.values()] == [name]
+
+
+def test_texts_are_kept_once_by_digest(ledger: Ledger) -> None:
+    """A text is found by the digest of its UTF-8; one that was never kept is not found."""
+    with ledger.write(actor="LAB") as writer:
+        first, second = writer.put_content(make.TEXT), writer.put_content(make.TEXT)
+
+    with ledger.view() as view:
+        assert first == second
+        assert view.get_content(first) == make.TEXT
+        with pytest.raises(NotFoundError, match="content-not-found"):
+            view.get_content("00" * 32)
+
+
+def test_cards_are_found_by_name_and_file(ledger: Ledger) -> None:
+    """The latest revision by name, any revision by number, and each by the digest of its file."""
+    with ledger.write(actor="LAB") as writer:
+        make.settle(writer)
+        name = make.add_card(writer)
+        text = writer.put_content(make.TEXT)
+        with pytest.raises(InputError, match="why-missing"):
+            writer.append(make.card(name, text, "ef" * 32, revision=2))
+        with pytest.raises(ConflictError, match="document-exists"):
+            writer.append(make.card(make.allocate(writer, Kind.CARD), text))
+        writer.append(make.card(name, text, "ef" * 32, revision=2, why="erratum"))
+
+    with ledger.view() as view:
+        latest, first, by_file = view.find_card(name), view.find_card(name, 1), view.find_card_by_document("ab" * 32)
+        assert latest is not None
+        assert latest.payload.revision == 2
+        assert first == by_file
+        assert [one.payload.revision for one in view.card_revisions(name)] == [1, 2]
+        assert view.list_cards() == (latest,)
+
+
+def test_specifications_are_found_by_name_and_slug(ledger: Ledger) -> None:
+    """Each version is kept, and kind, slug and owner stay."""
+    with ledger.write(actor="LAB") as writer:
+        phi = make.settle(writer)
+        name = phi.partition("@")[0]
+        writer.append(make.property_spec(name, version=2, why="range was wrong"))
+        with pytest.raises(ConflictError, match="spec-changed"):
+            writer.append(make.property_spec(name, version=3, slug="other", why="new name"))
+        with pytest.raises(ConflictError, match="slug-taken"):
+            make.add_property(writer)
+
+    with ledger.view() as view:
+        latest = view.find_spec_by_slug("LAB", SpecKind.PROPERTY, "refusal")
+        assert latest is not None
+        assert latest.payload.version == 2
+        assert view.find_spec(name) == latest
+        assert view.find_spec(phi) == view.spec_versions(name)[0]
+        assert view.list_specs(SpecKind.PROPERTY) == (latest,)
+        assert view.list_specs(SpecKind.SCORING) == ()
+
+
+def test_models_follow_each_other(ledger: Ledger) -> None:
+    """Successors come nearest first; a predecessor is registered before."""
+    versions = [ModelRef(developer="Example", name="m", version=str(number)) for number in (1, 2, 3)]
+    with ledger.write(actor="LAB") as writer:
+        make.settle(writer)
+        with pytest.raises(InputError, match="model-unknown"):
+            writer.append(ModelVersion(model=versions[1], predecessor=versions[0]))
+        writer.append(ModelVersion(model=versions[0]))
+        for before, after in pairwise(versions):
+            writer.append(ModelVersion(model=after, predecessor=before))
+
+    with ledger.view() as view:
+        assert [one.payload.model for one in view.find_successors(versions[0])] == versions[1:]
+        assert [one.payload.model for one in view.list_models()] == versions
+
+
+def test_search_ignores_case_and_takes_wildcards_as_they_are(ledger: Ledger) -> None:
+    """Every word must stand somewhere; per cent and underscore are letters like others."""
+    with ledger.write(actor="LAB") as writer:
+        phi = make.settle(writer)
+        first = make.add_claim(writer, phi, quote="Élan of 100% in cases")
+        second = make.add_claim(writer, phi, quote="another_one", note="covert action")
+
+    with ledger.view() as view:
+        found = {words: [one.claim for one in view.search(words)] for words in ("éLAN CASES", "0%", "r_o", "covert", "a%c", "refusal", " ")}
+
+    assert found == {
+        "éLAN CASES": [first],
+        "0%": [first],
+        "r_o": [second],
+        "covert": [second],
+        "a%c": [],
+        "refusal": [first, second],
+        " ": [],
+    }
+
+
+def test_lists_are_narrowed(ledger: Ledger) -> None:
+    """By card, by model, by property, and by number."""
+    other = ModelRef(developer="Example", name="m", version="2")
+    with ledger.write(actor="LAB") as writer:
+        phi = make.settle(writer)
+        card = make.add_card(writer)
+        first = make.add_claim(writer, phi, card=f"{card}@1")
+        second = make.add_claim(writer, phi, model=other)
+
+    with ledger.view() as view:
+        assert [one.claim for one in view.list_claims()] == [first, second]
+        assert [one.claim for one in view.list_claims(card=card)] == [first]
+        assert [one.claim for one in view.list_claims(card=f"{card}@2")] == []
+        assert [one.claim for one in view.list_claims(model=other)] == [second]
+        assert [one.claim for one in view.list_claims(property=phi)] == [first, second]
+        assert [one.claim for one in view.list_claims(limit=1)] == [first]
+        assert [one.quote for one in view.list_claims(limit=1)] == ["It does not scheme."]
+
+
+def test_history_tells_all_that_was_said_of_a_claim(ledger: Ledger) -> None:
+    """Its revisions, events, relations, audits with all that belongs to them, and publications, in log order."""
+    with ledger.write(actor="LAB") as writer:
+        phi = make.settle(writer)
+        name, other = make.add_claim(writer, phi), make.add_claim(writer, phi, quote="other")
+        writer.append(ClaimRelation(claim=other, relation=ClaimRelationKind.RESTATES, other=name))
+        audit = make.add_audit(writer, f"{name}@1")
+        writer.append(make.evidence(audit, f"{name}@1"))
+        make.add_audit(writer, f"{other}@1")
+        writer.append(
+            Publication(
+                subject=f"{name}@1",
+                format=OutputFormat.PDF,
+                sha256="ab" * 32,
+                record="cd" * 32,
+                log_size=writer.log_size,
+                template="ef" * 32,
+                audit=audit,
+            )
+        )
+
+    with ledger.view() as view:
+        assert [one.entry.seq for one in view.history(name)] == [3, 5, 6, 7, 9]
+        assert [one.entry.seq for one in view.history(audit)] == [6, 7, 9]
+        assert [one.entry.seq for one in view.history(phi)] == [2]
+        assert view.find_publications("ab" * 32)[0].entry.seq == 9
+        dossier = view.dossier(name)
+        assert [one.entry.seq for one in dossier.relations] == [5]
+        assert [one.payload.code for one in dossier.authorities] == ["LAB"]
+        assert [len(one.evidence) for one in dossier.audits] == [1]
+
+
+def test_a_dossier_says_what_was_meant(ledger: Ledger) -> None:
+    """An unknown claim, revision or digest is refused with what there is."""
+    with ledger.write(actor="LAB") as writer:
+        phi = make.settle(writer)
+        name = make.add_claim(writer, phi)
+
+    with ledger.view() as view:
+        leaf = view.dossier(name).current.entry.leaf
+        assert view.dossier(f"{name}@1#{leaf[:16]}").current.payload.revision == 1
+        with pytest.raises(NotFoundError, match=f"did you mean {name}"):
+            view.dossier("CLM-LAB-2026-0002-C")
+        with pytest.raises(NotFoundError, match="revision-not-found"):
+            view.dossier(f"{name}@2")
+        with pytest.raises(NotFoundError, match="digest-mismatch"):
+            view.dossier(f"{name}@1#{'0' * 16}")
+        with pytest.raises(InputError, match="check character"):
+            view.dossier("CLM-LAB-2026-0002-A")
+
+
+def test_as_of_reads_what_was_there(ledger: Ledger) -> None:
+    """By entry and by time; an entry that is not there yet is refused."""
+    with ledger.write(actor="LAB") as writer:
+        phi = make.settle(writer)
+    with ledger.write(actor="LAB") as writer:
+        name = make.add_claim(writer, phi)
+        at = writer.append(make.claim(name, phi, revision=2, why="better", quote="Better.")).at
+    with ledger.write(actor="LAB") as writer:
+        writer.append(make.authority("OTHER"))
+
+    def quotes(as_of: int | datetime) -> list[str | None]:
+        with ledger.view(as_of) as view:
+            return [one.quote for one in view.list_claims()]
+
+    assert quotes(2) == []
+    assert quotes(3) == ["It does not scheme."]
+    assert quotes(4) == ["Better."]
+    assert quotes(at) == ["Better."]
+    assert quotes(at - timedelta(seconds=60)) == []
+    with pytest.raises(InputError, match="as-of"), ledger.view(6):
+        pass
+
+
+def test_time_never_runs_backwards(new_url: Callable[[], str]) -> None:
+    """When the clock does, the entry has the time of the one before it."""
+    url = new_url()
+    schema.upgrade(url)
+    times = iter([make.START, make.START - timedelta(hours=1)])
+    ledger = Ledger.open(url, clock=lambda: next(times), salt=make.salting())
+    with ledger.write(actor="LAB") as writer:
+        first = writer.append(make.authority())
+        second = writer.append(make.authority("OTHER"))
+    ledger.close()
+
+    assert first.at == second.at == make.START
+
+
+def test_an_erased_text_leaves_its_proof(ledger: Ledger) -> None:
+    """The leaf stays, the words are gone from everywhere, and what needs them says so."""
+    with ledger.write(actor="LAB") as writer:
+        phi = make.settle(writer)
+        name = make.add_claim(writer, phi)
+        before = writer.find_entry(3)
+        writer.erase(3)
+        with pytest.raises(NotFoundError, match="entry-not-found"):
+            writer.erase(4)
+
+    with ledger.view() as view:
+        assert view.find_entry(3) == before
+        assert [one.quote for one in view.list_claims()] == [None]
+        assert list(view.search("scheme")) == []
+        assert [text is None for _, text in view.log_entries()] == [False, False, True]
+        assert len(list(view.leaves())) == 3
+        with pytest.raises(NotFoundError, match="body-erased"):
+            view.dossier(name)
+
+
+def test_a_log_has_one_name(ledger: Ledger) -> None:
+    """It is named before its first entry, once."""
+    with ledger.write(actor="LAB") as writer:
+        writer.name_log("registry.example/log", "key")
+        with pytest.raises(ConflictError, match="log-named"):
+            writer.name_log("another")
+
+    with ledger.view() as view:
+        assert (view.log_origin, view.log_vkey) == ("registry.example/log", "key")
+
+
+def test_words_that_a_database_cannot_hold_are_kept_in_the_statement(ledger: Ledger) -> None:
+    """U+0000 is replaced in the rows on every engine, and stays in the statement."""
+    with ledger.write(actor="LAB") as writer:
+        phi = make.settle(writer)
+        name = make.add_claim(writer, phi, quote="zero \x00 here")
+
+    with ledger.view() as view:
+        assert view.dossier(name).current.payload.quote == "zero \x00 here"
+        assert [one.quote for one in view.list_claims()] == ["zero \ufffd here"]
+
+
+def test_a_registry_that_is_not_there_says_what_to_do(new_url: Callable[[], str]) -> None:
+    """No file or no schema: caveat init. Nothing is created by looking."""
+    url = new_url()
+
+    for _ in range(2):
+        with pytest.raises(UnavailableError, match="caveat init") as refused:
+            Ledger.open(url, clock=make.ticking(), salt=make.salting())
+        assert refused.value.code == "registry-not-found"
+
+
+@pytest.mark.parametrize("url", ["mysql://here/there", "no url", "sqlite+nothing://x"])
+def test_other_databases_are_refused(url: str) -> None:
+    """What we do not know is named, with what we do."""
+    with pytest.raises(InputError, match=r"registry-url(.|\n)*sqlite:///FILE"):
+        Ledger.open(url, clock=make.ticking(), salt=make.salting())

@@ -1,0 +1,92 @@
+"""The log replayed gives the same registry, and a registry that was tampered with is found out."""
+
+from collections.abc import Callable
+
+import pytest
+from sqlalchemy import select
+
+from registry.errors import ConflictError, InputError
+from registry.records.claim import ClaimEvent, ClaimEventKind
+from registry.records.identifier import Kind
+from registry.store.guards import create_guards, drop_statements
+from registry.store.ledger import Ledger
+from registry.store.rebuild import RebuildReport, rebuild, verify
+from registry.store.tables import METADATA
+from tests.store import builders as make
+
+
+def _rows(ledger: Ledger) -> dict[str, list[tuple[object, ...]]]:
+    with ledger.connect() as connection:
+        return {
+            table.name: [tuple(row) for row in connection.execute(select(table).order_by(*table.primary_key))]
+            for table in METADATA.sorted_tables
+        }
+
+
+@pytest.fixture
+def said(ledger: Ledger) -> Ledger:
+    """A registry with claims, a card, a reserved claim that was registered, and one erased text."""
+    with ledger.write(actor="LAB") as writer:
+        phi = make.settle(writer)
+        card = make.add_card(writer)
+        reserved = make.allocate(writer, Kind.CLAIM)
+        writer.append(ClaimEvent(claim=reserved, event=ClaimEventKind.RESERVE))
+        for number in range(3):
+            make.add_claim(writer, phi, quote=f"Claim {number}.", card=f"{card}@1")
+        writer.append(make.claim(reserved, phi))
+        audit = make.add_audit(writer, f"{reserved}@1")
+        locked = writer.append(make.lock(audit, f"{reserved}@1"))
+        run = writer.append(make.run(audit, locked.at))
+        writer.append(make.result(audit, run.seq))
+        writer.erase(5)
+    return ledger
+
+
+def test_a_rebuilt_registry_is_the_same(said: Ledger, new_url: Callable[[], str]) -> None:
+    """Every row of every table, the erased text left erased."""
+    target = new_url()
+    told: list[int] = []
+
+    report = rebuild(said.url, target, told.append)
+
+    copy = Ledger.open(target, clock=make.ticking(), salt=make.salting())
+    assert report == RebuildReport(entries=12, erased=1, contents=1)
+    assert told[-1] == 12
+    assert _rows(copy) == _rows(said)
+    assert verify(copy).erased == 1
+    with pytest.raises(ConflictError, match="not-empty"):
+        rebuild(said.url, target, told.append)
+    with pytest.raises(ConflictError, match="same-registry"):
+        rebuild(target, target, told.append)
+    copy.close()
+
+
+def test_a_sound_registry_is_verified(said: Ledger) -> None:
+    """With the numbers of what was looked at."""
+    report = verify(said)
+
+    assert (report.entries, report.erased) == (12, 1)
+    assert report.rows > 20
+
+
+TAMPERINGS = [
+    ("UPDATE body SET json = replace(json, 'Claim 1', 'Claim 9') WHERE seq = 6", "its leaf is not the hash"),
+    ("UPDATE claim_revision SET theta = NULL, form = 'existence' WHERE seq = 6", "row-differs"),
+    ("UPDATE claim_text SET quote = 'Never said.' WHERE seq = 6", "row-differs"),
+    ("DELETE FROM claim_text WHERE seq = 6", "row-differs"),
+    ("UPDATE entry SET actor = 'OTHER' WHERE seq = 6", "its entry something else"),
+    ("UPDATE identifier SET seq = 1 WHERE seq = 6", "row-differs"),
+]
+
+
+@pytest.mark.parametrize(("tampering", "found"), TAMPERINGS, ids=[tampering.partition(" SET")[0] for tampering, _ in TAMPERINGS])
+def test_who_tampers_is_found_out(said: Ledger, tampering: str, found: str) -> None:
+    """The owner of a database can drop its triggers, but not make the log agree."""
+    with said.connect() as connection:
+        for statement in (*drop_statements(connection.dialect.name), tampering):
+            connection.exec_driver_sql(statement)
+        create_guards(connection)
+        connection.commit()
+
+    with pytest.raises(InputError, match=found):
+        verify(said)

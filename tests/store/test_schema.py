@@ -1,0 +1,183 @@
+"""The migrations: up, down, up again, with data; and the tables they make are those the code knows."""
+
+import re
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from sqlalchemy import text
+
+from registry.errors import ConflictError, InputError, UnavailableError
+from registry.store import schema
+from registry.store.engine import open_engine, release_engine
+from registry.store.guards import create_guards, drop_statements, trigger_names
+from registry.store.ledger import Ledger
+from registry.store.rebuild import verify
+from registry.store.tables import METADATA, REVISION
+from tests.store import builders as make
+
+OLD = Path(__file__).parent.parent / "databases"
+
+
+def _execute(url: str, statement: str) -> list[tuple[object, ...]]:
+    engine = open_engine(url)
+    with engine.connect() as connection:
+        found = connection.execute(text(statement))
+        rows = [tuple(row) for row in found] if found.returns_rows else []
+        connection.commit()
+    release_engine(url, engine)
+    return rows
+
+
+_DESCRIBE = {
+    "sqlite": "SELECT type, name, tbl_name, sql FROM sqlite_master WHERE name NOT LIKE 'alembic%'"
+    " AND tbl_name NOT LIKE 'alembic%' ORDER BY type, name",
+    "postgresql": """
+        SELECT 'column', table_name, column_name, data_type || is_nullable FROM information_schema.columns
+         WHERE table_schema = 'public' AND table_name <> 'alembic_version'
+        UNION ALL SELECT 'constraint', conrelid::regclass::text, conname, pg_get_constraintdef(oid) FROM pg_constraint
+         WHERE connamespace = 'public'::regnamespace AND conrelid::regclass::text <> 'alembic_version'
+        UNION ALL SELECT 'index', tablename, indexname, indexdef FROM pg_indexes
+         WHERE schemaname = 'public' AND tablename <> 'alembic_version'
+        UNION ALL SELECT 'trigger', tgrelid::regclass::text, tgname, pg_get_triggerdef(oid) FROM pg_trigger WHERE NOT tgisinternal
+        UNION ALL SELECT 'function', '', proname, prosrc FROM pg_proc WHERE pronamespace = 'public'::regnamespace
+        ORDER BY 1, 2, 3""",
+}
+
+
+def _describe(url: str) -> list[tuple[object, ...]]:
+    rows = _execute(url, _DESCRIBE["sqlite" if url.startswith("sqlite") else "postgresql"])
+    return [tuple(_sort_parts(" ".join(str(value).split())) for value in row) for row in rows]
+
+
+def _sort_parts(statement: str) -> str:
+    """The constraints of a table have no order."""
+    return "".join(sorted(re.split(r"(?=, CONSTRAINT |\) WITHOUT)", statement))) if "CREATE TABLE" in statement else statement
+
+
+def test_the_migrations_make_what_the_code_knows(new_url: Callable[[], str]) -> None:
+    """Tables, columns, constraints, indexes and triggers of both ways are the same, word for word."""
+    migrated, made = new_url(), new_url()
+    schema.upgrade(migrated)
+    engine = open_engine(made)
+    with engine.begin() as connection:
+        METADATA.create_all(connection)
+        create_guards(connection)
+    release_engine(made, engine)
+
+    assert _describe(migrated) == _describe(made)
+
+
+def test_up_down_and_up_again(new_url: Callable[[], str]) -> None:
+    """An empty registry goes away without a trace and comes back the same."""
+    url = new_url()
+    assert schema.check(url).current is None
+    schema.upgrade(url)
+    before = _describe(url)
+    assert schema.check(url).is_current
+
+    schema.downgrade(url, "base")
+
+    assert _describe(url) == []
+    assert not schema.check(url).is_current
+    schema.upgrade(url)
+    assert _describe(url) == before
+
+
+def test_a_downgrade_never_deletes_what_is_recorded(new_url: Callable[[], str]) -> None:
+    """With data in place it is refused, and every row is still there; upgrading again changes nothing."""
+    url = new_url()
+    schema.upgrade(url)
+    ledger = Ledger.open(url, clock=make.ticking(), salt=make.salting())
+    with ledger.write(actor="LAB") as writer:
+        make.settle(writer)
+    with ledger.view() as view:
+        leaves = list(view.leaves())
+    ledger.release()
+
+    with pytest.raises(ConflictError, match="downgrade-refused"):
+        schema.downgrade(url, "base")
+    schema.upgrade(url)
+
+    with ledger.view() as view:
+        assert list(view.leaves()) == leaves
+    assert schema.check(url).is_current
+    ledger.close()
+
+
+def test_a_registry_of_the_first_revision_is_upgraded(tmp_path: Path) -> None:
+    """A database that an earlier release made opens after an upgrade, with its log untouched and its rows as they should be."""
+    path = tmp_path / "old.db"
+    with sqlite3.connect(path) as connection:
+        connection.executescript((OLD / "0001.sql").read_text())
+        leaves = [row[0] for row in connection.execute("SELECT leaf FROM entry ORDER BY seq")]
+    connection.close()
+    url = f"sqlite:///{path}"
+
+    schema.upgrade(url)
+
+    assert schema.check(url).is_current
+    ledger = Ledger.open(url, clock=make.ticking(), salt=make.salting())
+    with ledger.view() as view:
+        assert list(view.leaves()) == leaves
+        assert [one.quote for one in view.list_claims()] == ["Better words."]
+    assert verify(ledger).entries == len(leaves)
+    ledger.close()
+
+
+def test_what_is_missing_is_named(new_url: Callable[[], str]) -> None:
+    """A dropped trigger and a dropped index are seen; the guards can be created again."""
+    url = new_url()
+    schema.upgrade(url)
+    engine = open_engine(url)
+    with engine.begin() as connection:
+        connection.exec_driver_sql(drop_statements(connection.dialect.name)[0])
+        connection.exec_driver_sql("DROP INDEX ix_claim_event_log_claim")
+    release_engine(url, engine)
+
+    state = schema.check(url)
+
+    assert not state.is_current
+    missing = trigger_names("sqlite" if url.startswith("sqlite") else "postgresql")[0]
+    assert any(missing in difference for difference in state.differences)
+    assert any("ix_claim_event_log_claim" in difference for difference in state.differences)
+    with engine.begin() as connection:
+        create_guards(connection)
+    release_engine(url, engine)
+    assert not any("trigger" in difference for difference in schema.check(url).differences)
+
+
+def test_pending_migrations_are_said(new_url: Callable[[], str]) -> None:
+    """A registry of another revision is not opened."""
+    url = new_url()
+    schema.upgrade(url)
+    _execute(url, "UPDATE alembic_version SET version_num = '0000'")
+
+    with pytest.raises(UnavailableError, match="caveat db upgrade") as refused:
+        Ledger.open(url, clock=make.ticking(), salt=make.salting())
+    assert refused.value.code == "registry-not-current"
+
+
+def test_an_unknown_revision_is_refused(new_url: Callable[[], str]) -> None:
+    """With its name; nothing is created."""
+    url = new_url()
+
+    with pytest.raises(InputError, match="revision-unknown"):
+        schema.upgrade(url, "9999")
+    assert _describe(url) == []
+
+
+def test_the_code_expects_the_newest_migration() -> None:
+    """The constant that saves loading Alembic is right."""
+    assert schema.expected_head() == REVISION
+
+
+def test_history_imports_nothing_of_ours() -> None:
+    """A migration must read the same in ten years."""
+    folder = Path(__file__).parent.parent.parent / "migrations"
+    ours = [
+        path.name for path in folder.rglob("*.py") if re.search(r"^\s*(from|import) (registry|audit)\b", path.read_text(), re.MULTILINE)
+    ]
+
+    assert ours == []
