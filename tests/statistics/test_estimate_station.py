@@ -8,6 +8,7 @@ import pytest
 from audit.errors import DesignError
 from audit.estimate import estimate
 from audit.statistics.scores import ScoreTable
+from registry.codec.documents import from_document, to_document
 from registry.records.estimate import Estimate
 from registry.records.plan import ContextDesign, Plan
 from tests.statistics.tables import Row, build_crossed, build_table, list_rows
@@ -256,3 +257,9 @@ def test_defaults_follow_the_range() -> None:
     result = estimate(table, Plan(), range_=(1, 5))
 
     assert (result.margin, result.epsilon) == pytest.approx((0.2, 0.04))
+
+
+def test_an_estimate_comes_back_from_its_document() -> None:
+    """Every number, also those that are None, with pointwise differentials and variance."""
+    for result in (run(build_crossed(*random_blocks()), pointwise=True), run(build_crossed(*random_blocks(shape=(1, 1, 1))))):
+        assert from_document(Estimate, to_document(result), where="estimate") == result
