@@ -5,12 +5,13 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from registry.errors import UnavailableError
-from registry.records.statement import Entry
+from registry.publishing import collect_supplements
+from registry.records.identifier import parse_identifier
 from registry.records.supplement import CardSupplement, Supplement
 from registry.report.html import render_html, render_json
 from registry.report.read import read_supplement
 from registry.report.workers import render_pdf
-from registry.store.view import View
+from registry.store.ledger import Ledger
 
 
 class Answer(StrEnum):
@@ -31,11 +32,11 @@ class Check:
     """What was compared, or why it could not be."""
 
 
-def verify_supplement(data: bytes, *, where: str, view: View | None, time_limit_s: float) -> Iterator[Check]:
+def verify_supplement(data: bytes, *, where: str, ledger: Ledger | None, time_limit_s: float) -> Iterator[Check]:
     """Give the checks of the supplement in *data*, one after the other.
 
     Args:
-        view: a registry to compare the log entries with; None to do without.
+        ledger: a registry to compare with; None to do without.
 
     Raises:
         InputError: nothing in it is a supplement.
@@ -43,13 +44,7 @@ def verify_supplement(data: bytes, *, where: str, view: View | None, time_limit_
     supplement = read_supplement(data, where=where)
     yield Check(name="record", answer=Answer.YES, note=f"carries the record of {supplement.identifier}")
     yield _check_bytes(data, supplement, time_limit_s)
-    if view is None:
-        yield Check(name="log", answer=Answer.NOT_CHECKED, note="no registry here; give one with --registry to compare its log")
-    elif view.log_origin != supplement.log_origin:
-        note = f"the registry here is {view.log_origin}, the supplement is of {supplement.log_origin}"
-        yield Check(name="log", answer=Answer.NOT_CHECKED, note=note)
-    else:
-        yield _check_log(supplement, view)
+    yield _check_registry(supplement, ledger)
 
 
 def _check_bytes(data: bytes, supplement: Supplement | CardSupplement, time_limit_s: float) -> Check:
@@ -68,10 +63,22 @@ def _check_bytes(data: bytes, supplement: Supplement | CardSupplement, time_limi
     return Check(name="bytes", answer=Answer.NO, note=note)
 
 
-def _check_log(supplement: Supplement | CardSupplement, view: View) -> Check:
-    claimed: Entry = supplement.claim.entry if isinstance(supplement, Supplement) else supplement.card.entry
-    found = view.find_entry(claimed.seq)
-    if found == claimed:
-        return Check(name="log", answer=Answer.YES, note=f"entry {claimed.seq} of the registry has the leaf {claimed.leaf}")
-    note = f"entry {claimed.seq} of the registry has the leaf {found.leaf if found else 'of nothing'}, the supplement says {claimed.leaf}"
-    return Check(name="log", answer=Answer.NO, note=note)
+def _check_registry(supplement: Supplement | CardSupplement, ledger: Ledger | None) -> Check:
+    """Assemble the supplement anew from the registry as of the entry that it names, and compare the two."""
+    if ledger is None:
+        note = "no registry here; give one with --registry to compare what it says"
+        return Check(name="registry", answer=Answer.NOT_CHECKED, note=note)
+    with ledger.view() as now:
+        if now.log_origin != supplement.log_origin:
+            note = f"the registry here is {now.log_origin}, the supplement is of {supplement.log_origin}"
+            return Check(name="registry", answer=Answer.NOT_CHECKED, note=note)
+        if now.log_size < supplement.log_size:
+            note = f"the supplement is of entry {supplement.log_size}, the registry has only {now.log_size}"
+            return Check(name="registry", answer=Answer.NO, note=note)
+    with ledger.view(supplement.log_size) as then:
+        (subject,) = collect_supplements(then, [parse_identifier(supplement.identifier.partition("#")[0])])
+    if subject.supplement == supplement:
+        note = f"as of entry {supplement.log_size} the registry says the same, word for word"
+        return Check(name="registry", answer=Answer.YES, note=note)
+    note = f"as of entry {supplement.log_size} the registry says something else: the record was altered"
+    return Check(name="registry", answer=Answer.NO, note=note)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def verify(app: App, *, files: tuple[Path, ...]) -> None:
     """Check supplements (PDF, HTML, JSON): drawn again from the record they carry, they must be the same bytes.
 
-    With a registry (--registry, or one in this folder) the log entry is compared too. Exit code 1 if a check fails.
+    With a registry (--registry, or one in this folder), what it says as of the same entry is compared too. Exit code 1 if a check fails.
     """
     checks = {str(path): _verify(app, path) for path in files}
     document = {
@@ -39,10 +39,8 @@ def verify(app: App, *, files: tuple[Path, ...]) -> None:
 def _verify(app: App, path: Path) -> "list[Check]":
     from registry.verification import verify_supplement
 
-    data, limit = path.read_bytes(), app.config.time_limit_s
     try:
         ledger = app.ledger
     except UnavailableError:
-        return list(verify_supplement(data, where=str(path), view=None, time_limit_s=limit))
-    with ledger.view() as view:
-        return list(verify_supplement(data, where=str(path), view=view, time_limit_s=limit))
+        ledger = None
+    return list(verify_supplement(path.read_bytes(), where=str(path), ledger=ledger, time_limit_s=app.config.time_limit_s))
