@@ -52,9 +52,7 @@ class Facts:
         """Whether *value* breaks the relation to θ; equality satisfies it. False without θ."""
         if self.theta is None or self.relation is None:
             return False
-        if self.relation is Relation.AT_MOST:
-            return value > self.theta + self.slack
-        return value < self.theta - self.slack
+        return is_inverted_by_deployment(phi_deploy=value, theta=self.theta, relation=self.relation, slack=self.slack)
 
 
 def build_facts(case: Case, form: Form, *, estimate: Estimate | None = None, spec: SpecEstimate | None = None) -> Facts:

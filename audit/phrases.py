@@ -1,7 +1,7 @@
 """What fills the placeholders of the decision table: the numbers that decided, and the evidence, in words."""
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable
 
 from audit.conditions import FEWEST_TASKS, Facts, find_observations, is_inverted_by_differential, is_own_model, is_recognition
 from audit.statistics.power import Extra, unseen_context_bound
@@ -13,7 +13,7 @@ from registry.records.estimate import Bounded, Estimate, SpecEstimate
 from registry.records.evidence import Access, Evidence, EvidenceKind, Layer, Sign
 
 
-class Phrases(Mapping[str, str]):
+class Phrases:
     """The phrases of one decision, by the name of their placeholder; each is made when a sentence asks for it."""
 
     def __init__(self, case: Case, facts: Facts, *, whole: Estimate | None) -> None:
@@ -28,12 +28,6 @@ class Phrases(Mapping[str, str]):
         if name.startswith("_") or not isinstance(phrase, str):
             raise KeyError(name)
         return phrase
-
-    def __iter__(self) -> Iterator[str]:
-        return (name for name, kind in vars(type(self)).items() if isinstance(kind, property) and not name.startswith("_"))
-
-    def __len__(self) -> int:
-        return sum(1 for _ in self)
 
     # --- the claim ---
 

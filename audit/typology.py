@@ -1,8 +1,7 @@
 """The types as a table: method section 3, row by row, with an estimate and without.
 
-A row names the forms it applies to, a condition, and what follows. The first row that applies and whose condition holds decides.
-Each table ends in rows without a condition, so every reading is decided by a row, and the name of that row is its `rule`.
-Placeholders in the sentences are filled by `audit.phrases` with the numbers that decided.
+The first row that applies to the form and whose condition holds decides; its name is the `rule` of the reading. Each table ends in
+rows without a condition, so it is total. Placeholders in the sentences are filled by `audit.phrases` with the numbers that decided.
 """
 
 from collections.abc import Callable
@@ -46,7 +45,8 @@ class Row:
     when: str
     """The condition in the words of the method."""
     condition: Callable[[Facts], bool]
-    class_: ClaimClass
+    class_: ClaimClass = ClaimClass.UNDETERMINED
+    """Undetermined unless the row says otherwise."""
     standing: Standing | None = None
     mode: Mode | None = None
     candidate: bool = False
@@ -67,7 +67,6 @@ _STOPPING_RULE = (
         forms=_ANY_BUT_EXISTENCE,
         when="no defensible P_deploy, though one could exist",
         condition=is_technically_infeasible,
-        class_=ClaimClass.UNDETERMINED,
         mode=Mode.TECHNICAL,
         why="No defensible deployment distribution (P_deploy) could be built here, so there is nothing to compare the evaluation with.",
         resolves="A defensible P_deploy for this property, built with the access that is missing, and a replay under it.",
@@ -77,7 +76,6 @@ _STOPPING_RULE = (
         forms=_ANY_BUT_EXISTENCE,
         when="no defensible P_deploy can exist",
         condition=is_ontologically_infeasible,
-        class_=ClaimClass.UNDETERMINED,
         mode=Mode.ONTOLOGICAL,
         why="No defensible deployment distribution (P_deploy) can exist for this property, so no Evaluation Differential is defined.",
         resolves="No replay can: only a claim about a condition that exists in deployment and can be observed there.",
@@ -91,7 +89,6 @@ WITH_ESTIMATE = (
         forms=_ANY_BUT_EXISTENCE,
         when="scorer known not to be invariant",
         condition=has_variant_scorer,
-        class_=ClaimClass.UNDETERMINED,
         mode=Mode.TECHNICAL,
         candidate=True,
         why="The scorer failed its invariance check: it gives one response different scores in different contexts, "
@@ -103,7 +100,6 @@ WITH_ESTIMATE = (
         forms=_ANY_BUT_EXISTENCE,
         when="fewer than 20 tasks on both sides",
         condition=has_few_tasks,
-        class_=ClaimClass.UNDETERMINED,
         mode=Mode.TECHNICAL,
         candidate=True,
         why="Only {tasks} were scored on both sides; a class needs at least 20.",
@@ -114,7 +110,6 @@ WITH_ESTIMATE = (
         forms=_ANY_BUT_EXISTENCE,
         when="random contexts, fewer than 5 on a side",
         condition=has_few_contexts,
-        class_=ClaimClass.UNDETERMINED,
         mode=Mode.TECHNICAL,
         candidate=True,
         why="Only {contexts_test} on the test side and {contexts_deploy} on the deployment side were drawn; "
@@ -126,7 +121,6 @@ WITH_ESTIMATE = (
         forms=_ANY_BUT_EXISTENCE,
         when="no interval",
         condition=has_no_interval,
-        class_=ClaimClass.UNDETERMINED,
         mode=Mode.TECHNICAL,
         candidate=True,
         why="No interval can be given: {no_interval_reason}.",
@@ -137,7 +131,6 @@ WITH_ESTIMATE = (
         forms=_LIMIT,
         when="θ unpublished",
         condition=has_no_theta,
-        class_=ClaimClass.UNDETERMINED,
         mode=Mode.TECHNICAL,
         why="The claim has a {limit_word} (relation {relation}) that is not published, so nothing can be compared with it. {theta_ranges}",
         resolves="Publishing the {limit_word} θ.",
@@ -147,7 +140,6 @@ WITH_ESTIMATE = (
         forms=_LIMIT,
         when="Φ_test itself fails the relation",
         condition=is_not_met_in_test,
-        class_=ClaimClass.UNDETERMINED,
         mode=Mode.TECHNICAL,
         why="Not met in test: the claim's own evaluation gives Φ_test = {phi_test}, which fails {relation} {theta}. "
         "A claim that its evaluation does not meet cannot be inverted by deployment.",
@@ -168,7 +160,6 @@ WITH_ESTIMATE = (
         forms=_LIMIT,
         when="point Φ_deploy beyond θ, CI not wholly",
         condition=is_deploy_point_beyond,
-        class_=ClaimClass.UNDETERMINED,
         mode=Mode.NOISY,
         candidate=True,
         why="Φ_deploy = {phi_deploy} lies {beyond} the claimed {limit_word} {theta}, "
@@ -189,7 +180,6 @@ WITH_ESTIMATE = (
         forms=_LIMIT,
         when="otherwise",
         condition=always,
-        class_=ClaimClass.UNDETERMINED,
         mode=Mode.NOISY,
         candidate=True,
         why="Φ_deploy = {phi_deploy} satisfies {relation} {theta}, but its {level} interval {deploy_interval} reaches beyond it.",
@@ -219,7 +209,6 @@ WITH_ESTIMATE = (
         forms=_PREVALENCE,
         when="otherwise",
         condition=always,
-        class_=ClaimClass.UNDETERMINED,
         mode=Mode.NOISY,
         candidate=True,
         why="ED = {ed}, and its {level} interval, {ed_interval}, lies neither within ±{margin} nor wholly outside it. "
@@ -240,7 +229,6 @@ WITH_ESTIMATE = (
         forms=_EXISTENCE,
         when="no positive observation recorded",
         condition=always,
-        class_=ClaimClass.UNDETERMINED,
         mode=Mode.TECHNICAL,
         why="No positive observation is recorded.",
         resolves="One documented observation of the behaviour.",
@@ -263,7 +251,6 @@ WITHOUT_ESTIMATE = (
         forms=_EXISTENCE,
         when="no documented observation",
         condition=always,
-        class_=ClaimClass.UNDETERMINED,
         mode=Mode.TECHNICAL,
         why="No positive observation is documented.",
         resolves="One documented observation of the behaviour.",
@@ -282,7 +269,6 @@ WITHOUT_ESTIMATE = (
         forms=_PREVALENCE,
         when="only verbalised or latent recognition",
         condition=has_recognition,
-        class_=ClaimClass.UNDETERMINED,
         mode=Mode.TECHNICAL,
         why="The model is known to recognise evaluations ({recognition_sources}), but no departure of its behaviour is documented; "
         "recognition alone says nothing of the figure in deployment.",
@@ -293,7 +279,6 @@ WITHOUT_ESTIMATE = (
         forms=_PREVALENCE,
         when="nothing that bears on behaviour",
         condition=always,
-        class_=ClaimClass.UNDETERMINED,
         mode=Mode.TECHNICAL,
         why="Nothing on record shows whether the figure holds in deployment: no replay was made and no departure is documented.",
         resolves="A replay of the same tasks under deployment-continuous contexts.",
@@ -343,7 +328,6 @@ WITHOUT_ESTIMATE = (
         forms=_LIMIT,
         when="anything else",
         condition=always,
-        class_=ClaimClass.UNDETERMINED,
         mode=Mode.TECHNICAL,
         why="No replay was made, and the evidence on record neither supports nor breaks the claim in deployment.",
         resolves="{limit_resolves}",
@@ -355,7 +339,6 @@ NOT_AFTER_HOLM = Row(
     forms=_ANY_BUT_EXISTENCE,
     when="one specification is inverted or degraded at the plan's level, but none at Holm's",
     condition=always,
-    class_=ClaimClass.UNDETERMINED,
     mode=Mode.NOISY,
     candidate=True,
     why="With several specifications of P_deploy, Holm's rule asks for the {level} interval of {decisive}, {decisive_interval}, "
@@ -367,7 +350,6 @@ SPECS_DIFFER = Row(
     forms=_ANY_BUT_EXISTENCE,
     when="some specifications are stable, others undetermined, or undetermined for different reasons",
     condition=always,
-    class_=ClaimClass.UNDETERMINED,
     mode=Mode.NOISY,
     candidate=True,
     why="The specifications of P_deploy do not agree: stable needs every one, inverted or degraded one that holds after Holm's rule.",

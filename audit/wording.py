@@ -5,7 +5,7 @@ Rounding in the supplement belongs to `registry.report.figures`; this is for the
 
 import math
 from dataclasses import dataclass
-from decimal import ROUND_HALF_EVEN, Decimal
+from decimal import ROUND_HALF_EVEN, Context, Decimal
 
 SLACK = 1e-12
 """Two numbers this close, times the width of the range, count as equal (method section 3)."""
@@ -15,6 +15,8 @@ POST_HOC = "Post hoc: θ or the plan was chosen after the scores could have been
 CONDITIONAL = "Conditional on these contexts: they are the estimand, not a sample."
 
 _MOST_DECIMALS = 15
+# Enough for every finite float: the default of 28 digits refuses to write 1e30 with one decimal.
+_EXACT = Context(prec=400, rounding=ROUND_HALF_EVEN)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,7 +67,7 @@ class Unit:
         slack = SLACK * max(1.0, self.high - self.low)
         apart = [(self._scaled(cut), value > cut) for cut in cuts if abs(value - cut) > slack]
         for decimals in range(self._decimals, _MOST_DECIMALS + 1):
-            rounded = exact.quantize(Decimal(1).scaleb(-decimals), rounding=ROUND_HALF_EVEN)
+            rounded = exact.quantize(Decimal(1).scaleb(-decimals), context=_EXACT)
             if all(rounded != cut and (rounded > cut) == above for cut, above in apart):
                 return _signed(rounded)
         return _plain(exact)
@@ -73,7 +75,7 @@ class Unit:
 
 def share(value: float) -> str:
     """Return a share such as a level as per cent with all its digits, `95 %`."""
-    return f"{_plain((Decimal(repr(value)) * 100).quantize(Decimal('1e-6')))} %"
+    return f"{_plain((Decimal(repr(value)) * 100).quantize(Decimal('1e-6'), context=_EXACT))} %"
 
 
 def join(parts: tuple[str, ...] | list[str]) -> str:

@@ -1,6 +1,7 @@
 """Every row of the decision table, by a case that it and no row before it decides."""
 
 import string
+from collections.abc import Callable
 
 import pytest
 
@@ -127,7 +128,7 @@ def test_row_decides_the_case_made_for_it(case: Case, estimate: Estimate | None,
     assert (verdict.rule, verdict.class_, verdict.standing, verdict.mode, verdict.candidate) == expected
 
 
-def widen(estimate: Estimate | None) -> object:
+def widen(estimate: Estimate | None) -> Callable[[float], Estimate] | None:
     """Intervals at another level for the made-up specifications: 0.02 wider at both ends."""
     if estimate is None or len(estimate.specs) == 1:
         return None
@@ -268,6 +269,47 @@ def test_a_lower_bound_is_inverted_from_above() -> None:
 
     assert (verdict.rule, verdict.direction) == ("deploy-wholly-beyond", Sign.POSITIVE)
     assert "above Φ_test − θ = 10.0 percentage points" in verdict.why
+
+
+def test_a_perturbation_names_the_model_it_was_measured_on() -> None:
+    """Where that is not the claim's, the sentence says which, and where it was read."""
+    evidence = build_evidence(
+        kind=EvidenceKind.PERTURBATION,
+        effect=Effect.AGAINST_CLAIM,
+        verified=True,
+        model=OTHER_MODEL,
+        evaluation="sabotage tasks",
+        source="a paper.",
+    )
+    verdict = classify(build_case(theta=0.1, evidence=(evidence,)), None).primary
+
+    assert "(behavioural evidence, in sabotage tasks, on EXAMPLE m 2, a paper)" in verdict.why
+
+
+def test_a_direction_that_is_established_is_said() -> None:
+    """CI(ED) excludes 0 and still straddles the margin."""
+    verdict = classify(build_case(Form.PREVALENCE), build_estimate(build_spec(deploy=(0.1, 0.06, 0.15)))).primary
+
+    assert (verdict.rule, verdict.direction) == ("ed-straddles", Sign.NEGATIVE)
+    assert "The direction is established: deployment scores higher" in verdict.why
+
+
+def test_a_degraded_figure_leaves_a_one_sided_bound() -> None:
+    """Lower deployment scores leave an upper bound, higher ones a lower."""
+    case = build_case(Form.PREVALENCE)
+    fallen = classify(case, build_estimate(build_spec(test=0.9, deploy=(0.5, 0.4, 0.6)))).primary
+    risen = classify(case, build_estimate()).primary
+
+    assert "Φ_deploy is at most 60.0 %" in fallen.why
+    assert "Φ_deploy is at least 12.4 %" in risen.why
+
+
+def test_an_estimate_without_specifications_counts_as_none() -> None:
+    """Nothing was estimated, so the evidence decides."""
+    empty = Estimate(margin=0.05, level=0.95, epsilon=0.01, range=(0.0, 1.0), seed=0, specs=())
+
+    assert classify(LIMIT, empty).primary.rule == "nothing-decides"
+    assert restrict(LIMIT, classify(LIMIT, empty), empty).verdict
 
 
 def test_an_unpublished_threshold_prints_what_would_be_inverted_and_stable() -> None:

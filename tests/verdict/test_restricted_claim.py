@@ -16,8 +16,8 @@ LIMIT = build_case(theta=0.10, reported=0.05)
 QUOTED = replace(LIMIT, claim=replace(LIMIT.claim, quote="Scheming stays at or below {10} %."))
 
 
-def compose(case: Case, estimate: Estimate | None, **options: Basis) -> str:
-    return restrict(case, classify(case, estimate, **options), estimate).restricted
+def compose(case: Case, estimate: Estimate | None, *, basis: Basis = Basis.REPLAY) -> str:
+    return restrict(case, classify(case, estimate, basis=basis), estimate).restricted
 
 
 def test_the_verdict_of_an_inversion_is_one_sentence_with_its_numbers() -> None:

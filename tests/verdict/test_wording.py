@@ -51,6 +51,12 @@ def test_a_level_is_written_without_noise() -> None:
     assert share(1 - (1 - 0.95) / 2) == "97.5 %"
 
 
+def test_any_finite_number_can_be_written() -> None:
+    """Also one with more digits than a decimal has by default."""
+    assert Unit(low=0.0, high=1e40).score(1e30) == "1" + "0" * 30
+    assert share(1e40).startswith("1")
+
+
 def test_joined_sentences_stand_once() -> None:
     """Empty ones are left out."""
     assert join(["A.", "", "B.", "A."]) == "A. B."
