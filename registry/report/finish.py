@@ -189,7 +189,8 @@ def _tag_of(font: Object) -> bytes:
 
 
 def _rename_font(font: Object, tag: str) -> None:
-    name = Name(f"/{tag}+{str(font.BaseFont).split('+', 1)[-1].lstrip('/')}")
+    # Pango writes a comma after a family that ends in a digit.
+    name = Name(f"/{tag}+{str(font.BaseFont).split('+', 1)[-1].lstrip('/').replace(',', '')}")
     font.BaseFont = name
     below = font.DescendantFonts[0]
     below.BaseFont = name

@@ -3,6 +3,7 @@
 `workers.render_pdf` is what commands call: it does this in a process of its own, with a time limit.
 """
 
+import warnings
 from datetime import UTC
 from functools import cache
 from typing import Any
@@ -37,7 +38,9 @@ def draw_pdf(supplement: AnySupplement) -> bytes:
     document = engine.weasyprint.HTML(string=html, base_url="bundled:", url_fetcher=engine.fetcher).render(
         font_config=engine.font_config, stylesheets=[engine.style]
     )
-    drawn: bytes = document.write_pdf(pdf_variant="pdf/a-3a", attachments=[attachment])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ResourceWarning)  # WeasyPrint 70 leaves its colour profile open
+        drawn: bytes = document.write_pdf(pdf_variant="pdf/a-3a", attachments=[attachment])
     return finish_pdf(drawn, title=_title(supplement), moment=supplement.made_at, links=_link_names(supplement))
 
 

@@ -2,15 +2,17 @@
 
 import re
 from collections.abc import Iterator, Mapping
+from functools import cache
 from typing import Any
 from xml.etree.ElementTree import Element
 
 import pytest
 import tinyhtml5
+from jinja2 import UndefinedError
 from tinyhtml5.parser import HTMLParser
 
 from registry.records.supplement import CardSupplement, Supplement
-from registry.report.html import Medium, build_html, render_html
+from registry.report.html import Medium, _environment, build_html, render_html
 from registry.report.wording import _WORDS, get_words
 from tests.report.dossiers import EVERY, HOSTILE
 
@@ -35,6 +37,7 @@ def htmls(supplements: Mapping[str, Supplement], card_supplement: CardSupplement
     return {name: render_html(one).decode() for name, one in {**supplements, "card": card_supplement}.items()}
 
 
+@cache
 def parse(html: str) -> Element:
     return tinyhtml5.parse(html)
 
@@ -199,14 +202,20 @@ def test_theta_is_never_crossed_in_a_figure(htmls: Mapping[str, str]) -> None:
     assert "0.10004" in htmls["multi-spec"]
 
 
-def test_every_number_in_a_template_is_formatted(supplements: Mapping[str, Supplement], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_number_in_a_template_is_formatted() -> None:
     """A float that a template prints without saying how is an error."""
-    monkeypatch.setattr("registry.report.html._template_name", lambda supplement: "raw.html.j2")
-    environment = __import__("registry.report.html", fromlist=["_environment"])._environment(None)
-    loaded = environment.from_string("{{ value }}")
+    loaded = _environment(None).from_string("{{ value }}")
 
     with pytest.raises(TypeError, match="without a format"):
         loaded.render(value=0.5)
+
+
+def test_an_undefined_name_is_an_error() -> None:
+    """A template cannot print nothing by mistake."""
+    loaded = _environment(None).from_string("{{ supplement.no_such_thing }}")
+
+    with pytest.raises(UndefinedError):
+        loaded.render(supplement=1)
 
 
 def test_every_choice_has_its_words() -> None:

@@ -1,0 +1,59 @@
+"""Drawing in processes of their own: time limits hold, and one bad record does not stop the rest."""
+
+import time
+from collections.abc import Mapping
+from dataclasses import replace
+
+import pytest
+
+from registry.errors import InputError, UnavailableError
+from registry.records.publication import OutputFormat
+from registry.records.supplement import Supplement
+from registry.report.workers import Job, PdfWorker, render_many, render_pdf
+
+
+def break_record(supplement: Supplement) -> Supplement:
+    """A record that canonical JSON cannot hold."""
+    return replace(supplement, verdict="\ud800")
+
+
+def test_a_worker_draws_the_same_bytes(supplements: Mapping[str, Supplement], inverted_pdf: bytes) -> None:
+    """The process makes no difference."""
+    assert render_pdf(supplements["inverted"], time_limit_s=60) == inverted_pdf
+
+
+def test_the_time_limit_ends_a_layout(supplements: Mapping[str, Supplement]) -> None:
+    """What takes too long is ended, said, and does not spoil the next document."""
+    with PdfWorker() as worker:
+        started = time.monotonic()
+        with pytest.raises(UnavailableError) as caught:
+            worker.draw(supplements["inverted"], time_limit_s=0.01)
+        elapsed_s = time.monotonic() - started
+        after = worker.draw(supplements["unaudited"], time_limit_s=60)
+
+    assert caught.value.code == "pdf-time-limit"
+    assert elapsed_s < 5
+    assert after.startswith(b"%PDF-1.7")
+
+
+def test_one_bad_record_does_not_stop_the_rest(supplements: Mapping[str, Supplement], inverted_pdf: bytes) -> None:
+    """Every job gets its answer, and progress counts them all."""
+    jobs = [
+        Job(key="bad", supplement=break_record(supplements["inverted"]), format=OutputFormat.PDF),
+        Job(key="pdf", supplement=supplements["inverted"], format=OutputFormat.PDF),
+        Job(key="html", supplement=supplements["degraded"], format=OutputFormat.HTML),
+        Job(key="json", supplement=supplements["degraded"], format=OutputFormat.JSON),
+    ]
+    seen: list[tuple[int, int]] = []
+    made = {one.key: one for one in render_many(jobs, workers=2, time_limit_s=60, progress=lambda done, total: seen.append((done, total)))}
+
+    assert made["pdf"].data == inverted_pdf
+    assert made["html"].data is not None
+    assert made["json"].data is not None
+    assert isinstance(made["bad"].error, InputError)
+    assert seen == [(1, 4), (2, 4), (3, 4), (4, 4)]
+
+
+def test_no_jobs_are_no_work() -> None:
+    """An empty batch is done at once."""
+    assert list(render_many([], workers=4, time_limit_s=1)) == []
