@@ -33,7 +33,7 @@ class Facts:
     """Why there is no defensible P_deploy; None when there is one."""
     scorer_invariant: bool | None = None
     """Result of the invariance check; None means not made, which blocks nothing."""
-    contexts_random: bool = True
+    contexts: ContextDesign = ContextDesign.RANDOM
     suppressible: bool = False
     observed: bool = False
     """Whether at least one positive observation is recorded."""
@@ -69,7 +69,7 @@ def build_facts(case: Case, form: Form, *, estimate: Estimate | None = None, spe
         margin=default_margin if estimate is None else estimate.margin,
         infeasible=case.deployment.infeasible,
         scorer_invariant=case.scoring.invariant,
-        contexts_random=(case.plan.contexts.value if estimate is None else estimate.contexts) == ContextDesign.RANDOM.value,
+        contexts=case.plan.contexts if estimate is None else ContextDesign(estimate.contexts),
         suppressible=claim.property.suppressible,
         observed=bool(find_observations(case)) or (spec is not None and is_above_floor(case, spec.phi_test.value)),
         reported=claim.reported.value if claim.reported else None,
@@ -141,7 +141,7 @@ def has_few_tasks(facts: Facts) -> bool:
 
 def has_few_contexts(facts: Facts) -> bool:
     """Contexts are a sample, and a side has fewer than a class needs."""
-    if facts.estimate is None or not facts.contexts_random:
+    if facts.estimate is None or facts.contexts is not ContextDesign.RANDOM:
         return False
     return min(facts.estimate.n.contexts_test, facts.estimate.n.contexts_deploy) < FEWEST_CONTEXTS
 

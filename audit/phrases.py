@@ -11,6 +11,7 @@ from registry.records.case import Case
 from registry.records.claim import Form, Relation
 from registry.records.estimate import Bounded, Estimate, SpecEstimate
 from registry.records.evidence import Access, Evidence, EvidenceKind, Layer, Sign
+from registry.records.plan import ContextDesign
 
 
 class Phrases:
@@ -158,7 +159,7 @@ class Phrases:
     def unseen_contexts(self) -> str:
         """The unseen-context bound of a stable verdict, with what it assumes (statistics section 3)."""
         drawn = self._estimate.n.contexts_deploy
-        if not self._facts.contexts_random or drawn < 1:
+        if self._facts.contexts is ContextDesign.FIXED or drawn < 1:
             return ""
         return (
             f"With {self.contexts_deploy} drawn, up to {share(round(unseen_context_bound(drawn), 3))} of deployment contexts could behave "

@@ -221,6 +221,14 @@ def test_few_contexts_block_nothing_where_contexts_are_no_sample(contexts: str) 
     assert verdict.rule == "deploy-wholly-beyond"
 
 
+@pytest.mark.parametrize(("contexts", "is_said"), [("random", True), ("nested", True), ("fixed", False)])
+def test_a_stable_limit_carries_the_unseen_context_bound_where_contexts_are_drawn(contexts: str, *, is_said: bool) -> None:
+    """1 − 0.05^(1/5) = 45.1 %; contexts that are themselves the estimand leave none unseen."""
+    verdict = classify(LIMIT, build_estimate(build_spec(deploy=INSIDE), contexts=contexts)).primary
+
+    assert ("up to 45.1 % of deployment contexts" in verdict.why) == is_said
+
+
 def test_fixed_contexts_are_said_to_condition_the_verdict() -> None:
     """Every sentence on fixed contexts says so."""
     estimate = build_estimate(contexts="fixed")
