@@ -103,8 +103,6 @@ class Card(Record):
     """SHA-256 of the extracted text in UTF-8, hexadecimal; the text itself lies in the content table."""
     pages: tuple[Page, ...]
     extractor: str
-    headings: tuple[Heading, ...] = ()
-    """Where sections begin in the text, in order; empty where none could be told."""
     second_extractor: str | None = None
     agreement: float | None = None
     published: date | None = None
