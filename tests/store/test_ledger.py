@@ -50,9 +50,14 @@ def test_what_is_appended_is_read_back(ledger: Ledger) -> None:
 
 def test_a_transaction_is_recorded_wholly_or_not_at_all(ledger: Ledger) -> None:
     """An exception inside the transaction leaves the log as it was."""
-    with pytest.raises(KeyError), ledger.write(actor="LAB") as writer:
-        make.settle(writer)
-        raise KeyError
+
+    def fail() -> None:
+        with ledger.write(actor="LAB") as writer:
+            make.settle(writer)
+            raise KeyError
+
+    with pytest.raises(KeyError):
+        fail()
 
     with ledger.view() as view:
         assert view.log_size == 0
@@ -63,11 +68,15 @@ def test_half_a_refused_list_is_never_recorded(ledger: Ledger) -> None:
     """Whoever swallows the error of a list that was refused halfway still records nothing of it."""
     with ledger.write(actor="LAB") as writer:
         phi = make.settle(writer)
-    swallow = pytest.raises(InputError)
-    with pytest.raises(ConflictError, match="half-recorded"), ledger.write(actor="LAB") as writer:
-        names = writer.allocate(Kind.CLAIM, "LAB", 2)
-        with swallow:
-            writer.append_many([make.claim(names[0], phi), make.claim(names[1], "PRP-LAB-2026-0009-L@1")])
+
+    def swallow() -> None:
+        with ledger.write(actor="LAB") as writer:
+            names = writer.allocate(Kind.CLAIM, "LAB", 2)
+            with pytest.raises(InputError):
+                writer.append_many([make.claim(names[0], phi), make.claim(names[1], "PRP-LAB-2026-0009-L@1")])
+
+    with pytest.raises(ConflictError, match="half-recorded"):
+        swallow()
 
     with ledger.view() as view:
         assert view.count_claims() == 0
