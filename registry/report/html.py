@@ -26,7 +26,7 @@ from registry.report import numbers
 from registry.report.figures import build_count_bars, build_estimate_figure, build_reported_figure
 from registry.report.redline import build_redline
 from registry.report.visible import Covers, find_replaced, show_text
-from registry.report.wording import LAYER_MEANING, NUMBERS, SHAPES, TITLES, get_words
+from registry.report.wording import LAYER_MEANING, NUMBERS, SHAPES, TITLES, get_item, get_words
 from registry.resources import find_resource
 
 AnySupplement = Supplement | CardSupplement
@@ -186,6 +186,7 @@ def _filters(covers: Covers | None) -> dict[str, Callable[..., Any]]:
         "count": numbers.format_count,
         "day": format_day,
         "exact": numbers.format_exact,
+        "item": get_item,
         "level": numbers.format_level,
         "moment": format_moment,
         "number": numbers.format_number,

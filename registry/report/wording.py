@@ -173,6 +173,39 @@ LAYER_MEANING: Mapping[Layer, tuple[str, str]] = {
 """What each layer can and cannot support (paper section 4)."""
 
 
+ITEMS: Mapping[str, str] = {
+    "task-context-mapping": "Task–context mapping",
+    "system-prompts": "System prompts",
+    "scaffolds-and-tools": "Scaffolds and tools",
+    "evaluator-specific-markers": "Evaluator-specific markers",
+    "raw-ed": "Raw ED",
+    "ned-and-epsilon": "nED and ε",
+    "phi-test-and-phi-deploy": "Φ_test and Φ_deploy",
+    "sample-sizes": "Sample sizes",
+    "intervals-and-method": "Intervals and their method",
+    "judge-scoring-uncertainty": "Judge and scoring uncertainty",
+    "scorer-invariance-check": "Scorer invariance check",
+    "theta-and-direction-fixed-before-replay": "θ and safety direction fixed before the replay",
+    "endpoint-and-version-returned": "Endpoint and version as it returned it",
+    "dates-of-access": "Dates of access",
+    "sampling-parameters": "Sampling parameters",
+    "tool-and-scaffold-configuration": "Tool and scaffold configuration",
+    "query-budget": "Query budget and what was spent",
+    "excluded-cases": "Excluded cases, with best and worst-case ED",
+    "four-evidence-layers": "The four evidence layers",
+    "latent-evidence-stated": "Latent evidence stated if unavailable",
+    "per-property-ed": "ED per property",
+    "replay-coverage": "Replay coverage",
+    "deployment-owner-and-contestations": "P_deploy owner and open contestations",
+}
+"""The items of minimum reporting as they are printed."""
+
+
+def get_item(item: str) -> str:
+    """Return the words for an item of the checklist; an item that is not known here is printed as it is called."""
+    return ITEMS.get(item, item.replace("-", " ").capitalize())
+
+
 def get_words(value: StrEnum) -> str:
     """Return the words for *value*; raises KeyError for a choice that has none, which a test rules out."""
     return _BY_TYPE[type(value), value.value]

@@ -73,12 +73,11 @@ SHA = "5f70bf18a086007016e948b04aed3b82103a36bea41755b6cddfaf10ace3c6ef"
 
 CHECKLIST_ITEMS = (
     "task-context-mapping", "system-prompts", "scaffolds-and-tools", "evaluator-specific-markers", "raw-ed", "ned-and-epsilon",
-    "phi-test-and-phi-deploy", "sample-sizes", "intervals-and-method", "judge-scoring-uncertainty",
+    "phi-test-and-phi-deploy", "sample-sizes", "intervals-and-method", "judge-scoring-uncertainty", "scorer-invariance-check",
     "theta-and-direction-fixed-before-replay", "endpoint-and-version-returned", "dates-of-access", "sampling-parameters",
-    "tool-and-scaffold-configuration", "query-budget-and-spent", "excluded-cases-and-bounds", "four-evidence-layers",
-    "latent-evidence-stated", "per-property-ed", "replay-coverage", "p-deploy-owner-and-contestations",
+    "tool-and-scaffold-configuration", "query-budget", "excluded-cases", "four-evidence-layers", "latent-evidence-stated",
+    "per-property-ed", "replay-coverage", "deployment-owner-and-contestations",
 )  # fmt: skip
-
 
 Said = TypeVar("Said", bound=Payload)
 

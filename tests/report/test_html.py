@@ -176,7 +176,7 @@ def test_removed_and_added_are_said_in_words(htmls: Mapping[str, str]) -> None:
         ("retrospective", "no lock: a retrospective audit"),
         ("retrospective", "✗ not stated"),
         ("inverted", "Not made."),
-        ("inverted", "✗ Missing: 2 of 22"),
+        ("inverted", "✗ Missing: 2 of 23"),
         ("undetermined", "post hoc"),
         ("undetermined", "Invariance check not made."),
         ("ontological", "does not exist"),
