@@ -22,28 +22,54 @@ def restrict(case: Case, classification: Classification, estimate: Estimate | No
 
     Args:
         classification: of the same case and estimate.
-        post_hoc: whether θ or the plan was chosen after the scores could have been seen; the text then says so.
+        post_hoc: whether nothing shows that θ and the plan were fixed before the scores could be seen; the text then says so.
     """
     primary = classification.primary
     phrases = _ReadingPhrases(case, primary, estimate)
     wording = _get_wording(primary)
     original = compose_original(case)
-    surviving = [_fill(sentence, phrases) for sentence in wording.surviving]
-    surviving += [_fill_implied(case, reading, estimate) for reading in classification.readings[1:]]
-    if estimate is not None and estimate.contexts == "fixed" and primary.specs:
-        surviving.append(CONDITIONAL)
-    if post_hoc and estimate is not None:
-        surviving.append(POST_HOC)
+    own = [_fill(sentence, phrases) for sentence in wording.surviving]
+    remarks = [CONDITIONAL] if estimate is not None and estimate.contexts == "fixed" and primary.specs else []
+    remarks += [POST_HOC] if post_hoc and estimate is not None else []
+    implied = {reading.form: _fill_implied(case, reading, estimate) for reading in classification.readings[1:]}
+    # A claim that stands while its figure does not carry over must not be printed without saying so.
+    cautions = [implied[Form.PREVALENCE]] if wording.stands and Form.PREVALENCE in implied else []
+    surviving = [*own, *implied.values()]
+    surviving += remarks
     withdrawn = [_fill(sentence, phrases) for sentence in wording.withdrawn]
     resolves = [reading.resolves for reading in classification.readings if reading.resolves]
     return RestrictedClaim(
         original=original,
-        restricted=join([original if wording.stands else "", *surviving, *withdrawn]),
+        restricted=join([_scope(original, case, primary, wording), *_shorten(wording, own, primary), *cautions, *remarks, *withdrawn]),
         surviving=tuple(filter(None, surviving)),
         withdrawn=tuple(withdrawn),
         resolves=tuple(dict.fromkeys(resolves)),
         verdict=join([NOT_MET if primary.not_met_in_test and primary.rule != "not-met-in-test" else "", _fill(wording.verdict, phrases)]),
     )
+
+
+def _scope(original: str, case: Case, primary: ReadingVerdict, wording: Wording) -> str:
+    """The claim's own words, kept as far as they stand: a reader then sees in the redline just what was taken from them.
+
+    A claim that its own evaluation does not meet keeps none of them.
+    """
+    if wording.stands:
+        return original
+    if primary.not_met_in_test:
+        return ""
+    model = f", for {case.claim.model}" if case.claim.model else ""
+    end = "" if original.rstrip()[-1:] in (".", "!", "?") else "."
+    return f"In the evaluated contexts only{model}: {original.rstrip()}{end}"
+
+
+def _shorten(wording: Wording, filled: list[str], primary: ReadingVerdict) -> list[str]:
+    """What page one says after the claim's own words: where these already give the test side, it is not said twice."""
+    if primary.not_met_in_test:
+        return filled
+    left_out = {"{test_figure}", "{evaluated_only}"}
+    if primary.rule != "ed-wholly-outside":
+        left_out.add("{differential}")
+    return [text for sentence, text in zip(wording.surviving, filled, strict=True) if sentence not in left_out]
 
 
 def compose_original(case: Case) -> str:

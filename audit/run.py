@@ -50,7 +50,7 @@ def run_case(
     Args:
         table: checked scores, in the range of the claim's property; None without scores.
         basis: what the scores are: `replay`, or `reported` if no lock preceded them.
-        post_hoc: whether θ or the plan was chosen after the scores could have been seen.
+        post_hoc: whether nothing shows that θ and the plan were fixed before the scores could be seen.
         arms: names of the test-like and the deployment-like arm in *table*.
         circumstances: what the checklist reports beyond case and scores; None means nothing is known.
 

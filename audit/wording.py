@@ -11,7 +11,7 @@ SLACK = 1e-12
 """Two numbers this close, times the width of the range, count as equal (method section 3)."""
 
 NOT_MET = "Not met in test: the claim's own evaluation fails its relation."
-POST_HOC = "Post hoc: θ or the plan was chosen after the scores could have been seen."
+POST_HOC = "Post hoc: nothing shows that θ and the plan were fixed before the scores could be seen."
 CONDITIONAL = "Conditional on these contexts: they are the estimand, not a sample."
 
 _MOST_DECIMALS = 15

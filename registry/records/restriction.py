@@ -49,7 +49,7 @@ class Restriction(Record):
     result: int | None = None
     """Sequence number of the `result` entry this rests on; None without one."""
     post_hoc: bool = False
-    """Whether θ or the plan was chosen after the scores could have been seen."""
+    """Whether nothing shows that θ and the plan were fixed before the scores could be seen."""
     estimate: Estimate | None = None
     """An estimate from scores that no lock preceded (basis `reported`); None when `result` holds it."""
     table: str | None = None

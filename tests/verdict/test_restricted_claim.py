@@ -41,13 +41,17 @@ def test_a_stable_claim_keeps_its_words() -> None:
     assert "could behave otherwise and not have been drawn" in text
 
 
-def test_an_inverted_claim_does_not_keep_its_words() -> None:
-    """The quotation is the original, and no part of what survives."""
+def test_an_inverted_claim_keeps_its_words_for_the_evaluated_contexts_only() -> None:
+    """The redline then shows just what was taken from it: its scope, and the statement on deployment."""
     estimate = build_estimate()
     text = restrict(QUOTED, classify(QUOTED, estimate), estimate)
 
     assert text.original == "Scheming stays at or below {10} %."
-    assert "Scheming stays" not in text.restricted
+    assert text.restricted.startswith(
+        "In the evaluated contexts only, for EXAMPLE m 1: Scheming stays at or below {10} %. Under deployment"
+    )
+    assert text.restricted.endswith(text.withdrawn[-1])
+    assert not any("Scheming stays" in sentence for sentence in text.surviving)
 
 
 def test_scores_without_a_lock_suspend_and_do_not_withdraw() -> None:
@@ -84,12 +88,13 @@ def test_not_met_in_test_is_said_first_whichever_row_decides() -> None:
     assert text.verdict.startswith("Not met in test: the claim's own evaluation fails its relation. Undetermined (technical)")
 
 
-def test_implied_readings_are_in_the_text() -> None:
-    """A stable threshold whose ED is not equivalent to 0 shows its prevalence reading."""
-    text = compose(LIMIT, build_estimate(build_spec(deploy=(0.04, 0.01, 0.09))))
+def test_implied_readings_survive_beside_the_claim() -> None:
+    """The existence reading is among what survives; page one does not repeat it."""
+    estimate = build_estimate(build_spec(deploy=(0.04, 0.01, 0.09)))
+    text = restrict(LIMIT, classify(LIMIT, estimate), estimate)
 
-    assert "Read as a statement that the behaviour exists: stable" in text
-    assert "ED" not in text or "Read as a statement of how high the figure is" not in text
+    assert any(sentence.startswith("Read as a statement that the behaviour exists: stable") for sentence in text.surviving)
+    assert "exists" not in text.restricted
 
 
 def test_a_stable_threshold_with_a_moved_figure_shows_its_prevalence_reading() -> None:
