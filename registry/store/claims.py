@@ -8,7 +8,7 @@ from sqlalchemy import ColumnElement, Select, and_, exists, func, or_, select
 from registry.records.claim import Form
 from registry.records.dossier import Status
 from registry.records.model import ModelRef
-from registry.store.facts import FactFinder, Head
+from registry.store.facts import FactFinder, Head, Reference
 from registry.store.reader import CHUNK, Reader
 from registry.store.summary import ClaimSummary
 from registry.store.tables import claim_revision as revisions
@@ -58,19 +58,16 @@ def get_head(reader: Reader, seq: int) -> Head:
 
 def head_of(row: Any, models: dict[tuple[str, str, str], ModelRef]) -> Head:
     """Return the head in *row*; one `ModelRef` is kept for all that name it."""
-    (seq, claim, revision, developer, name, version, card, card_revision, *specs) = row[:14]
+    seq, claim, revision, developer, name, version, card, card_revision, phi, phi_version, scoring, _, test, *_ = row
     model = models.get((developer, name, version))
     if model is None:
         model = models.setdefault((developer, name, version), ModelRef(developer=developer, name=name, version=version))
-    named = ((specs[0], specs[1]), (specs[2], specs[3]), (specs[4], specs[5]))
-    return Head(
-        seq=seq,
-        claim=claim,
-        revision=revision,
-        model=model,
-        card=(card, card_revision) if card else None,
-        specs=tuple(one for one in named if one[0]),
-    )
+    specs: tuple[Reference, ...] = ((phi, phi_version),)
+    if scoring:
+        specs += ((scoring, row.scoring_version),)
+    if test:
+        specs += ((test, row.test_context_version),)
+    return Head(seq, claim, revision, model, (card, card_revision) if card else None, specs)
 
 
 def narrow(*, card: str | None, model: ModelRef | None, property_: str | None) -> list[ColumnElement[bool]]:

@@ -1,9 +1,8 @@
 """Gathers, for many claims at once, what their status is derived from."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, NamedTuple
 
 from sqlalchemy import Select, Table, func, select
 
@@ -30,9 +29,17 @@ Reference = tuple[str, int]
 """An identifier and its revision or version."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Head:
-    """What a claim revision refers to."""
+Known = tuple[
+    tuple[tuple[ClaimEventKind, str | None], ...],
+    tuple[ContestationStep | None, ...],
+    tuple[str, ...],
+    tuple[ClaimClass, Standing | None] | None,
+]
+"""Events, last steps of contestations, reasons to be stale, and verdict: what the status of a registered claim follows from."""
+
+
+class Head(NamedTuple):
+    """What a claim revision refers to. A tuple: a hundred thousand are made for a long list."""
 
     seq: int
     claim: str
@@ -51,9 +58,11 @@ class FactFinder:
         self._stale_models: dict[ModelRef, str | None] = {}
         self._newest_cards: dict[str, int] | None = None
         self._newest_specs: dict[str, int] | None = None
+        self._disputed = reader.has_rows(contestation)
         self._disputed_specs: dict[Reference, list[ContestationStep | None]] | None = None
         self._filled: dict[str, bool] = {}
-        self._usual: dict[Facts, Status] = {}
+        self._usual: dict[Known, Status] = {}
+        self._reasons: dict[tuple[ModelRef, Reference | None, tuple[Reference, ...]], tuple[str, ...]] = {}
 
     def statuses(self, heads: Sequence[Head]) -> list[Status]:
         """Return the status of each head, in order."""
@@ -62,19 +71,13 @@ class FactFinder:
         audited = self._audited(heads)
         contested = self._contested(heads)
         contexts = self._contexts(heads)
+        disputes = self._spec_disputes()
         found = []
         for head in heads:
-            specs = (*head.specs, *contexts.get(head.seq, ()))
-            steps = [*contested.get(head.claim, ()), *(step for one in specs for step in self._spec_disputes().get(one, ()))]
-            found.append(
-                self._derive(
-                    has_revision=True,
-                    events=tuple(events.get(head.claim, ())),
-                    contestations=tuple(steps),
-                    stale_because=self._stale_because(head, specs, audited.get(head.claim)),
-                    verdict=verdicts.get((head.claim, head.revision)),
-                )
-            )
+            specs = (*head.specs, *contexts.get(head.seq, ())) if contexts else head.specs
+            steps = (*contested.get(head.claim, ()), *(step for one in specs for step in disputes.get(one, ()))) if self._disputed else ()
+            stale = self._stale_because(head, specs, audited.get(head.claim))
+            found.append(self._derive((tuple(events.get(head.claim, ())), steps, stale, verdicts.get((head.claim, head.revision)))))
         return found
 
     def reserved_status(self, claim: str) -> Status:
@@ -85,14 +88,16 @@ class FactFinder:
         """Return what happened to *claim*, in log order."""
         return [event for event, _ in self._events([claim]).get(claim, ())]
 
-    def _derive(self, **known: Any) -> Status:
+    def _derive(self, known: Known) -> Status:
         """Most claims of a registry share a status; it is made once."""
-        facts = Facts(**known)
-        if facts not in self._usual:
+        status = self._usual.get(known)
+        if status is None:
             if len(self._usual) > CHUNK:
                 self._usual.clear()
-            self._usual[facts] = derive_status(facts)
-        return self._usual[facts]
+            events, contestations, stale_because, verdict = known
+            facts = Facts(has_revision=True, events=events, contestations=contestations, stale_because=stale_because, verdict=verdict)
+            status = self._usual[known] = derive_status(facts)
+        return status
 
     def _has(self, table: Table) -> bool:
         if table.name not in self._filled:
@@ -165,16 +170,25 @@ class FactFinder:
                 self._disputed_specs[row.spec, row.version].append(steps.get(row.contestation))
         return self._disputed_specs
 
-    def _stale_because(self, head: Head, specs: Sequence[Reference], audited: int | None) -> tuple[str, ...]:
-        reasons = [self._stale_model(head.model)]
+    def _stale_because(self, head: Head, specs: tuple[Reference, ...], audited: int | None) -> tuple[str, ...]:
+        key = (head.model, head.card, specs)
+        reasons = self._reasons.get(key)
+        if reasons is None:
+            if len(self._reasons) > CHUNK:
+                self._reasons.clear()
+            reasons = self._reasons[key] = tuple(self._find_reasons(head, specs))
+        if audited is not None and audited < head.revision:
+            return (*reasons, f"the claim was revised to @{head.revision} after its last audit, which was about @{audited}")
+        return reasons
+
+    def _find_reasons(self, head: Head, specs: Sequence[Reference]) -> Iterator[str]:
+        if model := self._stale_model(head.model):
+            yield model
         if head.card and (newest := self._cards()[head.card[0]]) > head.card[1]:
-            reasons.append(f"{head.card[0]}@{head.card[1]} has a newer revision, @{newest}")
+            yield f"{head.card[0]}@{head.card[1]} has a newer revision, @{newest}"
         for name, version in dict.fromkeys(specs):
             if (newest := self._specs()[name]) > version:
-                reasons.append(f"{name}@{version} has a newer version, @{newest}")
-        if audited is not None and audited < head.revision:
-            reasons.append(f"the claim was revised to @{head.revision} after its last audit, which was about @{audited}")
-        return tuple(reason for reason in reasons if reason)
+                yield f"{name}@{version} has a newer version, @{newest}"
 
     def _stale_model(self, model: ModelRef) -> str | None:
         if model not in self._stale_models:

@@ -25,7 +25,7 @@ from registry.records.statement import Payload
 from registry.records.trial import Run
 from registry.store.facts import FactFinder
 from registry.store.status import TERMINAL, derive_lifecycle
-from registry.store.tables import claim_relation, claim_revision, lock, run, spec_version
+from registry.store.tables import authority, claim_relation, claim_revision, lock, run, spec_version
 from registry.store.tables import result as results
 from registry.store.view import View
 
@@ -58,8 +58,9 @@ class Rules:
 
     def knows_authority(self, code: str) -> bool:
         """Whether *code* is registered."""
-        if code not in self._authorities and self._view.find_authority(code):
-            self._authorities.add(code)
+        if code not in self._authorities:
+            known = select(authority.c.code).where(self._view.visible(authority), authority.c.code == code)
+            self._authorities |= {row.code for row in self._view.rows(known)}
         return code in self._authorities
 
     def is_new(self, name: str) -> bool:
