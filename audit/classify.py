@@ -48,7 +48,7 @@ def classify(
         basis: what the scores are. Scores that are no replay under a lock restrict a claim and never establish a class.
         adjusted: the same estimate at another level, for Holm's rule over several specifications of P_deploy. None means: from
             the variance in *estimate*; where that is not given either, several specifications establish nothing adverse.
-        post_hoc: whether nothing shows that θ and the plan were fixed before the scores could be seen; said in every reading, whatever it is.
+        post_hoc: whether nothing shows that θ and the plan were fixed before the scores could be seen; every reading then says so.
         checklist: kept as given; `audit.checklist` makes it.
     """
     usable = estimate if estimate is not None and estimate.specs else None

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import re
 from collections.abc import Mapping, Sequence
 
 import rfc8785
@@ -10,21 +11,27 @@ from registry.errors import Fault, InputError
 
 Json = None | bool | int | float | str | Sequence["Json"] | Mapping[str, "Json"]
 
-_LARGEST_INTEGER = 2**53 - 1
 _encode = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False).encode
+_DIFFERS = re.compile(r"[:,\[]-?(?:\d+\.0[,\]}]|\d+(?:\.\d+)?e|\d{16})|^-?\d")
+"""Where Python's own encoder may write a number otherwise than RFC 8785: whole floats (`1.0` is `1`), exponents (below 1e-4 and from
+1e16 up), and integers of 16 digits and more. A match inside a text is harmless: it only costs time."""
 
 
 def canonical_bytes(document: Json) -> bytes:
     """Return *document* as RFC 8785 canonical JSON in UTF-8.
 
+    Python's own encoder is twenty times as fast as the reference implementation, which is asked wherever the two could differ; a
+    property test compares them.
+
     Raises:
         InputError: a number or a text that canonical JSON cannot hold (NaN, infinity, integers beyond 2**53 - 1, lone surrogates).
     """
     try:
-        if _is_plain(document):
-            return _encode(document).encode()
+        text = _encode(document)
+        if not _DIFFERS.search(text) and (text.isascii() or _has_plain_keys(document)):
+            return text.encode()
         return rfc8785.dumps(document)
-    except (rfc8785.CanonicalizationError, UnicodeEncodeError, ValueError) as error:
+    except (rfc8785.CanonicalizationError, UnicodeEncodeError, ValueError, RecursionError) as error:
         raise InputError(
             Fault(code="not-canonical", where="document", found=f"canonical JSON (RFC 8785) cannot hold it: {error}")
         ) from error
@@ -40,18 +47,10 @@ def leaf_hash(canonical: bytes) -> str:
     return hashlib.sha256(b"\x00" + canonical).hexdigest()
 
 
-def _is_plain(value: Json) -> bool:
-    """Whether Python's own encoder gives the bytes of RFC 8785 for *value*; a property test compares the two.
-
-    They differ in the order of keys beyond the Basic Multilingual Plane and in how some floats are written: below 1e-4,
-    from 1e16 up, and whole numbers (`1.0` is `1`).
-    """
-    if value is None or isinstance(value, (str, bool)):
-        return True
-    if isinstance(value, int):
-        return -_LARGEST_INTEGER <= value <= _LARGEST_INTEGER
-    if isinstance(value, float):
-        return 1e-4 <= abs(value) < 1e16 and not value.is_integer()
+def _has_plain_keys(value: Json) -> bool:
+    """Whether all keys are ASCII: beyond the Basic Multilingual Plane, RFC 8785 sorts otherwise than Python."""
     if isinstance(value, Mapping):
-        return all(key.isascii() and _is_plain(item) for key, item in value.items())
-    return all(_is_plain(item) for item in value)
+        return all(key.isascii() and _has_plain_keys(item) for key, item in value.items())
+    if isinstance(value, (list, tuple)):
+        return all(map(_has_plain_keys, value))
+    return True
