@@ -79,7 +79,7 @@ def main() -> None:
         failed = [made for made in render_many(jobs, workers=workers, time_limit_s=120) if made.error]
         elapsed_s = time.perf_counter() - wall
         print(
-            f"batch of 12 PDFs, {workers} worker(s), start included {elapsed_s:6.1f} s, {12 / elapsed_s:5.2f} per second, {len(failed)} failed"
+            f"batch of 12, {workers} worker(s), start included {elapsed_s:6.1f} s, {12 / elapsed_s:5.2f} per second, {len(failed)} failed"
         )
     print(f"peak memory {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f} MB; PDF {len(draw_pdf(supplement)):,} bytes")
 

@@ -8,7 +8,7 @@ from registry.records.claim import ClaimRevision, Relation
 from registry.records.estimate import Bounded, Differential, Estimate, SpecEstimate
 from registry.records.restriction import Restriction
 from registry.records.supplement import ClaimRow, Supplement
-from registry.report.numbers import format_exact, format_number, format_signed
+from registry.report.numbers import format_exact, format_number, format_range, format_signed
 
 WIDTH = 660
 _NARROW, _WIDE, _VALUE, _GAP = 66, 128, 104, 12
@@ -235,7 +235,7 @@ def _mark(number: Bounded | Differential, axis: Axis, *, signed: bool, lines: Se
     write = format_signed if signed else format_number
     if number.low is None or number.high is None:
         return Mark(x=axis.place(number.value), low=None, high=None, text=write(number.value, against=lines), interval="no interval")
-    interval = f"[{write(number.low, against=lines)}, {write(number.high, against=lines)}]"
+    interval = format_range(number.low, number.high, against=lines, signed=signed)
     return Mark(
         x=axis.place(number.value),
         low=axis.place(number.low),

@@ -191,6 +191,7 @@ def _filters(covers: Covers | None) -> dict[str, Callable[..., Any]]:
         "moment": format_moment,
         "number": numbers.format_number,
         "p_value": numbers.format_probability,
+        "interval": lambda low, high, against, signed: numbers.format_range(low, high, against=against, signed=signed),
         "percent": numbers.format_percent,
         "signed": numbers.format_signed,
         "symbols": symbols,

@@ -22,17 +22,22 @@ def format_number(value: float, *, decimals: int = 3, against: Iterable[float] =
     for line in lines:
         if abs(value - line) <= _SLACK:
             return _write(format_exact(line), decimals)
-    for places in range(decimals, _MOST_DECIMALS + 1):
-        text = f"{value:.{places}f}"
-        if all(_keeps_side(text, value, line) for line in lines):
-            return _typeset(text)
-    return _format_small(value, lines)
+    places = _find_places(value, lines, decimals)
+    return _format_small(value, lines) if places is None else _typeset(f"{value:.{places}f}")
 
 
 def format_signed(value: float, *, decimals: int = 3, against: Iterable[float] = ()) -> str:
     """Return *value* as `format_number` does, with a plus sign when it is above zero: for differences."""
     text = format_number(value, decimals=decimals, against=against)
     return f"+{text}" if value > 0 and text.strip("0.") else text
+
+
+def format_range(low: float, high: float, *, against: Iterable[float] = (), signed: bool = False) -> str:
+    """Return an interval such as `[0.124, 0.401]`, both ends with as many decimals as the one that needs more."""
+    lines = [0.0, *against]
+    decimals = max((_find_places(end, lines, 3) or 3) for end in (low, high))
+    write = format_signed if signed else format_number
+    return f"[{write(low, decimals=decimals, against=lines)}, {write(high, decimals=decimals, against=lines)}]"
 
 
 def format_exact(value: float) -> str:
@@ -67,6 +72,16 @@ def format_level(level: float) -> str:
 def format_count(number: int) -> str:
     """Return a whole number with thin groups of three digits from five digits on."""
     return str(number) if abs(number) < 10_000 else f"{number:,}".replace(",", "\u202f")
+
+
+def _find_places(value: float, lines: Iterable[float], fewest: int) -> int | None:
+    """Return how many decimals keep *value* on its side of every line; None when six do not, or when it lies on one."""
+    if any(abs(value - line) <= _SLACK for line in lines):
+        return None
+    for places in range(fewest, _MOST_DECIMALS + 1):
+        if all(_keeps_side(f"{value:.{places}f}", value, line) for line in lines):
+            return places
+    return None
 
 
 def _keeps_side(text: str, value: float, line: float) -> bool:

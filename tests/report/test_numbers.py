@@ -13,6 +13,7 @@ from registry.report.numbers import (
     format_number,
     format_percent,
     format_probability,
+    format_range,
     format_signed,
 )
 
@@ -120,3 +121,21 @@ def test_levels_and_probabilities() -> None:
     assert format_level(0.975) == "97.5 %"
     assert format_probability(0.0) == "p < 0.001"
     assert format_probability(0.04) == "p = 0.040"
+
+
+@given(low=DIFFERENCES, high=DIFFERENCES, theta=DIFFERENCES)
+def test_an_interval_keeps_its_sides_and_its_order(low: float, high: float, theta: float) -> None:
+    """An interval that excludes θ or zero is printed as excluding it, and its ends are never swapped."""
+    low, high = sorted((low, high))
+    ends = [read(end) for end in format_range(low, high, against=(theta,)).strip("[]").split(", ")]
+
+    assert ends[0] <= ends[1]
+    for line in (0.0, theta):
+        if low - line > SLACK and low > SLACK:
+            assert ends[0] > Decimal(repr(line))
+
+
+def test_both_ends_have_the_same_decimals() -> None:
+    """What one end needs to stay clear of a line, the other shows too."""
+    assert format_range(0.10001, 0.10007, against=(0.1,)) == "[0.10001, 0.10007]"
+    assert format_range(-0.2, 0.05, signed=True) == "[−0.200, +0.050]"
