@@ -1,31 +1,52 @@
 """`caveat schema`: the JSON Schemas of the files that people write."""
 
+from typing import Any
+
 import click
 
 from registry.cli.app import App, pass_app
+from registry.cli.main import find_commands
 
-NAMES = ("audit", "claims", "context", "property", "scoring", "statement")
+_ELSEWHERE = "caveat.schemas"
+
+
+def _find_nouns() -> dict[str, type]:
+    from registry.records.draft import AuditDraft, ClaimDraft, ClaimsFile
+    from registry.records.spec import ContextSpec, CueInventorySpec, MethodSpec, PropertySpec, ScoringSpec
+    from registry.records.supplement import CardSupplement, Supplement
+    from registry.records.trial import Provenance
+
+    return {
+        "audit": AuditDraft,
+        "card-supplement": CardSupplement,
+        "claim": ClaimDraft,
+        "claims": ClaimsFile,
+        "context": ContextSpec,
+        "cue-inventory": CueInventorySpec,
+        "method": MethodSpec,
+        "property": PropertySpec,
+        "provenance": Provenance,
+        "scoring": ScoringSpec,
+        "supplement": Supplement,
+    }
 
 
 @click.command()
-@click.argument("name", type=click.Choice(NAMES), required=False)
+@click.argument("name", required=False)
 @pass_app
-def schema(app: App, *, name: str | None) -> None:
+def schema(app: App, /, *, name: str | None) -> None:
     """Print the JSON Schema of a file format, or the names of all."""
-    if name is None:
-        app.report({"schema": "caveat/schemas/1", "names": list(NAMES)}, lambda console: console.print("\n".join(NAMES)))
-        return
     from registry.codec.documents import json_schema
-    from registry.records.draft import AuditDraft, ClaimsFile
-    from registry.records.spec import ContextSpec, PropertySpec, ScoringSpec
-    from registry.records.statement import Statement
+    from registry.errors import Fault, NotFoundError
 
-    nouns: dict[str, type] = {
-        "audit": AuditDraft,
-        "claims": ClaimsFile,
-        "context": ContextSpec,
-        "property": PropertySpec,
-        "scoring": ScoringSpec,
-        "statement": Statement,
-    }
-    app.report(json_schema(nouns[name]))
+    nouns, elsewhere = _find_nouns(), find_commands(_ELSEWHERE)
+    names = sorted({*nouns, *elsewhere})
+    if name is None:
+        app.report({"schema": "caveat/schemas/1", "names": names}, lambda console: console.print("\n".join(names)))
+    elif name in nouns:
+        app.report(json_schema(nouns[name]))
+    elif name in elsewhere:
+        found: dict[str, Any] = elsewhere[name].load()()
+        app.report(found)
+    else:
+        raise NotFoundError(Fault(code="unknown-schema", where=name, found=f"no such file format; there are {', '.join(names)}"))
