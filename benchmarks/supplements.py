@@ -22,7 +22,8 @@ from registry.report.fonts import is_covered  # noqa: E402
 from registry.report.html import Medium, build_html, render_html, render_json  # noqa: E402
 from registry.report.pdf import _engine, draw_pdf  # noqa: E402
 from registry.report.workers import Job, render_many  # noqa: E402
-from tests.report.dossiers import MADE_AT, inverted  # noqa: E402
+from tests.report.builders import MADE_AT  # noqa: E402
+from tests.report.dossiers import inverted  # noqa: E402
 
 COLD = (
     "import sys; from registry.report.read import read_supplement; from registry.report.pdf import draw_pdf;"

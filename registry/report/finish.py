@@ -5,7 +5,7 @@ One function for each defect, and one test for each, so that a fix upstream is n
 
 import hashlib
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import partial
 from io import BytesIO
@@ -20,6 +20,10 @@ _MARKED = re.compile(rb"/(\w+)\s*<<\s*/MCID\s+(\d+)\s*>>\s*BDC")
 _FONT_USE = re.compile(rb"/([A-Z]{6})(?=\s+[-\d.]+\s+Tf)")
 
 
+Element = tuple[Object, tuple[str, ...]]
+"""An element of the structure tree with the types of its ancestors, outermost first."""
+
+
 def finish_pdf(drawn: bytes, *, title: str, moment: datetime, links: Mapping[str, str]) -> bytes:
     """Return *drawn* with its defects mended and written anew without anything that differs between two runs.
 
@@ -28,9 +32,10 @@ def finish_pdf(drawn: bytes, *, title: str, moment: datetime, links: Mapping[str
         links: what each internal link leads to, in words, by the name of its anchor.
     """
     with Pdf.open(BytesIO(drawn)) as pdf:
-        mend_scopes(pdf)
-        mend_running_heads(pdf)
-        mend_figure_boxes(pdf)
+        elements = list(find_elements(pdf))
+        mend_scopes(elements)
+        mend_running_heads(pdf, elements)
+        mend_figure_boxes(elements)
         mend_link_contents(pdf, links)
         mend_attachments(pdf)
         mend_font_tags(pdf)
@@ -48,7 +53,7 @@ def finish_pdf(drawn: bytes, *, title: str, moment: datetime, links: Mapping[str
     return output.getvalue()
 
 
-def find_elements(pdf: Pdf) -> Iterator[tuple[Object, tuple[str, ...]]]:
+def find_elements(pdf: Pdf) -> Iterator[Element]:
     """Yield every element of the structure tree with the types of its ancestors, outermost first."""
     stack: list[tuple[Object, tuple[str, ...]]] = [(pdf.Root.StructTreeRoot, ())]
     while stack:
@@ -61,9 +66,9 @@ def find_elements(pdf: Pdf) -> Iterator[tuple[Object, tuple[str, ...]]]:
         stack.extend((kid, below) for kid in _as_list(kids) if isinstance(kid, Dictionary) and Name.S in kid)
 
 
-def mend_scopes(pdf: Pdf) -> None:
+def mend_scopes(elements: Sequence[Element]) -> None:
     """Give every table header its scope, and drop the identifiers that no IDTree lists and that repeated headers share."""
-    for element, path in find_elements(pdf):
+    for element, path in elements:
         kind = str(element.S)
         if kind not in ("/TH", "/TD"):
             continue
@@ -80,9 +85,9 @@ def mend_scopes(pdf: Pdf) -> None:
                 attributes.Scope = scope
 
 
-def mend_running_heads(pdf: Pdf) -> None:
+def mend_running_heads(pdf: Pdf, elements: Sequence[Element]) -> None:
     """Turn the tagged text of page margins into artifacts: the structure tree does not reach it."""
-    reached = _find_marked_content(pdf)
+    reached = _find_marked_content(elements)
     parents = pdf.Root.StructTreeRoot.ParentTree.Nums
     by_key = {int(parents[position]): parents[position + 1] for position in range(0, len(parents), 2)}
     for page in pdf.pages:
@@ -102,10 +107,10 @@ def _keep_or_artifact(known: set[int], found: re.Match[bytes]) -> bytes:
     return found[0] if int(found[2]) in known else b"/Artifact <</Type /Pagination>> BDC"
 
 
-def _find_marked_content(pdf: Pdf) -> dict[tuple[int, int], set[int]]:
+def _find_marked_content(elements: Sequence[Element]) -> dict[tuple[int, int], set[int]]:
     """Return the marked-content numbers that the structure tree reaches, by page."""
     reached: dict[tuple[int, int], set[int]] = {}
-    for element, _ in find_elements(pdf):
+    for element, _ in elements:
         page = element.get(Name.Pg)
         if page is None:
             continue
@@ -115,9 +120,9 @@ def _find_marked_content(pdf: Pdf) -> dict[tuple[int, int], set[int]]:
     return reached
 
 
-def mend_figure_boxes(pdf: Pdf) -> None:
+def mend_figure_boxes(elements: Sequence[Element]) -> None:
     """Say where figures are in points from the bottom of the page, not in CSS pixels from its top."""
-    for element, _ in find_elements(pdf):
+    for element, _ in elements:
         attributes = element.get(Name.A)
         if str(element.S) != "/Figure" or not isinstance(attributes, Dictionary) or Name.BBox not in attributes:
             continue

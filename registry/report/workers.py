@@ -154,7 +154,10 @@ class PdfWorker:
     def _start(self) -> "subprocess.Popen[bytes]":
         if self._process is None or self._process.poll() is not None:
             command = [sys.executable, "-c", _BOOT, json.dumps(sys.path)]
-            self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)  # noqa: S603  (our own interpreter)
+            # In a session of its own, so that Ctrl-C ends the command and not the drawing; it ends when its standard input does.
+            self._process = subprocess.Popen(  # noqa: S603  (our own interpreter)
+                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True
+            )
         return self._process
 
 

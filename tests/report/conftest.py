@@ -7,7 +7,8 @@ import pytest
 from registry.records.supplement import CardSupplement, Supplement
 from registry.report.assemble import assemble_card, assemble_claim
 from registry.report.pdf import draw_pdf
-from tests.report.dossiers import EVERY, MADE_AT, ORIGIN, Log, card, degraded, inverted, unaudited
+from tests.report.builders import MADE_AT, ORIGIN, Log, card
+from tests.report.dossiers import EVERY, degraded, inverted, unaudited
 
 
 @pytest.fixture(scope="session")

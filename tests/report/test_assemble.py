@@ -12,7 +12,9 @@ from registry.records.dossier import RestrictionStatus
 from registry.records.evidence import Access, Layer
 from registry.records.supplement import CardSupplement, Section, SpecRole, Supplement
 from registry.report.assemble import assemble_claim
-from tests.report.dossiers import CLAIM, EVERY, MADE_AT, inverted, ontological
+from tests.report.builders import CLAIM, MADE_AT
+from tests.report.dossiers import EVERY, inverted
+from tests.report.ontological import ontological
 
 
 @pytest.mark.parametrize("name", EVERY)

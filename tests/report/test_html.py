@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping
 from functools import cache
+from itertools import pairwise
 from typing import Any
 from xml.etree.ElementTree import Element
 
@@ -14,7 +15,8 @@ from tinyhtml5.parser import HTMLParser
 from registry.records.supplement import CardSupplement, Supplement
 from registry.report.html import Medium, _environment, build_html, render_html
 from registry.report.wording import _WORDS, get_words
-from tests.report.dossiers import EVERY, HOSTILE
+from tests.report.dossiers import EVERY
+from tests.report.hostile import HOSTILE
 
 NAMESPACE = "{http://www.w3.org/1999/xhtml}"
 LOADING = (
@@ -101,7 +103,7 @@ def test_headings_descend_one_level_at_a_time(name: str, htmls: Mapping[str, str
 
     assert levels[0] == 1
     assert levels.count(1) == 1
-    assert all(after - before <= 1 for before, after in zip(levels, levels[1:], strict=False))
+    assert all(after - before <= 1 for before, after in pairwise(levels))
 
 
 @pytest.mark.parametrize("name", HTMLS)

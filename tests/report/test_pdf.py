@@ -4,6 +4,7 @@ import re
 import warnings
 from collections.abc import Iterator, Mapping
 from io import BytesIO
+from itertools import pairwise
 from typing import Any
 
 import pypdfium2
@@ -16,7 +17,7 @@ from registry.report import pdf as pdf_module
 from registry.report.finish import find_elements, finish_pdf
 from registry.report.html import Medium, build_html, render_json
 from registry.report.pdf import _engine, draw_pdf
-from tests.report.dossiers import MADE_AT
+from tests.report.builders import MADE_AT
 
 PDFS = ["inverted_pdf", "hostile_pdf", "card_pdf"]
 
@@ -182,7 +183,7 @@ def test_headings_are_tagged_in_order(printed: Pdf) -> None:
     walk(printed.Root.StructTreeRoot)
 
     assert found[0] == 1
-    assert all(after - before <= 1 for before, after in zip(found, found[1:], strict=False))
+    assert all(after - before <= 1 for before, after in pairwise(found))
 
 
 def test_the_dates_are_the_one_that_was_given(printed: Pdf) -> None:
@@ -312,5 +313,5 @@ def test_mended_font_tags_from_a_string_of_pango(unmended: Pdf, mended: Pdf) -> 
 
 
 def test_the_file_is_sound(printed: Pdf) -> None:
-    """qpdf finds nothing to complain about."""
+    """The syntax checker of qpdf finds nothing to complain about."""
     assert printed.check_pdf_syntax() == []

@@ -1,0 +1,68 @@
+"""A dossier for a claim that has no deployment counterpart, revised and published."""
+
+from registry.records.case import Deployment, Infeasible
+from registry.records.claim import (
+    ClaimEvent,
+    ClaimEventKind,
+    Form,
+)
+from registry.records.classification import (
+    Basis,
+    ClaimClass,
+    Mode,
+)
+from registry.records.dossier import (
+    Dossier,
+    RestrictionStatus,
+)
+from registry.records.restriction import RestrictedClaim
+from tests.report.builders import (
+    CLAIM,
+    Log,
+    audit_file,
+    build,
+    classification,
+    reading,
+    replace_parts,
+    revision,
+)
+
+
+def ontological() -> Dossier:
+    """No defensible P_deploy can exist; a second revision; superseded."""
+    log = Log()
+    quote = "The model has no long-term goals."
+    first = revision(quote, form=Form.PREVALENCE, relation=None, theta=None, reported=None)
+    base = build(log, first, RestrictionStatus.UNDETERMINED)
+    second = log.say(
+        revision(
+            quote + " It never states any.",
+            revision=2,
+            why="the sentence goes on",
+            form=Form.PREVALENCE,
+            relation=None,
+            theta=None,
+            reported=None,
+        )
+    )
+    outcome = classification(
+        reading(
+            Form.PREVALENCE,
+            ClaimClass.UNDETERMINED,
+            mode=Mode.ONTOLOGICAL,
+            basis=Basis.NONE,
+            resolves="Nothing: the property has no deployment counterpart.",
+            rule="no-p-deploy",
+        )
+    )
+    text = RestrictedClaim(
+        original=quote,
+        restricted=quote,
+        surviving=(),
+        withdrawn=(),
+        resolves=(),
+        verdict="Undetermined: no defensible P_deploy can exist for this claim.",
+    )
+    file = audit_file(log, outcome, text, deployment=Deployment(defensible=False, infeasible=Infeasible.ONTOLOGICAL))
+    event = log.say(ClaimEvent(claim=CLAIM, event=ClaimEventKind.PUBLISH))
+    return replace_parts(base, log, audits=(file,), revisions=(*base.revisions, second), events=(event,))
