@@ -40,33 +40,33 @@ def list_summaries(reader: Reader, narrowed: Sequence[ColumnElement[bool]] = (),
     models: dict[tuple[str, str, str], ModelRef] = {}
     while left is None or left > 0:
         step = 4 * CHUNK if left is None else min(4 * CHUNK, left)
-        rows = reader.rows(_stretch(reader).where(revisions.c.seq > after, *narrowed).limit(step))
+        rows = reader.plain_rows(_stretch(reader).where(revisions.c.seq > after, *narrowed).limit(step))
         heads = [head_of(row, models) for row in rows]
         for row, head, status in zip(rows, heads, finder.statuses(heads), strict=True):
             yield _summary(row, head, status)
         if len(rows) < step:
             return
-        after = rows[-1].seq
+        after = rows[-1][0]
         left = None if left is None else left - step
 
 
 def get_head(reader: Reader, seq: int) -> Head:
     """Return what the revision recorded by entry *seq* refers to."""
-    (row,) = reader.rows(_stretch_columns().where(revisions.c.log == 1, revisions.c.seq == seq))
+    (row,) = reader.plain_rows(_stretch_columns().where(revisions.c.log == 1, revisions.c.seq == seq))
     return head_of(row, {})
 
 
-def head_of(row: Any, models: dict[tuple[str, str, str], ModelRef]) -> Head:
+def head_of(row: tuple[Any, ...], models: dict[tuple[str, str, str], ModelRef]) -> Head:
     """Return the head in *row*; one `ModelRef` is kept for all that name it."""
-    seq, claim, revision, developer, name, version, card, card_revision, phi, phi_version, scoring, _, test, *_ = row
+    (seq, claim, revision, developer, name, version, card, card_revision, phi, phi_version, scoring, scored, test, tested, _, _) = row
     model = models.get((developer, name, version))
     if model is None:
         model = models.setdefault((developer, name, version), ModelRef(developer=developer, name=name, version=version))
     specs: tuple[Reference, ...] = ((phi, phi_version),)
     if scoring:
-        specs += ((scoring, row.scoring_version),)
+        specs += ((scoring, scored),)
     if test:
-        specs += ((test, row.test_context_version),)
+        specs += ((test, tested),)
     return Head(seq, claim, revision, model, (card, card_revision) if card else None, specs)
 
 
@@ -136,7 +136,7 @@ def _stretch(reader: Reader) -> Select[Any]:
 _FORMS = {form.value: form for form in Form}
 
 
-def _summary(row: Any, head: Head, status: Status) -> ClaimSummary:
+def _summary(row: tuple[Any, ...], head: Head, status: Status) -> ClaimSummary:
     card = f"{head.card[0]}@{head.card[1]}" if head.card else None
     property_ = f"{head.specs[0][0]}@{head.specs[0][1]}"
     return ClaimSummary(head.claim, head.revision, row[15], _FORMS[row[14]], property_, head.model, card, status, head.seq)

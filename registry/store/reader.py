@@ -54,6 +54,14 @@ class Reader:
         except DBAPIError as error:
             raise translate(error, where="registry") from error
 
+    def plain_rows(self, statement: Select[Any]) -> list[tuple[Any, ...]]:
+        """Return all rows as the driver gives them, for long lists of texts and numbers: SQLAlchemy's rows take as long as the query."""
+        try:
+            with self._connection.execute(statement) as result:
+                return [] if result.cursor is None else list(result.cursor.fetchall())
+        except DBAPIError as error:
+            raise translate(error, where="registry") from error
+
     def one_value(self, statement: Select[Any]) -> Any:
         """Return the first value of the first row, None when there is no row."""
         found = self.rows(statement)

@@ -44,24 +44,24 @@ def authority(code: str = LAB, role: Role = Role.LAB) -> Authority:
 
 def property_spec(spec: str, **changes: Any) -> SpecVersion:
     body = PropertySpec(name="refusal rate", class_=PropertyClass.COMPLIANCE_REFUSAL, range=(0.0, 1.0), direction=Direction.HIGHER_IS_SAFER)
-    known = {"spec": spec, "kind": SpecKind.PROPERTY, "slug": "refusal", "version": 1, "owner": LAB, "body": body}
+    known: dict[str, Any] = {"spec": spec, "kind": SpecKind.PROPERTY, "slug": "refusal", "version": 1, "owner": LAB, "body": body}
     return SpecVersion(**(known | changes))
 
 
 def scoring_spec(spec: str, **changes: Any) -> SpecVersion:
     body = ScoringSpec(name="refused", method=ScoringMethod.PATTERN, description="looks for a refusal")
-    known = {"spec": spec, "kind": SpecKind.SCORING, "slug": "refused", "version": 1, "owner": LAB, "body": body}
+    known: dict[str, Any] = {"spec": spec, "kind": SpecKind.SCORING, "slug": "refused", "version": 1, "owner": LAB, "body": body}
     return SpecVersion(**(known | changes))
 
 
 def context_spec(spec: str, kind: SpecKind = SpecKind.DEPLOY_CONTEXT, slug: str = "support", **changes: Any) -> SpecVersion:
     body = ContextSpec(name=slug, description="customer support")
-    known = {"spec": spec, "kind": kind, "slug": slug, "version": 1, "owner": LAB, "body": body}
+    known: dict[str, Any] = {"spec": spec, "kind": kind, "slug": slug, "version": 1, "owner": LAB, "body": body}
     return SpecVersion(**(known | changes))
 
 
 def card(name: str, text: str, document: str = "ab" * 32, **changes: Any) -> Card:
-    known = {
+    known: dict[str, Any] = {
         "card": name,
         "revision": 1,
         "title": "System card of m",
@@ -77,7 +77,7 @@ def card(name: str, text: str, document: str = "ab" * 32, **changes: Any) -> Car
 
 
 def claim(name: str, phi: str, **changes: Any) -> ClaimRevision:
-    known = {
+    known: dict[str, Any] = {
         "claim": name,
         "revision": 1,
         "quote": "It does not scheme.",
@@ -111,7 +111,7 @@ def estimate(ed: float = 0.1, low: float | None = 0.05, high: float | None = 0.1
         ),
         ed_under_exclusions=Range(low=0.1, high=0.1),
     )
-    known = {"margin": 0.05, "level": 0.95, "epsilon": 0.01, "range": (0.0, 1.0), "seed": 0, "specs": (spec,)}
+    known: dict[str, Any] = {"margin": 0.05, "level": 0.95, "epsilon": 0.01, "range": (0.0, 1.0), "seed": 0, "specs": (spec,)}
     return Estimate(**(known | changes))
 
 
@@ -132,7 +132,7 @@ def lock(name: str, claim: str) -> Lock:
 
 
 def run(name: str, started_at: datetime, **changes: Any) -> Run:
-    known = {
+    known: dict[str, Any] = {
         "audit": name,
         "started_at": started_at,
         "status": RunStatus.COMPLETED,
@@ -152,7 +152,7 @@ def evidence(name: str, claim: str) -> EvidenceStatement:
 
 
 def verdict(form: Form, class_: ClaimClass, **changes: Any) -> ReadingVerdict:
-    known = {
+    known: dict[str, Any] = {
         "form": form,
         "class_": class_,
         "standing": None,
@@ -169,7 +169,7 @@ def verdict(form: Form, class_: ClaimClass, **changes: Any) -> ReadingVerdict:
 
 def restriction(name: str, claim: str, *readings: ReadingVerdict, **changes: Any) -> Restriction:
     text = RestrictedClaim(original="a", restricted="b", surviving=(), withdrawn=(), resolves=(), verdict="c")
-    known = {
+    known: dict[str, Any] = {
         "audit": name,
         "claim": claim,
         "classification": Classification(readings=readings, inversion_margin=None, checklist=()),

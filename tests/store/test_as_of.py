@@ -108,7 +108,7 @@ def _read(view: View) -> dict[str, Any]:
     }
 
 
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(history=histories)
 def test_as_of_is_what_was_read_then(new_ledger: Callable[[], Ledger], history: list[tuple[Callable[[int, Writer], None], int]]) -> None:
     """Whatever comes later is not seen, in no list, status, dossier or search."""
