@@ -10,12 +10,12 @@ from registry.cli.main import cli
 HEAD = """\
 # Commands
 
-Every command with its help, as `caveat … --help` prints it in a terminal 80 columns wide. This page is generated and compared with the command by a
-test; after a change: `CAVEAT_UPDATE_DOCS=1 pytest tests/docs`.
+Every command with its help, as `caveat … --help` prints it in a terminal 80 columns wide. This page is generated, and a test compares
+it with the command; after a change: `CAVEAT_UPDATE_DOCS=1 pytest tests/docs`.
 
-`caveat` answers on standard output and talks on standard error. Most commands take `--json` (one document with a `schema` field), `--registry URL` and
-`--debug`; those that read take `--as-of DATE|ENTRY`. Exit codes: 0 yes or done, 1 the answer is no, 2 wrong usage or bad input, 3 it could not be
-evaluated here ([errors](errors.md)).
+`caveat` answers on standard output and talks on standard error. Most commands take `--json` (one document with a `schema` field),
+`--registry URL` and `--debug`; those that read take `--as-of DATE|ENTRY`. Exit codes: 0 yes or done, 1 the answer is no, 2 wrong usage
+or bad input, 3 it could not be evaluated here ([errors](errors.md)).
 """
 
 

@@ -1,0 +1,47 @@
+"""Pages with commands and their output, run from top to bottom in an empty folder."""
+
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+_FENCE = re.compile(r"(?:<!-- save: (?P<name>[\w.-]+) -->\n)?```(?P<language>\w+)\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL)
+_COMMAND = re.compile(r"^\$ (?P<command>.*)\n(?P<output>(?:(?!\$ ).*\n)*)", re.MULTILINE)
+_EXPORT = re.compile(r"export (\w+)=(\S+)")
+
+
+def run_page(page: str, folder: Path) -> str:
+    """Return *page* with what its commands print now, run in *folder*, where the page's files are saved on the way."""
+    environment = {key: value for key, value in os.environ.items() if not key.startswith(("CAVEAT_", "SOURCE_DATE_", "COLUMNS", "LINES"))}
+    environment["PATH"] = os.pathsep.join((str(Path(sys.executable).parent), environment.get("PATH", "")))
+
+    def run(found: re.Match[str]) -> str:
+        if found["name"]:
+            (folder / found["name"]).write_text(found["body"], encoding="utf-8")
+        if found["language"] != "console":
+            return found[0]
+        return "```console\n" + "".join(_run_block(found["body"], folder, environment)) + "```"
+
+    return _FENCE.sub(run, page)
+
+
+def _run_block(body: str, folder: Path, environment: dict[str, str]) -> Iterator[str]:
+    for found in _COMMAND.finditer(body):
+        command = found["command"]
+        if export := _EXPORT.fullmatch(command):
+            environment[export[1]] = export[2]
+            yield f"$ {command}\n"
+            continue
+        done = subprocess.run(
+            ["bash", "-c", command], cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False
+        )
+        lines = [line.rstrip() for line in done.stdout.splitlines()]
+        yield "\n".join([f"$ {command}", *lines]) + "\n"
+
+
+def hide_what_varies(page: str) -> str:
+    """Return *page* without what the salts of a registry change: digests, and the sizes of files that hold them."""
+    page = re.sub(r"\b[0-9a-f]{16,64}\b", "DIGEST", page)
+    return re.sub(r"the same [\d,]+ bytes", "the same N bytes", page)
