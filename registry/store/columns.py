@@ -42,6 +42,11 @@ def text_column(name: str, *, null: bool = False) -> Column[Any]:
     return Column(name, Text, nullable=null)
 
 
+def text_columns(names: str) -> list[Column[Any]]:
+    """Return columns of text, none of them optional."""
+    return [text_column(name) for name in names.split()]
+
+
 def whole_column(name: str, *, null: bool = False) -> Column[Any]:
     """Return a column of whole numbers, 64 bits wide."""
     return Column(name, _WHOLE, nullable=null, autoincrement=False)

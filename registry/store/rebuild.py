@@ -13,8 +13,10 @@ from sqlalchemy import Connection, select
 from registry.codec.canonical import leaf_hash
 from registry.codec.statements import decode_statement
 from registry.errors import CaveatError, ConflictError, Fault, InputError
+from registry.records.audit import Result
 from registry.records.record import Record
 from registry.records.statement import Entry, Payload
+from registry.records.trial import Run
 from registry.store import schema
 from registry.store.engine import find_file
 from registry.store.ledger import Ledger, begin
@@ -160,7 +162,7 @@ class _Replay:
         self._staged["body"].append((OWN_LOG, place.seq, text.decode()))
         payload = _check(place, text)
         new = self._find_new(payload)
-        if payload.__class__.__name__ in ("Run", "Result"):
+        if isinstance(payload, (Run, Result)):
             self._flush()
         for table, values in build_rows(payload, find_place(self._target, payload, seq=place.seq, at=at, new=new)):
             self._staged[table].append(values)

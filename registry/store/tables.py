@@ -1,8 +1,7 @@
 """The tables, as SQLAlchemy Core knows them: the log, what may be erased, and typed rows that only help to find and to refuse.
 
 Every row names the entry `(log, seq)` that recorded it. No row is updated; `registry.store.guards` makes the database refuse it.
-Tables have no hidden row number on SQLite (`INSERT OR REPLACE` could aim at it). Digests are 32 bytes, instants are whole seconds since
-1970 in UTC.
+Tables have no hidden row number on SQLite (`INSERT OR REPLACE` could aim at it). Digests are 32 bytes, instants whole seconds, UTC.
 """
 
 from sqlalchemy import CheckConstraint, ForeignKeyConstraint, Index, PrimaryKeyConstraint, Table, UniqueConstraint
@@ -31,6 +30,7 @@ from registry.store.columns import (
     refers_to_spec,
     spec_columns,
     text_column,
+    text_columns,
     whole_column,
 )
 
@@ -50,8 +50,7 @@ log = Table(
 )
 entry = new_table(
     "entry",
-    text_column("kind"),
-    text_column("actor"),
+    *text_columns("kind actor"),
     whole_column("at"),
     bytes_column("leaf"),
     one_of("kind", StatementKind),
@@ -74,9 +73,7 @@ authority = new_table(
 )
 identifier = new_table(
     "identifier",
-    text_column("id"),
-    text_column("kind"),
-    text_column("authority"),
+    *text_columns("id kind authority"),
     whole_column("year"),
     whole_column("number"),
     one_of("kind", Kind),
@@ -88,9 +85,7 @@ identifier = new_table(
 )
 model_version = new_table(
     "model_version",
-    text_column("developer"),
-    text_column("name"),
-    text_column("version"),
+    *text_columns("developer name version"),
     text_column("predecessor_developer", null=True),
     text_column("predecessor_name", null=True),
     text_column("predecessor_version", null=True),
@@ -106,9 +101,7 @@ card_revision = new_table(
     "card_revision",
     text_column("card"),
     whole_column("revision"),
-    text_column("title"),
-    text_column("publisher"),
-    text_column("media_type"),
+    *text_columns("title publisher media_type"),
     bytes_column("document"),
     bytes_column("text"),
     text_column("why", null=True),
@@ -123,10 +116,7 @@ card_revision = new_table(
 )
 spec = new_table(
     "spec",
-    text_column("spec"),
-    text_column("kind"),
-    text_column("slug"),
-    text_column("owner"),
+    *text_columns("spec kind slug owner"),
     one_of("kind", SpecKind),
     UniqueConstraint("log", "spec", "kind"),
     UniqueConstraint("log", "owner", "kind", "slug"),
@@ -135,8 +125,7 @@ spec = new_table(
 )
 spec_version = new_table(
     "spec_version",
-    text_column("spec"),
-    text_column("kind"),
+    *text_columns("spec kind"),
     whole_column("version"),
     text_column("body", null=True),
     bytes_column("commitment", null=True),
@@ -153,14 +142,10 @@ claim_revision = new_table(
     text_column("claim"),
     whole_column("revision"),
     bytes_column("natural_key"),
-    text_column("quote_status"),
-    text_column("form"),
+    *text_columns("quote_status form"),
     text_column("relation", null=True),
     real_column("theta"),
-    text_column("direction"),
-    text_column("developer"),
-    text_column("model"),
-    text_column("model_version"),
+    *text_columns("direction developer model model_version"),
     text_column("card", null=True),
     whole_column("card_revision", null=True),
     *spec_columns("property", null=False),
@@ -201,8 +186,7 @@ claim_context = new_table(
 )
 claim_event = new_table(
     "claim_event",
-    text_column("claim"),
-    text_column("event"),
+    *text_columns("claim event"),
     text_column("successor", null=True),
     whole_column("has_reason"),
     begins("claim", Kind.CLAIM),
@@ -216,9 +200,7 @@ claim_event = new_table(
 )
 claim_relation = new_table(
     "claim_relation",
-    text_column("claim"),
-    text_column("relation"),
-    text_column("other"),
+    *text_columns("claim relation other"),
     one_of("relation", ClaimRelationKind),
     begins("claim", Kind.CLAIM),
     begins("other", Kind.CLAIM),
@@ -230,11 +212,9 @@ claim_relation = new_table(
 )
 audit = new_table(
     "audit",
-    text_column("audit"),
-    text_column("claim"),
+    *text_columns("audit claim"),
     whole_column("revision"),
-    text_column("auditor"),
-    text_column("independence"),
+    *text_columns("auditor independence"),
     begins("audit", Kind.AUDIT),
     one_of("independence", Independence),
     UniqueConstraint("log", "audit"),
@@ -246,8 +226,7 @@ audit = new_table(
 )
 lock = new_table(
     "lock",
-    text_column("audit"),
-    text_column("claim"),
+    *text_columns("audit claim"),
     whole_column("revision"),
     whole_column("at"),
     text_column("relation", null=True),
@@ -312,11 +291,9 @@ estimate = new_table(
 )
 evidence = new_table(
     "evidence",
-    text_column("audit"),
-    text_column("claim"),
+    *text_columns("audit claim"),
     whole_column("revision"),
-    text_column("layer"),
-    text_column("access"),
+    *text_columns("layer access"),
     text_column("kind", null=True),
     real_column("finding"),
     one_of("layer", Layer),
@@ -329,12 +306,9 @@ evidence = new_table(
 restriction = new_table(
     "restriction",
     whole_column("reading"),
-    text_column("audit"),
-    text_column("claim"),
+    *text_columns("audit claim"),
     whole_column("revision"),
-    text_column("form"),
-    text_column("as_form"),
-    text_column("class"),
+    *text_columns("form as_form class"),
     text_column("standing", null=True),
     text_column("mode", null=True),
     text_column("basis"),
@@ -386,8 +360,7 @@ contestation = new_table(
 )
 contestation_event = new_table(
     "contestation_event",
-    text_column("contestation"),
-    text_column("step"),
+    *text_columns("contestation step"),
     one_of("step", ContestationStep),
     refers("contestation", "contestation", "contestation"),
     Index(None, "log", "contestation"),
