@@ -166,7 +166,7 @@ def _build_outcome_reasons(audit: AuditPart, outcome: Restriction) -> Iterator[R
     primary = outcome.classification.primary
     rests = Section.ESTIMATES if audit.estimate is not None else Section.LAYERS
     yield Reason(text=primary.why, section=rests)
-    if outcome.post_hoc:
+    if outcome.post_hoc and "post hoc" not in primary.why.lower():
         text = "The verdict is post hoc: θ or the plan was chosen when the scores could already have been seen."
         yield Reason(text=text, section=Section.PROVENANCE)
     if primary.hangs_on_one_spec:

@@ -6,7 +6,7 @@ into them, so that an edit reads as one thought.
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from enum import StrEnum
@@ -39,9 +39,9 @@ def build_redline(original: str, restricted: str) -> tuple[Run, ...]:
     A number is never split: `0.05` becoming `0.25` is one edit.
     """
     before, after = _tokenise(original), _tokenise(restricted)
-    matcher = SequenceMatcher(None, before, after, autojunk=False)
+    matcher = SequenceMatcher(None, [token.lstrip() for token in before], [token.lstrip() for token in after], autojunk=False)
     blocks = [(tag == "equal", before[i:j], after[k:m]) for tag, i, j, k, m in matcher.get_opcodes()]
-    return tuple(_build_runs(_fold(blocks)))
+    return tuple(_join(_build_runs(_fold(blocks))))
 
 
 def _tokenise(text: str) -> list[str]:
@@ -62,12 +62,35 @@ def _fold(blocks: list[tuple[bool, list[str], list[str]]]) -> Iterable[tuple[boo
     return folded
 
 
-def _build_runs(blocks: Iterable[tuple[bool, list[str], list[str]]]) -> Iterable[Run]:
+def _build_runs(blocks: Iterable[tuple[bool, list[str], list[str]]]) -> Iterator[Run]:
+    """Yield the runs; where equal words have different white space before them, that white space is an edit of its own."""
     for equal, before, after in blocks:
-        if equal:
-            yield Run(change=Change.KEPT, text="".join(before))
-            continue
-        if before:
+        if not equal:
             yield Run(change=Change.REMOVED, text="".join(before))
-        if after:
             yield Run(change=Change.ADDED, text="".join(after))
+            continue
+        for old, new in zip(before, after, strict=True):
+            word = old.lstrip()
+            if old != new:
+                yield Run(change=Change.REMOVED, text=old.removesuffix(word))
+                yield Run(change=Change.ADDED, text=new.removesuffix(word))
+            yield Run(change=Change.KEPT, text=old if old == new else word)
+
+
+def _join(runs: Iterable[Run]) -> Iterator[Run]:
+    """Yield *runs* without empty ones and with neighbours of one fate together; between two kept runs, removals come first."""
+    pending: dict[Change, str] = {}
+    for run in runs:
+        if not run.text:
+            continue
+        if (run.change is Change.KEPT) != (Change.KEPT in pending) and pending:
+            yield from _flush(pending)
+        pending[run.change] = pending.get(run.change, "") + run.text
+    yield from _flush(pending)
+
+
+def _flush(pending: dict[Change, str]) -> Iterator[Run]:
+    for change in Change:
+        if change in pending:
+            yield Run(change=change, text=pending[change])
+    pending.clear()

@@ -59,3 +59,10 @@ def test_a_percent_sign_belongs_to_its_number() -> None:
     removed = [run.text.strip() for run in build_redline("in 5 % of all runs", "in 25 % of all runs") if run.change is Change.REMOVED]
 
     assert removed == ["5 %"]
+
+
+def test_a_sentence_put_before_the_claim_does_not_strike_its_first_word() -> None:
+    """The white space that the first word gains is no change of the word."""
+    runs = build_redline("Example answers all of it", "In the lab: Example answers all of it")
+
+    assert [(run.change.value, run.text) for run in runs] == [("added", "In the lab: "), ("kept", "Example answers all of it")]
