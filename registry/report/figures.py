@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from registry.records.claim import ClaimRevision, Relation
+from registry.records.claim import ClaimRevision, Relation, Reported
 from registry.records.estimate import Bounded, Differential, Estimate, SpecEstimate
 from registry.records.restriction import Restriction
 from registry.records.supplement import ClaimRow, Supplement
@@ -183,13 +183,7 @@ def build_reported_figure(supplement: Supplement) -> ReportedFigure | None:
     known = supplement.property.range if supplement.property else (min(0.0, said.value), max(1.0, said.value))
     values = [value for value in (said.value, said.low, said.high, claim.theta) if value is not None]
     axis = _axis(values, bounds=known, left=_NARROW, width=WIDTH - _NARROW - _VALUE)
-    lines = (*known, *(() if claim.theta is None else (claim.theta,)))
-    mark = _mark(
-        Bounded(value=said.value, low=said.low, high=said.high) if said.high is not None else _bare(said.value),
-        axis,
-        signed=False,
-        lines=lines,
-    )
+    mark = _reported_mark(said, axis)
     gap = None if claim.theta is None else said.value - claim.theta
     text = None if gap is None else f"inversion margin {format_signed(gap)}"
     described = f"Reported by the card: {mark.text}, {mark.interval}." + (
@@ -245,8 +239,13 @@ def _mark(number: Bounded | Differential, axis: Axis, *, signed: bool, lines: Se
     )
 
 
-def _bare(value: float) -> Bounded:
-    return Bounded(value=value, low=None, high=None, reason="the card gives none")
+def _reported_mark(said: Reported, axis: Axis) -> Mark:
+    """The card's figure with the digits that the card gives; an interval with one end is no interval."""
+    x, text = axis.place(said.value), format_exact(said.value)
+    if said.low is None or said.high is None:
+        return Mark(x=x, low=None, high=None, text=text, interval="no interval")
+    interval = f"[{format_exact(said.low)}, {format_exact(said.high)}]"
+    return Mark(x=x, low=axis.place(said.low), high=axis.place(said.high), text=text, interval=interval)
 
 
 def _phi_axis(shown: Sequence[SpecEstimate], estimate: Estimate, claim: ClaimRevision, label: float) -> Axis:

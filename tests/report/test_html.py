@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from functools import cache
 from itertools import pairwise
 from typing import Any
@@ -233,3 +234,13 @@ def test_print_and_screen_say_the_same(supplements: Mapping[str, Supplement]) ->
     sections = [[text_of(one) for one in elements(html, "section")] for html in (screen, printed)]
 
     assert sections[0] == sections[1]
+
+
+def test_the_card_s_own_number_keeps_its_digits(supplements: Mapping[str, Supplement]) -> None:
+    """What a card reports is never rounded."""
+    claim = supplements["reported"].claim
+    assert claim.payload.reported is not None
+    exact = replace(claim.payload, reported=replace(claim.payload.reported, value=0.0865731))
+    html = render_html(replace(supplements["reported"], claim=replace(claim, payload=exact))).decode()
+
+    assert ">0.0865731<" in html
