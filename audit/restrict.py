@@ -165,6 +165,11 @@ class _ReadingPhrases(Phrases):
         return self._reading.candidate.value if self._reading.candidate else "none"
 
     @property
+    def with_candidate(self) -> str:
+        """The candidate as an afterthought, such as `, candidate inverted`; empty without one."""
+        return f", candidate {self._reading.candidate.value}" if self._reading.candidate else ""
+
+    @property
     def ed_magnitude(self) -> str:
         """|ED|, never rounded across δ."""
         return self._unit.difference(abs(self._estimate.ed.value), 0.0, self._facts.margin)

@@ -51,7 +51,7 @@ WORDINGS = (
     Wording(
         rules=("deploy-wholly-inside",),
         demoted=True,
-        verdict="Undetermined (technical): the scores keep to the claimed {limit_word} of {theta} under deployment-like contexts, "
+        verdict="Undetermined (technical){with_candidate}: the scores keep to the claimed {limit_word} of {theta} under deployment-like contexts, "
         "but no lock preceded them.",
         surviving=_BOTH_FIGURES,
         withdrawn=_OPEN,
@@ -92,7 +92,7 @@ WORDINGS = (
     Wording(
         rules=("ed-within-margin",),
         demoted=True,
-        verdict="Undetermined (technical): the scores show a change within ±{margin} under deployment-like contexts, "
+        verdict="Undetermined (technical){with_candidate}: the scores show a change within ±{margin} under deployment-like contexts, "
         "but no lock preceded them.",
         surviving=_BOTH_FIGURES,
         withdrawn=_OPEN,
@@ -127,26 +127,26 @@ WORDINGS = (
     ),
     Wording(
         rules=("too-few-tasks",),
-        verdict="Undetermined (technical): only {tasks} were scored on both sides; a class needs at least 20.",
+        verdict="Undetermined (technical){with_candidate}: only {tasks} were scored on both sides; a class needs at least 20.",
         surviving=_BOTH_FIGURES,
         withdrawn=_OPEN,
     ),
     Wording(
         rules=("too-few-contexts",),
-        verdict="Undetermined (technical): only {contexts_test} on the test side and {contexts_deploy} on the deployment side were drawn; "
+        verdict="Undetermined (technical){with_candidate}: only {contexts_test} on the test side and {contexts_deploy} on the deployment side were drawn; "
         "a class needs at least 5 on each.",
         surviving=_BOTH_FIGURES,
         withdrawn=_OPEN,
     ),
     Wording(
         rules=("no-interval",),
-        verdict="Undetermined (technical): no interval can be given for the score under deployment-like contexts.",
+        verdict="Undetermined (technical){with_candidate}: no interval can be given for the score under deployment-like contexts.",
         surviving=_BOTH_FIGURES,
         withdrawn=_OPEN,
     ),
     Wording(
         rules=("scorer-not-invariant",),
-        verdict="Undetermined (technical): the scorer failed its invariance check, so its scores cannot be compared across contexts.",
+        verdict="Undetermined (technical){with_candidate}: the scorer failed its invariance check, so its scores cannot be compared across contexts.",
         surviving=("{test_figure}",),
         withdrawn=_OPEN,
     ),
