@@ -11,7 +11,7 @@ DOCS = Path(__file__).parents[2] / "docs"
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["getting-started.md", "cards.md"])
+@pytest.mark.parametrize("name", ["getting-started.md", "cards.md", "registry.md"])
 def test_the_commands_of_a_page_print_what_it_shows(name: str, tmp_path: Path) -> None:
     """A reader who follows the page from an empty folder sees on the screen what stands on the page."""
     page = (DOCS / name).read_text(encoding="utf-8")
