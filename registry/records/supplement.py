@@ -21,7 +21,7 @@ from registry.records.record import Record
 from registry.records.restriction import Restriction
 from registry.records.spec import PropertySpec, SpecVersion
 from registry.records.statement import Entry
-from registry.records.trial import Run
+from registry.records.trial import Provenance, Run
 
 
 class Section(StrEnum):
@@ -138,6 +138,13 @@ class AuditPart(Record):
     """The result the outcome rests on; None for a retrospective audit."""
     outcome: Recorded[Restriction] | None
     """None while the audit is open."""
+
+    @property
+    def origin(self) -> Provenance | None:
+        """Where the scores came from: of the latest run, or as stated with scores that no lock preceded; None without scores."""
+        if self.runs:
+            return self.runs[-1].payload.provenance
+        return None if self.outcome is None else self.outcome.payload.provenance
 
     @property
     def estimate(self) -> Estimate | None:

@@ -167,7 +167,7 @@ def _build_outcome_reasons(audit: AuditPart, outcome: Restriction) -> Iterator[R
     rests = Section.ESTIMATES if audit.estimate is not None else Section.LAYERS
     yield Reason(text=primary.why, section=rests)
     if outcome.post_hoc and "post hoc" not in primary.why.lower():
-        text = "The verdict is post hoc: θ or the plan was chosen when the scores could already have been seen."
+        text = "The verdict is post hoc: nothing shows that θ and the plan were fixed before the scores could be seen."
         yield Reason(text=text, section=Section.PROVENANCE)
     if primary.hangs_on_one_spec:
         text = "The class hangs on one contestable specification of P_deploy: without it, it would be another."
