@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from audit.wording import Unit
 from registry.records.case import Case, Infeasible
 from registry.records.claim import Form
 from registry.records.classification import ChecklistItem, ItemStatus
@@ -132,10 +133,11 @@ def _exclusions(known: _Known) -> Answer:
     if known.estimate is None or not known.has_scores:
         return _not_applicable(_NO_REPLAY)
     parts = []
+    unit = Unit(low=known.estimate.range[0], high=known.estimate.range[1])
     for spec in known.estimate.specs:
         n, bounds = spec.n, spec.ed_under_exclusions
         counts = f"{spec.spec}: {n.excluded_test} of the test side, {n.excluded_deploy} of the deployment side"
-        parts.append(f"{counts}, each with its reason in the score table; ED from {bounds.low:.4g} to {bounds.high:.4g} under them")
+        parts.append(f"{counts}, each with its reason in the score table; ED from {unit.differences(bounds.low, bounds.high)} under them")
     return _reported("; ".join(parts))
 
 

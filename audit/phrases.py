@@ -333,7 +333,7 @@ _LAYER_WORDS = {
 
 def _describe(one: Evidence, *, foreign: bool) -> str:
     parts = [one.summary or _LAYER_WORDS[one.layer]]
-    if one.finding is not None:
+    if one.finding is not None and not one.summary:  # a summary has its numbers; the supplement prints both, by layer
         number = share(one.finding.value) if one.finding.unit == "share" else f"{one.finding.value:g} {one.finding.unit}"
         parts.append(f"{number}, beside {one.finding.comparison}" if one.finding.comparison else number)
     parts += [f"in {one.evaluation}"] if one.evaluation else []
