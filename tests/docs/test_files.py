@@ -13,21 +13,21 @@ from audit.sources.table import read_table
 from registry.codec.documents import from_document, from_json
 from registry.codec.files import read_document
 from registry.config import read_config
-from registry.records.audit import Deployment, Evidence, Plan, Scoring
-from registry.records.case import Case, CaseClaim
+from registry.records.case import Case, CaseClaim, Deployment, Scoring
 from registry.records.claim import Reported
 from registry.records.draft import AuditDraft, ClaimDraft, ClaimsFile
-from registry.records.evidence import Finding
+from registry.records.evidence import Evidence, Finding
 from registry.records.model import ModelRef
-from registry.records.spec import ContextItem, ContextSpec, PropertySpec, ScoringSpec
+from registry.records.plan import Plan
+from registry.records.spec import ContextItem, ContextSpec, CueInventorySpec, MethodSpec, PropertySpec, ScoringSpec
 from registry.records.trial import Provenance
 
 PAGE = (Path(__file__).parents[2] / "docs" / "files.md").read_text(encoding="utf-8")
 EXAMPLES = re.findall(r"<!-- reader: (\w+) -->\n```\w+\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
 TABLES = re.findall(r"<!-- keys: (.+?) -->\n((?:\|.*\n)+)", PAGE)
 NOUNS = (
-    *(AuditDraft, Case, CaseClaim, ClaimDraft, ClaimsFile, ContextItem, ContextSpec, Deployment, Evidence, Finding, ModelRef),
-    *(Plan, PropertySpec, Provenance, Reported, Scoring, ScoringSpec),
+    *(AuditDraft, Case, CaseClaim, ClaimDraft, ClaimsFile, ContextItem, ContextSpec, CueInventorySpec, Deployment, Evidence, Finding),
+    *(MethodSpec, ModelRef, Plan, PropertySpec, Provenance, Reported, Scoring, ScoringSpec),
 )
 
 READERS: dict[str, tuple[str, Callable[[Path], object]]] = {
