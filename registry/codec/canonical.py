@@ -12,9 +12,10 @@ from registry.errors import Fault, InputError
 Json = None | bool | int | float | str | Sequence["Json"] | Mapping[str, "Json"]
 
 _encode = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False).encode
-_DIFFERS = re.compile(r"[:,\[]-?(?:\d+\.0[,\]}]|\d+(?:\.\d+)?e|\d{16})|^-?\d")
-"""Where Python's own encoder may write a number otherwise than RFC 8785: whole floats (`1.0` is `1`), exponents (below 1e-4 and from
-1e16 up), and integers of 16 digits and more. A match inside a text is harmless: it only costs time."""
+_FLOATS = (".0,", ".0}", ".0]", "e-", "e+")
+"""What a float looks like where Python's own encoder writes it otherwise than RFC 8785: whole (`1.0` is `1`), or with an exponent."""
+_LONG_INTEGER = re.compile(r"\d{16}")
+"""Integers of 16 digits and more may lie beyond 2**53 - 1."""
 
 
 def canonical_bytes(document: Json) -> bytes:
@@ -28,7 +29,7 @@ def canonical_bytes(document: Json) -> bytes:
     """
     try:
         text = _encode(document)
-        if not _DIFFERS.search(text) and (text.isascii() or _has_plain_keys(document)):
+        if _is_plain(text) and not isinstance(document, (int, float)) and (text.isascii() or _has_plain_keys(document)):
             return text.encode()
         return rfc8785.dumps(document)
     except (rfc8785.CanonicalizationError, UnicodeEncodeError, ValueError, RecursionError) as error:
@@ -45,6 +46,11 @@ def digest(document: Json) -> str:
 def leaf_hash(canonical: bytes) -> str:
     """Return SHA-256(0x00 ‖ *canonical*), hexadecimal: the leaf of RFC 6962 section 2.1."""
     return hashlib.sha256(b"\x00" + canonical).hexdigest()
+
+
+def _is_plain(text: str) -> bool:
+    """Whether nothing in *text* could be a number that is written otherwise; a match inside a quotation only costs time."""
+    return not any(mark in text for mark in _FLOATS) and not _LONG_INTEGER.search(text)
 
 
 def _has_plain_keys(value: Json) -> bool:

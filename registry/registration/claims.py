@@ -208,10 +208,10 @@ class Registrar:
         new: list[ClaimRevision] = []
         revised: list[ClaimRevision] = []
         unchanged = 0
-        known = self._writer.find_natural([natural_key(claim) for _, claim in claims if not claim.claim])
+        keys = [natural_key(claim) for _, claim in claims]
+        known = self._writer.find_natural(keys)
         seen: set[str] = set()
-        for placed, claim in claims:
-            key = natural_key(claim)
+        for (placed, claim), key in zip(claims, keys, strict=True):
             current = self._writer.find_claim(claim.claim) if claim.claim else known.get(key)
             if current is None:
                 if key in seen:

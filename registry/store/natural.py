@@ -12,7 +12,7 @@ def natural_key(claim: ClaimRevision) -> str:
     """Return the SHA-256 (hexadecimal) of what a claim says, apart from its number, revision and figures.
 
     That is: the card without its revision (the source, for a claim without a card), the property without its version, the form, the model,
-    the quote with white space folded, and where the quote begins. Two files that register the same passage get the same key.
+    and the quote with white space folded. Where the quote begins is left out: it moves when the card is revised, and the claim does not.
     """
     parts = (
         claim.card.partition("@")[0] if claim.card else None,
@@ -23,6 +23,5 @@ def natural_key(claim: ClaimRevision) -> str:
         claim.model.name,
         claim.model.version,
         " ".join(claim.quote.split()),
-        claim.anchor.start if claim.anchor else None,
     )
     return hashlib.sha256(_encode(parts).encode()).hexdigest()
