@@ -15,6 +15,7 @@ _EXPORT = re.compile(r"export (\w+)=(\S+)")
 def run_page(page: str, folder: Path) -> str:
     """Return *page* with what its commands print now, run in *folder*, where the page's files are saved on the way."""
     environment = {key: value for key, value in os.environ.items() if not key.startswith(("CAVEAT_", "SOURCE_DATE_", "COLUMNS", "LINES"))}
+    environment["LC_ALL"] = "C.UTF-8"
     environment["PATH"] = os.pathsep.join((str(Path(sys.executable).parent), environment.get("PATH", "")))
 
     def run(found: re.Match[str]) -> str:
@@ -35,7 +36,13 @@ def _run_block(body: str, folder: Path, environment: dict[str, str]) -> Iterator
             yield f"$ {command}\n"
             continue
         done = subprocess.run(
-            ["bash", "-c", command], cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False
+            ["bash", "-c", command],
+            cwd=folder,
+            env=environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            encoding="utf-8",
+            check=False,
         )
         lines = [line.rstrip() for line in done.stdout.splitlines()]
         yield "\n".join([f"$ {command}", *lines]) + "\n"
