@@ -83,9 +83,24 @@ def _prepare(folder: Path) -> str:
         raise InputError(Fault(code="folder-not-empty", where=str(folder), found=found, advice="choose another folder: caveat demo -o DIR"))
     folder.mkdir(parents=True, exist_ok=True)
     url = f"sqlite:///{database.resolve()}"
+    if database.exists():
+        _refuse_other(url, folder)
     upgrade(url)
     (folder / "registry.cfg").write_text(f"[registry]\nurl = sqlite:///{database.name}\nauthority = {AUTHORITY.code}\n", encoding="utf-8")
     return url
+
+
+def _refuse_other(url: str, folder: Path) -> None:
+    """Refuse a registry that is not the demo's: nothing could ever be taken back from it."""
+    ledger = Ledger.open(url, clock=lambda: MOMENT, salt=_salts().__next__)
+    try:
+        with ledger.view() as view:
+            is_ours = view.log_origin in ("", f"caveat/{next(_salts())}")
+    finally:
+        ledger.close()
+    if not is_ours:
+        found = "holds a registry that is not a demo's"
+        raise InputError(Fault(code="folder-not-empty", where=str(folder), found=found, advice="choose another folder: caveat demo -o DIR"))
 
 
 def _register(ledger: Ledger) -> Card:

@@ -12,6 +12,7 @@ from registry.records.authority import Authority, Role
 
 FILE_NAME = "registry.cfg"
 DEFAULT_URL = "sqlite:///caveat.db"
+_LONGEST_LIMIT_S = 86_400
 _KNOWN = {"registry": {"url", "authority"}, "report": {"time_limit_s"}}
 
 
@@ -30,8 +31,8 @@ class Config:
 
     def __post_init__(self) -> None:
         Authority(code=self.authority, name="-", role=Role.AUDITOR)
-        if not self.time_limit_s > 0:
-            raise ValueError(f"time_limit_s must be above 0, got {self.time_limit_s}")
+        if not 0 < self.time_limit_s <= _LONGEST_LIMIT_S:
+            raise ValueError(f"time_limit_s must be above 0 and at most {_LONGEST_LIMIT_S} seconds, got {self.time_limit_s}")
 
     def now(self) -> datetime:
         """Return the time of this call in UTC, to the second."""
@@ -59,15 +60,23 @@ def read_config(folder: Path, environ: Mapping[str, str] = os.environ, *, url: s
 def _read_file(path: Path) -> dict[str, str]:
     parser = configparser.ConfigParser(interpolation=None)
     try:
-        if not parser.read(path, encoding="utf-8"):
-            return {}
+        parser.read_string(path.read_text(encoding="utf-8-sig"), source=FILE_NAME)
+    except FileNotFoundError:
+        return {}
+    except OSError as error:
+        found = f"it cannot be read: {error.strerror or error}"
+        raise InputError(
+            Fault(code="bad-configuration", where=str(path), found=found, advice="check what it is, and its permissions")
+        ) from error
     except (configparser.Error, UnicodeDecodeError) as error:
-        raise InputError(Fault(code="bad-configuration", where=str(path), found=str(error).replace("\n", " "))) from error
+        found = " ".join(str(error).split())
+        advice = "write lines such as `authority = AISI` below [registry]; known are " + _list_known()
+        raise InputError(Fault(code="bad-configuration", where=str(path), found=found, advice=advice)) from error
     unknown = [
         Fault(code="bad-configuration", where=f"{path}, [{section}] {key}", found=f"is not known; known are {_list_known()}")
-        for section in parser.sections()
-        for key in parser[section]
-        if key not in _KNOWN.get(section, set())
+        for section in parser
+        for key in parser[section] or ("(section)",)
+        if key not in _KNOWN.get(section, set()) and (section != parser.default_section or parser.defaults())
     ]
     if unknown:
         raise InputError(unknown)
@@ -77,7 +86,11 @@ def _read_file(path: Path) -> dict[str, str]:
 def _read_epoch(environ: Mapping[str, str]) -> datetime | None:
     """SOURCE_DATE_EPOCH is the convention of reproducible-builds.org for a fixed clock."""
     text = environ.get("SOURCE_DATE_EPOCH")
-    return datetime.fromtimestamp(int(text), UTC) if text else None
+    if not text:
+        return None
+    if not (text.isascii() and text.isdecimal() and len(text) <= len("253402300799")):
+        raise ValueError(f"SOURCE_DATE_EPOCH is a whole number of seconds since 1970, such as 1795219200; got {text!r}")
+    return datetime.fromtimestamp(int(text), UTC)
 
 
 def _list_known() -> str:

@@ -10,7 +10,7 @@ from pathlib import Path
 from registry.errors import CaveatError, Fault, InputError, NotFoundError
 from registry.records.card import Card
 from registry.records.dossier import Recorded
-from registry.records.identifier import Identifier, Kind
+from registry.records.identifier import Identifier, Kind, parse_identifier
 from registry.records.publication import OutputFormat, Publication
 from registry.records.supplement import CardSupplement, Supplement
 from registry.report.assemble import assemble_card, assemble_claim
@@ -18,6 +18,9 @@ from registry.report.html import render_json, template_digest
 from registry.report.read import read_supplement
 from registry.report.workers import Job, Made, render_many
 from registry.store.view import View
+
+LARGEST_FILE_BYTES = 200_000_000
+"""A file larger than this is not read as a supplement."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,12 +63,41 @@ def read_supplements(paths: Sequence[Path]) -> list[Subject]:
     faults: list[Fault] = []
     for path in paths:
         try:
-            found.append(_name(read_supplement(path.read_bytes(), where=str(path))))
+            found.append(_name(read_file(path)))
         except CaveatError as error:
             faults += error.faults
     if faults:
         raise InputError(faults)
     return found
+
+
+def read_file(path: Path) -> Supplement | CardSupplement:
+    """Return the supplement that the file at *path* carries; raises InputError as `registry.report.read`, also when it is too large."""
+    supplement = read_supplement(read_bytes(path), where=str(path))
+    parse_subject(supplement, where=str(path))
+    return supplement
+
+
+def read_bytes(path: Path) -> bytes:
+    """Return the bytes of *path*; raises InputError when there are more than any supplement has."""
+    with path.open("rb") as stream:
+        data = stream.read(LARGEST_FILE_BYTES + 1)
+    if len(data) > LARGEST_FILE_BYTES:
+        found = f"it has more than {LARGEST_FILE_BYTES:,} bytes, which no supplement has"
+        raise InputError(Fault(code="file-too-large", where=str(path), found=found))
+    return data
+
+
+def parse_subject(supplement: Supplement | CardSupplement, *, where: str) -> Identifier:
+    """Return the claim or card that *supplement* names. A file may be forged, and its name becomes a file name.
+
+    Raises:
+        InputError: it names neither.
+    """
+    try:
+        return parse_identifier(supplement.identifier, Kind.CLAIM, Kind.CARD)
+    except ValueError as error:
+        raise InputError(Fault(code="not-a-supplement", where=f"{where}, identifier", found=str(error))) from error
 
 
 def list_claims_of(view: View, card: Identifier) -> Sequence[str]:
@@ -122,8 +154,12 @@ def _write(made: Made, subject: Subject, folder: Path) -> Written:
     if made.data is None:
         return Written(subject=subject, format=made.format, path=path, sha256=None, error=made.error)
     part = path.with_name(f".{path.name}.part")
-    part.write_bytes(made.data)
-    os.replace(part, path)  # noqa: PTH105  (the point is that it is atomic)
+    try:
+        part.write_bytes(made.data)
+        os.replace(part, path)  # noqa: PTH105  (the point is that it is atomic)
+    except OSError:
+        part.unlink(missing_ok=True)
+        raise
     return Written(subject=subject, format=made.format, path=path, sha256=hashlib.sha256(made.data).hexdigest(), error=None)
 
 

@@ -1,12 +1,12 @@
 """Whether a supplement says what its record says: drawn again from what it carries, and compared."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from registry.errors import UnavailableError
-from registry.publishing import collect_supplements
-from registry.records.identifier import parse_identifier
+from registry.errors import InputError, NotFoundError, UnavailableError
+from registry.publishing import collect_supplements, parse_subject
+from registry.records.identifier import Identifier
 from registry.records.supplement import CardSupplement, Supplement
 from registry.report.html import render_html, render_json
 from registry.report.read import read_supplement
@@ -42,9 +42,10 @@ def verify_supplement(data: bytes, *, where: str, ledger: Ledger | None, time_li
         InputError: nothing in it is a supplement.
     """
     supplement = read_supplement(data, where=where)
+    subject = parse_subject(supplement, where=where)
     yield Check(name="record", answer=Answer.YES, note=f"carries the record of {supplement.identifier}")
     yield _check_bytes(data, supplement, time_limit_s)
-    yield _check_registry(supplement, ledger)
+    yield _check_registry(supplement, replace(subject, digest=None), ledger)
 
 
 def _check_bytes(data: bytes, supplement: Supplement | CardSupplement, time_limit_s: float) -> Check:
@@ -63,7 +64,7 @@ def _check_bytes(data: bytes, supplement: Supplement | CardSupplement, time_limi
     return Check(name="bytes", answer=Answer.NO, note=note)
 
 
-def _check_registry(supplement: Supplement | CardSupplement, ledger: Ledger | None) -> Check:
+def _check_registry(supplement: Supplement | CardSupplement, named: Identifier, ledger: Ledger | None) -> Check:
     """Assemble the supplement anew from the registry as of the entry that it names, and compare the two."""
     if ledger is None:
         note = "no registry here; give one with --registry to compare what it says"
@@ -75,8 +76,12 @@ def _check_registry(supplement: Supplement | CardSupplement, ledger: Ledger | No
         if now.log_size < supplement.log_size:
             note = f"the supplement is of entry {supplement.log_size}, the registry has only {now.log_size}"
             return Check(name="registry", answer=Answer.NO, note=note)
-    with ledger.view(supplement.log_size) as then:
-        (subject,) = collect_supplements(then, [parse_identifier(supplement.identifier.partition("#")[0])])
+    try:
+        with ledger.view(supplement.log_size) as then:
+            (subject,) = collect_supplements(then, [named])
+    except (NotFoundError, InputError) as error:
+        note = f"as of entry {supplement.log_size} the registry has no {named}: {error.faults[0].found}"
+        return Check(name="registry", answer=Answer.NO, note=note)
     if subject.supplement == supplement:
         note = f"as of entry {supplement.log_size} the registry says the same, word for word"
         return Check(name="registry", answer=Answer.YES, note=note)

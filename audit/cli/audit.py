@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import click
 
@@ -37,7 +37,14 @@ def new(app: App, *, claim_id: Identifier) -> None:
     with app.view() as view:
         claim = get_claim(view, str(claim_id))
         body = get_property(view, claim)
-    click.echo(compose_draft(claim, body), nl=False)
+    draft = compose_draft(claim, body)
+    if app.json:
+        from registry.cli.output import print_json
+        from registry.codec.files import parse_document
+
+        print_json(cast("dict[str, Any]", parse_document(draft, where="audit new")))
+    else:
+        click.echo(draft, nl=False)
 
 
 @audit.command()

@@ -1,5 +1,6 @@
 """The audit file that `caveat audit new` prints: everything that can be said, with what is known filled in."""
 
+from registry.cli.output import show
 from registry.records.claim import ClaimRevision
 from registry.records.spec import PropertySpec
 
@@ -40,7 +41,7 @@ def compose_draft(claim: ClaimRevision, body: PropertySpec) -> str:
     return _TEMPLATE.format(
         reference=claim.reference,
         form=claim.form.value,
-        quote=" ".join(claim.quote.split())[:100],
+        quote=show(" ".join(claim.quote.split())[:100]),
         low=low,
         high=high,
         direction=claim.direction.value.replace("_", " "),

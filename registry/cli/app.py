@@ -71,7 +71,9 @@ class App:
 
     def say(self, message: str) -> None:
         """Tell a person something that is not the answer, on standard error."""
-        click.echo(message, err=True)
+        from registry.cli.output import show
+
+        click.echo(show(message), err=True)
 
     def close(self) -> None:
         """Let go of the database."""
@@ -88,8 +90,8 @@ def parse_as_of(text: str | None) -> int | datetime | None:
     """
     if text is None:
         return None
-    if text.isdecimal():
-        return int(text)
+    if text.isascii() and text.isdecimal():
+        return int(text[:20])  # more digits than any log has entries, and fewer than Python refuses to convert
     from datetime import UTC, time
 
     try:
@@ -120,6 +122,7 @@ def _take_app(function: Callable[Concatenate[App, P], R], names: tuple[str, ...]
             value = kwargs.pop(name, None)
             if value:
                 setattr(app, name, value)
+        _refuse_broken_text(kwargs)
         return function(app, *args, **kwargs)
 
     options = (
@@ -127,6 +130,21 @@ def _take_app(function: Callable[Concatenate[App, P], R], names: tuple[str, ...]
         click.option("--debug", is_flag=True, help="Show the traceback of an error."),
     )
     return functools.reduce(lambda wrapped, option: option(wrapped), reversed(options), command)
+
+
+def _refuse_broken_text(options: Mapping[str, object]) -> None:
+    """Bytes on the command line that are not UTF-8 arrive as lone surrogates, which no record can hold."""
+    broken = [
+        Fault(code="not-utf-8", where=name, found=f"{value!r} is not UTF-8", advice="type the text again in a UTF-8 terminal")
+        for name, value in options.items()
+        if isinstance(value, str) and not value.isascii() and _is_broken(value)
+    ]
+    if broken:
+        raise InputError(broken)
+
+
+def _is_broken(text: str) -> bool:
+    return any("\ud800" <= character <= "\udfff" for character in text)
 
 
 as_of_option = click.option("--as-of", metavar="DATE|ENTRY", help="Read the registry as it was then.")

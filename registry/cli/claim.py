@@ -1,15 +1,22 @@
 """`caveat claim`: register, read and follow claims."""
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from registry.cli.app import App, as_of_option, pass_app
 from registry.cli.main import LazyGroup
-from registry.cli.parameters import ANY, CLAIM, parse_model
+from registry.cli.parameters import ANY, CARD, CLAIM, CONTESTABLE, CONTESTATION, SPEC, parse_model, refusing
+from registry.errors import Fault, InputError
 from registry.records.claim import ClaimEvent, ClaimEventKind
+from registry.records.dossier import RestrictionStatus
 from registry.records.identifier import Identifier, Kind
+
+if TYPE_CHECKING:
+    from registry.store.view import View
+
+_MOST_WORDS = 50
 
 
 @click.group(cls=LazyGroup, entry_points="caveat.commands.claim")
@@ -53,18 +60,21 @@ def add(app: App, *, file: Path, dry_run: bool) -> None:
 
 
 @claim.command("list")
-@click.option("--card", type=ANY, help="Only claims of this card.")
+@click.option("--card", type=CARD, help="Only claims of this card.")
 @click.option("--model", metavar="DEV/NAME/VERSION", help="Only claims about this model version.")
-@click.option("--restriction", metavar="STATUS", help="Only claims with this restriction status, such as unaudited.")
+@click.option("--restriction", type=click.Choice(list(RestrictionStatus)), help="Only claims with this restriction status.")
 @click.option("--limit", type=click.IntRange(1), help="At most this many.")
 @as_of_option
 @pass_app
 def list_(app: App, *, card: Identifier | None, model: str | None, restriction: str | None, limit: int | None) -> None:
     """List claims with their status."""
     from registry.cli.claim_text import build_claim_table, summarise_claim
+    from registry.registration.cards import get_card
 
     wanted = parse_model(model, where="--model") if model else None
     with app.view() as view:
+        if card is not None:
+            get_card(view, card.bare, card.revision)
         found = view.list_claims(card=card.bare if card else None, model=wanted, limit=None if restriction else limit)
         claims = [one for one in found if restriction in (None, one.status.restriction.value)][:limit]
         size = view.log_size
@@ -82,7 +92,7 @@ def show(app: App, *, claim_id: Identifier) -> None:
     from registry.codec.documents import to_document
 
     with app.view() as view:
-        dossier = view.dossier(claim_id.bare, claim_id.revision)
+        dossier = view.dossier(str(claim_id))
     app.report({"schema": "caveat/dossier/1", **to_document(dossier)}, lambda console: print_dossier(console, dossier))
 
 
@@ -95,6 +105,7 @@ def history(app: App, *, identifier: Identifier) -> None:
     from registry.cli.history_text import build_history_table, summarise_entry
 
     with app.view() as view:
+        _check_exact(view, identifier)
         said = view.history(identifier.bare)
     document = {"schema": "caveat/history/1", "id": identifier.bare, "entries": [summarise_entry(one) for one in said]}
     app.report(document, lambda console: console.print(build_history_table(said)))
@@ -112,7 +123,7 @@ def diff(app: App, *, claim_id: Identifier, old: int | None, new: int | None) ->
     from registry.cli.output import build_table
 
     with app.view() as view:
-        dossier = view.dossier(claim_id.bare)
+        dossier = view.dossier(str(claim_id))
     later = new or claim_id.revision or dossier.current.payload.revision
     before, after, rows = compare_revisions(dossier, old or max(later - 1, 1), later)
     document = {
@@ -141,6 +152,9 @@ def search(app: App, *, words: str, limit: int) -> None:
     """Find claims whose quote, note, property or model has all of WORDS."""
     from registry.cli.claim_text import build_claim_table, summarise_claim
 
+    if len(words.split()) > _MOST_WORDS:
+        found = f"{len(words.split()):,} words; at most {_MOST_WORDS} are searched for"
+        raise InputError(Fault(code="not-valid", where="WORDS", found=found, advice="search for the rarest of them"))
     with app.view() as view:
         claims = list(view.search(words, limit))
     document = {"schema": "caveat/search/1", "words": words, "claims": [summarise_claim(one) for one in claims]}
@@ -156,6 +170,8 @@ def revise(app: App, *, claim_id: Identifier, file: Path, why: str) -> None:
     """Record a new revision of a claim from FILE, a claims file with this one claim."""
     from registry.registration.intake import revise_claim
 
+    with app.view() as view:
+        _check_exact(view, claim_id)
     outcome = revise_claim(app.ledger, claim_id.bare, file, why=why, owner=app.config.authority)
     done = outcome.revised[0] if outcome.revised else None
     app.report(
@@ -164,8 +180,20 @@ def revise(app: App, *, claim_id: Identifier, file: Path, why: str) -> None:
     )
 
 
-def _report_event(app: App, event: ClaimEvent) -> None:
+def _check_exact(view: "View", identifier: Identifier | None) -> None:
+    """Refuse a claim named by a revision or a digest (`@n`, `#…`) that it does not have, although only the claim as a whole is meant."""
+    if identifier is not None and identifier.kind is Kind.CLAIM and (identifier.revision or identifier.digest):
+        view.dossier(str(identifier))
+
+
+def _report_event(
+    app: App, claim_id: Identifier, kind: ClaimEventKind, *, reason: str | None = None, successor: Identifier | None = None
+) -> None:
+    with refusing("--reason"):
+        event = ClaimEvent(claim=claim_id.bare, event=kind, reason=reason, successor=successor.bare if successor else None)
     with app.ledger.write(actor=app.config.authority) as writer:
+        for one in (claim_id, successor):
+            _check_exact(writer, one)
         entry = writer.append(event)
     app.report(
         {"schema": "caveat/claim-event/1", "claim": event.claim, "event": event.event.value, "entry": entry.seq},
@@ -178,7 +206,7 @@ def _report_event(app: App, event: ClaimEvent) -> None:
 @pass_app
 def publish(app: App, *, claim_id: Identifier) -> None:
     """Declare a claim's entry as public."""
-    _report_event(app, ClaimEvent(claim=claim_id.bare, event=ClaimEventKind.PUBLISH))
+    _report_event(app, claim_id, ClaimEventKind.PUBLISH)
 
 
 @claim.command()
@@ -189,7 +217,7 @@ def publish(app: App, *, claim_id: Identifier) -> None:
 def withdraw(app: App, *, claim_id: Identifier, reason: str, reject: bool) -> None:
     """Withdraw a claim, with the reason; it stays in the record."""
     kind = ClaimEventKind.REJECT if reject else ClaimEventKind.WITHDRAW
-    _report_event(app, ClaimEvent(claim=claim_id.bare, event=kind, reason=reason))
+    _report_event(app, claim_id, kind, reason=reason)
 
 
 @claim.command()
@@ -199,7 +227,7 @@ def withdraw(app: App, *, claim_id: Identifier, reason: str, reject: bool) -> No
 @pass_app
 def supersede(app: App, *, claim_id: Identifier, successor: Identifier, reason: str) -> None:
     """Say that SUCCESSOR takes the place of a claim."""
-    _report_event(app, ClaimEvent(claim=claim_id.bare, event=ClaimEventKind.SUPERSEDE, successor=successor.bare, reason=reason))
+    _report_event(app, claim_id, ClaimEventKind.SUPERSEDE, reason=reason, successor=successor)
 
 
 @claim.command()
@@ -214,15 +242,16 @@ def reserve(app: App, *, count: int) -> None:
 
 
 @claim.command()
-@click.argument("target", type=ANY)
+@click.argument("target", type=CONTESTABLE)
 @click.option("--grounds", required=True, help="Why it is contested.")
-@click.option("--rival", type=ANY, help="A specification offered in its place.")
+@click.option("--rival", type=SPEC, help="A specification offered in its place.")
 @pass_app
 def contest(app: App, *, target: Identifier, grounds: str, rival: Identifier | None) -> None:
     """Contest a claim or a specification (property, scoring function, context distribution) with grounds."""
     from registry.registration.contestations import contest_target
 
-    with app.ledger.write(actor=app.config.authority) as writer:
+    with refusing("--grounds"), app.ledger.write(actor=app.config.authority) as writer:
+        _check_exact(writer, target)
         opened = contest_target(writer, target, grounds=grounds, rival=rival, by=app.config.authority)
     app.report(
         {"schema": "caveat/contestation/1", "contestation": opened.contestation, "target": opened.target},
@@ -231,7 +260,7 @@ def contest(app: App, *, target: Identifier, grounds: str, rival: Identifier | N
 
 
 @claim.command()
-@click.argument("contestation_id", type=ANY)
+@click.argument("contestation_id", type=CONTESTATION)
 @click.argument("step", type=click.Choice(["answered", "upheld", "rejected", "escalated"]))
 @click.option("--note", required=True)
 @pass_app
@@ -239,8 +268,10 @@ def settle(app: App, *, contestation_id: Identifier, step: str, note: str) -> No
     """Record a step in a contestation: answered, upheld, rejected or escalated."""
     from registry.records.contestation import ContestationEvent, ContestationStep
 
+    with refusing("--note"):
+        said = ContestationEvent(contestation=contestation_id.bare, step=ContestationStep(step), note=note)
     with app.ledger.write(actor=app.config.authority) as writer:
-        entry = writer.append(ContestationEvent(contestation=contestation_id.bare, step=ContestationStep(step), note=note))
+        entry = writer.append(said)
     app.report(
         {"schema": "caveat/contestation-step/1", "contestation": contestation_id.bare, "step": step, "entry": entry.seq},
         lambda console: console.print(f"{contestation_id.bare}: {step}, recorded as entry {entry.seq}."),
@@ -257,8 +288,11 @@ def relate(app: App, *, claim_id: Identifier, relation: str, other: Identifier, 
     """Record how two claims belong together."""
     from registry.records.claim import ClaimRelation, ClaimRelationKind
 
-    with app.ledger.write(actor=app.config.authority) as writer:
+    with refusing("OTHER"):
         said = ClaimRelation(claim=claim_id.bare, relation=ClaimRelationKind(relation), other=other.bare, note=note)
+    with app.ledger.write(actor=app.config.authority) as writer:
+        for one in (claim_id, other):
+            _check_exact(writer, one)
         entry = writer.append(said)
     app.report(
         {"schema": "caveat/claim-relation/1", "claim": said.claim, "relation": relation, "other": said.other, "entry": entry.seq},

@@ -15,13 +15,15 @@ def db() -> None:
 @pass_app
 def upgrade(app: App, *, revision: str) -> None:
     """Bring the tables up to date; nothing recorded is touched."""
+    from registry.store.engine import describe_url, refuse_memory
     from registry.store.schema import check, upgrade
 
+    refuse_memory(app.config.url)
     upgrade(app.config.url, revision)
     state = check(app.config.url)
     app.report(
-        {"schema": "caveat/db/1", "registry": app.config.url, "revision": state.current},
-        lambda console: console.print(f"{app.config.url} is at revision {state.current}."),
+        {"schema": "caveat/db/1", "registry": describe_url(app.config.url), "revision": state.current},
+        lambda console: console.print(f"{describe_url(app.config.url)} is at revision {state.current}."),
     )
 
 
@@ -30,12 +32,13 @@ def upgrade(app: App, *, revision: str) -> None:
 @pass_app
 def downgrade(app: App, *, revision: str) -> None:
     """Take the tables back to an earlier revision; refused where recorded statements would be lost."""
+    from registry.store.engine import describe_url
     from registry.store.schema import downgrade
 
     downgrade(app.config.url, revision)
     app.report(
-        {"schema": "caveat/db/1", "registry": app.config.url, "revision": revision},
-        lambda console: console.print(f"{app.config.url} is at revision {revision}."),
+        {"schema": "caveat/db/1", "registry": describe_url(app.config.url), "revision": revision},
+        lambda console: console.print(f"{describe_url(app.config.url)} is at revision {revision}."),
     )
 
 
@@ -67,13 +70,15 @@ def check_(ctx: click.Context, app: App) -> None:
 def rebuild(app: App, *, target: str) -> None:
     """Replay the log of the registry into the empty database at URL, verifying every leaf on the way."""
     from registry.cli.progress import track
+    from registry.store.engine import describe_url, refuse_memory
     from registry.store.rebuild import rebuild
 
+    refuse_memory(target)
     with track(app, "replaying the log", unit="entries") as progress:
         outcome = rebuild(app.config.url, target, progress)
     from registry.codec.documents import to_document
 
     app.report(
         {"schema": "caveat/rebuild/1", **to_document(outcome)},
-        lambda console: console.print(f"Replayed {outcome.entries} entries into {target}; every leaf is what it was."),
+        lambda console: console.print(f"Replayed {outcome.entries} entries into {describe_url(target)}; every leaf is what it was."),
     )

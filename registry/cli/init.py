@@ -5,6 +5,7 @@ from pathlib import Path
 import click
 
 from registry.cli.app import App, pass_app
+from registry.cli.parameters import refusing
 from registry.records.authority import Authority, Role
 
 
@@ -18,20 +19,33 @@ def init(app: App, *, code: str | None, name: str | None, role: str) -> None:
 
     Writes registry.cfg if there is none, creates the tables, and registers the authority. Doing it twice changes nothing.
     """
+    from registry.store.engine import describe_url, refuse_memory
     from registry.store.schema import upgrade
 
-    authority = Authority(code=code or app.config.authority, name=name or code or app.config.authority, role=Role(role))
-    written = _write_config(app, authority.code)
+    with refusing("--code"):
+        authority = Authority(code=code or app.config.authority, name=name or code or app.config.authority, role=Role(role))
+    refuse_memory(app.config.url)
     upgrade(app.config.url)
     with app.ledger.write(actor=authority.code) as writer:
         known = writer.find_authority(authority.code)
         if known is None:
             writer.append(authority)
+    written = _write_config(app, authority.code)
+    registry, speaker = describe_url(app.config.url), authority.code if written else app.config.authority
+    other = f"\nTo speak as {authority.code}, set `authority = {authority.code}` in registry.cfg." if speaker != authority.code else ""
     app.report(
-        {"schema": "caveat/init/1", "registry": app.config.url, "authority": authority.code, "new": known is None, "config": written},
+        {
+            "schema": "caveat/init/1",
+            "registry": registry,
+            "authority": authority.code,
+            "speaks_as": speaker,
+            "new": known is None,
+            "config": written,
+        },
         lambda console: console.print(
-            f"Registry {app.config.url} is ready; you speak as {authority.code}.\n"
-            "Next: caveat card add CARD.pdf --title … --publisher …   then: caveat claim add claims.yaml"
+            f"Registry {registry} is ready; you speak as {speaker}.{other}\n"
+            "Next: caveat card add CARD.pdf --title … --publisher …   then: caveat claim add claims.yaml",
+            soft_wrap=True,
         ),
     )
 

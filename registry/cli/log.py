@@ -3,6 +3,7 @@
 import click
 
 from registry.cli.app import App, as_of_option, pass_app
+from registry.errors import AnswerNoError, InputError
 
 
 @click.group()
@@ -35,7 +36,10 @@ def check(app: App) -> None:
     from registry.store.rebuild import verify
 
     with track(app, "checking the log", unit="entries") as progress:
-        report = verify(app.ledger, progress)
+        try:
+            report = verify(app.ledger, progress)
+        except InputError as error:
+            raise AnswerNoError(error.faults) from error
     app.report(
         {"schema": "caveat/log-check/1", "entries": report.entries, "erased": report.erased},
         lambda console: console.print(f"{report.entries} entries are gapless and every leaf fits; {report.erased} bodies are erased."),

@@ -83,7 +83,7 @@ def main() -> None:
         sys.stdout.flush()
         sys.exit(exit_code if isinstance(exit_code, int) else 0)
     except click.ClickException as error:
-        error.show()
+        _show_usage_error(error)
         sys.exit(error.exit_code)
     except (click.Abort, KeyboardInterrupt):
         click.echo("interrupted", err=True)
@@ -93,6 +93,11 @@ def main() -> None:
         sys.exit(0)
     except CaveatError as error:
         _end(app, error, error.faults, error.exit_code)
+    except OSError as error:
+        place = os.fsdecode(error.filename) if isinstance(error.filename, (str, bytes)) else "file system"
+        found = f"it cannot be read or written: {error.strerror or error}"
+        fault = Fault(code="file-not-accessible", where=place, found=found, advice="check path, permissions and free space")
+        _end(app, error, (fault,), 3)
     except Exception as error:  # noqa: BLE001  (the last resort: no traceback ever reaches a user unasked)
         fault = Fault(
             code="internal-error",
@@ -103,6 +108,16 @@ def main() -> None:
         _end(app, error, (fault,), 3)
 
 
+def _show_usage_error(error: click.ClickException) -> None:
+    """Print usage and message; what the user typed may have come from a file, so it must not drive the terminal either."""
+    from registry.cli.output import show
+
+    context = error.ctx if isinstance(error, click.UsageError) else None
+    if context is not None:
+        click.echo(f"{context.get_usage()}\nTry '{context.command_path} --help' for help.\n", err=True)
+    click.echo(show(f"Error: {error.format_message()}"), err=True)
+
+
 def _end(app: App, error: Exception, faults: tuple[Fault, ...], exit_code: int) -> None:
     if app.debug:
         raise error
@@ -111,7 +126,7 @@ def _end(app: App, error: Exception, faults: tuple[Fault, ...], exit_code: int) 
 
         from registry.cli.output import fault_document
 
-        click.echo(json.dumps(fault_document(faults), ensure_ascii=False, indent=2), err=True)
+        click.echo(json.dumps(fault_document(faults), indent=2), err=True)
     else:
         from registry.cli.output import show
 

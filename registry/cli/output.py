@@ -14,14 +14,28 @@ from registry.errors import Fault
 
 
 def print_json(document: Mapping[str, Any]) -> None:
-    """Print *document* as JSON, two spaces deep."""
-    click.echo(json.dumps(document, ensure_ascii=False, indent=2, allow_nan=False))
+    """Print *document* as JSON, two spaces deep; what does not show is escaped, so that data cannot drive the terminal."""
+    click.echo(escape_json(json.dumps(document, ensure_ascii=False, indent=2, allow_nan=False)))
+
+
+def escape_json(text: str) -> str:
+    """Return the JSON *text* with control, direction and other characters that leave no mark written as `\\uXXXX`."""
+    hidden = {ord(character): json.dumps(character)[1:-1] for character in set(text) if not _is_harmless(character)}
+    return text.translate(hidden) if hidden else text
 
 
 def print_text(text: Callable[[Console], None]) -> None:
     """Let *text* print to standard output, without markup, as wide as the terminal (100 columns when piped)."""
     width = None if sys.stdout.isatty() else 100
-    text(Console(file=sys.stdout, markup=False, highlight=False, emoji=False, width=width, soft_wrap=False))
+    text(_CarefulConsole(file=sys.stdout, markup=False, highlight=False, emoji=False, width=width, soft_wrap=False))
+
+
+class _CarefulConsole(Console):
+    """Shows what texts hide, whether or not the command that prints them thought of it."""
+
+    def render_str(self, text: str, **options: Any) -> Text:
+        """Return *text* to be printed, its control and direction characters made visible."""
+        return super().render_str(show(text), **options)
 
 
 def build_table(columns: Sequence[str], rows: Iterable[Sequence[str]], *, numbers: Sequence[str] = ()) -> Table:

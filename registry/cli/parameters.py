@@ -1,5 +1,7 @@
 """Option types that several commands share."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import click
@@ -27,9 +29,21 @@ class IdentifierType(click.ParamType[Identifier]):
             return self.fail(str(error), param, ctx)
 
 
+@contextmanager
+def refusing(where: str) -> Iterator[None]:
+    """What a record refuses while it is built from options becomes a fault of *where*."""
+    try:
+        yield
+    except ValueError as error:
+        raise InputError(Fault(code="not-valid", where=where, found=str(error))) from error
+
+
 CLAIM = IdentifierType(Kind.CLAIM)
 CARD = IdentifierType(Kind.CARD)
 AUDIT = IdentifierType(Kind.AUDIT)
+CONTESTATION = IdentifierType(Kind.CONTESTATION)
+SPEC = IdentifierType(Kind.PROPERTY, Kind.SCORING, Kind.CONTEXT, Kind.CUES, Kind.METHOD)
+CONTESTABLE = IdentifierType(Kind.CLAIM, Kind.PROPERTY, Kind.SCORING, Kind.CONTEXT, Kind.CUES, Kind.METHOD)
 ANY = IdentifierType()
 
 

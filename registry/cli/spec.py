@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from registry.cli.app import App, as_of_option, pass_app
-from registry.cli.parameters import ANY
+from registry.cli.parameters import SPEC
 from registry.records.identifier import Identifier
 from registry.records.spec import ContextSpec, CueInventorySpec, MethodSpec, PropertySpec, ScoringSpec, SpecBody, SpecKind, SpecVersion
 
@@ -68,7 +68,7 @@ def list_(app: App, *, kind: str | None) -> None:
 
 
 @spec.command()
-@click.argument("spec_id", type=ANY)
+@click.argument("spec_id", type=SPEC)
 @as_of_option
 @pass_app
 def show(app: App, *, spec_id: Identifier) -> None:
@@ -81,7 +81,7 @@ def show(app: App, *, spec_id: Identifier) -> None:
 
 
 @spec.command()
-@click.argument("spec_id", type=ANY)
+@click.argument("spec_id", type=SPEC)
 @click.option("--from", "old", type=click.IntRange(1), help="Version to compare from; default: the one before.")
 @as_of_option
 @pass_app

@@ -1,5 +1,6 @@
 """Records to documents and back; a document that does not fit is refused with every fault and its path."""
 
+from collections.abc import Iterator
 from typing import Any, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
@@ -9,6 +10,9 @@ from registry.codec.canonical import Json
 from registry.errors import Fault, InputError
 
 Noun = TypeVar("Noun")
+
+MOST_FAULTS = 200
+"""Faults of one file that are listed; the rest are counted."""
 
 _EXPECTED = {
     "missing": "is required and missing",
@@ -54,7 +58,7 @@ def from_json(noun: type[Noun], text: bytes | str, *, where: str) -> Noun:
     try:
         record: Noun = _adapter(noun).validate_json(text)
     except ValidationError as error:
-        raise InputError(_fault(one, where) for one in error.errors(include_url=False)) from error
+        raise InputError(_list_faults(error, where)) from error
     return record
 
 
@@ -62,6 +66,13 @@ def json_schema(noun: type[Noun]) -> dict[str, Any]:
     """Return the JSON Schema (2020-12) of *noun*."""
     schema = _adapter(noun).json_schema(by_alias=True, mode="validation")
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}
+
+
+def _list_faults(error: ValidationError, where: str) -> Iterator[Fault]:
+    found = error.errors(include_url=False)
+    yield from (_fault(one, where) for one in found[:MOST_FAULTS])
+    if len(found) > MOST_FAULTS:
+        yield Fault(code="more-faults", where=where, found=f"and {len(found) - MOST_FAULTS:,} more faults like these")
 
 
 def _fault(error: ErrorDetails, where: str) -> Fault:

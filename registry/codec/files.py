@@ -2,7 +2,9 @@
 
 import json
 import math
-from collections.abc import Iterator
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -13,6 +15,7 @@ from registry.errors import Fault, InputError
 
 LARGEST_FILE_BYTES = 20_000_000
 LARGEST_DEPTH = 40
+_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def read_document(path: Path, *, largest: int = LARGEST_FILE_BYTES) -> Json:
@@ -50,24 +53,38 @@ def parse_document(text: str, *, where: str) -> Json:
 
 
 def _parse_json(text: str, where: str) -> Json:
-    def refuse_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        seen = dict(pairs)
-        if len(seen) != len(pairs):
-            names = [name for name, _ in pairs]
-            twice = next(name for name in names if names.count(name) > 1)
-            raise InputError(_fault("duplicate-key", where, f"the key {twice!r} stands twice in one object"))
-        return seen
-
     try:
-        loaded: Json = json.loads(text, object_pairs_hook=refuse_duplicates)
+        loaded: Json = json.loads(text, object_pairs_hook=_duplicates_refuser(where))
     except json.JSONDecodeError as error:
         if _looks_like_flow_yaml(text):
             return _parse_yaml(text, where)
         place = f"{where}, line {error.lineno}, column {error.colno}"
         raise InputError(_fault("not-json", place, error.msg)) from error
+    except ValueError as error:
+        raise InputError(_fault("not-json", where, str(error).partition(";")[0])) from error
     except RecursionError as error:
         raise InputError(_fault("too-deep", where, f"nested deeper than {LARGEST_DEPTH} levels")) from error
     return loaded
+
+
+def refuse_duplicate_keys(text: bytes, *, where: str) -> None:
+    """Refuse the JSON *text* if a key stands twice in one of its objects; what is no JSON at all is left for its reader to tell."""
+    try:
+        json.loads(text, object_pairs_hook=_duplicates_refuser(where))
+    except (ValueError, RecursionError):
+        return
+
+
+def _duplicates_refuser(where: str) -> Callable[[list[tuple[str, Any]]], dict[str, Any]]:
+    def refuse_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        seen = dict(pairs)
+        if len(seen) != len(pairs):
+            names = Counter(name for name, _ in pairs)
+            twice = next(name for name, count in names.items() if count > 1)
+            raise InputError(_fault("duplicate-key", where, f"the key {twice!r} stands twice in one object"))
+        return seen
+
+    return refuse_duplicates
 
 
 def _looks_like_flow_yaml(text: str) -> bool:
@@ -85,7 +102,7 @@ def _parse_yaml(text: str, where: str) -> Json:
     except MarkedYAMLError as error:
         raise InputError(_yaml_fault(error, where)) from error
     except (YAMLError, ValueError, TypeError) as error:
-        raise InputError(_fault("not-yaml", where, str(error).splitlines()[0])) from error
+        raise InputError(_fault("not-yaml", where, str(error).partition("\n")[0].partition(";")[0])) from error
     except RecursionError as error:
         raise InputError(_fault("too-deep", where, f"nested deeper than {LARGEST_DEPTH} levels")) from error
     return loaded
@@ -118,14 +135,23 @@ def _find_faults(value: Any, where: str, path: tuple[int | str, ...], depth: int
         yield _fault("too-deep", place, f"nested deeper than {LARGEST_DEPTH} levels")
     elif isinstance(value, float) and not math.isfinite(value):
         yield _fault("not-finite", place, f"{value} is not a number that can be recorded", "leave the key out if it is unknown")
+    elif isinstance(value, str):
+        yield from _find_broken(value, place)
     elif isinstance(value, dict):
         for key, item in value.items():
             if not isinstance(key, str):
                 yield _fault("not-valid", place, f"the key {key!r} is not a text", "put it in quotation marks")
+            yield from _find_broken(str(key), place)
             yield from _find_faults(item, where, (*path, str(key)), depth + 1)
     elif isinstance(value, list):
         for position, item in enumerate(value):
             yield from _find_faults(item, where, (*path, position), depth + 1)
+
+
+def _find_broken(text: str, place: str) -> Iterator[Fault]:
+    """Lone surrogates are no characters, and no database keeps U+0000."""
+    if "\0" in text or not (text.isascii() or _SURROGATE.search(text) is None):
+        yield _fault("not-valid", place, "has U+0000 or a lone surrogate, which no record can hold", "remove it from the text")
 
 
 def _fault(code: str, where: str, found: str, advice: str | None = None) -> Fault:

@@ -131,6 +131,7 @@ class Registrar:
         model = draft.model or self._defaults.model
         if model is None:
             raise InputError(Fault(code="not-valid", where=f"{where}.model", found="is required and missing, here or for the whole file"))
+        _check_words(draft, model, where)
         reported = Reported(value=draft.reported) if isinstance(draft.reported, (int, float)) else draft.reported
         _check_range(draft, reported, body, where)
         return ClaimRevision(
@@ -270,8 +271,18 @@ def _check_range(draft: ClaimDraft, reported: Reported | None, body: PropertySpe
         for name, value in values.items()
         if value is not None and not low <= value <= high
     ]
+    if reported and reported.n is not None and reported.n < 1:
+        faults.append(Fault(code="not-valid", where=f"{where}.reported.n", found=f"is {reported.n}, expected at least 1"))
     if faults:
         raise InputError(faults)
+
+
+def _check_words(draft: ClaimDraft, model: ModelRef, where: str) -> None:
+    """Refuse what is there and says nothing: a blank quote, a model without a name."""
+    words = {"quote": draft.quote, "model.developer": model.developer, "model.name": model.name, "model.version": model.version}
+    blank = [Fault(code="not-valid", where=f"{where}.{name}", found="is blank") for name, text in words.items() if not text.strip()]
+    if blank:
+        raise InputError(blank)
 
 
 def _parse_claim(text: str, where: str) -> str:

@@ -1,11 +1,12 @@
 """From a claims file on disk to an open transaction and back: the one way in for claims."""
 
+import codecs
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
 from registry.codec.documents import from_document, from_json
-from registry.codec.files import read_document
+from registry.codec.files import read_document, refuse_duplicate_keys
 from registry.errors import CaveatError, Fault, InputError
 from registry.intake.anchor import AnchoredText
 from registry.records.card import Card
@@ -74,7 +75,7 @@ def _registrar(writer: Writer, owner: str, file: ClaimsFile) -> Registrar:
 
 def _read(path: Path) -> tuple[ClaimsFile, Iterator[Placed]]:
     """Return the file's definitions and its drafts; those of a `.jsonl` file are read while they are registered."""
-    if path.suffix == ".jsonl":
+    if path.suffix.lower() == ".jsonl":
         return ClaimsFile(claims=()), _read_lines(path)
     file = from_document(ClaimsFile, read_document(path), where=str(path))
     return file, place_drafts(file, where=str(path))
@@ -88,10 +89,12 @@ def _read_lines(path: Path) -> Iterator[Placed]:
             where = f"{path}, line {number}"
             if len(line) > _LONGEST_LINE:
                 raise InputError(Fault(code="file-too-large", where=where, found=f"a line has over {_LONGEST_LINE:,} bytes"))
-            if not line.strip():
+            written = line.removeprefix(codecs.BOM_UTF8) if number == 1 else line
+            if not written.strip():
                 continue
             try:
-                yield Placed(where=where, draft=from_json(ClaimDraft, line, where=where))
+                refuse_duplicate_keys(written, where=where)
+                yield Placed(where=where, draft=from_json(ClaimDraft, written, where=where))
             except CaveatError as error:
                 faults += error.faults
             if len(faults) >= 200:

@@ -1,15 +1,17 @@
 """Connections: SQLite by default, PostgreSQL by URL, each set up so that what is committed stays."""
 
+import warnings
 from pathlib import Path
 from typing import Any
 
 from sqlalchemy import URL, Engine, create_engine, event, make_url
-from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
+from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError, SAWarning
 from sqlalchemy.pool import StaticPool
 
 from registry.errors import CaveatError, ConflictError, Fault, InputError, UnavailableError
 
 BUSY_TIMEOUT_MS = 30_000
+_LONGEST_URL = 4_000
 _PAGE_BYTES = 8192  # a statement fits into one page of a table without row numbers; 4096 would spill most of them
 
 _in_memory: dict[str, Engine] = {}
@@ -21,18 +23,35 @@ def parse_url(url: str) -> URL:
     Raises:
         InputError: not a URL of SQLite or PostgreSQL.
     """
-    advice = "write sqlite:///FILE or postgresql://user@host/database"
     try:
         parsed = make_url(url)
-    except ArgumentError as error:
-        raise InputError(Fault(code="registry-url", where="registry URL", found=f"{url!r} is not a URL", advice=advice)) from error
+    except (ArgumentError, ValueError) as error:
+        raise _refuse_url(f"{url!r} is not a URL") from error
     backend = parsed.drivername
     if backend == "sqlite":
+        if "\0" in url or len(url) > _LONGEST_URL:
+            raise _refuse_url("no file can be called so")
         return parsed
     if backend in ("postgresql", "postgres", "postgresql+psycopg"):
         return parsed.set(drivername="postgresql+psycopg")
-    found = f"{backend!r} is not a database that Caveat knows"
-    raise InputError(Fault(code="registry-url", where="registry URL", found=found, advice=advice))
+    raise _refuse_url(f"{backend!r} is not a database that Caveat knows")
+
+
+def describe_url(url: str) -> str:
+    """Return *url* as it may be shown: a password in it is `***`."""
+    parsed = make_url(url)
+    return url if parsed.password is None else parsed.render_as_string(hide_password=True)
+
+
+def refuse_memory(url: str) -> None:
+    """Refuse a database in memory, which is gone when the command ends; raises InputError."""
+    if find_file(url) is None and parse_url(url).get_backend_name() == "sqlite":
+        raise _refuse_url(f"{url!r} is a database in memory, gone when this command ends")
+
+
+def _refuse_url(found: str) -> InputError:
+    advice = "write sqlite:///FILE or postgresql://user@host/database"
+    return InputError(Fault(code="registry-url", where="registry URL", found=found, advice=advice))
 
 
 def find_file(url: str) -> Path | None:
@@ -41,6 +60,14 @@ def find_file(url: str) -> Path | None:
     if parsed.get_backend_name() != "sqlite" or _is_in_memory(parsed):
         return None
     return Path(str(parsed.database).removeprefix("file:"))
+
+
+def is_file(path: Path) -> bool:
+    """Whether *path* is a file that can be seen; a name that the file system refuses is none."""
+    try:
+        return path.is_file()
+    except (OSError, ValueError):
+        return False
 
 
 def open_engine(url: str) -> Engine:
@@ -58,7 +85,12 @@ def open_engine(url: str) -> Engine:
         advice = "pip install 'caveat[postgresql]'"
         raise UnavailableError(Fault(code="driver-missing", where="registry URL", found=str(error), advice=advice)) from error
     if not _is_in_memory(parsed):
-        engine = create_engine(parsed)
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("error", SAWarning)
+                engine = create_engine(parsed)
+        except (SAWarning, ValueError, TypeError) as error:
+            raise _refuse_url(f"its options are not those of SQLite: {error}") from error
         event.listen(engine, "connect", _prepare_sqlite)
         return engine
     if url not in _in_memory:

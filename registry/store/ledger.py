@@ -8,7 +8,7 @@ from sqlalchemy import Connection, Engine, func, select, text
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
 from registry.errors import Fault, InputError, UnavailableError
-from registry.store.engine import close_engine, find_file, open_engine, release_engine, translate
+from registry.store.engine import close_engine, describe_url, find_file, is_file, open_engine, release_engine, translate
 from registry.store.reader import to_seconds
 from registry.store.tables import OWN_LOG, REVISION, entry
 from registry.store.view import View
@@ -43,16 +43,16 @@ class Ledger:
                 be reached.
         """
         file = find_file(url)
-        if file is not None and not file.is_file():
-            raise UnavailableError(_not_found(url, f"the file {file} does not exist"))
+        if file is not None and not is_file(file):
+            raise UnavailableError(_not_found(describe_url(url), f"the file {file} does not exist"))
         engine = open_engine(url)
         try:
             with engine.connect() as connection:
-                _check_revision(connection, url)
+                _check_revision(connection, describe_url(url))
         except BaseException as error:
             release_engine(url, engine)
             if isinstance(error, DBAPIError):
-                raise translate(error, where=url) from error
+                raise translate(error, where=describe_url(url)) from error
             raise
         return cls(url, engine, clock, salt)
 

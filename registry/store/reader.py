@@ -53,6 +53,9 @@ class Reader:
             return self._connection.execute(statement).all()
         except DBAPIError as error:
             raise translate(error, where="registry") from error
+        except OverflowError as error:
+            found = "a number is larger than any that is recorded"
+            raise NotFoundError(Fault(code="not-registered", where="registry", found=found, advice="check the identifier")) from error
 
     def plain_rows(self, statement: Select[Any]) -> list[tuple[Any, ...]]:
         """Return all rows as the driver gives them, for long lists of texts and numbers: SQLAlchemy's rows take as long as the query."""

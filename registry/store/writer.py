@@ -163,6 +163,7 @@ class Writer(View):
         self._staged["entry"].append((OWN_LOG, seq, kind.value, self._actor, at, bytes.fromhex(leaf)))
         self._staged["body"].append((OWN_LOG, seq, canonical.decode()))
         for table, values in build_rows(payload, self._place(payload, seq, at)):
+            _refuse_nul(values, kind.value)
             self._staged[table].append(values)
         self._last_seq, self._last_at = seq, at
         return Entry(seq=seq, kind=kind, actor=self._actor, at=moment, leaf=leaf)
@@ -175,6 +176,12 @@ class Writer(View):
         if self._staged["entry"]:
             staged, self._staged = self._staged, defaultdict(list)
             self._inserts.send(staged)
+
+
+def _refuse_nul(values: tuple[Any, ...], kind: str) -> None:
+    """PostgreSQL keeps no U+0000, and a registry must fit into either database."""
+    if any(type(value) is str and "\0" in value for value in values):
+        raise InputError(Fault(code="not-storable", where=kind, found="a text has U+0000, which no registry keeps", advice="remove it"))
 
 
 def find_place(reader: Reader, payload: Payload, *, seq: int, at: int, new: NewIdentifier | None) -> Place:
