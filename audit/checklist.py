@@ -23,6 +23,7 @@ class _Known:
     estimate: Estimate | None
     provenance: Provenance
     lock: Lock | None
+    earlier_runs: int
     deploy_owner: str | None
 
     @property
@@ -39,6 +40,7 @@ def build_checklist(
     *,
     provenance: Provenance | None = None,
     lock: Lock | None = None,
+    earlier_runs: int = 0,
     deploy_owner: str | None = None,
 ) -> tuple[ChecklistItem, ...]:
     """Return every item of minimum reporting with its status, in the order of the paper's table.
@@ -46,9 +48,17 @@ def build_checklist(
     Args:
         provenance: where the responses came from; None means that nothing of it was stated.
         lock: the plan fixed before the run; None means that nothing shows θ and direction to have been fixed.
+        earlier_runs: runs under that lock that were recorded before this one.
         deploy_owner: who owns the specifications of P_deploy, and what is contested of them, in words; None means not stated.
     """
-    known = _Known(case=case, estimate=estimate, provenance=provenance or Provenance(), lock=lock, deploy_owner=deploy_owner)
+    known = _Known(
+        case=case,
+        estimate=estimate,
+        provenance=provenance or Provenance(),
+        lock=lock,
+        earlier_runs=earlier_runs,
+        deploy_owner=deploy_owner,
+    )
     answers = ((slug, answer(known)) for slug, answer in ITEMS.items())
     return tuple(ChecklistItem(item=slug, status=status, note=note) for slug, (status, note) in answers)
 
@@ -100,7 +110,7 @@ def _mapping(known: _Known) -> Answer:
 
 
 def _markers(known: _Known) -> Answer:
-    cues = [one for one in known.case.evidence if one.layer is Layer.CUE_SENSITIVITY]
+    cues = [one for one in known.case.evidence if one.layer is Layer.CUE_SENSITIVITY and one.access is Access.AVAILABLE]
     return _reported("cue sensitivity is on record") if cues else _missing("no cue inventory of the evaluation is on record")
 
 
@@ -112,7 +122,9 @@ def _invariance(known: _Known) -> Answer:
 
 def _fixed_before(known: _Known) -> Answer:
     if known.lock is not None:
-        return _reported("fixed by the lock that preceded the replay")
+        runs = f"{known.earlier_runs} earlier run{'s' if known.earlier_runs > 1 else ''}"
+        repeated = f"; {runs} under it had been recorded when this one was, and the intervals do not allow for that"
+        return _reported("fixed by the lock that preceded the replay" + (repeated if known.earlier_runs else ""))
     if not known.has_scores:
         return _not_applicable(_NO_REPLAY)
     return _missing("no lock shows that θ and the safety direction were fixed before the replay")

@@ -5,7 +5,7 @@ What an audit may rest on (basis) is decided here and nowhere else: `replay` nee
 
 from collections import Counter
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from audit.run import Circumstances, Outcome, run_case
 from audit.statistics.scores import SCORED, ScoreTable
@@ -25,6 +25,9 @@ from registry.records.trial import ExcludedCount, Provenance, Run, RunStatus
 from registry.store.view import View
 from registry.store.writer import Writer
 
+TEST_ARM, DEPLOY_ARM = "test", "deploy"
+"""What the two arms of a score table are called unless somebody says otherwise; under a lock nobody can."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scored:
@@ -36,8 +39,8 @@ class Scored:
     started_at: datetime | None
     """When the first response was made; None when nobody says, and then no lock can have preceded it."""
     provenance: Provenance = Provenance()
-    test_arm: str = "test"
-    deploy_arm: str = "deploy"
+    test_arm: str = TEST_ARM
+    deploy_arm: str = DEPLOY_ARM
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,23 +78,26 @@ def conclude(writer: Writer, file: AuditFile, scored: Scored | None) -> Conclude
     """Record what an audit comes to: from scores, or without any from reported evidence alone (retrospective).
 
     Scores whose run began after the lock give the basis `replay`. All others, and evidence without scores, give `reported`,
-    which can restrict and never establish; scores older than a lock are post hoc. The same scores again change nothing.
+    which can restrict and never establish; scores older than a lock are post hoc, whatever date is given for them, if an audit
+    of the claim held the same table before the lock. The same scores again change nothing.
 
     Raises:
-        ConflictError: a locked audit without scores, or a table with other P_deploy specifications than the lock names.
+        ConflictError: a locked audit without scores, a table with other P_deploy specifications than the lock names, other arms
+            than `test` and `deploy` under a lock, or a run that begins after its import.
     """
     claim = get_claim(writer, file.audit.payload.claim)
-    basis, post_hoc = _decide_basis(file, scored)
+    basis, post_hoc = _decide_basis(writer, file, scored)
     case = build_case(claim, get_property(writer, claim), file)
     outcome = run_case(
         case,
         scored.table if scored else None,
         basis=basis,
         post_hoc=post_hoc,
-        arms=(scored.test_arm, scored.deploy_arm) if scored else ("test", "deploy"),
+        arms=(scored.test_arm, scored.deploy_arm) if scored else (TEST_ARM, DEPLOY_ARM),
         circumstances=_find_circumstances(writer, file, scored, claim, locked=basis is Basis.REPLAY),
     )
     if file.lock and scored and outcome.estimate:
+        _check_arms(file.lock.payload, scored)
         _check_specs(file.lock.payload, scored, outcome.estimate)
     known = next((one.payload for one in reversed(file.restrictions) if one.payload.table == _digest(scored)), None)
     if known is not None:
@@ -114,7 +120,7 @@ def conclude(writer: Writer, file: AuditFile, scored: Scored | None) -> Conclude
     return Concluded(audit=restriction.audit, restriction=restriction, outcome=outcome, is_new=True)
 
 
-def _decide_basis(file: AuditFile, scored: Scored | None) -> tuple[Basis, bool]:
+def _decide_basis(view: View, file: AuditFile, scored: Scored | None) -> tuple[Basis, bool]:
     """Return the basis, and whether the outcome is post hoc: nothing shows that the plan preceded the scores."""
     if file.lock is None:
         return (Basis.REPORTED if scored or file.evidence else Basis.NONE), scored is not None
@@ -128,7 +134,17 @@ def _decide_basis(file: AuditFile, scored: Scored | None) -> tuple[Basis, bool]:
             )
         )
     preceded = scored.started_at is not None and scored.started_at >= file.lock.entry.at
+    preceded = preceded and not _was_known(view, file, scored.table.sha256)
     return (Basis.REPLAY, False) if preceded else (Basis.REPORTED, True)
+
+
+def _was_known(view: View, file: AuditFile, table: str) -> bool:
+    """Tell whether an audit of the same claim, in any revision, held this very table before the lock of *file* was made."""
+    locked = file.lock.entry.seq if file.lock else 0
+    audits = view.list_audits(claim=file.audit.payload.claim.partition("@")[0])
+    runs = (one.entry.seq for audit in audits for one in audit.runs if one.payload.table == table)
+    outcomes = (one.entry.seq for audit in audits for one in audit.restrictions if one.payload.table == table)
+    return any(seq < locked for seq in (*runs, *outcomes))
 
 
 def build_case(claim: ClaimRevision, body: PropertySpec, file: AuditFile) -> Case:
@@ -162,11 +178,17 @@ def _record_run(writer: Writer, file: AuditFile, scored: Scored, outcome: Outcom
         status=RunStatus.COMPLETED,
         table=scored.table.sha256,
         source=scored.source,
-        responses=sum(one.n.responses_test + one.n.responses_deploy for one in outcome.estimate.specs[:1]),
+        responses=int((scored.table.excluded.codes == SCORED).sum()),
         excluded=_count_excluded(scored.table),
         provenance=scored.provenance,
     )
-    return writer.append(Result(audit=run.audit, run=writer.append(run).seq, estimate=outcome.estimate)).seq
+    entry = writer.append(run)
+    # An entry's time has whole seconds.
+    if scored.started_at >= entry.at + timedelta(seconds=1):
+        found = f"begins at {scored.started_at.isoformat()}, after this import at {entry.at.isoformat()}"
+        advice = "give the moment of the first response with --run-date"
+        raise ConflictError(Fault(code="run-in-future", where=scored.source, found=found, advice=advice))
+    return writer.append(Result(audit=run.audit, run=entry.seq, estimate=outcome.estimate)).seq
 
 
 def _find_circumstances(view: View, file: AuditFile, scored: Scored | None, claim: ClaimRevision, *, locked: bool) -> Circumstances:
@@ -176,6 +198,7 @@ def _find_circumstances(view: View, file: AuditFile, scored: Scored | None, clai
     return Circumstances(
         provenance=scored.provenance if scored else None,
         lock=file.lock.payload if file.lock and locked else None,
+        earlier_runs=len(file.runs),
         deploy_owner=", ".join(owners) or None,
     )
 
@@ -192,6 +215,20 @@ def _count_excluded(table: ScoreTable) -> tuple[ExcludedCount, ...]:
 
 def _digest(scored: Scored | None) -> str | None:
     return scored.table.sha256 if scored else None
+
+
+def _check_arms(lock: Lock, scored: Scored) -> None:
+    """Which rows are P_test is part of the plan: chosen at import, it could turn the sign of ED after the scores were seen."""
+    if (scored.test_arm, scored.deploy_arm) != (TEST_ARM, DEPLOY_ARM):
+        raise ConflictError(
+            Fault(
+                code="arms-differ-from-lock",
+                where=scored.source,
+                found=f"{scored.test_arm!r} and {scored.deploy_arm!r} are named as its arms; under the lock of {lock.audit} "
+                f"they are called {TEST_ARM!r} and {DEPLOY_ARM!r}",
+                advice="call the arms so in the table that is planned, and leave --test and --deploy out",
+            )
+        )
 
 
 def _check_specs(lock: Lock, scored: Scored, estimate: Estimate) -> None:
@@ -213,7 +250,9 @@ def _find_same(view: View, draft: AuditDraft, claim: ClaimRevision, *, auditor: 
         audit = file.audit.payload
         wanted = _build_audit(audit.audit, draft, claim, auditor)
         evidence = tuple(one.payload.evidence for one in file.evidence)
-        if audit == wanted and evidence == draft.evidence and (file.lock is not None) == locked:
+        lock = file.lock.payload if file.lock else None
+        wanted_lock = _build_lock(view, wanted, draft, claim) if locked else None
+        if audit == wanted and evidence == draft.evidence and lock == wanted_lock:
             return file
     return None
 

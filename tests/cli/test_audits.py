@@ -1,9 +1,15 @@
 """A claim on its whole way, by the command line: lock, scores, outcome, what the registry then says."""
 
+from datetime import UTC, datetime
 from pathlib import Path
 
 from tests.cli.conftest import Caveat
 from tests.cli.scenario import register, write_audit, write_scores
+
+
+def now() -> str:
+    """The moment, as `--run-date` takes it: after a lock that was made a moment ago, and before the import."""
+    return datetime.now(UTC).isoformat()
 
 
 def test_a_lock_before_the_run_gives_a_replay(caveat: Caveat, tmp_path: Path) -> None:
@@ -12,7 +18,7 @@ def test_a_lock_before_the_run_gives_a_replay(caveat: Caveat, tmp_path: Path) ->
     audit = caveat("audit", "lock", write_audit(tmp_path, claim), "--json").document["audit"]
     scores = write_scores(tmp_path / "scores.csv", test=0.05, deploy=0.4)
 
-    done = caveat("audit", "import", audit, scores, "--run-date", "2999-01-01", "--json")
+    done = caveat("audit", "import", audit, scores, "--run-date", now(), "--json")
 
     assert done.code == 0, done.err
     restriction = done.document["restriction"]
@@ -67,11 +73,11 @@ def test_doing_it_twice_changes_nothing(caveat: Caveat, tmp_path: Path) -> None:
     file = write_audit(tmp_path, claim)
     audit = caveat("audit", "lock", file, "--json").document["audit"]
     scores = write_scores(tmp_path / "scores.csv", test=0.05, deploy=0.4)
-    caveat("audit", "import", audit, scores, "--run-date", "2999-01-01")
+    caveat("audit", "import", audit, scores, "--run-date", now())
     size = caveat("log", "show", "--json").document["size"]
 
     locked = caveat("audit", "lock", file, "--json").document
-    again = caveat("audit", "import", audit, scores, "--run-date", "2999-01-01", "--json").document
+    again = caveat("audit", "import", audit, scores, "--run-date", now(), "--json").document
 
     assert (locked["audit"], locked["new"], again["new"]) == (audit, False, False)
     assert caveat("log", "show", "--json").document["size"] == size
@@ -123,3 +129,81 @@ def test_status_is_what_it_was_as_of_an_entry(caveat: Caveat, tmp_path: Path) ->
 
     assert (then["status"]["restriction"], now["status"]["restriction"]) == ("unaudited", "suspended")
     assert then["audits"] == []
+
+
+def test_a_lock_with_another_plan_is_another_audit(caveat: Caveat, tmp_path: Path) -> None:
+    """What only the lock holds (specifications, rules, budget) tells two drafts apart; nothing of a file is dropped in silence."""
+    claim, *_ = register(caveat, tmp_path)
+    first = caveat("audit", "lock", write_audit(tmp_path, claim), "--json").document
+    second = caveat("audit", "lock", write_audit(tmp_path, claim, extra="stopping_rule: after 40 tasks\n"), "--json").document
+    again = caveat("audit", "lock", write_audit(tmp_path, claim, extra="stopping_rule: after 40 tasks\n"), "--json").document
+
+    assert first["audit"] != second["audit"]
+    assert (second["new"], again["new"], again["audit"]) == (True, False, second["audit"])
+
+
+def test_scores_on_record_before_the_lock_are_post_hoc_whatever_their_date(caveat: Caveat, tmp_path: Path) -> None:
+    """The registry itself knows that this table was there before the plan was fixed."""
+    claim, *_ = register(caveat, tmp_path)
+    scores = write_scores(tmp_path / "scores.csv", test=0.05, deploy=0.4)
+    caveat("audit", "import", write_audit(tmp_path, claim), scores)
+    audit = caveat("audit", "lock", write_audit(tmp_path, claim), "--json").document["audit"]
+
+    restriction = caveat("audit", "import", audit, scores, "--run-date", now(), "--json").document["restriction"]
+
+    assert (restriction["basis"], restriction["post_hoc"], restriction["result"]) == ("reported", True, None)
+    assert restriction["classification"]["readings"][0]["standing"] == "candidate"
+
+
+def test_a_run_cannot_begin_after_its_import(caveat: Caveat, tmp_path: Path) -> None:
+    """A date in the future is no date of these scores; nothing is recorded."""
+    claim, *_ = register(caveat, tmp_path)
+    audit = caveat("audit", "lock", write_audit(tmp_path, claim), "--json").document["audit"]
+    scores = write_scores(tmp_path / "scores.csv", test=0.05, deploy=0.4)
+    size = caveat("log", "show", "--json").document["size"]
+
+    refused = caveat("audit", "import", audit, scores, "--run-date", "2999-01-01")
+
+    assert refused.code == 2
+    assert "run-in-future" in refused.err
+    assert caveat("log", "show", "--json").document["size"] == size
+
+
+def test_arms_are_not_chosen_under_a_lock(caveat: Caveat, tmp_path: Path) -> None:
+    """Exchanged arms would turn the sign of ED after the scores were seen."""
+    claim, *_ = register(caveat, tmp_path)
+    audit = caveat("audit", "lock", write_audit(tmp_path, claim), "--json").document["audit"]
+    scores = write_scores(tmp_path / "scores.csv", test=0.05, deploy=0.4)
+
+    refused = caveat("audit", "import", audit, scores, "--run-date", now(), "--test", "deploy", "--deploy", "test")
+
+    assert refused.code == 2
+    assert "arms-differ-from-lock" in refused.err
+
+
+def test_a_second_run_under_a_lock_says_so(caveat: Caveat, tmp_path: Path) -> None:
+    """Scores that come in several goes are estimated one by one, and the later one tells of the earlier."""
+    claim, *_ = register(caveat, tmp_path)
+    audit = caveat("audit", "lock", write_audit(tmp_path, claim), "--json").document["audit"]
+    notes = []
+    for share in (0.1, 0.4):
+        scores = write_scores(tmp_path / "scores.csv", test=0.05, deploy=share)
+        restriction = caveat("audit", "import", audit, scores, "--run-date", now(), "--json").document["restriction"]
+        checklist = {one["item"]: one["note"] for one in restriction["classification"]["checklist"]}
+        notes.append(checklist["theta-and-direction-fixed-before-replay"])
+
+    assert notes[0] == "fixed by the lock that preceded the replay"
+    assert "1 earlier run under it had been recorded when this one was" in notes[1]
+
+
+def test_a_run_counts_every_scored_response(caveat: Caveat, tmp_path: Path) -> None:
+    """Also those of tasks that only one side has: 2 sides × 40 tasks × 8 contexts, and one more."""
+    claim, *_ = register(caveat, tmp_path)
+    audit = caveat("audit", "lock", write_audit(tmp_path, claim), "--json").document["audit"]
+    scores = write_scores(tmp_path / "scores.csv", test=0.05, deploy=0.4)
+    scores.write_text(scores.read_text(encoding="utf-8") + "alone,test,test0,0,1\n", encoding="utf-8")
+    caveat("audit", "import", audit, scores, "--run-date", now())
+
+    (run,) = caveat("audit", "show", audit, "--json").document["runs"]
+
+    assert run["payload"]["responses"] == 641

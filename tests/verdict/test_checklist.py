@@ -56,7 +56,7 @@ def test_every_item_is_answered(case: Case, estimate: Estimate | None, provenanc
 
 def test_nothing_is_missing_when_all_is_stated() -> None:
     """A complete audit has a complete checklist."""
-    case = build_case(theta=0.1, evidence=LAYERS, scoring=Scoring(invariant=True))
+    case = build_case(theta=0.1, evidence=(*LAYERS, Evidence(layer=Layer.CUE_SENSITIVITY)), scoring=Scoring(invariant=True))
     items = build_checklist(case, build_estimate(), provenance=FULL, lock=LOCK, deploy_owner="EXAMPLE; nothing is contested")
 
     assert {one.status for one in items} == {ItemStatus.REPORTED}
@@ -115,3 +115,11 @@ def test_coverage_needs_the_size_of_the_corpus() -> None:
 
     assert find(known, "replay-coverage") == (ItemStatus.REPORTED, "20 of 40 tasks")
     assert find(unknown, "replay-coverage")[0] is ItemStatus.MISSING
+
+
+def test_cues_that_nobody_could_look_at_are_no_inventory() -> None:
+    """The statement that cue sensitivity is unavailable states the layer, and no marker of the evaluation."""
+    items = build_checklist(build_case(theta=0.1, evidence=LAYERS), None)
+
+    assert find(items, "evaluator-specific-markers")[0] is ItemStatus.MISSING
+    assert find(items, "four-evidence-layers")[0] is ItemStatus.REPORTED
