@@ -166,6 +166,8 @@ class AuditSummary(Record):
     """An outcome that does not lead: another audit, or an earlier outcome of the leading one."""
 
     audit: str
+    claim: str
+    """The revision it audited, `CLM-…@n`."""
     auditor: Party
     independence: Independence
     entry: Entry
@@ -174,6 +176,7 @@ class AuditSummary(Record):
     """None while the audit is open."""
     standing: Standing | None
     mode: Mode | None
+    candidate: ClaimClass | None
     verdict: str | None
     estimate: SpecEstimate | None
     """Against the first specification of P_deploy, so that two audits can be set beside each other; None without one."""
@@ -251,6 +254,8 @@ class ClaimRow(Record):
     """None for a claim without an outcome."""
     standing: Standing | None
     mode: Mode | None
+    candidate: ClaimClass | None
+    """Class of the point estimate where the interval does not settle it; None otherwise."""
     verdict: str | None
     auditor: Party | None
     estimate: SpecEstimate | None

@@ -61,7 +61,7 @@ def assemble_claim(dossier: Dossier, *, made_at: datetime) -> Supplement:
             Fault(code="claim-only-reserved", where=dossier.claim, found=found, advice="register it: caveat claim add FILE")
         )
     current = dossier.current
-    leading = _find_leading(dossier.audits)
+    leading = _find_leading(dossier)
     audit = None if leading is None else _build_audit(dossier, leading)
     specs = tuple(_build_specs(dossier))
     return Supplement(
@@ -72,7 +72,7 @@ def assemble_claim(dossier: Dossier, *, made_at: datetime) -> Supplement:
         claim=current,
         claimant=_find_party(dossier, current.entry.actor),
         status=dossier.status,
-        verdict=_build_verdict(audit),
+        verdict=_build_verdict(dossier, audit),
         reasons=tuple(_build_reasons(dossier, audit))[:_MOST_REASONS],
         property=_find_property(specs),
         card=_build_card(dossier.card, dossier.newer_cards),
@@ -111,7 +111,9 @@ def assemble_card(
     )
 
 
-def _find_leading(audits: Sequence[AuditFile]) -> AuditFile | None:
+def _find_leading(dossier: Dossier) -> AuditFile | None:
+    """The latest audit with an outcome, else the latest, of the current revision: an outcome never speaks for another revision."""
+    audits = [one for one in dossier.audits if one.audit.payload.claim == dossier.current.payload.reference]
     finished = [one for one in audits if one.restrictions]
     if finished:
         return max(finished, key=lambda one: one.restrictions[-1].entry.seq)
@@ -138,7 +140,11 @@ def _build_audit(dossier: Dossier, file: AuditFile) -> AuditPart:
     )
 
 
-def _build_verdict(audit: AuditPart | None) -> str:
+def _build_verdict(dossier: Dossier, audit: AuditPart | None) -> str:
+    if audit is None and dossier.audits:
+        revisions = ", ".join(sorted({one.audit.payload.claim.partition("@")[2] for one in dossier.audits}, key=int))
+        this = dossier.current.payload.revision
+        return f"Nobody has audited revision {this} of this claim: what was found of revision {revisions} does not speak for it."
     if audit is None:
         return "Nobody has audited this claim: whether it holds in deployment is not known."
     if audit.outcome is None:
@@ -264,6 +270,7 @@ def _build_other_audits(dossier: Dossier, leading: AuditFile | None) -> Iterator
 def _summarise(dossier: Dossier, file: AuditFile, outcome: Recorded[Restriction] | None) -> AuditSummary:
     primary = outcome.payload.classification.primary if outcome else None
     return AuditSummary(
+        claim=file.audit.payload.claim,
         audit=file.audit.payload.audit,
         auditor=_find_party(dossier, file.audit.payload.auditor),
         independence=file.audit.payload.independence,
@@ -271,6 +278,7 @@ def _summarise(dossier: Dossier, file: AuditFile, outcome: Recorded[Restriction]
         class_=primary.class_ if primary else None,
         standing=primary.standing if primary else None,
         mode=primary.mode if primary else None,
+        candidate=primary.candidate if primary else None,
         verdict=outcome.payload.text.verdict if outcome else None,
         estimate=None if outcome is None else _first_spec(file, outcome.payload)[0],
     )
@@ -289,7 +297,7 @@ def _place(dossier: Dossier) -> tuple[int, str]:
 
 def _build_row(dossier: Dossier) -> ClaimRow:
     claim = dossier.current.payload
-    leading = _find_leading(dossier.audits)
+    leading = _find_leading(dossier)
     outcome = leading.restrictions[-1].payload if leading and leading.restrictions else None
     estimate, specs = _first_spec(leading, outcome) if leading and outcome else (None, 0)
     primary = outcome.classification.primary if outcome else None
@@ -307,6 +315,7 @@ def _build_row(dossier: Dossier) -> ClaimRow:
         class_=primary.class_ if primary else None,
         standing=primary.standing if primary else None,
         mode=primary.mode if primary else None,
+        candidate=primary.candidate if primary else None,
         verdict=outcome.text.verdict if outcome else None,
         auditor=_find_party(dossier, leading.audit.payload.auditor) if leading and outcome else None,
         estimate=estimate,

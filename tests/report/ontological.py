@@ -1,5 +1,7 @@
 """A dossier for a claim that has no deployment counterpart, revised and published."""
 
+from dataclasses import replace
+
 from registry.records.case import Deployment, Infeasible
 from registry.records.claim import (
     ClaimEvent,
@@ -65,4 +67,5 @@ def ontological() -> Dossier:
     )
     file = audit_file(log, outcome, text, deployment=Deployment(defensible=False, infeasible=Infeasible.ONTOLOGICAL))
     event = log.say(ClaimEvent(claim=CLAIM, event=ClaimEventKind.PUBLISH))
-    return replace_parts(base, log, audits=(file,), revisions=(*base.revisions, second), events=(event,))
+    of_second = replace(file, audit=replace(file.audit, payload=replace(file.audit.payload, claim=f"{CLAIM}@2")))
+    return replace_parts(base, log, audits=(of_second,), revisions=(*base.revisions, second), events=(event,))

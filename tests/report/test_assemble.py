@@ -133,3 +133,16 @@ def test_a_card_counts_what_nobody_audited(card_supplement: CardSupplement) -> N
     assert [row.restriction for row in card_supplement.unaudited] == [RestrictionStatus.UNAUDITED]
     assert len(card_supplement.claims) == 3
     assert card_supplement.pages_with_claims == (31,)
+
+
+def test_an_outcome_never_speaks_for_another_revision() -> None:
+    """A claim revised after its audit is unaudited in its new words, and the old outcome stands in the history."""
+    dossier = ontological()
+    audit = dossier.audits[0].audit
+    of_first = replace(dossier.audits[0], audit=replace(audit, payload=replace(audit.payload, claim=f"{dossier.claim}@1")))
+
+    supplement = assemble_claim(replace(dossier, audits=(of_first,)), made_at=audit.entry.at)
+
+    assert supplement.outcome is None
+    assert supplement.verdict.startswith("Nobody has audited revision 2 of this claim")
+    assert [one.claim for one in supplement.other_audits] == [f"{dossier.claim}@1"]
