@@ -225,9 +225,12 @@ def is_suspended(facts: Facts) -> bool:
 
 
 def is_direction_verified(facts: Facts) -> bool:
-    """An evaluation documented as risk-amplifying (upper) or adverse (lower), verified behaviourally, and met by the card's figure."""
+    """An evaluation documented as risk-amplifying (upper) or adverse (lower), verified on the claim's model version.
+
+    The card's figure, where there is one, must meet the bound.
+    """
     wanted = {Form.UPPER_BOUND: EvidenceKind.RISK_AMPLIFYING, Form.LOWER_BOUND: EvidenceKind.ADVERSE}.get(facts.form)
-    documented = any(_is_on_behaviour(one) and one.verified and one.kind is wanted for one in facts.evidence)
+    documented = any(_is_on_behaviour(one) and one.verified and one.kind is wanted and is_own_model(facts, one) for one in facts.evidence)
     return documented and not is_not_met_in_test(facts)
 
 

@@ -145,8 +145,8 @@ class Phrases:
         if deploy.low is None or deploy.high is None:
             return f"none, because {(deploy.reason or 'Φ_deploy has no interval').rstrip('.')}"
         if self._estimate.ed.value < 0:
-            return f"Φ_deploy is at least {self._unit.score(deploy.low)}"
-        return f"Φ_deploy is at most {self._unit.score(deploy.high)}"
+            return f"Φ_deploy is at least {self._unit.at_least(deploy.low)}"
+        return f"Φ_deploy is at most {self._unit.at_most(deploy.high)}"
 
     @property
     def direction_established(self) -> str:
@@ -162,8 +162,8 @@ class Phrases:
         if self._facts.contexts is ContextDesign.FIXED or drawn < 1:
             return ""
         return (
-            f"With {self.contexts_deploy} drawn, up to {share(round(unseen_context_bound(drawn), 3))} of deployment contexts could behave "
-            "otherwise and not have been drawn; the verdict assumes no rare trigger contexts."
+            f"With {self.contexts_deploy} drawn, up to {share(math.ceil(unseen_context_bound(drawn) * 1000) / 1000)} of deployment "
+            "contexts (at 95 % confidence) could behave otherwise and not have been drawn; the verdict assumes no rare trigger contexts."
         )
 
     @property
@@ -174,11 +174,15 @@ class Phrases:
             return ""
         at_most = self._facts.relation is Relation.AT_MOST
         stable = max(deploy.high, test) if at_most else min(deploy.low, test)
-        parts = [f"Any θ {'at or above' if at_most else 'at or below'} {self._unit.score(stable)} would be stable"]
+        # Rounded inwards: every θ in a printed range does what the sentence says.
+        limit = f"at or above {self._unit.at_most(stable)}" if at_most else f"at or below {self._unit.at_least(stable)}"
+        parts = [f"Any θ {limit} would be stable"]
         if at_most and test < deploy.low:
-            parts.append(f"any θ from {self._unit.score(test)} to below {self._unit.score(deploy.low)} would be inverted")
+            first, last = self._unit.within(test, deploy.low)
+            parts.append(f"any θ from {first} to below {last} would be inverted")
         if not at_most and test > deploy.high:
-            parts.append(f"any θ from above {self._unit.score(deploy.high)} to {self._unit.score(test)} would be inverted")
+            first, last = self._unit.within(deploy.high, test)
+            parts.append(f"any θ from above {first} to {last} would be inverted")
         if len(parts) == 1:
             parts.append("no θ that the evaluation itself meets would be inverted")
         return "; ".join(parts) + "."

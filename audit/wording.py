@@ -5,7 +5,7 @@ Rounding in the supplement belongs to `registry.report.figures`; this is for the
 
 import math
 from dataclasses import dataclass
-from decimal import ROUND_HALF_EVEN, Context, Decimal
+from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decimal
 
 SLACK = 1e-12
 """Two numbers this close, times the width of the range, count as equal (method section 3)."""
@@ -39,6 +39,22 @@ class Unit:
         """Return a score such as `25.0 %`, never rounded across one of *cuts*."""
         return self._number(value, cuts) + (" %" if self.is_share else "")
 
+    def at_least(self, value: float) -> str:
+        """Return a score of which it is said that something is at least it: rounded down, so that the sentence stays true."""
+        return self._written(self._rounded(value, ROUND_FLOOR, self._decimals))
+
+    def at_most(self, value: float) -> str:
+        """Return a score of which it is said that something is at most it: rounded up, so that the sentence stays true."""
+        return self._written(self._rounded(value, ROUND_CEILING, self._decimals))
+
+    def within(self, low: float, high: float) -> tuple[str, str]:
+        """Return the ends of a range of scores rounded inwards, with as many decimals as leave something between them."""
+        for decimals in range(self._decimals, _MOST_DECIMALS + 1):
+            first, last = self._rounded(low, ROUND_CEILING, decimals), self._rounded(high, ROUND_FLOOR, decimals)
+            if first < last:
+                return self._written(first), self._written(last)
+        return self.given(low), self.given(high)
+
     def difference(self, value: float, *cuts: float) -> str:
         """Return a difference of scores such as `−20.0 points`, never rounded across one of *cuts*."""
         return self._number(value, cuts) + (" percentage points" if self.is_share else " points")
@@ -58,6 +74,14 @@ class Unit:
     def given_difference(self, value: float) -> str:
         """Return a difference somebody chose with all its digits, `5 percentage points`."""
         return _plain(self._scaled(value)) + (" percentage points" if self.is_share else " points")
+
+    def _rounded(self, value: float, rounding: str, decimals: int) -> Decimal:
+        # Noise of the arithmetic must not push a round number one digit further.
+        near = self._scaled(value).quantize(Decimal("1e-12"), context=_EXACT)
+        return near.quantize(Decimal(1).scaleb(-decimals), rounding, _EXACT)
+
+    def _written(self, rounded: Decimal) -> str:
+        return _signed(rounded) + (" %" if self.is_share else "")
 
     def _scaled(self, value: float) -> Decimal:
         return Decimal(repr(value)) * (100 if self.is_share else 1)

@@ -7,7 +7,7 @@ Assumed: what `audit.statistics.moments` assumes.
 
 import math
 
-from audit.statistics.halfwidth import half_width, total_variance
+from audit.statistics.halfwidth import ZERO_VARIANCE, half_width, total_variance
 from audit.statistics.moments import Moments
 from audit.statistics.proportion import Limits, SideInterval, side_interval
 
@@ -58,9 +58,10 @@ def task_correlation(moments: Moments) -> float:
     test, deploy = moments.test.parts(random=moments.random), moments.deploy.parts(random=moments.random)
     if moments.covariance is None or test is None or deploy is None:
         return 0.0
-    spread = math.sqrt(total_variance(test)) * math.sqrt(total_variance(deploy))
-    if spread <= 0:
+    variances = total_variance(test), total_variance(deploy)
+    if min(variances) <= ZERO_VARIANCE:
         return 0.0
+    spread = math.sqrt(variances[0]) * math.sqrt(variances[1])
     return min(_HIGHEST_CORRELATION, max(0.0, moments.covariance / spread))
 
 

@@ -1,5 +1,7 @@
 """What comes out where there is little or nothing to estimate from."""
 
+import math
+
 import numpy as np
 import pytest
 
@@ -164,3 +166,15 @@ def test_sides_that_cannot_be_compared_are_taken_as_uncorrelated() -> None:
     moments = Moments(test=side, deploy=side, random=True, binary=False, difference_variance=None, covariance=None)
 
     assert task_correlation(moments) == 0
+
+
+def test_a_side_without_variance_is_uncorrelated_whatever_rounding_leaves() -> None:
+    """A variance that counts as none gives no correlation: only noise of the arithmetic would speak in it."""
+    noise, real = 1e-34, 1e-3
+    test = SideMoments(mean=0.1, tasks=20, contexts=5, responses=100, task_variance=noise, context_variance=0.0)
+    deploy = SideMoments(mean=0.5, tasks=20, contexts=5, responses=100, task_variance=real, context_variance=0.0)
+    moments = Moments(
+        test=test, deploy=deploy, random=True, binary=False, difference_variance=real, covariance=0.9 * math.sqrt(noise * real)
+    )
+
+    assert task_correlation(moments) == 0.0

@@ -32,6 +32,19 @@ def test_a_score_of_another_range_is_a_plain_number(width: float, written: str) 
     assert Unit(low=0.0, high=width).score(0.0123456) == written
 
 
+def test_a_bound_is_rounded_to_the_side_on_which_it_holds() -> None:
+    """`at least 12.4 %` would be false of 12.36 %; what is round already stays."""
+    assert (SHARE.at_least(0.1236), SHARE.at_most(0.4012)) == ("12.3 %", "40.2 %")
+    assert (SHARE.at_least(0.1 + 0.2), SHARE.at_most(0.1 + 0.2)) == ("30.0 %", "30.0 %")
+    assert (Unit(low=-1.0, high=1.0).at_least(-0.1236), Unit(low=1.0, high=5.0).at_most(4.321)) == ("−0.13", "4.33")
+
+
+def test_a_range_is_rounded_inwards_and_never_to_nothing() -> None:
+    """Every number in the printed range lies in the range itself."""
+    assert SHARE.within(0.05, 0.1236) == ("5.0 %", "12.3 %")
+    assert SHARE.within(0.05012, 0.05034) == ("5.02 %", "5.03 %")
+
+
 def test_a_chosen_number_keeps_all_its_digits() -> None:
     """θ and δ are written as they were given."""
     assert SHARE.given(0.1) == "10 %"
