@@ -63,6 +63,7 @@ def open_audit(writer: Writer, draft: AuditDraft, *, auditor: str, locked: bool)
         NotFoundError: the claim is not registered.
     """
     claim = get_claim(writer, draft.claim)
+    _check_draft(writer, draft, claim)
     same = _find_same(writer, draft, claim, auditor=auditor, locked=locked)
     if same is not None:
         return same, False
@@ -118,6 +119,21 @@ def conclude(writer: Writer, file: AuditFile, scored: Scored | None) -> Conclude
     )
     writer.append(restriction)
     return Concluded(audit=restriction.audit, restriction=restriction, outcome=outcome, is_new=True)
+
+
+def _check_draft(view: View, draft: AuditDraft, claim: ClaimRevision) -> None:
+    """Refuse a plan that no scores could ever answer to; it could not be mended once it is locked."""
+    low, high = get_property(view, claim).range
+    plan, specs = draft.plan, draft.deploy_specs
+    faults = []
+    if plan.margin is not None and plan.margin > high - low:
+        found = f"{plan.margin:g} is wider than the range [{low:g}, {high:g}] of the property"
+        faults.append(Fault(code="out-of-range", where="plan.margin", found=found, advice="give δ in the unit of the score"))
+    if not specs or len(set(specs)) < len(specs) or not all(one.strip() for one in specs):
+        found = "expected the names of one or more P_deploy specifications, each once and none blank"
+        faults.append(Fault(code="not-valid", where="deploy_specs", found=found, advice="leave it out for the one called `default`"))
+    if faults:
+        raise InputError(faults)
 
 
 def _decide_basis(view: View, file: AuditFile, scored: Scored | None) -> tuple[Basis, bool]:

@@ -164,7 +164,7 @@ def _write(made: Made, subject: Subject, folder: Path) -> Written:
 
 
 def _assemble_claim(view: View, subject: Identifier, moment: datetime) -> Supplement:
-    dossier = view.dossier(subject.bare, subject.revision)
+    dossier = view.dossier(str(subject))
     if not dossier.revisions:
         found = "is reserved and has no text yet, so there is nothing to print"
         raise NotFoundError(Fault(code="only-reserved", where=subject.bare, found=found, advice="register it: caveat claim add FILE"))

@@ -38,7 +38,7 @@ def read_table(paths: Sequence[Path], *, low: float, high: float) -> ScoreTable:
     Raises:
         TableError: with every fault, 20 in full and the number of the others.
     """
-    if not (np.isfinite(low) and np.isfinite(high) and low < high):
+    if not (low < high and np.isfinite(high - low)):
         raise TableError(Fault(code="bad-range", where="range", found=f"expected low < high, found {low:g} and {high:g}"))
     if not paths:
         raise TableError(Fault(code="no-table", where="tables", found="expected at least one file, found none"))

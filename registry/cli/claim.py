@@ -124,7 +124,7 @@ def diff(app: App, *, claim_id: Identifier, old: int | None, new: int | None) ->
 
     with app.view() as view:
         dossier = view.dossier(str(claim_id))
-    later = new or claim_id.revision or dossier.current.payload.revision
+    later = new or claim_id.revision or max(len(dossier.revisions), 1)
     before, after, rows = compare_revisions(dossier, old or max(later - 1, 1), later)
     document = {
         "schema": "caveat/claim-diff/1",

@@ -39,6 +39,9 @@ def describe_form(claim: ClaimRevision) -> str:
 
 def print_dossier(console: Console, dossier: Dossier) -> None:
     """Print one claim, its passage, and what became of it."""
+    if not dossier.revisions:
+        console.print(f"{dossier.claim} is reserved and has no text yet. Next: caveat claim add FILE, with `id: {dossier.claim}`")
+        return
     recorded = dossier.current
     claim, status = recorded.payload, dossier.status
     console.print(show(f"{claim.reference}#{recorded.entry.leaf[:16]}"), style="bold")

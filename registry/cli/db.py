@@ -32,9 +32,10 @@ def upgrade(app: App, *, revision: str) -> None:
 @pass_app
 def downgrade(app: App, *, revision: str) -> None:
     """Take the tables back to an earlier revision; refused where recorded statements would be lost."""
-    from registry.store.engine import describe_url
+    from registry.store.engine import describe_url, refuse_missing
     from registry.store.schema import downgrade
 
+    refuse_missing(app.config.url)
     downgrade(app.config.url, revision)
     app.report(
         {"schema": "caveat/db/1", "registry": describe_url(app.config.url), "revision": revision},
@@ -47,8 +48,10 @@ def downgrade(app: App, *, revision: str) -> None:
 @click.pass_context
 def check_(ctx: click.Context, app: App) -> None:
     """Compare the tables with what they should be; exit code 1 if they differ."""
+    from registry.store.engine import refuse_missing
     from registry.store.schema import check
 
+    refuse_missing(app.config.url)
     state = check(app.config.url)
     document = {
         "schema": "caveat/db-check/1",

@@ -49,6 +49,14 @@ def refuse_memory(url: str) -> None:
         raise _refuse_url(f"{url!r} is a database in memory, gone when this command ends")
 
 
+def refuse_missing(url: str) -> None:
+    """Refuse a SQLite file that is not there, and which SQLite would create when it is only asked to look; raises UnavailableError."""
+    file = find_file(url)
+    if file is not None and not is_file(file):
+        found = f"the file {file} does not exist"
+        raise UnavailableError(Fault(code="registry-not-found", where=describe_url(url), found=found, advice="run: caveat init"))
+
+
 def _refuse_url(found: str) -> InputError:
     advice = "write sqlite:///FILE or postgresql://user@host/database"
     return InputError(Fault(code="registry-url", where="registry URL", found=found, advice=advice))

@@ -8,7 +8,7 @@ from sqlalchemy import Connection, Engine, func, select, text
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
 from registry.errors import Fault, InputError, UnavailableError
-from registry.store.engine import close_engine, describe_url, find_file, is_file, open_engine, release_engine, translate
+from registry.store.engine import close_engine, describe_url, open_engine, refuse_missing, release_engine, translate
 from registry.store.reader import to_seconds
 from registry.store.tables import OWN_LOG, REVISION, entry
 from registry.store.view import View
@@ -42,9 +42,7 @@ class Ledger:
             UnavailableError: `registry-not-found` (no file, no schema), `registry-not-current` (migrations are pending), or it cannot
                 be reached.
         """
-        file = find_file(url)
-        if file is not None and not is_file(file):
-            raise UnavailableError(_not_found(describe_url(url), f"the file {file} does not exist"))
+        refuse_missing(url)
         engine = open_engine(url)
         try:
             with engine.connect() as connection:

@@ -14,9 +14,9 @@ from alembic.util.exc import CommandError
 from sqlalchemy import Connection
 from sqlalchemy.exc import DBAPIError
 
-from registry.errors import ConflictError, Fault, InputError, UnavailableError
+from registry.errors import ConflictError, Fault, InputError
 from registry.resources import find_resource
-from registry.store.engine import describe_url, find_file, is_file, open_engine, release_engine, translate
+from registry.store.engine import open_engine, release_engine, translate
 from registry.store.guards import find_missing
 from registry.store.tables import METADATA
 
@@ -56,7 +56,6 @@ def downgrade(url: str, revision: str) -> None:
         InputError: no such revision, or not a URL we know.
         UnavailableError: the database cannot be reached or written.
     """
-    _refuse_missing(url)
     if not revision.strip():
         raise InputError(Fault(code="revision-unknown", where="REVISION", found="is empty", advice="caveat db check names the revisions"))
     _run(url, command.downgrade, revision)
@@ -68,7 +67,6 @@ def check(url: str) -> SchemaState:
     Raises:
         UnavailableError: the database cannot be reached.
     """
-    _refuse_missing(url)
     engine = open_engine(url)
     try:
         with engine.connect() as connection:
@@ -77,14 +75,6 @@ def check(url: str) -> SchemaState:
         raise translate(error, where="registry") from error
     finally:
         release_engine(url, engine)
-
-
-def _refuse_missing(url: str) -> None:
-    """SQLite would create the file that it is asked to look at."""
-    file = find_file(url)
-    if file is not None and not is_file(file):
-        found = f"the file {file} does not exist"
-        raise UnavailableError(Fault(code="registry-not-found", where=describe_url(url), found=found, advice="run: caveat init"))
 
 
 def inspect_state(connection: Connection) -> SchemaState:
