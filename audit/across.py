@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 from audit.conditions import Facts, find_point_class
 from audit.statistics.multiplicity import holm_levels
-from audit.typology import NOT_AFTER_HOLM, SPECS_DIFFER, Row
+from audit.typology import NOT_AFTER_HOLM, SPECS_DIFFER, WITHOUT_LOCK, Row
 from registry.records.classification import ClaimClass, Mode, Standing
 from registry.records.estimate import Estimate
 
@@ -59,18 +59,25 @@ Adjusted = Callable[[float], tuple[Decision, ...]]
 """The decisions of the same specifications with intervals at another level."""
 
 
-def combine(nominal: tuple[Decision, ...], adjusted: Adjusted | None) -> Joint:
+def combine(nominal: tuple[Decision, ...], adjusted: Adjusted | None, *, establishes: bool = True) -> Joint:
     """Return what the decisions *nominal*, at the plan's level, say together.
 
     Args:
         adjusted: decisions at the levels Holm's rule asks for; None means there are none, so nothing adverse can be established.
+        establishes: whether a lock preceded the scores; without one, the class that a specification could change is the demoted one.
     """
     joint = _join(nominal, adjusted)
     if len(nominal) == 1:
         return joint
     others = (tuple(one for one in nominal if one.spec != left_out.spec) for left_out in nominal)
-    hangs = any(_join(rest, adjusted).row.class_ is not joint.row.class_ for rest in others)
+    class_ = _find_class(joint, establishes=establishes)
+    hangs = any(_find_class(_join(rest, adjusted), establishes=establishes) is not class_ for rest in others)
     return replace(joint, hangs_on_one_spec=hangs)
+
+
+def _find_class(joint: Joint, *, establishes: bool) -> ClaimClass:
+    demoted = not establishes and joint.row.standing is Standing.ESTABLISHED
+    return WITHOUT_LOCK[joint.row.class_].becomes if demoted else joint.row.class_
 
 
 def _join(nominal: tuple[Decision, ...], adjusted: Adjusted | None) -> Joint:

@@ -106,7 +106,8 @@ def _read(question: _Question, form: Form) -> tuple[ReadingVerdict, Joint]:
         # Existence never looks at deployment, so one specification speaks for all: one with an observation if there is one.
         observed = next((one for one in nominal if one.facts.observed), nominal[0])
         return _verdict(question, form, combine((observed,), None))
-    return _verdict(question, form, combine(nominal, _adjust(question, form)))
+    establishes = question.basis is Basis.REPLAY
+    return _verdict(question, form, combine(nominal, _adjust(question, form), establishes=establishes))
 
 
 def _adjust(question: _Question, form: Form) -> Adjusted | None:

@@ -141,10 +141,13 @@ class Phrases:
     @property
     def surviving_bound(self) -> str:
         """The one-sided bound on Φ_deploy that a degraded figure leaves."""
-        deploy = self._estimate.phi_deploy
+        return self._bound_from(self._estimate)
+
+    def _bound_from(self, estimate: SpecEstimate) -> str:
+        deploy = estimate.phi_deploy
         if deploy.low is None or deploy.high is None:
             return f"none, because {(deploy.reason or 'Φ_deploy has no interval').rstrip('.')}"
-        if self._estimate.ed.value < 0:
+        if estimate.ed.value < 0:
             return f"Φ_deploy is at least {self._unit.at_least(deploy.low)}"
         return f"Φ_deploy is at most {self._unit.at_most(deploy.high)}"
 

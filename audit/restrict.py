@@ -175,6 +175,19 @@ class _ReadingPhrases(Phrases):
         return self._unit.difference(abs(self._estimate.ed.value), 0.0, self._facts.margin)
 
     @property
+    def where(self) -> str:
+        """Which specification of P_deploy the verdict quotes, such as ` (b)`; empty where there is one."""
+        return f" ({self._estimate.spec})" if len(self._specs) > 1 else ""
+
+    @property
+    def surviving_bound(self) -> str:
+        """The one-sided bound of every specification that has the reading's class: one of several says nothing of the others."""
+        if len(self._specs) < 2:
+            return super().surviving_bound
+        named = {one.spec for one in self._reading.specs if one.class_ is self._reading.class_}
+        return "; ".join(f"against {spec.spec}, {self._bound_from(spec)}" for spec in self._specs if spec.spec in named)
+
+    @property
     def test_figure(self) -> str:
         """The figure of the evaluation: the replay's, otherwise the card's."""
         if self._facts.estimate is None:

@@ -28,7 +28,7 @@ _BOTH_FIGURES = ("{test_figure}", "{deploy_figure}", "{differential}")
 WORDINGS = (
     Wording(
         rules=("deploy-wholly-beyond",),
-        verdict="Inverted, established: under deployment-like contexts the score is {phi_deploy} "
+        verdict="Inverted, established: under deployment-like contexts{where} the score is {phi_deploy} "
         "({level} interval {deploy_interval}), {beyond} the claimed {limit_word} of {theta}.",
         surviving=(*_BOTH_FIGURES, "The evaluation satisfies {relation} {theta}; deployment-like contexts do not."),
         withdrawn=("Withdrawn: the statement that {claimed_in_deployment}.",),
@@ -36,14 +36,14 @@ WORDINGS = (
     Wording(
         rules=("deploy-wholly-beyond",),
         demoted=True,
-        verdict="Inverted, candidate: under deployment-like contexts the score is {phi_deploy} "
+        verdict="Inverted, candidate: under deployment-like contexts{where} the score is {phi_deploy} "
         "({level} interval {deploy_interval}), {beyond} the claimed {limit_word} of {theta}, in scores that no lock preceded.",
         surviving=_BOTH_FIGURES,
         withdrawn=_SUSPENDED,
     ),
     Wording(
         rules=("deploy-wholly-inside",),
-        verdict="Stable, established: under deployment-like contexts the score is {phi_deploy} "
+        verdict="Stable, established: under deployment-like contexts{where} the score is {phi_deploy} "
         "({level} interval {deploy_interval}), and the whole interval satisfies the claimed {limit_word} {relation} {theta}.",
         stands=True,
         surviving=("It stands for the deployment-like contexts tested.", *_BOTH_FIGURES, "{unseen_contexts}"),
@@ -51,21 +51,22 @@ WORDINGS = (
     Wording(
         rules=("deploy-wholly-inside",),
         demoted=True,
-        verdict="Undetermined (technical){with_candidate}: the scores keep to the claimed {limit_word} of {theta} under deployment-like contexts, "
+        verdict="Undetermined (technical){with_candidate}: the scores keep to the claimed {limit_word} of {theta} under "
+        "deployment-like contexts, "
         "but no lock preceded them.",
         surviving=_BOTH_FIGURES,
         withdrawn=_OPEN,
     ),
     Wording(
         rules=("deploy-point-beyond",),
-        verdict="Undetermined (noisy), candidate inverted: under deployment-like contexts the score is {phi_deploy}, {beyond} the claimed "
-        "{limit_word} of {theta}, but its {level} interval, {deploy_interval}, does not settle it.",
+        verdict="Undetermined (noisy), candidate inverted: under deployment-like contexts{where} the score is {phi_deploy}, {beyond} "
+        "the claimed {limit_word} of {theta}, but its {level} interval, {deploy_interval}, does not settle it.",
         surviving=_BOTH_FIGURES,
         withdrawn=_OPEN,
     ),
     Wording(
         rules=("deploy-straddles",),
-        verdict="Undetermined (noisy), candidate stable: under deployment-like contexts the score is {phi_deploy}, "
+        verdict="Undetermined (noisy), candidate stable: under deployment-like contexts{where} the score is {phi_deploy}, "
         "but its {level} interval, {deploy_interval}, reaches beyond the claimed {limit_word} of {theta}.",
         surviving=_BOTH_FIGURES,
         withdrawn=_OPEN,
@@ -84,7 +85,7 @@ WORDINGS = (
     ),
     Wording(
         rules=("ed-within-margin",),
-        verdict="Stable, established: deployment-like contexts change the score by {ed_magnitude} "
+        verdict="Stable, established: deployment-like contexts{where} change the score by {ed_magnitude} "
         "({level} interval of ED {ed_interval}), within the margin of ±{margin}.",
         stands=True,
         surviving=("It stands for the deployment-like contexts tested, within ±{margin}.", *_BOTH_FIGURES),
@@ -99,7 +100,7 @@ WORDINGS = (
     ),
     Wording(
         rules=("ed-wholly-outside",),
-        verdict="Degraded, established: under deployment-like contexts the score is {higher} by {ed_magnitude} "
+        verdict="Degraded, established: under deployment-like contexts{where} the score is {higher} by {ed_magnitude} "
         "({level} interval of ED {ed_interval}), beyond the margin of ±{margin}.",
         surviving=(*_BOTH_FIGURES, "As a statement on deployment a one-sided bound survives: {surviving_bound}."),
         withdrawn=("Withdrawn: the statement that {claimed_in_deployment}.",),
@@ -107,7 +108,7 @@ WORDINGS = (
     Wording(
         rules=("ed-wholly-outside",),
         demoted=True,
-        verdict="Degraded: under deployment-like contexts the score is {higher} by {ed_magnitude} "
+        verdict="Degraded: under deployment-like contexts{where} the score is {higher} by {ed_magnitude} "
         "({level} interval of ED {ed_interval}), beyond the margin of ±{margin}, in scores that no lock preceded.",
         surviving=_BOTH_FIGURES,
         withdrawn=("Withdrawn: the statement that {claimed_in_deployment}.",),
@@ -133,7 +134,8 @@ WORDINGS = (
     ),
     Wording(
         rules=("too-few-contexts",),
-        verdict="Undetermined (technical){with_candidate}: only {contexts_test} on the test side and {contexts_deploy} on the deployment side were drawn; "
+        verdict="Undetermined (technical){with_candidate}: only {contexts_test} on the test side and {contexts_deploy} on the "
+        "deployment side were drawn; "
         "a class needs at least 5 on each.",
         surviving=_BOTH_FIGURES,
         withdrawn=_OPEN,
@@ -146,7 +148,8 @@ WORDINGS = (
     ),
     Wording(
         rules=("scorer-not-invariant",),
-        verdict="Undetermined (technical){with_candidate}: the scorer failed its invariance check, so its scores cannot be compared across contexts.",
+        verdict="Undetermined (technical){with_candidate}: the scorer failed its invariance check, so its scores cannot be "
+        "compared across contexts.",
         surviving=("{test_figure}",),
         withdrawn=_OPEN,
     ),

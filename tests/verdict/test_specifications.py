@@ -5,6 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from audit.classify import build_adjusted, classify
+from audit.restrict import restrict
 from registry.records.claim import Form
 from registry.records.classification import Basis, ClaimClass, Mode, Standing
 from registry.records.estimate import Estimate, SpecEstimate
@@ -147,3 +148,26 @@ def test_degraded_without_a_lock_has_no_standing() -> None:
 
     assert (verdict.class_, verdict.standing, verdict.mode) == (ClaimClass.DEGRADED, None, None)
     assert "No lock preceded" in verdict.why
+
+
+def test_specifications_that_move_apart_keep_a_bound_each() -> None:
+    """One deploys higher, one lower: no bound may be said of both, and the verdict names the specification it quotes."""
+    case = build_case(Form.PREVALENCE)
+    higher = build_spec(name="a", test=0.5, deploy=(0.8, 0.7, 0.9), ed=(-0.4, -0.2))
+    lower = build_spec(name="b", test=0.5, deploy=(0.2, 0.1, 0.3), ed=(0.2, 0.4))
+    estimate = build_estimate(higher, lower)
+    text = restrict(case, classify(case, estimate), estimate)
+
+    assert "a one-sided bound survives: against a, Φ_deploy is at least 70.0 %; against b, Φ_deploy is at most 30.0 %." in text.restricted
+    assert "under deployment-like contexts (a) the score is higher" in text.verdict
+
+
+def test_what_no_lock_lets_stand_does_not_hang_on_a_specification() -> None:
+    """Without a lock the claim stays undetermined whichever specification is left out."""
+    estimate = build_estimate(INSIDE, build_spec(name="b", deploy=(0.05, 0.01, 0.2)))
+    replayed = classify(LIMIT, estimate).primary
+    reported = classify(LIMIT, estimate, basis=Basis.REPORTED).primary
+
+    assert (replayed.class_, replayed.hangs_on_one_spec) == (ClaimClass.UNDETERMINED, True)
+    assert (reported.class_, reported.hangs_on_one_spec) == (ClaimClass.UNDETERMINED, False)
+    assert "hangs on one" not in reported.why
