@@ -162,15 +162,15 @@ def _read_scores(
     return Scored(
         table=read_table(tables, low=low, high=high),
         source=", ".join(path.name for path in tables),
-        started_at=_parse_date(options["started"]),
+        started_at=_parse_date(options["started"], file),
         provenance=provenance,
         test_arm=options["test_arm"],
         deploy_arm=options["deploy_arm"],
     )
 
 
-def _parse_date(text: str | None) -> datetime | None:
-    """Return the moment written in *text*, in UTC; a date without a time is its first second."""
+def _parse_date(text: str | None, file: "AuditFile") -> datetime | None:
+    """Return the moment written in *text*, in UTC; a date without a time is its first second, and refused on the day of the lock."""
     if text is None:
         return None
     try:
@@ -178,4 +178,10 @@ def _parse_date(text: str | None) -> datetime | None:
     except ValueError as error:
         found = f"{text!r} is not an ISO 8601 date or time such as 2026-11-21 or 2026-11-21T12:00:00Z"
         raise InputError(Fault(code="bad-date", where="--run-date", found=found)) from error
-    return moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
+    moment = moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
+    # Its first second lies before the lock, and scores once recorded as post hoc stay so.
+    if file.lock and len(text) <= len("2026-11-21") and moment.date() == file.lock.entry.at.date():
+        found = f"{text} is the day of the lock, made at {file.lock.entry.at:%H:%M:%S} UTC; a date alone does not say which came first"
+        advice = f"give the time too: {text}T12:00:00Z"
+        raise InputError(Fault(code="bad-date", where="--run-date", found=found, advice=advice))
+    return moment

@@ -207,3 +207,16 @@ def test_a_run_counts_every_scored_response(caveat: Caveat, tmp_path: Path) -> N
     (run,) = caveat("audit", "show", audit, "--json").document["runs"]
 
     assert run["payload"]["responses"] == 641
+
+
+def test_the_day_of_the_lock_alone_does_not_say_which_came_first(caveat: Caveat, tmp_path: Path) -> None:
+    """It is refused, because scores once recorded as post hoc stay so; with the time it is taken."""
+    claim, *_ = register(caveat, tmp_path)
+    locked = caveat("audit", "lock", write_audit(tmp_path, claim), "--json").document
+    scores = write_scores(tmp_path / "scores.csv", test=0.05, deploy=0.4)
+
+    refused = caveat("audit", "import", locked["audit"], scores, "--run-date", locked["locked_at"][:10])
+    taken = caveat("audit", "import", locked["audit"], scores, "--run-date", now(), "--json")
+
+    assert (refused.code, "bad-date" in refused.err) == (2, True)
+    assert taken.document["restriction"]["basis"] == "replay"
