@@ -3,9 +3,10 @@
 What an audit may rest on (basis) is decided here and nowhere else: `replay` needs a lock made before the run began.
 """
 
+import re
 from collections import Counter
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 
 from audit.run import Circumstances, Outcome, run_case
 from audit.statistics.scores import SCORED, ScoreTable
@@ -27,6 +28,8 @@ from registry.store.writer import Writer
 
 TEST_ARM, DEPLOY_ARM = "test", "deploy"
 """What the two arms of a score table are called unless somebody says otherwise; under a lock nobody can."""
+
+_DAY = re.compile(r"\b\d{4}-\d{2}-\d{2}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,7 +87,7 @@ def conclude(writer: Writer, file: AuditFile, scored: Scored | None) -> Conclude
 
     Raises:
         ConflictError: a locked audit without scores, a table with other P_deploy specifications than the lock names, other arms
-            than `test` and `deploy` under a lock, or a run that begins after its import.
+            than `test` and `deploy` under a lock, a run that begins after its import, or one that begins after its dates of access.
     """
     claim = get_claim(writer, file.audit.payload.claim)
     basis, post_hoc = _decide_basis(writer, file, scored)
@@ -103,6 +106,7 @@ def conclude(writer: Writer, file: AuditFile, scored: Scored | None) -> Conclude
     known = next((one.payload for one in reversed(file.restrictions) if one.payload.table == _digest(scored)), None)
     if known is not None:
         return Concluded(audit=file.audit.payload.audit, restriction=known, outcome=outcome, is_new=False)
+    _check_access(scored)
     result = _record_run(writer, file, scored, outcome) if basis is Basis.REPLAY and scored else None
     restriction = Restriction(
         audit=file.audit.payload.audit,
@@ -231,6 +235,20 @@ def _count_excluded(table: ScoreTable) -> tuple[ExcludedCount, ...]:
 
 def _digest(scored: Scored | None) -> str | None:
     return scored.table.sha256 if scored else None
+
+
+def _check_access(scored: Scored | None) -> None:
+    """The two statements on when the endpoint was asked must not contradict each other; compared by the day."""
+    if scored is None or scored.started_at is None:
+        return
+    began = scored.started_at.astimezone(UTC)
+    # A day may be written in any time zone.
+    first = f"{began - timedelta(days=1):%Y-%m-%d}"
+    earlier = [day for day in _DAY.findall(scored.provenance.accessed or "") if day < first]
+    if earlier:
+        found = f"names {earlier[0]} as a date of access, and {began:%Y-%m-%d} as the day of the first response"
+        advice = "correct accessed in the provenance, or --run-date"
+        raise ConflictError(Fault(code="accessed-before-run", where=scored.source, found=found, advice=advice))
 
 
 def _check_arms(lock: Lock, scored: Scored) -> None:

@@ -220,3 +220,16 @@ def test_the_day_of_the_lock_alone_does_not_say_which_came_first(caveat: Caveat,
 
     assert (refused.code, "bad-date" in refused.err) == (2, True)
     assert taken.document["restriction"]["basis"] == "replay"
+
+
+def test_dates_of_access_before_the_run_contradict_it(caveat: Caveat, tmp_path: Path) -> None:
+    """Who dates a run later than its own provenance is asked which is right; nothing is recorded."""
+    claim, *_ = register(caveat, tmp_path)
+    audit = caveat("audit", "lock", write_audit(tmp_path, claim), "--json").document["audit"]
+    scores = write_scores(tmp_path / "scores.csv", test=0.05, deploy=0.4)
+    (tmp_path / "provenance.yaml").write_text("accessed: 2020-05-01T10:00:00Z to 2020-05-02T10:00:00Z\n", encoding="utf-8")
+
+    refused = caveat("audit", "import", audit, scores, "--run-date", now(), "--provenance", "provenance.yaml")
+
+    assert (refused.code, "accessed-before-run" in refused.err) == (2, True)
+    assert caveat("audit", "show", audit, "--json").document["restrictions"] == []
