@@ -13,6 +13,8 @@ from registry.intake.show import show_text
 _WORD = re.compile(r"\w+")
 _COMPARED = 600
 """Characters of the quotation that are compared; enough to find its place."""
+_MARGIN = 40
+"""Characters beyond both ends of the alignment in which its first and last words may lie."""
 _COMMON = 2_000
 """A word that occurs more often than this says nothing about the place."""
 
@@ -45,7 +47,9 @@ class NearestFinder:
                 best = (aligned.score, start + aligned.dest_start, start + aligned.dest_end)
         if best is None or best[0] < 50:
             return None
-        start, stop = self._without_extra_words(quote, *self._whole_words(best[1], best[2]))
+        # The alignment is as long as the quotation, letter by letter; the words at its ends are found among some more.
+        start, stop = self._whole_words(max(0, best[1] - _MARGIN), min(len(self._text), best[2] + _MARGIN))
+        start, stop = self._without_extra_words(quote, start, stop)
         passage = self._text[start:stop]
         return NearestPassage(start=start, passage=passage, difference=_difference(quote, passage))
 
@@ -73,8 +77,8 @@ class NearestFinder:
         """The passage without words at its ends that the quotation has nothing for."""
         words = [(start + found.start(), start + found.end()) for found in re.finditer(r"\S+", self._text[start:stop])]
         steps = _compare(quote.split(), [self._text[a:b] for a, b in words])
-        first = steps[0][4] if steps[0][0] == "insert" else 0
-        last = steps[-1][3] if steps[-1][0] == "insert" else len(words)
+        first = max(0, _surplus(steps[0]))
+        last = len(words) - max(0, _surplus(steps[-1])) if len(steps) > 1 else len(words)
         return (words[first][0], words[last - 1][1]) if first < last else (start, stop)
 
     def _whole_words(self, start: int, stop: int) -> tuple[int, int]:
@@ -84,6 +88,12 @@ class NearestFinder:
             if stop < len(self._text) and not self._text[stop].isspace():
                 stop += 1
         return start, stop
+
+
+def _surplus(step: tuple[str, int, int, int, int]) -> int:
+    """How many words more the passage has than the quotation where they differ; 0 where they agree."""
+    kind, quote_from, quote_to, passage_from, passage_to = step
+    return 0 if kind == "equal" else (passage_to - passage_from) - (quote_to - quote_from)
 
 
 def _compare(ours: list[str], theirs: list[str]) -> Sequence[tuple[str, int, int, int, int]]:
