@@ -3,6 +3,7 @@
 What an audit may rest on (basis) is decided here and nowhere else: `replay` needs a lock made before the run began.
 """
 
+import math
 import re
 from collections import Counter
 from dataclasses import dataclass, replace
@@ -103,7 +104,7 @@ def conclude(writer: Writer, file: AuditFile, scored: Scored | None) -> Conclude
     if file.lock and scored and outcome.estimate:
         _check_arms(file.lock.payload, scored)
         _check_specs(file.lock.payload, scored, outcome.estimate)
-    known = next((one.payload for one in reversed(file.restrictions) if one.payload.table == _digest(scored)), None)
+    known = next((one.payload for one in reversed(file.restrictions) if _is_same(one.payload, file, scored, outcome)), None)
     if known is not None:
         return Concluded(audit=file.audit.payload.audit, restriction=known, outcome=outcome, is_new=False)
     _check_access(scored)
@@ -233,6 +234,20 @@ def _count_excluded(table: ScoreTable) -> tuple[ExcludedCount, ...]:
     )
 
 
+def _is_same(known: Restriction, file: AuditFile, scored: Scored | None, outcome: Outcome) -> bool:
+    """Tell whether *known* came from the same scores; without a lock a table has several outcomes, one for each pair of its arms."""
+    if known.table != _digest(scored):
+        return False
+    if file.lock or known.estimate is None or outcome.estimate is None:
+        return True
+    before, now = ([(one.phi_test.value, one.phi_deploy.value) for one in found.specs] for found in (known.estimate, outcome.estimate))
+    return len(before) == len(now) and all(
+        math.isclose(first, second, abs_tol=1e-9)
+        for old, new in zip(before, now, strict=True)
+        for first, second in zip(old, new, strict=True)
+    )
+
+
 def _digest(scored: Scored | None) -> str | None:
     return scored.table.sha256 if scored else None
 
@@ -338,6 +353,9 @@ def get_claim(view: View, name: str) -> ClaimRevision:
     if found is None:
         near = ", ".join(view.suggest(identifier.bare)) or "nothing like it; caveat claim list shows all"
         raise NotFoundError(Fault(code="not-registered", where=name, found="no such claim is registered", advice=f"registered: {near}"))
+    if identifier.digest not in (None, found.entry.leaf[:16]):
+        recorded = f"{found.payload.reference} is recorded as #{found.entry.leaf[:16]}"
+        raise NotFoundError(Fault(code="digest-mismatch", where=name, found=recorded))
     return found.payload
 
 

@@ -2,7 +2,8 @@
 
 import csv
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -60,7 +61,7 @@ def read_parquet(path: Path, *, name: str, sha256: str) -> RawTable:
 def _read_csv_header(path: Path, name: str) -> list[str]:
     """Return the names in the first record, read by Arrow so that quoting is understood once."""
     try:
-        with pyarrow.csv.open_csv(path, parse_options=_parse_options(None)) as reader:
+        with _quiet(), pyarrow.csv.open_csv(path, parse_options=_parse_options(None)) as reader:
             return list(reader.schema.names)
     except (pa.ArrowInvalid, UnicodeDecodeError) as error:
         raise TableError(_tell_unreadable(name, "CSV", error)) from error
@@ -69,16 +70,28 @@ def _read_csv_header(path: Path, name: str) -> list[str]:
 def _read_csv(path: Path, found: dict[str, str], name: str, broken: list[Any], *, threads: bool) -> Any:
     types = {there: pa.string() if ours == "score" else _TEXT for ours, there in found.items()}
     try:
-        return pyarrow.csv.read_csv(
-            path,
-            read_options=pyarrow.csv.ReadOptions(use_threads=threads, block_size=_BLOCK),
-            parse_options=_parse_options(broken),
-            convert_options=pyarrow.csv.ConvertOptions(
-                column_types=types, include_columns=list(types), null_values=[""], strings_can_be_null=True
-            ),
-        )
+        with _quiet():
+            return pyarrow.csv.read_csv(
+                path,
+                read_options=pyarrow.csv.ReadOptions(use_threads=threads, block_size=_BLOCK),
+                parse_options=_parse_options(broken),
+                convert_options=pyarrow.csv.ConvertOptions(
+                    column_types=types, include_columns=list(types), null_values=[""], strings_can_be_null=True
+                ),
+            )
     except pa.ArrowInvalid as error:
         raise TableError(_tell_unreadable(name, "CSV", error)) from error
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Where a broken row is not UTF-8, Arrow prints a traceback beside the error that it raises; the error is enough."""
+    shown = sys.unraisablehook
+    sys.unraisablehook = lambda _: None
+    try:
+        yield
+    finally:
+        sys.unraisablehook = shown
 
 
 def _parse_options(broken: list[Any] | None) -> Any:

@@ -233,3 +233,17 @@ def test_dates_of_access_before_the_run_contradict_it(caveat: Caveat, tmp_path: 
 
     assert (refused.code, "accessed-before-run" in refused.err) == (2, True)
     assert caveat("audit", "show", audit, "--json").document["restrictions"] == []
+
+
+def test_other_arms_of_the_same_table_are_another_outcome(caveat: Caveat, tmp_path: Path) -> None:
+    """Without a lock arms may be chosen; what was asked for is what is answered, and asking again changes nothing."""
+    claim, *_ = register(caveat, tmp_path)
+    file, scores = write_audit(tmp_path, claim), write_scores(tmp_path / "scores.csv", test=0.05, deploy=0.4)
+    arms = ("--test", "deploy", "--deploy", "test")
+
+    first = caveat("audit", "import", file, scores, "--json").document
+    other = caveat("audit", "import", file, scores, *arms, "--json").document
+    again = caveat("audit", "import", file, scores, *arms, "--json").document
+
+    assert [one["new"] for one in (first, other, again)] == [True, True, False]
+    assert other["restriction"]["classification"]["readings"][0]["not_met_in_test"] is True
