@@ -185,7 +185,7 @@ WORDINGS = (
     ),
     Wording(
         rules=("recognition-only",),
-        verdict="Undetermined (technical): the model is known to recognise evaluations, but no departure of its behaviour is documented.",
+        verdict="Undetermined (technical): the model is known to recognise evaluations, but no departure in deployment is documented.",
         surviving=("{evaluated_only}",),
         withdrawn=_OPEN,
     ),

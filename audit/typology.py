@@ -270,7 +270,7 @@ WITHOUT_ESTIMATE = (
         when="only verbalised or latent recognition",
         condition=has_recognition,
         mode=Mode.TECHNICAL,
-        why="The model is known to recognise evaluations ({recognition_sources}), but no departure of its behaviour is documented; "
+        why="The model is known to recognise evaluations ({recognition_sources}), but no departure in deployment is documented; "
         "recognition alone says nothing of the figure in deployment.",
         resolves="A replay of the same tasks under deployment-continuous contexts.",
     ),
