@@ -4,6 +4,7 @@ import click
 
 from registry.cli.app import App, as_of_option, pass_app
 from registry.cli.parameters import parse_model
+from registry.errors import ConflictError, Fault
 from registry.records.model import ModelVersion
 
 
@@ -28,6 +29,16 @@ def add(app: App, *, version: str, predecessor: str | None, note: str | None) ->
         known = writer.find_model(wanted.model)
         if known is None:
             writer.append(wanted)
+        elif known.payload.predecessor != wanted.predecessor:
+            found = f"is registered as following {known.payload.predecessor or 'nothing'}, by entry {known.entry.seq}"
+            raise ConflictError(
+                Fault(
+                    code="lineage-differs",
+                    where=version,
+                    found=found,
+                    advice="lineage that is recorded stays; register a version of its own",
+                )
+            )
     app.report(
         {"schema": "caveat/model-add/1", "model": str(wanted.model), "new": known is None},
         lambda console: console.print(f"{'Registered' if known is None else 'Registered already:'} {wanted.model}"),

@@ -108,15 +108,7 @@ class ClaimRevision(Record):
     """Why this revision was made; required from the second."""
 
     def __post_init__(self) -> None:
-        needs_relation = self.form in (Form.THRESHOLD, Form.UPPER_BOUND, Form.LOWER_BOUND)
-        if needs_relation != (self.relation is not None):
-            raise ValueError("a relation belongs to thresholds and bounds, and only to them")
-        if self.form is Form.UPPER_BOUND and self.relation is not Relation.AT_MOST:
-            raise ValueError("an upper bound has the relation <=")
-        if self.form is Form.LOWER_BOUND and self.relation is not Relation.AT_LEAST:
-            raise ValueError("a lower bound has the relation >=")
-        if self.theta is not None and not needs_relation:
-            raise ValueError("theta belongs to thresholds and bounds")
+        check_form(self.form, self.relation, self.theta)
         if self.revision > 1 and not (self.why and self.why.strip()):
             raise ValueError("a revision after the first needs its reason (why)")
 
@@ -124,6 +116,21 @@ class ClaimRevision(Record):
     def reference(self) -> str:
         """Identifier and revision, `CLM-…@n`."""
         return f"{self.claim}@{self.revision}"
+
+
+def check_form(form: Form, relation: Relation | None, theta: float | None) -> None:
+    """Raise ValueError unless form, relation and θ go together (method section 2)."""
+    needs_relation = form in (Form.THRESHOLD, Form.UPPER_BOUND, Form.LOWER_BOUND)
+    if needs_relation and relation is None:
+        raise ValueError("a threshold needs its relation, <= or >=")
+    if relation is not None and not needs_relation:
+        raise ValueError(f"a relation belongs to thresholds and bounds, not to {form.value}")
+    if form is Form.UPPER_BOUND and relation is not Relation.AT_MOST:
+        raise ValueError("an upper bound has the relation <=")
+    if form is Form.LOWER_BOUND and relation is not Relation.AT_LEAST:
+        raise ValueError("a lower bound has the relation >=")
+    if theta is not None and not needs_relation:
+        raise ValueError(f"theta belongs to thresholds and bounds, not to {form.value}")
 
 
 class ClaimEventKind(StrEnum):

@@ -7,11 +7,11 @@ from itertools import islice
 from registry.errors import CaveatError, Fault, InputError
 from registry.intake.anchor import AnchoredText
 from registry.records.card import Anchor, Card
-from registry.records.claim import ClaimRevision, Form, QuoteStatus, Relation, Reported
+from registry.records.claim import ClaimRevision, Form, QuoteStatus, Relation, Reported, check_form
 from registry.records.dossier import Recorded
 from registry.records.draft import ClaimDraft, ClaimsFile
 from registry.records.identifier import Kind, parse_identifier
-from registry.records.model import ModelRef, ModelVersion
+from registry.records.model import ModelRef
 from registry.records.spec import PropertySpec, SpecKind
 from registry.registration.cards import get_card
 from registry.registration.specs import format_reference, get_spec, register_spec
@@ -83,7 +83,6 @@ class Registrar:
         self._cards: dict[str, Card] = {}
         self._texts: dict[str, AnchoredText] = {}
         self._specs: dict[tuple[SpecKind, str], tuple[str, PropertySpec | None]] = {}
-        self._models: set[ModelRef] = set()
 
     def register(self, drafts: Iterable[Placed], progress: Callable[[int], None] = lambda _count: None) -> Registered:
         """Append everything in *drafts* that is new or changed.
@@ -114,25 +113,53 @@ class Registrar:
         """Return the revision that *placed* asks for, with an empty identifier unless it names one; its faults are collected."""
         try:
             return placed, self._build(placed)
-        except CaveatError as error:
-            faults += error.faults
+        except CaveatError:
+            faults += self._diagnose(placed)
         except ValueError as error:
             faults.append(Fault(code="not-valid", where=placed.where, found=str(error)))
         return None
 
-    def _build(self, placed: Placed) -> ClaimRevision:
+    def _diagnose(self, placed: Placed) -> Iterator[Fault]:
+        """Give everything that is wrong with one claim, where building it stopped at the first fault."""
         draft, where = placed.draft, placed.where
+        steps: tuple[Callable[[], object], ...] = (
+            lambda: self._find_anchor(draft, self._get_card(draft.card or self._defaults.card, where), where),
+            lambda: _check_form(draft, where),
+            lambda: _check_range(draft, _read_reported(draft), self._get_property(draft, where)[1], where),
+            lambda: _check_words(draft, self._get_model(draft, where), where),
+            lambda: self._resolve_optional(SpecKind.SCORING, draft.scoring, f"{where}.scoring"),
+            lambda: self._resolve_optional(SpecKind.TEST_CONTEXT, draft.test_context, f"{where}.test_context"),
+            lambda: self._resolve_contexts(draft, where),
+            lambda: _parse_claim(draft.id, f"{where}.id") if draft.id else None,
+        )
+        for step in steps:
+            try:
+                step()
+            except CaveatError as error:
+                yield from error.faults
+
+    def _get_property(self, draft: ClaimDraft, where: str) -> tuple[str, PropertySpec]:
         reference, body = self._resolve(SpecKind.PROPERTY, draft.property, f"{where}.property")
         if body is None:
             found = "is sealed; a claim needs a property that can be read"
             raise InputError(Fault(code="spec-sealed", where=f"{where}.property", found=found))
-        card = self._get_card(draft.card or self._defaults.card, where)
-        anchor = self._find_anchor(draft, card, where)
+        return reference, body
+
+    def _get_model(self, draft: ClaimDraft, where: str) -> ModelRef:
         model = draft.model or self._defaults.model
         if model is None:
             raise InputError(Fault(code="not-valid", where=f"{where}.model", found="is required and missing, here or for the whole file"))
+        return model
+
+    def _build(self, placed: Placed) -> ClaimRevision:
+        draft, where = placed.draft, placed.where
+        reference, body = self._get_property(draft, where)
+        card = self._get_card(draft.card or self._defaults.card, where)
+        anchor = self._find_anchor(draft, card, where)
+        model = self._get_model(draft, where)
         _check_words(draft, model, where)
-        reported = Reported(value=draft.reported) if isinstance(draft.reported, (int, float)) else draft.reported
+        _check_form(draft, where)
+        reported = _read_reported(draft)
         _check_range(draft, reported, body, where)
         return ClaimRevision(
             claim=_parse_claim(draft.id, f"{where}.id") if draft.id else "",
@@ -150,10 +177,7 @@ class Registrar:
             reported=reported,
             scoring=self._resolve_optional(SpecKind.SCORING, draft.scoring, f"{where}.scoring"),
             test_context=self._resolve_optional(SpecKind.TEST_CONTEXT, draft.test_context, f"{where}.test_context"),
-            deploy_contexts=tuple(
-                self._resolve(SpecKind.DEPLOY_CONTEXT, name, f"{where}.deploy_contexts[{position}]")[0]
-                for position, name in enumerate(draft.deploy_contexts)
-            ),
+            deploy_contexts=self._resolve_contexts(draft, where),
             evaluation=draft.evaluation,
             deployment=draft.deployment,
             source=draft.source,
@@ -170,6 +194,12 @@ class Registrar:
             body = spec.body if isinstance(spec.body, PropertySpec) else None
             self._specs[kind, name] = (format_reference(spec), body)
         return self._specs[kind, name]
+
+    def _resolve_contexts(self, draft: ClaimDraft, where: str) -> tuple[str, ...]:
+        return tuple(
+            self._resolve(SpecKind.DEPLOY_CONTEXT, name, f"{where}.deploy_contexts[{position}]")[0]
+            for position, name in enumerate(draft.deploy_contexts)
+        )
 
     def _resolve_optional(self, kind: SpecKind, name: str | None, where: str) -> str | None:
         return None if name is None else self._resolve(kind, name, where)[0]
@@ -234,18 +264,8 @@ class Registrar:
     def _append_new(self, claims: Sequence[ClaimRevision]) -> tuple[str, ...]:
         free = iter(self._writer.allocate(Kind.CLAIM, self._owner, sum(not claim.claim for claim in claims)))
         named = [claim if claim.claim else replace(claim, claim=next(free)) for claim in claims]
-        for claim in named:
-            if claim.model not in self._models:
-                ensure_model(self._writer, claim.model)
-                self._models.add(claim.model)
         self._writer.append_many(named)
         return tuple(claim.reference for claim in named)
-
-
-def ensure_model(writer: Writer, model: ModelRef) -> None:
-    """Register *model* without a predecessor unless it is registered."""
-    if writer.find_model(model) is None:
-        writer.append(ModelVersion(model=model))
 
 
 def _follow(current: Recorded[ClaimRevision], claim: ClaimRevision, why: str) -> ClaimRevision:
@@ -256,6 +276,19 @@ def _compare(current: ClaimRevision, claim: ClaimRevision) -> list[str]:
     """Return the names of the fields in which *claim* differs from what is recorded."""
     ours = {"claim", "revision", "why"}
     return [one.name for one in fields(claim) if one.name not in ours and getattr(current, one.name) != getattr(claim, one.name)]
+
+
+def _read_reported(draft: ClaimDraft) -> Reported | None:
+    return Reported(value=draft.reported) if isinstance(draft.reported, (int, float)) else draft.reported
+
+
+def _check_form(draft: ClaimDraft, where: str) -> None:
+    """Refuse what the form of a claim does not go with, in the words of the record that knows the rule."""
+    relation = draft.relation or _IMPLIED.get(draft.form)
+    try:
+        check_form(draft.form, relation, draft.theta)
+    except ValueError as error:
+        raise InputError(Fault(code="not-valid", where=f"{where}.form", found=str(error))) from error
 
 
 def _check_range(draft: ClaimDraft, reported: Reported | None, body: PropertySpec, where: str) -> None:
