@@ -19,7 +19,7 @@ def model() -> None:
 @click.option("--note")
 @pass_app
 def add(app: App, *, version: str, predecessor: str | None, note: str | None) -> None:
-    """Register a model version; the same again changes nothing."""
+    """Register a model version, and the one it replaces if that is new; the same again changes nothing."""
     wanted = ModelVersion(
         model=parse_model(version, where="VERSION"),
         predecessor=parse_model(predecessor, where="--predecessor") if predecessor else None,
@@ -28,17 +28,13 @@ def add(app: App, *, version: str, predecessor: str | None, note: str | None) ->
     with app.ledger.write(actor=app.config.authority) as writer:
         known = writer.find_model(wanted.model)
         if known is None:
+            if wanted.predecessor and writer.find_model(wanted.predecessor) is None:
+                writer.append(ModelVersion(model=wanted.predecessor))
             writer.append(wanted)
         elif known.payload.predecessor != wanted.predecessor:
             found = f"is registered as following {known.payload.predecessor or 'nothing'}, by entry {known.entry.seq}"
-            raise ConflictError(
-                Fault(
-                    code="lineage-differs",
-                    where=version,
-                    found=found,
-                    advice="lineage that is recorded stays; register a version of its own",
-                )
-            )
+            advice = "lineage that is recorded stays; register a version of its own"
+            raise ConflictError(Fault(code="lineage-differs", where=version, found=found, advice=advice))
     app.report(
         {"schema": "caveat/model-add/1", "model": str(wanted.model), "new": known is None},
         lambda console: console.print(f"{'Registered' if known is None else 'Registered already:'} {wanted.model}"),
