@@ -110,7 +110,7 @@ def _register(ledger: Ledger) -> Card:
         if writer.find_authority(AUTHORITY.code) is None:
             writer.append(AUTHORITY)
     _add_claims(ledger, examples / "retrospective" / "claims.yaml")
-    note = CardNote(title="Example Assistant 1.5B: System Card", publisher="Example Lab", published=MOMENT.date())
+    note = CardNote(file_name="card", title="Example Assistant 1.5B: System Card", publisher="Example Lab", published=MOMENT.date())
     text = read_card(examples / "card" / "card.pdf")
     with ledger.write(actor=AUTHORITY.code) as writer:
         card, _ = register_card(writer, text, note, authority=AUTHORITY.code)

@@ -71,6 +71,11 @@ def open_audit(writer: Writer, draft: AuditDraft, *, auditor: str, locked: bool)
     same = _find_same(writer, draft, claim, auditor=auditor, locked=locked)
     if same is not None:
         return same, False
+    if not locked and (twin := _find_same(writer, draft, claim, auditor=auditor, locked=True)) is not None:
+        name = twin.audit.payload.audit
+        found = f"this very plan is locked as {name}; scores imported without it would count as unlocked"
+        advice = f"caveat audit import {name} TABLE --run-date DATE"
+        raise ConflictError(Fault(code="audit-is-locked", where=claim.reference, found=found, advice=advice))
     audit = _build_audit(writer.allocate(Kind.AUDIT, auditor)[0], draft, claim, auditor)
     writer.append(audit)
     writer.append_many([EvidenceStatement(audit=audit.audit, claim=claim.reference, evidence=one) for one in draft.evidence])

@@ -19,7 +19,7 @@ def card() -> None:
 
 @card.command()
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
-@click.option("--title", help="Title of the card; default: the name of the file.")
+@click.option("--title", help="Title of the card; default: that of the revision before, or the name of the file.")
 @click.option("--publisher", required=True, help="Who published it.")
 @click.option("--published", type=click.DateTime(["%Y-%m-%d"]), help="Date of publication.")
 @click.option("--url", help="Where it was published.")
@@ -36,7 +36,8 @@ def add(app: App, /, *, file: Path, publisher: str, published: datetime | None, 
 
     text = read_card(file)
     note = CardNote(
-        title=words["title"] or file.stem,
+        title=words["title"],
+        file_name=file.stem,
         publisher=publisher,
         revises=revises.bare if revises else None,
         published=published.date() if published else None,

@@ -49,8 +49,9 @@ def add(app: App, *, file: Path, dry_run: bool) -> None:
     }
 
     def text(console: Any) -> None:
-        verb = "would be" if dry_run else "were"
-        console.print(f"{len(outcome.added)} claims {verb} added, {len(outcome.revised)} revised, {outcome.unchanged} unchanged.")
+        noun, verb = ("claim", "was") if len(outcome.added) == 1 else ("claims", "were")
+        verb = "would be" if dry_run else verb
+        console.print(f"{len(outcome.added)} {noun} {verb} added, {len(outcome.revised)} revised, {outcome.unchanged} unchanged.")
         for reference in (*outcome.added, *outcome.revised)[:20]:
             console.print(f"  {reference}")
         if len(outcome.added) + len(outcome.revised) > 20:

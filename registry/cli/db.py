@@ -61,6 +61,8 @@ def check_(ctx: click.Context, app: App) -> None:
         "differences": list(state.differences),
     }
     words = "up to date" if state.is_current else "not up to date; next: caveat db upgrade"
+    if state.differences and state.current == state.head:
+        words = "the tables are not as they should be; next: caveat rebuild URL replays the log into sound ones"
     app.report(
         document, lambda console: console.print("\n".join([f"revision {state.current} of {state.head}: {words}", *state.differences]))
     )

@@ -9,9 +9,19 @@ from registry.cli.claim_text import shorten
 from registry.cli.output import build_table
 from registry.codec.documents import to_document
 from registry.errors import Fault, NotFoundError
-from registry.records.claim import ClaimRevision
+from registry.records.audit import Audit, EvidenceStatement, Result
+from registry.records.authority import Authority
+from registry.records.card import Card
+from registry.records.claim import ClaimEvent, ClaimRelation, ClaimRevision
+from registry.records.contestation import Contestation, ContestationEvent
 from registry.records.dossier import Dossier, Recorded
+from registry.records.model import ModelVersion
+from registry.records.plan import Lock
+from registry.records.publication import Publication
+from registry.records.restriction import Restriction
+from registry.records.spec import SpecVersion
 from registry.records.statement import Payload
+from registry.records.trial import Run
 
 
 def summarise_entry(one: Recorded[Payload]) -> dict[str, Any]:
@@ -28,13 +38,50 @@ def build_history_table(said: Sequence[Recorded[Payload]]) -> Table:
 
 
 def describe(payload: Payload) -> str:
-    """Return the gist of a payload on one line: its first identifiers and words."""
-    document = to_document(payload)
-    leading = ("claim", "audit", "card", "spec", "contestation", "code", "subject", "event", "step", "successor", "revision", "version")
-    words = [str(document[key]) for key in leading if isinstance(document.get(key), (str, int))]
-    texts = [str(document[key]) for key in ("why", "reason", "grounds", "note", "quote", "title", "slug", "name") if document.get(key)]
-    verdict = document.get("text", {}).get("verdict") if isinstance(document.get("text"), dict) else None
-    return shorten(" ".join([*words, *(texts[:1]), *([verdict] if verdict else [])]))
+    """Return the gist of a payload on one line."""
+    return shorten(_describe(payload))
+
+
+def _describe(payload: Payload) -> str:  # noqa: C901, PLR0911, PLR0912  (one line for each kind of statement)
+    match payload:
+        case ClaimRevision():
+            return f"{payload.reference} {payload.why or payload.quote}"
+        case ClaimEvent():
+            return " ".join(filter(None, (payload.claim, payload.event.value, payload.successor, payload.reason)))
+        case ClaimRelation():
+            return f"{payload.claim} {payload.relation.value} {payload.other}"
+        case Audit():
+            return f"{payload.audit} of {payload.claim} {payload.question or ''}"
+        case Lock():
+            theta = "" if payload.relation is None else f", {payload.relation.value} {_show_theta(payload.theta)}"
+            return f"{payload.audit} margin {payload.plan.margin:g}, level {payload.plan.level:g}{theta}"
+        case Run():
+            return f"{payload.audit} {payload.responses} responses of {payload.started_at:%Y-%m-%d %H:%M} in {payload.source}"
+        case Result():
+            return f"{payload.audit} " + ", ".join(f"ED {one.ed.value:+.3f} ({one.spec})" for one in payload.estimate.specs)
+        case EvidenceStatement():
+            one = payload.evidence
+            return f"{payload.audit} {one.layer.value.replace('_', ' ')}: {one.summary or one.access.value}"
+        case Restriction():
+            return f"{payload.audit} {payload.text.verdict}"
+        case Authority():
+            return f"{payload.code} {payload.name} ({payload.role.value})"
+        case Card():
+            return f"{payload.card}@{payload.revision} {payload.why or payload.title}"
+        case Contestation():
+            return f"{payload.contestation} contests {payload.target}: {payload.grounds}"
+        case ContestationEvent():
+            return f"{payload.contestation} {payload.step.value}: {payload.note}"
+        case ModelVersion():
+            return f"{payload.model}" + (f", follows {payload.predecessor}" if payload.predecessor else "")
+        case Publication():
+            return f"{payload.subject} as {payload.format.value}, sha256 {payload.sha256[:16]}…"
+        case SpecVersion():
+            return f"{payload.spec}@{payload.version} {payload.kind.value} {payload.why or payload.slug}"
+
+
+def _show_theta(theta: float | None) -> str:
+    return "not published" if theta is None else f"{theta:g}"
 
 
 def compare_revisions(dossier: Dossier, old: int, new: int) -> tuple[ClaimRevision, ClaimRevision, list[tuple[str, Any, Any]]]:
@@ -43,6 +90,9 @@ def compare_revisions(dossier: Dossier, old: int, new: int) -> tuple[ClaimRevisi
     Raises:
         NotFoundError: there is no such revision.
     """
+    if len(dossier.revisions) == 1:
+        found = "has only one revision, so there is nothing to compare"
+        raise NotFoundError(Fault(code="no-such-revision", where=dossier.claim, found=found))
     revisions = {one.payload.revision: one.payload for one in dossier.revisions}
     for wanted in (old, new):
         if wanted not in revisions:

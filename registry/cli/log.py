@@ -25,7 +25,7 @@ def show(app: App, *, start: int | None, stop: int | None) -> None:
         said = list(view.entries(start or max(last - 19, 1), last + 1))
         size, origin = view.log_size, view.log_origin
     document = {"schema": "caveat/log/1", "origin": origin, "size": size, "entries": [summarise_entry(one) for one in said]}
-    app.report(document, lambda console: console.print(build_history_table(said) if said else "The log is empty."))
+    app.report(document, lambda console: console.print(build_history_table(said) if said else f"The log has {size} entries."))
 
 
 @log.command()

@@ -93,7 +93,8 @@ def parse_identifier(text: str, *kinds: Kind) -> Identifier:
     kind = Kind(match["kind"])
     if kinds and kind not in kinds:
         wanted = " or ".join(f"{one.value}-…" for one in kinds)
-        raise ValueError(f"{text!r} names a {kind.name.lower()}, expected {wanted}")
+        noun = kind.name.lower()
+        raise ValueError(f"{text!r} names {'an' if noun[0] in 'aeiou' else 'a'} {noun}, expected {wanted}")
     return Identifier(
         kind=kind,
         authority=match["authority"],

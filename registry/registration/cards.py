@@ -14,8 +14,11 @@ from registry.store.writer import Writer
 class CardNote:
     """What a person says about a card file."""
 
-    title: str
     publisher: str
+    file_name: str
+    """The title of a first revision without one."""
+    title: str | None = None
+    """None means: that of the revision before."""
     revises: str | None = None
     """`CRD-…` of which the file is a new revision; None for a card of its own."""
     published: date | None = None
@@ -48,16 +51,17 @@ def _build(writer: Writer, text: CardText, note: CardNote, authority: str) -> Ca
     import hashlib  # noqa: PLC0415
 
     if note.revises is None:
-        identifier, revision = writer.allocate(Kind.CARD, authority)[0], 1
+        identifier, revision, title = writer.allocate(Kind.CARD, authority)[0], 1, note.title or note.file_name
     else:
         if not (note.why and note.why.strip()):
             found = "a new revision of a card needs its reason"
             raise InputError(Fault(code="reason-missing", where="--why", found=found, advice="add --why 'publisher corrected table 3'"))
-        identifier, revision = note.revises, get_card(writer, note.revises).revision + 1
+        before = get_card(writer, note.revises)
+        identifier, revision, title = before.card, before.revision + 1, note.title or before.title
     return Card(
         card=identifier,
         revision=revision,
-        title=note.title,
+        title=title,
         publisher=note.publisher,
         document=text.sha256,
         size_bytes=text.size_bytes,

@@ -247,3 +247,17 @@ def test_other_arms_of_the_same_table_are_another_outcome(caveat: Caveat, tmp_pa
 
     assert [one["new"] for one in (first, other, again)] == [True, True, False]
     assert other["restriction"]["classification"]["readings"][0]["not_met_in_test"] is True
+
+
+def test_a_locked_file_is_not_imported_beside_its_lock(caveat: Caveat, tmp_path: Path) -> None:
+    """Whoever locked a plan and then names the file, not the audit, is told which audit to name."""
+    claim, *_ = register(caveat, tmp_path)
+    file = write_audit(tmp_path, claim)
+    audit = caveat("audit", "lock", file, "--json").document["audit"]
+    scores = write_scores(tmp_path / "scores.csv", test=0.05, deploy=0.4)
+
+    refused = caveat("audit", "import", file, scores)
+
+    assert refused.code == 2
+    assert "audit-is-locked" in refused.err
+    assert audit in refused.err

@@ -188,3 +188,32 @@ def test_jsonl_registers_many_claims_line_by_line(caveat: Caveat, tmp_path: Path
     assert "bad.jsonl, line 4" in refused.err
     assert "bad.jsonl, line 5" in refused.err
     assert len(accepted.document["added"]) == 50
+
+
+def test_the_faults_of_one_claim_come_together(caveat: Caveat, tmp_path: Path) -> None:
+    """An unknown property, a missing relation, a quotation that is not there and an unknown context: four faults, one claim."""
+    register(caveat, tmp_path)
+    card = caveat("card", "list", "--json").document["cards"][0]["card"]
+    broken = (
+        "  - {quote: It always exceeded every threshold we set., form: threshold, theta: 5, property: schemng, "
+        "deploy_contexts: [nowhere]}\n"
+    )
+    (tmp_path / "broken.yaml").write_text(CLAIMS.format(card=card) + broken)
+
+    refused = caveat("claim", "add", "broken.yaml", "--json")
+
+    codes = sorted(fault["code"] for fault in json.loads(refused.err)["faults"])
+    assert codes == ["not-valid", "quotation-not-found", "spec-not-found", "spec-not-found"]
+
+
+def test_lineage_is_recorded_by_a_person(caveat: Caveat, tmp_path: Path) -> None:
+    """Registering claims says nothing of lineage; a lineage that contradicts the recorded one is refused, not ignored."""
+    first, *_ = register(caveat, tmp_path)
+
+    added = caveat("model", "add", "LAB/M/2", "--predecessor", "LAB/M/1", "--json")
+    refused = caveat("model", "add", "LAB/M/2", "--predecessor", "LAB/M/0")
+
+    assert added.document["new"] is True
+    assert caveat("claim", "show", first, "--json").document["status"]["staleness"] == "potentially_stale"
+    assert refused.code == 2
+    assert "lineage-differs" in refused.err
