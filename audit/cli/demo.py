@@ -14,7 +14,14 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.option("-o", "--output", type=click.Path(file_okay=False, path_type=Path), default=Path("caveat-demo"), show_default=True)
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(file_okay=False, path_type=Path),
+    default=Path("caveat-demo"),
+    show_default=True,
+    help="The folder of the demo.",
+)
 @pass_app
 def demo(app: App, /, *, output: Path) -> None:
     """Build a registry, audit it and print its supplements, on bundled inputs, offline.

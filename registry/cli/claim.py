@@ -146,7 +146,7 @@ def diff(app: App, *, claim_id: Identifier, old: int | None, new: int | None) ->
 
 @claim.command()
 @click.argument("words")
-@click.option("--limit", type=click.IntRange(1), default=20, show_default=True)
+@click.option("--limit", type=click.IntRange(1), default=20, show_default=True, help="At most this many.")
 @as_of_option
 @pass_app
 def search(app: App, *, words: str, limit: int) -> None:
@@ -212,7 +212,7 @@ def publish(app: App, *, claim_id: Identifier) -> None:
 
 @claim.command()
 @click.argument("claim_id", type=CLAIM)
-@click.option("--reason", required=True)
+@click.option("--reason", required=True, help="Why; it stays in the record.")
 @click.option("--reject", is_flag=True, help="Reject it instead: it should never have been registered.")
 @pass_app
 def withdraw(app: App, *, claim_id: Identifier, reason: str, reject: bool) -> None:
@@ -224,7 +224,7 @@ def withdraw(app: App, *, claim_id: Identifier, reason: str, reject: bool) -> No
 @claim.command()
 @click.argument("claim_id", type=CLAIM)
 @click.argument("successor", type=CLAIM)
-@click.option("--reason", required=True)
+@click.option("--reason", required=True, help="Why; it stays in the record.")
 @pass_app
 def supersede(app: App, *, claim_id: Identifier, successor: Identifier, reason: str) -> None:
     """Say that SUCCESSOR takes the place of a claim."""
@@ -232,7 +232,7 @@ def supersede(app: App, *, claim_id: Identifier, successor: Identifier, reason: 
 
 
 @claim.command()
-@click.option("--count", type=click.IntRange(1, 10_000), default=1, show_default=True)
+@click.option("--count", type=click.IntRange(1, 10_000), default=1, show_default=True, help="How many.")
 @pass_app
 def reserve(app: App, *, count: int) -> None:
     """Reserve identifiers for claims that are registered later (`id:` in the claims file)."""
@@ -263,7 +263,7 @@ def contest(app: App, *, target: Identifier, grounds: str, rival: Identifier | N
 @claim.command()
 @click.argument("contestation_id", type=CONTESTATION)
 @click.argument("step", type=click.Choice(["answered", "upheld", "rejected", "escalated"]))
-@click.option("--note", required=True)
+@click.option("--note", required=True, help="What was answered or decided, and why.")
 @pass_app
 def settle(app: App, *, contestation_id: Identifier, step: str, note: str) -> None:
     """Record a step in a contestation: answered, upheld, rejected or escalated."""
@@ -283,7 +283,7 @@ def settle(app: App, *, contestation_id: Identifier, step: str, note: str) -> No
 @click.argument("claim_id", type=CLAIM)
 @click.argument("relation", type=click.Choice(["alias", "related", "splits", "merges", "restates"]))
 @click.argument("other", type=CLAIM)
-@click.option("--note")
+@click.option("--note", help="In what way they belong together.")
 @pass_app
 def relate(app: App, *, claim_id: Identifier, relation: str, other: Identifier, note: str | None) -> None:
     """Record how two claims belong together."""

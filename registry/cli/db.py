@@ -11,7 +11,7 @@ def db() -> None:
 
 
 @db.command()
-@click.option("--revision", default="head", show_default=True)
+@click.option("--revision", default="head", show_default=True, help="The revision of the tables to go to.")
 @pass_app
 def upgrade(app: App, *, revision: str) -> None:
     """Bring the tables up to date; nothing recorded is touched."""

@@ -12,7 +12,9 @@ from registry.records.authority import Authority, Role
 @click.command()
 @click.option("--code", default=None, metavar="CODE", help="Code of your authority: 2 to 12 capital letters or digits. Default: EXAMPLE.")
 @click.option("--name", default=None, help="Name of your authority.")
-@click.option("--role", type=click.Choice([role.value for role in Role]), default="auditor", show_default=True)
+@click.option(
+    "--role", type=click.Choice([role.value for role in Role]), default="auditor", show_default=True, help="What your authority is."
+)
 @pass_app
 def init(app: App, *, code: str | None, name: str | None, role: str) -> None:
     """Make a registry and its authority in the current folder.

@@ -16,7 +16,7 @@ def model() -> None:
 @model.command()
 @click.argument("version", metavar="DEV/NAME/VERSION")
 @click.option("--predecessor", metavar="DEV/NAME/VERSION", help="The version it replaces; claims about that become potentially stale.")
-@click.option("--note")
+@click.option("--note", help="What is to be said of it.")
 @pass_app
 def add(app: App, *, version: str, predecessor: str | None, note: str | None) -> None:
     """Register a model version, and the one it replaces if that is new; the same again changes nothing."""

@@ -26,7 +26,14 @@ _FORMATS = ("pdf", "html", "json")
 @click.option("--pdf", is_flag=True, help="Only PDF (with --html or --json: these too).")
 @click.option("--html", is_flag=True, help="Only HTML.")
 @click.option("--json", is_flag=True, help="Only JSON.")
-@click.option("-o", "--output", type=click.Path(file_okay=False, path_type=Path), default=Path("supplements"), show_default=True)
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(file_okay=False, path_type=Path),
+    default=Path("supplements"),
+    show_default=True,
+    help="The folder of the files.",
+)
 @click.option("--publish", is_flag=True, help="Record in the log that these files were given out, by their digests.")
 @as_of_option
 @pass_app_only

@@ -49,7 +49,7 @@ def add(app: App, *, kind: str, slug: str, file: Path, why: str | None) -> None:
 
 
 @spec.command("list")
-@click.option("--kind", type=_KIND)
+@click.option("--kind", type=_KIND, help="Only specifications of this kind.")
 @as_of_option
 @pass_app
 def list_(app: App, *, kind: str | None) -> None:

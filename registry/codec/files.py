@@ -67,12 +67,14 @@ def _parse_json(text: str, where: str) -> Json:
     return loaded
 
 
-def refuse_duplicate_keys(text: bytes, *, where: str) -> None:
-    """Refuse the JSON *text* if a key stands twice in one of its objects; what is no JSON at all is left for its reader to tell."""
+def check_line(text: bytes, *, where: str) -> None:
+    """Refuse one line of JSON with a key twice in one object, or with U+0000; what is no JSON at all is left for its reader to tell."""
     try:
-        json.loads(text, object_pairs_hook=_duplicates_refuser(where))
+        document: Json = json.loads(text, object_pairs_hook=_duplicates_refuser(where))
     except (ValueError, RecursionError):
         return
+    if b"\\u0000" in text and (faults := list(_find_faults(document, where, (), 0))):
+        raise InputError(faults)
 
 
 def _duplicates_refuser(where: str) -> Callable[[list[tuple[str, Any]]], dict[str, Any]]:

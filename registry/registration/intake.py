@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from registry.codec.documents import from_document, from_json
-from registry.codec.files import read_document, refuse_duplicate_keys
+from registry.codec.files import check_line, read_document
 from registry.errors import CaveatError, Fault, InputError
 from registry.intake.anchor import AnchoredText
 from registry.records.card import Card
@@ -93,7 +93,7 @@ def _read_lines(path: Path) -> Iterator[Placed]:
             if not written.strip():
                 continue
             try:
-                refuse_duplicate_keys(written, where=where)
+                check_line(written, where=where)
                 yield Placed(where=where, draft=from_json(ClaimDraft, written, where=where))
             except CaveatError as error:
                 faults += error.faults
