@@ -23,7 +23,6 @@ class _Known:
     estimate: Estimate | None
     provenance: Provenance
     lock: Lock | None
-    earlier_runs: int
     deploy_owner: str | None
 
     @property
@@ -40,7 +39,6 @@ def build_checklist(
     *,
     provenance: Provenance | None = None,
     lock: Lock | None = None,
-    earlier_runs: int = 0,
     deploy_owner: str | None = None,
 ) -> tuple[ChecklistItem, ...]:
     """Return every item of minimum reporting with its status, in the order of the paper's table.
@@ -48,7 +46,6 @@ def build_checklist(
     Args:
         provenance: where the responses came from; None means that nothing of it was stated.
         lock: the plan fixed before the run; None means that nothing shows θ and direction to have been fixed.
-        earlier_runs: runs under that lock that were recorded before this one.
         deploy_owner: who owns the specifications of P_deploy, and what is contested of them, in words; None means not stated.
     """
     known = _Known(
@@ -56,7 +53,6 @@ def build_checklist(
         estimate=estimate,
         provenance=provenance or Provenance(),
         lock=lock,
-        earlier_runs=earlier_runs,
         deploy_owner=deploy_owner,
     )
     answers = ((slug, answer(known)) for slug, answer in ITEMS.items())
@@ -120,11 +116,21 @@ def _invariance(known: _Known) -> Answer:
     return _reported("the scorer passed" if known.case.scoring.invariant else "the scorer failed")
 
 
+def _judge(known: _Known) -> Answer:
+    """A scorer's name is no uncertainty: what it is must be said, or that the scorer is deterministic and has none."""
+    if not known.has_scores:
+        return _not_applicable(_NO_REPLAY)
+    stated = known.provenance
+    if stated is None or not stated.judge:
+        return _missing("the judge, or the name of the scorer, is not stated")
+    if stated.judge_uncertainty:
+        return _reported(f"{stated.judge}: {stated.judge_uncertainty}")
+    return _missing(f"how far the scores of this scorer vary or err is not stated: {stated.judge}")
+
+
 def _fixed_before(known: _Known) -> Answer:
     if known.lock is not None:
-        runs = f"{known.earlier_runs} earlier run{'s' if known.earlier_runs > 1 else ''}"
-        repeated = f"; {runs} under it had been recorded when this one was, and the intervals do not allow for that"
-        return _reported("fixed by the lock that preceded the replay" + (repeated if known.earlier_runs else ""))
+        return _reported("fixed by the lock that preceded the replay")
     if not known.has_scores:
         return _not_applicable(_NO_REPLAY)
     return _missing("no lock shows that θ and the safety direction were fixed before the replay")
@@ -201,7 +207,7 @@ ITEMS: dict[str, Callable[[_Known], Answer]] = {
     "phi-test-and-phi-deploy": _from_estimate(lambda one: f"for {len(one.specs)} specification(s) of P_deploy"),
     "sample-sizes": _from_estimate(_describe_sizes),
     "intervals-and-method": _from_estimate(lambda one: f"level {one.level:g}; {one.specs[0].ed.method}"),
-    "judge-scoring-uncertainty": _stated(lambda one: one.judge, "the judge, or the name of the scorer, is not stated"),
+    "judge-scoring-uncertainty": _judge,
     "scorer-invariance-check": _invariance,
     "theta-and-direction-fixed-before-replay": _fixed_before,
     "endpoint-and-version-returned": _stated(

@@ -200,8 +200,8 @@ def is_observed(facts: Facts) -> bool:
 
 
 def has_departure(facts: Facts) -> bool:
-    """Behavioural evidence of departure on some items."""
-    return any(_is_on_behaviour(one) and one.kind is EvidenceKind.DEPARTURE for one in facts.evidence)
+    """Behavioural evidence of departure on some items, on the claim's model version: of another it says nothing here."""
+    return any(_is_on_behaviour(one) and one.kind is EvidenceKind.DEPARTURE and is_own_model(facts, one) for one in facts.evidence)
 
 
 def has_recognition(facts: Facts) -> bool:
@@ -227,11 +227,11 @@ def is_suspended(facts: Facts) -> bool:
 def is_direction_verified(facts: Facts) -> bool:
     """An evaluation documented as risk-amplifying (upper) or adverse (lower), verified on the claim's model version.
 
-    The card's figure, where there is one, must meet the bound.
+    The bound must be published, and the card's figure, where there is one, must meet it.
     """
     wanted = {Form.UPPER_BOUND: EvidenceKind.RISK_AMPLIFYING, Form.LOWER_BOUND: EvidenceKind.ADVERSE}.get(facts.form)
     documented = any(_is_on_behaviour(one) and one.verified and one.kind is wanted and is_own_model(facts, one) for one in facts.evidence)
-    return documented and not is_not_met_in_test(facts)
+    return documented and facts.theta is not None and not is_not_met_in_test(facts)
 
 
 def is_own_model(facts: Facts, evidence: Evidence) -> bool:

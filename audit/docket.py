@@ -93,7 +93,9 @@ def conclude(writer: Writer, file: AuditFile, scored: Scored | None) -> Conclude
 
     Raises:
         ConflictError: a locked audit without scores, a table with other P_deploy specifications than the lock names, other arms
-            than `test` and `deploy` under a lock, a run that begins after its import, or one that begins after its dates of access.
+            than `test` and `deploy` under a lock, a run that begins after its import, one that begins after its dates of access,
+            or a second table under one lock.
+        InputError: scores of a locked audit without the date of their run.
     """
     claim = get_claim(writer, file.audit.payload.claim)
     basis, post_hoc = _decide_basis(writer, file, scored)
@@ -113,6 +115,10 @@ def conclude(writer: Writer, file: AuditFile, scored: Scored | None) -> Conclude
     if known is not None:
         return Concluded(audit=file.audit.payload.audit, restriction=known, outcome=outcome, is_new=False)
     _check_access(scored)
+    if basis is Basis.REPLAY and file.results:
+        found = "has its outcome; a lock is for one, so that no later table can take its place"
+        advice = "give all tables of a replay in one import, or lock another audit"
+        raise ConflictError(Fault(code="audit-concluded", where=file.audit.payload.audit, found=found, advice=advice))
     result = _record_run(writer, file, scored, outcome) if basis is Basis.REPLAY and scored else None
     restriction = Restriction(
         audit=file.audit.payload.audit,
@@ -124,6 +130,7 @@ def conclude(writer: Writer, file: AuditFile, scored: Scored | None) -> Conclude
         post_hoc=post_hoc,
         estimate=None if result else outcome.estimate,
         table=_digest(scored),
+        scores=scored.table.content if scored else None,
         source=scored.source if scored else None,
         provenance=None if result or not scored else scored.provenance,
     )
@@ -159,17 +166,20 @@ def _decide_basis(view: View, file: AuditFile, scored: Scored | None) -> tuple[B
                 advice=f"caveat audit import {file.audit.payload.audit} TABLE --run-date DATE",
             )
         )
-    preceded = scored.started_at is not None and scored.started_at >= file.lock.entry.at
-    preceded = preceded and not _was_known(view, file, scored.table.sha256)
+    if scored.started_at is None:
+        found = "the plan is locked, and when the run began is not said; without it the outcome would be post hoc for good"
+        advice = "give the moment of the first response with --run-date, such as 2026-11-21T12:00:00Z"
+        raise InputError(Fault(code="run-date-missing", where=scored.source, found=found, advice=advice))
+    preceded = scored.started_at >= file.lock.entry.at and not _was_known(view, file, scored.table)
     return (Basis.REPLAY, False) if preceded else (Basis.REPORTED, True)
 
 
-def _was_known(view: View, file: AuditFile, table: str) -> bool:
-    """Tell whether an audit of the same claim, in any revision, held this very table before the lock of *file* was made."""
+def _was_known(view: View, file: AuditFile, table: ScoreTable) -> bool:
+    """Tell whether any audit of the registry held these very scores, in whatever file, before the lock of *file* was made."""
     locked = file.lock.entry.seq if file.lock else 0
-    audits = view.list_audits(claim=file.audit.payload.claim.partition("@")[0])
-    runs = (one.entry.seq for audit in audits for one in audit.runs if one.payload.table == table)
-    outcomes = (one.entry.seq for audit in audits for one in audit.restrictions if one.payload.table == table)
+    audits = view.list_audits()
+    runs = (one.entry.seq for audit in audits for one in audit.runs if one.payload.scores == table.content)
+    outcomes = (one.entry.seq for audit in audits for one in audit.restrictions if one.payload.scores == table.content)
     return any(seq < locked for seq in (*runs, *outcomes))
 
 
@@ -203,6 +213,7 @@ def _record_run(writer: Writer, file: AuditFile, scored: Scored, outcome: Outcom
         started_at=scored.started_at,
         status=RunStatus.COMPLETED,
         table=scored.table.sha256,
+        scores=scored.table.content,
         source=scored.source,
         responses=int((scored.table.excluded.codes == SCORED).sum()),
         excluded=_count_excluded(scored.table),
@@ -224,7 +235,6 @@ def _find_circumstances(view: View, file: AuditFile, scored: Scored | None, clai
     return Circumstances(
         provenance=scored.provenance if scored else None,
         lock=file.lock.payload if file.lock and locked else None,
-        earlier_runs=len(file.runs),
         deploy_owner=", ".join(owners) or None,
     )
 

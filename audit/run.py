@@ -32,8 +32,6 @@ class Circumstances:
     provenance: Provenance | None = None
     lock: Lock | None = None
     """The plan fixed before the run; None without."""
-    earlier_runs: int = 0
-    """Runs recorded under that lock before this one."""
     deploy_owner: str | None = None
     """Who owns the specifications of P_deploy, and what is contested of them, in words."""
 
@@ -61,8 +59,6 @@ def run_case(
     """
     known = circumstances or Circumstances()
     found = None if table is None else estimate(table, case.plan, range_=case.claim.property.range, test=arms[0], deploy=arms[1])
-    checklist = build_checklist(
-        case, found, provenance=known.provenance, lock=known.lock, earlier_runs=known.earlier_runs, deploy_owner=known.deploy_owner
-    )
+    checklist = build_checklist(case, found, provenance=known.provenance, lock=known.lock, deploy_owner=known.deploy_owner)
     classification = classify(case, found, basis=basis, post_hoc=post_hoc, checklist=checklist)
     return Outcome(estimate=found, classification=classification, restricted=restrict(case, classification, found, post_hoc=post_hoc))

@@ -11,6 +11,8 @@ from registry.errors import Fault, InputError
 from registry.records.authority import Authority, Role
 
 FILE_NAME = "registry.cfg"
+EXAMPLE = "EXAMPLE"
+"""The authority of demonstrations; what it says never leaves a registry."""
 DEFAULT_URL = "sqlite:///caveat.db"
 _LONGEST_LIMIT_S = 86_400
 _KNOWN = {"registry": {"url", "authority"}, "report": {"time_limit_s"}}
@@ -22,7 +24,7 @@ class Config:
 
     url: str = DEFAULT_URL
     """SQLAlchemy URL of the registry."""
-    authority: str = "EXAMPLE"
+    authority: str = EXAMPLE
     """Code of the authority in whose name statements are made."""
     time_limit_s: float = 120.0
     """Seconds that one supplement may take to lay out."""
@@ -35,8 +37,19 @@ class Config:
             raise ValueError(f"time_limit_s must be above 0 and at most {_LONGEST_LIMIT_S} seconds, got {self.time_limit_s}")
 
     def now(self) -> datetime:
-        """Return the time of this call in UTC, to the second."""
-        return self.epoch or datetime.now(UTC).replace(microsecond=0)
+        """Return the time of this call in UTC, to the second.
+
+        Raises:
+            InputError: a fixed clock (SOURCE_DATE_EPOCH) for another authority than EXAMPLE, whose statements never leave a registry:
+                a lock could be dated before scores that are known already.
+        """
+        if self.epoch is None:
+            return datetime.now(UTC).replace(microsecond=0)
+        if self.authority != EXAMPLE:
+            found = f"the clock is fixed, and statements of {self.authority} take the real one"
+            advice = f"unset it, or speak as {EXAMPLE}"
+            raise InputError(Fault(code="clock-fixed", where="SOURCE_DATE_EPOCH", found=found, advice=advice))
+        return self.epoch
 
 
 def read_config(folder: Path, environ: Mapping[str, str] = os.environ, *, url: str | None = None, authority: str | None = None) -> Config:
@@ -49,7 +62,7 @@ def read_config(folder: Path, environ: Mapping[str, str] = os.environ, *, url: s
     values = _read_file(path)
     chosen = {
         "url": url or environ.get("CAVEAT_REGISTRY") or values.get("url", DEFAULT_URL),
-        "authority": authority or environ.get("CAVEAT_AUTHORITY") or values.get("authority", "EXAMPLE"),
+        "authority": authority or environ.get("CAVEAT_AUTHORITY") or values.get("authority", EXAMPLE),
     }
     try:
         return Config(**chosen, time_limit_s=float(values.get("time_limit_s", "120")), epoch=_read_epoch(environ))

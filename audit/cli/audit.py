@@ -80,7 +80,7 @@ def import_(app: App, /, *, target: str, tables: tuple[Path, ...], **options: An
     """Record what an audit comes to.
 
     \b
-    caveat audit import AUD-… scores.csv --run-date 2026-11-21   scores of a locked audit: basis replay
+    caveat audit import AUD-… scores.csv --run-date 2026-11-21T12:00Z   scores of a locked audit: basis replay
     caveat audit import audit.yaml scores.csv                    scores that no lock preceded: basis reported
     caveat audit import audit.yaml                               retrospective: reported evidence alone
     """

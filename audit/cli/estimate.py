@@ -19,7 +19,13 @@ from registry.cli.app import App, pass_app
 @click.option("--margin", type=float, help="Materiality margin δ; default: 0.05 × range.")
 @click.option("--level", type=float, default=0.95, show_default=True, help="Nominal coverage of the intervals.")
 @click.option("--epsilon", type=float, help="ε of nED; default: 0.01 × range.")
-@click.option("--replicates", type=int, default=10_000, show_default=True, help="Bootstrap replicates.")
+@click.option(
+    "--replicates",
+    type=int,
+    default=10_000,
+    show_default=True,
+    help="Bootstrap replicates; for bands that come later, no method uses them yet.",
+)
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed of the bootstrap.")
 @click.option("--pointwise", is_flag=True, help="Give ED of every task too.")
 @pass_app

@@ -1,6 +1,7 @@
 """The score table: one entry per response, as arrays."""
 
 import hashlib
+import json
 from dataclasses import dataclass
 
 import numpy as np
@@ -77,3 +78,15 @@ class ScoreTable:
         if len(digests) == 1:
             return digests[0]
         return hashlib.sha256("".join(f"{digest}\n" for digest in digests).encode()).hexdigest()
+
+    @property
+    def content(self) -> str:
+        """Digest of the scores themselves, hexadecimal: the same for any file, format and order of rows."""
+        columns = (self.task, self.arm, self.spec, self.context, self.sample, self.excluded)
+        order = np.lexsort([column.codes for column in reversed(columns)])
+        total = hashlib.sha256()
+        for column in columns:
+            total.update(json.dumps(column.labels).encode())
+            total.update(column.codes[order].astype("<i4").tobytes())
+        total.update(np.nan_to_num(self.score[order], nan=0.0).astype("<f8").tobytes())
+        return total.hexdigest()

@@ -54,6 +54,8 @@ class Restriction(Record):
     """An estimate from scores that no lock preceded (basis `reported`); None when `result` holds it."""
     table: str | None = None
     """SHA-256 of the score table of that estimate."""
+    scores: str | None = None
+    """SHA-256 of the scores themselves, whatever file holds them and in whatever order."""
     source: str | None = None
     """File names of that score table."""
     provenance: Provenance | None = None

@@ -33,6 +33,8 @@ class Provenance(Record):
     """Where the system prompts are disclosed."""
     judge: str | None = None
     """Judge model and rubric; for a deterministic scorer its name."""
+    judge_uncertainty: str | None = None
+    """How far its scores vary and err: repeats, a labelled subset; for a deterministic scorer, its measured errors."""
     transcripts: str | None = None
     """SHA-256 of the stored responses."""
     corpus_tasks: int | None = None
@@ -60,6 +62,8 @@ class Run(Record):
     """SHA-256 of the score table's bytes, hexadecimal."""
     source: str
     """File name of the table."""
+    scores: str | None = None
+    """SHA-256 of the scores themselves, whatever file holds them and in whatever order."""
     responses: int
     """Scored responses."""
     excluded: tuple[ExcludedCount, ...] = ()

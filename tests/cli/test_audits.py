@@ -181,19 +181,43 @@ def test_arms_are_not_chosen_under_a_lock(caveat: Caveat, tmp_path: Path) -> Non
     assert "arms-differ-from-lock" in refused.err
 
 
-def test_a_second_run_under_a_lock_says_so(caveat: Caveat, tmp_path: Path) -> None:
-    """Scores that come in several goes are estimated one by one, and the later one tells of the earlier."""
+def test_a_lock_is_for_one_outcome(caveat: Caveat, tmp_path: Path) -> None:
+    """A later, smaller table cannot take the place of what was found."""
     claim, *_ = register(caveat, tmp_path)
     audit = caveat("audit", "lock", write_audit(tmp_path, claim), "--json").document["audit"]
-    notes = []
-    for share in (0.1, 0.4):
-        scores = write_scores(tmp_path / "scores.csv", test=0.05, deploy=share)
-        restriction = caveat("audit", "import", audit, scores, "--run-date", now(), "--json").document["restriction"]
-        checklist = {one["item"]: one["note"] for one in restriction["classification"]["checklist"]}
-        notes.append(checklist["theta-and-direction-fixed-before-replay"])
+    caveat("audit", "import", audit, write_scores(tmp_path / "scores.csv", test=0.05, deploy=0.4), "--run-date", now())
 
-    assert notes[0] == "fixed by the lock that preceded the replay"
-    assert "1 earlier run under it had been recorded when this one was" in notes[1]
+    refused = caveat("audit", "import", audit, write_scores(tmp_path / "few.csv", test=0.05, deploy=0.4, tasks=5), "--run-date", now())
+
+    assert refused.code == 2
+    assert "audit-concluded" in refused.err
+    assert caveat("claim", "show", claim, "--json").document["status"]["restriction"] == "withdrawn"
+
+
+def test_a_locked_audit_asks_when_the_run_began(caveat: Caveat, tmp_path: Path) -> None:
+    """Without the date the outcome would be post hoc for good, so nothing is recorded."""
+    claim, *_ = register(caveat, tmp_path)
+    audit = caveat("audit", "lock", write_audit(tmp_path, claim), "--json").document["audit"]
+
+    refused = caveat("audit", "import", audit, write_scores(tmp_path / "scores.csv", test=0.05, deploy=0.4))
+
+    assert refused.code == 2
+    assert "run-date-missing" in refused.err
+
+
+def test_scores_known_before_the_lock_stay_known_in_another_file(caveat: Caveat, tmp_path: Path) -> None:
+    """The same scores in another order are the same scores: a lock made after they were on record proves nothing."""
+    claim, *_ = register(caveat, tmp_path)
+    scores = write_scores(tmp_path / "scores.csv", test=0.05, deploy=0.4)
+    caveat("audit", "import", write_audit(tmp_path, claim), scores)
+    head, *rows = scores.read_text().splitlines()
+    (tmp_path / "again.csv").write_text("\n".join([head, *reversed(rows), ""]))
+    file = write_audit(tmp_path, claim, extra="question: once more?\n")
+    audit = caveat("audit", "lock", file, "--json").document["audit"]
+
+    restriction = caveat("audit", "import", audit, "again.csv", "--run-date", now(), "--json").document["restriction"]
+
+    assert (restriction["basis"], restriction["post_hoc"]) == ("reported", True)
 
 
 def test_a_run_counts_every_scored_response(caveat: Caveat, tmp_path: Path) -> None:

@@ -24,6 +24,7 @@ FULL = Provenance(
     budget_spent="200 calls",
     system_prompts="appendix A",
     judge="exact match",
+    judge_uncertainty="two repeats: 1 % of scores differ",
     corpus_tasks=40,
 )
 LOCK = Lock(
