@@ -41,7 +41,9 @@ def run(command: Path, *arguments: str, folder: Path) -> subprocess.CompletedPro
 def test_the_code_comes_from_the_wheel(command: Path, tmp_path: Path) -> None:
     """The test would prove nothing if the checkout answered."""
     python = command.read_text().splitlines()[0].removeprefix("#!")
-    found = subprocess.run([python, "-c", "import registry; print(registry.__file__)"], cwd=tmp_path, capture_output=True, text=True, check=True)
+    found = subprocess.run(
+        [python, "-c", "import registry; print(registry.__file__)"], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
 
     assert "site-packages" in found.stdout
     assert str(_ROOT) not in found.stdout
