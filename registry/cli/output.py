@@ -2,6 +2,7 @@
 
 import json
 import sys
+import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -54,7 +55,7 @@ def show(text: object) -> str:
 
 
 def _is_harmless(character: str) -> bool:
-    return character.isprintable() or character == "\n"
+    return character.isprintable() or character in "\n\t" or unicodedata.category(character) == "Zs"
 
 
 def fault_document(faults: Sequence[Fault]) -> dict[str, Any]:

@@ -20,6 +20,7 @@ from registry.store.writer import Writer
 
 _CHUNK = 2_000
 _MOST_FAULTS = 200
+_LONGEST_QUOTE = 20_000
 _IMPLIED = {Form.UPPER_BOUND: Relation.AT_MOST, Form.LOWER_BOUND: Relation.AT_LEAST}
 
 
@@ -314,6 +315,11 @@ def _check_words(draft: ClaimDraft, model: ModelRef, where: str) -> None:
     """Refuse what is there and says nothing: a blank quote, a model without a name."""
     words = {"quote": draft.quote, "model.developer": model.developer, "model.name": model.name, "model.version": model.version}
     blank = [Fault(code="not-valid", where=f"{where}.{name}", found="is blank") for name, text in words.items() if not text.strip()]
+    if len(draft.quote) > _LONGEST_QUOTE:
+        found = f"{len(draft.quote):,} characters; a claim has at most {_LONGEST_QUOTE:,}"
+        blank.append(
+            Fault(code="quotation-too-long", where=f"{where}.quote", found=found, advice="quote the sentence that makes the claim")
+        )
     if blank:
         raise InputError(blank)
 

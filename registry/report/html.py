@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import segno
-from jinja2 import Environment, FileSystemLoader, StrictUndefined, pass_context
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, Undefined, pass_context
 from jinja2.runtime import Context
 from markupsafe import Markup, escape
 
@@ -146,11 +146,11 @@ def _environment(covers: Covers | None) -> Environment:
     def finalize(context: Context, value: Any) -> Any:
         if isinstance(value, Markup):
             return value
-        if isinstance(value, str):
-            return show_text(value, covers=covers)
         if isinstance(value, float):
             return _write_pixel(context.name, value)
-        return value
+        if value is None or isinstance(value, (bool, int, Undefined)):
+            return value
+        return show_text(str(value), covers=covers)
 
     environment = Environment(
         loader=FileSystemLoader(find_resource(_FOLDER)),

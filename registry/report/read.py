@@ -61,13 +61,18 @@ def _read_attachment(data: bytes, where: str) -> bytes:
                 raise InputError(Fault(code="not-a-supplement", where=where, found=found))
             return bytes(pdf.attachments[ATTACHMENT].get_file().read_bytes())
     except pikepdf.PdfError as error:
-        raise InputError(Fault(code="file-not-readable", where=where, found=f"not a PDF that can be read: {error}")) from error
+        raise InputError(Fault(code="file-not-readable", where=where, found=f"not a PDF that can be read: {_shorten(error)}")) from error
 
 
 def _read_schema(text: bytes, where: str) -> str | None:
     try:
         document = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise InputError(Fault(code="not-json", where=where, found=str(error))) from error
+        raise InputError(Fault(code="not-json", where=where, found=_shorten(error))) from error
     schema = document.get("schema") if isinstance(document, dict) else None
     return schema if isinstance(schema, str) else None
+
+
+def _shorten(error: Exception) -> str:
+    """What a library says of the file, without what it says of itself."""
+    return re.sub(r"<_io\.BytesIO[^>]*>:? ?", "", str(error)).partition(";")[0]

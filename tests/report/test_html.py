@@ -14,9 +14,11 @@ from jinja2 import UndefinedError
 from tinyhtml5.parser import HTMLParser
 
 from registry.records.supplement import CardSupplement, Supplement
+from registry.report.assemble import assemble_claim
 from registry.report.html import Medium, _environment, build_html, render_html
 from registry.report.wording import _WORDS, get_words
-from tests.report.dossiers import EVERY
+from tests.report.builders import MADE_AT
+from tests.report.dossiers import EVERY, inverted
 from tests.report.hostile import HOSTILE
 
 NAMESPACE = "{http://www.w3.org/1999/xhtml}"
@@ -244,3 +246,17 @@ def test_the_card_s_own_number_keeps_its_digits(supplements: Mapping[str, Supple
     html = render_html(replace(supplements["reported"], claim=replace(claim, payload=exact))).decode()
 
     assert ">0.0865731<" in html
+
+
+def test_records_pass_through_the_filter_too() -> None:
+    """A model's name is printed from its record, and its control characters are as visible as those of any text."""
+    dossier = inverted()
+    claim = dossier.current
+    model = replace(claim.payload.model, name="m\x1b\u202e")
+    renamed = replace(claim, payload=replace(claim.payload, model=model))
+
+    html = render_html(assemble_claim(replace(dossier, revisions=(renamed,)), made_at=MADE_AT)).decode()
+
+    visible = html.partition('<script type="application/json"')[0]
+    assert "\x1b" not in visible
+    assert "\u202e" not in visible
