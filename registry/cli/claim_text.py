@@ -9,7 +9,8 @@ from rich.table import Table
 from registry.cli.output import build_table, show
 from registry.codec.documents import to_document
 from registry.records.claim import ClaimRevision
-from registry.records.dossier import AuditFile, Dossier, Status
+from registry.records.dossier import AuditFile, Dossier
+from registry.records.status import Status
 from registry.store.summary import ClaimSummary
 
 _WIDEST_QUOTE = 70

@@ -1,7 +1,6 @@
 """Everything a registry knows of one claim, as of one log entry: what a supplement is assembled from."""
 
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import Generic, TypeVar
 
 from registry.records.audit import Audit, EvidenceStatement, Result
@@ -15,6 +14,7 @@ from registry.records.record import Record
 from registry.records.restriction import Restriction
 from registry.records.spec import SpecVersion
 from registry.records.statement import Entry, Payload
+from registry.records.status import Status
 from registry.records.trial import Run
 
 Said = TypeVar("Said", bound=Payload)
@@ -26,63 +26,6 @@ class Recorded(Record, Generic[Said]):
 
     entry: Entry
     payload: Said
-
-
-class Lifecycle(StrEnum):
-    """Where a claim is in its life."""
-
-    RESERVED = "reserved"
-    REGISTERED = "registered"
-    PUBLISHED = "published"
-    SUPERSEDED = "superseded"
-    WITHDRAWN = "withdrawn"
-    REJECTED = "rejected"
-
-
-class Dispute(StrEnum):
-    """Whether somebody objects."""
-
-    UNDISPUTED = "undisputed"
-    CONTESTED = "contested"
-    """At least one contestation is open, answered or escalated."""
-    UPHELD = "upheld"
-    """A contestation was upheld and none is open."""
-
-
-class Staleness(StrEnum):
-    """Whether what was audited is still what is there."""
-
-    CURRENT = "current"
-    POTENTIALLY_STALE = "potentially_stale"
-
-
-class RestrictionStatus(StrEnum):
-    """What the latest audit left of the claim."""
-
-    UNAUDITED = "unaudited"
-    UNRESTRICTED = "unrestricted"
-    """Stable in its own form."""
-    RESTRICTED = "restricted"
-    """Degraded."""
-    SUSPENDED = "suspended"
-    """Inverted as candidate or structural risk: not to be relied on before a replay."""
-    WITHDRAWN = "withdrawn"
-    """Inverted, established."""
-    UNDETERMINED = "undetermined"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Status(Record):
-    """A claim's four independent axes, derived when read."""
-
-    lifecycle: Lifecycle
-    dispute: Dispute
-    staleness: Staleness
-    restriction: RestrictionStatus
-    stale_because: tuple[str, ...] = ()
-    """Each reason in a sentence; empty when current."""
-    superseded_by: str | None = None
-    """The claim that took its place."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

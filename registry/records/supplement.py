@@ -13,7 +13,7 @@ from registry.records.audit import Audit, EvidenceStatement, Independence, Resul
 from registry.records.authority import Role
 from registry.records.claim import ClaimEvent, ClaimRelation, ClaimRevision, Form, QuoteStatus
 from registry.records.classification import ClaimClass, Mode, Standing
-from registry.records.dossier import ContestationFile, Recorded, RestrictionStatus, Status
+from registry.records.dossier import ContestationFile, Recorded
 from registry.records.estimate import Estimate, SpecEstimate
 from registry.records.evidence import Access, Layer
 from registry.records.plan import Lock
@@ -21,6 +21,7 @@ from registry.records.record import Record
 from registry.records.restriction import Restriction
 from registry.records.spec import PropertySpec, SpecVersion
 from registry.records.statement import Entry
+from registry.records.status import RestrictionStatus, Status
 from registry.records.trial import Provenance, Run
 
 

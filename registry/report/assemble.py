@@ -7,11 +7,12 @@ from registry.errors import ConflictError, Fault
 from registry.records.card import Card
 from registry.records.claim import Form
 from registry.records.classification import Basis, ItemStatus
-from registry.records.dossier import AuditFile, ContestationFile, Dispute, Dossier, Recorded, RestrictionStatus, Staleness
+from registry.records.dossier import AuditFile, ContestationFile, Dossier, Recorded
 from registry.records.estimate import SpecEstimate
 from registry.records.evidence import Access, Layer
 from registry.records.restriction import Restriction
 from registry.records.spec import PropertySpec
+from registry.records.status import Dispute, RestrictionStatus, Staleness
 from registry.records.supplement import (
     AuditPart,
     AuditSummary,

@@ -9,10 +9,10 @@ from registry.records.case import Infeasible
 from registry.records.claim import ClaimEventKind, ClaimRelationKind, Direction, Form, PropertyClass, QuoteStatus, Relation
 from registry.records.classification import Basis, ClaimClass, ItemStatus, Mode, Standing
 from registry.records.contestation import ContestationStep
-from registry.records.dossier import Dispute, Lifecycle, RestrictionStatus, Staleness
 from registry.records.evidence import Access, Effect, EvidenceKind, Layer, Sign
 from registry.records.plan import ContextDesign
 from registry.records.spec import ScoringMethod
+from registry.records.status import Dispute, Lifecycle, RestrictionStatus, Staleness
 from registry.records.supplement import Section, SpecRole
 from registry.records.trial import RunStatus
 

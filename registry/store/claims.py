@@ -6,8 +6,8 @@ from typing import Any
 from sqlalchemy import ColumnElement, Select, and_, exists, func, or_, select
 
 from registry.records.claim import Form
-from registry.records.dossier import Status
 from registry.records.model import ModelRef
+from registry.records.status import Status
 from registry.store.facts import FactFinder, Head, Reference
 from registry.store.reader import CHUNK, Reader
 from registry.store.summary import ClaimSummary

@@ -9,8 +9,8 @@ from sqlalchemy import Select, Table, func, select
 from registry.records.claim import ClaimEventKind
 from registry.records.classification import ClaimClass, Standing
 from registry.records.contestation import ContestationStep
-from registry.records.dossier import Status
 from registry.records.model import ModelRef
+from registry.records.status import Status
 from registry.store.reader import CHUNK, Reader
 from registry.store.status import Facts, derive_status
 from registry.store.tables import (

@@ -7,7 +7,7 @@ from typing import assert_never
 from registry.records.claim import ClaimEventKind
 from registry.records.classification import ClaimClass, Standing
 from registry.records.contestation import ContestationStep
-from registry.records.dossier import Dispute, Lifecycle, RestrictionStatus, Staleness, Status
+from registry.records.status import Dispute, Lifecycle, RestrictionStatus, Staleness, Status
 
 _AFTER = {
     ClaimEventKind.PUBLISH: Lifecycle.PUBLISHED,

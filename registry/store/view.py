@@ -8,12 +8,13 @@ from registry.errors import Fault, InputError, NotFoundError
 from registry.records.authority import Authority
 from registry.records.card import Card
 from registry.records.claim import ClaimRevision
-from registry.records.dossier import AuditFile, ContestationFile, Dossier, Recorded, Status
+from registry.records.dossier import AuditFile, ContestationFile, Dossier, Recorded
 from registry.records.identifier import Identifier, Kind, parse_identifier
 from registry.records.model import ModelRef, ModelVersion
 from registry.records.publication import Publication
 from registry.records.spec import SpecKind, SpecVersion
 from registry.records.statement import Payload
+from registry.records.status import Status
 from registry.store import claims, dossiers
 from registry.store.facts import FactFinder
 from registry.store.reader import CHUNK, Reader

@@ -26,16 +26,7 @@ from registry.records.classification import (
     ItemStatus,
     ReadingVerdict,
 )
-from registry.records.dossier import (
-    AuditFile,
-    Dispute,
-    Dossier,
-    Lifecycle,
-    Recorded,
-    RestrictionStatus,
-    Staleness,
-    Status,
-)
+from registry.records.dossier import AuditFile, Dossier, Recorded
 from registry.records.estimate import (
     Bounded,
     Counts,
@@ -54,6 +45,7 @@ from registry.records.plan import Lock, Plan
 from registry.records.restriction import RestrictedClaim, Restriction
 from registry.records.spec import ContextItem, ContextSpec, PropertySpec, ScoringMethod, ScoringSpec, SpecKind, SpecVersion
 from registry.records.statement import KINDS, Entry, Payload, Statement
+from registry.records.status import Dispute, Lifecycle, RestrictionStatus, Staleness, Status
 from registry.records.trial import ExcludedCount, Provenance, Run, RunStatus
 from registry.report.wording import ITEMS
 

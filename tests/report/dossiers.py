@@ -14,13 +14,7 @@ from registry.records.classification import (
     Standing,
 )
 from registry.records.contestation import Contestation, ContestationEvent, ContestationStep
-from registry.records.dossier import (
-    ContestationFile,
-    Dispute,
-    Dossier,
-    RestrictionStatus,
-    Staleness,
-)
+from registry.records.dossier import ContestationFile, Dossier
 from registry.records.estimate import (
     Counts,
     EstimateWarning,
@@ -29,6 +23,7 @@ from registry.records.evidence import Access, Effect, Evidence, EvidenceKind, Fi
 from registry.records.identifier import Kind, format_identifier
 from registry.records.model import ModelRef
 from registry.records.restriction import RestrictedClaim, TextEdit
+from registry.records.status import Dispute, RestrictionStatus, Staleness
 from tests.report.builders import (
     CHECKLIST_ITEMS,
     Log,

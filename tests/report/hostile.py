@@ -9,14 +9,12 @@ from registry.records.classification import (
     Mode,
     Standing,
 )
-from registry.records.dossier import (
-    Dossier,
-    RestrictionStatus,
-)
+from registry.records.dossier import Dossier
 from registry.records.estimate import (
     EstimateWarning,
 )
 from registry.records.restriction import RestrictedClaim
+from registry.records.status import RestrictionStatus
 from tests.report.builders import (
     Log,
     audit_file,

@@ -13,11 +13,9 @@ from registry.records.classification import (
     ClaimClass,
     Mode,
 )
-from registry.records.dossier import (
-    Dossier,
-    RestrictionStatus,
-)
+from registry.records.dossier import Dossier
 from registry.records.restriction import RestrictedClaim
+from registry.records.status import RestrictionStatus
 from tests.report.builders import (
     CLAIM,
     Log,

@@ -8,8 +8,8 @@ import pytest
 from registry.codec.documents import from_document, to_document
 from registry.errors import ConflictError
 from registry.records.classification import ClaimClass
-from registry.records.dossier import RestrictionStatus
 from registry.records.evidence import Access, Layer
+from registry.records.status import RestrictionStatus
 from registry.records.supplement import CardSupplement, Section, SpecRole, Supplement
 from registry.report.assemble import assemble_claim
 from tests.report.builders import CLAIM, MADE_AT

@@ -8,9 +8,9 @@ import pytest
 from registry.records.claim import ClaimEvent, ClaimEventKind, Form, Relation
 from registry.records.classification import Basis, ClaimClass, Mode, Standing
 from registry.records.contestation import Contestation, ContestationEvent, ContestationStep
-from registry.records.dossier import Dispute, Lifecycle, RestrictionStatus, Staleness
 from registry.records.identifier import Kind
 from registry.records.model import ModelRef, ModelVersion
+from registry.records.status import Dispute, Lifecycle, RestrictionStatus, Staleness
 from registry.store.ledger import Ledger
 from registry.store.writer import Writer
 from tests.store import builders as make
