@@ -20,7 +20,7 @@ from registry.store.writer import Writer
 
 _CHUNK = 2_000
 _MOST_FAULTS = 200
-_LONGEST_QUOTE = 20_000
+_LONGEST_QUOTE = 100_000
 _IMPLIED = {Form.UPPER_BOUND: Relation.AT_MOST, Form.LOWER_BOUND: Relation.AT_LEAST}
 
 
