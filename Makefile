@@ -15,7 +15,8 @@ help:  ## say what can be made
 
 $(READY): pyproject.toml tools/system-packages.sh
 	@tools/system-packages.sh
-	@test -x $(VENV)/bin/python || $(PYTHON) -m venv $(VENV) || $(PYTHON) -m virtualenv $(VENV)
+	@test -x $(VENV)/bin/pip || $(PYTHON) -m venv $(VENV) 2>/dev/null || { rm -rf $(VENV); $(PYTHON) -m venv --without-pip $(VENV) && \
+		$(PYTHON) -m pip --python $(VENV)/bin/python install --quiet pip; }
 	@echo "installing Caveat and what it needs into $(VENV) (a minute or two the first time)"
 	@$(PIP) install --quiet --upgrade "pip>=25.1"
 	@$(PIP) install --quiet --editable . --group dev

@@ -4,7 +4,8 @@
 set -u
 
 need=""
-python3 -c "import ensurepip, venv" 2>/dev/null || need="$need python3-venv"
+# Debian's python3 comes without ensurepip; a pip of the system serves as well.
+python3 -c "import ensurepip" 2>/dev/null || python3 -m pip --version >/dev/null 2>&1 || need="$need python3-venv"
 
 has_library() { python3 -c "import ctypes, sys; ctypes.CDLL(sys.argv[1])" "$1" 2>/dev/null; }
 has_library libpango-1.0.so.0 || need="$need libpango-1.0-0"
