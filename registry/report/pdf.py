@@ -75,7 +75,7 @@ def _engine() -> _Engine:
     try:
         engine = _Engine()
     except OSError as error:
-        raise UnavailableError(_missing_library(str(error).splitlines()[0])) from error
+        raise UnavailableError(_missing_library(str(error).splitlines()[0].partition(":")[0])) from error
     from weasyprint.pdf.fonts import harfbuzz_subset  # noqa: PLC0415  (importable once the engine stands)
 
     if not harfbuzz_subset:
