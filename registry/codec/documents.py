@@ -36,11 +36,6 @@ def to_document(record: object) -> dict[str, Any]:
     return document
 
 
-def to_document_as(noun: type[Noun], record: Noun) -> Any:
-    """Return *record* as a JSON document, read as *noun* (needed for generic records)."""
-    return _adapter(noun).dump_python(record, mode="json")
-
-
 def from_document(noun: type[Noun], document: Json, *, where: str) -> Noun:
     """Return the *noun* that *document* describes.
 

@@ -11,9 +11,9 @@ from registry.codec.statements import decode_statement, encode_statement
 from registry.errors import InputError
 from registry.records.authority import Authority, Role
 from registry.records.case import Case
+from registry.records.claim import Reported
 from registry.records.draft import AuditDraft, ClaimsFile
 from registry.records.evidence import Effect, Evidence, EvidenceKind, Finding, Layer, Sign
-from registry.records.interval import Interval
 from registry.records.statement import PAYLOADS, Statement
 
 NUMBERS = floats(allow_nan=False, allow_infinity=False)
@@ -72,7 +72,7 @@ def test_all_faults_come_at_once_with_their_paths() -> None:
 def test_rules_of_a_record_are_faults_of_its_document() -> None:
     """What `__post_init__` refuses is told with its path, in its words."""
     with pytest.raises(InputError, match="low must not exceed high, got 2.0 and 1.0"):
-        from_document(Interval, {"low": 2, "high": 1, "level": 0.95}, where="x")
+        from_document(Reported, {"value": 1.5, "low": 2, "high": 1}, where="x")
 
 
 @pytest.mark.parametrize("noun", [*PAYLOADS.values(), ClaimsFile, AuditDraft, Case])
@@ -87,4 +87,4 @@ def test_every_noun_has_a_json_schema(noun: type) -> None:
 def test_true_is_not_a_number() -> None:
     """A boolean where a number is expected is refused, not read as 1."""
     with pytest.raises(InputError, match="valid number"):
-        from_document(Interval, {"low": True, "high": 1, "level": 0.95}, where="x")
+        from_document(Reported, {"value": True}, where="x")
