@@ -1,0 +1,40 @@
+"""The demo: what it says of real published cases and of the recorded replay, and that it says it twice."""
+
+import hashlib
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Caveat
+
+OUTCOMES = [
+    ("degraded", None, "reported"),
+    ("undetermined", None, "reported"),
+    ("inverted", "candidate", "reported"),
+    ("inverted", "candidate", "reported"),
+    ("degraded", None, "reported"),
+    ("undetermined", None, "reported"),
+    ("undetermined", None, "reported"),
+    ("undetermined", None, "reported"),
+]
+
+
+def digests(folder: Path) -> dict[str, str]:
+    """Return the digest of each file in *folder*."""
+    return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in sorted(folder.iterdir())}
+
+
+@pytest.mark.slow
+def test_the_demo_tells_the_same_story_twice(caveat: Caveat, tmp_path: Path) -> None:
+    """The paper's cases and the recorded replay come out as they must; a second run records nothing and draws the same bytes."""
+    first = caveat("demo", "-o", "demo", "--json")
+    size = caveat("log", "show", "--registry", f"sqlite:///{tmp_path}/demo/caveat.db", "--json").document["size"]
+    drawn = digests(tmp_path / "demo" / "supplements")
+
+    second = caveat("demo", "-o", "demo", "--json")
+
+    assert first.code == second.code == 0, first.err
+    assert [(one["class"], one["standing"], one["basis"]) for one in first.document["audits"]] == OUTCOMES
+    assert caveat("log", "show", "--registry", f"sqlite:///{tmp_path}/demo/caveat.db", "--json").document["size"] == size
+    assert digests(tmp_path / "demo" / "supplements") == drawn
+    assert len(drawn) == 3 * 14

@@ -1,0 +1,95 @@
+"""Supplements by the command line: drawn, read back, checked, given out."""
+
+import json
+from pathlib import Path
+
+from tests.cli.conftest import Caveat
+from tests.cli.scenario import register, write_audit, write_scores
+
+
+def audit_first_claim(caveat: Caveat, folder: Path) -> str:
+    """Register the card and audit its first claim with unlocked scores; return its reference."""
+    claim, *_ = register(caveat, folder)
+    scores = write_scores(folder / "scores.csv", test=0.05, deploy=0.4)
+    assert caveat("audit", "import", write_audit(folder, claim), scores).code == 0
+    return claim
+
+
+def test_a_file_read_back_draws_the_same_bytes(caveat: Caveat, tmp_path: Path) -> None:
+    """PDF, HTML and JSON each carry the record they were drawn from."""
+    claim = audit_first_claim(caveat, tmp_path)
+    caveat("report", claim, "-o", "first")
+    first = {path.suffix: path for path in (tmp_path / "first").iterdir()}
+
+    for source in first.values():
+        assert caveat("report", "--from", source, "-o", source.suffix).code == 0
+        for path in first.values():
+            assert (tmp_path / source.suffix / path.name).read_bytes() == path.read_bytes()
+
+
+def test_only_the_formats_asked_for_are_drawn(caveat: Caveat, tmp_path: Path) -> None:
+    """Without a choice all three, with one that one."""
+    claim = audit_first_claim(caveat, tmp_path)
+
+    caveat("report", claim, "--html", "-o", "out")
+
+    assert [path.suffix for path in (tmp_path / "out").iterdir()] == [".html"]
+
+
+def test_a_card_brings_its_claims(caveat: Caveat, tmp_path: Path) -> None:
+    """The card supplement and one of each claim, audited or not; what was not audited is said."""
+    audit_first_claim(caveat, tmp_path)
+    card = caveat("card", "list", "--json").document["cards"][0]["card"]
+
+    caveat("report", card, "--json", "-o", "out")
+
+    documents = [json.loads(path.read_text()) for path in sorted((tmp_path / "out").iterdir())]
+    assert sorted(one["schema"] for one in documents) == ["caveat/card-supplement/1", *["caveat/supplement/1"] * 3]
+    card_document = next(one for one in documents if one["schema"] == "caveat/card-supplement/1")
+    assert [row["class"] for row in card_document["claims"]].count(None) == 2
+
+
+def test_a_supplement_as_of_an_earlier_entry_is_the_earlier_one(caveat: Caveat, tmp_path: Path) -> None:
+    """What was printed then can be printed again, byte for byte, after the registry has gone on."""
+    claim = audit_first_claim(caveat, tmp_path)
+    caveat("report", claim, "-o", "then")
+    size = caveat("log", "show", "--json").document["size"]
+    caveat("claim", "withdraw", claim.partition("@")[0], "--reason", "retracted")
+
+    caveat("report", claim, "--as-of", str(size), "-o", "again")
+    caveat("report", claim, "-o", "now")
+
+    for path in (tmp_path / "then").iterdir():
+        assert (tmp_path / "again" / path.name).read_bytes() == path.read_bytes()
+        assert (tmp_path / "now" / path.name).read_bytes() != path.read_bytes()
+
+
+def test_publishing_is_recorded_once(caveat: Caveat, tmp_path: Path) -> None:
+    """The digests of what was given out stand in the log, with the digest of the record."""
+    claim = audit_first_claim(caveat, tmp_path)
+    size = caveat("log", "show", "--json").document["size"]
+
+    caveat("report", claim, "--json", "--html", "-o", "out", "--publish", "--as-of", str(size))
+    caveat("report", claim, "--json", "--html", "-o", "out", "--publish", "--as-of", str(size))
+
+    entries = caveat("log", "show", "--start", str(size + 1), "--json").document["entries"]
+    assert [one["payload"]["format"] for one in entries] == ["html", "json"]
+    assert len({one["payload"]["record"] for one in entries}) == 1
+
+
+def test_verify_tells_an_altered_file(caveat: Caveat, tmp_path: Path) -> None:
+    """A changed byte of the page is seen without a registry; a changed record is seen with one."""
+    claim = audit_first_claim(caveat, tmp_path)
+    caveat("report", claim, "--html", "--json", "-o", "out")
+    html, record = sorted((tmp_path / "out").iterdir())
+
+    sound = caveat("verify", html, record, "--json")
+    html.write_bytes(html.read_bytes().replace(b"Restricted claim", b"Confirmed claim!", 1))
+    record.write_bytes(record.read_bytes().replace(b"schemes in 5 %", b"schemes in 1 %"))
+    altered = caveat("verify", html, record, "--json")
+
+    assert sound.code == 0
+    assert altered.code == 1
+    answers = [{check["name"]: check["answer"] for check in one["checks"]} for one in altered.document["files"]]
+    assert answers[0]["bytes"] == "no"
+    assert answers[1]["registry"] == "no"

@@ -1,0 +1,92 @@
+"""Records refuse what cannot be."""
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+
+import pytest
+
+from registry.records.authority import Authority, Role
+from registry.records.case import CaseClaim, Deployment
+from registry.records.claim import (
+    ClaimEvent,
+    ClaimEventKind,
+    ClaimRelation,
+    ClaimRelationKind,
+    Direction,
+    Form,
+    PropertyClass,
+    Relation,
+    Reported,
+    check_form,
+)
+from registry.records.classification import Classification
+from registry.records.contestation import Contestation
+from registry.records.estimate import Bounded
+from registry.records.evidence import Access, Evidence, Finding, Layer
+from registry.records.plan import Plan
+from registry.records.spec import PropertySpec, SpecKind, SpecVersion
+from registry.records.statement import KINDS, PAYLOADS, Statement
+
+PROPERTY = PropertySpec(name="x", class_=PropertyClass.CAPABILITY, range=(0, 1), direction=Direction.NOT_SAFETY)
+CLAIM = "CLM-EXAMPLE-2026-0001-T"
+
+
+@pytest.mark.parametrize(
+    ("build", "why"),
+    [
+        (lambda: Authority(code="aisi", name="x", role=Role.LAB), "capital letters"),
+        (lambda: Bounded(value=1, low=0, high=None), "together"),
+        (lambda: Bounded(value=1, low=2, high=1), "must not exceed"),
+        (lambda: CaseClaim(form=Form.PREVALENCE, property=PROPERTY, theta=0.1), "neither relation nor theta"),
+        (lambda: CaseClaim(form=Form.THRESHOLD, property=PROPERTY), "needs its relation"),
+        (lambda: CaseClaim(form=Form.UPPER_BOUND, property=PROPERTY, relation=Relation.AT_LEAST), "has the relation <="),
+        (lambda: ClaimEvent(claim=CLAIM, event=ClaimEventKind.SUPERSEDE, reason="x"), "successor"),
+        (lambda: ClaimEvent(claim=CLAIM, event=ClaimEventKind.WITHDRAW), "needs a reason"),
+        (lambda: ClaimRelation(claim=CLAIM, relation=ClaimRelationKind.ALIAS, other=CLAIM), "itself"),
+        (lambda: Classification(readings=(), inversion_margin=None, checklist=()), "at least one reading"),
+        (lambda: Contestation(contestation="CON-…", target=CLAIM, by="LAB", grounds=" "), "grounds"),
+        (lambda: Deployment(defensible=False), "infeasible"),
+        (lambda: Evidence(layer=Layer.LATENT, access=Access.WITHHELD, finding=Finding(value=1, unit="share")), "no finding"),
+        (lambda: Plan(level=0.4), "level must lie"),
+        (lambda: Plan(margin=0), "margin must be above 0"),
+        (lambda: Plan(replicates=0), "replicates"),
+        (lambda: PropertySpec(name="x", class_=PropertyClass.CAPABILITY, range=(1, 1), direction=Direction.NOT_SAFETY), "low to high"),
+        (lambda: Reported(value=1, low=2, high=1), "must not exceed"),
+        (lambda: SpecVersion(spec="PRP-…", kind=SpecKind.PROPERTY, slug="x", version=1, owner="LAB"), "body or a commitment"),
+        (lambda: SpecVersion(spec="PRP-…", kind=SpecKind.PROPERTY, slug="x", version=2, owner="LAB", body=PROPERTY), "reason"),
+    ],
+)
+def test_what_cannot_be_is_refused_with_its_rule(build: Callable[[], object], why: str) -> None:
+    """Each rule speaks for itself, so that a fault of a file can repeat its words."""
+    with pytest.raises(ValueError, match=why):
+        build()
+
+
+@pytest.mark.parametrize(
+    ("form", "relation", "theta", "why"),
+    [
+        (Form.THRESHOLD, None, 0.1, "needs its relation"),
+        (Form.PREVALENCE, Relation.AT_MOST, None, "not to prevalence"),
+        (Form.UPPER_BOUND, Relation.AT_LEAST, 0.1, "upper bound"),
+        (Form.LOWER_BOUND, Relation.AT_MOST, 0.1, "lower bound"),
+        (Form.EXISTENCE, None, 0.1, "not to existence"),
+    ],
+)
+def test_form_relation_and_theta_go_together(form: Form, relation: Relation | None, theta: float | None, why: str) -> None:
+    """Method section 2."""
+    with pytest.raises(ValueError, match=why):
+        check_form(form, relation, theta)
+
+
+def test_a_threshold_may_be_unpublished() -> None:
+    """Common in real cards."""
+    check_form(Form.THRESHOLD, Relation.AT_MOST, None)
+
+
+def test_kinds_and_payloads_are_one_to_one() -> None:
+    """A statement's kind follows from its payload."""
+    assert {KINDS[noun] for noun in PAYLOADS.values()} == set(PAYLOADS)
+    payload = Authority(code="LAB", name="x", role=Role.LAB)
+    statement = Statement(actor="LAB", at=datetime(2026, 11, 21, tzinfo=UTC), payload=payload, salt="0" * 32)
+
+    assert PAYLOADS[statement.kind] is Authority
