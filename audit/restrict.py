@@ -6,7 +6,7 @@ from audit.sentences import Wording, get_wording
 from audit.wording import CONDITIONAL, NOT_MET, POST_HOC, join
 from registry.records.case import Case
 from registry.records.claim import Form, Relation
-from registry.records.classification import Classification, ReadingVerdict, Standing
+from registry.records.classification import ClaimClass, Classification, ReadingVerdict, Standing
 from registry.records.estimate import Bounded, Estimate, SpecEstimate
 from registry.records.restriction import RestrictedClaim
 
@@ -49,22 +49,25 @@ def restrict(case: Case, classification: Classification, estimate: Estimate | No
 
 
 def _scope(original: str, case: Case, primary: ReadingVerdict, wording: Wording) -> str:
-    """The claim's own words, kept as far as they stand: a reader then sees in the redline just what was taken from them.
-
-    A claim that its own evaluation does not meet keeps none of them.
-    """
+    """The claim's own words, kept as far as they stand: a reader then sees in the redline just what was taken from them."""
     if wording.stands:
         return original
-    if primary.not_met_in_test:
+    if _is_struck(primary):
         return ""
     model = f", for {case.claim.model}" if case.claim.model else ""
     end = "" if original.rstrip()[-1:] in (".", "!", "?") else "."
     return f"In the evaluated contexts only{model}: {original.rstrip()}{end}"
 
 
+def _is_struck(primary: ReadingVerdict) -> bool:
+    """Whether nothing of the claim's own words stands: its own evaluation does not meet it, or it is shown to fail in deployment."""
+    fails = primary.class_ is ClaimClass.INVERTED and primary.standing is Standing.ESTABLISHED
+    return primary.not_met_in_test or fails
+
+
 def _shorten(wording: Wording, filled: list[str], primary: ReadingVerdict) -> list[str]:
     """What page one says after the claim's own words: where these already give the test side, it is not said twice."""
-    if primary.not_met_in_test:
+    if _is_struck(primary):
         return filled
     left_out = {"{test_figure}", "{evaluated_only}"}
     if primary.rule != "ed-wholly-outside":

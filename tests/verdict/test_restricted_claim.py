@@ -41,12 +41,21 @@ def test_a_stable_claim_keeps_its_words() -> None:
     assert "could behave otherwise and not have been drawn" in text
 
 
-def test_an_inverted_claim_keeps_its_words_for_the_evaluated_contexts_only() -> None:
-    """The redline then shows just what was taken from it: its scope, and the statement on deployment."""
+def test_an_inverted_claim_keeps_none_of_its_words() -> None:
+    """It is shown to fail in deployment, so the redline strikes it whole; what was measured on both sides takes its place."""
     estimate = build_estimate()
     text = restrict(QUOTED, classify(QUOTED, estimate), estimate)
 
     assert text.original == "Scheming stays at or below {10} %."
+    assert "Scheming stays" not in text.restricted
+    assert text.restricted.endswith(text.withdrawn[-1])
+
+
+def test_a_suspended_claim_keeps_its_words_for_the_evaluated_contexts_only() -> None:
+    """The redline then shows just what was taken from it: its scope, and the statement on deployment."""
+    estimate = build_estimate()
+    text = restrict(QUOTED, classify(QUOTED, estimate, basis=Basis.REPORTED), estimate)
+
     assert text.restricted.startswith(
         "In the evaluated contexts only, for EXAMPLE m 1: Scheming stays at or below {10} %. Under deployment"
     )
