@@ -2,7 +2,8 @@
 
 Tokens are words (also such as `deployment-like` and `2.1-2026-09-30`), numbers with their sign, decimals and percent sign,
 and single punctuation marks, each with the white space before it. Equal runs under three words between two edits are folded
-into them, so that an edit reads as one thought.
+into them, so that an edit reads as one thought; a claim of which less than half is kept is struck whole, because words that
+happen to stand in both texts would say that something of it stands.
 """
 
 import re
@@ -12,6 +13,7 @@ from difflib import SequenceMatcher
 from enum import StrEnum
 
 _FEWEST_WORDS_KEPT = 3
+_LEAST_SHARE_KEPT = 0.5
 _TOKEN = re.compile(r"\s*(?:[-−+±]?\w+(?:[-.,:/'’]\w+)*(?:\s?%)?|[^\w\s])|\s+")
 _WORD = re.compile(r"\w")
 
@@ -41,7 +43,10 @@ def build_redline(original: str, restricted: str) -> tuple[Run, ...]:
     before, after = _tokenise(original), _tokenise(restricted)
     matcher = SequenceMatcher(None, [token.lstrip() for token in before], [token.lstrip() for token in after], autojunk=False)
     blocks = [(tag == "equal", before[i:j], after[k:m]) for tag, i, j, k, m in matcher.get_opcodes()]
-    return tuple(_join(_build_runs(_fold(blocks))))
+    folded = list(_fold(blocks))
+    if _count_kept(folded) < _LEAST_SHARE_KEPT * len(before):
+        folded = [(False, before, after)]
+    return tuple(_join(_build_runs(folded)))
 
 
 def _tokenise(text: str) -> list[str]:
@@ -60,6 +65,10 @@ def _fold(blocks: list[tuple[bool, list[str], list[str]]]) -> Iterable[tuple[boo
         else:
             folded.append((keeps, list(before), list(after)))
     return folded
+
+
+def _count_kept(blocks: Iterable[tuple[bool, list[str], list[str]]]) -> int:
+    return sum(len(before) for equal, before, _ in blocks if equal)
 
 
 def _build_runs(blocks: Iterable[tuple[bool, list[str], list[str]]]) -> Iterator[Run]:

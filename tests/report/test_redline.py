@@ -66,3 +66,13 @@ def test_a_sentence_put_before_the_claim_does_not_strike_its_first_word() -> Non
     runs = build_redline("Example answers all of it", "In the lab: Example answers all of it")
 
     assert [(run.change.value, run.text) for run in runs] == [("added", "In the lab: "), ("kept", "Example answers all of it")]
+
+
+def test_a_claim_of_which_little_is_kept_is_struck_whole() -> None:
+    """Words that a withdrawal repeats do not look as if they stood."""
+    original = "In the consumer product it refuses at least 90 % of harmful requests."
+    restricted = "Under deployment-like contexts it is 75 %. Withdrawn: the statement that refusal is at least 90 % in deployment."
+
+    runs = build_redline(original, restricted)
+
+    assert [(run.change, run.text) for run in runs] == [(Change.REMOVED, original), (Change.ADDED, restricted)]
