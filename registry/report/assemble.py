@@ -42,7 +42,7 @@ _NOT_MADE = (
     ),
     NotMade(
         section=Section.JUDGE,
-        consequence="How far the scorer's own error moves Φ or ED is not known; the intervals do not contain it.",
+        consequence="How far the scorer’s own error moves Φ or ED is not known; the intervals do not contain it.",
     ),
 )
 
@@ -182,7 +182,7 @@ def _build_outcome_reasons(audit: AuditPart, outcome: Restriction) -> Iterator[R
     if outcome.basis is Basis.REPORTED and audit.estimate is None:
         yield Reason(text="It rests on published figures; no replay under a locked plan was made.", section=Section.LAYERS)
     if primary.resolves is not None:
-        yield Reason(text=f"It would be settled by this: {primary.resolves}", section=Section.RESOLUTION)
+        yield Reason(text=f"What would settle it: {primary.resolves}", section=Section.RESOLUTION)
 
 
 def _build_checklist_reason(outcome: Restriction) -> Iterator[Reason]:

@@ -175,7 +175,7 @@ def _build_rows(shown: Sequence[SpecEstimate], estimate: Estimate, claim: ClaimR
 
 
 def build_reported_figure(supplement: Supplement) -> ReportedFigure | None:
-    """Return the figure of a claim without an estimate: the card's own number beside θ; None when the card gives no number."""
+    """Return the figure of a claim without an estimate: the card's own number beside θ; None when no figure is recorded."""
     claim = supplement.claim.payload
     if claim.reported is None:
         return None
