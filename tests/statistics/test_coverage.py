@@ -4,10 +4,14 @@ import numpy as np
 import pytest
 from scipy.special import expit
 
+from audit.estimate import estimate
 from audit.statistics.cells import Cells
 from audit.statistics.difference import difference_interval, find_side_intervals
 from audit.statistics.moments import Moments, compute_moments
 from audit.statistics.scores import Floats
+from benchmarks.coverage import Cell, build_moments, draw_tables, find_codes, judge
+from registry.records.plan import ContextDesign, Plan
+from tests.statistics.tables import Row, build_table
 
 RUNS = 2000
 NODES, WEIGHTS = np.polynomial.hermite_e.hermegauss(40)
@@ -95,3 +99,51 @@ def test_the_simulation_can_fail() -> None:
         misses += not band.low <= 0 <= band.high
 
     assert misses / 200 > 0.4
+
+
+def describe(design: str, *, tasks: int = 20) -> Cell:
+    """A cell of the long simulation with unequal contexts and one sample."""
+    return Cell(design, tasks, 10, 4, 1, 0.8, 0.05, 0.3, judged=True)
+
+
+@pytest.mark.parametrize("design", ["random", "fixed", "nested"])
+def test_the_long_simulation_counts_what_the_station_reports(design: str) -> None:
+    """The intervals of the benchmark are those of an estimate made from the same scores, bit for bit."""
+    cell = describe(design)
+    means, binary = draw_tables(cell, np.random.default_rng(1), 1)
+    moments = next(build_moments(cell, means, binary))
+    rows: list[Row] = []
+    for arm, side in zip(("test", "deploy"), means, strict=True):
+        codes = zip(*find_codes(cell, side.shape[2]), side.ravel().tolist(), strict=True)
+        rows.extend((f"t{task:03}", arm, f"c{context:04}", "0", score) for task, context, score in codes)
+    spec = estimate(build_table(rows), Plan(contexts=ContextDesign(design)), range_=(0, 1)).specs[0]
+
+    band, sides = difference_interval(moments, level=0.95), find_side_intervals(moments, level=0.95)
+
+    assert band is not None
+    assert (spec.ed.low, spec.ed.high) == (band.low, band.high)
+    assert [(phi.low, phi.high) for phi in (spec.phi_test, spec.phi_deploy)] == [(one.hull.low, one.hull.high) for one in sides if one]
+
+
+@pytest.mark.parametrize("design", ["random", "fixed", "nested"])
+def test_the_long_simulation_draws_around_its_truth(design: str) -> None:
+    """The mean of many drawn tables is the Φ that quadrature gave, within four standard errors."""
+    cell = describe(design)
+    means, _ = draw_tables(cell, np.random.default_rng(2), 4000)
+
+    for drawn, truth in zip(means, (cell.phi_test, cell.phi_deploy), strict=True):
+        tables = drawn.mean(axis=(1, 2))
+
+        assert abs(tables.mean() - truth) < 4 * tables.std() / np.sqrt(len(tables))
+
+
+def test_the_long_simulation_counts_a_miss() -> None:
+    """Tables drawn around another truth than the cell's are not covered, and are counted as inverted upwards."""
+    drawn, told = describe("random", tasks=200), Cell("random", 200, 10, 4, 1, 0.8, 0.9, 0.001, judged=True)
+    means, binary = draw_tables(drawn, np.random.default_rng(3), 20)
+
+    counted = np.array([judge(told, moments)[:5] for moments in build_moments(drawn, means, binary)])
+
+    assert counted[:, :3].sum() == 0
+    assert counted[:, 3].all()
+    assert not counted[:, 4].any()
