@@ -77,7 +77,7 @@ def lock(app: App, *, file: Path) -> None:
 @click.option("--provenance", type=_FILE, help="YAML file: endpoint, model_returned, accessed, sampling … (caveat schema provenance).")
 @pass_app
 def import_(app: App, /, *, target: str, tables: tuple[Path, ...], **options: Any) -> None:
-    """Record what an audit comes to.
+    """Import scores or reported evidence, and record the outcome.
 
     \b
     caveat audit import AUD-… scores.csv --run-date 2026-11-21T12:00Z   scores of a locked audit: basis replay

@@ -120,7 +120,7 @@ def history(app: App, *, identifier: Identifier) -> None:
 @pass_app
 def diff(app: App, *, claim_id: Identifier, old: int | None, new: int | None) -> None:
     """Show what changed between two revisions of a claim, field by field."""
-    from registry.cli.history_text import compare_revisions
+    from registry.cli.history_text import compare_revisions, show_value
     from registry.cli.output import build_table
 
     with app.view() as view:
@@ -138,7 +138,7 @@ def diff(app: App, *, claim_id: Identifier, old: int | None, new: int | None) ->
 
     def text(console: Any) -> None:
         console.print(f"{claim_id.bare}: revision {before.revision} → {after.revision}" + (f"; why: {after.why}" if after.why else ""))
-        cells = [(field, str(left), str(right)) for field, left, right in rows]
+        cells = [(field, show_value(left), show_value(right)) for field, left, right in rows]
         console.print(build_table(("field", "before", "after"), cells) if rows else "no difference")
 
     app.report(document, text)

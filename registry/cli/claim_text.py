@@ -9,7 +9,7 @@ from rich.table import Table
 from registry.cli.output import build_table, show
 from registry.codec.documents import to_document
 from registry.records.claim import ClaimRevision
-from registry.records.dossier import AuditFile, Dossier
+from registry.records.dossier import AuditFile, ContestationFile, Dossier
 from registry.records.status import Status
 from registry.store.summary import ClaimSummary
 
@@ -58,6 +58,7 @@ def print_dossier(console: Console, dossier: Dossier) -> None:
             f"{status.lifecycle.value} · {status.dispute.value} · {_words(status.staleness.value)} · {_words(status.restriction.value)}",
         ),
         *(("stale because", reason) for reason in status.stale_because),
+        *(("contested", _describe_contestation(one)) for one in dossier.contestations),
         *((("superseded by", status.superseded_by),) if status.superseded_by else ()),
         ("revisions", str(len(dossier.revisions))),
     ]
@@ -95,6 +96,12 @@ def _describe_place(claim: ClaimRevision) -> str:
         return f"{claim.card}, not anchored (paraphrase)"
     page = f", page {claim.anchor.page}" if claim.anchor.page else ""
     return f"{claim.card}{page}, characters {claim.anchor.start} to {claim.anchor.stop}, found at {claim.anchor.level.value}"
+
+
+def _describe_contestation(file: ContestationFile) -> str:
+    said = file.contestation.payload
+    step = f"{file.events[-1].payload.step.value}: {file.events[-1].payload.note}" if file.events else "no answer yet"
+    return f"{said.contestation} of {said.target} by {said.by}: {said.grounds} ({step})"
 
 
 def _describe_short(status: Status) -> str:

@@ -101,3 +101,14 @@ def compare_revisions(dossier: Dossier, old: int, new: int) -> tuple[ClaimRevisi
     before, after = to_document(revisions[old]), to_document(revisions[new])
     rows = [(key, before[key], after[key]) for key in after if key not in ("revision", "why") and before[key] != after[key]]
     return revisions[old], revisions[new], rows
+
+
+def show_value(value: object) -> str:
+    """Return the *value* of a field for a person: parts of a record by name, what is None as “not stated”."""
+    if value is None:
+        return "not stated"
+    if isinstance(value, dict):
+        return ", ".join(f"{name} {show_value(part)}" for name, part in value.items() if part is not None)
+    if isinstance(value, list):
+        return ", ".join(map(show_value, value)) or "none"
+    return str(value)

@@ -73,10 +73,22 @@ def _list_faults(error: ValidationError, where: str) -> Iterator[Fault]:
 def _fault(error: ErrorDetails, where: str) -> Fault:
     path = format_path(error["loc"])
     known = _EXPECTED.get(error["type"])
-    found = known or error["msg"].removeprefix("Value error, ")
+    found = known or error["msg"].removeprefix("Value error, ").replace("Input should be", "expected", 1)
     if known is None and error["type"] not in ("value_error", "json_invalid"):
         found = f"{found}; found {_shorten(error['input'])}"
-    return Fault(code="not-valid", where=f"{where}, {path}" if path else where, found=found)
+    return Fault(code="not-valid", where=f"{where}, {path}" if path else where, found=found, advice=_advise(error))
+
+
+def _advise(error: ErrorDetails) -> str | None:
+    """What YAML reads otherwise than it was meant: `4.5` is a number and `yes` a text."""
+    value = error["input"]
+    if error["type"] == "string_type" and isinstance(value, (int, float)):
+        return f'put it in quotes: "{to_json(value).decode()}"'
+    if error["type"].startswith("bool"):
+        return "write true or false, without quotes"
+    if error["type"].startswith(("float", "int")) and isinstance(value, str):
+        return "write a number, without quotes and units"
+    return None
 
 
 def format_path(location: tuple[int | str, ...]) -> str:

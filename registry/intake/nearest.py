@@ -8,6 +8,7 @@ from difflib import SequenceMatcher
 
 from rapidfuzz import fuzz
 
+from registry.intake.rules import ONE_TO_ONE
 from registry.intake.show import show_text
 
 _WORD = re.compile(r"\w+")
@@ -107,7 +108,8 @@ def _words(text: str) -> list[str]:
 def _difference(quote: str, passage: str) -> str:
     """The first five places where the words differ."""
     ours, theirs = quote.split(), passage.split()
-    steps = _compare(ours, theirs)
+    # Quotation marks and dashes of another shape are found anyway (N2), so they are no difference.
+    steps = _compare(quote.translate(ONE_TO_ONE).split(), passage.translate(ONE_TO_ONE).split())
     parts = [
         f"“{show_text(' '.join(ours[a:b]), limit=80)}” → “{show_text(' '.join(theirs[c:d]), limit=80)}”"
         for step, a, b, c, d in steps

@@ -1,4 +1,4 @@
-"""Identifiers with a check character, such as `CLM-AISI-2026-0042-K@3#9f2c41d07ab3e518`.
+"""Identifiers with a check character, such as `CLM-AISI-2026-0042-A@3#9f2c41d07ab3e518`.
 
 The check character is ISO/IEC 7064 MOD 37,36 over all letters and digits before it.
 """
@@ -15,6 +15,7 @@ _PATTERN = re.compile(
     r"(?P<kind>[A-Z]{3})-(?P<authority>[A-Z][A-Z0-9]{1,11})-(?P<year>[0-9]{4})-(?P<number>[0-9]{4,})-(?P<check>[0-9A-Z])"
     r"(?:@(?P<revision>[1-9][0-9]*))?(?:#(?P<digest>[0-9a-f]{16}))?"
 )
+_STEM = re.compile(r"[A-Z]{3}-[A-Z][A-Z0-9]{1,11}-[0-9]{4}-[0-9]{4,}")
 
 
 class Kind(StrEnum):
@@ -81,9 +82,7 @@ def parse_identifier(text: str, *kinds: Kind) -> Identifier:
     written = text.strip()
     match = _PATTERN.fullmatch(written)
     if match is None:
-        match = _PATTERN.fullmatch(written.upper().split("#")[0])
-        hint = f"; did you mean {match[0]}?" if match else "; an identifier looks like CLM-AISI-2026-0042-K"
-        raise ValueError(f"{text!r} is not an identifier{hint}")
+        raise ValueError(f"{text!r} is not an identifier; {_guess(written.upper().split('#')[0])}")
     if match["kind"] not in set(Kind):
         raise ValueError(f"{text!r} begins with {match['kind']}; known are {', '.join(Kind)}")
     expected = check_character(written[: match.start("check")].rstrip("-"))
@@ -103,6 +102,14 @@ def parse_identifier(text: str, *kinds: Kind) -> Identifier:
         revision=int(match["revision"]) if match["revision"] else None,
         digest=match["digest"],
     )
+
+
+def _guess(written: str) -> str:
+    if match := _PATTERN.fullmatch(written):
+        return f"did you mean {match[0]}?"
+    if _STEM.fullmatch(written):
+        return f"its check character is missing: {written}-{check_character(written)}"
+    return "an identifier looks like CLM-AISI-2026-0042-A"
 
 
 def suggest_corrections(match: re.Match[str]) -> list[str]:

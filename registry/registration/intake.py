@@ -59,7 +59,8 @@ def revise_claim(ledger: Ledger, claim: str, path: Path, *, why: str, owner: str
     placed = list(drafts)
     if len(placed) != 1:
         found = f"{len(placed)} claims; a revision takes exactly one"
-        raise InputError(Fault(code="not-one-claim", where=str(path), found=found))
+        advice = "leave only this claim in the file; or give it its id and why in the claims file, and run: caveat claim add"
+        raise InputError(Fault(code="not-one-claim", where=str(path), found=found, advice=advice))
     one = replace(placed[0], draft=replace(placed[0].draft, id=claim, why=why))
     with ledger.write(actor=owner) as writer:
         register_definitions(writer, file, owner=owner, where=str(path))

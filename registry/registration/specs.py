@@ -18,7 +18,7 @@ IDENTIFIERS = {
 
 
 def format_reference(spec: SpecVersion) -> str:
-    """Return identifier and version, such as `PRP-AISI-2026-0003-X@2`."""
+    """Return identifier and version, such as `PRP-AISI-2026-0003-E@2`."""
     return f"{spec.spec}@{spec.version}"
 
 

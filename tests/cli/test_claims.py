@@ -217,3 +217,22 @@ def test_lineage_is_recorded_by_a_person(caveat: Caveat, tmp_path: Path) -> None
     assert caveat("claim", "show", first, "--json").document["status"]["staleness"] == "potentially_stale"
     assert refused.code == 2
     assert "lineage-differs" in refused.err
+
+
+def test_a_contested_claim_shows_its_contestation_and_diff_speaks_plainly(caveat: Caveat, tmp_path: Path) -> None:
+    """Who contests, why, and what was answered stand in `claim show`; `claim diff` prints no notation of a program."""
+    first, *_ = register(caveat, tmp_path)
+    identifier = first.partition("@")[0]
+    contestation = caveat("claim", "contest", first, "--grounds", "The tasks are not a sample.", "--json").document["contestation"]
+
+    open_ = " ".join(caveat("claim", "show", first).out.split())
+    caveat("claim", "settle", contestation, "answered", "--note", "A sample follows.")
+    answered = " ".join(caveat("claim", "show", first).out.split())
+    changed = (tmp_path / "claims.yaml").read_text().replace("reported: 0.05", "reported: {value: 0.06, n: 50}\n    why: erratum")
+    (tmp_path / "claims.yaml").write_text(changed)
+    caveat("claim", "add", "claims.yaml")
+
+    assert f"contested {contestation} of {first} by" in open_
+    assert "The tasks are not a sample. (no answer yet)" in open_
+    assert "(answered: A sample follows.)" in answered
+    assert "value 0.06, n 50" in caveat("claim", "diff", identifier).out

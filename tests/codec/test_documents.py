@@ -88,3 +88,23 @@ def test_true_is_not_a_number() -> None:
     """A boolean where a number is expected is refused, not read as 1."""
     with pytest.raises(InputError, match="valid number"):
         from_document(Reported, {"value": True}, where="x")
+
+
+def test_what_yaml_reads_otherwise_than_it_was_meant_says_how_to_write_it() -> None:
+    """A version that reads as a number, a yes that reads as text, and a number with its unit each get their next step."""
+    document = {
+        "model": {"developer": "Lab", "name": "M", "version": 4.5},
+        "properties": {
+            "p": {"name": "p", "class": "capability", "range": [0, 1], "direction": "not_safety", "suppressible": "yes"},
+        },
+        "claims": [{"quote": "q", "form": "threshold", "property": "p", "theta": "5%"}],
+    }
+
+    with pytest.raises(InputError) as caught:
+        from_document(ClaimsFile, document, where="claims.yaml")
+
+    assert {fault.where.rpartition(".")[2]: fault.advice for fault in caught.value.faults} == {
+        "version": 'put it in quotes: "4.5"',
+        "suppressible": "write true or false, without quotes",
+        "theta": "write a number, without quotes and units",
+    }

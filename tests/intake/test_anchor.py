@@ -226,3 +226,14 @@ def test_noncharacters_in_a_card_imitate_nothing() -> None:
     """The characters used inside for optional hyphens do not open a back door for numbers."""
     with pytest.raises(InputError):
         find_quote(card_of("at 1\ufdd02 per cent"), "at 12 per cent")
+
+
+def test_marks_of_another_shape_are_no_difference() -> None:
+    """What the search overlooks anyway is not told among the words that differ."""
+    with pytest.raises(InputError) as caught:
+        find_quote(
+            card_of("We didn’t find the model to be capable of undermining oversight of its behavior."),
+            "We didn't find the model to be capable of undermining oversight of its behaviour.",
+        )
+
+    assert "differs: “behaviour.” → “behavior.”" in str(caught.value)

@@ -13,7 +13,8 @@ from registry.intake.forms import apply_edits, build_form
 from registry.records.card import MatchLevel
 from tests.intake.test_anchor import card_of
 
-WORDS = st.lists(st.text("abcdefghijklmnopqrstuvwxyzäöüßéñ", min_size=4, max_size=9), min_size=12, max_size=40)
+WORDS = st.lists(st.text("abcdefghijklmnopqrstuvwxyzäöüßéñ", min_size=4, max_size=9), min_size=12, max_size=40, unique=True)
+"""Words of a card; each once, so that a passage stands in one place only."""
 ANY_TEXT = st.text(
     st.characters(codec="utf-8") | st.sampled_from(list(" \n\f\t*_|`<>[]()-–—“”’…×\u00ad\u200b0123456789.%ﬁ½²")), max_size=200
 )

@@ -52,6 +52,12 @@ def test_lower_case_is_answered_with_capitals() -> None:
         parse_identifier(right.lower())
 
 
+def test_a_missing_check_character_is_answered_with_it() -> None:
+    """Whoever leaves the last letter out reads which one it is."""
+    with pytest.raises(ValueError, match="its check character is missing: CLM-AISI-2026-0042-A"):
+        parse_identifier("clm-aisi-2026-0042")
+
+
 def test_another_kind_is_refused() -> None:
     """A card where a claim is expected is refused, saying both."""
     with pytest.raises(ValueError, match="names a card, expected CLM"):
