@@ -370,7 +370,8 @@ def get_claim(view: View, name: str) -> ClaimRevision:
         raise NotFoundError(Fault(code="not-registered", where=name, found="no such claim is registered", advice=f"registered: {near}"))
     if identifier.digest not in (None, found.entry.leaf[:16]):
         recorded = f"{found.payload.reference} is recorded as #{found.entry.leaf[:16]}"
-        raise NotFoundError(Fault(code="digest-mismatch", where=name, found=recorded))
+        advice = "leave out what follows #, to take what is recorded here"
+        raise NotFoundError(Fault(code="digest-mismatch", where=name, found=recorded, advice=advice))
     return found.payload
 
 
@@ -379,7 +380,9 @@ def get_property(view: View, claim: ClaimRevision) -> PropertySpec:
     identifier = parse_identifier(claim.property, Kind.PROPERTY)
     found = view.find_spec(identifier.bare, identifier.revision)
     if found is None or not isinstance(found.payload.body, PropertySpec):
-        raise NotFoundError(Fault(code="spec-sealed", where=claim.property, found="cannot be read, so the claim cannot be audited"))
+        sealed = "its text is sealed or not in this registry, so the claim cannot be audited"
+        advice = "revise the claim with a property that can be read"
+        raise NotFoundError(Fault(code="spec-sealed", where=claim.property, found=sealed, advice=advice))
     return found.payload.body
 
 

@@ -116,7 +116,7 @@ def _find_arm(table: ScoreTable, test: str, deploy: str) -> Rows:
     arms = table.arm.labels
     if test == deploy:
         found = f"test and deployment arm are both {test!r}; they must differ"
-        raise DesignError(Fault(code="same-arm", where="arms", found=found))
+        raise DesignError(Fault(code="same-arm", where="arms", found=found, advice="name two with --test and --deploy"))
     if len(arms) < 2:
         found = f"every row is of arm {arms[0]!r}; a mean over one side never becomes a differential (Proposition 1)"
         raise DesignError(Fault(code="one-sided", where=_name(table), found=found, advice="add the scores of the other side"))
@@ -191,7 +191,8 @@ def _build_side(table: ScoreTable, scale: Scale, rows: Rows) -> Side:
 
 
 def _tell_unscored(table: ScoreTable, arm: str) -> Fault:
-    return Fault(code="no-scores", where=f"{_name(table)}, arm {arm}", found="every response of this side was excluded")
+    found, advice = "every response of this side was excluded", "add responses of this side that have a score"
+    return Fault(code="no-scores", where=f"{_name(table)}, arm {arm}", found=found, advice=advice)
 
 
 def _tell_disjoint(table: ScoreTable, spec: str, test: Cells, deploy: Cells) -> Fault:

@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -22,6 +23,15 @@ _READERS: dict[str, Callable[..., RawTable]] = {
     ".parquet": read_parquet,
 }
 _PARQUET_MAGIC = b"PAR1"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Complaint:
+    """A fault that many rows may have, without its place."""
+
+    code: str
+    found: str
+    advice: str
 
 
 def read_table(paths: Sequence[Path], *, low: float, high: float) -> ScoreTable:
@@ -96,7 +106,7 @@ def _read_one(path: Path) -> RawTable:
     _check_start(start, name, is_parquet=reader is read_parquet)
     table = reader(path, name=name, sha256=sha256)
     if not len(table.score):
-        raise TableError(Fault(code="table-empty", where=name, found="the file has no rows"))
+        raise TableError(Fault(code="table-empty", where=name, found="the file has no rows", advice="write one row for each response"))
     return table
 
 
@@ -119,12 +129,13 @@ def _check_start(start: bytes, name: str, *, is_parquet: bool) -> None:
 def _check_ids(table: RawTable, faults: FaultList) -> None:
     for name, column in table.columns.items():
         if name in IDS:
-            _list(table, np.flatnonzero(column.codes < 0), name, faults, code="id-empty", found="the field is empty", advice=None)
+            empty = _Complaint(code="id-empty", found="the field is empty", advice="fill it in; every response needs it")
+            _list(table, np.flatnonzero(column.codes < 0), name, faults, empty)
         padded = [code for code, label in enumerate(column.labels) if label != label.strip()]
         if padded:
             rows = np.flatnonzero(np.isin(column.codes, padded))
             found = "the text begins or ends with white space"
-            _list(table, rows, name, faults, code="id-padded", found=found, advice="remove the white space")
+            _list(table, rows, name, faults, _Complaint(code="id-padded", found=found, advice="remove the white space"))
 
 
 def _check_scores(table: RawTable, faults: FaultList, *, low: float, high: float) -> None:
@@ -136,25 +147,30 @@ def _check_scores(table: RawTable, faults: FaultList, *, low: float, high: float
     is_nan = np.isnan(table.score)
     for row, text in table.texts.items():
         found = f"expected a number from {low:g} to {high:g}, found {text!r}"
-        faults.add(Fault(code="score-not-number", where=table.locate(row, "score"), found=found))
+        advice = "write a number; where there is none, leave the score empty and say why in excluded_reason"
+        faults.add(Fault(code="score-not-number", where=table.locate(row, "score"), found=found, advice=advice))
     faults.count(len(table.texts_beyond))
     _list(
         table,
         np.flatnonzero(table.empty & ~has_reason),
         "score",
         faults,
-        code="score-missing",
-        found="there is no score and no excluded_reason",
-        advice="give the score, or say in excluded_reason why there is none",
+        _Complaint(
+            code="score-missing",
+            found="there is no score and no excluded_reason",
+            advice="give the score, or say in excluded_reason why there is none",
+        ),
     )
     _list(
         table,
         np.flatnonzero(is_nan & ~table.empty & ~is_text & ~has_reason),
         "score",
         faults,
-        code="score-nan",
-        found="the score is NaN and there is no excluded_reason",
-        advice="say in excluded_reason why there is no score",
+        _Complaint(
+            code="score-nan",
+            found="the score is NaN and there is no excluded_reason",
+            advice="say in excluded_reason why there is no score",
+        ),
     )
     outside = np.flatnonzero((table.score < low) | (table.score > high))
     for row in outside[:LISTED].tolist():
@@ -166,17 +182,14 @@ def _check_scores(table: RawTable, faults: FaultList, *, low: float, high: float
         np.flatnonzero(~is_nan & has_reason),
         "excluded_reason",
         faults,
-        code="score-and-reason",
-        found="the row has a score and an excluded_reason",
-        advice="empty one of them",
+        _Complaint(code="score-and-reason", found="the row has a score and an excluded_reason", advice="empty one of them"),
     )
 
 
-def _list(
-    table: RawTable, rows: npt.NDArray[np.intp], column: str, faults: FaultList, *, code: str, found: str, advice: str | None
-) -> None:
+def _list(table: RawTable, rows: npt.NDArray[np.intp], column: str, faults: FaultList, complaint: _Complaint) -> None:
     for row in rows[:LISTED].tolist():
-        faults.add(Fault(code=code, where=table.locate(row, column), found=found, advice=advice))
+        where = table.locate(row, column)
+        faults.add(Fault(code=complaint.code, where=where, found=complaint.found, advice=complaint.advice))
     faults.count(max(0, len(rows) - LISTED))
 
 

@@ -39,7 +39,8 @@ def register_card(writer: Writer, text: CardText, note: CardNote, *, authority: 
     if known is not None:
         if note.revises not in (None, known.payload.card):
             found = f"this file is registered already, as {known.payload.card}@{known.payload.revision}"
-            raise ConflictError(Fault(code="card-registered-elsewhere", where=f"--revises {note.revises}", found=found))
+            advice = "leave --revises out, or give the file of the new revision"
+            raise ConflictError(Fault(code="card-registered-elsewhere", where=f"--revises {note.revises}", found=found, advice=advice))
         return known.payload, False
     card = _build(writer, text, note, authority)
     writer.put_content(text.text)

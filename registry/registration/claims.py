@@ -143,13 +143,15 @@ class Registrar:
         reference, body = self._resolve(SpecKind.PROPERTY, draft.property, f"{where}.property")
         if body is None:
             found = "is sealed; a claim needs a property that can be read"
-            raise InputError(Fault(code="spec-sealed", where=f"{where}.property", found=found))
+            advice = "name another property, or define one under properties:"
+            raise InputError(Fault(code="spec-sealed", where=f"{where}.property", found=found, advice=advice))
         return reference, body
 
     def _get_model(self, draft: ClaimDraft, where: str) -> ModelRef:
         model = draft.model or self._defaults.model
         if model is None:
-            raise InputError(Fault(code="not-valid", where=f"{where}.model", found="is required and missing, here or for the whole file"))
+            found, advice = "is required and missing, here or for the whole file", "add model: {developer: …, name: …, version: …}"
+            raise InputError(Fault(code="not-valid", where=f"{where}.model", found=found, advice=advice))
         return model
 
     def _build(self, placed: Placed) -> ClaimRevision:

@@ -105,7 +105,8 @@ def _never() -> Any:
 def _refuse_same(source_url: str, target_url: str) -> None:
     files = find_file(source_url), find_file(target_url)
     if source_url == target_url or (files[0] is not None and files[1] is not None and files[0].resolve() == files[1].resolve()):
-        raise ConflictError(Fault(code="same-registry", where=target_url, found="a registry cannot be rebuilt into itself"))
+        found = "a registry cannot be rebuilt into itself"
+        raise ConflictError(Fault(code="same-registry", where=target_url, found=found, advice="name an empty database"))
 
 
 def _replay(source: Ledger, target: Ledger, progress: Callable[[int], None]) -> RebuildReport:

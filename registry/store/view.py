@@ -117,10 +117,12 @@ class View(Reader):
         found = dossiers.build_dossier(self, named.bare, wanted)
         if wanted is not None and len(found.revisions) < wanted:
             there = f"the claim has {len(found.revisions)} revision(s)"
-            raise NotFoundError(Fault(code="revision-not-found", where=f"{named.bare}@{wanted}", found=there))
+            advice = "leave out @n, to take the latest"
+            raise NotFoundError(Fault(code="revision-not-found", where=f"{named.bare}@{wanted}", found=there, advice=advice))
         if named.digest and found.current.entry.leaf[:16] != named.digest:
             there = f"{found.current.payload.reference} is recorded as #{found.current.entry.leaf[:16]}"
-            raise NotFoundError(Fault(code="digest-mismatch", where=claim_id, found=there))
+            advice = "leave out what follows #, to take what is recorded here"
+            raise NotFoundError(Fault(code="digest-mismatch", where=claim_id, found=there, advice=advice))
         return found
 
     def status(self, claim_id: str) -> Status:
