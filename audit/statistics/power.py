@@ -45,11 +45,6 @@ def minimum_detectable(parts: Sequence[Part], *, level: float, banerjee: bool) -
     return half_width(parts, level=level, banerjee=banerjee) + half_width(parts, level=2 * POWER - 1, banerjee=banerjee)
 
 
-def context_floor(contexts: Sequence[Part], *, level: float, banerjee: bool) -> float:
-    """Return the half-width that stays however many tasks or samples are added: that of the context parts alone."""
-    return half_width(contexts, level=level, banerjee=banerjee)
-
-
 def sample_size_to_resolve(
     task: Part, contexts: Sequence[Part], *, half_width_now: float, half_width_needed: float, level: float
 ) -> Extra | None:

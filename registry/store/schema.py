@@ -79,7 +79,7 @@ def check(url: str) -> SchemaState:
 
 def inspect_state(connection: Connection) -> SchemaState:
     """Return the state of the database behind *connection*."""
-    head = _expected_head()
+    head = expected_head()
     context = MigrationContext.configure(connection, opts={"compare_type": True})
     current = context.get_current_revision()
     if current is None:
@@ -96,10 +96,6 @@ def find_revision(connection: Connection) -> str | None:
 
 def expected_head() -> str:
     """Return the revision this code expects."""
-    return _expected_head()
-
-
-def _expected_head() -> str:
     head = ScriptDirectory.from_config(_config(None)).get_current_head()
     assert head is not None, "the migrations ship with the code"  # noqa: S101
     return head

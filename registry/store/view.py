@@ -25,7 +25,6 @@ from registry.store.tables import (
     card_revision,
     claim_revision,
     contestation,
-    identifier,
     model_version,
     publication,
     spec,
@@ -39,10 +38,6 @@ class View(Reader):
     def find_authority(self, code: str) -> Recorded[Authority] | None:
         """Return who speaks under *code*."""
         return self.first_recorded(select(authority.c.seq).where(self.visible(authority), authority.c.code == code))
-
-    def list_authorities(self) -> tuple[Recorded[Authority], ...]:
-        """Return all authorities, in log order."""
-        return self.recorded_by(select(authority.c.seq).where(self.visible(authority)))
 
     def find_claim(self, claim_id: str) -> Recorded[ClaimRevision] | None:
         """Return the current revision of a claim; None when it has none or does not exist. `@n` in *claim_id* is obeyed."""
@@ -83,16 +78,6 @@ class View(Reader):
         """
         narrowed = claims.narrow(card=card, model=model, property_=property)
         return claims.list_summaries(self, narrowed, limit)
-
-    def list_reserved(self) -> tuple[str, ...]:
-        """Return the claims that are reserved and have no revision, in log order."""
-        has_none = ~(
-            select(claim_revision.c.seq)
-            .where(self.visible(claim_revision), claim_revision.c.claim == identifier.c.id, claim_revision.c.revision == 1)
-            .exists()
-        )
-        wanted = select(identifier.c.id).where(self.visible(identifier), identifier.c.kind == Kind.CLAIM.value, has_none)
-        return tuple(row.id for row in self.rows(wanted.order_by(identifier.c.seq)))
 
     def count_claims(self) -> int:
         """Return how many claims have a revision."""
@@ -167,10 +152,6 @@ class View(Reader):
         newest = select(func.max(table.c.seq)).where(self.visible(table)).group_by(table.c.card)
         return tuple(sorted(self.recorded_by(newest), key=lambda one: one.entry.seq))
 
-    def card_revisions(self, card_id: str) -> tuple[Recorded[Card], ...]:
-        """Return all revisions of a card, in order; none if there is no such card."""
-        return self.recorded_by(select(card_revision.c.seq).where(self.visible(card_revision), card_revision.c.card == card_id))
-
     def find_spec(self, spec_id: str, version: int | None = None) -> Recorded[SpecVersion] | None:
         """Return the latest version of a specification, or the one asked for; `@n` in *spec_id* is obeyed."""
         bare, _, written = spec_id.partition("@")
@@ -191,10 +172,6 @@ class View(Reader):
         table = spec_version
         newest = select(func.max(table.c.seq)).where(self.visible(table)).group_by(table.c.spec)
         return self.recorded_by(newest if kind is None else newest.where(table.c.kind == kind.value))
-
-    def spec_versions(self, spec_id: str) -> tuple[Recorded[SpecVersion], ...]:
-        """Return all versions of a specification, in order; none if there is no such specification."""
-        return self.recorded_by(select(spec_version.c.seq).where(self.visible(spec_version), spec_version.c.spec == spec_id))
 
     def find_model(self, ref: ModelRef) -> Recorded[ModelVersion] | None:
         """Return a model version as registered."""

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from audit.estimate import estimate
 from audit.statistics.halfwidth import Part, half_width
-from audit.statistics.power import Extra, context_floor, sample_size_to_resolve
+from audit.statistics.power import Extra, sample_size_to_resolve
 from audit.statistics.reading import deploy_p, parse_moments, relevel, resolve_deploy, resolve_difference
 from registry.records.estimate import Estimate
 from registry.records.plan import ContextDesign, Plan
@@ -135,13 +135,6 @@ def test_an_interval_that_is_narrow_enough_needs_nothing() -> None:
     extra = sample_size_to_resolve(Part(variance=0.004, df=24), (), half_width_now=0.1, half_width_needed=0.2, level=0.95)
 
     assert extra == Extra(contexts=0, tasks=0)
-
-
-def test_the_floor_is_what_no_task_removes() -> None:
-    """It is t · √(sum of the context parts)."""
-    contexts = (Part(variance=0.001, df=5), Part(variance=0.001, df=5))
-
-    assert context_floor(contexts, level=0.95, banerjee=False) == pytest.approx(2.228138852 * 0.002**0.5, rel=1e-8)
 
 
 def test_a_record_says_what_would_resolve_it() -> None:

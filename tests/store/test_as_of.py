@@ -75,8 +75,9 @@ def _succeed(number: int, writer: Writer) -> None:
 
 
 def _renew(number: int, writer: Writer) -> None:
-    count = len(writer.spec_versions("PRP-LAB-2026-0001-X"))
-    writer.append(make.property_spec("PRP-LAB-2026-0001-X", version=count + 1, why="range"))
+    latest = writer.find_spec("PRP-LAB-2026-0001-X")
+    assert latest is not None
+    writer.append(make.property_spec("PRP-LAB-2026-0001-X", version=latest.payload.version + 1, why="range"))
 
 
 _events = [ClaimEventKind.PUBLISH, ClaimEventKind.WITHDRAW, ClaimEventKind.SUPERSEDE]
