@@ -23,7 +23,7 @@ def _print_schema(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
 @click.option("--schema", is_flag=True, is_eager=True, expose_value=False, callback=_print_schema, help="Print the JSON Schema of FILE.")
 @pass_app
 def classify(app: App, *, file: Path) -> None:
-    """Classify the claim in FILE (YAML or JSON) and say what of it may still be claimed.
+    """Classify the claim in FILE (YAML or JSON) and say what may still be claimed.
 
     FILE holds the claim, what is known without a replay, and optionally a score table beside it. The verdict is what the
     method says of the scores given: no lock is checked, and the checklist says so.

@@ -24,9 +24,9 @@ from registry.cli.app import App, pass_app
     type=int,
     default=10_000,
     show_default=True,
-    help="Bootstrap replicates; for bands that come later, no method uses them yet.",
+    help="Bootstrap replicates; no method uses them yet.",
 )
-@click.option("--seed", type=int, default=0, show_default=True, help="Seed of the bootstrap.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Seed of the bootstrap; no method uses it yet.")
 @click.option("--pointwise", is_flag=True, help="Give ED of every task too.")
 @pass_app
 def estimate(

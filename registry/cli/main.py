@@ -63,7 +63,7 @@ class LazyGroup(click.Group):
 @click.option("--debug", is_flag=True, help="Show the traceback of an error.")
 @click.pass_context
 def cli(ctx: click.Context, *, registry: str | None, debug: bool) -> None:
-    """Register the claims of AI system cards, audit what of them stands in deployment, publish the supplement.
+    """Register the claims of AI system cards, audit how far they hold in deployment, publish the supplements.
 
     \b
     Start here:   caveat demo            the whole story on bundled inputs, offline
