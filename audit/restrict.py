@@ -117,13 +117,9 @@ class _Claimed:
         if claim.form is Form.PREVALENCE:
             return f"{self.subject} is {phrases.reported}{at}" if phrases.reported else f"{self.subject} is{at} what the evaluation shows"
         if claim.theta is None:
-            return f"{self.subject} keeps{at} to {_article(phrases.limit_word)} {phrases.limit_word} that is not published"
+            return f"{self.subject} keeps to an unpublished {phrases.limit_word}{at}"
         word = "at most" if claim.effective_relation is Relation.AT_MOST else "at least"
         return f"{self.subject} is {word} {phrases.theta}{at}"
-
-
-def _article(word: str) -> str:
-    return "an" if word[0] in "aeiou" else "a"
 
 
 class _ReadingPhrases(Phrases):

@@ -76,6 +76,7 @@ def _check_registry(supplement: Supplement | CardSupplement, named: Identifier, 
         if now.log_size < supplement.log_size:
             note = f"the supplement is of entry {supplement.log_size}, the registry has only {now.log_size}"
             return Check(name="registry", answer=Answer.NO, note=note)
+        later = now.log_size - supplement.log_size
     try:
         with ledger.view(supplement.log_size) as then:
             (subject,) = collect_supplements(then, [named])
@@ -84,6 +85,7 @@ def _check_registry(supplement: Supplement | CardSupplement, named: Identifier, 
         return Check(name="registry", answer=Answer.NO, note=note)
     if subject.supplement == supplement:
         note = f"as of entry {supplement.log_size} the registry says the same, word for word"
+        note += f"; it has {later:,} later {'entry' if later == 1 else 'entries'}" if later else ""
         return Check(name="registry", answer=Answer.YES, note=note)
     note = f"as of entry {supplement.log_size} the registry says something else: the record was altered"
     return Check(name="registry", answer=Answer.NO, note=note)

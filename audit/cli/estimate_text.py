@@ -39,11 +39,11 @@ def _print_spec(console: Console, spec: SpecEstimate, unit: Unit, *, margin: flo
         ("Φ_test", unit.score(spec.phi_test.value), _describe_scores(spec.phi_test, unit)),
         ("Φ_deploy", unit.score(spec.phi_deploy.value), _describe_scores(spec.phi_deploy, unit)),
         ("ED", unit.difference(spec.ed.value, *cuts), _describe_difference(spec.ed, unit, cuts)),
-        ("nED", "not defined" if spec.ned.value is None else f"{spec.ned.value:.3f}", spec.ned.reason or ""),
+        ("nED", "not defined" if spec.ned.value is None else f"{spec.ned.value:.3f}".replace("-", "−"), spec.ned.reason or ""),
     ]
     console.print(build_table(("", "value", "interval"), rows, numbers=_NUMBERS))
-    equivalent = "within the margin" if spec.equivalence.equivalent else "not shown to lie within the margin"
-    console.print(f"the whole interval of ED is {equivalent}")
+    equivalent = spec.equivalence.equivalent
+    console.print("the whole interval of ED lies within the margin" if equivalent else "ED is not shown to lie within the margin")
     if spec.minimum_detectable_ed is not None:
         console.print(f"this design finds |ED| from {unit.difference(spec.minimum_detectable_ed)} with 80 % power")
     console.print(

@@ -63,7 +63,9 @@ def add(app: App, *, file: Path, dry_run: bool) -> None:
 @claim.command("list")
 @click.option("--card", type=CARD, help="Only claims of this card.")
 @click.option("--model", metavar="DEV/NAME/VERSION", help="Only claims about this model version.")
-@click.option("--restriction", type=click.Choice(list(RestrictionStatus)), help="Only claims with this restriction status.")
+@click.option(
+    "--restriction", type=click.Choice([one.value for one in RestrictionStatus]), help="Only claims with this restriction status."
+)
 @click.option("--limit", type=click.IntRange(1), help="At most this many.")
 @as_of_option
 @pass_app
@@ -198,7 +200,7 @@ def _report_event(
         entry = writer.append(event)
     app.report(
         {"schema": "caveat/claim-event/1", "claim": event.claim, "event": event.event.value, "entry": entry.seq},
-        lambda console: console.print(f"{event.claim}: {event.event.value} recorded as entry {entry.seq}."),
+        lambda console: console.print(f"{event.claim}: {event.event.value}, recorded as entry {entry.seq}."),
     )
 
 
@@ -206,7 +208,7 @@ def _report_event(
 @click.argument("claim_id", type=CLAIM)
 @pass_app
 def publish(app: App, *, claim_id: Identifier) -> None:
-    """Declare a claim's entry as public."""
+    """Record that a claim is published: its lifecycle becomes `published`."""
     _report_event(app, claim_id, ClaimEventKind.PUBLISH)
 
 

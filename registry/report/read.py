@@ -16,6 +16,7 @@ _NOUNS: dict[str, type[Supplement] | type[CardSupplement]] = {
     "caveat/supplement/1": Supplement,
     "caveat/card-supplement/1": CardSupplement,
 }
+_WANTED = "give a file that caveat report wrote"
 
 
 def read_supplement(data: bytes, *, where: str) -> Supplement | CardSupplement:
@@ -35,7 +36,7 @@ def read_supplement(data: bytes, *, where: str) -> Supplement | CardSupplement:
     schema = _read_schema(text, where)
     if schema not in _NOUNS:
         found = f"schema {schema!r}; expected {' or '.join(_NOUNS)}"
-        raise InputError(Fault(code="not-a-supplement", where=where, found=found))
+        raise InputError(Fault(code="not-a-supplement", where=where, found=found, advice=_WANTED))
     return from_json(_NOUNS[schema], text, where=where)
 
 
@@ -47,7 +48,7 @@ def _find_record(data: bytes, where: str) -> bytes:
     match = _EMBEDDED.search(data)
     if match is None:
         found = "neither a supplement in JSON, nor a PDF or HTML file that carries one"
-        raise InputError(Fault(code="not-a-supplement", where=where, found=found))
+        raise InputError(Fault(code="not-a-supplement", where=where, found=found, advice=_WANTED))
     return match[1]
 
 
@@ -58,7 +59,7 @@ def _read_attachment(data: bytes, where: str) -> bytes:
         with pikepdf.Pdf.open(BytesIO(data)) as pdf:
             if ATTACHMENT not in pdf.attachments:
                 found = f"a PDF without the attachment {ATTACHMENT}"
-                raise InputError(Fault(code="not-a-supplement", where=where, found=found))
+                raise InputError(Fault(code="not-a-supplement", where=where, found=found, advice=_WANTED))
             return bytes(pdf.attachments[ATTACHMENT].get_file().read_bytes())
     except pikepdf.PdfError as error:
         raise InputError(Fault(code="file-not-readable", where=where, found=f"not a PDF that can be read: {_shorten(error)}")) from error

@@ -236,3 +236,13 @@ def test_a_contested_claim_shows_its_contestation_and_diff_speaks_plainly(caveat
     assert "The tasks are not a sample. (no answer yet)" in open_
     assert "(answered: A sample follows.)" in answered
     assert "value 0.06, n 50" in caveat("claim", "diff", identifier).out
+
+
+def test_claims_are_listed_by_the_status_as_it_is_printed(caveat: Caveat, tmp_path: Path) -> None:
+    """Whoever copies a status from the screen into `--restriction` gets the claims that have it."""
+    names = register(caveat, tmp_path)
+
+    listed = caveat("claim", "list", "--restriction", "unaudited", "--json").document["claims"]
+
+    assert {f"{one['claim']}@{one['revision']}" for one in listed} == set(names)
+    assert caveat("claim", "list", "--restriction", "suspended", "--json").document["claims"] == []

@@ -132,8 +132,8 @@ def test_a_point_on_the_limit_is_promised_nothing() -> None:
     [
         (build_case(theta=0.1), "The scheming rate of EXAMPLE m 1 is at most 10 %."),
         (build_case(theta=0.1, relation=Relation.AT_LEAST), "The scheming rate of EXAMPLE m 1 is at least 10 %."),
-        (build_case(theta=None), "The scheming rate of EXAMPLE m 1 keeps to a threshold that is not published."),
-        (build_case(Form.UPPER_BOUND), "The scheming rate of EXAMPLE m 1 keeps to an upper bound that is not published."),
+        (build_case(theta=None), "The scheming rate of EXAMPLE m 1 keeps to an unpublished threshold."),
+        (build_case(Form.UPPER_BOUND), "The scheming rate of EXAMPLE m 1 keeps to an unpublished upper bound."),
         (build_case(Form.PREVALENCE, reported=0.055), "The scheming rate of EXAMPLE m 1 is 5.5 %."),
         (build_case(Form.PREVALENCE), "The scheming rate of EXAMPLE m 1 is what the evaluation shows."),
         (build_case(Form.EXISTENCE), "The behaviour scored as scheming rate occurs in EXAMPLE m 1."),
