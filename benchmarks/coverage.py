@@ -9,7 +9,6 @@ seeded by what it is, so the order and the choice of cells do not matter.
 """
 
 import argparse
-import csv
 import json
 import math
 import os
@@ -18,7 +17,7 @@ import statistics
 import sys
 import time
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from itertools import product
@@ -34,6 +33,7 @@ from audit.statistics.design import ENOUGH_TASKS
 from audit.statistics.difference import difference_interval, find_side_intervals
 from audit.statistics.moments import ENOUGH_CONTEXTS, Moments, compute_moments
 from audit.statistics.scores import Floats
+from audit.wording import SLACK
 
 LEVEL = 0.95
 TASKS = (5, 12, 20, 50, 200)
@@ -47,25 +47,20 @@ CONTEXT_SDS = (0.0, 0.4, 0.8)
 RATES = ((0.01, 0.01), (0.01, 0.05), (0.05, 0.3), (0.3, 0.3), (0.3, 0.7), (0.7, 0.7))
 """Φ_test and Φ_deploy; every rate on both sides, pairs with and without a difference."""
 
-TASK_SD, CROSSED_SD = 1.0, 0.4
-"""On the logit: how tasks differ (the same on both sides), and how each cell departs from its task and context."""
+TASK_SD, CROSSED_SD, RUBRIC = 1.0, 0.4, 4
+"""On the logit: how tasks differ, the same on both sides, and how each cell departs; of how many items a judged score is the share."""
 
-RUBRIC = 4
-"""A judged score is the share of so many rubric items met: 0, ¼, ½, ¾ or 1."""
-
-SCREENING, CONFIRMATION = 300, 2500
+SCREENING, CONFIRMATION, SETTLEMENT = 300, 2500, 80_000
 NEAR = 0.01
-"""A cell whose screening lies up to this above its demand, or below it, is drawn again; only the new draws count."""
+"""A cell whose screening holds a demand by less than this is confirmed; one that then falls short in coverage is settled."""
 
-SLACK = 1e-12
-CERTAIN = 2.576
-_BLOCK = 2_000_000
+CERTAIN, _BLOCK = 2.576, 2_000_000
 _NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(120)
 
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """One point of the grid."""
+    """One point of the grid; the rates are the true Φ."""
 
     design: str
     tasks: int
@@ -73,8 +68,8 @@ class Cell:
     contexts_deploy: int
     samples: int
     context_sd: float
-    phi_test: float
-    phi_deploy: float
+    rate_test: float
+    rate_deploy: float
     judged: bool
 
     @property
@@ -95,7 +90,7 @@ class Cell:
     def seed(self, stage: int) -> list[int]:
         """The seed of one stage: the cell itself, in whole numbers."""
         kind = ("random", "fixed", "nested").index(self.design)
-        shares = (round(100 * value) for value in (self.context_sd, self.phi_test, self.phi_deploy))
+        shares = (round(100 * value) for value in (self.context_sd, self.rate_test, self.rate_deploy))
         return [2611, stage, kind, self.tasks, self.contexts_test, self.contexts_deploy, self.samples, *shares, int(self.judged)]
 
 
@@ -108,9 +103,8 @@ class Result:
     phi_test: float
     phi_deploy: float
     inverted_above: float
-    """Share of intervals of Φ_deploy wholly above θ = Φ_deploy: false inversion of an at-most claim."""
+    """Share of intervals of Φ_deploy wholly above θ = Φ_deploy: false inversion of an at-most claim; below, of an at-least claim."""
     inverted_below: float
-    """The same for an at-least claim."""
     width: float
     """Mean width of the interval of ED."""
     refused: float
@@ -128,7 +122,6 @@ class Demand:
 
     text: str
     figure: str
-    """Name of the figure in `Result`."""
     bound: float
     """At least; for `inversion` at most."""
     tasks: int
@@ -140,15 +133,17 @@ class Demand:
         """Whether the demand is made of such a cell."""
         return cell.tasks >= self.tasks and self.fixed in {None, cell.design == "fixed"} and cell.has_population
 
+    def get_figure(self, result: Result) -> float:
+        """The share that the demand is about."""
+        return float(getattr(result, self.figure))
+
     def find_shortfall(self, result: Result) -> float:
         """By how much the figure fails; negative where it holds."""
-        figure: float = getattr(result, self.figure)
-        return figure - self.bound if self.figure == "inversion" else self.bound - figure
+        return (self.get_figure(result) - self.bound) * (1 if self.figure == "inversion" else -1)
 
     def find_error(self, result: Result) -> float:
         """Standard error of the figure by chance."""
-        figure: float = getattr(result, self.figure)
-        return math.sqrt(figure * (1 - figure) / result.runs)
+        return math.sqrt(self.get_figure(result) * (1 - self.get_figure(result)) / result.runs)
 
 
 DEMANDS = (
@@ -186,7 +181,7 @@ def draw_tables(cell: Cell, rng: np.random.Generator, runs: int) -> tuple[list[F
     """Return cell means [run, task, context] of both sides, and by run whether every score is 0 or 1."""
     tasks = rng.standard_normal((runs, cell.tasks, 1), dtype=np.float32) * np.float32(TASK_SD)
     means, binary = [], np.ones(runs, dtype=bool)
-    for contexts, rate in ((cell.contexts_test, cell.phi_test), (cell.contexts_deploy, cell.phi_deploy)):
+    for contexts, rate in ((cell.contexts_test, cell.rate_test), (cell.contexts_deploy, cell.rate_deploy)):
         fixed = cell.design == "fixed"
         effects = cell.context_sd * ndtri((np.arange(contexts) + 0.5) / contexts) if fixed else np.zeros(1)
         center = find_center(rate, effects, math.hypot(TASK_SD, CROSSED_SD, 0.0 if fixed else cell.context_sd))
@@ -256,11 +251,11 @@ def judge(cell: Cell, moments: Moments) -> tuple[float, ...]:
     if band is None or test is None or deploy is None:
         return (math.nan,) * 6
     return (
-        band.low <= cell.phi_test - cell.phi_deploy <= band.high,
-        test.hull.low <= cell.phi_test <= test.hull.high,
-        deploy.hull.low <= cell.phi_deploy <= deploy.hull.high,
-        deploy.hull.low > cell.phi_deploy + SLACK,
-        deploy.hull.high < cell.phi_deploy - SLACK,
+        band.low <= cell.rate_test - cell.rate_deploy <= band.high,
+        test.hull.low <= cell.rate_test <= test.hull.high,
+        deploy.hull.low <= cell.rate_deploy <= deploy.hull.high,
+        deploy.hull.low > cell.rate_deploy + SLACK,
+        deploy.hull.high < cell.rate_deploy - SLACK,
         band.high - band.low,
     )
 
@@ -269,11 +264,16 @@ def judge(cell: Cell, moments: Moments) -> tuple[float, ...]:
 
 
 def run(cells: list[Cell]) -> dict[Cell, Result]:
-    """Return the result of each cell: of its screening, or of new draws alone where the screening came near a demand."""
+    """Return the result of each cell, from its last drawing alone."""
     results = {cell: simulate(cell, runs=SCREENING, stage=0) for cell in cells}
-    near = [cell for cell, result in results.items() if any(d.applies(cell) and d.find_shortfall(result) > -NEAR for d in DEMANDS)]
-    print(f"screened {len(cells)} cells, {len(near)} are drawn again", file=sys.stderr)
-    return results | {cell: simulate(cell, runs=CONFIRMATION, stage=1) for cell in near}
+    results = draw_again(results, DEMANDS, margin=NEAR, runs=CONFIRMATION, stage=1)
+    return draw_again(results, [d for d in DEMANDS if d.figure != "inversion"], margin=0.0, runs=SETTLEMENT, stage=2)
+
+
+def draw_again(results: dict[Cell, Result], demands: Sequence[Demand], *, margin: float, runs: int, stage: int) -> dict[Cell, Result]:
+    """Return the results with new ones for the cells that do not hold all *demands* with *margin* to spare."""
+    short = [cell for cell, result in results.items() if any(d.applies(cell) and d.find_shortfall(result) > -margin for d in demands)]
+    return results | {cell: simulate(cell, runs=runs, stage=stage) for cell in short}
 
 
 def list_misses(demand: Demand, results: dict[Cell, Result]) -> list[tuple[float, Cell, Result]]:
@@ -291,10 +291,12 @@ def render_demands(results: dict[Cell, Result]) -> Iterator[str]:
         missed = list_misses(demand, results)
         below = sum(demand.find_shortfall(result) > 0 for result in asked) - len(missed)
         worst = max(asked, key=demand.find_shortfall)
-        figures = [getattr(result, demand.figure) for result in asked]
+        median = statistics.median(demand.get_figure(result) for result in asked)
         verdicts = sum(cell.allows_verdict for _, cell, _ in missed)
-        shown = f"{getattr(worst, demand.figure):.2%} (±{demand.find_error(worst):.2%})"
-        yield f"| {demand.text} | {len(asked)} | {shown} | {statistics.median(figures):.2%} | {len(missed)} | {verdicts} | {below} |"
+        shown = f"{demand.get_figure(worst):.2%} (±{demand.find_error(worst):.2%})"
+        yield f"| {demand.text} | {len(asked)} | {shown} | {median:.2%} | {len(missed)} | {verdicts} | {below} |"
+    above, below = (max(getattr(result, name) for result in asked) for name in ("inverted_above", "inverted_below"))
+    yield f"\nHighest false inversion of an at-most claim (interval above θ) {above:.1%}, of an at-least claim (below θ) {below:.1%}."
 
 
 def render_misses(results: dict[Cell, Result]) -> Iterator[str]:
@@ -308,11 +310,10 @@ def render_misses(results: dict[Cell, Result]) -> Iterator[str]:
         for (design, tasks, first, second), missed in sorted(places.items()):
             short, cell, result = missed[0]
             among = sum(other.place == cell.place for other in results)
-            verdict = "yes" if cell.allows_verdict else "no"
-            figure = f"{getattr(result, demand.figure):.1%} ± {demand.find_error(result):.1%}"
-            score = ("binary", "judged")[cell.judged]
-            world = f"{cell.samples} a cell, context SD {cell.context_sd:g}, {cell.phi_test:g} → {cell.phi_deploy:g}, {score}"
-            counts = f"{len(missed)} of {among} | {verdict} | {figure} | {100 * short:.1f} points"
+            verdict, score = ("no", "yes")[cell.allows_verdict], ("binary", "judged")[cell.judged]
+            figure = f"{demand.get_figure(result):.2%} ± {demand.find_error(result):.2%}"
+            world = f"{cell.samples} a cell, context SD {cell.context_sd:g}, {cell.rate_test:g} → {cell.rate_deploy:g}, {score}"
+            counts = f"{len(missed)} of {among} | {verdict} | {figure} | {100 * short:.2f} points"
             yield f"| {demand.text} | {design} | {tasks} | {first}/{second} | {counts} | {world} |"
 
 
@@ -320,7 +321,7 @@ def render_groups(results: dict[Cell, Result], design: str) -> Iterator[str]:
     groups: dict[tuple[int, int, int], list[Result]] = defaultdict(list)
     for cell in (cell for cell in results if cell.design == design):
         groups[cell.contexts_test, cell.contexts_deploy, cell.tasks].append(results[cell])
-    yield "| C test/deploy | T | ED | Φ_test | Φ_deploy | false inversion, highest | width of ED, median | no interval |"
+    yield "| C test/deploy | T | ED | Φ_test | Φ_deploy | false inversion above / below, highest | width of ED, median | no interval |"
     yield "|---|---|---|---|---|---|---|---|"
     for (first, second, tasks), group in sorted(groups.items()):
         refused = f"{statistics.mean(result.refused for result in group):.0%}"
@@ -329,8 +330,9 @@ def render_groups(results: dict[Cell, Result], design: str) -> Iterator[str]:
             continue
         columns = [[getattr(result, name) for result in group] for name in ("ed", "phi_test", "phi_deploy")]
         coverage = " | ".join(f"{100 * min(column):.1f} / {100 * statistics.median(column):.1f}" for column in columns)
-        inversion, width = max(result.inversion for result in group), statistics.median(result.width for result in group)
-        yield f"| {first}/{second} | {tasks} | {coverage} | {100 * inversion:.1f} | {width:.3f} | {refused} |"
+        above, below = (100 * max(getattr(result, name) for result in group) for name in ("inverted_above", "inverted_below"))
+        width = statistics.median(result.width for result in group)
+        yield f"| {first}/{second} | {tasks} | {coverage} | {above:.1f} / {below:.1f} | {width:.3f} | {refused} |"
 
 
 def render_table(results: dict[Cell, Result], *, elapsed_s: float) -> str:
@@ -342,10 +344,10 @@ def render_table(results: dict[Cell, Result], *, elapsed_s: float) -> str:
 
 
 def render_head(results: dict[Cell, Result], *, elapsed_s: float) -> str:
-    again = sum(result.runs == CONFIRMATION for result in results.values())
+    again, settled = (sum(result.runs == runs for result in results.values()) for runs in (CONFIRMATION, SETTLEMENT))
     machine = f"{platform.system()} {platform.machine()}, one of {os.cpu_count()} cores, Python {platform.python_version()}"
     rates = ", ".join(f"{first:g} → {second:g}" for first, second in RATES)
-    errors = [f"{math.sqrt(0.95 * 0.05 / runs):.1%}" for runs in (SCREENING, CONFIRMATION)]
+    errors = [f"{math.sqrt(0.95 * 0.05 / runs):.1%}" for runs in (SCREENING, CONFIRMATION, SETTLEMENT)]
     return f"""# How often the intervals hold the truth
 
 {datetime.now(UTC):%Y-%m-%d}, {machine}; {elapsed_s / 60:.0f} minutes.
@@ -359,8 +361,10 @@ departs from its task and context with SD {CROSSED_SD:g}. *Random*: contexts are
 quantiles and are the estimand. *Nested*: each task draws its own. The true Φ and ED come from quadrature, never from what was drawn.
 
 **Draws.** {SCREENING} tables a cell. A cell that falls short of a demand, or holds it by less than {NEAR:.0%}, was drawn again:
-{CONFIRMATION:,} new tables, and only those count ({again:,} cells). Chance (one standard error at 95 %): {errors[0]} and {errors[1]};
-so the lowest of the 72 cells of a line is a little low by chance. *Missed for certain*: by more than {CERTAIN} standard errors.
+{CONFIRMATION:,} new tables, and only those count ({again:,} cells); where coverage fell short then, {SETTLEMENT:,} more, and
+only those ({settled} cells). Chance (one standard error at 95 %): {", ".join(errors)};
+so the lowest of the 72 cells of a line is low by chance, most of all Φ_test, which no demand draws again. *Missed for certain*: by
+more than {CERTAIN} standard errors.
 *Verdict possible*: T ≥ {ENOUGH_TASKS}, and C ≥ {ENOUGH_CONTEXTS} a side where contexts are random; elsewhere the audit shows the
 interval and says undetermined. *False inversion*: the interval of Φ_deploy lies wholly beyond θ = Φ_deploy; the worse direction.
 """
@@ -368,10 +372,7 @@ interval and says undetermined. *False inversion*: the interval of Φ_deploy lie
 
 def write_cells(path: Path, results: dict[Cell, Result]) -> None:
     rows = [asdict(cell) | asdict(result) for cell, result in results.items()]
-    with path.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, rows[0])
-        writer.writeheader()
-        writer.writerows(rows)
+    path.write_text("\n".join(",".join(map(str, row)) for row in (rows[0], *(row.values() for row in rows))) + "\n", encoding="utf-8")
 
 
 def main() -> int:

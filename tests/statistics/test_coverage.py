@@ -131,7 +131,7 @@ def test_the_long_simulation_draws_around_its_truth(design: str) -> None:
     cell = describe(design)
     means, _ = draw_tables(cell, np.random.default_rng(2), 4000)
 
-    for drawn, truth in zip(means, (cell.phi_test, cell.phi_deploy), strict=True):
+    for drawn, truth in zip(means, (cell.rate_test, cell.rate_deploy), strict=True):
         tables = drawn.mean(axis=(1, 2))
 
         assert abs(tables.mean() - truth) < 4 * tables.std() / np.sqrt(len(tables))
