@@ -87,5 +87,6 @@ def _check_registry(supplement: Supplement | CardSupplement, named: Identifier, 
         note = f"as of entry {supplement.log_size} the registry says the same, word for word"
         note += f"; it has {later:,} later {'entry' if later == 1 else 'entries'}" if later else ""
         return Check(name="registry", answer=Answer.YES, note=note)
-    note = f"as of entry {supplement.log_size} the registry says something else: the record was altered"
+    note = f"as of entry {supplement.log_size} the registry says something else: "
+    note += "the record was altered, or composed by another version of Caveat"
     return Check(name="registry", answer=Answer.NO, note=note)

@@ -7,6 +7,7 @@ from registry.errors import ConflictError, Fault
 from registry.records.card import Card
 from registry.records.claim import Form
 from registry.records.classification import Basis, ItemStatus
+from registry.records.contestation import ContestationStep
 from registry.records.dossier import AuditFile, ContestationFile, Dossier, Recorded
 from registry.records.estimate import SpecEstimate
 from registry.records.evidence import Access, Layer
@@ -81,7 +82,7 @@ def assemble_claim(dossier: Dossier, *, made_at: datetime) -> Supplement:
         layers=tuple(_build_layers(leading)),
         audit=audit,
         not_made=_NOT_MADE,
-        contestations=tuple(one for one in dossier.contestations if _is_about_claim(one, dossier.claim)),
+        contestations=_find_contestations(dossier),
         history=dossier.revisions,
         events=dossier.events,
         relations=dossier.relations,
@@ -156,15 +157,14 @@ def _build_verdict(dossier: Dossier, audit: AuditPart | None) -> str:
 def _build_reasons(dossier: Dossier, audit: AuditPart | None) -> Iterator[Reason]:
     """Yield why, the most important first; the caller keeps five."""
     if audit is None or audit.outcome is None:
-        yield Reason(
-            text="No evidence about deployment is recorded for this claim, neither from a replay nor reported.", section=Section.LAYERS
-        )
+        yield Reason(text="No audit of this revision of the claim has an outcome.", section=Section.LAYERS)
     else:
         yield from _build_outcome_reasons(audit, audit.outcome.payload)
     if dossier.status.dispute is Dispute.CONTESTED:
-        yield Reason(text="An open contestation stands against the claim or a definition that it rests on.", section=Section.CONTEXTS)
+        section = Section.HISTORY if any(map(_is_open, _find_contestations(dossier))) else Section.CONTEXTS
+        yield Reason(text="An open contestation stands against the claim or a definition that it rests on.", section=section)
     if dossier.status.staleness is Staleness.POTENTIALLY_STALE:
-        yield Reason(text="It may be stale: " + " ".join(dossier.status.stale_because), section=Section.HISTORY)
+        yield Reason(text="It may be stale: " + "; ".join(dossier.status.stale_because) + ".", section=Section.HISTORY)
     if audit is not None and audit.outcome is not None:
         yield from _build_checklist_reason(audit.outcome.payload)
 
@@ -255,8 +255,13 @@ def _build_layers(file: AuditFile | None) -> Iterator[LayerPart]:
         yield LayerPart(layer=layer, access=access, items=items)
 
 
-def _is_about_claim(file: ContestationFile, claim: str) -> bool:
-    return file.contestation.payload.target.split("@")[0] == claim
+def _find_contestations(dossier: Dossier) -> tuple[ContestationFile, ...]:
+    """Those of the claim itself; those of definitions stand with each definition."""
+    return tuple(one for one in dossier.contestations if one.contestation.payload.target.split("@")[0] == dossier.claim)
+
+
+def _is_open(file: ContestationFile) -> bool:
+    return not file.events or file.events[-1].payload.step not in (ContestationStep.UPHELD, ContestationStep.REJECTED)
 
 
 def _build_other_audits(dossier: Dossier, leading: AuditFile | None) -> Iterator[AuditSummary]:

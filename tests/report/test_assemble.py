@@ -9,7 +9,7 @@ from registry.codec.documents import from_document, to_document
 from registry.errors import ConflictError
 from registry.records.classification import ClaimClass
 from registry.records.evidence import Access, Layer
-from registry.records.status import RestrictionStatus
+from registry.records.status import Dispute, RestrictionStatus
 from registry.records.supplement import CardSupplement, Section, SpecRole, Supplement
 from registry.report.assemble import assemble_claim
 from tests.report.builders import CLAIM, MADE_AT
@@ -146,3 +146,19 @@ def test_an_outcome_never_speaks_for_another_revision() -> None:
     assert supplement.outcome is None
     assert supplement.verdict.startswith("Nobody has audited revision 2 of this claim")
     assert [one.claim for one in supplement.other_audits] == [f"{dossier.claim}@1"]
+
+
+def test_an_open_contestation_leads_to_where_it_stands() -> None:
+    """One of the claim itself stands in the history, one of a definition with the definition."""
+    dossier = inverted()
+    (file,) = dossier.contestations
+    contested = replace(dossier, status=replace(dossier.status, dispute=Dispute.CONTESTED))
+    objection = replace(file.contestation, payload=replace(file.contestation.payload, target=f"{dossier.claim}@1"))
+    of_claim = replace(contested, contestations=(replace(file, contestation=objection),))
+
+    found = [
+        next(one.section for one in assemble_claim(each, made_at=MADE_AT).reasons if "contestation" in one.text)
+        for each in (contested, of_claim)
+    ]
+
+    assert found == [Section.CONTEXTS, Section.HISTORY]
