@@ -362,9 +362,9 @@ quantiles and are the estimand. *Nested*: each task draws its own. The true Φ a
 
 **Draws.** {SCREENING} tables a cell. A cell that falls short of a demand, or holds it by less than {NEAR:.0%}, was drawn again:
 {CONFIRMATION:,} new tables, and only those count ({again:,} cells); where coverage fell short then, {SETTLEMENT:,} more, and
-only those ({settled} cells). Chance (one standard error at 95 %): {", ".join(errors)};
-so the lowest of the 72 cells of a line is low by chance, most of all Φ_test, which no demand draws again. *Missed for certain*: by
-more than {CERTAIN} standard errors.
+only those ({settled} cells). A cell truly a point short slips through the screening about once in ten.
+Chance (one standard error at 95 %): {", ".join(errors)}; so the lowest of the 72 cells of a line is low by chance, most of all
+Φ_test, which no demand draws again. *Missed for certain*: by more than {CERTAIN} standard errors.
 *Verdict possible*: T ≥ {ENOUGH_TASKS}, and C ≥ {ENOUGH_CONTEXTS} a side where contexts are random; elsewhere the audit shows the
 interval and says undetermined. *False inversion*: the interval of Φ_deploy lies wholly beyond θ = Φ_deploy; the worse direction.
 """
