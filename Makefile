@@ -42,7 +42,8 @@ wheel: $(READY)  ## what people get
 	$(VENV)/bin/python -m pip --disable-pip-version-check wheel --quiet --no-deps --wheel-dir dist .
 
 bench: $(READY)  ## every figure we promise, each beside its peer or limit (half an hour)
-	@for file in benchmarks/*.py; do echo "== $$file"; $(VENV)/bin/python "$$file" || exit 1; done
+	@missed=""; for file in benchmarks/*.py; do echo "== $$file"; $(VENV)/bin/python "$$file" || missed="$$missed $$file"; done; \
+		test -z "$$missed" || { echo "a figure is missed, or could not be taken, in:$$missed"; exit 1; }
 
 clean:  ## remove what can be made again
 	rm -rf $(VENV) dist build caveat-demo .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
