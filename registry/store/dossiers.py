@@ -1,6 +1,7 @@
 """Files on one thing: a claim's dossier, an audit's file, a contestation's, and everything said about an identifier."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from sqlalchemy import Select, Table, or_, select, union
@@ -10,6 +11,7 @@ from registry.records.claim import ClaimRevision
 from registry.records.dossier import AuditFile, ContestationFile, Dossier, Recorded
 from registry.records.identifier import Identifier, Kind
 from registry.records.model import ModelRef, ModelVersion
+from registry.records.status import Staleness
 from registry.store.claims import find_current_entry, get_head
 from registry.store.facts import FactFinder
 from registry.store.reader import Reader
@@ -38,9 +40,8 @@ _OF_AUDIT = (lock, run, result, evidence, restriction, publication)
 
 def build_dossier(reader: Reader, claim: str, revision: int | None) -> Dossier:
     """Return everything known of *claim*, seen from *revision* (the latest); the claim is known to exist."""
-    revisions = find_revisions(reader, claim)
-    if revision is not None:
-        revisions = revisions[:revision]
+    known = find_revisions(reader, claim)
+    revisions = known if revision is None else known[:revision]
     finder = FactFinder(reader)
     shared: dict[str, Any] = {
         "log_origin": reader.log_origin,
@@ -54,6 +55,9 @@ def build_dossier(reader: Reader, claim: str, revision: int | None) -> Dossier:
         return Dossier(**shared, status=finder.reserved_status(claim))
     current = revisions[-1]
     (status,) = finder.statuses([get_head(reader, current.entry.seq)])
+    if len(revisions) < len(known):
+        reasons = (f"the claim has a newer revision, @{len(known)}", *status.stale_because)
+        status = replace(status, staleness=Staleness.POTENTIALLY_STALE, stale_because=reasons)
     audits = find_audits(reader, claim)
     contestations = _contestations(reader, claim, _spec_references(current.payload))
     specs, newer_specs = _specs(reader, _spec_references(current.payload))

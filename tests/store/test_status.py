@@ -162,3 +162,21 @@ def test_one_open_contestation_outweighs_settled_ones(ledger: Ledger) -> None:
         settled = writer.status(name).dispute
 
     assert (open_, settled) == (Dispute.CONTESTED, Dispute.UPHELD)
+
+
+def test_an_earlier_revision_says_that_there_is_a_later_one(ledger: Ledger) -> None:
+    """Whoever asks for revision 1 by its number is not told that it is current; as of before the second, it was."""
+    with ledger.write(actor="LAB") as writer:
+        name = make.add_claim(writer, make.settle(writer)).partition("@")[0]
+    with ledger.view() as view:
+        size = view.log_size
+        phi = view.dossier(name).current.payload.property
+    with ledger.write(actor="LAB") as writer:
+        writer.append(make.claim(name, phi, revision=2, why="other words"))
+
+    with ledger.view() as view, ledger.view(size) as then:
+        earlier, latest, before = view.dossier(f"{name}@1"), view.dossier(name), then.dossier(f"{name}@1")
+
+    assert earlier.status.staleness is Staleness.POTENTIALLY_STALE
+    assert earlier.status.stale_because == ("the claim has a newer revision, @2",)
+    assert latest.status.staleness is before.status.staleness is Staleness.CURRENT
