@@ -59,6 +59,9 @@ def lock(app: App, *, file: Path) -> None:
         opened, is_new = open_audit(writer, draft, auditor=app.config.authority, locked=True)
     name, claim = opened.audit.payload.audit, opened.audit.payload.claim
     at = f"{opened.lock.entry.at:%Y-%m-%dT%H:%M:%SZ}" if opened.lock else None
+    unsaid = [key for key in ("question", "exclusion_rules", "stopping_rule", "budget") if not getattr(draft, key)]
+    if unsaid:
+        app.say(f"warning: the plan does not state {', '.join(unsaid)}; the supplement will say so")
     app.report(
         {"schema": "caveat/audit-lock/1", "audit": name, "claim": claim, "new": is_new, "locked_at": at},
         lambda console: console.print(

@@ -52,7 +52,7 @@ def add(app: App, /, *, file: Path, publisher: str, published: datetime | None, 
         {"schema": "caveat/card/1", "new": is_new, "card": _summarise(registered), "warnings": list(text.warnings)},
         lambda console: console.print(
             f"{'Registered' if is_new else 'Registered already, nothing changed:'} {registered.card}@{registered.revision}  "
-            f"{len(registered.pages)} page(s), {len(text.text):,} characters, sha256 {registered.document[:16]}…"
+            f"{_count_pages(registered)}, {len(text.text):,} characters, sha256 {registered.document[:16]}…"
         ),
     )
 
@@ -92,7 +92,7 @@ def show(app: App, *, card_id: Identifier, page: int | None) -> None:
         from registry.cli.output import show as visible
 
         console.print(visible(f"{found.card}@{found.revision}  {found.title} ({found.publisher}, {found.published or 'no date'})"))
-        console.print(visible(f"{found.media_type.value}, {found.size_bytes:,} bytes, {len(found.pages)} page(s), sha256 {found.document}"))
+        console.print(visible(f"{found.media_type.value}, {found.size_bytes:,} bytes, {_count_pages(found)}, sha256 {found.document}"))
         agreement = "no second opinion" if found.agreement is None else f"{found.second_extractor} agrees on {found.agreement:.1%} of words"
         console.print(visible(f"read by {found.extractor}; {agreement}\n"))
         console.print(build_claim_table(claims) if claims else "No claims of it are registered. Next: caveat claim add claims.yaml")
@@ -111,6 +111,11 @@ def _show_page(app: App, found: Card, text: str, number: int) -> None:
     passage = text[page.start : page.stop]
     document = {"schema": "caveat/page/1", "card": found.card, "revision": found.revision, "page": number, "text": passage}
     app.report(document, lambda console: console.print(visible(passage), soft_wrap=True))
+
+
+def _count_pages(one: Card) -> str:
+    """Return `1 page`, `39 pages`."""
+    return "1 page" if len(one.pages) == 1 else f"{len(one.pages)} pages"
 
 
 def _summarise(one: Card) -> dict[str, Any]:
