@@ -115,7 +115,7 @@ def conclude(writer: Writer, file: AuditFile, scored: Scored | None) -> Conclude
     if known is not None:
         return Concluded(audit=file.audit.payload.audit, restriction=known, outcome=outcome, is_new=False)
     _check_access(scored)
-    if basis is Basis.REPLAY and file.results:
+    if file.lock and file.results:
         found = "has its outcome; a lock is for one, so that no later table can take its place"
         advice = "give all tables of a replay in one import, or lock another audit"
         raise ConflictError(Fault(code="audit-concluded", where=file.audit.payload.audit, found=found, advice=advice))

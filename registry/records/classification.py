@@ -44,6 +44,15 @@ class Basis(StrEnum):
     NONE = "none"
 
 
+def rank_outcome(class_: ClaimClass, basis: Basis) -> tuple[bool, bool]:
+    """Return how much an outcome weighs among those of one claim revision: the heaviest counts, and of equals the latest.
+
+    One that decides outweighs one that does not, and a replay under a lock outweighs what is reported. So nobody clears what was
+    found by adding an audit that is too small, or not locked, to find anything.
+    """
+    return class_ is not ClaimClass.UNDETERMINED, basis is Basis.REPLAY
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SpecVerdict(Record):
     """The verdict against one specification of P_deploy."""

@@ -6,7 +6,7 @@ from datetime import datetime
 from registry.errors import ConflictError, Fault
 from registry.records.card import Card
 from registry.records.claim import Form
-from registry.records.classification import Basis, ItemStatus
+from registry.records.classification import Basis, ItemStatus, rank_outcome
 from registry.records.contestation import ContestationStep
 from registry.records.dossier import AuditFile, ContestationFile, Dossier, Recorded
 from registry.records.estimate import SpecEstimate
@@ -63,8 +63,8 @@ def assemble_claim(dossier: Dossier, *, made_at: datetime) -> Supplement:
             Fault(code="claim-only-reserved", where=dossier.claim, found=found, advice="register it: caveat claim add FILE")
         )
     current = dossier.current
-    leading = _find_leading(dossier)
-    audit = None if leading is None else _build_audit(dossier, leading)
+    leading, outcome = _find_leading(dossier)
+    audit = None if leading is None else _build_audit(dossier, leading, outcome)
     specs = tuple(_build_specs(dossier))
     return Supplement(
         identifier=f"{current.payload.reference}#{current.entry.leaf[:16]}",
@@ -86,7 +86,7 @@ def assemble_claim(dossier: Dossier, *, made_at: datetime) -> Supplement:
         history=dossier.revisions,
         events=dossier.events,
         relations=dossier.relations,
-        other_audits=tuple(_build_other_audits(dossier, leading)),
+        other_audits=tuple(_build_other_audits(dossier, leading, outcome)),
     )
 
 
@@ -113,13 +113,21 @@ def assemble_card(
     )
 
 
-def _find_leading(dossier: Dossier) -> AuditFile | None:
-    """The latest audit with an outcome, else the latest, of the current revision: an outcome never speaks for another revision."""
+def _find_leading(dossier: Dossier) -> tuple[AuditFile | None, Recorded[Restriction] | None]:
+    """Return the outcome of the current revision that counts, with its audit; without any outcome the latest audit alone.
+
+    An outcome never speaks for another revision. The status of the claim follows from the same one (`rank_outcome`).
+    """
     audits = [one for one in dossier.audits if one.audit.payload.claim == dossier.current.payload.reference]
-    finished = [one for one in audits if one.restrictions]
+    finished = [(file, outcome) for file in audits for outcome in file.restrictions]
     if finished:
-        return max(finished, key=lambda one: one.restrictions[-1].entry.seq)
-    return max(audits, key=lambda one: one.audit.entry.seq, default=None)
+        return max(finished, key=lambda one: _weigh(one[1]))
+    return max(audits, key=lambda one: one.audit.entry.seq, default=None), None
+
+
+def _weigh(outcome: Recorded[Restriction]) -> tuple[tuple[bool, bool], int]:
+    primary = outcome.payload.classification.primary
+    return rank_outcome(primary.class_, primary.basis), outcome.entry.seq
 
 
 def _find_party(dossier: Dossier, code: str) -> Party:
@@ -129,8 +137,7 @@ def _find_party(dossier: Dossier, code: str) -> Party:
     return Party(code=code, name=None, role=None)
 
 
-def _build_audit(dossier: Dossier, file: AuditFile) -> AuditPart:
-    outcome = file.restrictions[-1] if file.restrictions else None
+def _build_audit(dossier: Dossier, file: AuditFile, outcome: Recorded[Restriction] | None) -> AuditPart:
     wanted = outcome.payload.result if outcome else None
     return AuditPart(
         opening=file.audit,
@@ -264,11 +271,11 @@ def _is_open(file: ContestationFile) -> bool:
     return not file.events or file.events[-1].payload.step not in (ContestationStep.UPHELD, ContestationStep.REJECTED)
 
 
-def _build_other_audits(dossier: Dossier, leading: AuditFile | None) -> Iterator[AuditSummary]:
+def _build_other_audits(dossier: Dossier, leading: AuditFile | None, counts: Recorded[Restriction] | None) -> Iterator[AuditSummary]:
     for file in dossier.audits:
-        outcomes = file.restrictions[:-1] if file is leading else file.restrictions
-        for outcome in outcomes:
-            yield _summarise(dossier, file, outcome)
+        for outcome in file.restrictions:
+            if outcome is not counts:
+                yield _summarise(dossier, file, outcome)
         if not file.restrictions and file is not leading:
             yield _summarise(dossier, file, None)
 
@@ -303,8 +310,8 @@ def _place(dossier: Dossier) -> tuple[int, str]:
 
 def _build_row(dossier: Dossier) -> ClaimRow:
     claim = dossier.current.payload
-    leading = _find_leading(dossier)
-    outcome = leading.restrictions[-1].payload if leading and leading.restrictions else None
+    leading, recorded = _find_leading(dossier)
+    outcome = recorded.payload if recorded else None
     estimate, specs = _first_spec(leading, outcome) if leading and outcome else (None, 0)
     primary = outcome.classification.primary if outcome else None
     bounded = claim.form not in (Form.EXISTENCE, Form.PREVALENCE)

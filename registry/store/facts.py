@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import Select, Table, func, select
 
 from registry.records.claim import ClaimEventKind
-from registry.records.classification import ClaimClass, Standing
+from registry.records.classification import Basis, ClaimClass, Standing, rank_outcome
 from registry.records.contestation import ContestationStep
 from registry.records.model import ModelRef
 from registry.records.status import Status
@@ -120,13 +120,17 @@ class FactFinder:
 
     def _verdicts(self, heads: Sequence[Head]) -> dict[Reference, tuple[ClaimClass, Standing | None]]:
         found: dict[Reference, tuple[ClaimClass, Standing | None]] = {}
+        heaviest: dict[Reference, tuple[bool, bool]] = {}
         if self._has(restriction):
-            columns = (restriction.c.claim, restriction.c.revision, restriction.c["class"], restriction.c.standing)
+            columns = (restriction.c.claim, restriction.c.revision, restriction.c["class"], restriction.c.standing, restriction.c.basis)
             primary = select(*columns).where(self._reader.visible(restriction), restriction.c.reading == 0)
-            for claim, revision, class_, standing in self._rows_in(
+            for claim, revision, class_, standing, basis in self._rows_in(
                 primary.order_by(restriction.c.seq), restriction.c.claim, (head.claim for head in heads)
             ):
-                found[claim, revision] = (ClaimClass(class_), Standing(standing) if standing else None)
+                weight = rank_outcome(ClaimClass(class_), Basis(basis))
+                if weight >= heaviest.get((claim, revision), weight):
+                    heaviest[claim, revision] = weight
+                    found[claim, revision] = (ClaimClass(class_), Standing(standing) if standing else None)
         return found
 
     def _audited(self, heads: Sequence[Head]) -> dict[str, int]:

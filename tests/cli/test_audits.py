@@ -1,5 +1,6 @@
 """A claim on its whole way, by the command line: lock, scores, outcome, what the registry then says."""
 
+import json
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -285,3 +286,23 @@ def test_a_locked_file_is_not_imported_beside_its_lock(caveat: Caveat, tmp_path:
     assert refused.code == 2
     assert "audit-is-locked" in refused.err
     assert audit in refused.err
+
+
+def test_a_small_or_unlocked_audit_does_not_clear_what_was_found(caveat: Caveat, tmp_path: Path) -> None:
+    """An established inversion stays the claim's status and leads its supplement; the later, lighter outcomes stand in the history."""
+    claim, *_ = register(caveat, tmp_path)
+    locked = caveat("audit", "lock", write_audit(tmp_path, claim), "--json").document["audit"]
+    caveat("audit", "import", locked, write_scores(tmp_path / "scores.csv", test=0.05, deploy=0.4), "--run-date", now())
+    small = write_scores(tmp_path / "small.csv", test=0.05, deploy=0.05, tasks=5)
+    early = caveat("audit", "import", locked, small, "--run-date", "2020-01-01")
+    second = write_audit(tmp_path, claim, extra="question: and with five tasks?\n")
+    unlocked = caveat("audit", "import", second, small, "--json").document["restriction"]
+
+    caveat("report", claim, "--json", "-o", "out")
+
+    assert "audit-concluded" in early.err
+    assert unlocked["classification"]["readings"][0]["class"] == "undetermined"
+    assert caveat("claim", "show", claim, "--json").document["status"]["restriction"] == "withdrawn"
+    supplement = json.loads((tmp_path / "out" / f"{claim}.json").read_text())
+    assert supplement["audit"]["opening"]["payload"]["audit"] == locked
+    assert [one["class"] for one in supplement["other_audits"]] == ["undetermined"]
