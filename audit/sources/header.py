@@ -7,7 +7,10 @@ from collections.abc import Iterable, Sequence
 from registry.errors import Fault
 
 IDS = ("task_id", "arm", "context_id", "sample")
-OPTIONAL = ("spec", "excluded_reason")
+KEYS = ("spec", "cue_removed", "judge", "judge_repeat")
+"""Optional columns that tell responses apart, beside `IDS`."""
+
+OPTIONAL = (*KEYS, "excluded_reason", "weight")
 SYNONYMS = {"side": "arm"}
 COLUMNS = (*IDS, "score", *OPTIONAL)
 
@@ -18,6 +21,11 @@ _MEANT = {
     "sample_id": "sample",
     "value": "score",
     "specification": "spec",
+    "cue": "cue_removed",
+    "ablated": "cue_removed",
+    "judge_run": "judge_repeat",
+    "weights": "weight",
+    "task_weight": "weight",
     "excluded": "excluded_reason",
     "exclusion": "excluded_reason",
     "exclusion_reason": "excluded_reason",

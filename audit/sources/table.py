@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from audit.errors import TableError
 from audit.sources.arrow import read_csv, read_parquet
-from audit.sources.header import IDS, OPTIONAL
+from audit.sources.header import IDS, KEYS, OPTIONAL
 from audit.sources.jsonl import read_jsonl
 from audit.sources.raw import LISTED, FaultList, RawTable
 from audit.statistics.scores import Labelled, ScoreTable, TableFile
@@ -68,6 +68,10 @@ def read_table(paths: Sequence[Path], *, low: float, high: float) -> ScoreTable:
         sample=columns["sample"],
         spec=columns["spec"],
         excluded=columns["excluded_reason"],
+        cue_removed=_unless_empty(columns["cue_removed"]),
+        judge=_unless_empty(columns["judge"]),
+        judge_repeat=_unless_empty(columns["judge_repeat"]),
+        weight=_unless_empty(columns["weight"]),
         score=np.concatenate([table.score for table in tables]),
         low=low,
         high=high,
@@ -215,11 +219,15 @@ def _merge(tables: Sequence[RawTable], name: str) -> Labelled:
     return Labelled(codes=np.concatenate(pieces), labels=labels)
 
 
+def _unless_empty(column: Labelled) -> Labelled | None:
+    return column if column.labels else None
+
+
 def _check_keys(tables: Sequence[RawTable], columns: dict[str, Labelled], faults: FaultList) -> None:
-    """Refuse two rows with the same task, arm, specification, context and sample."""
+    """Refuse two rows with the same task, arm, context and sample, and the same entries in the optional columns of `KEYS`."""
     key = np.zeros(len(columns["task_id"].codes), dtype=np.int64)
     size = 1
-    for name in (*IDS, "spec"):
+    for name in (*IDS, *KEYS):
         column = columns[name]
         width = len(column.labels) + 1
         if size * width >= 2**62:
@@ -244,7 +252,7 @@ def _check_keys(tables: Sequence[RawTable], columns: dict[str, Labelled], faults
 
 
 def _tell_repeated(tables: Sequence[RawTable], columns: dict[str, Labelled], first: int, row: int) -> Fault:
-    names = [name for name in ("task_id", "arm", "spec", "context_id", "sample") if columns[name].codes[row] >= 0]
+    names = [name for name in (*IDS, *KEYS) if columns[name].codes[row] >= 0]
     key = ", ".join(f"{name} {columns[name].labels[columns[name].codes[row]]!r}" for name in names)
     found = f"the key ({key}) stands already in {_locate(tables, first)}"
     advice = "give each response its own sample, or remove one"

@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -26,6 +26,15 @@ class Labelled:
     def find(self, label: str) -> int | None:
         """Return the code of *label*, or None when no row has it."""
         return self.labels.index(label) if label in self.labels else None
+
+    def keep(self, rows: npt.NDArray[np.bool_] | npt.NDArray[np.intp]) -> "Labelled":
+        """Return the entries of *rows* (a mask or positions); labels that none of them has are dropped."""
+        codes = self.codes[rows]
+        used = np.unique(codes[codes >= 0])
+        # The last entry answers code −1.
+        place = np.full(len(self.labels) + 1, -1, dtype=np.int32)
+        place[used] = np.arange(len(used), dtype=np.int32)
+        return Labelled(codes=place[codes], labels=tuple(self.labels[code] for code in used.tolist()))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,10 +75,29 @@ class ScoreTable:
 
     files: tuple[TableFile, ...]
 
+    cue_removed: Labelled | None = None
+    """Cue that was taken out of the context (or put into it) for an ablation; code −1 for the context as it is; None without the column."""
+
+    judge: Labelled | None = None
+    """Who or what scored the response; None without the column."""
+
+    judge_repeat: Labelled | None = None
+    """Which of several scorings of one response by one judge; None without the column."""
+
+    weight: Labelled | None = None
+    """Weight of the row's task as it was written; None without the column: all tasks weigh the same."""
+
     @property
     def rows(self) -> int:
         """Number of responses, scored or excluded."""
         return len(self.score)
+
+    def keep(self, rows: npt.NDArray[np.bool_] | npt.NDArray[np.intp]) -> "ScoreTable":
+        """Return the table of *rows* (a mask or positions) alone; `files` stay, as what they were read from."""
+        names = ("task", "arm", "context", "spec", "sample", "excluded", "cue_removed", "judge", "judge_repeat", "weight")
+        columns: dict[str, Labelled | None] = {name: getattr(self, name) for name in names}
+        kept = {name: None if column is None else column.keep(rows) for name, column in columns.items()}
+        return replace(self, score=self.score[rows], **kept)  # type: ignore[arg-type]  # names and kinds are those of the fields
 
     @property
     def sha256(self) -> str:
@@ -82,7 +110,8 @@ class ScoreTable:
     @property
     def content(self) -> str:
         """Digest of the scores themselves, hexadecimal: the same for any file, format and order of rows."""
-        columns = (self.task, self.arm, self.spec, self.context, self.sample, self.excluded)
+        optional = (self.cue_removed, self.judge, self.judge_repeat, self.weight)
+        columns = (self.task, self.arm, self.spec, self.context, self.sample, self.excluded, *filter(None, optional))
         order = np.lexsort([column.codes for column in reversed(columns)])
         total = hashlib.sha256()
         for column in columns:

@@ -64,6 +64,8 @@ class Counts(Record):
     responses_deploy: int
     excluded_test: int
     excluded_deploy: int
+    effective_tasks: float | None = None
+    """(Σw)²/Σw² of the tasks' weights (Kish 1965); None when all tasks weigh the same."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,6 +106,75 @@ class Variance(Record):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Bands(Record):
+    """Bootstrap bands of one number; None where that cluster is not sampled or there is only one of it."""
+
+    task: Range | None
+    """Tasks resampled, contexts kept."""
+    context: Range | None
+    """Contexts resampled on each side, tasks kept."""
+    two_way: Range | None
+    """Both (pigeonhole)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bootstrap(Record):
+    """Bands from one run of the bootstrap on sufficient statistics, stretched about the estimate; they decide nothing."""
+
+    replicates: int
+    seed: int
+    stretch: float
+    """k = max(1, h/(1.96·SE)) with h the closed-form half-width of ED."""
+    standard_error: float
+    """Of ED over the two-way replicates (over the task replicates where contexts are not sampled)."""
+    expected_standard_error: float
+    """The same for infinitely many replicates, in closed form: a check of the run."""
+    ed: Bands
+    phi_test: Bands
+    phi_deploy: Bands
+    ned: Bands | None
+    """None when nED is not defined."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Regression(Record):
+    """ED for all tasks of the test side, from a random subset that was replayed (regression estimator, Cochran 1977 ch. 7)."""
+
+    value: float | None
+    low: float | None
+    high: float | None
+    slope: float | None
+    """Of deployment scores on test scores over the replayed tasks."""
+    tasks_all: int
+    """Tasks with a score of the test side."""
+    tasks_replayed: int
+    reason: str | None = None
+    """Why there is no value or interval; None when there is."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Walk(Record):
+    """An empirical-Bernstein confidence sequence at its last task (Waudby-Smith & Ramdas 2024), scores mapped to [0, 1].
+
+    The interval at error rate α is centre ± (log(2/α) + penalty)/weight, whatever α is and whenever the replay stops.
+    """
+
+    centre: float
+    penalty: float
+    weight: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sequence(Record):
+    """The three walks of an anytime-valid estimate."""
+
+    phi_test: Walk
+    phi_deploy: Walk
+    ed: Walk
+    """Of (d + 1)/2, with d the difference of a task."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SpecEstimate(Record):
     """The estimate against one specification of P_deploy."""
 
@@ -127,6 +198,14 @@ class SpecEstimate(Record):
     pointwise: tuple[TaskDifferential, ...] | None = None
     variance: Variance | None = None
     """None when the estimate was not made from a score table."""
+    bootstrap: Bootstrap | None = None
+    """None when no replicates were asked for, or with one task."""
+    regression: Regression | None = None
+    """None unless the plan says that the replayed tasks are a random subset."""
+    sequence: Sequence | None = None
+    """Given exactly for anytime intervals."""
+    judge: str | None = None
+    """Who scored, where the table has several judges; the verdict must hold for each."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -148,6 +227,9 @@ class Estimate(Record):
     range: tuple[float, float]
     seed: int
     contexts: Literal["random", "fixed", "nested"] = "random"
+    interval: Literal["closed_form", "guaranteed", "anytime"] = "closed_form"
+    replicates: int = 0
+    """Bootstrap replicates that were made."""
     specs: tuple[SpecEstimate, ...]
     warnings: tuple[EstimateWarning, ...] = ()
     schema: Literal["caveat/estimate/1"] = "caveat/estimate/1"

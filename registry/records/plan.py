@@ -18,6 +18,17 @@ class ContextDesign(StrEnum):
     """Each task has contexts of its own; the task is the only cluster."""
 
 
+class IntervalMethod(StrEnum):
+    """How intervals are made (statistics.md sections 2 and 3)."""
+
+    CLOSED_FORM = "closed_form"
+    """Task and context variances, hull with MOVER: covers as often as it says at a size fixed in advance."""
+    GUARANTEED = "guaranteed"
+    """Exact limits at min(tasks, contexts) a side: covers whatever the shape of the scores, and is wide."""
+    ANYTIME = "anytime"
+    """A confidence sequence over tasks in random order, for nested contexts: holds whenever the replay is stopped."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan(Record):
     """How an estimate is made."""
@@ -31,7 +42,13 @@ class Plan(Record):
     contexts: ContextDesign = ContextDesign.RANDOM
     seed: int = 0
     replicates: int = 10000
-    """Bootstrap replicates."""
+    """Bootstrap replicates; 0 for no bands."""
+    interval: IntervalMethod = IntervalMethod.CLOSED_FORM
+    tasks: int | None = None
+    """Tasks that are to be replayed. Fewer than these with a score on both sides is reported as stopping early, unless intervals
+    are `anytime`. None: not stated."""
+    random_subset: bool = False
+    """Whether the replayed tasks are a random subset of those with scores of the test side: then the regression estimate is given too."""
 
     def __post_init__(self) -> None:
         if not 0.5 <= self.level < 1:
@@ -40,8 +57,12 @@ class Plan(Record):
             raise ValueError(f"margin must be above 0, got {self.margin}")
         if self.epsilon is not None and not self.epsilon >= 0:
             raise ValueError(f"epsilon must not be negative, got {self.epsilon}")
-        if self.replicates < 1:
-            raise ValueError(f"replicates must be at least 1, got {self.replicates}")
+        if self.replicates < 0:
+            raise ValueError(f"replicates must not be negative, got {self.replicates}")
+        if self.tasks is not None and self.tasks < 1:
+            raise ValueError(f"tasks must be at least 1, got {self.tasks}")
+        if self.interval is IntervalMethod.ANYTIME and self.contexts is not ContextDesign.NESTED:
+            raise ValueError("anytime intervals need nested contexts: each task with contexts of its own")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

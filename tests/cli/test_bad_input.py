@@ -207,7 +207,7 @@ def test_a_broken_score_table_leaves_no_half_an_audit(caveat: Caveat, tmp_path: 
 
 @pytest.mark.parametrize(
     "extra",
-    ["plan: {level: 2}", "plan: {margin: -1}", "plan: {margin: 7}", "plan: {replicates: 0}", "plan: {seed: 99999999999999999999}",
+    ["plan: {level: 2}", "plan: {margin: -1}", "plan: {margin: 7}", "plan: {replicates: -1}", "plan: {seed: 99999999999999999999}",
      "deploy_specs: []", "deploy_specs: [a, a]", "deploy_specs: ['']", 'note: "\\0"', "plan: {margin: .inf}", "claim: again"],
 )  # fmt: skip
 def test_a_plan_that_nothing_could_answer_is_not_locked(caveat: Caveat, tmp_path: Path, extra: str) -> None:

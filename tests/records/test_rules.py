@@ -49,7 +49,7 @@ CLAIM = "CLM-EXAMPLE-2026-0001-T"
         (lambda: Evidence(layer=Layer.LATENT, access=Access.WITHHELD, finding=Finding(value=1, unit="share")), "no finding"),
         (lambda: Plan(level=0.4), "level must lie"),
         (lambda: Plan(margin=0), "margin must be above 0"),
-        (lambda: Plan(replicates=0), "replicates"),
+        (lambda: Plan(replicates=-1), "replicates"),
         (lambda: PropertySpec(name="x", class_=PropertyClass.CAPABILITY, range=(1, 1), direction=Direction.NOT_SAFETY), "low to high"),
         (lambda: Reported(value=1, low=2, high=1), "must not exceed"),
         (lambda: SpecVersion(spec="PRP-…", kind=SpecKind.PROPERTY, slug="x", version=1, owner="LAB"), "body or a commitment"),
