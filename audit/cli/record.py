@@ -17,4 +17,6 @@ def record_finding(app: App, audit: Identifier | None, body: FindingBody, *, sou
 
     with app.ledger.write(actor=app.config.authority) as writer:
         _, is_new = add_finding(writer, audit.bare, body, source=source)
-    app.say(f"{'recorded' if is_new else 'recorded already'} as a finding of {audit.bare}; its outcome, once imported, takes it into account")
+    app.say(
+        f"{'recorded' if is_new else 'recorded already'} as a finding of {audit.bare}; its outcome, once imported, takes it into account"
+    )

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Literal
 
-from registry.records.measure import Measure, HypothesisTest
+from registry.records.measure import HypothesisTest, Measure
 from registry.records.record import Record
 
 
