@@ -23,8 +23,8 @@ class Part:
     variance: float
     """Never negative."""
 
-    df: int
-    """Degrees of freedom it was estimated with, at least 1."""
+    df: float
+    """Degrees of freedom it was estimated with, at least 1; a fraction where tasks have weights."""
 
 
 def total_variance(parts: Sequence[Part]) -> float:

@@ -1,8 +1,10 @@
 """Means of two sides and the parts of their variances, over tasks and contexts (statistics.md section 2).
 
 Sources: two-way clustering after Owen & Eckles 2012 (arXiv:1106.2125) and MacKinnon, Nielsen & Webb (arXiv:2406.08880), with two
-terms instead of three so that the variance is never negative. Assumed: tasks are independent of each other; with random contexts,
-contexts are independent of each other and of the tasks, and one side's contexts of the other's. Samples need not be independent.
+terms instead of three so that the variance is never negative. Weighted means are ratios Σ wᵢΦᵢ/Σ wᵢ, their variance that of
+the linearised ratio with T/(T − 1): D. A. Binder, International Statistical Review 51 (1983) 279–292, as R's `survey` has it. Assumed: tasks are
+independent of each other; with random contexts, contexts are independent of each other and of the tasks, and one side's contexts
+of the other's. Samples need not be independent.
 """
 
 import math
@@ -15,6 +17,7 @@ from audit.statistics.cells import Cells
 from audit.statistics.halfwidth import Part
 from audit.statistics.scores import Floats
 from audit.statistics.sums import sum_all, sum_groups
+from audit.statistics.weights import effective_number, find_relative_weights
 
 ENOUGH_CONTEXTS = 5
 """From this many contexts on either side the Satterthwaite form is used, below it Banerjee's."""
@@ -29,16 +32,24 @@ class SideMoments:
     contexts: int
     responses: int
     task_variance: float | None
-    """None with one task: nothing says how tasks vary."""
+    """None with one task, or weights worth fewer than two: nothing says how tasks vary."""
 
     context_variance: float | None
     """0 where contexts are not sampled (fixed, nested); None with one random context."""
+
+    kish: float | None = None
+    """(Σw)²/Σw² of the tasks' weights; None when all weigh the same."""
+
+    @property
+    def effective_tasks(self) -> float:
+        """How many tasks of equal weight the weighted ones are worth (Kish 1965); their number when all weigh the same."""
+        return float(self.tasks) if self.kish is None else self.kish
 
     def parts(self, *, random: bool) -> tuple[Part, ...] | None:
         """Return the parts of the variance of the mean, or None when one of them cannot be estimated."""
         if self.task_variance is None or self.context_variance is None:
             return None
-        task = Part(variance=self.task_variance, df=self.tasks - 1)
+        task = Part(variance=self.task_variance, df=self.effective_tasks - 1)
         return (task, Part(variance=self.context_variance, df=self.contexts - 1)) if random else (task,)
 
 
@@ -55,7 +66,7 @@ class Moments:
     """Whether every score of both sides is 0 or 1."""
 
     difference_variance: float | None
-    """Task part of the variance of ED; None with one task."""
+    """Task part of the variance of ED; None with one task, or weights worth fewer than two."""
 
     covariance: float | None
     """Covariance of the two means over tasks; None with one task."""
@@ -75,7 +86,7 @@ class Moments:
         contexts = (self.test, self.deploy) if self.random else ()
         if self.difference_variance is None or any(side.context_variance is None for side in contexts):
             return None
-        task = Part(variance=self.difference_variance, df=self.test.tasks - 1)
+        task = Part(variance=self.difference_variance, df=self.test.effective_tasks - 1)
         return (task, *(Part(variance=side.context_variance or 0.0, df=side.contexts - 1) for side in contexts))
 
 
@@ -94,47 +105,82 @@ def compute_task_means(cells: Cells, common: npt.NDArray[np.bool_]) -> Floats:
     return (sum_groups(cells.mean, cells.task, size=size)[common]) / contexts[common]
 
 
-def compute_moments(test: Cells, deploy: Cells, common: npt.NDArray[np.bool_], *, random: bool, binary: bool) -> Moments:
-    """Return the moments of both sides over the *common* tasks, of which there must be at least one."""
+def compute_moments(
+    test: Cells, deploy: Cells, common: npt.NDArray[np.bool_], *, random: bool, binary: bool, weights: Floats | None = None
+) -> Moments:
+    """Return the moments of both sides over the *common* tasks, of which there must be at least one.
+
+    *weights* are those of all tasks, by task code and above 0; only their ratios matter. None, or the same for all common
+    tasks, gives the same bits.
+    """
     test, deploy = test.keep(common), deploy.keep(common)
+    relative = find_relative_weights(weights, common)
     means_test, means_deploy = compute_task_means(test, common), compute_task_means(deploy, common)
-    side_test = _compute_side(test, means_test, random=random)
-    side_deploy = _compute_side(deploy, means_deploy, random=random)
+    by_code = None
+    if relative is not None:
+        by_code = np.zeros(len(common))
+        by_code[common] = relative
+    side_test = _compute_side(test, means_test, relative, by_code, random=random)
+    side_deploy = _compute_side(deploy, means_deploy, relative, by_code, random=random)
     off_test, off_deploy = means_test - side_test.mean, means_deploy - side_deploy.mean
     return Moments(
         test=side_test,
         deploy=side_deploy,
         random=random,
         binary=binary,
-        difference_variance=_scale(off_test - off_deploy, off_test - off_deploy),
-        covariance=_scale(off_test, off_deploy),
+        difference_variance=_scale(off_test - off_deploy, off_test - off_deploy, relative),
+        covariance=_scale(off_test, off_deploy, relative),
     )
 
 
-def _compute_side(cells: Cells, task_means: Floats, *, random: bool) -> SideMoments:
-    tasks = len(task_means)
-    mean = sum_all(task_means) / tasks
-    contexts = int(np.count_nonzero(np.bincount(cells.context)))
+def average_tasks(task_means: Floats, relative: Floats | None) -> float:
+    """Return Σ wᵢΦᵢ/Σ wᵢ, the plain mean without weights."""
+    if relative is None:
+        return sum_all(task_means) / len(task_means)
+    return sum_all(relative * task_means) / sum_all(relative)
+
+
+def _compute_side(cells: Cells, task_means: Floats, relative: Floats | None, by_code: Floats | None, *, random: bool) -> SideMoments:
+    mean = average_tasks(task_means, relative)
     return SideMoments(
         mean=mean,
-        tasks=tasks,
-        contexts=contexts,
+        tasks=len(task_means),
+        contexts=count_contexts(cells),
         responses=int(cells.count.sum()),
-        task_variance=_scale(task_means - mean, task_means - mean),
-        context_variance=_compute_context_variance(cells, mean, tasks=tasks, contexts=contexts) if random else 0.0,
+        task_variance=_scale(task_means - mean, task_means - mean, relative),
+        context_variance=compute_context_variance(cells, mean, tasks=len(task_means), by_code=by_code) if random else 0.0,
+        kish=None if relative is None else effective_number(relative),
     )
 
 
-def _scale(first: Floats, second: Floats) -> float | None:
-    """T/(T − 1) Σ first·second / T² for deviations of task means; None with one task."""
+def _scale(first: Floats, second: Floats, relative: Floats | None) -> float | None:
+    """T/(T − 1) Σ wᵢ² firstᵢ·secondᵢ / (Σ wᵢ)² for deviations of task means; None with one task, or weights worth fewer than two."""
     tasks = len(first)
-    return None if tasks < 2 else sum_all(first * second) / (tasks * (tasks - 1))
+    if relative is None:
+        return None if tasks < 2 else sum_all(first * second) / (tasks * (tasks - 1))
+    if effective_number(relative) < 2:
+        return None
+    return sum_all(relative * first * (relative * second)) / sum_all(relative) ** 2 * tasks / (tasks - 1)
 
 
-def _compute_context_variance(cells: Cells, mean: float, *, tasks: int, contexts: int) -> float | None:
-    """C/(C − 1) Σ_c z_c² with z_ic = a_i (m_ic − Φ)/T and a_i = 1/(contexts present for the task)."""
+def count_contexts(cells: Cells) -> int:
+    """Return the number of contexts with at least one cell."""
+    return int(np.count_nonzero(np.bincount(cells.context)))
+
+
+def compute_context_variance(cells: Cells, mean: float, *, tasks: int, by_code: Floats | None) -> float | None:
+    """Return C/(C − 1) Σ_c z_c² with z_ic = w_i a_ic (m_ic − Φ)/Σw and a_i = 1/(contexts present for the task); None with one context.
+
+    *by_code* holds the weight of each task by its code, at most 1 in size; None means that the *tasks* all weigh the same.
+    """
+    contexts = count_contexts(cells)
     if contexts < 2:
         return None
     present = np.bincount(cells.task)
-    deviations = sum_groups((cells.mean - mean) / present[cells.task], cells.context, size=int(cells.context.max()) + 1)
-    return math.fsum((deviations**2).tolist()) / tasks**2 * contexts / (contexts - 1)
+    deviations = (cells.mean - mean) / present[cells.task]
+    total = float(tasks)
+    if by_code is not None:
+        deviations = by_code[cells.task] * deviations
+        total = sum_all(by_code)
+    sums = sum_groups(deviations, cells.context, size=int(cells.context.max()) + 1)
+    return math.fsum((sums**2).tolist()) / total**2 * contexts / (contexts - 1)

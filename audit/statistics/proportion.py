@@ -63,7 +63,7 @@ def side_interval(side: SideMoments, *, random: bool, banerjee: bool, binary: bo
     if parts is None:
         return None
     h = half_width(parts, level=level, banerjee=banerjee)
-    size = float(side.tasks)
+    size = side.effective_tasks
     if total_variance(parts) > ZERO_VARIANCE:
         size = max(_SMALLEST_SIZE, side.mean * (1 - side.mean) * (float(ndtri(0.5 + level / 2)) / h) ** 2)
         size = min(size, side.responses) if binary else size
