@@ -5,6 +5,7 @@ from typing import Any
 
 import click
 
+from audit.cli.table_options import table_options
 from registry.cli.app import App, pass_app
 
 
@@ -28,6 +29,7 @@ from registry.cli.app import App, pass_app
 )
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed of the bootstrap; no method uses it yet.")
 @click.option("--pointwise", is_flag=True, help="Give ED of every task too.")
+@table_options
 @pass_app
 def estimate(
     app: App,
@@ -38,6 +40,8 @@ def estimate(
     deploy: str,
     range_: tuple[float, float],
     pointwise: bool,
+    score: str,
+    where: dict[str, tuple[str, ...]],
     **plan: Any,
 ) -> None:
     """Estimate ED = Φ_test − Φ_deploy from score tables (CSV, JSONL or Parquet).
@@ -52,6 +56,6 @@ def estimate(
     from registry.records.plan import Plan
 
     fixed = from_document(Plan, {name: value for name, value in plan.items() if value is not None}, where="options")
-    table = read_table(tables, low=range_[0], high=range_[1])
+    table = read_table(tables, low=range_[0], high=range_[1], score=score, where=where)
     found = compute(table, fixed, range_=range_, test=test, deploy=deploy, pointwise=pointwise)
     app.report(summarise_estimate(found), lambda console: print_estimate(console, found))

@@ -4,7 +4,7 @@ import csv
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -16,23 +16,28 @@ import pyarrow.csv
 import pyarrow.parquet
 
 from audit.errors import TableError
-from audit.sources.header import find_columns
+from audit.sources.header import find_columns, list_unknown
 from audit.sources.raw import LISTED, RawColumn, RawTable
+from audit.sources.selection import Selection, find_named
 from audit.statistics.scores import Floats
 from registry.errors import Fault
 
 _TEXT = pa.dictionary(pa.int32(), pa.string())
 _BLOCK = 1 << 22
+_Found = tuple[dict[str, str], dict[str, str]]
+"""The file's names of our columns, by ours, and of those asked for beside them, by the name asked for."""
+
 _NUMBER = r"^(?i:[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?|[+-]?(?:nan|inf|infinity))$"
 
 
-def read_csv(path: Path, *, name: str, sha256: str) -> RawTable:
+def read_csv(path: Path, selection: Selection, *, name: str, sha256: str) -> RawTable:
     """Return the rows of a CSV file; a row's number is that of its record, the header being 1 (a field may hold line ends).
 
     Raises:
         TableError: the file is no CSV, or its header lacks a column.
     """
-    found = _check_header(_read_csv_header(path, name), name)
+    names = _read_csv_header(path, name)
+    found = _check_header(names, selection, name)
     broken: list[Any] = []
     # With several threads Arrow does not know the number of a broken row.
     table = _read_csv(path, found, name, broken, threads=True)
@@ -40,10 +45,14 @@ def read_csv(path: Path, *, name: str, sha256: str) -> RawTable:
         broken.clear()
         _read_csv(path, found, name, broken, threads=False)
         raise TableError(_tell_broken(broken, name))
-    return replace(_build(table, found, name=name, sha256=sha256, first_row=2), rows=_number_rows(path))
+    numbers = _number_rows(path)
+    if numbers is None:
+        numbers = np.arange(2, len(table) + 2) if selection.where else None
+    origin = RawOrigin(name=name, sha256=sha256, first_row=2, rows=numbers, names=tuple(names))
+    return _build(table, found, selection, origin)
 
 
-def read_parquet(path: Path, *, name: str, sha256: str) -> RawTable:
+def read_parquet(path: Path, selection: Selection, *, name: str, sha256: str) -> RawTable:
     """Return the rows of a Parquet file; whole numbers become texts in id columns.
 
     Raises:
@@ -51,11 +60,18 @@ def read_parquet(path: Path, *, name: str, sha256: str) -> RawTable:
     """
     try:
         schema = pyarrow.parquet.read_schema(path)
-        found = _check_header(schema.names, name)
-        table = pyarrow.parquet.read_table(path, columns=list(found.values()))
+        found = _check_header(schema.names, selection, name)
+        table = pyarrow.parquet.read_table(path, columns=_list_columns(found))
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError, OSError) as error:
         raise TableError(_tell_unreadable(name, "Parquet", error)) from error
-    return _build(table, found, name=name, sha256=sha256, first_row=1)
+    flat = tuple(field.name for field in schema if not pa.types.is_nested(field.type))
+    numbers = np.arange(1, len(table) + 1) if selection.where else None
+    origin = RawOrigin(name=name, sha256=sha256, first_row=1, rows=numbers, names=flat)
+    return _build(table, found, selection, origin)
+
+
+def _list_columns(found: _Found) -> list[str]:
+    return list(dict.fromkeys((*found[0].values(), *found[1].values())))
 
 
 def _read_csv_header(path: Path, name: str) -> list[str]:
@@ -67,8 +83,8 @@ def _read_csv_header(path: Path, name: str) -> list[str]:
         raise TableError(_tell_unreadable(name, "CSV", error)) from error
 
 
-def _read_csv(path: Path, found: dict[str, str], name: str, broken: list[Any], *, threads: bool) -> Any:
-    types = {there: pa.string() if ours == "score" else _TEXT for ours, there in found.items()}
+def _read_csv(path: Path, found: _Found, name: str, broken: list[Any], *, threads: bool) -> Any:
+    types = {there: pa.string() if there == found[0]["score"] else _TEXT for there in _list_columns(found)}
     try:
         with _quiet():
             return pyarrow.csv.read_csv(
@@ -139,43 +155,75 @@ def _tell_unreadable(name: str, kind: str, error: Exception) -> Fault:
     )
 
 
-def _check_header(names: list[str], name: str) -> dict[str, str]:
-    found, faults = find_columns(names, where=name)
+def _check_header(names: list[str], selection: Selection, name: str) -> _Found:
+    found, faults = find_columns(names, selection, where=name)
     if faults:
         raise TableError(faults)
-    return found
+    return found, {asked: find_named(asked, names) or asked for asked in selection.names}
 
 
-def _build(table: Any, found: dict[str, str], *, name: str, sha256: str, first_row: int) -> RawTable:
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class RawOrigin:
+    """Where a table was read from."""
+
+    name: str
+    sha256: str
+    first_row: int
+    rows: npt.NDArray[np.int64] | None
+    """Number of each row; None for a plain count from `first_row`."""
+    names: tuple[str, ...]
+    """All columns that hold texts or numbers."""
+
+
+def _build(table: Any, found: _Found, selection: Selection, origin: RawOrigin) -> RawTable:
+    extras = {asked: _encode(table.column(there)) for asked, there in found[1].items()}
+    rows_read, rows = len(table), origin.rows
+    seen = {name: extras[name].list_values() for name in selection.where}
+    if selection.where:
+        kept = np.all([extras[name].find(values) for name, values in selection.where.items()], axis=0)
+        table, rows = table.filter(pa.array(kept)), None if rows is None else rows[kept]
+        extras = {name: column.keep(kept) for name, column in extras.items()}
+    columns, faults = _build_columns(table, found[0], origin.name)
+    there = found[0]["score"]
+    column = table.column(there)
+    if not _is_one_of(column.type, _NUMBERS):
+        kind = f"expected numbers, found {column.type}"
+        advice = "write 1 and 0" if pa.types.is_boolean(column.type) else None
+        faults.append(Fault(code="score-not-number", where=f"{origin.name}, column {there}", found=kind, advice=advice))
+    if faults:
+        raise TableError(faults)
+    score, empty, strange = _parse_scores(column)
+    return RawTable(
+        name=origin.name,
+        sha256=origin.sha256,
+        columns=columns,
+        score=score,
+        empty=empty,
+        row_word="row",
+        first_row=origin.first_row,
+        rows=rows,
+        texts={row: str(column[row].as_py())[:40] for row in strange[:LISTED].tolist()},
+        texts_beyond=strange[LISTED:],
+        score_name=there,
+        extras=extras,
+        seen=seen,
+        unknown=list_unknown(origin.names, found[0]),
+        rows_read=rows_read,
+    )
+
+
+def _build_columns(table: Any, found: dict[str, str], name: str) -> tuple[dict[str, RawColumn], list[Fault]]:
     columns, faults = {}, []
     for ours, there in found.items():
         if ours == "score":
             continue
         column = table.column(there)
-        if _is_one_of(column.type, _LABELS):
+        if _is_one_of(column.type, _NUMBERS if ours == "weight" else _LABELS):
             columns[ours] = _encode(column)
         else:
             kind = f"expected texts or whole numbers, found {column.type}"
             faults.append(Fault(code="id-not-text", where=f"{name}, column {there}", found=kind, advice="store identifiers as texts"))
-    column = table.column(found["score"])
-    if not _is_one_of(column.type, _NUMBERS):
-        kind = f"expected numbers, found {column.type}"
-        advice = "write 1 and 0" if pa.types.is_boolean(column.type) else None
-        faults.append(Fault(code="score-not-number", where=f"{name}, column score", found=kind, advice=advice))
-    if faults:
-        raise TableError(faults)
-    score, empty, strange = _parse_scores(column)
-    return RawTable(
-        name=name,
-        sha256=sha256,
-        columns=columns,
-        score=score,
-        empty=empty,
-        row_word="row",
-        first_row=first_row,
-        texts={row: str(column[row].as_py())[:40] for row in strange[:LISTED].tolist()},
-        texts_beyond=strange[LISTED:],
-    )
+    return columns, faults
 
 
 _TEXTS = (pa.types.is_string, pa.types.is_large_string)

@@ -2,8 +2,9 @@
 
 import difflib
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
+from audit.sources.selection import Selection, find_named, find_unknown
 from registry.errors import Fault
 
 IDS = ("task_id", "arm", "context_id", "sample")
@@ -33,17 +34,21 @@ _MEANT = {
 """Names that people give to columns of ours and that spelling alone would not find."""
 
 
-def find_columns(names: Sequence[str], *, where: str) -> tuple[dict[str, str], list[Fault]]:
+def find_columns(names: Sequence[str], selection: Selection, *, where: str) -> tuple[dict[str, str], list[Fault]]:
     """Return, by our name, the name each column of ours has in the file; and every fault of the header.
 
-    Columns we do not know are left out, unless they look like one of ours that is absent.
+    Columns we do not know are left out, unless they look like one of ours that is absent. The column of scores is the one that
+    *selection* names.
     """
     faults = [
         Fault(code="column-twice", where=f"{where}, column {name}", found=f"the column occurs {count} times", advice="keep one of them")
         for name, count in Counter(names).items()
-        if count > 1 and (name in COLUMNS or name in SYNONYMS)
+        if count > 1 and (name in COLUMNS or name in SYNONYMS or name in selection.names or name == selection.score)
     ]
-    found = {name: name for name in COLUMNS if name in names}
+    faults.extend(find_unknown(selection, names, where=where))
+    found = {name: name for name in COLUMNS if name in names} | {"score": selection.score}
+    if selection.score not in names:
+        del found["score"]
     for synonym, name in SYNONYMS.items():
         if synonym in names and name in found:
             both = f"both {name} and {synonym} are there; they are two words for one column"
@@ -52,13 +57,15 @@ def find_columns(names: Sequence[str], *, where: str) -> tuple[dict[str, str], l
             )
         elif synonym in names:
             found[name] = synonym
-    return found, [*faults, *_find_absent(names, found, where=where)]
+    return found, [*faults, *_find_absent(names, found, selection, where=where)]
 
 
-def _find_absent(names: Sequence[str], found: dict[str, str], *, where: str) -> Iterable[Fault]:
-    spare = [name for name in dict.fromkeys(names) if name not in found.values() and name not in SYNONYMS]
+def _find_absent(names: Sequence[str], found: dict[str, str], selection: Selection, *, where: str) -> Iterable[Fault]:
+    asked = {find_named(name, names) for name in selection.names}
+    spare = [name for name in list_unknown(names, found) if name not in asked]
     for name in COLUMNS:
-        if name in found:
+        # A column of scores with a name of its own was looked for already.
+        if name in found or (name == "score" and selection.score != "score"):
             continue
         meant = _find_meant(name, spare)
         if name not in OPTIONAL:
@@ -69,6 +76,11 @@ def _find_absent(names: Sequence[str], found: dict[str, str], *, where: str) -> 
         elif meant:
             unread = f"the column {meant!r} would not be read"
             yield Fault(code="column-typo", where=f"{where}, column {meant}", found=unread, advice=f"did you mean {name}? rename it")
+
+
+def list_unknown(names: Sequence[str], found: Mapping[str, str]) -> tuple[str, ...]:
+    """Return the columns that are none of ours, in the order of the file."""
+    return tuple(name for name in dict.fromkeys(names) if name not in found.values() and name not in SYNONYMS and name != "score")
 
 
 def _find_meant(name: str, spare: Sequence[str]) -> str | None:

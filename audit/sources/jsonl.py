@@ -9,8 +9,9 @@ import numpy as np
 import orjson
 
 from audit.errors import TableError
-from audit.sources.header import COLUMNS, find_columns
+from audit.sources.header import COLUMNS, find_columns, list_unknown
 from audit.sources.raw import LISTED, FaultList, RawColumn, RawTable
+from audit.sources.selection import Selection
 from registry.errors import Fault
 
 _LONGEST = 2**63
@@ -33,9 +34,13 @@ class _Interner:
 class _Lines:
     """Rows of one file as they come in."""
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, selection: Selection) -> None:
         self.name = name
+        self.selection = selection
+        self.read = 0
         self.texts = {column: _Interner() for column in COLUMNS if column != "score"}
+        self.extras = {column: _Interner() for column in selection.names}
+        self.seen: dict[str, set[str]] = {column: set() for column in selection.where}
         self.score, self.rows = array("d"), array("q")
         self.empty = bytearray()
         self.strange: dict[int, str] = {}
@@ -52,10 +57,23 @@ class _Lines:
                 self._fault("arm-and-side", number, "arm", "both arm and side are there; they are two words for one column", "remove one")
             row["arm"] = row.get("arm", row["side"])
         self.keys.update(dict.fromkeys(row))
+        self.read += 1
+        if self.seen and not self._is_chosen(row):
+            return
         for column, interner in self.texts.items():
             interner.add(self._read_text(number, column, row.get(column)))
-        self._add_score(row.get("score"))
+        for column, interner in self.extras.items():
+            interner.add(_read_any(row, column) or None)
+        self._add_score(row.get(self.selection.score))
         self.rows.append(number)
+
+    def _is_chosen(self, row: dict[str, Any]) -> bool:
+        chosen = True
+        for column, seen in self.seen.items():
+            value = _read_any(row, column)
+            seen.add(value)
+            chosen &= value in self.selection.where[column]
+        return chosen
 
     def _parse(self, number: int, line: bytes) -> dict[str, Any] | None:
         try:
@@ -78,6 +96,8 @@ class _Lines:
             return value
         if isinstance(value, int) and not isinstance(value, bool):
             return str(value)
+        if column == "weight" and isinstance(value, float):
+            return repr(value)
         self._fault("id-not-text", number, column, f"expected a text or a whole number, found {_show(value)}", None)
         return "?"
 
@@ -97,25 +117,31 @@ class _Lines:
         self.faults.add(Fault(code=code, where=f"{self.name}, line {number}, column {column}", found=found, advice=advice))
 
 
+def _read_any(row: dict[str, Any], column: str) -> str:
+    """The value of a column of any kind as a text, an empty one where there is nothing."""
+    value = row.get("arm" if column == "side" else column)
+    return "" if value is None else value if isinstance(value, str) else orjson.dumps(value).decode()
+
+
 def _show(value: object) -> str:
     """A value as it would stand in JSON, cut to what a message can hold."""
     return (repr(value) if isinstance(value, float) else orjson.dumps(value).decode())[:40]
 
 
-def read_jsonl(path: Path, *, name: str, sha256: str) -> RawTable:
+def read_jsonl(path: Path, selection: Selection, *, name: str, sha256: str) -> RawTable:
     """Return the rows of a JSONL file; blank lines are skipped, integers become texts in id columns.
 
     Raises:
         TableError: a line is no object, an id no text, or a column is missing everywhere.
     """
-    lines = _Lines(name)
+    lines = _Lines(name, selection)
     with path.open("rb") as file:
         for number, line in enumerate(file, start=1):
             content = line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line
             if content.strip():
                 lines.add(number, content)
     names = [key for key in lines.keys if not (key == "arm" and "side" in lines.keys)]
-    found, faults = find_columns(names, where=name) if lines.rows else ({}, [])
+    found, faults = find_columns(names, selection, where=name) if lines.read else ({}, [])
     faults = [*faults, *lines.faults.all(where=name)]
     if faults:
         raise TableError(faults)
@@ -130,4 +156,9 @@ def read_jsonl(path: Path, *, name: str, sha256: str) -> RawTable:
         rows=np.frombuffer(lines.rows, dtype=np.int64),
         texts=lines.strange,
         texts_beyond=np.frombuffer(lines.beyond, dtype=np.int64).astype(np.intp),
+        score_name=selection.score,
+        extras={column: interner.build() for column, interner in lines.extras.items()},
+        seen={column: frozenset(values) for column, values in lines.seen.items()},
+        unknown=list_unknown(names, found),
+        rows_read=lines.read,
     )

@@ -1,12 +1,13 @@
 """What a reader of one format hands over: texts and numbers, unchecked."""
 
 from collections import Counter
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
 
-from audit.statistics.scores import Codes, Floats
+from audit.statistics.scores import Codes, Floats, Labelled
 from registry.errors import Fault
 
 LISTED = 20
@@ -20,6 +21,21 @@ class RawColumn:
     codes: Codes
     labels: tuple[str, ...]
     """In no order that matters; each once."""
+
+    def find(self, values: Collection[str]) -> npt.NDArray[np.bool_]:
+        """Return, for each row, whether it has one of *values*; an empty text stands for nothing."""
+        wanted = np.array([*(label in values for label in self.labels), "" in values], dtype=bool)
+        # The last entry answers code −1.
+        return wanted[self.codes]
+
+    def list_values(self) -> frozenset[str]:
+        """Return the values that rows have; an empty text where one has nothing."""
+        used = np.unique(self.codes).tolist()
+        return frozenset("" if code < 0 else self.labels[code] for code in used)
+
+    def keep(self, rows: npt.NDArray[np.bool_]) -> "RawColumn":
+        """Return the entries of *rows* (a mask)."""
+        return RawColumn(codes=self.codes[rows], labels=self.labels)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -52,10 +68,25 @@ class RawTable:
     texts_beyond: npt.NDArray[np.intp] = field(default_factory=lambda: np.zeros(0, dtype=np.intp))
     """Rows of the other score fields that are no number."""
 
+    score_name: str = "score"
+    """What the file calls the column of scores."""
+
+    extras: dict[str, RawColumn] = field(default_factory=dict)
+    """Columns that were asked for beside ours, by the name they were asked for."""
+
+    seen: dict[str, frozenset[str]] = field(default_factory=dict)
+    """By column that rows were chosen by: the values of all rows of the file, an empty text where there is nothing."""
+
+    unknown: tuple[str, ...] = ()
+    """Columns of the file that are none of ours."""
+
+    rows_read: int = 0
+    """Rows of the file, those left out included."""
+
     def locate(self, row: int, column: str) -> str:
         """Return file, row and column, for a message."""
         number = int(self.rows[row]) if self.rows is not None else row + self.first_row
-        return f"{self.name}, {self.row_word} {number}, column {column}"
+        return f"{self.name}, {self.row_word} {number}, column {self.score_name if column == 'score' else column}"
 
 
 @dataclass(slots=True)
@@ -91,3 +122,23 @@ class FaultList:
         """The first of each kind before all others."""
         code = self.faults[place].code
         return any(earlier.code == code for earlier in self.faults[:place]), place
+
+
+def merge_columns(columns: Sequence[tuple[RawColumn | None, int]]) -> Labelled:
+    """Return one column of all files, each given with its number of rows: codes in the sorted order of the texts that are used."""
+    used: set[str] = set()
+    for column, _ in columns:
+        if column is not None:
+            present = np.bincount(column.codes[column.codes >= 0], minlength=len(column.labels)) > 0
+            used.update(label for label, is_used in zip(column.labels, present.tolist(), strict=True) if is_used)
+    labels = tuple(sorted(used))
+    place = {label: code for code, label in enumerate(labels)}
+    pieces = []
+    for column, rows in columns:
+        if column is None:
+            pieces.append(np.full(rows, -1, dtype=np.int32))
+            continue
+        # The last entry answers code −1.
+        codes = np.array([*(place.get(label, -1) for label in column.labels), -1], dtype=np.int32)
+        pieces.append(codes[column.codes])
+    return Labelled(codes=np.concatenate(pieces), labels=labels)

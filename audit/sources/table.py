@@ -1,8 +1,8 @@
 """Files become one checked score table; every fault is told at once, with file, row and column."""
 
 import hashlib
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -10,9 +10,11 @@ import numpy.typing as npt
 
 from audit.errors import TableError
 from audit.sources.arrow import read_csv, read_parquet
-from audit.sources.header import IDS, KEYS, OPTIONAL
+from audit.sources.header import IDS, OPTIONAL
 from audit.sources.jsonl import read_jsonl
-from audit.sources.raw import LISTED, FaultList, RawTable
+from audit.sources.keys import check_keys
+from audit.sources.raw import LISTED, FaultList, RawTable, merge_columns
+from audit.sources.selection import Selection, find_unmatched
 from audit.statistics.scores import Labelled, ScoreTable, TableFile
 from registry.errors import Fault
 
@@ -34,7 +36,14 @@ class _Complaint:
     advice: str
 
 
-def read_table(paths: Sequence[Path], *, low: float, high: float) -> ScoreTable:
+def read_table(
+    paths: Sequence[Path],
+    *,
+    low: float,
+    high: float,
+    score: str = "score",
+    where: Mapping[str, Collection[str]] | None = None,
+) -> ScoreTable:
     """Return the responses of all files as one table, in the order of files and rows; the estimate does not depend on it.
 
     Identifiers stay texts (`007` is not `7`). A row has either a score in [low, high] or an `excluded_reason`, never both
@@ -44,24 +53,33 @@ def read_table(paths: Sequence[Path], *, low: float, high: float) -> ScoreTable:
         paths: CSV, JSONL or Parquet files, told by their names.
         low: lowest possible score.
         high: highest possible score, above *low*.
+        score: name of the column of scores.
+        where: by column of the files, also one that is none of ours: the values whose rows are kept. The others are not even checked.
 
     Raises:
         TableError: with every fault, 20 in full and the number of the others.
     """
+    return read_columns(paths, Selection(score=score, where=where or {}), low=low, high=high)[0]
+
+
+def read_columns(paths: Sequence[Path], selection: Selection, *, low: float, high: float) -> tuple[ScoreTable, dict[str, Labelled]]:
+    """Return the table as `read_table` does, and the columns that *selection* asks for beside ours, by name, row for row.
+
+    Raises:
+        TableError: as `read_table`.
+    """
     if not (low < high and np.isfinite(high - low)):
         raise TableError(Fault(code="bad-range", where="range", found=f"expected low < high, found {low:g} and {high:g}"))
-    if not paths:
-        raise TableError(Fault(code="no-table", where="tables", found="expected at least one file, found none"))
-    tables = _read_all(paths)
+    tables = read_raw(paths, selection)
     faults = FaultList()
     for table in tables:
         _check_ids(table, faults)
         _check_scores(table, faults, low=low, high=high)
-    columns = {name: _merge(tables, name) for name in (*IDS, *OPTIONAL)}
-    _check_keys(tables, columns, faults)
+    columns = {name: merge_columns([(table.columns.get(name), len(table.score)) for table in tables]) for name in (*IDS, *OPTIONAL)}
+    check_keys(tables, columns, faults, read=lambda names: read_raw(paths, replace(selection, also=names)))
     if faults.faults:
         raise TableError(faults.all(where=", ".join(table.name for table in tables[:3])))
-    return ScoreTable(
+    found = ScoreTable(
         task=columns["task_id"],
         arm=columns["arm"],
         context=columns["context_id"],
@@ -77,23 +95,38 @@ def read_table(paths: Sequence[Path], *, low: float, high: float) -> ScoreTable:
         high=high,
         files=tuple(TableFile(name=table.name, sha256=table.sha256, rows=len(table.score)) for table in tables),
     )
+    return found, {name: merge_columns([(table.extras[name], len(table.score)) for table in tables]) for name in selection.also}
 
 
-def _read_all(paths: Iterable[Path]) -> list[RawTable]:
-    """Read every file before the first complaint."""
+def read_raw(paths: Sequence[Path], selection: Selection) -> list[RawTable]:
+    """Read every file before the first complaint; the rows that *selection* leaves out are gone, the others unchecked.
+
+    Raises:
+        TableError: no file, one that cannot be read or lacks a column, or nothing is selected.
+    """
+    if not paths:
+        raise TableError(Fault(code="no-table", where="tables", found="expected at least one file, found none"))
     tables: list[RawTable] = []
     faults: list[Fault] = []
     for path in paths:
         try:
-            tables.append(_read_one(path))
+            tables.append(_read_one(path, selection))
         except TableError as error:
             faults.extend(error.faults)
+    if faults:
+        raise TableError(faults)
+    names = ", ".join(table.name for table in tables[:3])
+    seen = {name: frozenset[str]().union(*(table.seen[name] for table in tables)) for name in selection.where}
+    faults.extend(find_unmatched(selection, seen, where=names))
+    if not faults and not any(len(table.score) for table in tables):
+        found = f"each of the values occurs, but none of the {sum(table.rows_read for table in tables)} rows has all of them"
+        faults.append(Fault(code="nothing-selected", where=names, found=found, advice="ask for fewer columns with --where"))
     if faults:
         raise TableError(faults)
     return tables
 
 
-def _read_one(path: Path) -> RawTable:
+def _read_one(path: Path, selection: Selection) -> RawTable:
     name = str(path)
     reader = _READERS.get(path.suffix.lower())
     if reader is None:
@@ -108,8 +141,8 @@ def _read_one(path: Path) -> RawTable:
         found = f"the file cannot be opened: {error.strerror or error}"
         raise TableError(Fault(code="table-not-readable", where=name, found=found)) from error
     _check_start(start, name, is_parquet=reader is read_parquet)
-    table = reader(path, name=name, sha256=sha256)
-    if not len(table.score):
+    table = reader(path, selection, name=name, sha256=sha256)
+    if not table.rows_read:
         raise TableError(Fault(code="table-empty", where=name, found="the file has no rows", advice="write one row for each response"))
     return table
 
@@ -197,72 +230,5 @@ def _list(table: RawTable, rows: npt.NDArray[np.intp], column: str, faults: Faul
     faults.count(max(0, len(rows) - LISTED))
 
 
-def _merge(tables: Sequence[RawTable], name: str) -> Labelled:
-    """Give the texts of all files codes in their sorted order; unused texts get none."""
-    used: set[str] = set()
-    for table in tables:
-        column = table.columns.get(name)
-        if column is not None:
-            present = np.bincount(column.codes[column.codes >= 0], minlength=len(column.labels)) > 0
-            used.update(label for label, is_used in zip(column.labels, present.tolist(), strict=True) if is_used)
-    labels = tuple(sorted(used))
-    place = {label: code for code, label in enumerate(labels)}
-    pieces = []
-    for table in tables:
-        column = table.columns.get(name)
-        if column is None:
-            pieces.append(np.full(len(table.score), -1, dtype=np.int32))
-            continue
-        # The last entry answers code −1.
-        codes = np.array([*(place.get(label, -1) for label in column.labels), -1], dtype=np.int32)
-        pieces.append(codes[column.codes])
-    return Labelled(codes=np.concatenate(pieces), labels=labels)
-
-
 def _unless_empty(column: Labelled) -> Labelled | None:
     return column if column.labels else None
-
-
-def _check_keys(tables: Sequence[RawTable], columns: dict[str, Labelled], faults: FaultList) -> None:
-    """Refuse two rows with the same task, arm, context and sample, and the same entries in the optional columns of `KEYS`."""
-    key = np.zeros(len(columns["task_id"].codes), dtype=np.int64)
-    size = 1
-    for name in (*IDS, *KEYS):
-        column = columns[name]
-        width = len(column.labels) + 1
-        if size * width >= 2**62:
-            # Too many combinations to number: number those that occur.
-            _, key = np.unique(key, return_inverse=True)
-            size = len(key)
-        key = key * width + (column.codes + 1)
-        size *= width
-    complete = np.flatnonzero(np.all([columns[name].codes >= 0 for name in IDS], axis=0))
-    ordered = np.sort(key[complete])
-    repeated = np.unique(ordered[1:][ordered[1:] == ordered[:-1]])
-    if not len(repeated):
-        return
-    extra = int(np.count_nonzero(ordered[1:] == ordered[:-1]))
-    listed = 0
-    for value in repeated[:LISTED].tolist():
-        rows = complete[key[complete] == value]
-        for row in rows[1:][: LISTED - listed].tolist():
-            listed += 1
-            faults.add(_tell_repeated(tables, columns, int(rows[0]), row))
-    faults.count(extra - listed)
-
-
-def _tell_repeated(tables: Sequence[RawTable], columns: dict[str, Labelled], first: int, row: int) -> Fault:
-    names = [name for name in (*IDS, *KEYS) if columns[name].codes[row] >= 0]
-    key = ", ".join(f"{name} {columns[name].labels[columns[name].codes[row]]!r}" for name in names)
-    found = f"the key ({key}) stands already in {_locate(tables, first)}"
-    advice = "give each response its own sample, or remove one"
-    return Fault(code="row-repeated", where=_locate(tables, row), found=found, advice=advice)
-
-
-def _locate(tables: Sequence[RawTable], row: int) -> str:
-    """File and row of a row of the whole table."""
-    for table in tables:
-        if row < len(table.score):
-            return table.locate(row, "task_id").removesuffix(", column task_id")
-        row -= len(table.score)
-    raise ValueError(f"row {row} lies beyond the table")
