@@ -16,9 +16,10 @@ from registry.records.audit import Audit, EvidenceStatement, Result
 from registry.records.case import Case, CaseClaim
 from registry.records.claim import ClaimRevision
 from registry.records.classification import Basis
-from registry.records.dossier import AuditFile
+from registry.records.dossier import AuditFile, Recorded
 from registry.records.draft import AuditDraft
 from registry.records.estimate import Estimate
+from registry.records.finding import Finding, FindingBody
 from registry.records.identifier import Kind, parse_identifier
 from registry.records.plan import Lock
 from registry.records.restriction import Restriction
@@ -82,6 +83,26 @@ def open_audit(writer: Writer, draft: AuditDraft, *, auditor: str, locked: bool)
     if locked:
         writer.append(_build_lock(writer, audit, draft, claim))
     return get_audit(writer, audit.audit), True
+
+
+def add_finding(writer: Writer, audit: str, body: FindingBody, *, source: str) -> tuple[Recorded[Finding], bool]:
+    """Record what a module found in *audit*, for its outcome to take into account; return it and whether it is new.
+
+    The same body again changes nothing, also after the outcome.
+
+    Args:
+        source: file names of what it was made from.
+
+    Raises:
+        NotFoundError: the audit is not registered.
+        ConflictError: the audit has its outcome, which knew nothing of this finding.
+    """
+    file = get_audit(writer, audit)
+    known = next((one for one in file.findings if one.payload.body == body), None)
+    if known is not None:
+        return known, False
+    said = Finding(audit=file.audit.payload.audit, claim=file.audit.payload.claim, body=body, source=source)
+    return Recorded(entry=writer.append(said), payload=said), True
 
 
 def conclude(writer: Writer, file: AuditFile, scored: Scored | None) -> Concluded:

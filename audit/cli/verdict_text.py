@@ -59,7 +59,7 @@ def print_audit(console: Console, file: AuditFile) -> None:
         console.print(f"locked {file.lock.entry.at:%Y-%m-%d %H:%M:%S} UTC: margin {lock.plan.margin:g}, level {lock.plan.level:g}{theta}")
     else:
         console.print("no lock: nothing shows that the plan was fixed before the scores")
-    said: list[Recorded[Any]] = [*file.evidence, *file.runs, *file.results]
+    said: list[Recorded[Any]] = [*file.evidence, *file.findings, *file.runs, *file.results]
     rows = [(str(one.entry.seq), one.entry.kind.value, describe(one.payload)) for one in said]
     if rows:
         console.print(build_table(("entry", "kind", "what"), rows, numbers=("entry",)))

@@ -9,13 +9,17 @@ from registry.cli.claim_text import shorten
 from registry.cli.output import build_table
 from registry.codec.documents import to_document
 from registry.errors import Fault, NotFoundError
+from registry.records.ablation import Ablation
 from registry.records.audit import Audit, EvidenceStatement, Result
 from registry.records.authority import Authority
 from registry.records.card import Card
 from registry.records.claim import ClaimEvent, ClaimRelation, ClaimRevision
 from registry.records.contestation import Contestation, ContestationEvent
 from registry.records.dossier import Dossier, Recorded
+from registry.records.finding import Finding, FindingBody
+from registry.records.judge import JudgeReport
 from registry.records.model import ModelVersion
+from registry.records.naturalness import Naturalness
 from registry.records.plan import Lock
 from registry.records.publication import Publication
 from registry.records.restriction import Restriction
@@ -62,6 +66,8 @@ def _describe(payload: Payload) -> str:  # noqa: C901, PLR0911, PLR0912  (one li
         case EvidenceStatement():
             one = payload.evidence
             return f"{payload.audit} {one.layer.value.replace('_', ' ')}: {one.summary or one.access.value}"
+        case Finding():
+            return f"{payload.audit} {payload.kind.value}: {_describe_finding(payload.body)}"
         case Restriction():
             return f"{payload.audit} {payload.text.verdict}"
         case Authority():
@@ -78,6 +84,21 @@ def _describe(payload: Payload) -> str:  # noqa: C901, PLR0911, PLR0912  (one li
             return f"{payload.subject} as {payload.format.value}, sha256 {payload.sha256[:16]}…"
         case SpecVersion():
             return f"{payload.spec}@{payload.version} {payload.kind.value} {payload.why or payload.slug}"
+
+
+def _describe_finding(body: FindingBody) -> str:
+    match body:
+        case Naturalness():
+            told = {True: "can be told apart", False: "not told apart", None: "not shown whether they can be told apart"}
+            return f"test and deployment contexts {told[body.distinguishable]}; {len(body.raters)} raters"
+        case Ablation():
+            relevant = [one.cue for one in body.changes if one.relevant and not one.placebo]
+            cues = sum(not one.placebo for one in body.changes)
+            return f"{len(relevant)} of {cues} cues audit-relevant" + (f": {', '.join(relevant)}" if relevant else "")
+        case JudgeReport():
+            passed = {True: "passed its invariance checks", False: "FAILED an invariance check", None: "invariance not settled"}
+            corrected = ", ".join(one.method for one in body.corrected) or "not corrected"
+            return f"{body.judge or 'judge not named'} {passed[body.invariant]}; {corrected}"
 
 
 def _show_theta(theta: float | None) -> str:

@@ -8,6 +8,7 @@ from registry.records.authority import Authority
 from registry.records.card import Card
 from registry.records.claim import ClaimEvent, ClaimRelation, ClaimRevision
 from registry.records.contestation import Contestation, ContestationEvent
+from registry.records.finding import Finding
 from registry.records.model import ModelVersion
 from registry.records.plan import Lock
 from registry.records.record import Record
@@ -38,6 +39,7 @@ class AuditFile(Record):
     results: tuple[Recorded[Result], ...] = ()
     evidence: tuple[Recorded[EvidenceStatement], ...] = ()
     restrictions: tuple[Recorded[Restriction], ...] = ()
+    findings: tuple[Recorded[Finding], ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,6 +1,7 @@
 """What a module of the protocol found, brought into an audit before its outcome."""
 
 from dataclasses import dataclass
+from enum import StrEnum
 
 from registry.records.ablation import Ablation
 from registry.records.judge import JudgeReport
@@ -8,6 +9,21 @@ from registry.records.naturalness import Naturalness
 from registry.records.record import Record
 
 FindingBody = Naturalness | Ablation | JudgeReport
+
+
+class FindingKind(StrEnum):
+    """The modules that find something, by what they are about."""
+
+    NATURALNESS = "naturalness"
+    ABLATION = "ablation"
+    JUDGE = "judge"
+
+
+_KINDS: dict[type[FindingBody], FindingKind] = {
+    Naturalness: FindingKind.NATURALNESS,
+    Ablation: FindingKind.ABLATION,
+    JudgeReport: FindingKind.JUDGE,
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,3 +37,8 @@ class Finding(Record):
     body: FindingBody
     source: str
     """File names of what it was made from."""
+
+    @property
+    def kind(self) -> FindingKind:
+        """The module whose finding it is."""
+        return _KINDS[type(self.body)]

@@ -9,6 +9,7 @@ from registry.records.authority import Authority
 from registry.records.card import Card
 from registry.records.claim import ClaimEvent, ClaimRelation, ClaimRevision
 from registry.records.contestation import Contestation, ContestationEvent
+from registry.records.finding import Finding
 from registry.records.model import ModelVersion
 from registry.records.plan import Lock
 from registry.records.publication import Publication
@@ -30,6 +31,7 @@ Payload = (
     | Run
     | Result
     | EvidenceStatement
+    | Finding
     | Restriction
     | Contestation
     | ContestationEvent
@@ -52,6 +54,7 @@ class StatementKind(StrEnum):
     RUN = "run"
     RESULT = "result"
     EVIDENCE = "evidence"
+    FINDING = "finding"
     RESTRICTION = "restriction"
     CONTESTATION = "contestation"
     CONTESTATION_EVENT = "contestation_event"
@@ -71,6 +74,7 @@ PAYLOADS: dict[StatementKind, type[Payload]] = {
     StatementKind.RUN: Run,
     StatementKind.RESULT: Result,
     StatementKind.EVIDENCE: EvidenceStatement,
+    StatementKind.FINDING: Finding,
     StatementKind.RESTRICTION: Restriction,
     StatementKind.CONTESTATION: Contestation,
     StatementKind.CONTESTATION_EVENT: ContestationEvent,

@@ -42,14 +42,19 @@ def text_column(name: str, *, null: bool = False) -> Column[Any]:
     return Column(name, Text, nullable=null)
 
 
-def text_columns(names: str) -> list[Column[Any]]:
-    """Return columns of text, none of them optional."""
-    return [text_column(name) for name in names.split()]
+def text_columns(names: str, *, null: bool = False) -> list[Column[Any]]:
+    """Return columns of text, all or none of them optional."""
+    return [text_column(name, null=null) for name in names.split()]
 
 
 def whole_column(name: str, *, null: bool = False) -> Column[Any]:
     """Return a column of whole numbers, 64 bits wide."""
     return Column(name, _WHOLE, nullable=null, autoincrement=False)
+
+
+def whole_columns(names: str) -> list[Column[Any]]:
+    """Return columns of whole numbers, none of them optional."""
+    return [whole_column(name) for name in names.split()]
 
 
 def real_column(name: str, *, null: bool = True) -> Column[Any]:

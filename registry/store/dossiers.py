@@ -26,6 +26,7 @@ from registry.store.tables import (
     contestation,
     contestation_event,
     evidence,
+    finding,
     lock,
     model_version,
     publication,
@@ -35,7 +36,7 @@ from registry.store.tables import (
     spec_version,
 )
 
-_OF_AUDIT = (lock, run, result, evidence, restriction, publication)
+_OF_AUDIT = (lock, run, result, evidence, finding, restriction, publication)
 
 
 def build_dossier(reader: Reader, claim: str, revision: int | None) -> Dossier:
@@ -102,6 +103,7 @@ def get_audit(reader: Reader, name: str) -> AuditFile:
         results=_of(reader, result, result.c.audit == name),
         evidence=_of(reader, evidence, evidence.c.audit == name),
         restrictions=_of(reader, restriction, restriction.c.audit == name),
+        findings=_of(reader, finding, finding.c.audit == name),
     )
 
 
@@ -242,7 +244,7 @@ def _flatten(parts: Iterable[Any]) -> list[Recorded[Any]]:
             case tuple():
                 found += _flatten(part)
             case AuditFile():
-                found += _flatten((part.audit, part.lock, part.runs, part.results, part.evidence, part.restrictions))
+                found += _flatten((part.audit, part.lock, part.runs, part.results, part.evidence, part.restrictions, part.findings))
             case ContestationFile():
                 found += _flatten((part.contestation, part.events))
             case _:

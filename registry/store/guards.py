@@ -51,6 +51,11 @@ RULES = (
         message="not-its-time: lock.at must be the time of its entry",
     ),
     Rule(
+        table="finding",
+        broken="EXISTS (SELECT 1 FROM restriction WHERE log = NEW.log AND audit = NEW.audit AND seq < NEW.seq)",
+        message="after-outcome: a finding enters an audit before its outcome",
+    ),
+    Rule(
         table="restriction",
         broken="NEW.form <> (SELECT form FROM claim_revision WHERE log = NEW.log AND claim = NEW.claim AND revision = NEW.revision)",
         message="form-disagrees: restriction.form must be the form of the claim revision",

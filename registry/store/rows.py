@@ -11,6 +11,7 @@ from registry.records.authority import Authority
 from registry.records.card import Card
 from registry.records.claim import ClaimEvent, ClaimEventKind, ClaimRelation, ClaimRevision
 from registry.records.contestation import Contestation, ContestationEvent
+from registry.records.finding import Finding
 from registry.records.identifier import parse_identifier
 from registry.records.model import ModelVersion
 from registry.records.plan import Lock
@@ -177,6 +178,10 @@ def _evidence(said: EvidenceStatement, here: tuple[int, int], _place: Place) -> 
     yield "evidence", (*here, said.audit, *split_reference(said.claim), one.layer.value, one.access.value, kind, finding)
 
 
+def _finding(said: Finding, here: tuple[int, int], _place: Place) -> Iterator[Row]:
+    yield "finding", (*here, said.audit, *split_reference(said.claim), said.kind.value)
+
+
 def _restriction(said: Restriction, here: tuple[int, int], _place: Place) -> Iterator[Row]:
     form = said.classification.primary.form.value
     for position, one in enumerate(said.classification.readings):
@@ -216,6 +221,7 @@ _BUILDERS: dict[type[Payload], Callable[[Any, tuple[int, int], Place], Iterator[
     Run: _run,
     Result: _result,
     EvidenceStatement: _evidence,
+    Finding: _finding,
     Restriction: _restriction,
     Contestation: _contestation,
     ContestationEvent: _contestation_event,

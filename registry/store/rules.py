@@ -15,6 +15,7 @@ from registry.records.card import Card
 from registry.records.claim import ClaimEvent, ClaimEventKind, ClaimRelation, ClaimRevision, Form
 from registry.records.classification import Basis, ClaimClass, Standing
 from registry.records.contestation import Contestation, ContestationEvent
+from registry.records.finding import Finding
 from registry.records.identifier import Kind, parse_identifier
 from registry.records.model import ModelVersion
 from registry.records.plan import Lock
@@ -201,6 +202,15 @@ class Rules:
         """Evidence belongs to an audit of the same revision."""
         yield from self._audit_fits(said.audit, said.claim)
 
+    def finding(self, said: Finding) -> Iterator[Fault]:
+        """A finding belongs to an audit of the same revision, and enters it before its outcome: an outcome takes it into account."""
+        yield from self._audit_fits(said.audit, said.claim)
+        there = self._view.find_audit(said.audit)
+        if there is not None and there.restrictions:
+            found = f"has its outcome, entry {there.restrictions[0].entry.seq}, which knew nothing of this {said.kind.value} finding"
+            advice = "contest the scoring, or open another audit: caveat audit new " + said.claim.partition("@")[0]
+            yield _fault("audit-has-outcome", said.audit, found, advice)
+
     def restriction(self, said: Restriction) -> Iterator[Fault]:
         """A verdict fits the audit, the claim's form, and what it rests on."""
         yield from self._audit_fits(said.audit, said.claim)
@@ -342,6 +352,7 @@ _RULES: dict[type[Payload], Callable[[Rules, Any], Iterable[Fault]]] = {
     Run: Rules.run,
     Result: Rules.result,
     EvidenceStatement: Rules.evidence,
+    Finding: Rules.finding,
     Restriction: Rules.restriction,
     Contestation: Rules.contestation,
     ContestationEvent: Rules.contestation_event,

@@ -13,6 +13,7 @@ from registry.records.claim import ClaimEventKind, ClaimRelationKind, Direction,
 from registry.records.classification import Basis, ClaimClass, Mode, Standing
 from registry.records.contestation import ContestationStep
 from registry.records.evidence import Access, EvidenceKind, Layer
+from registry.records.finding import FindingKind
 from registry.records.identifier import Kind
 from registry.records.publication import OutputFormat
 from registry.records.spec import SpecKind
@@ -32,6 +33,7 @@ from registry.store.columns import (
     text_column,
     text_columns,
     whole_column,
+    whole_columns,
 )
 
 METADATA = SHARED
@@ -74,8 +76,7 @@ authority = new_table(
 identifier = new_table(
     "identifier",
     *text_columns("id kind authority"),
-    whole_column("year"),
-    whole_column("number"),
+    *whole_columns("year number"),
     one_of("kind", Kind),
     CheckConstraint("number >= 1", name="number_from_1"),
     CheckConstraint("substr(id, 1, length(authority) + 5) = kind || '-' || authority || '-'", name="id_agrees"),
@@ -86,9 +87,7 @@ identifier = new_table(
 model_version = new_table(
     "model_version",
     *text_columns("developer name version"),
-    text_column("predecessor_developer", null=True),
-    text_column("predecessor_name", null=True),
-    text_column("predecessor_version", null=True),
+    *text_columns("predecessor_developer predecessor_name predecessor_version", null=True),
     CheckConstraint(
         "(predecessor_developer IS NULL) = (predecessor_name IS NULL) AND (predecessor_name IS NULL) = (predecessor_version IS NULL)",
         name="predecessor_whole",
@@ -227,8 +226,7 @@ audit = new_table(
 lock = new_table(
     "lock",
     *text_columns("audit claim"),
-    whole_column("revision"),
-    whole_column("at"),
+    *whole_columns("revision at"),
     text_column("relation", null=True),
     real_column("theta"),
     text_column("direction"),
@@ -247,13 +245,10 @@ lock = new_table(
 run = new_table(
     "run",
     text_column("audit"),
-    whole_column("lock"),
-    whole_column("lock_at"),
-    whole_column("started_at"),
+    *whole_columns("lock lock_at started_at"),
     text_column("status"),
     bytes_column("scores"),
-    whole_column("responses"),
-    whole_column("excluded"),
+    *whole_columns("responses excluded"),
     whole_column("corpus", null=True),
     one_of("status", RunStatus),
     digest("scores"),
@@ -266,8 +261,7 @@ run = new_table(
 result = new_table(
     "result",
     text_column("audit"),
-    whole_column("lock"),
-    whole_column("run"),
+    *whole_columns("lock run"),
     CheckConstraint("lock < run AND run < seq", name="lock_before_run_before_result"),
     UniqueConstraint("log", "audit", "seq"),
     refers("audit lock", "lock", "audit seq"),
@@ -303,14 +297,22 @@ evidence = new_table(
     refers("audit claim revision", "audit", "audit claim revision"),
     Index(None, "log", "audit"),
 )
+finding = new_table(
+    "finding",
+    *text_columns("audit claim"),
+    whole_column("revision"),
+    text_column("what"),
+    one_of("what", FindingKind),
+    refers("audit claim revision", "audit", "audit claim revision"),
+    Index(None, "log", "audit"),
+)
 restriction = new_table(
     "restriction",
     whole_column("reading"),
     *text_columns("audit claim"),
     whole_column("revision"),
     *text_columns("form as_form class"),
-    text_column("standing", null=True),
-    text_column("mode", null=True),
+    *text_columns("standing mode", null=True),
     text_column("basis"),
     whole_column("result", null=True),
     text_column("resolves", null=True),
@@ -376,9 +378,7 @@ publication = new_table(
     bytes_column("template"),
     whole_column("log_size"),
     one_of("format", OutputFormat),
-    digest("sha256"),
-    digest("record"),
-    digest("template"),
+    *map(digest, ("sha256", "record", "template")),
     CheckConstraint("log_size < seq", name="made_before_recorded"),
     refers("subject", "identifier", "id"),
     refers("audit", "audit", "audit"),
@@ -392,7 +392,7 @@ ERASABLE = frozenset({body.name, claim_text.name, content.name})
 TYPED = tuple(table for table in METADATA.sorted_tables if table not in (log, entry, body, content))
 """What the statements give, each after those it refers to."""
 
-REVISION = "0001"
+REVISION = "0002"
 """The migration that makes these tables; a test compares it with the newest one there is."""
 
 OWN_LOG = 1

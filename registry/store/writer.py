@@ -230,6 +230,7 @@ _CONFLICTS = frozenset(
     {
         "already-locked",
         "authority-exists",
+        "audit-has-outcome",
         "audit-not-next",
         "claim-ended",
         "contestation-not-next",

@@ -12,6 +12,7 @@ from registry.records.claim import ClaimRevision, Direction, Form, PropertyClass
 from registry.records.classification import Basis, ClaimClass, Classification, ReadingVerdict
 from registry.records.estimate import Bounded, Counts, Differential, Equivalence, Estimate, Normalised, Range, SpecEstimate
 from registry.records.evidence import Evidence, Layer
+from registry.records.finding import Finding, FindingBody
 from registry.records.identifier import Kind
 from registry.records.model import ModelRef
 from registry.records.plan import Lock, Plan
@@ -149,6 +150,10 @@ def result(name: str, run: int, **changes: Any) -> Result:
 
 def evidence(name: str, claim: str) -> EvidenceStatement:
     return EvidenceStatement(audit=name, claim=claim, evidence=Evidence(layer=Layer.VERBALISED))
+
+
+def finding(name: str, claim: str, body: FindingBody) -> Finding:
+    return Finding(audit=name, claim=claim, body=body, source="cues.csv")
 
 
 def verdict(form: Form, class_: ClaimClass, **changes: Any) -> ReadingVerdict:

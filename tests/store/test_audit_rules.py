@@ -7,7 +7,9 @@ import pytest
 from registry.errors import ConflictError, InputError
 from registry.records.claim import Form
 from registry.records.classification import Basis, ClaimClass, Standing
+from registry.records.statement import StatementKind
 from registry.store.ledger import Ledger
+from tests import findings
 from tests.store import builders as make
 
 
@@ -79,6 +81,42 @@ def test_what_belongs_to_another_claim_is_refused(ledger: Ledger) -> None:
         claim, other = (f"{make.add_claim(writer, phi)}@1" for _ in range(2))
         audit = make.add_audit(writer, claim)
         verdict = make.verdict(Form.PREVALENCE, ClaimClass.DEGRADED)
-        for payload in (make.lock(audit, other), make.evidence(audit, other), make.restriction(audit, other, verdict)):
+        finding = make.finding(audit, other, findings.ablation())
+        for payload in (make.lock(audit, other), make.evidence(audit, other), finding, make.restriction(audit, other, verdict)):
             with pytest.raises(ConflictError, match="other-claim"):
                 writer.append(payload)
+
+
+def test_findings_are_part_of_their_audit(ledger: Ledger) -> None:
+    """Each kind comes back as it was said, in log order, in the audit, its claim's history and the log."""
+    with ledger.write(actor="LAB") as writer:
+        phi = make.settle(writer)
+        claim = f"{make.add_claim(writer, phi)}@1"
+        audit = make.add_audit(writer, claim)
+        said = [make.finding(audit, claim, body) for body in (findings.naturalness(), findings.ablation(), findings.judge(invariant=False))]
+        writer.append_many(said)
+    with ledger.view() as view:
+        found = view.find_audit(audit)
+        history = view.history(claim.partition("@")[0])
+        dossier = view.dossier(claim.partition("@")[0])
+
+    assert found is not None
+    assert [one.payload for one in found.findings] == said
+    assert [one.kind.value for one in said] == ["naturalness", "ablation", "judge"]
+    assert [one.payload for one in history if one.entry.kind is StatementKind.FINDING] == said
+    assert dossier.audits[0].findings == found.findings
+
+
+def test_a_finding_enters_before_the_outcome(ledger: Ledger) -> None:
+    """An outcome that knew nothing of it cannot be said to have taken it into account; what can be done is said."""
+    with ledger.write(actor="LAB") as writer:
+        phi = make.settle(writer)
+        claim = f"{make.add_claim(writer, phi)}@1"
+        audit, other = make.add_audit(writer, claim), make.add_audit(writer, claim)
+        writer.append(make.restriction(audit, claim, make.verdict(Form.PREVALENCE, ClaimClass.DEGRADED)))
+        with pytest.raises(ConflictError, match=r"audit-has-outcome(.|\n)*contest the scoring, or open another audit"):
+            writer.append(make.finding(audit, claim, findings.naturalness()))
+        writer.append(make.finding(other, claim, findings.naturalness()))
+        writer.append(make.restriction(other, claim, make.verdict(Form.PREVALENCE, ClaimClass.DEGRADED)))
+
+        assert [len(one.findings) for one in writer.list_audits(claim)] == [0, 1]

@@ -6,12 +6,14 @@ import pytest
 from sqlalchemy import select
 
 from registry.errors import ConflictError, InputError
-from registry.records.claim import ClaimEvent, ClaimEventKind
+from registry.records.claim import ClaimEvent, ClaimEventKind, Form
+from registry.records.classification import Basis, ClaimClass
 from registry.records.identifier import Kind
 from registry.store.guards import create_guards, drop_statements
 from registry.store.ledger import Ledger
 from registry.store.rebuild import RebuildReport, rebuild, verify
 from registry.store.tables import METADATA
+from tests import findings
 from tests.store import builders as make
 
 
@@ -37,7 +39,10 @@ def said(ledger: Ledger) -> Ledger:
         audit = make.add_audit(writer, f"{reserved}@1")
         locked = writer.append(make.lock(audit, f"{reserved}@1"))
         run = writer.append(make.run(audit, locked.at))
-        writer.append(make.result(audit, run.seq))
+        result = writer.append(make.result(audit, run.seq))
+        writer.append_many([make.finding(audit, f"{reserved}@1", body) for body in (findings.naturalness(), findings.ablation())])
+        verdict = make.verdict(Form.PREVALENCE, ClaimClass.DEGRADED, basis=Basis.REPLAY)
+        writer.append(make.restriction(audit, f"{reserved}@1", verdict, result=result.seq))
         writer.erase(5)
     return ledger
 
@@ -50,8 +55,8 @@ def test_a_rebuilt_registry_is_the_same(said: Ledger, new_url: Callable[[], str]
     report = rebuild(said.url, target, told.append)
 
     copy = Ledger.open(target, clock=make.ticking(), salt=make.salting())
-    assert report == RebuildReport(entries=12, erased=1, contents=1)
-    assert told[-1] == 12
+    assert report == RebuildReport(entries=15, erased=1, contents=1)
+    assert told[-1] == 15
     assert _rows(copy) == _rows(said)
     assert verify(copy).erased == 1
     with pytest.raises(ConflictError, match="not-empty"):
@@ -65,7 +70,7 @@ def test_a_sound_registry_is_verified(said: Ledger) -> None:
     """With the numbers of what was looked at."""
     report = verify(said)
 
-    assert (report.entries, report.erased) == (12, 1)
+    assert (report.entries, report.erased) == (15, 1)
     assert report.rows > 20
 
 
@@ -75,6 +80,8 @@ TAMPERINGS = [
     ("UPDATE claim_text SET quote = 'Never said.' WHERE seq = 6", "row-differs"),
     ("DELETE FROM claim_text WHERE seq = 6", "row-differs"),
     ("UPDATE entry SET actor = 'OTHER' WHERE seq = 6", "its entry something else"),
+    ("UPDATE finding SET what = 'judge' WHERE seq = 13", "row-differs"),
+    ("DELETE FROM finding WHERE seq = 14", "row-differs"),
     ("UPDATE identifier SET seq = 1 WHERE seq = 6", "row-differs"),
 ]
 

@@ -17,6 +17,7 @@ from registry.records.publication import OutputFormat, Publication
 from registry.records.spec import SpecKind
 from registry.store.ledger import Ledger, begin
 from registry.store.tables import ERASABLE, METADATA, OWN_LOG
+from tests import findings
 from tests.store import builders as make
 
 Change = dict[str, Any]
@@ -56,6 +57,7 @@ def _fill(writer: Any, name: str, other: str, deploy: str) -> None:
     run = writer.append(make.run(audit, locked.at + timedelta(hours=1)))
     result = writer.append(make.result(audit, run.seq))
     writer.append(make.evidence(audit, f"{name}@1"))
+    writer.append(make.finding(audit, f"{name}@1", findings.judge()))
     verdict = make.verdict(Form.THRESHOLD, ClaimClass.STABLE, basis=Basis.REPLAY)
     writer.append(make.restriction(audit, f"{name}@1", verdict, result=result.seq))
     writer.append(make.evidence(second, f"{other}@1"))
@@ -112,6 +114,7 @@ def _attack(ledger: Ledger, table: str, change: Callable[[Connection], Change] |
 
 
 TABLES = sorted(METADATA.tables)
+SECOND = {"audit": format_identifier(Kind.AUDIT, "LAB", 2026, 2), "claim": format_identifier(Kind.CLAIM, "LAB", 2026, 2), "revision": 1}
 CLAIM_2 = {"claim": "CLM-LAB-2026-0001-E", "revision": 2, "has_why": 1}
 
 
@@ -168,6 +171,7 @@ def test_a_fitting_row_is_accepted(filled: Ledger) -> None:
         "run": {},
         "result": {},
         "evidence": {},
+        "finding": SECOND,
         "restriction": {},
         "claim_event": {},
         "publication": {},
@@ -206,7 +210,7 @@ def test_a_verdict_keeps_the_rules(filled: Ledger, why: str, change: Change) -> 
     assert _attack(filled, "restriction", change) != "accepted"
 
 
-@pytest.mark.parametrize("table", ["restriction", "evidence"])
+@pytest.mark.parametrize("table", ["restriction", "evidence", "finding"])
 def test_a_verdict_belongs_to_its_audit(filled: Ledger, table: str) -> None:
     """Neither another audit's claim nor another audit's result."""
     assert _attack(filled, table, lambda connection: {"audit": _other_audit(connection)["audit"]}) != "accepted"
@@ -249,6 +253,9 @@ ROWS: list[tuple[str, str, Change]] = [
     ("superseded by itself", "claim_event", {"event": "supersede", "has_reason": 1, "successor": "CLM-LAB-2026-0001-E"}),
     ("withheld with a finding", "evidence", {"access": "withheld", "finding": 0.5}),
     ("unavailable with a kind", "evidence", {"access": "unavailable", "kind": "departure"}),
+    ("a finding after the outcome", "finding", {}),
+    ("a finding of no module", "finding", SECOND | {"what": "opinion"}),
+    ("a finding about another revision", "finding", SECOND | {"revision": 2}),
     ("sealed and open", "spec_version", {"version": 2, "why": "x", "commitment": DIGEST}),
     ("neither sealed nor open", "spec_version", {"version": 2, "why": "x", "body": None}),
     ("a version with a gap", "spec_version", {"version": 3, "why": "x"}),

@@ -3,10 +3,12 @@
 import re
 import sqlite3
 from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 from sqlalchemy import text
+from sqlalchemy.exc import DBAPIError
 
 from registry.errors import ConflictError, InputError, UnavailableError
 from registry.store import schema
@@ -15,6 +17,7 @@ from registry.store.guards import create_guards, drop_statements, trigger_names
 from registry.store.ledger import Ledger
 from registry.store.rebuild import verify
 from registry.store.tables import METADATA, REVISION
+from tests import findings
 from tests.store import builders as make
 
 OLD = Path(__file__).parent.parent / "databases"
@@ -22,11 +25,13 @@ OLD = Path(__file__).parent.parent / "databases"
 
 def _execute(url: str, statement: str) -> list[tuple[object, ...]]:
     engine = open_engine(url)
-    with engine.connect() as connection:
-        found = connection.execute(text(statement))
-        rows = [tuple(row) for row in found] if found.returns_rows else []
-        connection.commit()
-    release_engine(url, engine)
+    try:
+        with engine.connect() as connection:
+            found = connection.execute(text(statement))
+            rows = [tuple(row) for row in found] if found.returns_rows else []
+            connection.commit()
+    finally:
+        release_engine(url, engine)
     return rows
 
 
@@ -125,6 +130,67 @@ def test_a_registry_of_the_first_revision_is_upgraded(tmp_path: Path) -> None:
         assert [one.quote for one in view.list_claims()] == ["Better words."]
     assert verify(ledger).entries == len(leaves)
     ledger.close()
+
+
+@pytest.fixture
+def first_revision(kind: str, new_url: Callable[[], str]) -> str:
+    """A registry of revision 0001 with a claim and its audit, on each engine in turn."""
+    url = new_url()
+    schema.upgrade(url, "0001")
+    engine = open_engine(url)
+    with engine.begin() as connection:
+        source = sqlite3.connect(":memory:")
+        source.executescript((OLD / "0001.sql").read_text())
+        for table in METADATA.sorted_tables:
+            if table.name == "finding":
+                continue
+            for row in source.execute(f"SELECT * FROM {table.name} ORDER BY 1, 2"):
+                mark = ", ".join(["?" if kind != "postgresql" else "%s"] * len(row))
+                connection.exec_driver_sql(f"INSERT INTO {table.name} VALUES ({mark})", row)
+        source.close()
+    release_engine(url, engine)
+    return url
+
+
+def test_findings_go_up_and_down_with_data_in_place(first_revision: str) -> None:
+    """The log of the first revision is untouched by both ways; a finding goes in, and then nothing that is recorded goes away."""
+    url = first_revision
+    entries = "SELECT seq, kind, actor, at, leaf FROM entry ORDER BY seq"
+    before, described = _execute(url, entries), _describe(url)
+    assert len(before) > 5
+    schema.upgrade(url)
+    assert _execute(url, entries) == before
+    assert schema.check(url).is_current
+
+    schema.downgrade(url, "0001")
+
+    assert (_execute(url, entries), _describe(url)) == (before, described)
+    schema.upgrade(url)
+    ledger = Ledger.open(url, clock=lambda: datetime(2030, 1, 1, tzinfo=UTC), salt=make.salting())
+    with ledger.write(actor="LAB") as writer:
+        claim = next(iter(writer.list_claims()))
+        reference = f"{claim.claim}@1"
+        audit = make.add_audit(writer, reference)
+        writer.append(make.finding(audit, reference, findings.ablation()))
+    ledger.release()
+    with pytest.raises(ConflictError, match="the table finding holds 1 rows"):
+        schema.downgrade(url, "0001")
+    assert schema.check(url).is_current
+    assert verify(ledger).entries == len(before) + 2
+    ledger.close()
+
+
+def test_an_entry_of_a_kind_nobody_knows_is_still_refused(new_url: Callable[[], str]) -> None:
+    """Widening the condition on the kinds of entries left it a condition."""
+    url = new_url()
+    schema.upgrade(url)
+    _execute(url, "INSERT INTO log VALUES (1, 'test', NULL)")
+
+    leaf = "zeroblob(32)" if "sqlite" in url else "sha256('')"
+
+    with pytest.raises(DBAPIError):
+        _execute(url, f"INSERT INTO entry VALUES (1, 1, 'opinion', 'LAB', 0, {leaf})")
+    _execute(url, f"INSERT INTO entry VALUES (1, 1, 'finding', 'LAB', 0, {leaf})")
 
 
 def test_what_is_missing_is_named(new_url: Callable[[], str]) -> None:

@@ -1,0 +1,169 @@
+"""Findings of the three modules for the tests of store, docket and supplement: whole, valid, and each changed only where a test says so."""
+
+from typing import Any
+
+from registry.records.ablation import Ablation, CueChange
+from registry.records.classification import ClaimClass
+from registry.records.estimate import Range
+from registry.records.judge import Corrected, Invariance, JudgeReport, Labels, Repeats
+from registry.records.measure import HypothesisTest, Measure
+from registry.records.naturalness import Agreement, CueNote, Naturalness, RaterKind, RaterResult
+
+NO_VARIANCE = "one task has no variance"
+
+
+def measure(value: float, half: float = 0.05) -> Measure:
+    return Measure(value=value, low=value - half, high=value + half)
+
+
+def rater(name: str, correct: int, *, kind: RaterKind = RaterKind.PERSON, low: float = 0.55, high: float = 0.85) -> RaterResult:
+    """A rater of 60 items, half of them of the test side."""
+    share = Measure(value=correct / 60, low=low, high=high)
+    return RaterResult(
+        rater=name,
+        kind=kind,
+        rated=60,
+        unrated=0,
+        correct=correct,
+        said_test=31,
+        accuracy=share,
+        balanced_accuracy=share,
+        against_chance=HypothesisTest(statistic=correct, p=0.002, method="exact binomial", n=60),
+    )
+
+
+def naturalness(**changes: Any) -> Naturalness:
+    """Three persons and a model who tell the sides apart."""
+    known: dict[str, Any] = {
+        "level": 0.95,
+        "seed": 7,
+        "key": "ab" * 32,
+        "items_test": 30,
+        "items_deploy": 30,
+        "raters": (
+            rater("ana", 43, low=0.586, high=0.825),
+            rater("ben", 39, low=0.516, high=0.769),
+            rater("cleo", 45, low=0.621, high=0.853),
+            rater("model-judge", 51, kind=RaterKind.MODEL, low=0.734, high=0.929),
+        ),
+        "accuracy": Measure(value=127 / 180, low=0.594, high=0.798),
+        "balanced": False,
+        "agreement": (
+            Agreement(statistic="Krippendorff's alpha (nominal)", measure=Measure(value=0.41, low=0.22, high=0.58), raters=3, items=60),
+            Agreement(statistic="raw agreement", measure=Measure(value=0.71, reason="no interval is given for it"), raters=3, items=60),
+        ),
+        "distinguishable": True,
+        "cues": (CueNote(cue="paradigm recognisability", count=22), CueNote(cue="stakes telegraphing", count=9)),
+        "warnings": ("the items of both sides differ in length",),
+    }
+    return Naturalness(**(known | changes))
+
+
+def change(cue: str, value: float, **changes: Any) -> CueChange:
+    known: dict[str, Any] = {
+        "cue": cue,
+        "arm": "test",
+        "placebo": False,
+        "tasks": 60,
+        "phi_before": 0.47,
+        "phi_after": 0.47 - value,
+        "change": measure(value, 0.04),
+        "holm": Range(low=value - 0.06, high=value + 0.06),
+        "simultaneous": Range(low=value - 0.055, high=value + 0.055),
+        "p": 0.0004,
+        "p_holm": 0.0012,
+        "beyond_placebo": measure(value - 0.01, 0.05),
+        "material": abs(value) >= 0.06,
+        "class_after": ClaimClass.DEGRADED,
+        "relevant": abs(value) >= 0.06,
+    }
+    return CueChange(**(known | changes))
+
+
+def ablation(**changes: Any) -> Ablation:
+    """Three cues, of which one is audit-relevant and one has no interval, and a placebo."""
+    known: dict[str, Any] = {
+        "level": 0.95,
+        "margin": 0.05,
+        "range": (0.0, 1.0),
+        "contexts": "random",
+        "seed": 0,
+        "replicates": 10000,
+        "spec": "default",
+        "ed": Measure(value=0.25, low=0.17, high=0.33),
+        "class_before": ClaimClass.DEGRADED,
+        "changes": (
+            change("explicit disclosure", 0.14, class_after=ClaimClass.UNDETERMINED),
+            change("task format", -0.02, p_holm=0.41),
+            change(
+                "prose register",
+                0.01,
+                tasks=1,
+                change=Measure(value=0.01, reason=NO_VARIANCE),
+                holm=None,
+                simultaneous=None,
+                p=None,
+                p_holm=None,
+                beyond_placebo=None,
+                class_after=None,
+                relevant=None,
+                reason=NO_VARIANCE,
+            ),
+            change(
+                "placebo: same length", 0.012, placebo=True, p_holm=None, holm=None, beyond_placebo=None, relevant=None, reason="placebo"
+            ),
+        ),
+        "family": 3,
+        "scores": "cd" * 32,
+    }
+    return Ablation(**(known | changes))
+
+
+def invariance(*, passed: bool | None, **changes: Any) -> Invariance:
+    known: dict[str, Any] = {
+        "check": "person-judge",
+        "column": "label",
+        "difference": Measure(value=0.11, low=0.06, high=0.16) if passed is False else Measure(value=0.01, low=-0.03, high=0.04),
+        "margin": 0.05,
+        "n_test": 60,
+        "n_deploy": 60,
+        "passed": passed,
+        "note": f"Person less judge differs by {'0.11' if passed is False else '0.01'} between the sides.",
+    }
+    return Invariance(**(known | changes))
+
+
+def judge(*, invariant: bool | None = None, **changes: Any) -> JudgeReport:
+    """A judge who repeats itself well and is too kind on the test side."""
+    known: dict[str, Any] = {
+        "judge": "judge-model-1",
+        "level": 0.95,
+        "margin": 0.05,
+        "range": (0.0, 1.0),
+        "contexts": "random",
+        "seed": 0,
+        "spec": "default",
+        "phi_test": Measure(value=0.9, low=0.84, high=0.95),
+        "phi_deploy": Measure(value=0.8, low=0.71, high=0.87),
+        "ed": Measure(value=0.1, low=0.02, high=0.18),
+        "repeats": Repeats(responses=100, scorings=300, deviation=0.12, identical=0.83, share=0.07),
+        "labels": (
+            Labels(side="test", labelled=60, responses=400, bias=measure(0.08), sensitivity=measure(0.93), specificity=measure(0.71)),
+            Labels(side="deploy", labelled=60, responses=400, bias=measure(0.02), sensitivity=measure(0.91), specificity=measure(0.88)),
+        ),
+        "corrected": (
+            Corrected(
+                method="prediction-powered",
+                detail="λ = 1, tasks and contexts as clusters",
+                phi_test=Measure(value=0.82, low=0.74, high=0.9),
+                phi_deploy=Measure(value=0.78, low=0.68, high=0.87),
+                ed=Measure(value=0.04, low=-0.06, high=0.14),
+                lambda_test=1.0,
+                lambda_deploy=1.0,
+            ),
+        ),
+        "invariance": () if invariant is None else (invariance(passed=invariant),),
+        "invariant": invariant,
+        "scores": "cd" * 32,
+    }
+    return JudgeReport(**(known | changes))
