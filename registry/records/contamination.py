@@ -1,0 +1,302 @@
+"""A study of skill contamination read again: contrasts with intervals by task, beside what was published."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from registry.records.estimate import Range
+from registry.records.measure import HypothesisTest, Measure
+from registry.records.record import Record
+
+ARMS: Mapping[str, str] = {"A": "baseline", "B": "with_skill", "C": "skill_md_only", "D": "realistic"}
+"""Condition of the study by arm: nothing loaded; the skill; the skill without its references; the skill in a realistic agent context."""
+
+DIMENSIONS = ("language_correctness", "api_idiomaticity", "functional_correctness", "code_quality")
+"""What the judge scored; the composite is their mean."""
+
+LOWEST, HIGHEST = 1.0, 5.0
+"""The judge's range."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Note(Record):
+    """Something that the parts of a recording say differently, or do not say."""
+
+    kind: str
+    where: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Exclusion(Record):
+    """A response without a composite score."""
+
+    skill: str
+    task_id: str
+    run: int
+    arm: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ArmCount(Record):
+    """What there is of one condition; None where nothing says it."""
+
+    arm: str
+    condition: str
+    skills: int
+    """Skills that were tried under it."""
+    responses: int
+    scored: int
+    excluded: int
+    beyond_judge: int | None
+    """Responses longer than what the judge was shown; None when the length of a response or of what was shown is unknown."""
+    at_token_limit: int | None
+    """Responses that ended because the limit of tokens was reached."""
+    cached: int | None
+    """Responses taken from a cache of an earlier run."""
+    judge_cached: int | None
+    """Judgments taken from a cache."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LeftOut(Record):
+    """A skill that the study left out of its aggregates after its result was known."""
+
+    skill: str
+    reason: str
+    """As the study calls it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Inventory(Record):
+    """What was read, before anything is computed of it."""
+
+    skills: int
+    tasks: int
+    responses: int
+    generators: tuple[str, ...]
+    judges: tuple[str, ...]
+    visible_chars: int | None
+    """How much of a response the judge was shown; None when nobody says."""
+    token_limit: int | None
+    arms: tuple[ArmCount, ...]
+    exclusions: tuple[Exclusion, ...]
+    left_out: tuple[LeftOut, ...]
+    notes: tuple[Note, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Published(Record):
+    """What the study printed of a contrast; None where it printed nothing."""
+
+    delta: float | None
+    n: int | None = None
+    """Pairs of runs that were compared as if they were independent."""
+    t: float | None = None
+    t_p: float | None = None
+    wilcoxon_w: float | None = None
+    wilcoxon_p: float | None = None
+    cohens_d: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Effect(Record):
+    """One contrast between two arms, in points of the composite score."""
+
+    name: str
+    """Such as `B−A`: the mean of the first arm less that of the second."""
+    arms: tuple[str, str]
+    unit: Literal["task", "skill"]
+    """What is taken as independent."""
+    units: int
+    """Units with a score on both arms."""
+    measure: Measure
+    method: str
+    """Of the interval; empty without one."""
+    paired_t: HypothesisTest
+    wilcoxon: HypothesisTest
+    cohens_d: Measure
+    """d of the differences of the units, with its interval."""
+    p_holm: float | None
+    """p of the paired t after Holm over the skills that the study kept; None without one, or outside this family."""
+    p_holm_all: float | None
+    """The same over all skills."""
+    within_margin: bool | None
+    """Whether the whole interval lies within ±margin; None without an interval."""
+    under_exclusions: Range | None
+    """The contrast if every response without a score had the worst, and the best, score for it; None without a common unit."""
+    seen_whole: Measure
+    """The contrast over the responses that the judge saw whole."""
+    seen_whole_units: int
+    published: Published | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mitigation(Record):
+    """1 − (D−A)/(B−A): how much of the skill's effect a realistic context takes away."""
+
+    identified: Measure
+    """Not identified wherever no baseline was run in the realistic context."""
+    descriptive: Measure
+    """The ratio of means of the published arms, context and skill confounded; None where the denominator's interval contains 0."""
+    published: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskRow(Record):
+    """Means of one task; None where an arm has no score."""
+
+    task_id: str
+    task_type: str
+    language: str
+    means: Mapping[str, float | None]
+    """By arm, the mean composite of its runs."""
+    published_delta: float | None
+    """B−A as printed."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SkillContrasts(Record):
+    """One skill: its contrasts by task."""
+
+    skill: str
+    structural_score: float
+    risk_level: str
+    test_category: str
+    left_out: str | None
+    tasks: tuple[TaskRow, ...]
+    effects: tuple[Effect, ...]
+    mitigation: Mitigation | None
+    """None without the arms A, B and D."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Correlation(Record):
+    """Structural score against behavioural change, over skills."""
+
+    contrast: str
+    skills: int
+    pearson: Measure
+    pearson_p: float | None
+    spearman: Measure
+    spearman_p: float | None
+    published: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Group(Record):
+    """Skills, or tasks of one type, that the study put together; a group of one is none."""
+
+    by: Literal["risk_level", "test_category", "task_type"]
+    name: str
+    skills: int
+    contrast: str
+    measure: Measure
+    published: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PropertyEffect(Record):
+    """One contrast of one property that makes up the composite, or of the patterns, over skills."""
+
+    property: str
+    contrast: str
+    range: tuple[float, float]
+    skills: int
+    measure: Measure
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Aggregate(Record):
+    """Statements on skills: the skill is the unit, its tasks and runs are averaged first."""
+
+    name: Literal["kept", "all"]
+    """`kept`: the skills that the study kept in its aggregates; `all`: every skill."""
+    skills: int
+    effects: tuple[Effect, ...]
+    mitigation: Mitigation | None
+    correlations: tuple[Correlation, ...]
+    groups: tuple[Group, ...]
+    properties: tuple[PropertyEffect, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FigureDifference(Record):
+    """A published figure that the files do not give."""
+
+    path: str
+    published: float
+    recomputed: float | None
+    """None when nothing of the files corresponds to it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Compatibility(Record):
+    """The published figures, recomputed the way the study did."""
+
+    compared: int
+    reproduced: int
+    """Those that agree to the last printed digit."""
+    by_part: Mapping[str, tuple[int, int]]
+    """By part of the publication: compared, reproduced."""
+    differ: tuple[FigureDifference, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change(Record):
+    """What a published statement becomes, and why."""
+
+    about: str
+    published: str
+    ours: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EarlierState(Record):
+    """An earlier state of one skill's files, compared with the present one."""
+
+    state: str
+    """The folder of history/ that holds it."""
+    skill: str
+    scored_at: str
+    scored_at_now: str
+    compared: int
+    """Responses that both states name."""
+    texts_changed: int | None
+    """Of these, texts that differ; None when a text is not there."""
+    scores_changed: int
+    """Of these, composites that differ, a missing one counted as different from a score."""
+    rescored: int | None
+    """Composites that differ although the text is the same."""
+    failed: int
+    """Responses of the earlier state without a score."""
+    deltas: Mapping[str, tuple[float | None, float | None]]
+    """By contrast: the mean over tasks then and now."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContaminationStudy(Record):
+    """The whole study."""
+
+    level: float
+    margin: float
+    """Materiality margin δ in points."""
+    range: tuple[float, float]
+    family: str
+    """What Holm's rule was applied over."""
+    selected: tuple[str, ...] | None
+    """The skills that were asked for; None for all."""
+    inventory: Inventory
+    skills: tuple[SkillContrasts, ...]
+    aggregates: tuple[Aggregate, ...]
+    """`kept` first; `all` only where the study left skills out."""
+    compatibility: Compatibility | None
+    """None without behavioral-eval.json."""
+    changes: tuple[Change, ...]
+    states: tuple[EarlierState, ...]
+    warnings: tuple[str, ...]
+    files: Mapping[str, str]
+    """SHA-256 of each file that was read."""
+    schema: Literal["caveat/contamination/1"] = "caveat/contamination/1"
