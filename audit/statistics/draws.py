@@ -1,0 +1,73 @@
+"""Random weights of the bootstrap: how often each task or context is drawn in each replicate.
+
+Below `ENOUGH_UNITS` units the counts are multinomial, as in drawing that many with replacement; from there on they are independent
+Poisson(1) counts, which differ from it by less than the bootstrap itself errs (Owen & Eckles 2012, arXiv:1106.2125, section 4).
+A block of replicates has a generator of its own, so that blocks may be made in any order and by any number of threads. Only the raw
+stream of PCG64 is used, which NumPy keeps as it is from version to version (NEP 19), and integer arithmetic on it.
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from audit.statistics.scores import Floats
+
+ENOUGH_UNITS = 200
+"""From this many units on the weights are Poisson."""
+
+POISSON_COUNTS = (24109, 24109, 12056, 4018, 1005, 200, 33, 5, 1)
+"""How many of the 65,536 values of 16 bits stand for 0, 1, 2 … draws: Poisson(1) to ±1.5/65,536, mean and variance exactly 1."""
+
+MOST_DRAWS = len(POISSON_COUNTS) - 1
+"""Largest Poisson weight."""
+
+_TABLE = np.repeat(np.arange(len(POISSON_COUNTS), dtype=np.float64), POISSON_COUNTS)
+_CHUNK = 4096
+
+
+def count_rows(units: int) -> int:
+    """Return the number of replicates in a block of weights for *units* tasks: about 32,000 weights, 16 to 1,024 replicates."""
+    return min(1024, max(16, 32_000 // units))
+
+
+def open_stream(seed: int, block: int) -> np.random.PCG64:
+    """Return the generator of one block; streams of different blocks and seeds are independent."""
+    return np.random.PCG64(np.random.SeedSequence(seed, spawn_key=(block,)))
+
+
+def draw_weights(stream: np.random.PCG64, *, rows: int, units: int) -> Floats:
+    """Return weights [rows, units], whole numbers: each row the counts of one replicate."""
+    weights = np.empty((rows, units))
+    for place, chunk in draw_chunks(stream, rows=rows, units=units):
+        weights[:, place] = chunk
+    return weights
+
+
+def draw_uniforms(stream: np.random.PCG64, *, rows: int, columns: int) -> Floats:
+    """Return numbers [rows, columns] between 0 and 1, neither of them included."""
+    return (((stream.random_raw(rows * columns) >> 12) + 0.5) * 2.0**-52).reshape(rows, columns)
+
+
+def draw_chunks(stream: np.random.PCG64, *, rows: int, units: int) -> Iterator[tuple[slice, Floats]]:
+    """Yield the weights of some of the units at a time, with their place; an array is valid until the next one is drawn."""
+    if units < ENOUGH_UNITS:
+        yield slice(0, units), _draw_multinomial(stream, rows=rows, units=units)
+        return
+    memory = np.empty(rows * min(units, _CHUNK))
+    for start in range(0, units, _CHUNK):
+        stop = min(units, start + _CHUNK)
+        yield slice(start, stop), _draw_poisson(stream, memory[: rows * (stop - start)]).reshape(rows, stop - start)
+
+
+def _draw_poisson(stream: np.random.PCG64, memory: Floats) -> Floats:
+    words = stream.random_raw(-(-len(memory) // 4)).astype("<u8", copy=False)
+    # Sixteen bits never leave the table; "wrap" spares the check and the copy that the default makes.
+    return np.take(_TABLE, words.view("<u2")[: len(memory)], out=memory, mode="wrap")
+
+
+def _draw_multinomial(stream: np.random.PCG64, *, rows: int, units: int) -> Floats:
+    words = stream.random_raw(-(-rows * units // 2)).astype("<u8", copy=False)
+    # The high half of 32 random bits times the number of units: each is drawn with probability 1/units ± 2⁻³².
+    drawn = (words.view("<u4")[: rows * units].astype(np.int64) * units) >> 32
+    drawn += np.repeat(np.arange(rows) * units, units)
+    return np.bincount(drawn, minlength=rows * units).reshape(rows, units).astype(np.float64)
