@@ -3,16 +3,20 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from audit.wording import Unit
+from audit.findings import describe_invariance, describe_markers, describe_uncertainty
+from audit.wording import Unit, join
 from registry.records.case import Case, Infeasible
 from registry.records.claim import Form
 from registry.records.classification import ChecklistItem, ItemStatus
 from registry.records.estimate import Estimate
 from registry.records.evidence import Access, Layer
+from registry.records.finding import FindingBody
 from registry.records.plan import Lock
 from registry.records.trial import Provenance
 
 _NO_REPLAY = "no replay was made"
+_DEVIATIONS = ("stopped-early", "tasks-added")
+"""Warnings of an estimate that say that the plan was not followed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,6 +28,7 @@ class _Known:
     provenance: Provenance
     lock: Lock | None
     deploy_owner: str | None
+    findings: tuple[FindingBody, ...]
 
     @property
     def has_scores(self) -> bool:
@@ -40,6 +45,7 @@ def build_checklist(
     provenance: Provenance | None = None,
     lock: Lock | None = None,
     deploy_owner: str | None = None,
+    findings: tuple[FindingBody, ...] = (),
 ) -> tuple[ChecklistItem, ...]:
     """Return every item of minimum reporting with its status, in the order of the paper's table.
 
@@ -47,6 +53,7 @@ def build_checklist(
         provenance: where the responses came from; None means that nothing of it was stated.
         lock: the plan fixed before the run; None means that nothing shows θ and direction to have been fixed.
         deploy_owner: who owns the specifications of P_deploy, and what is contested of them, in words; None means not stated.
+        findings: what the modules found, as the audit has it on record.
     """
     known = _Known(
         case=case,
@@ -54,6 +61,7 @@ def build_checklist(
         provenance=provenance or Provenance(),
         lock=lock,
         deploy_owner=deploy_owner,
+        findings=findings,
     )
     answers = ((slug, answer(known)) for slug, answer in ITEMS.items())
     return tuple(ChecklistItem(item=slug, status=status, note=note) for slug, (status, note) in answers)
@@ -107,13 +115,19 @@ def _mapping(known: _Known) -> Answer:
 
 def _markers(known: _Known) -> Answer:
     cues = [one for one in known.case.evidence if one.layer is Layer.CUE_SENSITIVITY and one.access is Access.AVAILABLE]
-    return _reported("cue sensitivity is on record") if cues else _missing("no cue inventory of the evaluation is on record")
+    found = [*(["cue sensitivity is on record"] if cues else []), *filter(None, [describe_markers(known.findings)])]
+    return _reported("; ".join(found)) if found else _missing("no cue inventory of the evaluation is on record")
 
 
 def _invariance(known: _Known) -> Answer:
-    if known.case.scoring.invariant is None:
-        return _missing("the check was not made") if known.has_scores else _not_applicable(_NO_REPLAY)
-    return _reported("the scorer passed" if known.case.scoring.invariant else "the scorer failed")
+    """A check that could not decide is no answer, and says so."""
+    notes = describe_invariance(known.findings)
+    if known.case.scoring.invariant is not None:
+        outcome = "the scorer passed" if known.case.scoring.invariant else "the scorer failed"
+        return _reported(f"{outcome}: {notes}" if notes else outcome)
+    if notes:
+        return _missing(f"a check was made and does not settle it: {notes}")
+    return _missing("the check was not made") if known.has_scores else _not_applicable(_NO_REPLAY)
 
 
 def _judge(known: _Known) -> Answer:
@@ -121,7 +135,9 @@ def _judge(known: _Known) -> Answer:
     if not known.has_scores:
         return _not_applicable(_NO_REPLAY)
     stated = known.provenance
-    if stated is None or not stated.judge:
+    if found := describe_uncertainty(known.findings):
+        return _reported(f"{found}; as stated: {stated.judge_uncertainty}" if stated.judge_uncertainty else found)
+    if not stated.judge:
         return _missing("the judge, or the name of the scorer, is not stated")
     if stated.judge_uncertainty:
         return _reported(f"{stated.judge}: {stated.judge_uncertainty}")
@@ -190,11 +206,14 @@ def _owner(known: _Known) -> Answer:
 
 
 def _describe_sizes(estimate: Estimate) -> str:
-    return "; ".join(
+    """A replay that did not keep to its planned size is said before its sizes."""
+    deviations = [f"DEVIATION FROM THE PLAN: {one.message}." for one in estimate.warnings if one.code in _DEVIATIONS]
+    sizes = "; ".join(
         f"{one.spec}: {one.n.tasks} tasks, {one.n.contexts_test} and {one.n.contexts_deploy} contexts, "
         f"{one.n.responses_test} and {one.n.responses_deploy} responses"
         for one in estimate.specs
     )
+    return join([*deviations, sizes])
 
 
 ITEMS: dict[str, Callable[[_Known], Answer]] = {

@@ -9,11 +9,13 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
+from audit.drafting import build_audit, build_lock, check_draft
+from audit.findings import find_scores, settle_invariance
 from audit.run import Circumstances, Outcome, run_case
 from audit.statistics.scores import SCORED, ScoreTable
 from registry.errors import ConflictError, Fault, InputError, NotFoundError
-from registry.records.audit import Audit, EvidenceStatement, Result
-from registry.records.case import Case, CaseClaim
+from registry.records.audit import EvidenceStatement, Result
+from registry.records.case import Case, CaseClaim, Scoring
 from registry.records.claim import ClaimRevision
 from registry.records.classification import Basis
 from registry.records.dossier import AuditFile, Recorded
@@ -68,7 +70,7 @@ def open_audit(writer: Writer, draft: AuditDraft, *, auditor: str, locked: bool)
         NotFoundError: the claim is not registered.
     """
     claim = get_claim(writer, draft.claim)
-    _check_draft(writer, draft, claim)
+    check_draft(draft, get_property(writer, claim).range)
     same = _find_same(writer, draft, claim, auditor=auditor, locked=locked)
     if same is not None:
         return same, False
@@ -77,11 +79,11 @@ def open_audit(writer: Writer, draft: AuditDraft, *, auditor: str, locked: bool)
         found = f"this very plan is locked as {name}; scores imported without it would count as unlocked"
         advice = f"caveat audit import {name} TABLE --run-date DATE"
         raise ConflictError(Fault(code="audit-is-locked", where=claim.reference, found=found, advice=advice))
-    audit = _build_audit(writer.allocate(Kind.AUDIT, auditor)[0], draft, claim, auditor)
+    audit = build_audit(writer.allocate(Kind.AUDIT, auditor)[0], draft, claim, auditor)
     writer.append(audit)
     writer.append_many([EvidenceStatement(audit=audit.audit, claim=claim.reference, evidence=one) for one in draft.evidence])
     if locked:
-        writer.append(_build_lock(writer, audit, draft, claim))
+        writer.append(build_lock(audit, draft, claim, get_property(writer, claim).range))
     return get_audit(writer, audit.audit), True
 
 
@@ -115,7 +117,7 @@ def conclude(writer: Writer, file: AuditFile, scored: Scored | None) -> Conclude
     Raises:
         ConflictError: a locked audit without scores, a table with other P_deploy specifications than the lock names, other arms
             than `test` and `deploy` under a lock, a run that begins after its import, one that begins after its dates of access,
-            or a second table under one lock.
+            a second table under one lock, or a declared invariance that a recorded check contradicts.
         InputError: scores of a locked audit without the date of their run.
     """
     claim = get_claim(writer, file.audit.payload.claim)
@@ -159,21 +161,6 @@ def conclude(writer: Writer, file: AuditFile, scored: Scored | None) -> Conclude
     return Concluded(audit=restriction.audit, restriction=restriction, outcome=outcome, is_new=True)
 
 
-def _check_draft(view: View, draft: AuditDraft, claim: ClaimRevision) -> None:
-    """Refuse a plan that no scores could ever answer to; it could not be mended once it is locked."""
-    low, high = get_property(view, claim).range
-    plan, specs = draft.plan, draft.deploy_specs
-    faults = []
-    if plan.margin is not None and plan.margin > high - low:
-        found = f"{plan.margin:g} is wider than the range [{low:g}, {high:g}] of the property"
-        faults.append(Fault(code="out-of-range", where="plan.margin", found=found, advice="give δ in the unit of the score"))
-    if not specs or len(set(specs)) < len(specs) or not all(one.strip() for one in specs):
-        found = "expected the names of one or more P_deploy specifications, each once and none blank"
-        faults.append(Fault(code="not-valid", where="deploy_specs", found=found, advice="leave it out for the one called `default`"))
-    if faults:
-        raise InputError(faults)
-
-
 def _decide_basis(view: View, file: AuditFile, scored: Scored | None) -> tuple[Basis, bool]:
     """Return the basis, and whether the outcome is post hoc: nothing shows that the plan preceded the scores."""
     if file.lock is None:
@@ -201,11 +188,16 @@ def _was_known(view: View, file: AuditFile, table: ScoreTable) -> bool:
     audits = view.list_audits()
     runs = (one.entry.seq for audit in audits for one in audit.runs if one.payload.scores == table.content)
     outcomes = (one.entry.seq for audit in audits for one in audit.restrictions if one.payload.scores == table.content)
-    return any(seq < locked for seq in (*runs, *outcomes))
+    found = (one.entry.seq for audit in audits for one in audit.findings if find_scores(one.payload.body) == table.content)
+    return any(seq < locked for seq in (*runs, *outcomes, *found))
 
 
 def build_case(claim: ClaimRevision, body: PropertySpec, file: AuditFile) -> Case:
-    """Return the input of the decision table for an audit: the lock's θ and plan where there is a lock."""
+    """Return the input of the decision table for an audit: the lock's θ and plan where there is a lock, invariance as it was found.
+
+    Raises:
+        ConflictError: the audit file declares an invariance that a recorded check contradicts.
+    """
     audit, lock = file.audit.payload, file.lock.payload if file.lock else None
     return Case(
         claim=CaseClaim(
@@ -221,7 +213,7 @@ def build_case(claim: ClaimRevision, body: PropertySpec, file: AuditFile) -> Cas
         evidence=tuple(one.payload.evidence for one in file.evidence),
         deployment=audit.deployment,
         plan=lock.plan if lock else audit.plan,
-        scoring=audit.scoring,
+        scoring=Scoring(invariant=settle_invariance(file)),
     )
 
 
@@ -257,6 +249,7 @@ def _find_circumstances(view: View, file: AuditFile, scored: Scored | None, clai
         provenance=scored.provenance if scored else None,
         lock=file.lock.payload if file.lock and locked else None,
         deploy_owner=", ".join(owners) or None,
+        findings=tuple(one.payload.body for one in file.findings),
     )
 
 
@@ -333,49 +326,13 @@ def _find_same(view: View, draft: AuditDraft, claim: ClaimRevision, *, auditor: 
     """Return the audit that was recorded from the same draft, if any."""
     for file in view.list_audits(claim=claim.claim):
         audit = file.audit.payload
-        wanted = _build_audit(audit.audit, draft, claim, auditor)
+        wanted = build_audit(audit.audit, draft, claim, auditor)
         evidence = tuple(one.payload.evidence for one in file.evidence)
         lock = file.lock.payload if file.lock else None
-        wanted_lock = _build_lock(view, wanted, draft, claim) if locked else None
+        wanted_lock = build_lock(wanted, draft, claim, get_property(view, claim).range) if locked else None
         if audit == wanted and evidence == draft.evidence and lock == wanted_lock:
             return file
     return None
-
-
-def _build_audit(identifier: str, draft: AuditDraft, claim: ClaimRevision, auditor: str) -> Audit:
-    return Audit(
-        audit=identifier,
-        claim=claim.reference,
-        auditor=auditor,
-        independence=draft.independence,
-        deployment=draft.deployment,
-        scoring=draft.scoring,
-        plan=draft.plan,
-        question=draft.question,
-        note=draft.note,
-    )
-
-
-def _build_lock(view: View, audit: Audit, draft: AuditDraft, claim: ClaimRevision) -> Lock:
-    low, high = get_property(view, claim).range
-    plan = replace(
-        draft.plan,
-        margin=draft.plan.margin if draft.plan.margin is not None else 0.05 * (high - low),
-        epsilon=draft.plan.epsilon if draft.plan.epsilon is not None else 0.01 * (high - low),
-    )
-    return Lock(
-        audit=audit.audit,
-        claim=claim.reference,
-        plan=plan,
-        relation=claim.relation,
-        theta=claim.theta,
-        direction=claim.direction,
-        deploy_specs=draft.deploy_specs,
-        exclusion_rules=draft.exclusion_rules,
-        stopping_rule=draft.stopping_rule,
-        budget=draft.budget,
-        note=draft.note,
-    )
 
 
 def get_claim(view: View, name: str) -> ClaimRevision:

@@ -10,6 +10,7 @@ from audit.statistics.scores import ScoreTable
 from registry.records.case import Case
 from registry.records.classification import Basis, Classification
 from registry.records.estimate import Estimate
+from registry.records.finding import FindingBody
 from registry.records.plan import Lock
 from registry.records.restriction import RestrictedClaim
 from registry.records.trial import Provenance
@@ -34,6 +35,8 @@ class Circumstances:
     """The plan fixed before the run; None without."""
     deploy_owner: str | None = None
     """Who owns the specifications of P_deploy, and what is contested of them, in words."""
+    findings: tuple[FindingBody, ...] = ()
+    """What the modules found: recorded in the audit before its outcome."""
 
 
 def run_case(
@@ -59,6 +62,8 @@ def run_case(
     """
     known = circumstances or Circumstances()
     found = None if table is None else estimate(table, case.plan, range_=case.claim.property.range, test=arms[0], deploy=arms[1])
-    checklist = build_checklist(case, found, provenance=known.provenance, lock=known.lock, deploy_owner=known.deploy_owner)
+    checklist = build_checklist(
+        case, found, provenance=known.provenance, lock=known.lock, deploy_owner=known.deploy_owner, findings=known.findings
+    )
     classification = classify(case, found, basis=basis, post_hoc=post_hoc, checklist=checklist)
     return Outcome(estimate=found, classification=classification, restricted=restrict(case, classification, found, post_hoc=post_hoc))

@@ -89,16 +89,15 @@ def _describe(payload: Payload) -> str:  # noqa: C901, PLR0911, PLR0912  (one li
 def _describe_finding(body: FindingBody) -> str:
     match body:
         case Naturalness():
-            told = {True: "can be told apart", False: "not told apart", None: "not shown whether they can be told apart"}
-            return f"test and deployment contexts {told[body.distinguishable]}; {len(body.raters)} raters"
+            told = {True: "sides told apart", False: "sides not told apart", None: "not settled"}
+            return f"{told[body.distinguishable]}, {len(body.raters)} raters"
         case Ablation():
             relevant = [one.cue for one in body.changes if one.relevant and not one.placebo]
             cues = sum(not one.placebo for one in body.changes)
-            return f"{len(relevant)} of {cues} cues audit-relevant" + (f": {', '.join(relevant)}" if relevant else "")
+            return f"{len(relevant)} of {cues} cues relevant" + (f": {', '.join(relevant)}" if relevant else "")
         case JudgeReport():
-            passed = {True: "passed its invariance checks", False: "FAILED an invariance check", None: "invariance not settled"}
-            corrected = ", ".join(one.method for one in body.corrected) or "not corrected"
-            return f"{body.judge or 'judge not named'} {passed[body.invariant]}; {corrected}"
+            passed = {True: "invariance passed", False: "invariance FAILED", None: "invariance not settled"}
+            return f"{passed[body.invariant]}, {body.judge or 'judge not named'}"
 
 
 def _show_theta(theta: float | None) -> str:

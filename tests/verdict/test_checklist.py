@@ -1,5 +1,7 @@
 """Minimum reporting: every item has an answer, and what is missing is called missing."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -8,10 +10,11 @@ from audit.checklist import ITEMS, build_checklist
 from registry.records.case import Case, Deployment, Infeasible, Scoring
 from registry.records.claim import Direction, Form
 from registry.records.classification import ItemStatus
-from registry.records.estimate import Estimate
+from registry.records.estimate import Estimate, EstimateWarning
 from registry.records.evidence import Access, Evidence, Layer
 from registry.records.plan import Lock, Plan
 from registry.records.trial import Provenance
+from tests import findings
 from tests.verdict.cases import build_case, build_estimate, cases, estimates
 
 FULL = Provenance(
@@ -124,3 +127,66 @@ def test_cues_that_nobody_could_look_at_are_no_inventory() -> None:
 
     assert find(items, "evaluator-specific-markers")[0] is ItemStatus.MISSING
     assert find(items, "four-evidence-layers")[0] is ItemStatus.REPORTED
+
+
+def test_findings_are_reported_with_their_numbers() -> None:
+    """Ablation and raters answer for markers, repeats and corrections for the judge, checks for invariance."""
+    found = (findings.ablation(), findings.naturalness(), findings.judge(invariant=True))
+    case = build_case(theta=0.1, scoring=Scoring(invariant=True))
+    items = build_checklist(case, build_estimate(), findings=found)
+
+    status, note = find(items, "evaluator-specific-markers")
+    assert status is ItemStatus.REPORTED
+    assert note.split("; ") == [
+        "cue ablation of 3 cues, audit-relevant: explicit disclosure",
+        "of 1 it cannot be said",
+        "blind raters named paradigm recognisability (22), stakes telegraphing (9)",
+    ]
+    status, note = find(items, "judge-scoring-uncertainty")
+    assert status is ItemStatus.REPORTED
+    assert note.split("; ") == [
+        "judge-model-1: 300 scorings of 100 responses, standard deviation within a response 12.0 percentage points, "  # noqa: ISC004
+        "7 % of the variance of ED",
+        "prediction-powered correction gives ED 4.0 percentage points (−6.0 to 14.0 percentage points)",
+    ]
+    assert find(items, "scorer-invariance-check") == (
+        ItemStatus.REPORTED,
+        "the scorer passed: Person less judge differs by 0.01 between the sides.",
+    )
+
+
+def test_a_check_that_decides_nothing_is_still_missing() -> None:
+    """A check on too few responses must not tick the box."""
+    undecided = findings.judge(invariance=(findings.invariance(passed=None),))
+    items = build_checklist(build_case(theta=0.1), build_estimate(), findings=(undecided,))
+
+    status, note = find(items, "scorer-invariance-check")
+
+    assert status is ItemStatus.MISSING
+    assert "does not settle it: Person less judge" in note
+
+
+def test_a_judge_without_repeats_and_labels_has_no_uncertainty() -> None:
+    """A report that measured nothing of the judge's errors reports nothing of them."""
+    bare = findings.judge(repeats=None, labels=(), corrected=())
+
+    assert find(build_checklist(build_case(theta=0.1), build_estimate(), findings=(bare,)), "judge-scoring-uncertainty")[0] is (
+        ItemStatus.MISSING
+    )
+
+
+def test_repeats_alone_say_what_they_leave_out() -> None:
+    """Noise is measured by repeats, errors are not."""
+    noisy = findings.judge(labels=(), corrected=())
+    items = build_checklist(build_case(theta=0.1), build_estimate(), findings=(noisy,))
+
+    assert "errors against a person's labels were not measured" in find(items, "judge-scoring-uncertainty")[1]
+
+
+@pytest.mark.parametrize("code", ["stopped-early", "tasks-added"])
+def test_a_deviation_from_the_plan_comes_before_the_sizes(code: str) -> None:
+    """A replay of another size than planned is not reported as if it were the planned one."""
+    deviating = replace(build_estimate(), warnings=(EstimateWarning(code=code, message="20 of 60 planned tasks"),))
+    items = build_checklist(build_case(theta=0.1), deviating)
+
+    assert find(items, "sample-sizes")[1].startswith("DEVIATION FROM THE PLAN: 20 of 60 planned tasks. default: 20 tasks")

@@ -1,0 +1,66 @@
+"""From an audit file to the audit and the lock that it describes, and what keeps a plan from ever being answered."""
+
+from dataclasses import replace
+
+from registry.errors import Fault, InputError
+from registry.records.audit import Audit
+from registry.records.claim import ClaimRevision
+from registry.records.draft import AuditDraft
+from registry.records.plan import Lock
+
+
+def check_draft(draft: AuditDraft, range_: tuple[float, float]) -> None:
+    """Refuse a plan that no scores in *range_* could ever answer to; it could not be mended once it is locked.
+
+    Raises:
+        InputError: with every fault.
+    """
+    low, high = range_
+    plan, specs = draft.plan, draft.deploy_specs
+    faults = []
+    if plan.margin is not None and plan.margin > high - low:
+        found = f"{plan.margin:g} is wider than the range [{low:g}, {high:g}] of the property"
+        faults.append(Fault(code="out-of-range", where="plan.margin", found=found, advice="give δ in the unit of the score"))
+    if not specs or len(set(specs)) < len(specs) or not all(one.strip() for one in specs):
+        found = "expected the names of one or more P_deploy specifications, each once and none blank"
+        faults.append(Fault(code="not-valid", where="deploy_specs", found=found, advice="leave it out for the one called `default`"))
+    if faults:
+        raise InputError(faults)
+
+
+def build_audit(identifier: str, draft: AuditDraft, claim: ClaimRevision, auditor: str) -> Audit:
+    """Return the opening of the audit that *draft* describes."""
+    return Audit(
+        audit=identifier,
+        claim=claim.reference,
+        auditor=auditor,
+        independence=draft.independence,
+        deployment=draft.deployment,
+        scoring=draft.scoring,
+        plan=draft.plan,
+        question=draft.question,
+        note=draft.note,
+    )
+
+
+def build_lock(audit: Audit, draft: AuditDraft, claim: ClaimRevision, range_: tuple[float, float]) -> Lock:
+    """Return the lock of *audit*: the plan with every default filled in, θ and direction as the claim has them."""
+    width = range_[1] - range_[0]
+    plan = replace(
+        draft.plan,
+        margin=draft.plan.margin if draft.plan.margin is not None else 0.05 * width,
+        epsilon=draft.plan.epsilon if draft.plan.epsilon is not None else 0.01 * width,
+    )
+    return Lock(
+        audit=audit.audit,
+        claim=claim.reference,
+        plan=plan,
+        relation=claim.relation,
+        theta=claim.theta,
+        direction=claim.direction,
+        deploy_specs=draft.deploy_specs,
+        exclusion_rules=draft.exclusion_rules,
+        stopping_rule=draft.stopping_rule,
+        budget=draft.budget,
+        note=draft.note,
+    )

@@ -1,0 +1,156 @@
+"""Findings of the modules on the way of an audit: recorded before its outcome, listed, and taken into account."""
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from audit.docket import add_finding
+from audit.sources.table import read_table
+from registry.errors import ConflictError, NotFoundError
+from registry.records.finding import FindingBody
+from registry.store.ledger import Ledger
+from tests import findings
+from tests.cli.conftest import Caveat
+from tests.cli.scenario import register, write_audit, write_scores
+
+Record = Callable[[str, FindingBody], bool]
+
+
+@pytest.fixture
+def record(caveat: Caveat, tmp_path: Path) -> Record:
+    """Records a finding in an audit of the registry that the command uses, and says whether it is new."""
+
+    def add(audit: str, body: FindingBody) -> bool:
+        ledger = Ledger.open(f"sqlite:///{tmp_path / 'caveat.db'}", clock=lambda: datetime.now(UTC), salt=lambda: "ab" * 16)
+        try:
+            with ledger.write(actor="AISI") as writer:
+                return add_finding(writer, audit, body, source="table.csv")[1]
+        finally:
+            ledger.close()
+
+    return add
+
+
+def lock(caveat: Caveat, folder: Path, claim: str, *, extra: str = "") -> str:
+    return str(caveat("audit", "lock", write_audit(folder, claim, extra=extra), "--json").document["audit"])
+
+
+def conclude(caveat: Caveat, folder: Path, audit: str) -> dict[str, object]:
+    """Import scores that show that θ is exceeded in deployment, and return the restriction."""
+    scores = write_scores(folder / "scores.csv", test=0.05, deploy=0.4)
+    done = caveat("audit", "import", audit, scores, "--run-date", datetime.now(UTC).isoformat(), "--json")
+    assert done.code == 0, done.err
+    return dict(done.document["restriction"])
+
+
+def test_a_failed_invariance_check_leaves_the_claim_undetermined(caveat: Caveat, tmp_path: Path, record: Record) -> None:
+    """The same scores that invert the claim decide nothing once a judge's report shows that the scorer looks at the context."""
+    claim, *_ = register(caveat, tmp_path)
+    audit = lock(caveat, tmp_path, claim)
+    record(audit, findings.judge(invariant=False))
+
+    primary = conclude(caveat, tmp_path, audit)["classification"]["readings"][0]  # type: ignore[index]
+
+    assert (primary["class"], primary["mode"], primary["candidate"]) == ("undetermined", "technical", "inverted")
+
+
+@pytest.mark.parametrize("invariant", [True, None])
+def test_a_check_that_did_not_fail_blocks_nothing(caveat: Caveat, tmp_path: Path, record: Record, *, invariant: bool | None) -> None:
+    """Passed or undecided, the outcome follows from the scores; naturalness and ablation change no class either."""
+    claim, *_ = register(caveat, tmp_path)
+    audit = lock(caveat, tmp_path, claim)
+    for body in (findings.judge(invariant=invariant), findings.naturalness(), findings.ablation()):
+        record(audit, body)
+
+    restriction = conclude(caveat, tmp_path, audit)
+
+    items = {one["item"]: one for one in restriction["classification"]["checklist"]}  # type: ignore[index]
+    assert restriction["classification"]["readings"][0]["class"] == "inverted"  # type: ignore[index]
+    assert items["scorer-invariance-check"]["status"] == ("reported" if invariant else "missing")
+    assert items["evaluator-specific-markers"]["status"] == "reported"
+    assert "7 % of the variance of ED" in items["judge-scoring-uncertainty"]["note"]
+
+
+@pytest.mark.parametrize("declared", [True, False])
+def test_a_declaration_that_a_check_contradicts_is_refused(caveat: Caveat, tmp_path: Path, record: Record, *, declared: bool) -> None:
+    """Which of the two says what, and what to do; nothing is recorded."""
+    claim, *_ = register(caveat, tmp_path)
+    audit = lock(caveat, tmp_path, claim, extra=f"scoring: {{invariant: {'true' if declared else 'false'}}}\n")
+    record(audit, findings.judge(invariant=not declared))
+    scores = write_scores(tmp_path / "scores.csv", test=0.05, deploy=0.4)
+
+    refused = caveat("audit", "import", audit, scores, "--run-date", datetime.now(UTC).isoformat())
+
+    assert refused.code == 2
+    assert "invariance-contradicted" in refused.err
+    said = " ".join(refused.err.split())
+    assert f"declares scoring.invariant: {'true' if declared else 'false'}" in said
+    assert "Person less judge" in said
+    assert caveat("audit", "show", audit, "--json").document["restrictions"] == []
+
+
+def test_one_failure_outweighs_other_judges_that_passed(caveat: Caveat, tmp_path: Path, record: Record) -> None:
+    """Nobody clears a scorer by adding a report in which it passes."""
+    claim, *_ = register(caveat, tmp_path)
+    audit = lock(caveat, tmp_path, claim)
+    for invariant in (True, False, True):
+        record(audit, findings.judge(invariant=invariant, judge=f"judge {invariant}"))
+
+    primary = conclude(caveat, tmp_path, audit)["classification"]["readings"][0]  # type: ignore[index]
+
+    assert primary["class"] == "undetermined"
+
+
+def test_the_same_finding_is_recorded_once(caveat: Caveat, tmp_path: Path, record: Record) -> None:
+    """Before the outcome and after it; another finding is refused after it, an unknown audit always."""
+    claim, *_ = register(caveat, tmp_path)
+    audit = lock(caveat, tmp_path, claim)
+
+    told = [record(audit, findings.ablation()), record(audit, findings.ablation()), record(audit, findings.ablation(seed=1))]
+    conclude(caveat, tmp_path, audit)
+
+    assert told == [True, False, True]
+    assert record(audit, findings.ablation()) is False
+    with pytest.raises(ConflictError, match="audit-has-outcome"):
+        record(audit, findings.naturalness())
+    with pytest.raises(NotFoundError, match="not-registered"):
+        record("AUD-AISI-2026-0009-X", findings.naturalness())
+
+
+def test_findings_are_listed(caveat: Caveat, tmp_path: Path, record: Record) -> None:
+    """In the audit, in the log and in the claim's history, each with its gist on one line."""
+    claim, *_ = register(caveat, tmp_path)
+    audit = lock(caveat, tmp_path, claim)
+    for body in (findings.naturalness(), findings.ablation(), findings.judge(invariant=False)):
+        record(audit, body)
+
+    pages = [caveat("audit", "show", audit), caveat("log", "show"), caveat("claim", "history", claim.partition("@")[0])]
+
+    for page in pages:
+        assert page.code == 0, page.err
+        text = " ".join(page.out.replace("│", " ").split())
+        assert "naturalness: sides told apart, 4 raters" in text
+        assert "ablation: 1 of 3 cues relevant: explicit" in text
+        assert "judge: invariance FAILED, judge-model-1" in text
+    shown = caveat("audit", "show", audit, "--json").document
+    assert [one["payload"]["body"]["schema"] for one in shown["findings"]] == [
+        "caveat/naturalness/1",
+        "caveat/ablation/1",
+        "caveat/judge/1",
+    ]
+    assert caveat("log", "check").code == 0
+
+
+def test_scores_that_a_finding_rested_on_before_the_lock_are_post_hoc(caveat: Caveat, tmp_path: Path, record: Record) -> None:
+    """The registry knew them already, though no audit had imported them."""
+    claim, *_ = register(caveat, tmp_path)
+    first = lock(caveat, tmp_path, claim)
+    scores = write_scores(tmp_path / "scores.csv", test=0.05, deploy=0.4)
+    record(first, findings.ablation(scores=read_table([scores], low=0, high=1).content))
+    second = lock(caveat, tmp_path, claim, extra="stopping_rule: none\n")
+
+    outcomes = {audit: conclude(caveat, tmp_path, audit)["post_hoc"] for audit in (first, second)}
+
+    assert outcomes == {first: False, second: True}
