@@ -135,8 +135,13 @@ def has_variant_scorer(facts: Facts) -> bool:
 
 
 def has_few_tasks(facts: Facts) -> bool:
-    """Fewer tasks on both sides than a class needs."""
-    return facts.estimate is not None and facts.estimate.n.tasks < FEWEST_TASKS
+    """Fewer tasks on both sides than a class needs; weighted tasks count by their effective number."""
+    return facts.estimate is not None and count_tasks(facts.estimate) < FEWEST_TASKS
+
+
+def count_tasks(estimate: SpecEstimate) -> float:
+    """Tasks seen on both sides; weighted ones by their effective number (Kish)."""
+    return estimate.n.tasks if estimate.n.effective_tasks is None else estimate.n.effective_tasks
 
 
 def has_few_contexts(facts: Facts) -> bool:

@@ -3,30 +3,42 @@
 A mean over one side never becomes an ED (arXiv:2605.11496, Proposition 1): such a table is refused.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 import numpy as np
 
-from audit.sides import Pair, build_pairs, check_contexts, check_range, find_arm
-from audit.statistics.design import Remark, Tally, has_equal_cells, looks_nested, remark_design
+from audit.errors import DesignError
+from audit.panel import for_each_judge
+from audit.sides import Pair, build_pairs, check_contexts, check_range, drop_ablations, find_arm, name_files
+from audit.statistics.cells import Cells
+from audit.statistics.design import Remark, Tally, has_equal_cells, looks_nested, remark_design, remark_size
 from audit.statistics.exclusions import exclusion_bounds
+from audit.statistics.intervals import Grounds
 from audit.statistics.moments import Moments, compute_moments, compute_task_means
 from audit.statistics.normalised import normalise, pooled_deviation
 from audit.statistics.reading import Scale, build_intervals, build_variance
+from audit.statistics.regression import estimate_from_subset
 from audit.statistics.scores import Floats, ScoreTable
-from audit.statistics.sums import sum_many
+from audit.statistics.sequence import build_walk, order_tasks
+from audit.statistics.sums import sum_all
+from audit.statistics.weights import find_relative_weights
+from registry.errors import Fault
 from registry.records.estimate import (
     Counts,
     Estimate,
     EstimateWarning,
     Normalised,
     Range,
+    Regression,
+    Sequence,
     SpecEstimate,
     TaskDifferential,
 )
-from registry.records.plan import ContextDesign, Plan
+from registry.records.plan import ContextDesign, IntervalMethod, Plan
 
 
+@for_each_judge
 def estimate(
     table: ScoreTable,
     plan: Plan,
@@ -39,27 +51,30 @@ def estimate(
     """Return the estimate of *table* against every specification of P_deploy in it.
 
     Rows of the test arm are shared by all specifications; specifications come in the order of their names, the bits of the
-    result do not depend on the order of the rows. Rows of other arms are left out, with a warning.
+    result do not depend on the order of the rows. Rows of other arms, and rows whose context had a cue taken out, are left out,
+    with a warning.
 
     Args:
         table: checked scores.
-        plan: margin, level, ε and what contexts are; None in it means the default for *range_*.
+        plan: margin, level, ε, what contexts are and how intervals are made; None in it means the default for *range_*.
         range_: lowest and highest possible score.
         test: name of the test-like arm.
         deploy: name of the deployment-continuous arm.
         pointwise: whether ED(τ) of every common task is given too.
 
     Raises:
-        DesignError: a side is missing, the sides share no task, or the contexts contradict the plan.
+        DesignError: a side is missing, the sides share no task, weights are no weights, or the contexts contradict the plan.
     """
+    table, ablated = drop_ablations(table)
     scale = Scale(low=float(range_[0]), high=float(range_[1]))
     check_range(table, scale)
     test_rows = find_arm(table, test, deploy)
     pairs = build_pairs(table, scale, test_rows, test=test, deploy=deploy)
     check_contexts(table, pairs, plan, test=test, deploy=deploy)
+    _check_method(table, pairs, plan)
     epsilon = 0.01 * scale.width if plan.epsilon is None else plan.epsilon
     margin = 0.05 * scale.width if plan.margin is None else plan.margin
-    filled = Plan(margin=margin, level=plan.level, epsilon=epsilon, contexts=plan.contexts, seed=plan.seed, replicates=plan.replicates)
+    filled = replace(plan, margin=margin, epsilon=epsilon)
     results = [_estimate_spec(pair, filled, scale, pointwise=pointwise) for pair in pairs]
     return Estimate(
         margin=margin,
@@ -68,8 +83,12 @@ def estimate(
         range=(scale.low, scale.high),
         seed=plan.seed,
         contexts=plan.contexts.value,
+        interval=plan.interval.value,
         specs=tuple(result for result, _ in results),
-        warnings=(*_warn_other_arms(table, test, deploy), *(warning for _, warnings in results for warning in warnings)),
+        warnings=(
+            *_warn_other_rows(table, test, deploy, ablated=ablated),
+            *(warning for _, warnings in results for warning in warnings),
+        ),
     )
 
 
@@ -81,13 +100,16 @@ def _estimate_spec(pair: Pair, plan: Plan, scale: Scale, *, pointwise: bool) -> 
         pair.common,
         random=plan.contexts is ContextDesign.RANDOM,
         binary=_is_binary(scored_test) and _is_binary(scored_deploy),
+        weights=pair.weights,
     )
     tally = _count(pair, moments, scored_test=len(scored_test), scored_deploy=len(scored_deploy))
-    pooled = None if _has_equal_cells(pair, tally) else _mean(scored_test) - _mean(scored_deploy)
+    pooled = None if _has_equal_cells(pair, tally) else _pool(pair.test_cells, pair) - _pool(pair.deploy_cells, pair)
     deviation = pooled_deviation(scored_test, scored_deploy)
     ned = _normalise(moments.difference, deviation, epsilon=(plan.epsilon or 0.0) / scale.width)
-    bounds = exclusion_bounds(pair.test, pair.deploy, tasks=len(pair.labels))
-    intervals = build_intervals(moments, scale, level=plan.level, margin=plan.margin or 0.0, contexts=plan.contexts)
+    bounds = exclusion_bounds(pair.test, pair.deploy, tasks=len(pair.labels), weights=pair.weights)
+    sequence = _build_sequence(pair, plan) if plan.interval is IntervalMethod.ANYTIME else None
+    grounds = Grounds(moments=moments, method=plan.interval, sequence=sequence)
+    intervals = build_intervals(grounds, scale, level=plan.level, margin=plan.margin or 0.0, contexts=plan.contexts)
     result = SpecEstimate(
         spec=pair.spec,
         phi_test=intervals.phi_test,
@@ -105,19 +127,64 @@ def _estimate_spec(pair: Pair, plan: Plan, scale: Scale, *, pointwise: bool) -> 
             responses_deploy=moments.deploy.responses,
             excluded_test=tally.excluded_test,
             excluded_deploy=tally.excluded_deploy,
+            effective_tasks=moments.test.kish,
         ),
         ed_under_exclusions=Range(low=intervals.ed.value, high=intervals.ed.value) if bounds is None else scale.stretch_limits(bounds),
         pooled_ed=None if pooled is None else scale.stretch_difference(pooled),
         p_ed=intervals.p_ed,
         pointwise=_build_pointwise(pair, scale) if pointwise else None,
         variance=build_variance(moments, scale),
+        regression=_regress(pair, plan, scale) if plan.random_subset else None,
+        sequence=sequence,
     )
-    remarks = [*remark_design(moments, tally), *_remark_spec(pair, plan, result)]
+    remarks = [*remark_size(plan, moments, tally), *remark_design(moments, tally), *_remark_spec(pair, plan, result)]
     return result, [EstimateWarning(code=remark.code, message=remark.message, spec=pair.spec) for remark in remarks]
 
 
-def _mean(scores: Floats) -> float:
-    return sum_many(scores) / len(scores)
+def _check_method(table: ScoreTable, pairs: Iterable[Pair], plan: Plan) -> None:
+    """Refuse weights under anytime intervals: a confidence sequence is for draws that all have the mean that is asked for."""
+    weighted = any(find_relative_weights(pair.weights, pair.common) is not None for pair in pairs)
+    if weighted and plan.interval is IntervalMethod.ANYTIME:
+        found = "tasks have different weights; anytime intervals are for tasks that weigh the same"
+        advice = "take closed_form or guaranteed intervals, or remove the column"
+        raise DesignError(Fault(code="weights-anytime", where=f"{name_files(table)}, column weight", found=found, advice=advice))
+
+
+def _build_sequence(pair: Pair, plan: Plan) -> Sequence:
+    """Walk over the common tasks in the plan's order."""
+    test, deploy = compute_task_means(pair.test_cells, pair.common), compute_task_means(pair.deploy_cells, pair.common)
+    order = order_tasks([pair.labels[code] for code in np.flatnonzero(pair.common).tolist()], seed=plan.seed)
+    return Sequence(
+        phi_test=build_walk(test[order], level=plan.level),
+        phi_deploy=build_walk(deploy[order], level=plan.level),
+        ed=build_walk((test[order] - deploy[order] + 1) / 2, level=plan.level),
+    )
+
+
+def _regress(pair: Pair, plan: Plan, scale: Scale) -> Regression:
+    random = plan.contexts is ContextDesign.RANDOM
+    found = estimate_from_subset(pair.test_cells, pair.deploy_cells, pair.common, random=random, level=plan.level)
+    value, limits, reason = found.value, found.limits, found.reason
+    if find_relative_weights(pair.weights, pair.common) is not None:
+        value, limits, reason = None, None, "tasks have weights; the regression is for tasks that weigh the same"
+    elif plan.interval is IntervalMethod.ANYTIME:
+        limits, reason = None, reason or "the interval of the regression does not hold whenever the replay is stopped"
+    band = None if limits is None else scale.stretch_limits(limits)
+    return Regression(
+        value=None if value is None else scale.stretch_difference(value),
+        low=None if band is None else band.low,
+        high=None if band is None else band.high,
+        slope=None if value is None else found.slope,
+        tasks_all=found.tasks_all,
+        tasks_replayed=found.tasks_replayed,
+        reason=reason,
+    )
+
+
+def _pool(cells: Cells, pair: Pair) -> float:
+    """The mean over responses, each with the weight of its task."""
+    weights = cells.count if pair.weights is None else cells.count * (pair.weights / pair.weights.max())[cells.task]
+    return sum_all(cells.mean * weights) / sum_all(weights.astype(np.float64))
 
 
 def _is_binary(scores: Floats) -> bool:
@@ -182,7 +249,10 @@ def _remark_spec(pair: Pair, plan: Plan, result: SpecEstimate) -> Iterator[Remar
         yield Remark(code="ned-unstable", message=message)
 
 
-def _warn_other_arms(table: ScoreTable, test: str, deploy: str) -> Iterator[EstimateWarning]:
+def _warn_other_rows(table: ScoreTable, test: str, deploy: str, *, ablated: int) -> Iterator[EstimateWarning]:
+    if ablated:
+        message = f"{ablated} rows have a cue taken out of their context (cue_removed) and are left out; caveat ablation is for them."
+        yield EstimateWarning(code="ablation-rows", message=message)
     others = [arm for arm in table.arm.labels if arm not in (test, deploy)]
     if others:
         names = ", ".join(others[:5]) + (" …" if len(others) > 5 else "")

@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 from audit.conditions import FEWEST_TASKS, Facts, find_observations, is_inverted_by_differential, is_own_model, is_recognition
 from audit.statistics.power import Extra, unseen_context_bound
-from audit.statistics.reading import resolve_deploy, resolve_difference
+from audit.statistics.resolving import resolve_deploy, resolve_difference
 from audit.wording import Unit, share
 from registry.records.case import Case
 from registry.records.claim import Form, Relation

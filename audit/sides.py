@@ -4,6 +4,8 @@ What cannot be a pair of sides is refused here: one arm alone, arms without a co
 """
 
 import difflib
+import math
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -16,12 +18,15 @@ from audit.statistics.design import find_shared_context
 from audit.statistics.exclusions import Side
 from audit.statistics.moments import find_common_tasks
 from audit.statistics.reading import Scale
-from audit.statistics.scores import SCORED, ScoreTable
+from audit.statistics.scores import SCORED, Floats, ScoreTable
 from registry.errors import Fault
 from registry.records.plan import ContextDesign, Plan
 
 DEFAULT_SPEC = "default"
 """Name of the one P_deploy specification of a table that names none."""
+
+_WEIGHT = re.compile(r"[+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+_LISTED = 20
 
 Rows = npt.NDArray[np.intp]
 
@@ -40,6 +45,9 @@ class Pair:
 
     labels: tuple[str, ...]
     """Task ids by code."""
+
+    weights: Floats | None = None
+    """Weight of each task by its code, above 0; None without the column: all tasks weigh the same."""
 
 
 def check_range(table: ScoreTable, scale: Scale) -> None:
@@ -79,6 +87,7 @@ def _tell_unknown_arm(arm: str, table: ScoreTable) -> Fault:
 def build_pairs(table: ScoreTable, scale: Scale, test_rows: Rows, *, test: str, deploy: str) -> list[Pair]:
     """Return one pair per specification in the order of names; raises with all faults at once."""
     specs = _find_specs(table, test_rows, test=test, deploy=deploy)
+    weights = find_weights(table)
     side = build_side(table, scale, test_rows)
     cells = side.scored().cells(fill=0.0)
     pairs, faults = [], []
@@ -92,11 +101,75 @@ def build_pairs(table: ScoreTable, scale: Scale, test_rows: Rows, *, test: str, 
             faults.append(_tell_unscored(table, f"{deploy}, specification {spec}"))
         elif len(cells.task) and not common.any():
             faults.append(_tell_disjoint(table, spec, cells, other_cells))
-        labels = table.task.labels
-        pairs.append(Pair(spec=spec, test=side, deploy=other, test_cells=cells, deploy_cells=other_cells, common=common, labels=labels))
+        pairs.append(
+            Pair(
+                spec=spec,
+                test=side,
+                deploy=other,
+                test_cells=cells,
+                deploy_cells=other_cells,
+                common=common,
+                labels=table.task.labels,
+                weights=weights,
+            )
+        )
     if faults:
         raise DesignError(faults)
     return pairs
+
+
+def drop_ablations(table: ScoreTable) -> tuple[ScoreTable, int]:
+    """Return the table without the rows in which a cue was taken out of its context (or put into it), and how many those were."""
+    if table.cue_removed is None:
+        return table, 0
+    ablated = table.cue_removed.codes >= 0
+    return (table.keep(~ablated), int(np.count_nonzero(ablated))) if ablated.any() else (table, 0)
+
+
+def find_weights(table: ScoreTable) -> Floats | None:
+    """Return the weight of each task by its code; None without the column.
+
+    Raises:
+        DesignError: a row has no weight, one that is no number above 0, or another than the rest of its task.
+    """
+    column = table.weight
+    if column is None:
+        return None
+    numbers = np.array([*(_parse_weight(label) for label in column.labels), math.nan])
+    by_row = numbers[column.codes]
+    faults = [
+        _tell_weight(table, row, "weight-not-positive", f"expected a number above 0, found {_show_weight(table, row)}")
+        for row in np.flatnonzero(np.isnan(by_row))[:_LISTED].tolist()
+    ]
+    weights = np.full(len(table.task.labels), math.nan)
+    weights[table.task.codes[::-1]] = by_row[::-1]
+    first = weights[table.task.codes]
+    differs = np.flatnonzero(~np.isnan(by_row) & ~np.isnan(first) & (by_row != first))
+    _, at = np.unique(table.task.codes[differs], return_index=True)
+    for row in differs[np.sort(at)][:_LISTED].tolist():
+        found = f"the task has the weight {first[row]:g} in another row, here {_show_weight(table, row)}; a task has one weight"
+        faults.append(_tell_weight(table, row, "weights-differ", found))
+    if faults:
+        raise DesignError(faults)
+    return weights
+
+
+def _parse_weight(text: str) -> float:
+    """NaN where *text* is no finite number above 0."""
+    number = float(text) if _WEIGHT.fullmatch(text) else math.nan
+    return number if 0 < number < math.inf else math.nan
+
+
+def _show_weight(table: ScoreTable, row: int) -> str:
+    code = -1 if table.weight is None else int(table.weight.codes[row])
+    return "none" if table.weight is None or code < 0 else repr(table.weight.labels[code][:40])
+
+
+def _tell_weight(table: ScoreTable, row: int, code: str, found: str) -> Fault:
+    columns = (("task", table.task), ("arm", table.arm), ("context", table.context), ("sample", table.sample))
+    key = ", ".join(f"{name} {column.labels[column.codes[row]]!r}" for name, column in columns)
+    advice = "write one number above 0 in every row of the task, or remove the column"
+    return Fault(code=code, where=f"{name_files(table)}, column weight, row of {key}", found=found, advice=advice)
 
 
 def _find_specs(table: ScoreTable, test_rows: Rows, *, test: str, deploy: str) -> list[tuple[str, Rows]]:

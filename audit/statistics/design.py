@@ -8,6 +8,7 @@ import numpy as np
 from audit.statistics.cells import Cells
 from audit.statistics.halfwidth import ZERO_VARIANCE, total_variance
 from audit.statistics.moments import ENOUGH_CONTEXTS, Moments, SideMoments
+from registry.records.plan import IntervalMethod, Plan
 
 ENOUGH_TASKS = 20
 """A verdict needs this many tasks on both sides, and with random contexts `ENOUGH_CONTEXTS` a side."""
@@ -36,7 +37,7 @@ class Tally:
 
 def remark_design(moments: Moments, tally: Tally) -> Iterator[Remark]:
     """Yield what is thin, lost or uneven in a design."""
-    yield from _remark_tasks(moments.test.tasks, tally.dropped)
+    yield from _remark_tasks(moments.test, tally.dropped)
     if moments.random:
         yield from _remark_contexts("test", moments.test.contexts)
         yield from _remark_contexts("deployment", moments.deploy.contexts)
@@ -65,11 +66,32 @@ def has_equal_cells(cells: Cells, *, dropped: int) -> bool:
     return dropped == 0 and bool((weights == weights[0]).all())
 
 
-def _remark_tasks(tasks: int, dropped: int) -> Iterator[Remark]:
+def remark_size(plan: Plan, moments: Moments, tally: Tally) -> Iterator[Remark]:
+    """Yield how the number of tasks departs from the plan."""
+    tasks, planned = moments.test.tasks, plan.tasks
+    if planned is None or tasks == planned:
+        return
+    seen = tasks + tally.dropped
+    counted = f"{tasks} of {planned} planned tasks are scored on both sides" + (f", {seen} were begun" if tally.dropped else "")
+    fixed = "intervals are for a size fixed before"
+    if tasks > planned:
+        holds = "anytime intervals hold all the same" if plan.interval is IntervalMethod.ANYTIME else fixed
+        more = f"{tasks - planned} more than the {planned} planned"
+        yield Remark(code="tasks-added", message=f"Deviation: {tasks} tasks are scored on both sides, {more}; {holds}.")
+    elif plan.interval is not IntervalMethod.ANYTIME:
+        message = f"Deviation: only {counted}; {fixed}, and stopping on what was seen makes them too narrow."
+        yield Remark(code="stopped-early", message=message)
+
+
+def _remark_tasks(side: SideMoments, dropped: int) -> Iterator[Remark]:
+    tasks, effective = side.tasks, side.effective_tasks
     if tasks == 1:
         yield Remark(code="one-task", message="Only 1 task is scored on both sides, so nothing says how other tasks would differ.")
     elif tasks < ENOUGH_TASKS:
         yield Remark(code="few-tasks", message=f"Only {tasks} tasks are scored on both sides; a verdict needs at least {ENOUGH_TASKS}.")
+    elif effective < ENOUGH_TASKS:
+        message = f"Weights leave the {tasks} tasks worth {effective:.1f} of equal weight; a verdict needs at least {ENOUGH_TASKS}."
+        yield Remark(code="few-tasks", message=message)
     if dropped:
         noun = "task is" if dropped == 1 else "tasks are"
         message = f"{dropped} {noun} not scored on both sides and left out of ED ({tasks} remain)."

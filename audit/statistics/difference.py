@@ -28,18 +28,19 @@ def difference_interval(moments: Moments, *, level: float) -> Limits | None:
 
     None when the design has one task, or one random context on a side.
     """
-    parts = moments.parts()
     test, deploy = find_side_intervals(moments, level=level)
-    if parts is None or test is None or deploy is None:
+    if test is None or deploy is None:
+        return None
+    return join_sides(moments, test.exact, deploy.exact, level=level, correlation=task_correlation(moments))
+
+
+def join_sides(moments: Moments, test: Limits, deploy: Limits, *, level: float, correlation: float) -> Limits | None:
+    """Return the hull of ED ± h and MOVER from the limits of the sides, cut to [−1, 1]; None when V cannot be estimated."""
+    parts = moments.parts()
+    if parts is None:
         return None
     h = half_width(parts, level=level, banerjee=moments.banerjee)
-    band = mover(
-        first=moments.test.mean,
-        first_limits=test.exact,
-        second=moments.deploy.mean,
-        second_limits=deploy.exact,
-        correlation=task_correlation(moments),
-    )
+    band = mover(first=moments.test.mean, first_limits=test, second=moments.deploy.mean, second_limits=deploy, correlation=correlation)
     difference = moments.difference
     return Limits(low=max(-1.0, min(band.low, difference - h)), high=min(1.0, max(band.high, difference + h)))
 

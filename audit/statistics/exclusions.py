@@ -5,10 +5,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from audit.statistics.cells import Cells, build_cells
-from audit.statistics.moments import compute_task_means, find_common_tasks
+from audit.statistics.moments import average_tasks, compute_task_means, find_common_tasks
 from audit.statistics.proportion import Limits
 from audit.statistics.scores import Codes, Floats
-from audit.statistics.sums import sum_all
+from audit.statistics.weights import find_relative_weights
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -36,11 +36,11 @@ class Side:
         return build_cells(task=self.task, context=self.context, score=score)
 
 
-def exclusion_bounds(test: Side, deploy: Side, *, tasks: int) -> Limits | None:
+def exclusion_bounds(test: Side, deploy: Side, *, tasks: int, weights: Floats | None = None) -> Limits | None:
     """Return the lowest and highest ED that scores in [0, 1] for the excluded responses could give; None when none is excluded.
 
     The tasks are those with any response on both sides, so a task lost by exclusion comes back; hence the ED of the scored
-    responses alone may lie outside.
+    responses alone may lie outside. *weights* are those of all tasks by their codes; None means that all weigh the same.
     """
     if not (test.excluded or deploy.excluded):
         return None
@@ -49,6 +49,7 @@ def exclusion_bounds(test: Side, deploy: Side, *, tasks: int) -> Limits | None:
         first, second = test.cells(fill=fill_test), deploy.cells(fill=fill_deploy)
         common = find_common_tasks(first, second, tasks=tasks)
         means_test, means_deploy = compute_task_means(first, common), compute_task_means(second, common)
-        return sum_all(means_test) / len(means_test) - sum_all(means_deploy) / len(means_deploy)
+        relative = find_relative_weights(weights, common)
+        return average_tasks(means_test, relative) - average_tasks(means_deploy, relative)
 
     return Limits(low=difference(fill_test=0.0, fill_deploy=1.0), high=difference(fill_test=1.0, fill_deploy=0.0))

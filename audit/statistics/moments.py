@@ -1,10 +1,10 @@
 """Means of two sides and the parts of their variances, over tasks and contexts (statistics.md section 2).
 
 Sources: two-way clustering after Owen & Eckles 2012 (arXiv:1106.2125) and MacKinnon, Nielsen & Webb (arXiv:2406.08880), with two
-terms instead of three so that the variance is never negative. Weighted means are ratios Σ wᵢΦᵢ/Σ wᵢ, their variance that of
-the linearised ratio with T/(T − 1): D. A. Binder, International Statistical Review 51 (1983) 279–292, as R's `survey` has it. Assumed: tasks are
-independent of each other; with random contexts, contexts are independent of each other and of the tasks, and one side's contexts
-of the other's. Samples need not be independent.
+terms instead of three so that the variance is never negative. A weighted mean is the ratio Σ wᵢΦᵢ/Σ wᵢ and has the variance of
+the linearised ratio, with T/(T − 1): D. A. Binder, International Statistical Review 51 (1983) 279–292, as in R's `survey`. Assumed:
+tasks are independent of each other; with random contexts, contexts are independent of each other and of the tasks, and one side's
+contexts of the other's. Samples need not be independent.
 """
 
 import math

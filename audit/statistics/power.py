@@ -69,15 +69,15 @@ def sample_size_to_resolve(
     def reached(extra: Extra) -> bool:
         return _grow(task, contexts, extra, level=level) <= target
 
-    alone = _find_first(lambda n: reached(Extra(contexts=n, tasks=0)), _MOST_CONTEXTS if contexts else 0)
+    alone = find_first(lambda n: reached(Extra(contexts=n, tasks=0)), _MOST_CONTEXTS if contexts else 0)
     if alone is not None:
         return Extra(contexts=alone, tasks=0)
     still = Part(variance=0.0, df=task.df)
     share = target / math.sqrt(2)
-    more = _find_first(lambda n: _grow(still, contexts, Extra(contexts=n, tasks=0), level=level) <= share, _MOST_CONTEXTS)
+    more = find_first(lambda n: _grow(still, contexts, Extra(contexts=n, tasks=0), level=level) <= share, _MOST_CONTEXTS)
     if more is None:
         return None
-    tasks = _find_first(lambda n: reached(Extra(contexts=more, tasks=n)), _MOST_TASKS)
+    tasks = find_first(lambda n: reached(Extra(contexts=more, tasks=n)), _MOST_TASKS)
     return None if tasks is None else Extra(contexts=more, tasks=tasks)
 
 
@@ -93,8 +93,8 @@ def _scale(part: Part, extra: int) -> Part:
     return Part(variance=part.variance * size / (size + extra), df=part.df + extra)
 
 
-def _find_first(holds: Callable[[int], bool], most: int) -> int | None:
-    """The smallest n in 0 … most for which *holds*, which must stay true once it is; None when there is none."""
+def find_first(holds: Callable[[int], bool], most: int) -> int | None:
+    """Return the smallest n in 0 … *most* for which *holds*, which must stay true once it is; None when there is none."""
     if holds(0):
         return 0
     high = 1

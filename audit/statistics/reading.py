@@ -1,25 +1,36 @@
 """Moments become the intervals of a record, and a record's numbers become moments again.
 
-So an estimate can be read at another level (Holm), against another threshold, or for a larger design, without its table.
+So an estimate can be read at another level (Holm) or against another threshold without its table.
 """
 
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from audit.statistics.difference import difference_interval, find_side_intervals
-from audit.statistics.equivalence import difference_p, equivalence_p, is_equivalent
+from audit.statistics.equivalence import is_equivalent
+from audit.statistics.intervals import (
+    Grounds,
+    find_deploy_p,
+    find_detectable,
+    find_difference,
+    find_equivalence_p,
+    find_sides,
+    find_zero_p,
+)
 from audit.statistics.moments import Moments, SideMoments
-from audit.statistics.power import Extra, minimum_detectable, sample_size_to_resolve
-from audit.statistics.proportion import Limits, SideInterval, side_interval
+from audit.statistics.proportion import Limits
 from audit.statistics.scores import Floats
 from registry.records.estimate import Bounded, Differential, Equivalence, Estimate, Range, SpecEstimate, Variance
-from registry.records.plan import ContextDesign
+from registry.records.plan import ContextDesign, IntervalMethod
 
 METHOD = "closed-form/1"
 """Name and version of the interval design of statistics.md section 2."""
 
-_HALVINGS = 60
+GUARANTEED = "guaranteed/1"
+"""Name and version of the guaranteed mode (`audit.statistics.guaranteed`)."""
+
+ANYTIME = "anytime/1"
+"""Name and version of the confidence sequence (`audit.statistics.sequence`)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,30 +80,29 @@ class Intervals:
     p_ed: float | None
 
 
-def build_intervals(moments: Moments, scale: Scale, *, level: float, margin: float, contexts: ContextDesign) -> Intervals:
+def build_intervals(grounds: Grounds, scale: Scale, *, level: float, margin: float, contexts: ContextDesign) -> Intervals:
     """Return means, ED and what is tested about it, in the unit of the score."""
-    test, deploy = find_side_intervals(moments, level=level)
-    interval = difference_interval(moments, level=level)
-    parts = moments.parts()
-    detectable = None if parts is None else minimum_detectable(parts, level=level, banerjee=moments.banerjee)
+    moments = grounds.moments
+    test, deploy = find_sides(grounds, level=level)
+    interval = find_difference(grounds, level=level)
+    detectable = find_detectable(grounds, level=level)
     band = None if interval is None else scale.stretch_limits(interval)
-    sides = moments.random
     return Intervals(
-        phi_test=_bound(moments.test, test, scale, random=sides),
-        phi_deploy=_bound(moments.deploy, deploy, scale, random=sides),
+        phi_test=_bound(moments.test, test, scale, random=moments.random),
+        phi_deploy=_bound(moments.deploy, deploy, scale, random=moments.random),
         ed=Differential(
             value=scale.stretch_difference(moments.difference),
             low=None if band is None else band.low,
             high=None if band is None else band.high,
-            method=_name_method(moments, contexts),
+            method=_name_method(grounds, contexts),
             reason=None if band is not None else _explain(moments),
         ),
         equivalence=Equivalence(
-            p=equivalence_p(moments, margin=margin / scale.width),
+            p=find_equivalence_p(grounds, margin=margin / scale.width),
             equivalent=band is not None and is_equivalent(Limits(low=band.low, high=band.high), margin=margin),
         ),
         minimum_detectable=None if detectable is None else scale.stretch_difference(detectable),
-        p_ed=difference_p(moments),
+        p_ed=find_zero_p(grounds),
     )
 
 
@@ -133,6 +143,7 @@ def parse_moments(estimate: Estimate, spec: SpecEstimate) -> Moments:
         return SideMoments(
             mean=scale.shrink_one(phi.value),
             tasks=spec.n.tasks,
+            kish=spec.n.effective_tasks,
             contexts=contexts,
             responses=responses,
             task_variance=shrink(task),
@@ -152,15 +163,24 @@ def parse_moments(estimate: Estimate, spec: SpecEstimate) -> Moments:
     )
 
 
+def parse_grounds(estimate: Estimate, spec: SpecEstimate) -> Grounds:
+    """Return what the intervals of *spec* of *estimate* were made from.
+
+    Raises:
+        ValueError: the record has no variance.
+    """
+    return Grounds(moments=parse_moments(estimate, spec), method=IntervalMethod(estimate.interval), sequence=spec.sequence)
+
+
 def relevel(estimate: Estimate, spec: SpecEstimate, *, level: float) -> SpecEstimate:
     """Return *spec* of *estimate* with all intervals, `equivalent` and the minimum detectable ED at another level.
 
     Raises:
         ValueError: the record has no variance, or *level* does not lie between 0 and 1.
     """
-    moments = parse_moments(estimate, spec)
+    grounds = parse_grounds(estimate, spec)
     scale = Scale(low=estimate.range[0], high=estimate.range[1])
-    intervals = build_intervals(moments, scale, level=level, margin=estimate.margin, contexts=ContextDesign(estimate.contexts))
+    intervals = build_intervals(grounds, scale, level=level, margin=estimate.margin, contexts=ContextDesign(estimate.contexts))
     # Points stay as they are: mapping there and back may cost a bit.
     return replace(
         spec,
@@ -181,87 +201,54 @@ def deploy_p(estimate: Estimate, spec: SpecEstimate, *, theta: float, above: boo
     Raises:
         ValueError: the record has no variance.
     """
-    moments = parse_moments(estimate, spec)
     goal = Scale(low=estimate.range[0], high=estimate.range[1]).shrink_one(theta)
-
-    def find(level: float) -> SideInterval | None:
-        return side_interval(moments.deploy, random=moments.random, banerjee=moments.banerjee, binary=moments.binary, level=level)
-
-    if find(0.5) is None:
-        return None
-
-    def excludes(p: float) -> bool:
-        interval = find(1 - 2 * p)
-        return interval is not None and (interval.hull.low > goal if above else interval.hull.high < goal)
-
-    low, high = np.log(1e-15), np.log(0.499)
-    if not excludes(float(np.exp(high))):
-        return 1.0
-    for _ in range(_HALVINGS):
-        middle = (low + high) / 2
-        low, high = (low, middle) if excludes(float(np.exp(middle))) else (middle, high)
-    return float(np.exp(high))
+    return find_deploy_p(parse_grounds(estimate, spec), theta=goal, above=above)
 
 
-def resolve_difference(estimate: Estimate, spec: SpecEstimate, *, boundary: float) -> Extra | None:
-    """Return the contexts and tasks that would keep the interval of ED off *boundary*, if the point stays; None if none would.
-
-    Raises:
-        ValueError: the record has no variance.
-    """
-    moments = parse_moments(estimate, spec)
-    parts = moments.parts()
-    if parts is None or spec.ed.low is None or spec.ed.high is None:
-        return None
-    width = Scale(low=estimate.range[0], high=estimate.range[1]).width
-    now = spec.ed.high - spec.ed.value if boundary > spec.ed.value else spec.ed.value - spec.ed.low
-    return sample_size_to_resolve(
-        parts[0],
-        parts[1:],
-        half_width_now=now / width,
-        half_width_needed=abs(boundary - spec.ed.value) / width,
-        level=estimate.level,
-    )
-
-
-def resolve_deploy(estimate: Estimate, spec: SpecEstimate, *, theta: float) -> Extra | None:
-    """Return the contexts and tasks that would keep the interval of Φ_deploy off *theta*, if the point stays; None if none would.
-
-    Raises:
-        ValueError: the record has no variance.
-    """
-    moments = parse_moments(estimate, spec)
-    parts, phi = moments.deploy.parts(random=moments.random), spec.phi_deploy
-    if parts is None or phi.low is None or phi.high is None:
-        return None
-    width = Scale(low=estimate.range[0], high=estimate.range[1]).width
-    now = phi.high - phi.value if theta > phi.value else phi.value - phi.low
-    return sample_size_to_resolve(
-        parts[0], parts[1:], half_width_now=now / width, half_width_needed=abs(theta - phi.value) / width, level=estimate.level
-    )
-
-
-def _bound(side: SideMoments, interval: SideInterval | None, scale: Scale, *, random: bool) -> Bounded:
+def _bound(side: SideMoments, interval: Limits | None, scale: Scale, *, random: bool) -> Bounded:
     value = scale.stretch(side.mean)
     if interval is None:
         return Bounded(value=value, low=None, high=None, reason=_explain_side(side, random=random))
-    return Bounded(value=value, low=scale.stretch(interval.hull.low), high=scale.stretch(interval.hull.high))
+    return Bounded(value=value, low=scale.stretch(interval.low), high=scale.stretch(interval.high))
 
 
 def _explain_side(side: SideMoments, *, random: bool) -> str:
-    if side.tasks < 2:
-        return "one task: nothing says how tasks vary"
+    thin = explain_tasks(side)
+    if thin is not None:
+        return thin
     return "one context: nothing says how contexts vary" if random and side.contexts < 2 else "no variance"
 
 
-def _explain(moments: Moments) -> str:
-    if moments.test.tasks < 2:
+def explain_tasks(side: SideMoments) -> str | None:
+    """Return why the tasks do not say how tasks vary; None when they do."""
+    if side.tasks < 2:
         return "one task: nothing says how tasks vary"
+    if side.effective_tasks < 2:
+        return f"the weights leave {side.effective_tasks:.2f} effective tasks: nothing says how tasks vary"
+    return None
+
+
+def _explain(moments: Moments) -> str:
+    thin = explain_tasks(moments.test)
+    if thin is not None:
+        return thin
     side = "test" if moments.test.contexts < 2 else "deployment"
     return f"one context on the {side} side: nothing says how contexts vary"
 
 
-def _name_method(moments: Moments, contexts: ContextDesign) -> str:
+def _name_method(grounds: Grounds, contexts: ContextDesign) -> str:
+    match grounds.method:
+        case IntervalMethod.CLOSED_FORM:
+            return _name_closed_form(grounds.moments, contexts)
+        case IntervalMethod.GUARANTEED:
+            clusters = "min(tasks, contexts)" if contexts is ContextDesign.RANDOM else "tasks"
+            conditional = ", conditional on these contexts" if contexts is ContextDesign.FIXED else ""
+            return f"{GUARANTEED}: exact limits at {clusters} a side{conditional}, hull with MOVER and t"
+        case IntervalMethod.ANYTIME:
+            return f"{ANYTIME}: empirical-Bernstein confidence sequence over tasks in the seeded order; may be stopped at any look"
+
+
+def _name_closed_form(moments: Moments, contexts: ContextDesign) -> str:
     if contexts is ContextDesign.RANDOM:
         form = "Banerjee" if moments.banerjee else "Satterthwaite"
         return f"{METHOD}: tasks and random contexts crossed, {form} t, hull with MOVER"

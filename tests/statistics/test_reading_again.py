@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from audit.estimate import estimate
 from audit.statistics.halfwidth import Part, half_width
 from audit.statistics.power import Extra, sample_size_to_resolve
-from audit.statistics.reading import deploy_p, parse_moments, relevel, resolve_deploy, resolve_difference
+from audit.statistics.reading import deploy_p, parse_moments, relevel
+from audit.statistics.resolving import resolve_deploy, resolve_difference
 from registry.records.estimate import Estimate
 from registry.records.plan import ContextDesign, Plan
 from tests.statistics.tables import build_crossed

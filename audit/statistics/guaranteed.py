@@ -1,0 +1,43 @@
+"""Intervals that ask nothing of the shape of the scores, and pay for it in width (statistics.md section 2, guaranteed mode).
+
+Each side counts as so many all-or-nothing draws as it has independent clusters: tasks, or contexts where they are sampled and
+fewer. Among scores in [0, 1] of a given mean such draws vary most. Source of the limits: C. J. Clopper & E. S. Pearson,
+Biometrika 26 (1934); of the difference: `audit.statistics.difference`, with no correlation taken as known.
+Assumed: what `audit.statistics.moments` assumes.
+"""
+
+from audit.statistics.difference import join_sides
+from audit.statistics.halfwidth import half_width
+from audit.statistics.moments import Moments, SideMoments
+from audit.statistics.proportion import Limits, SideInterval, clopper_pearson
+
+
+def count_clusters(side: SideMoments, *, random: bool) -> float:
+    """Return min(tasks, contexts) where contexts are sampled, otherwise the tasks; weighted tasks by their effective number."""
+    return min(side.effective_tasks, float(side.contexts)) if random else side.effective_tasks
+
+
+def guaranteed_side(side: SideMoments, *, random: bool, banerjee: bool, level: float) -> SideInterval | None:
+    """Return the interval for Φ of one side, in [0, 1]; None when its variance cannot be estimated.
+
+    The exact limits at so many draws as there are clusters, and their hull with Φ ± h.
+    """
+    parts = side.parts(random=random)
+    if parts is None:
+        return None
+    h = half_width(parts, level=level, banerjee=banerjee)
+    size = count_clusters(side, random=random)
+    # Rounding may put a product above its factor.
+    exact = clopper_pearson(successes=min(size * side.mean, size), trials=size, level=level)
+    hull = Limits(low=max(0.0, min(exact.low, side.mean - h)), high=min(1.0, max(exact.high, side.mean + h)))
+    return SideInterval(exact=exact, hull=hull)
+
+
+def guaranteed_difference(moments: Moments, *, level: float) -> Limits | None:
+    """Return the interval for ED: the hull of ED ± h and MOVER with correlation 0, cut to [−1, 1]; None without a variance."""
+    test, deploy = (
+        guaranteed_side(side, random=moments.random, banerjee=moments.banerjee, level=level) for side in (moments.test, moments.deploy)
+    )
+    if test is None or deploy is None:
+        return None
+    return join_sides(moments, test.exact, deploy.exact, level=level, correlation=0.0)

@@ -1,0 +1,181 @@
+"""Intervals and p-values of one specification by any of the interval methods; scores lie in [0, 1].
+
+Every p is that at which the interval of the same method just leaves the hypothesis, except that the closed form tests ED with the
+standard error and degrees of freedom of ED ± h (`audit.statistics.equivalence`).
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from audit.statistics.difference import difference_interval, find_side_intervals
+from audit.statistics.equivalence import difference_p, equivalence_p
+from audit.statistics.guaranteed import guaranteed_difference, guaranteed_side
+from audit.statistics.halfwidth import ZERO_VARIANCE, half_width, total_variance
+from audit.statistics.moments import Moments
+from audit.statistics.power import POWER, minimum_detectable
+from audit.statistics.proportion import Limits, SideInterval
+from audit.statistics.sequence import one_sided_walk_p, walk_limits
+from registry.records.estimate import Sequence, Walk
+from registry.records.plan import IntervalMethod
+
+_HALVINGS = 60
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Grounds:
+    """What the intervals of one specification are made from, at any level."""
+
+    moments: Moments
+    method: IntervalMethod = IntervalMethod.CLOSED_FORM
+    sequence: Sequence | None = None
+    """Given exactly for anytime intervals."""
+
+    @property
+    def walks(self) -> Sequence:
+        """The walks of anytime intervals.
+
+        Raises:
+            ValueError: there are none.
+        """
+        if self.sequence is None:
+            raise ValueError("anytime intervals need the walks of their sequence")
+        return self.sequence
+
+
+def find_sides(grounds: Grounds, *, level: float) -> tuple[Limits | None, Limits | None]:
+    """Return the intervals of Φ_test and Φ_deploy, cut to [0, 1]; each None when nothing says how its tasks or contexts vary."""
+    moments = grounds.moments
+    match grounds.method:
+        case IntervalMethod.CLOSED_FORM:
+            test, deploy = find_side_intervals(moments, level=level)
+            return _hull(test), _hull(deploy)
+        case IntervalMethod.GUARANTEED:
+            test, deploy = (
+                guaranteed_side(side, random=moments.random, banerjee=moments.banerjee, level=level)
+                for side in (moments.test, moments.deploy)
+            )
+            return _hull(test), _hull(deploy)
+        case IntervalMethod.ANYTIME:
+            if moments.difference_variance is None:
+                return None, None
+            walks = grounds.walks
+            return (
+                _include(walk_limits(walks.phi_test, level=level), moments.test.mean, lowest=0.0),
+                _include(walk_limits(walks.phi_deploy, level=level), moments.deploy.mean, lowest=0.0),
+            )
+
+
+def find_difference(grounds: Grounds, *, level: float) -> Limits | None:
+    """Return the interval of ED, cut to [−1, 1]; None when nothing says how tasks, or the contexts of a side, vary."""
+    moments = grounds.moments
+    match grounds.method:
+        case IntervalMethod.CLOSED_FORM:
+            return difference_interval(moments, level=level)
+        case IntervalMethod.GUARANTEED:
+            return guaranteed_difference(moments, level=level)
+        case IntervalMethod.ANYTIME:
+            if moments.difference_variance is None:
+                return None
+            middle = walk_limits(grounds.walks.ed, level=level)
+            return _include(Limits(low=2 * middle.low - 1, high=2 * middle.high - 1), moments.difference, lowest=-1.0)
+
+
+def find_zero_p(grounds: Grounds) -> float | None:
+    """Return the two-sided p of ED = 0; None where there is no interval, and in closed form without a variance."""
+    moments = grounds.moments
+    match grounds.method:
+        case IntervalMethod.CLOSED_FORM:
+            return difference_p(moments)
+        case IntervalMethod.GUARANTEED:
+            p = _invert(lambda level: find_difference(grounds, level=level), lambda limits: limits.low > 0 or limits.high < 0)
+        case IntervalMethod.ANYTIME:
+            p = None if moments.difference_variance is None else _walk_p(grounds.walks.ed, 0.5, point=(moments.difference + 1) / 2)
+    return None if p is None else min(1.0, 2 * p)
+
+
+def find_equivalence_p(grounds: Grounds, *, margin: float) -> float | None:
+    """Return the larger p of the two one-sided tests of |ED| ≥ *margin*; None as in `find_zero_p`."""
+    moments = grounds.moments
+    match grounds.method:
+        case IntervalMethod.CLOSED_FORM:
+            return equivalence_p(moments, margin=margin)
+        case IntervalMethod.GUARANTEED:
+            return _invert(
+                lambda level: find_difference(grounds, level=level), lambda limits: -margin < limits.low and limits.high < margin
+            )
+        case IntervalMethod.ANYTIME:
+            if moments.difference_variance is None:
+                return None
+            if abs(moments.difference) > margin:
+                return 1.0
+            # The nearer end of [−margin, margin] has the larger p.
+            return one_sided_walk_p(grounds.walks.ed, margin / 2 - abs(grounds.walks.ed.centre - 0.5))
+
+
+def find_deploy_p(grounds: Grounds, *, theta: float, above: bool) -> float | None:
+    """Return the one-sided p of "Φ_deploy lies above *theta*" (below, if not *above*); None when Φ_deploy has no interval.
+
+    It is the p at which the interval just leaves θ; 0.5 or more is returned as 1.0.
+    """
+    moments = grounds.moments
+    if grounds.method is IntervalMethod.ANYTIME:
+        if moments.difference_variance is None:
+            return None
+        beyond = moments.deploy.mean > theta if above else moments.deploy.mean < theta
+        p = _walk_p(grounds.walks.phi_deploy, theta, point=moments.deploy.mean) if beyond else 1.0
+        return p if p < 0.5 else 1.0
+    return _invert(lambda level: find_sides(grounds, level=level)[1], lambda limits: limits.low > theta if above else limits.high < theta)
+
+
+def find_detectable(grounds: Grounds, *, level: float) -> float | None:
+    """Return the smallest |ED| that this design finds with 80 % power at *level*; None without a variance.
+
+    What the interval reaches from the point towards 0, and the t.80 of the standard error; above 1 when no ED would be found.
+    """
+    moments, parts = grounds.moments, grounds.moments.parts()
+    if parts is None or total_variance(parts) <= ZERO_VARIANCE:
+        return None
+    limits = find_difference(grounds, level=level)
+    if grounds.method is IntervalMethod.CLOSED_FORM or limits is None:
+        return minimum_detectable(parts, level=level, banerjee=moments.banerjee)
+    down, up = moments.difference - limits.low, limits.high - moments.difference
+    reach = max(down, up) if moments.difference == 0 else down if moments.difference > 0 else up
+    return reach + half_width(parts, level=2 * POWER - 1, banerjee=moments.banerjee)
+
+
+def _hull(side: SideInterval | None) -> Limits | None:
+    return None if side is None else side.hull
+
+
+def _include(limits: Limits, point: float, *, lowest: float) -> Limits:
+    """The limits, widened to hold the point estimate (the centre of a walk is another mean) and cut to [lowest, 1]."""
+    return Limits(low=max(lowest, min(limits.low, point)), high=min(1.0, max(limits.high, point)))
+
+
+def _walk_p(walk: Walk, goal: float, *, point: float) -> float:
+    """One-sided p at which the interval, which holds *point*, leaves *goal*."""
+    if (walk.centre - goal) * (point - goal) <= 0:
+        return 1.0
+    return one_sided_walk_p(walk, abs(walk.centre - goal))
+
+
+def _invert(find: Callable[[float], Limits | None], excludes: Callable[[Limits], bool]) -> float | None:
+    """Return the smallest one-sided p whose interval, at level 1 − 2p, *excludes* the hypothesis; 1.0 from 0.5 on, None without one.
+
+    Halves on the logarithm of p, from 1e−15 on: below, the level cannot be told from 1.
+    """
+    if find(0.5) is None:
+        return None
+
+    def holds(p: float) -> bool:
+        limits = find(1 - 2 * p)
+        return limits is not None and excludes(limits)
+
+    low, high = math.log(1e-15), math.log(0.499)
+    if not holds(math.exp(high)):
+        return 1.0
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        low, high = (low, middle) if holds(math.exp(middle)) else (middle, high)
+    return math.exp(high)

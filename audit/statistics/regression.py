@@ -1,0 +1,133 @@
+"""ED for all tasks of the test side when only a random subset of them was replayed.
+
+Source: W. G. Cochran, Sampling Techniques, 3rd ed. (1977), chapter 7 (linear regression estimator), for tasks that are themselves
+a sample: with x = Φ_test and y = Φ_deploy of a task, N tasks with x of which n have y, and b the slope of y on x,
+
+    ED = X̄_N − [ȳ_n + b(X̄_N − x̄_n)],   V_task = s_e²[1/n + (X̄_N − x̄_n)²/Σ(x − x̄_n)²] + (1 − b)² s_x²/N.
+
+An effect of a test context moves X̄_N and x̄_n alike, one of a deployment context ȳ_n: the context parts are those of the plain ED,
+whatever b is, with each test task weighing what the estimator gives it, (1 − b)/N and, if replayed, b/n more.
+Assumed: the replayed tasks are a random subset, and what `audit.statistics.moments` assumes.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from audit.statistics.cells import Cells
+from audit.statistics.halfwidth import ZERO_VARIANCE, Part, half_width
+from audit.statistics.moments import ENOUGH_CONTEXTS, compute_context_variance, compute_task_means, count_contexts
+from audit.statistics.proportion import Limits
+from audit.statistics.scores import Floats
+from audit.statistics.sums import sum_all
+
+FEWEST_REPLAYED = 20
+"""From so many replayed tasks on the estimate is given."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SubsetEstimate:
+    """ED by regression, in [−1, 1]; whatever is None is explained by `reason`."""
+
+    value: float | None
+    limits: Limits | None
+    slope: float | None
+    tasks_all: int
+    tasks_replayed: int
+    reason: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Line:
+    """The least-squares line of y on x over the replayed tasks."""
+
+    slope: float
+    value: float
+    """ED by the estimator."""
+
+    mean_deploy: float
+    """ȳ_n."""
+
+    gap: float
+    """X̄_N − x̄_n."""
+
+    spread: float
+    """Σ(x − x̄_n)²."""
+
+    residual: float
+    """s_e², with n − 2."""
+
+
+def estimate_from_subset(test: Cells, deploy: Cells, common: npt.NDArray[np.bool_], *, random: bool, level: float) -> SubsetEstimate:
+    """Return ED for all tasks of *test*, of which the *common* ones were replayed; cells of tasks without test scores are left out."""
+    every = np.zeros(len(common), dtype=bool)
+    every[test.task] = True
+    deploy = deploy.keep(common)
+    x_all, x, y = compute_task_means(test, every), compute_task_means(test, common), compute_task_means(deploy, common)
+
+    def give(*, reason: str | None, line: _Line | None = None, limits: Limits | None = None) -> SubsetEstimate:
+        return SubsetEstimate(
+            value=None if line is None else min(1.0, max(-1.0, line.value)),
+            limits=limits,
+            slope=None if line is None else line.slope,
+            tasks_all=len(x_all),
+            tasks_replayed=len(x),
+            reason=reason,
+        )
+
+    if len(x) < FEWEST_REPLAYED:
+        return give(reason=f"{len(x)} tasks were replayed; the regression needs at least {FEWEST_REPLAYED}")
+    line = _fit(x_all, x, y)
+    if line is None:
+        return give(reason="test scores do not vary over the replayed tasks, so nothing can be regressed on them")
+    if line.residual <= ZERO_VARIANCE:
+        return give(line=line, reason="the replayed tasks lie on the regression line: nothing says how others would scatter about it")
+    weights = _weigh(every, common, line.slope)
+    contexts = _find_context_parts(test, deploy, line, weights, replayed=len(x)) if random else ()
+    if contexts is None:
+        return give(line=line, reason="one context on a side: nothing says how contexts vary")
+    parts = (*_find_task_parts(line, x_all, len(x)), *contexts)
+    banerjee = random and min(count_contexts(test), count_contexts(deploy)) < ENOUGH_CONTEXTS
+    h = half_width(parts, level=level, banerjee=banerjee)
+    value = min(1.0, max(-1.0, line.value))
+    return give(line=line, limits=Limits(low=max(-1.0, value - h), high=min(1.0, value + h)), reason=None)
+
+
+def _fit(x_all: Floats, x: Floats, y: Floats) -> _Line | None:
+    """None where x does not vary."""
+    n = len(x)
+    mean_x, mean_y, mean_all = sum_all(x) / n, sum_all(y) / n, sum_all(x_all) / len(x_all)
+    off_x, off_y = x - mean_x, y - mean_y
+    spread = sum_all(off_x**2)
+    if spread / n <= ZERO_VARIANCE:
+        return None
+    slope = sum_all(off_x * off_y) / spread
+    gap = mean_all - mean_x
+    residual = sum_all((off_y - slope * off_x) ** 2) / (n - 2)
+    return _Line(slope=slope, value=mean_all - (mean_y + slope * gap), mean_deploy=mean_y, gap=gap, spread=spread, residual=residual)
+
+
+def _find_task_parts(line: _Line, x_all: Floats, replayed: int) -> tuple[Part, Part]:
+    everyone = len(x_all)
+    variance = sum_all((x_all - sum_all(x_all) / everyone) ** 2) / (everyone - 1)
+    return (
+        Part(variance=line.residual * (1 / replayed + line.gap**2 / line.spread), df=replayed - 2),
+        Part(variance=(1 - line.slope) ** 2 * variance / everyone, df=everyone - 1),
+    )
+
+
+def _weigh(every: npt.NDArray[np.bool_], common: npt.NDArray[np.bool_], slope: float) -> Floats:
+    """What the estimator makes of Φ_test of each task, by its code; the sum is 1."""
+    return (1 - slope) / np.count_nonzero(every) * every + slope / np.count_nonzero(common) * common
+
+
+def _find_context_parts(test: Cells, deploy: Cells, line: _Line, weights: Floats, *, replayed: int) -> tuple[Part, Part] | None:
+    """None where a side has one context."""
+    counts = count_contexts(test), count_contexts(deploy)
+    mean_test = line.value + line.mean_deploy
+    first = compute_context_variance(test, mean_test, tasks=len(weights), by_code=weights)
+    second = compute_context_variance(deploy, line.mean_deploy, tasks=replayed, by_code=None)
+    if first is None or second is None:
+        return None
+    return Part(variance=first, df=counts[0] - 1), Part(variance=second, df=counts[1] - 1)
