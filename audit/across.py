@@ -1,18 +1,20 @@
-"""What several specifications of P_deploy say together (method section 3).
+"""What several specifications of P_deploy, and several judges, say together (method section 3).
 
 `stable` needs every one of them; `inverted` and `degraded` need one that holds after Holm's rule; otherwise the reading is undetermined.
 
 Holm orders the specifications by p and tests the k-th at level 1 − α/(m − k + 1). The p need not be computed: at each step every
 remaining interval at that level which excludes the limit is counted as rejected, and the next step follows; by the duality of
 tests and intervals this rejects the same specifications.
+
+A judge is no choice of the auditor's that a level could be divided over: a class must hold by the scores of each (statistics section 3).
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from audit.conditions import Facts, find_point_class
 from audit.statistics.multiplicity import holm_levels
-from audit.typology import NOT_AFTER_HOLM, SPECS_DIFFER, WITHOUT_LOCK, Row
+from audit.typology import JUDGES_DISAGREE, NOT_AFTER_HOLM, SPECS_DIFFER, WITHOUT_LOCK, Row
 from registry.records.classification import ClaimClass, Mode, Standing
 from registry.records.estimate import Estimate
 
@@ -29,6 +31,8 @@ class Decision:
     row: Row
     whole: Estimate | None
     """The estimate that `facts` come from; None without one."""
+    judge: str | None = None
+    """Whose scores; None where the table has one judge, or names none."""
 
     @property
     def level(self) -> float | None:
@@ -73,6 +77,34 @@ def combine(nominal: tuple[Decision, ...], adjusted: Adjusted | None, *, establi
     class_ = _find_class(joint, establishes=establishes)
     hangs = any(_find_class(_join(rest, adjusted), establishes=establishes) is not class_ for rest in others)
     return replace(joint, hangs_on_one_spec=hangs)
+
+
+def combine_judges(joints: Sequence[Joint]) -> Joint:
+    """Return what the outcomes by the scores of each judge say together, of which there must be at least one.
+
+    Where class, standing and, for a degraded figure, its direction are the same by all, that is the outcome; undetermined by all for
+    different reasons is undetermined, technical where it is so by one. Otherwise the judges disagree.
+    """
+    if len(joints) == 1:
+        return joints[0]
+    deciding = tuple(one for joint in joints for one in joint.deciding)
+    each = tuple(one for joint in joints for one in joint.each)
+    hangs = any(joint.hangs_on_one_spec for joint in joints)
+    if len({_find_outcome(joint) for joint in joints}) > 1:
+        return Joint(row=JUDGES_DISAGREE, mode=JUDGES_DISAGREE.mode, candidate=_join_candidates(each), deciding=deciding, each=each)
+    # Missing data come before noisy data, as among specifications.
+    leading = next((joint for joint in joints if joint.mode is Mode.TECHNICAL), joints[0])
+    candidates = {joint.candidate for joint in joints}
+    candidate = leading.candidate if len(candidates) == 1 else None
+    return replace(leading, candidate=candidate, deciding=deciding, each=each, hangs_on_one_spec=hangs)
+
+
+def _find_outcome(joint: Joint) -> tuple[ClaimClass, Standing | None, bool | None]:
+    row = joint.row
+    signs = {one.facts.estimate.ed.value > 0 for one in joint.deciding if one.facts.estimate is not None}
+    # Deployment higher by one judge and lower by another is no agreement, though both are degraded.
+    direction = next(iter(signs)) if row.class_ is ClaimClass.DEGRADED and len(signs) == 1 else None
+    return row.class_, row.standing, direction
 
 
 def _find_class(joint: Joint, *, establishes: bool) -> ClaimClass:

@@ -4,11 +4,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cache
 
-from audit.across import Adjusted, Decision, Joint, combine
+from audit.across import Adjusted, Decision, Joint, combine, combine_judges
 from audit.conditions import Facts, build_facts, find_observations, find_possible, is_above_floor, is_not_met_in_test
 from audit.phrases import Phrases, find_expected_sign, find_sign
 from audit.statistics.reading import relevel
-from audit.typology import WITHOUT_LOCK, Demotion, decide
+from audit.typology import JUDGES_DISAGREE, WITHOUT_LOCK, Demotion, decide
 from audit.wording import CONDITIONAL, NOT_MET, POST_HOC, join
 from registry.records.case import Case
 from registry.records.claim import Form, Relation
@@ -101,18 +101,23 @@ def _read(question: _Question, form: Form) -> tuple[ReadingVerdict, Joint]:
     estimate = question.estimate
     if estimate is None:
         return _verdict(question, form, combine((_decide_without(question.case, form),), None))
-    nominal = _decide_each(question.case, form, estimate)
+    judges = dict.fromkeys(spec.judge for spec in estimate.specs)
+    return _verdict(question, form, combine_judges([_read_judge(question, form, estimate, judge) for judge in judges]))
+
+
+def _read_judge(question: _Question, form: Form, estimate: Estimate, judge: str | None) -> Joint:
+    """One reading by the scores of one judge."""
+    nominal = _decide_each(question.case, form, estimate, judge)
     if form is Form.EXISTENCE:
         # Existence never looks at deployment, so one specification speaks for all: one with an observation if there is one.
         observed = next((one for one in nominal if one.facts.observed), nominal[0])
-        return _verdict(question, form, combine((observed,), None))
-    establishes = question.basis is Basis.REPLAY
-    return _verdict(question, form, combine(nominal, _adjust(question, form), establishes=establishes))
+        return combine((observed,), None)
+    return combine(nominal, _adjust(question, form, judge), establishes=question.basis is Basis.REPLAY)
 
 
-def _adjust(question: _Question, form: Form) -> Adjusted | None:
+def _adjust(question: _Question, form: Form, judge: str | None) -> Adjusted | None:
     again = question.adjusted
-    return None if again is None else lambda level: _decide_each(question.case, form, again(level))
+    return None if again is None else lambda level: _decide_each(question.case, form, again(level), judge)
 
 
 def _decide_without(case: Case, form: Form) -> Decision:
@@ -120,9 +125,10 @@ def _decide_without(case: Case, form: Form) -> Decision:
     return Decision(spec=None, facts=facts, row=decide(facts), whole=None)
 
 
-def _decide_each(case: Case, form: Form, estimate: Estimate) -> tuple[Decision, ...]:
-    each = [(spec.spec, build_facts(case, form, estimate=estimate, spec=spec)) for spec in estimate.specs]
-    return tuple(Decision(spec=name, facts=facts, row=decide(facts), whole=estimate) for name, facts in each)
+def _decide_each(case: Case, form: Form, estimate: Estimate, judge: str | None) -> tuple[Decision, ...]:
+    own = [spec for spec in estimate.specs if spec.judge == judge]
+    each = [(spec.spec, build_facts(case, form, estimate=estimate, spec=spec)) for spec in own]
+    return tuple(Decision(spec=name, facts=facts, row=decide(facts), whole=estimate, judge=judge) for name, facts in each)
 
 
 def _verdict(question: _Question, form: Form, joint: Joint) -> tuple[ReadingVerdict, Joint]:
@@ -167,10 +173,22 @@ def _spec_verdict(one: Decision, basis: Basis) -> SpecVerdict:
     demotion = _find_demotion(one.row.class_, one.row.standing, basis)
     if demotion is None:
         return SpecVerdict(
-            spec=one.spec or "", class_=one.row.class_, standing=one.row.standing, candidate=one.candidate, mode=one.row.mode
+            spec=one.spec or "",
+            class_=one.row.class_,
+            standing=one.row.standing,
+            candidate=one.candidate,
+            mode=one.row.mode,
+            judge=one.judge,
         )
     candidate = None if demotion.mode is None else demotion.class_
-    return SpecVerdict(spec=one.spec or "", class_=demotion.becomes, standing=demotion.standing, candidate=candidate, mode=demotion.mode)
+    return SpecVerdict(
+        spec=one.spec or "",
+        class_=demotion.becomes,
+        standing=demotion.standing,
+        candidate=candidate,
+        mode=demotion.mode,
+        judge=one.judge,
+    )
 
 
 def _find_direction(joint: Joint) -> Sign | None:
@@ -204,7 +222,7 @@ def _explain(question: _Question, joint: Joint, demotion: Demotion | None, *, no
     for one in joint.deciding:
         phrases = Phrases(question.case, one.facts, whole=one.whole)
         why = " ".join(one.row.why.format_map(phrases).split())
-        sentences.append(f"Against the specification {one.spec}: {why}" if several and "{" in one.row.why else why)
+        sentences.append(_name_source(joint, one) + why if several and "{" in one.row.why else why)
     facts = joint.deciding[0].facts
     if _is_conditional(question, facts):
         sentences.append(CONDITIONAL)
@@ -213,6 +231,15 @@ def _explain(question: _Question, joint: Joint, demotion: Demotion | None, *, no
     sentences.append(demotion.why if demotion else "")
     sentences.append(POST_HOC if question.post_hoc and question.estimate is not None else "")
     return join(sentences)
+
+
+def _name_source(joint: Joint, one: Decision) -> str:
+    """Which of several specifications and judges a sentence speaks of."""
+    spec = f"Against the specification {one.spec}: "
+    if one.judge is None:
+        return spec
+    several = len({other.spec for other in joint.each}) > 1
+    return f"By the scores of the judge {one.judge}{f', against the specification {one.spec}' if several else ''}: "
 
 
 def _is_conditional(question: _Question, facts: Facts) -> bool:
@@ -224,8 +251,11 @@ def _resolve(question: _Question, joint: Joint, demotion: Demotion | None) -> st
         return demotion.resolves or ""
     several = len(joint.each) > 1
     sentences = []
+    if joint.row is JUDGES_DISAGREE:
+        return join([JUDGES_DISAGREE.resolves or ""])
     for one in joint.each:
         if one.row.resolves is not None:
             text = one.row.resolves.format_map(Phrases(question.case, one.facts, whole=one.whole))
-            sentences.append(f"{one.spec}: {text}" if several and "{" in one.row.resolves else text)
+            name = one.spec if one.judge is None else f"{one.spec}, judge {one.judge}"
+            sentences.append(f"{name}: {text}" if several and "{" in one.row.resolves else text)
     return join(sentences)

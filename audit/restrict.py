@@ -176,15 +176,15 @@ class _ReadingPhrases(Phrases):
     @property
     def where(self) -> str:
         """Which specification of P_deploy the verdict quotes, such as ` (b)`; empty where there is one."""
-        return f" ({self._estimate.spec})" if len(self._specs) > 1 else ""
+        return f" ({_name(self._estimate)})" if len(self._specs) > 1 else ""
 
     @property
     def surviving_bound(self) -> str:
         """The one-sided bound of every specification that has the reading's class: one of several says nothing of the others."""
         if len(self._specs) < 2:
             return super().surviving_bound
-        named = {one.spec for one in self._reading.specs if one.class_ is self._reading.class_}
-        return "; ".join(f"against {spec.spec}, {self._bound_from(spec)}" for spec in self._specs if spec.spec in named)
+        named = {(one.spec, one.judge) for one in self._reading.specs if one.class_ is self._reading.class_}
+        return "; ".join(f"against {_name(spec)}, {self._bound_from(spec)}" for spec in self._specs if (spec.spec, spec.judge) in named)
 
     @property
     def test_figure(self) -> str:
@@ -194,7 +194,8 @@ class _ReadingPhrases(Phrases):
             return f"Under its own evaluation the card reports {self.reported} for {subject}." if self.reported else ""
         bounded = self._facts.estimate.phi_test
         text = f"Under the evaluated contexts (P_test) {self._claimed.subject} is {self.phi_test}{self._with_level(bounded)}"
-        return f"{text}, over {self.tasks} and {self.contexts_test}."
+        judge = self._facts.estimate.judge
+        return f"{text}, over {self.tasks} and {self.contexts_test}{f', by the scores of {judge}' if judge else ''}."
 
     @property
     def deploy_figure(self) -> str:
@@ -208,10 +209,10 @@ class _ReadingPhrases(Phrases):
 
     def _deploy_figure(self, spec: SpecEstimate) -> str:
         value = self._unit.score(spec.phi_deploy.value, *self._cuts)
-        return f"Under deployment-like contexts ({spec.spec}) it is {value}{self._with_level(spec.phi_deploy)}."
+        return f"Under deployment-like contexts ({_name(spec)}) it is {value}{self._with_level(spec.phi_deploy)}."
 
     def _differential(self, spec: SpecEstimate) -> str:
-        against = f" against {spec.spec}" if len(self._specs) > 1 else ""
+        against = f" against {_name(spec)}" if len(self._specs) > 1 else ""
         ed, value = spec.ed, self._unit.difference(spec.ed.value, *self._ed_cuts)
         if ed.low is None or ed.high is None:
             return (
@@ -228,5 +229,10 @@ def _find_deciding(reading: ReadingVerdict, estimate: Estimate | None) -> SpecEs
     """The specification whose numbers the verdict quotes: the first with the reading's class."""
     if estimate is None or not estimate.specs:
         return None
-    named = next((one.spec for one in reading.specs if one.class_ is reading.class_), None)
-    return next((spec for spec in estimate.specs if spec.spec == named), estimate.specs[0])
+    named = next(((one.spec, one.judge) for one in reading.specs if one.class_ is reading.class_), None)
+    return next((spec for spec in estimate.specs if (spec.spec, spec.judge) == named), estimate.specs[0])
+
+
+def _name(spec: SpecEstimate) -> str:
+    """A specification, with the judge where there are several."""
+    return spec.spec if spec.judge is None else f"{spec.spec}, judge {spec.judge}"

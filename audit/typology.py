@@ -358,6 +358,19 @@ SPECS_DIFFER = Row(
 ACROSS_SPECS = (NOT_AFTER_HOLM, SPECS_DIFFER)
 """What no single specification decides: stable needs every one, inverted and degraded need one after Holm, the rest stands here."""
 
+JUDGES_DISAGREE = Row(
+    name="judges-disagree",
+    forms=frozenset(Form),
+    when="by the scores of different judges the class, its standing or its direction would differ",
+    condition=always,
+    mode=Mode.TECHNICAL,
+    candidate=True,
+    why="Several judges scored the responses, and the class must hold by the scores of each; it does not.",
+    resolves="A random subset of both sides labelled by a person, which shows each judge's error (caveat judge).",
+)
+ACROSS_JUDGES = (JUDGES_DISAGREE,)
+"""What no single judge decides."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Demotion:

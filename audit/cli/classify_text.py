@@ -40,9 +40,18 @@ def print_outcome(console: Console, case: Case, outcome: Outcome) -> None:
     console.print()
     console.print(build_table(("reading", "class", "standing", "basis", "direction"), rows))
     if len(primary.specs) > 1:
-        specs = [(one.spec, one.class_.value, _describe_standing(one.standing, one.mode, one.candidate)) for one in primary.specs]
+        several = any(one.judge for one in primary.specs)
+        specs = [
+            (
+                one.spec,
+                *((one.judge or "–",) if several else ()),
+                one.class_.value,
+                _describe_standing(one.standing, one.mode, one.candidate),
+            )
+            for one in primary.specs
+        ]
         console.print()
-        console.print(build_table(("P_deploy specification", "class", "standing"), specs))
+        console.print(build_table(("P_deploy specification", *(("judge",) if several else ()), "class", "standing"), specs))
     if outcome.estimate is not None:
         console.print()
         print_estimate(console, outcome.estimate)

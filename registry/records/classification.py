@@ -62,6 +62,8 @@ class SpecVerdict(Record):
     standing: Standing | None
     candidate: ClaimClass | None = None
     mode: Mode | None = None
+    judge: str | None = None
+    """By whose scores, where several judges scored the responses."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

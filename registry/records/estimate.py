@@ -215,6 +215,8 @@ class EstimateWarning(Record):
     code: str
     message: str
     spec: str | None = None
+    judge: str | None = None
+    """Whose scores it is about, where the table has several judges."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

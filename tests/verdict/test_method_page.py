@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 from audit.checklist import ITEMS
-from audit.typology import ACROSS_SPECS, WITH_ESTIMATE, WITHOUT_ESTIMATE, WITHOUT_LOCK, Demotion, Row
+from audit.typology import ACROSS_JUDGES, ACROSS_SPECS, WITH_ESTIMATE, WITHOUT_ESTIMATE, WITHOUT_LOCK, Demotion, Row
 from registry.records.claim import Form
 
 PAGE = Path(__file__).parents[2] / "docs" / "method.md"
@@ -16,6 +16,7 @@ def describe_forms(forms: frozenset[Form]) -> str:
         frozenset(LIMITS): "threshold or bound",
         frozenset(LIMITS | {Form.PREVALENCE}): "any but existence",
         frozenset({Form.UPPER_BOUND, Form.LOWER_BOUND}): "bound",
+        frozenset(Form): "any",
     }
     return names.get(forms) or next(iter(forms)).value
 
@@ -44,12 +45,13 @@ def render_demotions() -> str:
 
 
 def test_the_page_prints_the_table_that_decides() -> None:
-    """Row by row, with an estimate, without, across specifications, and without a lock."""
+    """Row by row, with an estimate, without, across specifications and judges, and without a lock."""
     page = PAGE.read_text(encoding="utf-8")
 
     assert render(WITH_ESTIMATE) in page
     assert render(WITHOUT_ESTIMATE) in page
     assert render(ACROSS_SPECS) in page
+    assert render(ACROSS_JUDGES) in page
     assert render_demotions() in page
 
 
