@@ -3,7 +3,15 @@
 import math
 from collections.abc import Callable
 
-from audit.conditions import FEWEST_TASKS, Facts, find_observations, is_inverted_by_differential, is_own_model, is_recognition
+from audit.conditions import (
+    FEWEST_TASKS,
+    Facts,
+    count_tasks,
+    find_observations,
+    is_inverted_by_differential,
+    is_own_model,
+    is_recognition,
+)
 from audit.statistics.power import Extra, unseen_context_bound
 from audit.statistics.resolving import resolve_deploy, resolve_difference
 from audit.wording import Unit, share
@@ -11,7 +19,13 @@ from registry.records.case import Case
 from registry.records.claim import Form, Relation
 from registry.records.estimate import Bounded, Estimate, SpecEstimate
 from registry.records.evidence import Access, Evidence, EvidenceKind, Layer, Sign
-from registry.records.plan import ContextDesign
+from registry.records.plan import ContextDesign, IntervalMethod
+
+_METHOD_WORDS = {
+    IntervalMethod.CLOSED_FORM: "",
+    IntervalMethod.GUARANTEED: "guaranteed ",
+    IntervalMethod.ANYTIME: "anytime-valid ",
+}
 
 
 class Phrases:
@@ -34,8 +48,9 @@ class Phrases:
 
     @property
     def level(self) -> str:
-        """The level of the intervals, `95 %`."""
-        return share(self._level)
+        """The level of the intervals, `95 %`, after the name of a method that is not the closed form: `guaranteed 95 %`."""
+        method = IntervalMethod.CLOSED_FORM if self._whole is None else IntervalMethod(self._whole.interval)
+        return _METHOD_WORDS[method] + share(self._level)
 
     @property
     def limit_word(self) -> str:
@@ -71,13 +86,15 @@ class Phrases:
 
     @property
     def tasks(self) -> str:
-        """Tasks seen on both sides."""
-        return _count(self._estimate.n.tasks, "task")
+        """Tasks seen on both sides, and what they are worth where they have weights."""
+        counted, effective = _count(self._estimate.n.tasks, "task"), self._estimate.n.effective_tasks
+        return counted if effective is None else f"{counted} (worth {math.floor(effective * 10) / 10:.1f} of equal weight)"
 
     @property
     def tasks_missing(self) -> str:
-        """How many tasks a class still needs."""
-        return _count(FEWEST_TASKS - self._estimate.n.tasks, "task")
+        """How many tasks a class still needs, with weights like the present ones."""
+        tasks, effective = self._estimate.n.tasks, count_tasks(self._estimate)
+        return _count(math.ceil((FEWEST_TASKS - effective) * tasks / effective), "task")
 
     @property
     def contexts_test(self) -> str:
@@ -164,9 +181,11 @@ class Phrases:
         drawn = self._estimate.n.contexts_deploy
         if self._facts.contexts is ContextDesign.FIXED or drawn < 1:
             return ""
+        guaranteed = self._whole is not None and IntervalMethod(self._whole.interval) is IntervalMethod.GUARANTEED
+        assumed = "the guaranteed interval allows for them" if guaranteed else "the verdict assumes no rare trigger contexts"
         return (
             f"With {self.contexts_deploy} drawn, up to {share(math.ceil(unseen_context_bound(drawn) * 1000) / 1000)} of deployment "
-            "contexts (at 95 % confidence) could behave otherwise and not have been drawn; the verdict assumes no rare trigger contexts."
+            f"contexts (at 95 % confidence) could behave otherwise and not have been drawn; {assumed}."
         )
 
     @property

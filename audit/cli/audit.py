@@ -127,6 +127,36 @@ def show(app: App, *, audit_id: Identifier) -> None:
     app.report({"schema": "caveat/audit-show/1", **to_document(found)}, lambda console: print_audit(console, found))
 
 
+@audit.command()
+@click.argument("tasks", type=_FILE)
+@click.option("--audit", "audit_id", type=AUDIT, help="Take the seed of this audit's plan.")
+@click.option("--seed", type=int, help="The plan's seed, where no audit is named; default: 0.")
+@pass_app
+def order(app: App, *, tasks: Path, audit_id: Identifier | None, seed: int | None) -> None:
+    """Print the ids in TASKS in the order of the plan, for a replay that may stop early.
+
+    TASKS is a CSV, JSONL or Parquet file with a column task_id, or a text file with one id a line. The order of two tasks does
+    not depend on the others: it is that of SHA-256 of "seed:task_id".
+    """
+    from audit.docket import get_audit
+    from audit.sources.tasks import read_task_ids
+    from audit.statistics.sequence import order_tasks
+    from registry.cli.output import show as make_visible
+
+    if audit_id is not None and seed is not None:
+        raise click.UsageError("give --audit or --seed, not both")
+    ids = read_task_ids(tasks)
+    if audit_id is not None:
+        with app.view() as view:
+            file = get_audit(view, audit_id.bare)
+        seed = (file.lock or file.audit).payload.plan.seed
+    fixed = seed or 0
+    ordered = [ids[place] for place in order_tasks(ids, seed=fixed)]
+    app.report(
+        {"schema": "caveat/task-order/1", "seed": fixed, "tasks": ordered}, lambda _: click.echo("\n".join(map(make_visible, ordered)))
+    )
+
+
 def _open_target(app: App, writer: "Writer", target: str) -> "tuple[AuditFile, AuditDraft | None]":
     """Return the audit that *target* names, or the one that the file describes, recorded if it is not yet."""
     from audit.docket import get_audit, open_audit

@@ -16,7 +16,10 @@ question:                          # what the audit asks, in words
 deployment: {{defensible: true, description: }}
 
 # Fixed by `caveat audit lock` before any run. Scores lie in [{low:g}, {high:g}], {direction}.
-plan: {{margin: {margin:g}, level: 0.95, epsilon: {epsilon:g}, contexts: random, seed: 0, replicates: 10000}}
+plan: {{margin: {margin:g}, level: 0.95, epsilon: {epsilon:g}, contexts: random, interval: closed_form, tasks: ,
+  seed: 0, replicates: 10000}}
+#   contexts: random | fixed | nested; interval: closed_form | guaranteed | anytime (nested contexts; may be stopped at any look);
+#   tasks: how many will be replayed, in the order that `caveat audit order` prints; random_subset: true if they are drawn from more
 deploy_specs: [default]            # names of the P_deploy specifications, as in the score table's column `spec`
 exclusion_rules:
 stopping_rule:

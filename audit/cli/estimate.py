@@ -17,6 +17,15 @@ from registry.cli.app import App, pass_app
 @click.option(
     "--contexts", type=click.Choice(["random", "fixed", "nested"]), default="random", show_default=True, help="What contexts are."
 )
+@click.option(
+    "--interval",
+    type=click.Choice(["closed_form", "guaranteed", "anytime"]),
+    default="closed_form",
+    show_default=True,
+    help="How intervals are made; anytime needs nested contexts, and may be looked at while the replay runs.",
+)
+@click.option("--tasks", metavar="N", type=int, help="Tasks that were planned; stopping short of them is reported.")
+@click.option("--random-subset", is_flag=True, help="The replayed tasks are a random subset: use the other test scores too.")
 @click.option("--margin", type=float, help="Materiality margin δ; default: 0.05 × range.")
 @click.option("--level", type=float, default=0.95, show_default=True, help="Nominal coverage of the intervals.")
 @click.option("--epsilon", type=float, help="ε of nED; default: 0.01 × range.")
@@ -46,7 +55,7 @@ def estimate(
 ) -> None:
     """Estimate ED = Φ_test − Φ_deploy from score tables (CSV, JSONL or Parquet).
 
-    Columns: task_id, arm, context_id, sample, score; optional: spec, excluded_reason. A table with one side is refused: a
+    Columns: task_id, arm, context_id, sample, score; optional: spec, weight, excluded_reason. A table with one side is refused: a
     mean over one side never becomes a differential.
     """
     from audit.cli.estimate_text import print_estimate, summarise_estimate

@@ -7,10 +7,16 @@ from rich.console import Console
 from audit.wording import Unit, share
 from registry.cli.output import build_table, show
 from registry.codec.documents import to_document
-from registry.records.estimate import Bounded, Differential, Estimate, SpecEstimate
+from registry.records.estimate import Bounded, Differential, Estimate, Regression, SpecEstimate
+from registry.records.plan import IntervalMethod
 
 _NUMBERS = ("value", "interval")
 _MOST_TASKS = 50
+_INTERVALS = {
+    IntervalMethod.CLOSED_FORM: "intervals",
+    IntervalMethod.GUARANTEED: "guaranteed intervals",
+    IntervalMethod.ANYTIME: "anytime intervals (the replay may be stopped at any look)",
+}
 
 
 def summarise_estimate(found: Estimate) -> dict[str, Any]:
@@ -23,17 +29,20 @@ def print_estimate(console: Console, found: Estimate) -> None:
     """Print one block per specification of P_deploy, then the warnings."""
     unit = Unit(low=found.range[0], high=found.range[1])
     margin = unit.given_difference(found.margin)
-    console.print(f"intervals at {share(found.level)}, margin ±{margin}, ε = {found.epsilon:g}, contexts {found.contexts}")
+    intervals = _INTERVALS[IntervalMethod(found.interval)]
+    console.print(f"{intervals} at {share(found.level)}, margin ±{margin}, ε = {found.epsilon:g}, contexts {found.contexts}")
     for spec in found.specs:
         _print_spec(console, spec, unit, margin=found.margin)
     for warning in found.warnings:
-        about = f" ({warning.spec})" if warning.spec and len(found.specs) > 1 else ""
+        about = ", ".join(one for one in (warning.judge, warning.spec) if one) if len(found.specs) > 1 else ""
+        about = f" ({about})" if about else ""
         console.print(show(f"warning: {warning.code}{about}: {warning.message}"))
 
 
 def _print_spec(console: Console, spec: SpecEstimate, unit: Unit, *, margin: float) -> None:
     n = spec.n
-    console.print(show(f"\nP_deploy specification {spec.spec}"), style="bold")
+    judge = f", judge {spec.judge}" if spec.judge else ""
+    console.print(show(f"\nP_deploy specification {spec.spec}{judge}"), style="bold")
     cuts = (0.0, margin, -margin)
     rows = [
         ("Φ_test", unit.score(spec.phi_test.value), _describe_scores(spec.phi_test, unit)),
@@ -45,16 +54,35 @@ def _print_spec(console: Console, spec: SpecEstimate, unit: Unit, *, margin: flo
     equivalent = spec.equivalence.equivalent
     console.print("the whole interval of ED lies within the margin" if equivalent else "ED is not shown to lie within the margin")
     if spec.minimum_detectable_ed is not None:
-        console.print(f"this design finds |ED| from {unit.difference(spec.minimum_detectable_ed)} with 80 % power")
+        console.print(_describe_power(spec.minimum_detectable_ed, unit))
+    worth = "" if n.effective_tasks is None else f" (weighted, worth {n.effective_tasks:.1f})"
     console.print(
-        f"{n.tasks} tasks; contexts {n.contexts_test} test, {n.contexts_deploy} deployment; "
+        f"{n.tasks} tasks{worth}; contexts {n.contexts_test} test, {n.contexts_deploy} deployment; "
         f"responses {n.responses_test} and {n.responses_deploy}; excluded {n.excluded_test} and {n.excluded_deploy}"
     )
     if n.excluded_test or n.excluded_deploy:
         bounds = spec.ed_under_exclusions
         console.print(f"ED under the worst and best scores of what was excluded: {unit.differences(bounds.low, bounds.high, *cuts)}")
+    if spec.regression is not None:
+        _print_regression(console, spec.regression, unit, cuts)
     console.print(show(f"method: {spec.ed.method}"))
     _print_pointwise(console, spec, unit)
+
+
+def _describe_power(detectable: float, unit: Unit) -> str:
+    if detectable > unit.high - unit.low:
+        return "this design finds no possible |ED| with 80 % power"
+    return f"this design finds |ED| from {unit.difference(detectable)} with 80 % power"
+
+
+def _print_regression(console: Console, found: Regression, unit: Unit, cuts: tuple[float, ...]) -> None:
+    counted = f"{found.tasks_replayed} of {found.tasks_all} tasks replayed"
+    if found.value is None:
+        console.print(show(f"ED over all tasks by regression ({counted}): none: {found.reason}"))
+        return
+    interval = f"none: {found.reason}" if found.low is None or found.high is None else unit.differences(found.low, found.high, *cuts)
+    value = unit.difference(found.value, *cuts)
+    console.print(show(f"ED over all tasks by regression ({counted}): {value}, interval {interval}; it decides nothing"))
 
 
 def _print_pointwise(console: Console, spec: SpecEstimate, unit: Unit) -> None:

@@ -71,8 +71,8 @@ def remark_size(plan: Plan, moments: Moments, tally: Tally) -> Iterator[Remark]:
     tasks, planned = moments.test.tasks, plan.tasks
     if planned is None or tasks == planned:
         return
-    seen = tasks + tally.dropped
-    counted = f"{tasks} of {planned} planned tasks are scored on both sides" + (f", {seen} were begun" if tally.dropped else "")
+    begun = f", {tasks + tally.dropped} were begun" if tally.dropped and not plan.random_subset else ""
+    counted = f"{tasks} of {planned} planned tasks are scored on both sides{begun}"
     fixed = "intervals are for a size fixed before"
     if tasks > planned:
         holds = "anytime intervals hold all the same" if plan.interval is IntervalMethod.ANYTIME else fixed
