@@ -26,20 +26,21 @@ class CueChange(Record):
     change: Measure
     """ΔED = ED before − ED after, with the interval at the plan's level. Positive: the cue raised ED."""
     holm: Range | None
-    """Interval at the level that Holm's rule gives this cue among all cues (placebos apart); None without an interval."""
+    """Interval at the level that Holm's rule gives this cue among all cues; None without an interval, and for placebos."""
     simultaneous: Range | None
-    """Interval that holds for all cues at once: max-|t| over shared bootstrap weights; None without."""
+    """Interval that holds for all cues at once: max-|t| over shared bootstrap weights; None without a variance, and for placebos."""
     p: float | None
     p_holm: float | None
     """Adjusted by Holm's rule over the cues; None without a variance, and for placebos."""
     beyond_placebo: Measure | None
     """ΔED of the cue less that of the placebo; None without a placebo on the same arm."""
     material: bool
-    """Whether |ΔED| ≥ margin and the adjusted interval excludes 0."""
+    """Whether |ΔED| ≥ margin and the adjusted interval (for a placebo: its own) excludes 0."""
     class_after: ClaimClass | None
     """Class of the claim's own form with the cue gone; None where no claim was given."""
     relevant: bool | None
-    """Material, or the class changes. None: it cannot be said, because there is no interval."""
+    """Material, or the class is another than that of the same tasks without the change. None: it cannot be said, because there is no
+    interval, or it is a placebo."""
     reason: str | None = None
     """Why something above is None."""
 

@@ -1,0 +1,371 @@
+"""Module 3 of the protocol: what ED becomes when one cue is taken out of the contexts, or put into them (method section 6).
+
+ΔED = ED before − ED after. A cue taken out of the test side gives Φ_test − Φ_test without it; a cue put into the deployment side gives
+Φ_deploy with it − Φ_deploy. Either way it is the score with the cue less the score without it, so positive means: the cue raised ED.
+"""
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from audit.classify import classify
+from audit.errors import DesignError
+from audit.estimate import estimate
+from audit.panel import split_judges
+from audit.sides import Rows, build_side, check_range, find_weights, name_files
+from audit.statistics.design import Remark
+from audit.statistics.difference import difference_interval
+from audit.statistics.edits import Edit, EditMoments, compute_edit, have_common_contexts, pair_cells
+from audit.statistics.equivalence import difference_p
+from audit.statistics.halfwidth import total_variance
+from audit.statistics.reading import Scale
+from audit.statistics.repeats import average_repeats
+from audit.statistics.scores import Floats, ScoreTable
+from audit.statistics.simultaneous import find_simultaneous
+from audit.statistics.stepdown import adjust, step_down
+from audit.versions import Setting, Version, Versions, build_version, find_versions
+from audit.wording import SLACK
+from registry.errors import Fault
+from registry.records.ablation import Ablation, CueChange
+from registry.records.case import Case
+from registry.records.classification import ClaimClass
+from registry.records.estimate import Estimate, Range
+from registry.records.measure import Measure
+from registry.records.plan import ContextDesign, Plan
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _Study:
+    """One table with everything that is asked of it; margin and ε of the plan are filled in."""
+
+    table: ScoreTable
+    setting: Setting
+    versions: Versions
+    plan: Plan
+    scale: Scale
+    case: Case | None
+    weights: Floats | None
+    """Of tasks, by their code; None when all weigh the same."""
+
+    @property
+    def random(self) -> bool:
+        return self.plan.contexts is ContextDesign.RANDOM
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _Beside:
+    """One version beside the contexts as they are."""
+
+    version: Version
+    edit: Edit
+    """The score with the cue less the score without it."""
+    unpaired: int
+    """Cells, task and context, that only one of the two has although they share contexts."""
+    lost_tasks: int
+    """Tasks of the contexts as they are that the version does not have."""
+
+    @property
+    def moments(self) -> EditMoments:
+        return self.edit.moments
+
+
+def ablate(
+    table: ScoreTable, plan: Plan, *, range_: tuple[float, float], setting: Setting | None = None, case: Case | None = None
+) -> Ablation:
+    """Return ED of the contexts as they are and what every cue in *table* does to it.
+
+    Intervals are those of the closed-form estimate, whatever interval method the plan names for ED; Holm's rule runs over the cues,
+    placebos apart. The result does not depend on the order of rows.
+
+    Args:
+        table: checked scores with the column `cue_removed`.
+        plan: margin, level and what contexts are; None in it means the default for *range_*.
+        range_: lowest and highest possible score.
+        setting: names of the arms, the specification and the placebos; None for the usual names.
+        case: the claim whose class is given before and after; None without one.
+
+    Raises:
+        DesignError: no cue is named, a side is missing, several judges scored, or a version shares no scored task with the contexts as
+            they are.
+    """
+    scale = Scale(low=float(range_[0]), high=float(range_[1]))
+    check_range(table, scale)
+    scores = table.content
+    table = _take_judge(table)
+    asked = setting or Setting()
+    margin = 0.05 * scale.width if plan.margin is None else plan.margin
+    filled = replace(plan, margin=margin)
+    versions = find_versions(table, asked)
+    study = _Study(table=table, setting=asked, versions=versions, plan=filled, scale=scale, case=case, weights=find_weights(table))
+    before = _estimate(study, build_version(table, versions, None))
+    edits = _compare_all(study)
+    changes = _build_changes(study, edits, before)
+    ed = before.specs[0].ed
+    return Ablation(
+        level=plan.level,
+        margin=margin,
+        range=(scale.low, scale.high),
+        contexts=plan.contexts.value,
+        seed=plan.seed,
+        replicates=plan.replicates,
+        spec=versions.spec,
+        ed=Measure(value=ed.value, low=ed.low, high=ed.high, reason=ed.reason),
+        class_before=None if case is None else classify(case, before).primary.class_,
+        changes=tuple(sorted(changes, key=lambda one: (one.placebo, -abs(one.change.value or 0.0), one.cue, one.arm))),
+        family=sum(not one.placebo for one in changes),
+        scores=scores,
+        warnings=(
+            *(f"{one.code}: {one.message}" for one in before.warnings),
+            *(f"{one.code}: {one.message}" for one in _remark(study, edits, changes)),
+        ),
+    )
+
+
+def _take_judge(table: ScoreTable) -> ScoreTable:
+    """Return the scores of the one judge there is, its repeats averaged; several are never mixed."""
+    judges = [judge for judge, _ in split_judges(table) if judge is not None]
+    if judges:
+        found = f"{len(judges)} judges scored the responses: {', '.join(judges[:10])}; their scores are never mixed"
+        advice = f"ablate by one at a time: --where judge={judges[0]}"
+        raise DesignError(Fault(code="judge-not-chosen", where=f"{name_files(table)}, column judge", found=found, advice=advice))
+    return average_repeats(table)
+
+
+def _estimate(study: _Study, table: ScoreTable) -> Estimate:
+    plan = replace(study.plan, replicates=0)
+    return estimate(table, plan, range_=(study.scale.low, study.scale.high), test=study.setting.test, deploy=study.setting.deploy)
+
+
+def _compare_all(study: _Study) -> list[_Beside]:
+    """Compare every version with the contexts as they are; raises with all faults at once."""
+    edits, faults = [], []
+    for version in study.versions.edited:
+        found = _compare(study, study.versions.as_is[version.arm], version.rows, arm=version.arm)
+        if found is None:
+            where = f"{name_files(study.table)}, cue {version.cue}, arm {version.arm}"
+            message = "no task has a score both with the contexts as they are and with the edited ones, in a context that both share"
+            faults.append(Fault(code="no-common-task", where=where, found=message, advice="use the same task_id and context_id in both"))
+        else:
+            edits.append(_Beside(version=version, edit=found[0], unpaired=found[1], lost_tasks=found[2]))
+    if faults:
+        raise DesignError(faults)
+    return edits
+
+
+def _compare(study: _Study, plain: Rows, other: Rows, *, arm: str) -> tuple[Edit, int, int] | None:
+    """Return the moments of *plain* − *other* on the test side and of *other* − *plain* on the deployment side, with what was lost."""
+    sides = [build_side(study.table, study.scale, rows).scored() for rows in (plain, other)]
+    first, second = (side.cells(fill=0.0) for side in sides)
+    tasks, before = len(study.table.task.labels), len(np.unique(first.task))
+    if not (len(first.task) and len(second.task)):
+        return None
+    unpaired = 0
+    if have_common_contexts(first, second):
+        both = len(first.task) + len(second.task)
+        first, second = pair_cells(first, second)
+        unpaired = both - len(first.task) - len(second.task)
+    if arm == study.setting.deploy:
+        first, second = second, first
+    binary = all(bool(((side.score == 0.0) | (side.score == 1.0)).all()) for side in sides)
+    edit = compute_edit(first, second, tasks=tasks, random=study.random, binary=binary, weights=study.weights)
+    return None if edit is None else (edit, unpaired, before - edit.moments.test.tasks)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Levels:
+    """At which levels one of several cues is read."""
+
+    holm: float
+    joint: float | None
+    """That of simultaneous intervals; None where no cue has a variance."""
+    p_holm: float | None
+
+
+def _build_changes(study: _Study, edits: Sequence[_Beside], before: Estimate) -> list[CueChange]:
+    cues = [edit for edit in edits if not edit.version.placebo]
+    ps = [difference_p(edit.moments) for edit in cues]
+    holm = step_down([_Excludes(edit.moments) for edit in cues], ps, level=study.plan.level)
+    joint = _find_joint_level(study, cues)
+    levels = {
+        (edit.version.cue, edit.version.arm): _Levels(holm=level, joint=joint, p_holm=p)
+        for edit, level, p in zip(cues, holm, adjust(ps), strict=True)
+    }
+    return [_build_change(study, edits, edit, before, levels.get((edit.version.cue, edit.version.arm))) for edit in edits]
+
+
+def _find_joint_level(study: _Study, cues: Sequence[_Beside]) -> float | None:
+    """Return the level at which the intervals of all cues hold at once; tasks and paired contexts share their weights."""
+    parts = [edit.moments.parts() for edit in cues]
+    errors = np.array([math.nan if part is None else math.sqrt(total_variance(part)) for part in parts])
+    if not cues:
+        return None
+    found = find_simultaneous(
+        np.column_stack([edit.edit.differences for edit in cues]),
+        errors,
+        level=study.plan.level,
+        replicates=study.plan.replicates,
+        seed=study.plan.seed,
+        contexts=[_stack_shares(study, cues, arm) for arm in (study.setting.test, study.setting.deploy)],
+    )
+    return None if found is None else found.level
+
+
+def _stack_shares(study: _Study, cues: Sequence[_Beside], arm: str) -> Floats:
+    """Shares of the contexts of *arm* by context and cue; NaN where the cue is of the other arm, or its contexts are not paired."""
+    stacked = np.full((len(study.table.context.labels), len(cues)), np.nan)
+    for place, edit in enumerate(cues):
+        if edit.version.arm == arm:
+            stacked[: len(edit.edit.shares), place] = edit.edit.shares
+    return stacked
+
+
+@dataclass(frozen=True, slots=True)
+class _Excludes:
+    """Whether the interval of a difference at a level excludes 0."""
+
+    moments: EditMoments
+
+    def __call__(self, level: float) -> bool:
+        limits = difference_interval(self.moments, level=level)
+        return limits is not None and (limits.low > 0 or limits.high < 0)
+
+
+def _build_change(study: _Study, edits: Sequence[_Beside], edit: _Beside, before: Estimate, levels: _Levels | None) -> CueChange:
+    version, moments, scale = edit.version, edit.moments, study.scale
+    with_cue, without = scale.stretch(moments.test.mean), scale.stretch(moments.deploy.mean)
+    removed = version.arm == study.setting.test
+    change = _measure(moments, scale, level=study.plan.level)
+    material = _is_material(change, study, excludes=_Excludes(moments)(study.plan.level if levels is None else levels.holm))
+    class_after, changed = _classify_after(study, edit, before)
+    beyond, silent = _find_beyond_placebo(study, edits, version)
+    return CueChange(
+        cue=version.cue,
+        arm=version.arm,
+        placebo=version.placebo,
+        tasks=moments.test.tasks,
+        phi_before=with_cue if removed else without,
+        phi_after=without if removed else with_cue,
+        change=change,
+        holm=_find_range(moments, scale, None if levels is None else levels.holm),
+        simultaneous=_find_range(moments, scale, None if levels is None else levels.joint),
+        p=difference_p(moments),
+        p_holm=None if levels is None else levels.p_holm,
+        beyond_placebo=beyond,
+        material=material,
+        class_after=class_after,
+        relevant=_is_relevant(version, change, material=material, changed=changed),
+        reason=" ".join(filter(None, (change.reason, _explain_p(moments), silent, _explain_placebo(version)))) or None,
+    )
+
+
+def _measure(moments: EditMoments, scale: Scale, *, level: float) -> Measure:
+    limits = difference_interval(moments, level=level)
+    value = scale.stretch_difference(moments.difference)
+    if limits is None:
+        return Measure(value=value, reason=_explain(moments))
+    band = scale.stretch_limits(limits)
+    return Measure(value=value, low=band.low, high=band.high)
+
+
+def _find_range(moments: EditMoments, scale: Scale, level: float | None) -> Range | None:
+    limits = None if level is None else difference_interval(moments, level=level)
+    return None if limits is None else scale.stretch_limits(limits)
+
+
+def _explain(moments: EditMoments) -> str:
+    if moments.difference_variance is None:
+        return "No interval: one task, and nothing says how tasks vary."
+    return "No interval: one context, and nothing says how contexts vary."
+
+
+def _explain_p(moments: EditMoments) -> str | None:
+    if moments.parts() is None or difference_p(moments) is not None:
+        return None
+    return "No p: every task and context changes by the same amount, so the statistic does not exist."
+
+
+def _explain_placebo(version: Version) -> str | None:
+    return "A placebo is no cue: it is not adjusted for, and not audit-relevant." if version.placebo else None
+
+
+def _is_material(change: Measure, study: _Study, *, excludes: bool) -> bool:
+    slack = SLACK * study.scale.width
+    return excludes and change.value is not None and abs(change.value) >= (study.plan.margin or 0.0) - slack
+
+
+def _is_relevant(version: Version, change: Measure, *, material: bool, changed: bool | None) -> bool | None:
+    if version.placebo:
+        return None
+    if material or changed:
+        return True
+    return None if change.low is None else False
+
+
+def _find_beyond_placebo(study: _Study, edits: Sequence[_Beside], version: Version) -> tuple[Measure | None, str | None]:
+    """Return ΔED of the cue less that of the placebos of its arm, taken together, or why there is none."""
+    if version.placebo:
+        return None, None
+    rows = [edit.version.rows for edit in edits if edit.version.placebo and edit.version.arm == version.arm]
+    if not rows:
+        return None, f"No placebo on arm {version.arm}: nothing shows what an edit as such changes."
+    found = _compare(study, np.concatenate(rows), version.rows, arm=version.arm)
+    if found is None:
+        return None, "The cue and the placebo share no task."
+    return _measure(found[0].moments, study.scale, level=study.plan.level), None
+
+
+def _classify_after(study: _Study, edit: _Beside, before: Estimate) -> tuple[ClaimClass | None, bool | None]:
+    """Return the class with the edit made, and whether it differs from that of the same tasks without it; None without a claim."""
+    if study.case is None:
+        return None, None
+    after = build_version(study.table, study.versions, edit.version)
+    compared = before
+    if edit.lost_tasks:
+        plain = build_version(study.table, study.versions, None)
+        kept = [plain.task.find(label) for label in after.keep(after.arm.codes == after.arm.find(edit.version.arm)).task.labels]
+        compared = _estimate(study, plain.keep(np.isin(plain.task.codes, [code for code in kept if code is not None])))
+    classes = [classify(study.case, found).primary.class_ for found in (compared, _estimate(study, after))]
+    return classes[1], classes[0] is not classes[1]
+
+
+def _remark(study: _Study, edits: Sequence[_Beside], changes: Sequence[CueChange]) -> Iterator[Remark]:
+    if study.versions.left_out:
+        message = f"Edited rows of other arms are left out: {', '.join(study.versions.left_out[:5])}."
+        yield Remark(code="other-arms", message=message)
+    for edit in edits:
+        yield from _remark_edit(study, edit)
+    for arm in sorted({one.arm for one in changes if not one.placebo and one.beyond_placebo is None}):
+        message = f"There is no placebo on arm {arm}: a change may come from the edit as such, not from the cue."
+        yield Remark(code="no-placebo", message=message)
+    for change in changes:
+        yield from _remark_change(change)
+
+
+def _remark_edit(study: _Study, edit: _Beside) -> Iterator[Remark]:
+    name, moments = f"Cue {edit.version.cue} on arm {edit.version.arm}", edit.moments
+    if study.random and not moments.paired:
+        message = f"{name}: the edited contexts have other ids than the contexts as they are, so they count as independent draws."
+        yield Remark(code="contexts-not-paired", message=message)
+    if edit.unpaired:
+        message = f"{name}: {edit.unpaired} cells of task and context have no counterpart and are left out of ΔED."
+        yield Remark(code="cells-not-paired", message=message)
+    if edit.lost_tasks:
+        tasks = moments.test.tasks
+        message = f"{name}: {edit.lost_tasks} tasks of the contexts as they are were not replayed with the edit ({tasks} were)."
+        yield Remark(code="cue-tasks-missing", message=message)
+
+
+def _remark_change(change: CueChange) -> Iterator[Remark]:
+    name = f"Cue {change.cue} on arm {change.arm}"
+    low, high = change.change.low, change.change.high
+    if change.placebo:
+        if low is not None and high is not None and not low <= 0 <= high:
+            message = f"Placebo {change.cue} on arm {change.arm} changes ED though it touches no cue: its interval excludes 0."
+            yield Remark(code="placebo-not-inert", message=message)
+        return
+    beyond = change.beyond_placebo
+    if change.material and beyond is not None and beyond.low is not None and beyond.high is not None and beyond.low <= 0 <= beyond.high:
+        message = f"{name}: the change is material, and yet not shown to be more than that of the placebo."
+        yield Remark(code="not-beyond-placebo", message=message)

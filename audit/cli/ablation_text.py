@@ -1,0 +1,128 @@
+"""How a cue ablation looks in a terminal and as JSON."""
+
+from typing import Any
+
+from rich.console import Console
+
+from audit.wording import Unit, share
+from registry.cli.output import build_table, show
+from registry.codec.documents import to_document
+from registry.records.ablation import Ablation, CueChange
+from registry.records.estimate import Range
+from registry.records.measure import Measure
+
+_NUMBERS = ("tasks", "before", "after", "ΔED", "p (Holm)")
+_WIDTH = 41
+"""Columns of the forest, odd, so that 0 can stand in the middle."""
+
+
+def summarise_ablation(found: Ablation) -> dict[str, Any]:
+    """Return the ablation as the document `caveat/ablation/1`, its schema first."""
+    document = to_document(found)
+    return {"schema": document.pop("schema"), **document}
+
+
+def print_ablation(console: Console, found: Ablation) -> None:
+    """Print ED, one line for each cue, the forest of their intervals, what is relevant, then the warnings."""
+    unit = Unit(low=found.range[0], high=found.range[1])
+    margin = unit.given_difference(found.margin)
+    console.print(
+        f"intervals at {share(found.level)}, margin ±{margin}, contexts {found.contexts}, Holm over {found.family} {'cue' if found.family == 1 else 'cues'}"
+    )
+    console.print(show(f"ED of the contexts as they are, against {found.spec}: {_describe(found.ed, unit)}\n"))
+    rows = [_describe_change(one, unit) for one in found.changes]
+    console.print(build_table(("cue", "arm", "tasks", "before", "after", "ΔED", "p (Holm)", "finding"), rows, numbers=_NUMBERS))
+    console.print(_explain_interval(found), style="dim")
+    console.print()
+    for line in draw_forest(found, unit):
+        console.print(show(line), no_wrap=True, crop=False)
+    for change in found.changes:
+        _print_details(console, change, unit, several=found.family > 1)
+    if found.class_before is not None:
+        after = ", ".join(f"{one.cue}: {one.class_after.value}" for one in found.changes if one.class_after is not None)
+        console.print(show(f"\nclass of the claim as it is: {found.class_before.value}; with the change: {after}"))
+    for warning in found.warnings:
+        console.print(show(f"warning: {warning}"))
+
+
+def draw_forest(found: Ablation, unit: Unit) -> list[str]:
+    """Return one line for each cue, its interval drawn between the ends of the axis, then the axis."""
+    shown = [(one, one.holm or _range(one.change)) for one in found.changes]
+    ends = [abs(end) for one, band in shown for end in ((band.low, band.high) if band else (one.change.value or 0.0,))]
+    reach = max([*ends, found.margin]) or 1.0
+    width = max(len(_name(one)) for one, _ in shown)
+    lines = [f"{_name(one):<{width}}  {_draw(one, band, found.margin, reach)}" for one, band in shown]
+    axis = unit.differences(-reach, reach)
+    return [*lines, f"{'':<{width}}  {axis}; ┆ margin, │ no change, ◆ ΔED"]
+
+
+def _draw(change: CueChange, band: Range | None, margin: float, reach: float) -> str:
+    def place(value: float) -> int:
+        return round((value / reach + 1) / 2 * (_WIDTH - 1))
+
+    cells = [" "] * _WIDTH
+    if band is not None:
+        cells[place(band.low) : place(band.high) + 1] = "─" * (place(band.high) - place(band.low) + 1)
+    cells[place(-margin)] = cells[place(margin)] = "┆"
+    cells[place(0.0)] = "│"
+    cells[place(change.change.value or 0.0)] = "◆"
+    return "".join(cells)
+
+
+def _name(change: CueChange) -> str:
+    return f"{change.cue}{' (placebo)' if change.placebo else ''}"
+
+
+def _range(measure: Measure) -> Range | None:
+    return None if measure.low is None or measure.high is None else Range(low=measure.low, high=measure.high)
+
+
+def _describe_change(change: CueChange, unit: Unit) -> tuple[str, ...]:
+    value = unit.difference(change.change.value or 0.0, 0.0).partition(" ")[0]
+    p = "–" if change.p_holm is None else _write_p(change.p_holm)
+    before, after = unit.score(change.phi_before), unit.score(change.phi_after)
+    return change.cue, change.arm, str(change.tasks), before, after, value, p, _say_finding(change)
+
+
+def _say_finding(change: CueChange) -> str:
+    if change.placebo:
+        return "placebo"
+    if change.relevant is None:
+        return "cannot be said"
+    if not change.relevant:
+        return "not shown to matter"
+    return "audit-relevant" + ("" if change.material else ": the class changes")
+
+
+def _explain_interval(found: Ablation) -> str:
+    word = "percentage points" if Unit(low=found.range[0], high=found.range[1]).is_share else "points"
+    return f"ΔED = ED before − ED after, in {word}; intervals below are those of Holm's rule, a placebo's its own"
+
+
+def _print_details(console: Console, change: CueChange, unit: Unit, *, several: bool) -> None:
+    console.print(show(f"\n{_name(change)} on arm {change.arm}: ΔED {_describe(change.change, unit)}"))
+    if several and change.holm is not None:
+        console.print(f"  Holm: {_write(change.holm, unit)}")
+    if several and change.simultaneous is not None:
+        console.print(f"  all cues at once: {_write(change.simultaneous, unit)}")
+    if change.beyond_placebo is not None:
+        console.print(f"  beyond the placebo: {_describe(change.beyond_placebo, unit)}")
+    if change.reason is not None:
+        console.print(show(f"  {change.reason}"))
+
+
+def _describe(measure: Measure, unit: Unit) -> str:
+    if measure.value is None:
+        return f"none: {measure.reason}"
+    value = unit.difference(measure.value, 0.0)
+    if measure.low is None or measure.high is None:
+        return f"{value}, no interval"
+    return f"{value}, {unit.differences(measure.low, measure.high, 0.0)}"
+
+
+def _write(band: Range, unit: Unit) -> str:
+    return unit.differences(band.low, band.high, 0.0)
+
+
+def _write_p(p: float) -> str:
+    return "< 0.001" if p < 0.001 else f"{p:.3f}"

@@ -1,0 +1,120 @@
+"""Two versions of one side's contexts over the same tasks: with a cue and without it (statistics.md section 3).
+
+Where both versions have the same context ids, an edited context is the same draw from its distribution: scores are paired cell by cell,
+and the context part of the variance is that of the paired difference. Where they share none, contexts are independent, as those of the
+two sides of ED are. Sources and assumptions: `audit.statistics.moments`.
+"""
+
+from dataclasses import dataclass, fields
+
+import numpy as np
+import numpy.typing as npt
+
+from audit.statistics.cells import Cells
+from audit.statistics.halfwidth import Part
+from audit.statistics.moments import Moments, compute_moments, compute_task_means, find_common_tasks
+from audit.statistics.scores import Floats
+from audit.statistics.sums import sum_all, sum_groups
+from audit.statistics.weights import find_relative_weights
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EditMoments(Moments):
+    """Both versions as the sides of a difference: `test` is the first, `deploy` the second. Scores lie in [0, 1].
+
+    With paired contexts `covariance` holds the covariance over contexts too, so that MOVER sees the whole of it.
+    """
+
+    paired: bool
+    """Whether the contexts of both versions are the same ones."""
+
+    context_difference: float | None
+    """Context part of the variance of the difference; None where contexts are not paired, not sampled, or only one."""
+
+    def parts(self) -> tuple[Part, ...] | None:
+        """Return the parts of the variance of the difference, or None when one of them cannot be estimated."""
+        # A dataclass with slots is made anew, so that super() without arguments would not find it.
+        parts = Moments.parts(self)
+        if parts is None or not (self.paired and self.random):
+            return parts
+        return (parts[0], Part(variance=self.context_difference or 0.0, df=self.test.contexts - 1))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Edit:
+    """The difference of two versions with what it is made of, so that several can be resampled together."""
+
+    moments: EditMoments
+    differences: Floats
+    """By task code: what the task adds to the difference, such that their mean is the difference; NaN where a version lacks it."""
+
+    shares: Floats
+    """By context code: what a paired context adds to the deviation of the difference; NaN where there is none."""
+
+
+def have_common_contexts(first: Cells, second: Cells) -> bool:
+    """Tell whether any context id stands in both versions."""
+    return bool(np.isin(first.context, second.context).any())
+
+
+def pair_cells(first: Cells, second: Cells) -> tuple[Cells, Cells]:
+    """Return the cells, task and context, that both versions have."""
+    width = int(max(first.context.max(initial=0), second.context.max(initial=0))) + 1
+    keys = [cells.task.astype(np.int64) * width + cells.context for cells in (first, second)]
+    return _keep(first, np.isin(keys[0], keys[1])), _keep(second, np.isin(keys[1], keys[0]))
+
+
+def compute_edit(first: Cells, second: Cells, *, tasks: int, random: bool, binary: bool, weights: Floats | None = None) -> Edit | None:
+    """Return first − second over the tasks that both have; None when they have none in common.
+
+    Cells must have gone through `pair_cells` where the versions share contexts.
+
+    Args:
+        tasks: number of task codes.
+        random: whether contexts are a sample.
+        binary: whether every score of both versions is 0 or 1.
+        weights: of all tasks, by task code; None when all weigh the same.
+    """
+    common = find_common_tasks(first, second, tasks=tasks)
+    if not common.any():
+        return None
+    first, second = _sort(first.keep(common)), _sort(second.keep(common))
+    plain = compute_moments(first, second, common, random=random, binary=binary, weights=weights)
+    relative = find_relative_weights(weights, common)
+    by_code = np.zeros(tasks)
+    by_code[common] = 1.0 if relative is None else relative
+    paired = have_common_contexts(first, second)
+    shares = _share_contexts(first, second, plain.difference, by_code) if paired and random else np.empty(0)
+    differences = np.full(tasks, np.nan)
+    differences[common] = compute_task_means(first, common) - compute_task_means(second, common)
+    if relative is not None:
+        differences = plain.difference + by_code * (differences - plain.difference) * (len(relative) / sum_all(relative))
+    return Edit(moments=_join(plain, shares, paired=paired), differences=differences, shares=shares)
+
+
+def _join(plain: Moments, shares: Floats, *, paired: bool) -> EditMoments:
+    rest = {field.name: getattr(plain, field.name) for field in fields(Moments)}
+    contexts = plain.test.contexts
+    if not len(shares) or contexts < 2 or plain.covariance is None:
+        return EditMoments(**rest, paired=paired, context_difference=None)
+    apart = sum_all(np.nan_to_num(shares) ** 2) * contexts / (contexts - 1)
+    # Var(x − y) = Var x + Var y − 2 Cov(x, y), solved for the covariance.
+    both = (plain.test.context_variance or 0.0) + (plain.deploy.context_variance or 0.0)
+    return EditMoments(**{**rest, "covariance": plain.covariance + (both - apart) / 2}, paired=True, context_difference=apart)
+
+
+def _share_contexts(first: Cells, second: Cells, difference: float, by_code: Floats) -> Floats:
+    """Σ_i w_i a_i (m_ic − m'_ic − Δ)/Σw by context code c, with a_i = 1/(contexts present for the task); NaN where c has no cell."""
+    present = np.bincount(first.task)
+    deviations = by_code[first.task] * (first.mean - second.mean - difference) / present[first.task]
+    size = int(first.context.max()) + 1
+    sums = sum_groups(deviations, first.context, size=size) / sum_all(by_code)
+    return np.where(np.bincount(first.context, minlength=size) > 0, sums, np.nan)
+
+
+def _sort(cells: Cells) -> Cells:
+    return _keep(cells, np.lexsort((cells.context, cells.task)))
+
+
+def _keep(cells: Cells, kept: npt.NDArray[np.bool_] | npt.NDArray[np.intp]) -> Cells:
+    return Cells(task=cells.task[kept], context=cells.context[kept], mean=cells.mean[kept], count=cells.count[kept])

@@ -1,0 +1,127 @@
+"""How often blind raters are right, one by one and together (statistics.md section 3).
+
+Sources: C. J. Clopper & E. S. Pearson, Biometrika 26 (1934) 404–413 (one rater); E. L. Korn & B. I. Graubard, Survey Methodology 24
+(1998) 193–201, with the variances of items and of raters (together); G. Y. Zou & A. Donner, Statistics in Medicine 27 (2008) 1693–1702
+(MOVER, for the mean of two shares). Assumed: items are independent draws from their side; raters are independent of each other
+and, for the pooled accuracy, a sample of those who might have rated.
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from scipy.special import bdtrc, gammaln
+
+from audit.statistics.moments import ENOUGH_CONTEXTS, SideMoments
+from audit.statistics.proportion import Limits, clopper_pearson, side_interval
+from audit.statistics.scores import Floats
+from audit.statistics.sums import sum_all
+
+Flags = npt.NDArray[np.bool_]
+
+ENOUGH_RATERS = ENOUGH_CONTEXTS
+"""With fewer persons the interval for all of them takes Banerjee's form and is wide; with two it says next to nothing."""
+
+_SAME = 1e-7
+"""Relative slack by which two probabilities count as equal, as in R's fisher.test."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pooled:
+    """The accuracy of several raters together."""
+
+    value: float
+    limits: Limits | None
+    """None with one rater, or one item on a side: nothing says how others would differ."""
+
+
+def binomial_p(*, correct: int, trials: int) -> float:
+    """Return the exact two-sided p of *correct* of *trials* against 1/2.
+
+    Raises:
+        ValueError: not 0 ≤ correct ≤ trials, or no trial.
+    """
+    if not 0 <= correct <= trials or trials < 1:
+        raise ValueError(f"correct must lie in [0, trials] and trials be at least 1, got {correct} and {trials}")
+    far = max(correct, trials - correct)
+    # At 1/2 the distribution is symmetric, so both tails are the same.
+    return 1.0 if 2 * far == trials else min(1.0, 2 * float(bdtrc(far - 1, trials, 0.5)))
+
+
+def fisher_p(*, right: tuple[int, int], trials: tuple[int, int]) -> float:
+    """Return Fisher's exact two-sided p that answers and truth are independent, for right answers and trials on either side.
+
+    Exact whatever the numbers of items of both sides and however often the rater says `test`: both margins are fixed.
+    Two-sided as in R: all tables at most as probable as the one found.
+    """
+    said = right[0] + trials[1] - right[1]
+    whole = sum(trials)
+    values = np.arange(max(0, said - trials[1]), min(said, trials[0]) + 1)
+    logs = _log_choose(trials[0], values) + _log_choose(trials[1], said - values) - _log_choose(whole, np.array([said]))
+    chances = np.exp(logs)
+    return min(1.0, math.fsum(chances[chances <= chances[values == right[0]] * (1 + _SAME)].tolist()))
+
+
+def mean_of_shares(*, right: tuple[int, int], trials: tuple[int, int], level: float) -> tuple[float, Limits]:
+    """Return the mean of the shares right on either side with its interval, MOVER from Clopper–Pearson limits; trials are above 0."""
+    shares = [right[side] / trials[side] for side in (0, 1)]
+    limits = [clopper_pearson(successes=right[side], trials=trials[side], level=level) for side in (0, 1)]
+    down = math.hypot(*(share - one.low for share, one in zip(shares, limits, strict=True))) / 2
+    up = math.hypot(*(one.high - share for share, one in zip(shares, limits, strict=True))) / 2
+    value = sum(shares) / 2
+    return value, Limits(low=max(0.0, value - down), high=min(1.0, value + up))
+
+
+def pool_raters(right: Floats, test: Flags, *, level: float) -> Pooled | None:
+    """Return the accuracy of all raters, items and raters crossed; either side weighs half, and each of its items the same.
+
+    None when a side has no answer. Items take the place of tasks, in two strata of fixed size, and raters that of contexts.
+
+    Args:
+        right: [items, raters]: 1 for a right answer, 0 for a wrong one, NaN for none.
+        test: by item, whether it is of the test side.
+        level: nominal coverage, between 0 and 1.
+    """
+    answered = ~np.isnan(right)
+    items, raters = answered.any(axis=1), answered.any(axis=0)
+    right, answered, test = right[items][:, raters], answered[items][:, raters], test[items]
+    sizes = np.array([np.count_nonzero(~test), np.count_nonzero(test)])
+    if not sizes.all():
+        return None
+    weights = 0.5 / sizes[test.astype(int)]
+    shares = np.where(answered, right, 0.0).sum(axis=1) / answered.sum(axis=1)
+    value = sum_all(weights * shares)
+    side = SideMoments(
+        mean=value,
+        tasks=len(right),
+        contexts=right.shape[1],
+        responses=int(np.count_nonzero(answered)),
+        task_variance=_compute_item_variance(shares, test, sizes),
+        context_variance=_compute_rater_variance(right - value, answered, weights),
+    )
+    found = side_interval(side, random=True, banerjee=side.contexts < ENOUGH_RATERS, binary=True, level=level)
+    return Pooled(value=value, limits=None if found is None else found.hull)
+
+
+def _compute_item_variance(shares: Floats, test: Flags, sizes: npt.NDArray[np.int64]) -> float | None:
+    """¼ Σ over sides of s²/n; None with one item on a side."""
+    if sizes.min() < 2:
+        return None
+    spreads = [sum_all((one - sum_all(one) / len(one)) ** 2) for one in (shares[test], shares[~test])]
+    return math.fsum(spread / (int(size) * (int(size) - 1)) for spread, size in zip(spreads, sizes[::-1], strict=True)) / 4
+
+
+def _compute_rater_variance(deviations: Floats, answered: Flags, weights: Floats) -> float | None:
+    """R/(R − 1) Σ_r z_r² with z_r = Σ_i w_i a_i (x_ir − accuracy) and a_i = 1/(raters of the item); None with one rater."""
+    raters = int(answered.shape[1])
+    if raters < 2:
+        return None
+    scaled = np.where(answered, deviations, 0.0) * (weights / answered.sum(axis=1))[:, np.newaxis]
+    sums = [sum_all(scaled[:, rater]) for rater in range(raters)]
+    return math.fsum(one * one for one in sums) * raters / (raters - 1)
+
+
+def _log_choose(n: int, k: npt.NDArray[np.int64]) -> Floats:
+    found: Floats = gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1)
+    return found
