@@ -11,10 +11,12 @@ import numpy as np
 from audit.errors import DesignError
 from audit.panel import for_each_judge
 from audit.sides import Pair, build_pairs, check_contexts, check_range, drop_ablations, find_arm, name_files
+from audit.statistics.bands import build_bootstrap
 from audit.statistics.cells import Cells
 from audit.statistics.design import Remark, Tally, has_equal_cells, looks_nested, remark_design, remark_size
 from audit.statistics.exclusions import exclusion_bounds
 from audit.statistics.intervals import Grounds
+from audit.statistics.layers import ScoredSide
 from audit.statistics.moments import Moments, compute_moments, compute_task_means
 from audit.statistics.normalised import normalise, pooled_deviation
 from audit.statistics.reading import Scale, build_intervals, build_variance
@@ -25,6 +27,7 @@ from audit.statistics.sums import sum_all
 from audit.statistics.weights import find_relative_weights
 from registry.errors import Fault
 from registry.records.estimate import (
+    Bootstrap,
     Counts,
     Estimate,
     EstimateWarning,
@@ -84,6 +87,7 @@ def estimate(
         seed=plan.seed,
         contexts=plan.contexts.value,
         interval=plan.interval.value,
+        replicates=plan.replicates,
         specs=tuple(result for result, _ in results),
         warnings=(
             *_warn_other_rows(table, test, deploy, ablated=ablated),
@@ -134,6 +138,7 @@ def _estimate_spec(pair: Pair, plan: Plan, scale: Scale, *, pointwise: bool) -> 
         p_ed=intervals.p_ed,
         pointwise=_build_pointwise(pair, scale) if pointwise else None,
         variance=build_variance(moments, scale),
+        bootstrap=_resample(pair, moments, plan, scale, ned=ned.value),
         regression=_regress(pair, plan, scale) if plan.random_subset else None,
         sequence=sequence,
     )
@@ -179,6 +184,11 @@ def _regress(pair: Pair, plan: Plan, scale: Scale) -> Regression:
         tasks_replayed=found.tasks_replayed,
         reason=reason,
     )
+
+
+def _resample(pair: Pair, moments: Moments, plan: Plan, scale: Scale, *, ned: float | None) -> Bootstrap | None:
+    sides = ScoredSide(responses=pair.test, cells=pair.test_cells), ScoredSide(responses=pair.deploy, cells=pair.deploy_cells)
+    return build_bootstrap(sides, moments, plan, scale, ned=ned, weights=pair.weights)
 
 
 def _pool(cells: Cells, pair: Pair) -> float:

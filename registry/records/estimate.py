@@ -107,7 +107,7 @@ class Variance(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bands(Record):
-    """Bootstrap bands of one number; None where that cluster is not sampled or there is only one of it."""
+    """Bootstrap bands of one number; None where that cluster is not sampled, there is only one of it, or nothing varies over it."""
 
     task: Range | None
     """Tasks resampled, contexts kept."""
@@ -115,6 +115,8 @@ class Bands(Record):
     """Contexts resampled on each side, tasks kept."""
     two_way: Range | None
     """Both (pigeonhole)."""
+    reason: str | None = None
+    """Why one of them is None; None when none is."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -206,6 +208,10 @@ class SpecEstimate(Record):
     """Given exactly for anytime intervals."""
     judge: str | None = None
     """Who scored, where the table has several judges; the verdict must hold for each."""
+
+
+DEVIATIONS = frozenset({"stopped-early", "tasks-added"})
+"""Codes of the warnings that say that the replay did not keep to its plan."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

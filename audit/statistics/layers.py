@@ -1,0 +1,170 @@
+"""From the responses of two sides to the sums that are resampled, and from replicated sums to replicated statistics.
+
+Scores lie in [0, 1]. Responses of tasks that only one side has are no part of Φ, and are not resampled; in the spread that nED divides
+by they stay as they are, so that all weights 1 give nED itself.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from audit.statistics.cells import Cells, build_cells
+from audit.statistics.exclusions import Side
+from audit.statistics.moments import Moments, find_common_tasks
+from audit.statistics.ordering import Marked, Places, mix, place_units
+from audit.statistics.resampling import Layer, Sums
+from audit.statistics.scores import Floats
+from audit.statistics.sums import sum_groups, sum_many
+from audit.statistics.weights import find_relative_weights
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class ScoredSide:
+    """The responses of one side and the cells that they make."""
+
+    responses: Side
+    cells: Cells
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class SideReading:
+    """How the replicated sums of one side are read. The tables of its layer: z, then those that are not None here, in this order."""
+
+    mean: float
+    """Φ."""
+
+    plain: int | None
+    """Responses a task, where all cells and tasks count alike: then neither a, nor counts, nor Σ(y − Φ) need tables. None: they do."""
+
+    weighted: bool
+    """Whether there is a table of a; where not, it adds up to the weights of the tasks."""
+
+    binary: bool
+    """Whether all scores are 0 or 1: then Σ(y − Φ)² needs no table."""
+
+    outside: tuple[float, float, float]
+    """Number, Σ(y − Φ) and Σ(y − Φ)² of responses that are not resampled."""
+
+    def means(self, sums: Sums) -> Floats:
+        """Return Φ* of each replicate; NaN where no cell was drawn."""
+        whole = sums.tables[:, 1] if self.weighted else sums.weighted
+        drawn = whole > 0
+        return np.where(drawn, self.mean + sums.tables[:, 0] / np.where(drawn, whole, 1.0), np.nan)
+
+    def variances(self, sums: Sums) -> Floats:
+        """Return the variance of single responses (n − 1) of each replicate; NaN where fewer than two were drawn."""
+        rest = list(sums.tables[:, 2 if self.weighted else 1 :].T)
+        count = rest.pop(0) if self.plain is None else self.plain * sums.drawn
+        total = rest.pop(0) if self.plain is None else self.plain * sums.tables[:, 0]
+        square = total * (1 - 2 * self.mean) + count * (self.mean * (1 - self.mean)) if self.binary else rest.pop(0)
+        count, total, square = (part + outside for part, outside in zip((count, total, square), self.outside, strict=True))
+        several = count > 1
+        safe = np.where(several, count, 2.0)
+        return np.where(several, np.maximum(0.0, square - total**2 / safe) / (safe - 1), np.nan)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Resampled:
+    """Two sides ready to be resampled."""
+
+    layers: tuple[Layer, Layer]
+    readings: tuple[SideReading, SideReading]
+    task_weights: Floats
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _Table:
+    """Cells of the common tasks, or their sums by task where contexts are not sampled."""
+
+    task: Places
+    context: Places
+    contexts: int
+    columns: tuple[Floats, ...]
+
+
+def build_layers(sides: tuple[ScoredSide, ScoredSide], moments: Moments, *, weights: Floats | None, random: bool) -> Resampled:
+    """Return what is resampled, tasks and contexts in an order that their scores give.
+
+    Args:
+        sides: test and deployment.
+        moments: of these sides.
+        weights: of the tasks by their codes; None when all weigh the same.
+        random: whether contexts are resampled too.
+    """
+    size = 1 + max(int(side.cells.task.max()) for side in sides)
+    common = find_common_tasks(sides[0].cells, sides[1].cells, tasks=size)
+    relative = find_relative_weights(None if weights is None else weights[:size], common)
+    task_weights = np.ones(int(np.count_nonzero(common))) if relative is None else relative
+    means = moments.test.mean, moments.deploy.mean
+    readings, tables = zip(
+        *(
+            _tabulate(side, common, mean, None if relative is None else task_weights, random=random, binary=moments.binary)
+            for side, mean in zip(sides, means, strict=True)
+        ),
+        strict=True,
+    )
+    marked = [Marked(task=table.task, context=table.context, contexts=table.contexts, mark=_mark(table.columns)) for table in tables]
+    order, contexts = place_units((marked[0], marked[1]), mix(task_weights, task_weights))
+    layers = [
+        Layer(task=order[table.task], context=places[table.context], contexts=table.contexts, tables=table.columns)
+        for table, places in zip(tables, contexts, strict=True)
+    ]
+    placed = np.empty_like(task_weights)
+    placed[order] = task_weights
+    return Resampled(layers=(layers[0], layers[1]), readings=(readings[0], readings[1]), task_weights=placed)
+
+
+def _tabulate(
+    side: ScoredSide, common: npt.NDArray[np.bool_], mean: float, relative: Floats | None, *, random: bool, binary: bool
+) -> tuple[SideReading, _Table]:
+    squares = side.cells.mean if binary else _average_squares(side.responses)
+    sums = side.cells.count * (side.cells.mean - mean)
+    # Rounding may leave a tiny negative number.
+    spread = np.maximum(0.0, side.cells.count * (squares - 2 * mean * side.cells.mean + mean**2))
+    kept = common[side.cells.task]
+    cells = side.cells.keep(common)
+    task = (np.cumsum(common) - 1)[cells.task]
+    labels, context = np.unique(cells.context, return_inverse=True)
+    present = np.bincount(task)
+    share = (1.0 if relative is None else relative[task]) / present[task]
+    alike = relative is None and (cells.count == cells.count[0]).all() and (present == present[0]).all()
+    plain = int(cells.count[0] * present[0]) if alike and (not random or present[0] == len(labels)) else None
+    columns = [share * (cells.mean - mean)]
+    if plain is None:
+        columns += [*([share] if random else []), cells.count.astype(np.float64), sums[kept]]
+    if not binary:
+        columns.append(spread[kept])
+    outside = (float(side.cells.count[~kept].sum()), _sum(sums[~kept]), _sum(spread[~kept]))
+    reading = SideReading(mean=mean, plain=plain, weighted=plain is None and random, binary=binary, outside=outside)
+    if random:
+        return reading, _Table(task=task, context=context, contexts=len(labels), columns=tuple(columns))
+    return reading, _collapse(task, columns, size=len(present))
+
+
+def _collapse(task: Places, columns: list[Floats], *, size: int) -> _Table:
+    """One cell a task."""
+    # sum_groups is for numbers up to 2; a power of two changes no bit.
+    scales = [2.0 ** np.ceil(np.log2(max(1.0, float(np.abs(column).max())))) for column in columns]
+    summed = tuple(scale * sum_groups(column / scale, task, size=size) for scale, column in zip(scales, columns, strict=True))
+    return _Table(task=np.arange(size), context=np.zeros(size, dtype=np.intp), contexts=1, columns=summed)
+
+
+def _average_squares(side: Side) -> Floats:
+    """The mean square in each cell, cells in the order of `Side.cells`."""
+    scored = side.scored()
+    return build_cells(task=scored.task, context=scored.context, score=scored.score**2).mean
+
+
+def _sum(values: Floats) -> float:
+    if not len(values):
+        return 0.0
+    scale = 2.0 ** np.ceil(np.log2(max(1.0, float(np.abs(values).max()))))
+    return float(scale * sum_many(values / scale))
+
+
+def _mark(columns: tuple[Floats, ...]) -> Floats:
+    mark = np.zeros(len(columns[0]))
+    for column in columns:
+        mark = mix(mark, column)
+    return mark
