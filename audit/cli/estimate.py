@@ -34,9 +34,9 @@ from registry.cli.app import App, pass_app
     type=int,
     default=10_000,
     show_default=True,
-    help="Bootstrap replicates; no method uses them yet.",
+    help="Bootstrap replicates; 0 for no bands.",
 )
-@click.option("--seed", type=int, default=0, show_default=True, help="Seed of the bootstrap; no method uses it yet.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Seed of the bootstrap.")
 @click.option("--pointwise", is_flag=True, help="Give ED of every task too.")
 @table_options
 @pass_app

@@ -4,6 +4,7 @@ from typing import Any
 
 from rich.console import Console
 
+from audit.cli.bands_text import print_bands
 from audit.wording import Unit, share
 from registry.cli.output import build_table, show
 from registry.codec.documents import to_document
@@ -66,6 +67,8 @@ def _print_spec(console: Console, spec: SpecEstimate, unit: Unit, *, margin: flo
     if spec.regression is not None:
         _print_regression(console, spec.regression, unit, cuts)
     console.print(show(f"method: {spec.ed.method}"))
+    if spec.bootstrap is not None:
+        print_bands(console, spec.bootstrap, unit)
     _print_pointwise(console, spec, unit)
 
 

@@ -32,7 +32,9 @@ def count_rows(units: int) -> int:
 
 def open_stream(seed: int, block: int) -> np.random.PCG64:
     """Return the generator of one block; streams of different blocks and seeds are independent."""
-    return np.random.PCG64(np.random.SeedSequence(seed, spawn_key=(block,)))
+    # A seed of NumPy's is a natural number, or several.
+    entropy = seed if seed >= 0 else (-seed, 1)
+    return np.random.PCG64(np.random.SeedSequence(entropy, spawn_key=(block,)))
 
 
 def draw_weights(stream: np.random.PCG64, *, rows: int, units: int) -> Floats:
@@ -45,7 +47,8 @@ def draw_weights(stream: np.random.PCG64, *, rows: int, units: int) -> Floats:
 
 def draw_uniforms(stream: np.random.PCG64, *, rows: int, columns: int) -> Floats:
     """Return numbers [rows, columns] between 0 and 1, neither of them included."""
-    return (((stream.random_raw(rows * columns) >> 12) + 0.5) * 2.0**-52).reshape(rows, columns)
+    numbers: Floats = ((stream.random_raw(rows * columns) >> 12) + 0.5) * 2.0**-52
+    return numbers.reshape(rows, columns)
 
 
 def draw_chunks(stream: np.random.PCG64, *, rows: int, units: int) -> Iterator[tuple[slice, Floats]]:
