@@ -155,6 +155,15 @@ def _check_method(table: ScoreTable, pairs: Iterable[Pair], plan: Plan) -> None:
         raise DesignError(Fault(code="weights-anytime", where=f"{name_files(table)}, column weight", found=found, advice=advice))
 
 
+def _count_passed_over(pair: Pair, plan: Plan) -> int:
+    """Tasks that lack any response, scored or excluded, on one side, and stand before the last common task in the plan's order."""
+    begun = [np.isin(np.arange(len(pair.labels)), side.task) for side in (pair.test, pair.deploy)]
+    seen = np.flatnonzero(begun[0] | begun[1])
+    order = seen[order_tasks([pair.labels[code] for code in seen.tolist()], seed=plan.seed)]
+    last = int(np.flatnonzero(pair.common[order])[-1])
+    return int(np.count_nonzero(~(begun[0] & begun[1])[order[:last]]))
+
+
 def _build_sequence(pair: Pair, plan: Plan) -> Sequence:
     """Walk over the common tasks in the plan's order."""
     test, deploy = compute_task_means(pair.test_cells, pair.common), compute_task_means(pair.deploy_cells, pair.common)
@@ -247,6 +256,13 @@ def _remark_spec(pair: Pair, plan: Plan, result: SpecEstimate) -> Iterator[Remar
     if plan.contexts is ContextDesign.RANDOM and (looks_nested(pair.test_cells) or looks_nested(pair.deploy_cells)):
         message = "No two tasks share a context on one of the sides: the design looks nested, and random contexts are declared."
         yield Remark(code="looks-nested", message=message)
+    passed = _count_passed_over(pair, plan) if plan.interval is IntervalMethod.ANYTIME else 0
+    if passed:
+        message = (
+            f"In the plan's order (seed {plan.seed}) {passed} tasks without any response on one of the sides come before tasks that "
+            "have both: anytime intervals hold for tasks taken in that order, which caveat audit order prints."
+        )
+        yield Remark(code="order-not-followed", message=message)
     if result.pooled_ed is not None and result.pooled_ed * result.ed.value < 0:
         message = (
             f"Cells are unequal, and the pooled ED over responses ({result.pooled_ed:.4g}) "

@@ -1,6 +1,6 @@
 """Score tables made in memory, for tests."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
@@ -18,8 +18,16 @@ def label(texts: Sequence[str | None]) -> Labelled:
     return Labelled(codes=np.array(codes, dtype=np.int32), labels=labels)
 
 
-def build_table(rows: Iterable[Row], *, specs: Sequence[str | None] | None = None, low: float = 0.0, high: float = 1.0) -> ScoreTable:
-    """A table of rows; `specs` names the specification of each."""
+def build_table(
+    rows: Iterable[Row],
+    *,
+    specs: Sequence[str | None] | None = None,
+    low: float = 0.0,
+    high: float = 1.0,
+    weights: Mapping[str, str] | None = None,
+    cues: Sequence[str | None] | None = None,
+) -> ScoreTable:
+    """A table of rows; `specs` and `cues` name the specification and the removed cue of each, `weights` the weight of each task."""
     listed = list(rows)
     scores = [row[4] for row in listed]
     return ScoreTable(
@@ -33,6 +41,8 @@ def build_table(rows: Iterable[Row], *, specs: Sequence[str | None] | None = Non
         low=low,
         high=high,
         files=(TableFile(name="scores.csv", sha256="0" * 64, rows=len(listed)),),
+        weight=None if weights is None else label([weights.get(row[0]) for row in listed]),
+        cue_removed=None if cues is None else label(cues),
     )
 
 
@@ -45,7 +55,17 @@ def list_rows(test: Floats, deploy: Floats) -> list[Row]:
     return rows
 
 
-def build_crossed(test: Floats, deploy: Floats, *, low: float = 0.0, high: float = 1.0) -> ScoreTable:
-    """A table in which every task meets every context; arrays are [task, context, sample] or [task, context]."""
+def build_crossed(
+    test: Floats, deploy: Floats, *, low: float = 0.0, high: float = 1.0, weights: Sequence[object] | None = None
+) -> ScoreTable:
+    """A table in which every task meets every context; arrays are [task, context, sample] or [task, context], `weights` by task."""
     blocks = [block[:, :, np.newaxis] if block.ndim == 2 else block for block in (test, deploy)]
-    return build_table(list_rows(blocks[0], blocks[1]), low=low, high=high)
+    named = None if weights is None else {f"t{task:05d}": str(weight) for task, weight in enumerate(weights)}
+    return build_table(list_rows(blocks[0], blocks[1]), low=low, high=high, weights=named)
+
+
+def build_nested(test: Floats, deploy: Floats) -> ScoreTable:
+    """A table in which every task has contexts of its own; arrays as in `build_crossed`."""
+    blocks = [block[:, :, np.newaxis] if block.ndim == 2 else block for block in (test, deploy)]
+    rows = list_rows(blocks[0], blocks[1])
+    return build_table((task, arm, f"{task}-{arm}-{context}", sample, score) for task, arm, context, sample, score in rows)
