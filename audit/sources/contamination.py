@@ -206,7 +206,7 @@ class _Reader:
     def _read_skill(self, place: Place, path: Path, facts: Facts) -> Skill:
         name = place.text("skill_name")
         texts = self._read_generations(path.parent.parent / "generations" / path.name)
-        if texts is None:
+        if texts is None and path.parent.parent == self.folder:
             self._note("no-generations", place.where, "its texts are not there: nobody can say how long the responses are")
         tasks: dict[str, Task] = {}
         responses: list[Response] = []

@@ -4,7 +4,7 @@ import difflib
 import hashlib
 import math
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeVar
 
@@ -128,7 +128,8 @@ def open_json(path: Path, *, name: str, faults: FaultList, files: dict[str, str]
         document = _parse_object(text, name)
     except InputError as error:
         for fault in error.faults:
-            faults.add(fault)
+            # These files are JSON alone; what is broken enough may look like YAML to the parser of both.
+            faults.add(replace(fault, code="not-json") if fault.code == "not-yaml" else fault)
         return None
     files[name] = hashlib.sha256(text.encode()).hexdigest()
     return Place(value=document, where=name, faults=faults)

@@ -1,0 +1,39 @@
+"""`caveat contamination`: a skill-contamination study read again."""
+
+from pathlib import Path
+
+import click
+
+from registry.cli.app import App, pass_app
+
+
+@click.command()
+@click.argument("folder", metavar="DIR", type=click.Path(exists=True, file_okay=False, path_type=Path))
+@click.option("-o", "--output", type=click.Path(file_okay=False, path_type=Path), help="Write results.json, two tables and a page here.")
+@click.option("--skill", "names", metavar="NAME", multiple=True, help="Only this skill; may be given several times.")
+@click.option("--level", type=float, default=0.95, show_default=True, help="Nominal coverage of the intervals.")
+@click.option("--margin", type=float, default=0.2, show_default=True, help="Materiality margin δ in points of the composite (1 to 5).")
+@pass_app
+def contamination(app: App, /, *, folder: Path, output: Path | None, names: tuple[str, ...], level: float, margin: float) -> None:
+    """Read a skill-contamination run again: contrasts with intervals by task, beside what was published.
+
+    DIR holds scores/, and generations/, tasks/, skills.json, behavioral-eval.json and history/ where they exist. Arms: A baseline,
+    B with the skill, C the skill without its references, D the skill in a realistic context. Published figures are recomputed as
+    they were made, and each is set beside what the data can say: by task, after Holm, with intervals.
+    """
+    from audit.cli.contamination_files import write_results
+    from audit.cli.contamination_text import print_study, summarise_study
+    from audit.contamination.study import build_study
+    from audit.contamination.tables import build_settings
+    from audit.sources.contamination import read_recording
+    from registry.cli.progress import track
+
+    settings = build_settings(level=level, margin=margin)
+    with track(app, "reading", total=1) as progress:
+        recording = read_recording(folder)
+        progress(1)
+    study = build_study(recording, settings, names=names)
+    if output is not None:
+        for path in write_results(study, recording, output):
+            app.say(f"written: {path}")
+    app.report(summarise_study(study), lambda console: print_study(console, study))

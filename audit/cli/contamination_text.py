@@ -1,0 +1,159 @@
+"""How a skill-contamination study looks in a terminal and as JSON."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from rich.console import Console
+
+from audit.wording import Unit, share
+from registry.cli.output import build_table, show
+from registry.codec.documents import to_document
+from registry.records.contamination import Aggregate, ContaminationStudy, Effect, Inventory, SkillContrasts
+from registry.report.numbers import format_range, format_signed
+
+_COLUMNS = ("", "published", "p then", "ours", "interval", "p by task", "Holm")
+_NUMBERS = (
+    "published",
+    "p then",
+    "ours",
+    "interval",
+    "p by task",
+    "p by skill",
+    "Holm",
+    "skills",
+    "responses",
+    "no score",
+    "cut for the judge",
+)
+_NAMES = {"kept": "Means over the {n} skills that the study kept, by skill", "all": "Means over all {n} skills, by skill"}
+
+
+def summarise_study(study: ContaminationStudy) -> dict[str, Any]:
+    """Return the study as the document `caveat/contamination/1`, its schema first."""
+    document = to_document(study)
+    return {"schema": document.pop("schema"), **document}
+
+
+def print_study(console: Console, study: ContaminationStudy) -> None:
+    """Print what was read, the contrasts, what changes, and what to keep in mind."""
+    _print_inventory(console, study.inventory)
+    margin = Unit(low=study.range[0], high=study.range[1]).given_difference(study.margin)
+    console.print(f"intervals at {share(study.level)}, margin ±{margin}, scores from 1 to 5; conditional on these conditions")
+    for aggregate in study.aggregates:
+        _print_aggregate(console, aggregate)
+    console.print("\nThe skill against the baseline (B−A), by task", style="bold")
+    console.print(build_table(_COLUMNS, [_list_cells(one, "B−A") for one in study.skills], numbers=_NUMBERS))
+    if any(one.left_out for one in study.skills):
+        console.print("* left out of the aggregates by the study; not in the family of Holm's rule")
+    _print_changes(console, study)
+    _print_states(console, study)
+    if study.compatibility is not None:
+        found = study.compatibility
+        console.print(f"\n{found.reproduced:,} of {found.compared:,} published figures are reproduced to their last digit", style="bold")
+        for one in found.differ[:10]:
+            console.print(show(f"  {one.path}: published {one.published:g}, found {one.recomputed}"))
+    for note in study.inventory.notes:
+        console.print(show(f"note: {note.kind}: {note.where}: {note.message}"))
+    for warning in study.warnings:
+        console.print(f"warning: {warning}")
+
+
+def _print_inventory(console: Console, inventory: Inventory) -> None:
+    made = f" by {', '.join(inventory.generators)}" if inventory.generators else ""
+    judged = f", judged by {', '.join(inventory.judges)}" if inventory.judges else ""
+    console.print(
+        show(f"{inventory.skills} skills, {inventory.tasks} tasks, {inventory.responses:,} responses{made}{judged}"), style="bold"
+    )
+    rows = [
+        (f"{one.arm} {one.condition}", str(one.skills), str(one.responses), str(one.excluded), write_count(one.beyond_judge))
+        for one in inventory.arms
+    ]
+    console.print(build_table(("arm", "skills", "responses", "no score", "cut for the judge"), rows, numbers=_NUMBERS))
+
+
+def _print_aggregate(console: Console, aggregate: Aggregate) -> None:
+    console.print("\n" + _NAMES[aggregate.name].format(n=aggregate.skills), style="bold")
+    columns = ("", "published", "ours", "interval", "p by skill", "skills")
+    rows = [
+        (
+            one.name,
+            write_published(one.published.delta if one.published else None),
+            write_points(one.measure.value),
+            write_interval(one),
+            write_p(one.paired_t.p),
+            str(one.units),
+        )
+        for one in aggregate.effects
+    ]
+    console.print(build_table(columns, rows, numbers=_NUMBERS))
+
+
+def _list_cells(skill: SkillContrasts, name: str) -> Sequence[str]:
+    label = f"{skill.skill} *" if skill.left_out else skill.skill
+    effect = next((one for one in skill.effects if one.name == name), None)
+    if effect is None:
+        return (label, "", "", "no such contrast", "", "", "")
+    printed = effect.published
+    return (
+        label,
+        write_published(printed.delta if printed else None),
+        write_p(printed.t_p if printed else None),
+        write_points(effect.measure.value),
+        write_interval(effect),
+        write_p(effect.paired_t.p),
+        write_p(effect.p_holm),
+    )
+
+
+def _print_changes(console: Console, study: ContaminationStudy) -> None:
+    if not study.changes:
+        return
+    console.print("\nWhat changes", style="bold")
+    for one in study.changes:
+        console.print(show(f"{one.about}\n  published: {one.published}\n  here:      {one.ours}\n  why:       {one.why}"))
+
+
+def _print_states(console: Console, study: ContaminationStudy) -> None:
+    if not study.states:
+        return
+    console.print("\nEarlier states on record", style="bold")
+    rows = [
+        (
+            f"{one.skill} ({one.state})",
+            one.scored_at[:10],
+            write_count(one.texts_changed),
+            str(one.scores_changed),
+            str(one.compared),
+            *(f"{write_points(then)} → {write_points(now)}" for then, now in one.deltas.values()),
+        )
+        for one in study.states
+    ]
+    console.print(build_table(("skill", "scored", "texts changed", "scores changed", "of", "B−A", "D−A"), rows, numbers=("of",)))
+
+
+def write_published(value: float | None) -> str:
+    """Return a printed figure, a dash without one."""
+    return "–" if value is None else format_signed(value)
+
+
+def write_points(value: float | None) -> str:
+    """Return a difference, never rounded to 0 unless it is 0; a dash without one."""
+    return "–" if value is None else format_signed(value)
+
+
+def write_interval(effect: Effect) -> str:
+    """Return the interval, or `none`."""
+    measure = effect.measure
+    return "none" if measure.low is None or measure.high is None else format_range(measure.low, measure.high, signed=True)
+
+
+def write_p(p: float | None) -> str:
+    """Return a p-value, never as 0; a dash without one."""
+    if p is None:
+        return "–"
+    return "< 0.001" if p < 0.001 else f"{p:.3f}"
+
+
+def write_count(count: int | None) -> str:
+    """Return a count; `unknown` where nothing says it."""
+    return "unknown" if count is None else f"{count:,}"
