@@ -15,7 +15,7 @@ from audit.statistics.design import Remark
 from registry.codec.canonical import canonical_bytes
 from registry.codec.documents import to_document
 from registry.errors import Fault
-from registry.records.rating import KeyItem, RatingKey, RatingSheet, Sample, SheetItem, Side
+from registry.records.rating import KeyItem, RatingKey, RatingSheet, Sample, SheetItem, Side, tag_key
 
 _LETTERS = "BCDFGHJKLMNPQRSTVWXZ"
 """No vowels and no digits: a name of them is never a word, a number or a date to a spreadsheet."""
@@ -71,7 +71,7 @@ def draw_sheets(
         raters=tuple(sorted(raters)),
         items=tuple(_build_item(name, sample) for name, sample in found),
     )
-    tag = tag_key(key)
+    tag = tag_key(digest_key(key))
     sheets = tuple(_build_sheet(rater, tag, found, rng) for rater in key.raters)
     return Drawn(key=key, sheets=sheets, remarks=tuple(_remark(known, chosen, items, arms)))
 
@@ -79,11 +79,6 @@ def draw_sheets(
 def digest_key(key: RatingKey) -> str:
     """Return the SHA-256 of the canonical document of *key*, which is what its file holds; hexadecimal."""
     return hashlib.sha256(canonical_bytes(to_document(key))).hexdigest()
-
-
-def tag_key(key: RatingKey) -> str:
-    """Return what stands on the sheets in place of the key: `key-` and the first 16 digits of its digest."""
-    return f"key-{digest_key(key)[:16]}"
 
 
 def _digest(text: str) -> str:

@@ -26,9 +26,8 @@ def print_ablation(console: Console, found: Ablation) -> None:
     """Print ED, one line for each cue, the forest of their intervals, what is relevant, then the warnings."""
     unit = Unit(low=found.range[0], high=found.range[1])
     margin = unit.given_difference(found.margin)
-    console.print(
-        f"intervals at {share(found.level)}, margin ±{margin}, contexts {found.contexts}, Holm over {found.family} {'cue' if found.family == 1 else 'cues'}"
-    )
+    cues = "1 cue" if found.family == 1 else f"{found.family} cues"
+    console.print(f"intervals at {share(found.level)}, margin ±{margin}, contexts {found.contexts}, Holm over {cues}")
     console.print(show(f"ED of the contexts as they are, against {found.spec}: {_describe(found.ed, unit)}\n"))
     rows = [_describe_change(one, unit) for one in found.changes]
     console.print(build_table(("cue", "arm", "tasks", "before", "after", "ΔED", "p (Holm)", "finding"), rows, numbers=_NUMBERS))

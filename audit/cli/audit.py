@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 import click
 
 from registry.cli.app import App, as_of_option, pass_app
+from registry.cli.main import LazyGroup
 from registry.cli.parameters import AUDIT, CLAIM
 from registry.errors import Fault, InputError
 from registry.records.identifier import Identifier
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
 
-@click.group()
+@click.group(cls=LazyGroup, entry_points="caveat.commands.audit")
 def audit() -> None:
     """Audits: plan, lock, import scores or reported evidence, read the outcome."""
 

@@ -68,6 +68,11 @@ class RatingKey(Record):
     """In the order of their names, which is random."""
 
 
+def tag_key(digest: str) -> str:
+    """Return what stands on sheets and answers for the key with this SHA-256: enough to know it by, and nothing to read in it."""
+    return f"key-{digest[:16]}"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SheetItem(Record):
     """One item as a rater sees it."""
@@ -82,7 +87,7 @@ class RatingSheet(Record):
 
     rater: str
     key: str
-    """The first 16 digits of the SHA-256 of the key file, which ties answers to it and tells nothing."""
+    """What `tag_key` makes of the key file's digest."""
     items: tuple[SheetItem, ...]
 
 

@@ -1,0 +1,79 @@
+"""`caveat audit rate`: can blind raters tell a test from deployment?"""
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from registry.cli.app import App, pass_app
+from registry.cli.parameters import AUDIT
+from registry.records.identifier import Identifier
+
+_FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+_FOLDER = click.Path(file_okay=False, path_type=Path)
+
+
+@click.group()
+def rate() -> None:
+    """The naturalness audit: blinded sheets out, answers in."""
+
+
+@rate.command()
+@click.argument("samples", metavar="SAMPLES...", nargs=-1, required=True, type=_FILE)
+@click.option("--raters", metavar="NAME,NAME...", required=True, help="Who rates, persons and models.")
+@click.option("-o", "--output", "folder", metavar="DIR", required=True, type=_FOLDER, help="A new folder for key and sheets.")
+@click.option("--items", type=int, help="Items in all, half of each side; default: as many as the smaller side has, twice.")
+@click.option("--seed", type=click.IntRange(min=0), help="Seed of draw and shuffles; default: a random one, kept in the key.")
+@click.option("--test", metavar="ARM", default="test", show_default=True, help="The test-like arm.")
+@click.option("--deploy", metavar="ARM", default="deploy", show_default=True, help="The deployment-continuous arm.")
+@pass_app
+def sheet(app: App, /, *, samples: tuple[Path, ...], raters: str, folder: Path, **options: Any) -> None:
+    """Write a blinded, shuffled sheet for each rater, and the key that they must not see.
+
+    SAMPLES are CSV or JSONL with the columns arm and text (a prompt or transcript), optional task_id and context_id. Each rater gets
+    the folder with their name: sheet.html to fill in offline, sheet.csv for a spreadsheet, instructions.txt.
+    """
+    import secrets
+
+    from audit.blinding import digest_key, draw_sheets
+    from audit.cli.rate_sheets import write_sheets
+    from audit.cli.rate_text import print_sheets, summarise_sheets
+    from audit.sources.ratings import read_samples
+
+    found = read_samples(samples, test=options["test"], deploy=options["deploy"])
+    names = [name.strip() for name in raters.split(",")]
+    seed = secrets.randbits(48) if options["seed"] is None else options["seed"]
+    drawn = draw_sheets(found, names, items=options["items"], seed=seed, arms=(options["test"], options["deploy"]))
+    write_sheets(folder, drawn.key, drawn.sheets)
+    digest = digest_key(drawn.key)
+    app.report(summarise_sheets(drawn, folder, digest), lambda console: print_sheets(console, drawn, folder, digest))
+
+
+@rate.command()
+@click.argument("key", type=_FILE)
+@click.argument("sheets", metavar="ANSWERS...", nargs=-1, required=True, type=_FILE)
+@click.option("--model-rater", "models", metavar="NAME", multiple=True, help="A rater that is a model; shown apart. May be repeated.")
+@click.option("--level", type=float, default=0.95, show_default=True, help="Nominal coverage of the intervals.")
+@click.option("--audit", "audit", type=AUDIT, metavar="AUD-…", help="Record the result as a finding of this audit.")
+@pass_app
+def answers(app: App, /, *, key: Path, sheets: tuple[Path, ...], models: tuple[str, ...], level: float, audit: Identifier | None) -> None:
+    """Read the answer sheets (CSV or JSON) against KEY, and say whether raters can tell the sides apart.
+
+    Each rater gets an exact interval and an exact test against chance. Persons together: raters and items crossed, both counted as
+    samples. Items left undecided count for nobody.
+    """
+    from audit.blinding import digest_key
+    from audit.cli.rate_sheets import read_key
+    from audit.cli.rate_text import print_naturalness, summarise_naturalness
+    from audit.cli.record import record_finding
+    from audit.naturalness import assess
+    from audit.sources.ratings import read_answers
+    from registry.cli.parameters import refusing
+
+    with refusing("--level"):
+        if not 0.5 <= level < 1:
+            raise ValueError(f"level must lie in [0.5, 1), got {level}")
+    truth = read_key(key)
+    found = assess(truth, read_answers(sheets), digest=digest_key(truth), models=frozenset(models), level=level)
+    record_finding(app, audit, found, source=", ".join(path.name for path in (key, *sheets)))
+    app.report(summarise_naturalness(found), lambda console: print_naturalness(console, found))

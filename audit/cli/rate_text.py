@@ -1,0 +1,113 @@
+"""How a naturalness audit looks in a terminal and as JSON."""
+
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+
+from audit.blinding import Drawn
+from audit.wording import Unit, share
+from registry.cli.output import build_table, show
+from registry.codec.documents import to_document
+from registry.records.measure import Measure
+from registry.records.naturalness import Naturalness, RaterResult
+from registry.records.rating import Side
+
+_SHARE = Unit(low=0.0, high=1.0)
+_NUMBERS = ("decided", "undecided", "right", "said test", "p")
+
+
+def summarise_sheets(drawn: Drawn, folder: Path, digest: str) -> dict[str, Any]:
+    """Return what was written as the document `caveat/rating-sheets/1`; the key itself stays in its file."""
+    return {
+        "schema": "caveat/rating-sheets/1",
+        "folder": str(folder),
+        "key": digest,
+        "seed": drawn.key.seed,
+        "raters": list(drawn.key.raters),
+        "items_test": _count(drawn, Side.TEST),
+        "items_deploy": _count(drawn, Side.DEPLOY),
+        "warnings": [f"{one.code}: {one.message}" for one in drawn.remarks],
+    }
+
+
+def print_sheets(console: Console, drawn: Drawn, folder: Path, digest: str) -> None:
+    """Print what was drawn and what to do with it."""
+    test, deploy = _count(drawn, Side.TEST), _count(drawn, Side.DEPLOY)
+    console.print(
+        f"{test} items of the test side, of {drawn.key.drawn_from_test}; {deploy} of deployment, of {drawn.key.drawn_from_deploy}"
+    )
+    console.print(show(f"sheets: {', '.join(f'{folder}/{name}/' for name in drawn.key.raters)}"))
+    console.print(show(f"key, not for raters: {folder}/key.json, SHA-256 {digest}"))
+    for one in drawn.remarks:
+        console.print(show(f"warning: {one.code}: {one.message}"))
+    console.print(show(f"Next: give each rater the folder with their name, then: caveat audit rate answers {folder}/key.json ANSWERS..."))
+
+
+def _count(drawn: Drawn, side: Side) -> int:
+    return sum(item.side is side for item in drawn.key.items)
+
+
+def summarise_naturalness(found: Naturalness) -> dict[str, Any]:
+    """Return the result as the document `caveat/naturalness/1`, its schema first."""
+    document = to_document(found)
+    return {"schema": document.pop("schema"), **document}
+
+
+def print_naturalness(console: Console, found: Naturalness) -> None:
+    """Print the answer, one line for each rater, the agreement, the cues, then the warnings."""
+    console.print(_say_answer(found), style="bold")
+    what = "balanced accuracy" if found.balanced else "accuracy"
+    console.print(show(f"{what} of persons together, where chance is 50 %: {_describe(found.accuracy)}"))
+    console.print(f"{found.items_test} items of the test side and {found.items_deploy} of deployment, intervals at {share(found.level)}\n")
+    columns = ("rater", "", "decided", "undecided", "right", "said test", "accuracy", "balanced accuracy", "p")
+    console.print(build_table(columns, [_describe_rater(one) for one in found.raters], numbers=_NUMBERS))
+    for method in dict.fromkeys(one.against_chance.method for one in found.raters):
+        console.print(f"p: {method}")
+    console.print()
+    for agreement in found.agreement:
+        value = _describe_plain(agreement.measure)
+        console.print(
+            show(f"{agreement.statistic}: {value} ({agreement.raters} persons, {agreement.items} items that two or more decided on)")
+        )
+    if found.cues:
+        console.print(show(f"cues named by persons: {', '.join(f'{note.cue} {note.count}' for note in found.cues)}"))
+    for warning in found.warnings:
+        console.print(show(f"warning: {warning}"))
+
+
+def _say_answer(found: Naturalness) -> str:
+    if found.distinguishable is None:
+        return "Whether raters can tell the sides apart cannot be said."
+    if found.distinguishable:
+        return "Raters can tell the test side from deployment."
+    return "Raters are not shown to tell the test side from deployment; the interval says how well they still might."
+
+
+def _describe(measure: Measure) -> str:
+    if measure.value is None:
+        return f"none. {measure.reason}"
+    if measure.low is None or measure.high is None:
+        return f"{_SHARE.score(measure.value, 0.5)}. {measure.reason}"
+    return f"{_SHARE.score(measure.value, 0.5)}, {_SHARE.scores(measure.low, measure.high, 0.5)}"
+
+
+def _describe_short(measure: Measure) -> str:
+    if measure.value is None or measure.low is None or measure.high is None:
+        return "–"
+    low = _SHARE.score(measure.low, 0.5).removesuffix(" %")
+    return f"{_SHARE.score(measure.value, 0.5)} ({low}–{_SHARE.score(measure.high, 0.5).removesuffix(' %')})"
+
+
+def _describe_plain(measure: Measure) -> str:
+    if measure.value is None or measure.low is None or measure.high is None:
+        value = "none" if measure.value is None else f"{measure.value:.3f}".replace("-", "−")
+        return f"{value}. {measure.reason}"
+    return f"{measure.value:.3f}, {measure.low:.3f} to {measure.high:.3f}".replace("-", "−")
+
+
+def _describe_rater(one: RaterResult) -> tuple[str, ...]:
+    p = one.against_chance.p
+    written = "–" if p is None else "< 0.001" if p < 0.001 else f"{p:.3f}"
+    counts = (str(one.rated), str(one.unrated), str(one.correct), str(one.said_test))
+    return one.rater, one.kind.value, *counts, _describe_short(one.accuracy), _describe_short(one.balanced_accuracy), written
