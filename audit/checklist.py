@@ -8,15 +8,13 @@ from audit.wording import Unit, join
 from registry.records.case import Case, Infeasible
 from registry.records.claim import Form
 from registry.records.classification import ChecklistItem, ItemStatus
-from registry.records.estimate import Estimate
+from registry.records.estimate import DEVIATIONS, Estimate
 from registry.records.evidence import Access, Layer
 from registry.records.finding import FindingBody
 from registry.records.plan import Lock
 from registry.records.trial import Provenance
 
 _NO_REPLAY = "no replay was made"
-_DEVIATIONS = ("stopped-early", "tasks-added")
-"""Warnings of an estimate that say that the plan was not followed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -207,7 +205,7 @@ def _owner(known: _Known) -> Answer:
 
 def _describe_sizes(estimate: Estimate) -> str:
     """A replay that did not keep to its planned size is said before its sizes."""
-    deviations = [f"DEVIATION FROM THE PLAN: {one.message}." for one in estimate.warnings if one.code in _DEVIATIONS]
+    deviations = [f"✗ {one.message}" for one in estimate.warnings if one.code in DEVIATIONS]
     sizes = "; ".join(
         f"{one.spec}: {one.n.tasks} tasks, {one.n.contexts_test} and {one.n.contexts_deploy} contexts, "
         f"{one.n.responses_test} and {one.n.responses_deploy} responses"

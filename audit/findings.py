@@ -5,8 +5,8 @@ from collections.abc import Iterable
 from audit.wording import Unit, join, share
 from registry.errors import ConflictError, Fault
 from registry.records.ablation import Ablation
-from registry.records.dossier import AuditFile, Recorded
-from registry.records.finding import Finding, FindingBody
+from registry.records.dossier import AuditFile
+from registry.records.finding import FindingBody, find_invariance
 from registry.records.judge import Corrected, JudgeReport
 from registry.records.measure import Measure
 from registry.records.naturalness import Naturalness
@@ -20,30 +20,21 @@ def settle_invariance(file: AuditFile) -> bool | None:
     Raises:
         ConflictError: the audit file declares what a recorded check contradicts.
     """
-    reports = [one for one in file.findings if isinstance(one.payload.body, JudgeReport)]
-    checked = next((one for one in reports if _invariant(one) is False), None) or next((one for one in reports if _invariant(one)), None)
     declared = file.audit.payload.scoring.invariant
-    if checked is None:
-        return declared
-    found = _invariant(checked)
-    if declared is not None and declared is not found:
-        raise ConflictError(_contradiction(file.audit.payload.audit, checked, declared=declared))
-    return found
+    found = find_invariance(one.payload.body for one in file.findings)
+    if declared is not None and found is not None and declared is not found:
+        raise ConflictError(_contradiction(file, declared=declared))
+    return declared if found is None else found
 
 
-def _invariant(finding: Recorded[Finding]) -> bool | None:
-    body = finding.payload.body
-    return body.invariant if isinstance(body, JudgeReport) else None
-
-
-def _contradiction(audit: str, finding: Recorded[Finding], *, declared: bool) -> Fault:
-    said = f"its audit file declares scoring.invariant: {'true' if declared else 'false'}"
-    found = "a check failed" if declared else "every check that decides was passed"
-    notes = describe_invariance([finding.payload.body], passed=not declared)
+def _contradiction(file: AuditFile, *, declared: bool) -> Fault:
+    contradicting = [one for one in file.findings if find_invariance([one.payload.body]) is (not declared)]
+    notes = describe_invariance([one.payload.body for one in contradicting], passed=not declared)
     return Fault(
         code="invariance-contradicted",
-        where=audit,
-        found=f"{said}; in the judge's report of entry {finding.entry.seq} {found}: {notes}",
+        where=file.audit.payload.audit,
+        found=f"its audit file declares scoring.invariant: {'true' if declared else 'false'}; in the judge's report of entry "
+        f"{contradicting[0].entry.seq} {'a check failed' if declared else 'every check that decides was passed'}: {notes}",
         advice="open another audit whose file leaves scoring.invariant out, and record the report there; then the check speaks",
     )
 

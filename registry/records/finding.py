@@ -1,5 +1,6 @@
 """What a module of the protocol found, brought into an audit before its outcome."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -24,6 +25,15 @@ _KINDS: dict[type[FindingBody], FindingKind] = {
     Ablation: FindingKind.ABLATION,
     JudgeReport: FindingKind.JUDGE,
 }
+
+
+def find_invariance(bodies: Iterable[FindingBody]) -> bool | None:
+    """Return whether the scorer is invariant, as judges' reports among *bodies* found it; None without a check that decides.
+
+    One failure outweighs any number of checks that were passed.
+    """
+    outcomes = {one.invariant for one in bodies if isinstance(one, JudgeReport)} - {None}
+    return None if not outcomes else False not in outcomes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,6 +16,7 @@ from registry.records.classification import ClaimClass, Mode, Standing
 from registry.records.dossier import ContestationFile, Recorded
 from registry.records.estimate import Estimate, SpecEstimate
 from registry.records.evidence import Access, Layer
+from registry.records.finding import Finding, find_invariance
 from registry.records.plan import Lock
 from registry.records.record import Record
 from registry.records.restriction import Restriction
@@ -139,6 +140,13 @@ class AuditPart(Record):
     """The result the outcome rests on; None for a retrospective audit."""
     outcome: Recorded[Restriction] | None
     """None while the audit is open."""
+    findings: tuple[Recorded[Finding], ...] = ()
+    """What the modules of the protocol found, in log order."""
+
+    @property
+    def checked_invariance(self) -> bool | None:
+        """Whether the scorer is invariant, as checks on record found it; None without one that decides."""
+        return find_invariance(one.payload.body for one in self.findings)
 
     @property
     def origin(self) -> Provenance | None:
@@ -218,6 +226,8 @@ class Supplement(Record):
     events: tuple[Recorded[ClaimEvent], ...]
     relations: tuple[Recorded[ClaimRelation], ...]
     other_audits: tuple[AuditSummary, ...]
+    other_findings: tuple[Recorded[Finding], ...] = ()
+    """What modules found in other audits of the same revision, in log order."""
 
     def __post_init__(self) -> None:
         if tuple(part.layer for part in self.layers) != tuple(Layer):

@@ -168,7 +168,7 @@ def _result(said: Result, here: tuple[int, int], place: Place) -> Iterator[Row]:
     yield "result", (*here, said.audit, lock, said.run)
     for position, one in enumerate(said.estimate.specs):
         ed = (one.ed.value, one.ed.low, one.ed.high)
-        yield "estimate", (*here, position, one.spec, *ed, one.n.tasks, place.corpus)
+        yield "estimate", (*here, position, one.spec, one.judge or "", *ed, one.n.tasks, place.corpus)
 
 
 def _evidence(said: EvidenceStatement, here: tuple[int, int], _place: Place) -> Iterator[Row]:

@@ -270,7 +270,7 @@ result = new_table(
 estimate = new_table(
     "estimate",
     whole_column("position"),
-    text_column("spec"),
+    *text_columns("spec judge"),
     real_column("ed", null=False),
     real_column("low"),
     real_column("high"),
@@ -279,7 +279,7 @@ estimate = new_table(
     CheckConstraint("(low IS NULL) = (high IS NULL)", name="interval_whole"),
     CheckConstraint("low <= ed AND ed <= high", name="ed_in_interval"),
     CheckConstraint("replayed <= corpus", name="replayed_of_corpus"),
-    UniqueConstraint("log", "seq", "spec"),
+    UniqueConstraint("log", "seq", "spec", "judge"),
     refers("seq", "result", "seq"),
     key="log seq position",
 )

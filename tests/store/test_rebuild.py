@@ -1,6 +1,7 @@
 """The log replayed gives the same registry, and a registry that was tampered with is found out."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 from sqlalchemy import select
@@ -39,7 +40,8 @@ def said(ledger: Ledger) -> Ledger:
         audit = make.add_audit(writer, f"{reserved}@1")
         locked = writer.append(make.lock(audit, f"{reserved}@1"))
         run = writer.append(make.run(audit, locked.at))
-        result = writer.append(make.result(audit, run.seq))
+        two = [replace(make.estimate().specs[0], judge=judge) for judge in ("one", "other")]
+        result = writer.append(make.result(audit, run.seq, specs=tuple(two)))
         writer.append_many([make.finding(audit, f"{reserved}@1", body) for body in (findings.naturalness(), findings.ablation())])
         verdict = make.verdict(Form.PREVALENCE, ClaimClass.DEGRADED, basis=Basis.REPLAY)
         writer.append(make.restriction(audit, f"{reserved}@1", verdict, result=result.seq))

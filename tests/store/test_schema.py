@@ -158,13 +158,16 @@ def test_findings_go_up_and_down_with_data_in_place(first_revision: str) -> None
     entries = "SELECT seq, kind, actor, at, leaf FROM entry ORDER BY seq"
     before, described = _execute(url, entries), _describe(url)
     assert len(before) > 5
+    estimates = "SELECT seq, position, spec, ed, low, high, replayed, corpus FROM estimate"
+    estimated = _execute(url, estimates)
+    assert estimated
     schema.upgrade(url)
-    assert _execute(url, entries) == before
+    assert (_execute(url, entries), _execute(url, estimates)) == (before, estimated)
     assert schema.check(url).is_current
 
     schema.downgrade(url, "0001")
 
-    assert (_execute(url, entries), _describe(url)) == (before, described)
+    assert (_execute(url, entries), _execute(url, estimates), _describe(url)) == (before, estimated, described)
     schema.upgrade(url)
     ledger = Ledger.open(url, clock=lambda: datetime(2030, 1, 1, tzinfo=UTC), salt=make.salting())
     with ledger.write(actor="LAB") as writer:

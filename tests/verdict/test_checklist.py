@@ -186,7 +186,7 @@ def test_repeats_alone_say_what_they_leave_out() -> None:
 @pytest.mark.parametrize("code", ["stopped-early", "tasks-added"])
 def test_a_deviation_from_the_plan_comes_before_the_sizes(code: str) -> None:
     """A replay of another size than planned is not reported as if it were the planned one."""
-    deviating = replace(build_estimate(), warnings=(EstimateWarning(code=code, message="20 of 60 planned tasks"),))
+    deviating = replace(build_estimate(), warnings=(EstimateWarning(code=code, message="Deviation: 20 of 60 planned tasks."),))
     items = build_checklist(build_case(theta=0.1), deviating)
 
-    assert find(items, "sample-sizes")[1].startswith("DEVIATION FROM THE PLAN: 20 of 60 planned tasks. default: 20 tasks")
+    assert find(items, "sample-sizes")[1].startswith("✗ Deviation: 20 of 60 planned tasks. default: 20 tasks")
