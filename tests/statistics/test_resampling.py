@@ -82,7 +82,7 @@ def test_a_replicate_is_the_estimate_of_the_table_as_drawn(*, binary: bool, miss
     found = run(ready, replicates=40, seed=5)
     stream = open_stream(5, 0)
     drawn_contexts = [draw_weights(stream, rows=rows, units=count) for count in contexts]
-    drawn_tasks = draw_weights(stream, rows=rows, units=tasks)
+    drawn_tasks = draw_weights(stream, rows=rows, units=len(ready.task_weights))
     pair = prepare(table).pair
     for side, block in enumerate(scores):
         layer, reading, cells = ready.layers[side], ready.readings[side], (pair.test_cells, pair.deploy_cells)[side].keep(pair.common)
