@@ -24,7 +24,7 @@ def for_each_judge(estimate: Callable[Concatenate[ScoreTable, P], Estimate]) -> 
     """
 
     @functools.wraps(estimate)
-    def estimate_each(table: ScoreTable, *args: P.args, **kwargs: P.kwargs) -> Estimate:
+    def estimate_each(table: ScoreTable, /, *args: P.args, **kwargs: P.kwargs) -> Estimate:
         found: list[tuple[str | None, Estimate]] = []
         faults: list[Fault] = []
         for judge, scores in split_judges(table):

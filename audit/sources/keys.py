@@ -24,7 +24,7 @@ _MOST_VALUES = 100
 
 def check_keys(tables: Sequence[RawTable], columns: Mapping[str, Labelled], faults: FaultList, *, read: Read) -> None:
     """Add a fault for each row with the task, arm, context, sample and other `KEYS` of an earlier one."""
-    key = _number_keys([columns[name] for name in (*IDS, *KEYS)])
+    key = number_keys([columns[name] for name in (*IDS, *KEYS)])
     complete = np.flatnonzero(np.all([columns[name].codes >= 0 for name in IDS], axis=0))
     ordered = np.sort(key[complete])
     repeated = np.unique(ordered[1:][ordered[1:] == ordered[:-1]])
@@ -44,7 +44,7 @@ def check_keys(tables: Sequence[RawTable], columns: Mapping[str, Labelled], faul
     faults.count(extra - listed)
 
 
-def _number_keys(columns: Sequence[Labelled]) -> Keys:
+def number_keys(columns: Sequence[Labelled]) -> Keys:
     """Return a number for each row, the same exactly where the entries of all *columns* are."""
     key = np.zeros(len(columns[0].codes), dtype=np.int64)
     size = 1

@@ -30,7 +30,8 @@ class Responses:
         size = len(self.first)
         counts = np.bincount(self.of_row[known], minlength=size)
         sums = sum_groups(values[known], self.of_row[known], size=size)
-        return np.divide(sums, counts, out=np.full(size, np.nan), where=counts > 0)
+        means: Floats = np.divide(sums, counts, out=np.full(size, np.nan), where=counts > 0)
+        return means
 
     def count(self, values: Floats) -> npt.NDArray[np.int64]:
         """Return how many rows of each response have a value."""

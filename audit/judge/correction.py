@@ -1,0 +1,198 @@
+"""Φ and ED corrected for a judge's errors, beside the judged numbers and never in their place."""
+
+from audit.judge.question import SideScores, SpecScores
+from audit.statistics.misclassification import (
+    Accuracy,
+    Prevalence,
+    correct_difference,
+    correct_share,
+    correct_shared_difference,
+    find_effective_size,
+    measure_rate,
+)
+from audit.statistics.moments import Moments
+from audit.statistics.prediction_powered import (
+    ENOUGH_TO_TUNE,
+    FEWEST_LABELS,
+    Linear,
+    correct,
+    find_bias,
+    find_difference,
+    find_limits,
+    find_mean_limits,
+    has_rare_errors,
+    tune,
+)
+from audit.statistics.proportion import Limits
+from audit.statistics.reading import Scale
+from registry.records.judge import Corrected, Labels
+from registry.records.measure import Measure
+from registry.records.plan import ContextDesign, Plan
+
+SIDES = {"test": "test", "deploy": "deployment"}
+"""What a side is called in a sentence."""
+
+
+def describe_labels(side: SideScores, scale: Scale, *, level: float) -> Labels:
+    """Return how the judge's scores of one side stand beside a person's."""
+    judged = side.judged
+    if not judged.labels:
+        nothing = Measure(value=None, reason=f"no response of the {SIDES[side.name]} side has a label")
+        return Labels(side=side.name, labelled=0, responses=len(judged.score), bias=nothing, sensitivity=None, specificity=None)
+    bias = find_bias(judged, level=level)
+    limits = find_limits(bias, random=False, level=level)
+    reason = None if limits is not None else "all labels are of one task: nothing says how tasks vary"
+    known = judged.labelled
+    score, label, task = judged.score[known], judged.label[known], judged.task[known]
+    binary = bool((((score == 0) | (score == 1)) & ((label == 0) | (label == 1))).all())
+    return Labels(
+        side=side.name,
+        labelled=judged.labels,
+        responses=len(judged.score),
+        bias=Measure(
+            value=scale.stretch_difference(-bias.value),
+            low=None if limits is None else scale.stretch_difference(max(-1.0, -limits.high)),
+            high=None if limits is None else scale.stretch_difference(min(1.0, -limits.low)),
+            reason=reason,
+        ),
+        sensitivity=_measure(measure_rate(score == 1, among=label == 1, task=task, level=level), "positive") if binary else None,
+        specificity=_measure(measure_rate(score == 0, among=label == 0, task=task, level=level), "negative") if binary else None,
+    )
+
+
+def _measure(rate: tuple[float, Limits] | None, kind: str) -> Measure:
+    if rate is None:
+        return Measure(value=None, reason=f"the person called no labelled response {kind}")
+    return Measure(value=rate[0], low=rate[1].low, high=rate[1].high)
+
+
+def correct_by_labels(spec: SpecScores, plan: Plan, scale: Scale) -> Corrected:
+    """Return the prediction-powered Φ and ED; what too few labels, or a design, does not allow is None with its reason."""
+    random = plan.contexts is ContextDesign.RANDOM
+    sides = (spec.test, spec.deploy)
+    tuned = all(side.judged.labels >= ENOUGH_TO_TUNE for side in sides)
+    found: list[Linear | None] = []
+    weights: list[float | None] = []
+    for side in sides:
+        enough = side.judged.labels >= FEWEST_LABELS
+        weight = tune(side.judged) if tuned and not has_rare_errors(side.judged) else 1.0
+        weights.append(weight if enough else None)
+        found.append(correct(side.judged, weight=weight, level=plan.level) if enough else None)
+    measures = [_measure_side(side, one, scale, random=random, level=plan.level) for side, one in zip(sides, found, strict=True)]
+    cut = [side for side, one in zip(sides, found, strict=True) if one is not None and not 0 <= one.value <= 1]
+    return Corrected(
+        method="prediction-powered",
+        detail=_describe_method(weights, cut, tuned=tuned, random=random),
+        phi_test=measures[0],
+        phi_deploy=measures[1],
+        ed=_measure_difference(found, (measures[0], measures[1]), scale, random=random, level=plan.level),
+        lambda_test=weights[0],
+        lambda_deploy=weights[1],
+    )
+
+
+def _measure_side(side: SideScores, found: Linear | None, scale: Scale, *, random: bool, level: float) -> Measure:
+    if found is None:
+        return Measure(
+            value=None, reason=f"{side.judged.labels} labels on the {SIDES[side.name]} side; at least {FEWEST_LABELS} are needed"
+        )
+    value = scale.stretch(min(1.0, max(0.0, found.value)))
+    limits = find_mean_limits(found, random=random, level=level)
+    if limits is None:
+        what = "task" if found.tasks < 2 else "context"
+        return Measure(value=value, reason=f"all labels of the {SIDES[side.name]} side are of one {what}: nothing says how {what}s vary")
+    return Measure(value=value, low=scale.stretch(limits.low), high=scale.stretch(limits.high))
+
+
+def _measure_difference(found: list[Linear | None], sides: tuple[Measure, Measure], scale: Scale, *, random: bool, level: float) -> Measure:
+    test, deploy = found
+    reasons = [side.reason for side in sides if side.reason]
+    if test is None or deploy is None:
+        return Measure(value=None, reason="; ".join(reasons))
+    value = scale.stretch_difference(min(1.0, max(-1.0, test.value - deploy.value)))
+    limits = [find_mean_limits(one, random=random, level=level) for one in (test, deploy)]
+    if limits[0] is None or limits[1] is None:
+        return Measure(value=value, reason="; ".join(reasons))
+    band = find_difference(test, deploy, (limits[0], limits[1]), random=random, level=level)
+    if band is None:
+        return Measure(value=value, reason="; ".join(reasons) or "no variance")
+    return Measure(value=value, low=scale.stretch_difference(max(-1.0, band.low)), high=scale.stretch_difference(min(1.0, band.high)))
+
+
+def _describe_method(weights: list[float | None], cut: list[SideScores], *, tuned: bool, random: bool) -> str:
+    given = [f"{weight:.3g}" for weight in weights if weight is not None]
+    how = "tuned on each side" if tuned else f"tuned from {ENOUGH_TO_TUNE} labels a side on"
+    parts = [f"λ = {' and '.join(dict.fromkeys(given))} ({how})"] if given else []
+    parts.append("tasks and contexts as clusters" if random else "tasks as clusters, conditional on these contexts")
+    parts.append("labels taken for a random subset of each side")
+    parts.extend(f"Φ of the {SIDES[side.name]} side cut to the range" for side in cut)
+    return "; ".join(parts)
+
+
+def correct_by_accuracy(
+    moments: Moments, accuracy: tuple[Accuracy, Accuracy], judged: Limits | None, scale: Scale, *, level: float
+) -> Corrected:
+    """Return Φ and ED after Rogan & Gladen; None with the reason where scores are not binary or the judge tells no more than chance.
+
+    Args:
+        moments: of the judged scores.
+        accuracy: on the test and on the deployment side; the same object twice is one measurement for both.
+        judged: interval of the judged ED, in [−1, 1]; None without one.
+        scale: range of the scores.
+        level: nominal coverage.
+    """
+    shared = accuracy[0] is accuracy[1]
+    detail = "sensitivity {}/{} and specificity {}/{}"
+    described = [
+        detail.format(one.sensitivity.right, one.sensitivity.cases, one.specificity.right, one.specificity.cases) for one in accuracy
+    ]
+    detail = f"{described[0]} on both sides" if shared else f"{described[0]} on the test side, {described[1]} on the deployment side"
+    refused = _refuse_accuracy(moments, accuracy)
+    if refused is not None:
+        nothing = Measure(value=None, reason=refused)
+        return Corrected(method="rogan-gladen", detail=detail, phi_test=nothing, phi_deploy=nothing, ed=nothing)
+    sides = []
+    for side, one in zip((moments.test, moments.deploy), accuracy, strict=True):
+        size = find_effective_size(side, random=moments.random, banerjee=moments.banerjee, level=level)
+        # Without a size there is no interval; the value does not depend on it.
+        sides.append((correct_share(share=side.mean, size=size or 1.0, accuracy=one, level=level), size is not None))
+    found, limits = [one for one, _ in sides], None
+    if all(known for _, known in sides) and judged is not None:
+        difference = moments.difference
+        limits = (
+            correct_shared_difference(difference=difference, limits=judged, accuracy=accuracy[0], level=level)
+            if shared
+            else correct_difference(found[0], found[1])
+        )
+    cut = [name for name, one in zip(SIDES.values(), found, strict=True) if one.uncut != one.value]
+    value = found[0].value - found[1].value
+    reason = None if limits is not None else "the judged scores have no interval in this design"
+    return Corrected(
+        method="rogan-gladen",
+        detail="; ".join([detail, "interval after Lang and Reiczigel", *(f"Φ of the {name} side cut to [0, 1]" for name in cut)]),
+        phi_test=_measure_prevalence(found[0], scale, known=sides[0][1]),
+        phi_deploy=_measure_prevalence(found[1], scale, known=sides[1][1]),
+        ed=Measure(
+            value=scale.stretch_difference(value),
+            low=None if limits is None else scale.stretch_difference(min(limits.low, value)),
+            high=None if limits is None else scale.stretch_difference(max(limits.high, value)),
+            reason=reason,
+        ),
+    )
+
+
+def _refuse_accuracy(moments: Moments, accuracy: tuple[Accuracy, Accuracy]) -> str | None:
+    if not moments.binary:
+        return "not all scores are the lowest or the highest possible; sensitivity and specificity are of binary scores"
+    for name, one in zip(SIDES.values(), accuracy, strict=True):
+        if not one.informative:
+            total = one.sensitivity.rate + one.specificity.rate
+            return f"sensitivity and specificity on the {name} side sum to {total:.3g}: with a case of each kind added, no more than chance"
+    return None
+
+
+def _measure_prevalence(found: Prevalence, scale: Scale, *, known: bool) -> Measure:
+    value = scale.stretch(found.value)
+    if not known:
+        return Measure(value=value, reason="the judged scores have no interval in this design")
+    return Measure(value=value, low=scale.stretch(found.limits.low), high=scale.stretch(found.limits.high))

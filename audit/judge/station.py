@@ -1,0 +1,158 @@
+"""From a score table and what is known beside it to a report on each judge.
+
+Judged and corrected numbers stand side by side and are never mixed.
+"""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from audit.errors import DesignError
+from audit.estimate import estimate
+from audit.judge.correction import correct_by_accuracy, correct_by_labels, describe_labels
+from audit.judge.invariance import Bar, compare_marks, compare_person, compare_rescored, decide_overall
+from audit.judge.question import Question, Scores, SpecScores, gather, split_specs
+from audit.panel import split_judges
+from audit.statistics.halfwidth import total_variance
+from audit.statistics.proportion import Limits
+from audit.statistics.reading import Scale, parse_moments
+from audit.statistics.repeats import find_noise_share, measure_noise
+from audit.statistics.scores import ScoreTable
+from registry.errors import CaveatError, Fault
+from registry.records.estimate import Bounded, Differential, Estimate, SpecEstimate
+from registry.records.judge import Corrected, Invariance, JudgeReport, Repeats
+from registry.records.measure import Measure
+from registry.records.plan import Plan
+
+
+def examine(
+    table: ScoreTable, plan: Plan, question: Question, *, range_: tuple[float, float], test: str = "test", deploy: str = "deploy"
+) -> tuple[JudgeReport, ...]:
+    """Return a report for each judge and each specification of P_deploy, judges first, in the order of their names.
+
+    Args:
+        table: checked scores.
+        plan: margin, level and what contexts are; None in it means the default for *range_*.
+        question: labels, second scores, marks and measured errors, row for row of *table*.
+        range_: lowest and highest possible score.
+        test: name of the test-like arm.
+        deploy: name of the deployment-continuous arm.
+
+    Raises:
+        DesignError: no estimate can be made, or the labels of one response differ.
+    """
+    scale = Scale(low=float(range_[0]), high=float(range_[1]))
+    reports: list[JudgeReport] = []
+    faults: list[Fault] = []
+    for name, scores in split_judges(table):
+        own = question if name is None or table.judge is None else question.keep(table.judge.codes == table.judge.find(name))
+        judge = name or (table.judge.labels[0] if table.judge is not None else None)
+        try:
+            gathered = gather(scores, own, scale)
+            found = estimate(gathered.averaged, plan, range_=range_, test=test, deploy=deploy)
+            specs = split_specs(gathered, plan, scale, test=test, deploy=deploy)
+            subject = _Subject(judge=judge, scores=gathered, found=found, plan=plan, digest=table.content)
+            reports.extend(_report(subject, spec, one) for spec, one in zip(specs, found.specs, strict=True))
+        except CaveatError as error:
+            faults.extend(error.faults)
+    if faults:
+        raise DesignError(dict.fromkeys(faults))
+    return tuple(reports)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _Subject:
+    """One judge, with the estimate its scores give."""
+
+    judge: str | None
+    scores: Scores
+    found: Estimate
+    plan: Plan
+    digest: str
+
+    @property
+    def scale(self) -> Scale:
+        return Scale(low=self.found.range[0], high=self.found.range[1])
+
+    @property
+    def question(self) -> Question:
+        return self.scores.question
+
+
+def _report(subject: _Subject, spec: SpecScores, one: SpecEstimate) -> JudgeReport:
+    found, question = subject.found, subject.question
+    checks = tuple(_check(subject, spec))
+    return JudgeReport(
+        judge=subject.judge,
+        level=found.level,
+        margin=found.margin,
+        range=found.range,
+        contexts=found.contexts,
+        seed=found.seed,
+        spec=one.spec,
+        phi_test=_measure(one.phi_test),
+        phi_deploy=_measure(one.phi_deploy),
+        ed=_measure(one.ed),
+        repeats=_describe_repeats(subject, spec, one),
+        labels=() if question.labels is None else tuple(describe_labels(side, subject.scale, level=found.level) for side in spec.sides),
+        corrected=tuple(_correct(subject, spec, one)),
+        invariance=checks,
+        invariant=decide_overall(checks),
+        scores=subject.digest,
+        warnings=tuple(warning.message for warning in found.warnings if warning.spec in (None, one.spec)),
+    )
+
+
+def _measure(bounded: Bounded | Differential) -> Measure:
+    return Measure(value=bounded.value, low=bounded.low, high=bounded.high, reason=bounded.reason)
+
+
+def _describe_repeats(subject: _Subject, spec: SpecScores, one: SpecEstimate) -> Repeats | None:
+    """None when no response of the two sides was scored twice."""
+    scores = subject.scores
+    used = np.zeros(len(scores.counts), dtype=bool)
+    for side in spec.sides:
+        used[side.rows] = True
+    noise = measure_noise(scores.responses, np.where(used[scores.responses.of_row], scores.scorings, np.nan))
+    if noise is None:
+        return None
+    parts = parse_moments(subject.found, one).parts()
+    weighed = (
+        (spec.test.judged.weight, scores.counts[spec.test.rows]),
+        (spec.deploy.judged.weight, scores.counts[spec.deploy.rows]),
+    )
+    variance = 0.0 if parts is None else total_variance(parts)
+    share = find_noise_share(noise, weighed, variance=variance)
+    return Repeats(
+        responses=noise.responses,
+        scorings=noise.scorings,
+        deviation=subject.scale.stretch_difference(math.sqrt(noise.variance)),
+        identical=noise.identical / noise.responses,
+        share=share,
+        reason=None if share is not None else "ED has no variance in this design",
+    )
+
+
+def _correct(subject: _Subject, spec: SpecScores, one: SpecEstimate) -> Iterator[Corrected]:
+    if subject.question.labels is not None:
+        yield correct_by_labels(spec, subject.plan, subject.scale)
+    if subject.question.accuracy is not None:
+        width, ed = subject.scale.width, one.ed
+        limits = None if ed.low is None or ed.high is None else Limits(low=ed.low / width, high=ed.high / width)
+        moments = parse_moments(subject.found, one)
+        yield correct_by_accuracy(moments, subject.question.accuracy, limits, subject.scale, level=subject.found.level)
+
+
+def _check(subject: _Subject, spec: SpecScores) -> Iterator[Invariance]:
+    found, question = subject.found, subject.question
+    bar = Bar(level=found.level, margin=found.margin, low=found.range[0], high=found.range[1])
+    if question.labels is not None:
+        yield compare_person(spec, question.label_source, bar)
+    if question.rescored is not None:
+        yield compare_rescored(spec, question.rescored_column, bar)
+    # A rate has no unit of the score: its margin is the same share of [0, 1].
+    rates = Bar(level=found.level, margin=found.margin / subject.scale.width)
+    for column in question.marks:
+        yield compare_marks(spec, column, rates)

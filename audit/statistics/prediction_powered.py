@@ -1,0 +1,286 @@
+"""A judge's mean corrected by a person's labels of a random subset: prediction-powered inference.
+
+Sources: A. N. Angelopoulos, S. Bates, C. Fannjiang, M. I. Jordan & T. Zrnic, Science 382 (2023) 669–674; with the weight λ: A. N.
+Angelopoulos, J. C. Duchi & T. Zrnic, PPI++, arXiv:2311.01453. There the labelled and the other responses are two samples; here the
+mean of the judge is over all responses, which is the same estimator with λ(1 − n/N) in place of λ.
+
+Clusters: the estimator is linearised response by response, and the influences are summed by task and, where contexts are a sample, by
+context, as in `audit.statistics.moments`. Assumed beside what is assumed there: which responses are labelled does not depend on what
+they are (a random subset of each side), and the person is right.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from scipy.special import ndtri
+
+from audit.statistics.difference import mover
+from audit.statistics.halfwidth import ZERO_VARIANCE, Part, half_width, total_variance
+from audit.statistics.moments import ENOUGH_CONTEXTS
+from audit.statistics.proportion import Limits, clopper_pearson
+from audit.statistics.scores import Codes, Floats
+
+FEWEST_LABELS = 30
+"""Below this many labels on a side nothing is corrected."""
+
+ENOUGH_TO_TUNE = 60
+"""From this many labels on each side λ is tuned; below, it is 1."""
+
+FEWEST_ERRORS = 5
+"""With fewer labelled tasks in which judge and person differ, the normal approximation says too little: exact limits are added."""
+
+_EQUAL = 1e-12
+_HIGHEST_CORRELATION = 0.95
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Judged:
+    """The responses of one side to the tasks of both, in an order that does not depend on the table's; arrays of one length."""
+
+    task: Codes
+    """0 … tasks − 1, the same codes on both sides."""
+
+    context: Codes
+    score: Floats
+    """Of the judge, in [0, 1]."""
+
+    label: Floats
+    """Of a person, in [0, 1]; NaN where there is none."""
+
+    weight: Floats
+    """Of the response in Φ; their sum is 1."""
+
+    tasks: int
+
+    @property
+    def labelled(self) -> npt.NDArray[np.bool_]:
+        """Which responses have a label."""
+        return ~np.isnan(self.label)
+
+    @property
+    def labels(self) -> int:
+        """How many responses have a label."""
+        return int(np.count_nonzero(self.labelled))
+
+    def share(self) -> Floats:
+        """Return the weight of each labelled response among the labelled; their sum is 1, elsewhere 0."""
+        weight = np.where(self.labelled, self.weight, 0.0)
+        share: Floats = weight / weight.sum()
+        return share
+
+    def errors(self) -> Floats:
+        """Return person − judge, 0 where there is no label."""
+        return np.where(self.labelled, np.nan_to_num(self.label) - self.score, 0.0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Linear:
+    """An estimate on one side, and what each cluster added to its deviation."""
+
+    value: float
+    by_task: Floats
+    by_context: Floats
+    """By context code; 0 for contexts that are not on this side."""
+
+    tasks: int
+    """Tasks that hold labels."""
+
+    contexts: int
+    """Contexts that hold labels."""
+
+    effective_tasks: float
+    """(Σv)²/Σv² of the weight of labels in each task (Kish 1965)."""
+
+    effective_contexts: float
+    complete: bool
+    """Whether every response has a label, so that a mean is one of labels alone."""
+
+    widened: tuple[float, float] | None = None
+    """Distances to the exact limits below and above, where judge and person hardly ever differ; else None."""
+
+    def task_part(self, deviations: Floats | None = None) -> Part:
+        """Return the task part of the variance, of *deviations* where those are given; there must be two tasks with labels."""
+        off = self.by_task if deviations is None else deviations
+        return _scale(off, count=self.tasks, effective=self.effective_tasks)
+
+    def context_part(self) -> Part:
+        """Return the context part of the variance; there must be two contexts with labels."""
+        return _scale(self.by_context, count=self.contexts, effective=self.effective_contexts)
+
+    def parts(self, *, random: bool) -> tuple[Part, ...] | None:
+        """Return the parts of the variance, None when one of them cannot be estimated."""
+        if self.tasks < 2 or (random and self.contexts < 2):
+            return None
+        return (self.task_part(), self.context_part()) if random else (self.task_part(),)
+
+
+def _sum(codes: Codes, values: Floats, *, size: int = 0) -> Floats:
+    """Sums of *values* by code."""
+    return np.bincount(codes, weights=values, minlength=size).astype(np.float64)
+
+
+def _scale(deviations: Floats, *, count: int, effective: float) -> Part:
+    variance = math.fsum((deviations**2).tolist()) * count / (count - 1)
+    return Part(variance=variance, df=max(1.0, effective - 1))
+
+
+def correct(side: Judged, *, weight: float, level: float) -> Linear:
+    """Return λ·mean(judge, all) + mean(person − λ·judge, labelled), with λ = *weight*; there must be a label."""
+    share, error = side.share(), np.where(side.labelled, np.nan_to_num(side.label) - weight * side.score, 0.0)
+    judged, rectifier = float((side.weight * side.score).sum()), float((share * error).sum())
+    off = weight * side.weight * (side.score - judged)
+    influence = off + share * (error - rectifier)
+    complete = bool(side.labelled.all())
+    widened = None if complete or weight != 1 else _widen(side, off, level=level)
+    return _linearise(side, weight * judged + rectifier, influence, widened)
+
+
+def find_bias(side: Judged, *, level: float) -> Linear:
+    """Return the mean of person − judge over the labelled responses; there must be a label."""
+    share, error = side.share(), side.errors()
+    mean = float((share * error).sum())
+    return _linearise(side, mean, share * (error - mean), _widen(side, np.zeros_like(error), level=level))
+
+
+def _linearise(side: Judged, value: float, influence: Floats, widened: tuple[float, float] | None) -> Linear:
+    share = side.share()
+    tasks = _sum(side.task, share, size=side.tasks)
+    contexts = _sum(side.context, share)
+    return Linear(
+        value=value,
+        by_task=_sum(side.task, influence, size=side.tasks),
+        by_context=_sum(side.context, influence),
+        tasks=int(np.count_nonzero(tasks)),
+        contexts=int(np.count_nonzero(contexts)),
+        effective_tasks=float(tasks.sum() ** 2 / (tasks**2).sum()),
+        effective_contexts=float(contexts.sum() ** 2 / (contexts**2).sum()),
+        complete=bool(side.labelled.all()),
+        widened=widened,
+    )
+
+
+def _widen(side: Judged, off: Floats, *, level: float) -> tuple[float, float] | None:
+    """Return distances to limits that hold however rare errors are, None where they are not rare.
+
+    The mean of an error in [−1, 1] lies between −P(error < 0) and P(error > 0); each has its exact limit over tasks. The deviation
+    *off* of the judge's own mean is added in squares.
+    """
+    share, error = side.share(), side.errors()
+    differs = _sum(side.task, (np.abs(error) > _EQUAL).astype(np.float64), size=side.tasks)
+    if np.count_nonzero(differs) >= FEWEST_ERRORS:
+        return None
+    tasks = _sum(side.task, share, size=side.tasks)
+    trials = float(tasks.sum() ** 2 / (tasks**2).sum())
+    mean = float((share * error).sum())
+    ends = []
+    for wrong in (error < -_EQUAL, error > _EQUAL):
+        rate = min(1.0, float(share[wrong].sum()))
+        ends.append(clopper_pearson(successes=min(trials * rate, trials), trials=trials, level=level).high)
+    by_task = _sum(side.task, off, size=side.tasks)
+    count = side.tasks
+    own = half_width((_scale(by_task, count=count, effective=count),), level=level, banerjee=False) if count > 1 else 0.0
+    return math.hypot(own, mean + ends[0]), math.hypot(own, ends[1] - mean)
+
+
+def tune(side: Judged) -> float:
+    """Return the λ in [0, 1] for which the task part of the variance is smallest (PPI++, eq. 6); 1 where none is smaller."""
+    share = side.share()
+    label = np.nan_to_num(side.label)
+    mean_label, mean_score = float((share * label).sum()), float((share * side.score).sum())
+    judged = float((side.weight * side.score).sum())
+    fixed = _sum(side.task, share * (label - mean_label), size=side.tasks)
+    slope = side.weight * (side.score - judged) - share * (side.score - mean_score)
+    by_task = _sum(side.task, slope, size=side.tasks)
+    squares = float((by_task**2).sum())
+    return 1.0 if squares <= ZERO_VARIANCE else min(1.0, max(0.0, -float((fixed * by_task).sum()) / squares))
+
+
+def has_rare_errors(side: Judged) -> bool:
+    """Tell whether judge and person differ in fewer than `FEWEST_ERRORS` labelled tasks."""
+    return len(np.unique(side.task[np.abs(side.errors()) > _EQUAL])) < FEWEST_ERRORS
+
+
+def find_limits(found: Linear, *, random: bool, level: float) -> Limits | None:
+    """Return the interval of one side; None when its variance cannot be estimated."""
+    parts = found.parts(random=random)
+    if parts is None:
+        return None
+    h = half_width(parts, level=level, banerjee=_is_thin((found,), random=random))
+    below, above = found.widened or (0.0, 0.0)
+    return Limits(low=found.value - max(h, below), high=found.value + max(h, above))
+
+
+def find_mean_limits(found: Linear, *, random: bool, level: float) -> Limits | None:
+    """Return the interval of a corrected mean of scores in [0, 1], cut to that; None when its variance cannot be estimated.
+
+    Where all responses are labelled, or nothing varies, the exact limits at the effective size are taken in, as for a mean of
+    scores: never of zero width.
+    """
+    limits, parts = find_limits(found, random=random, level=level), found.parts(random=random)
+    if limits is None or parts is None:
+        return None
+    low, high = max(0.0, min(limits.low, 1.0)), min(1.0, max(limits.high, 0.0))
+    flat = total_variance(parts) <= ZERO_VARIANCE
+    if not flat and not found.complete:
+        return Limits(low=low, high=high)
+    value, size = min(1.0, max(0.0, found.value)), found.effective_tasks
+    if not flat:
+        h = half_width(parts, level=level, banerjee=_is_thin((found,), random=random))
+        size = max(1e-3, value * (1 - value) * (float(ndtri(0.5 + level / 2)) / h) ** 2)
+    exact = clopper_pearson(successes=min(size * value, size), trials=size, level=level)
+    return Limits(low=min(exact.low, low), high=max(exact.high, high))
+
+
+def find_difference(test: Linear, deploy: Linear, limits: tuple[Limits, Limits], *, random: bool, level: float) -> Limits | None:
+    """Return the interval of test − deploy: the hull of the paired ± h and of MOVER from the sides' *limits*; None without a variance.
+
+    Where errors are rare on a side the sides count as uncorrelated.
+    """
+    sides = (test, deploy)
+    if test.parts(random=random) is None or deploy.parts(random=random) is None:
+        return None
+    fewer = min(sides, key=lambda side: side.effective_tasks)
+    contexts = [side.context_part() for side in sides] if random else []
+    h = half_width((fewer.task_part(test.by_task - deploy.by_task), *contexts), level=level, banerjee=_is_thin(sides, random=random))
+    difference = test.value - deploy.value
+    band = mover(
+        first=test.value,
+        first_limits=_around(test, limits[0]),
+        second=deploy.value,
+        second_limits=_around(deploy, limits[1]),
+        correlation=_correlate(test, deploy, random=random),
+    )
+    return Limits(low=min(band.low, difference - h), high=max(band.high, difference + h))
+
+
+def _around(found: Linear, limits: Limits) -> Limits:
+    """Limits that were cut to the range, around a value that may lie outside it."""
+    return Limits(low=min(limits.low, found.value), high=max(limits.high, found.value))
+
+
+def _correlate(test: Linear, deploy: Linear, *, random: bool) -> float:
+    if test.widened is not None or deploy.widened is not None:
+        return 0.0
+    variances = [total_variance(side.parts(random=random) or ()) for side in (test, deploy)]
+    if min(variances) <= ZERO_VARIANCE:
+        return 0.0
+    covariance = float((test.by_task * deploy.by_task).sum())
+    return min(_HIGHEST_CORRELATION, max(0.0, covariance / math.sqrt(variances[0]) / math.sqrt(variances[1])))
+
+
+def _is_thin(sides: Sequence[Linear], *, random: bool) -> bool:
+    return random and min(side.contexts for side in sides) < ENOUGH_CONTEXTS
+
+
+def weigh_responses(task: Codes, context: Codes, relative: Floats | None, *, tasks: int) -> Floats:
+    """Return the weight of each response in Φ: tasks by *relative* (alike if None), contexts of a task alike, responses of a cell alike."""
+    width = int(context.max(initial=0)) + 1
+    cell = task.astype(np.int64) * width + context
+    cells, of_response, counts = np.unique(cell, return_inverse=True, return_counts=True)
+    contexts = np.bincount(cells // width, minlength=tasks)
+    weights = np.ones(tasks) if relative is None else relative
+    found: Floats = weights[task] / weights.sum() / contexts[task] / counts[of_response]
+    return found
