@@ -1,16 +1,28 @@
 """An interval for the mean score of one side, whose scores come in clusters.
 
 Sources: E. L. Korn & B. I. Graubard, Survey Methodology 24 (1998) 193–201; NCHS, Vital and Health Statistics 2(175), 2017: the exact
-binomial interval of C. J. Clopper & E. S. Pearson, Biometrika 26 (1934), at the sample size that the clusters are worth.
+binomial interval of C. J. Clopper & E. S. Pearson, Biometrika 26 (1934), at the sample size that the clusters are worth. C. Franco,
+R. J. A. Little, T. A. Louis & E. V. Slud, Journal of Survey Statistics and Methodology 7 (2019), PMC6690503: such intervals miss too
+often as long as that size rests on the observed variance alone, and a model of the population behind the clusters mends it. Here the
+model says how alike the responses to one task, and those under one context, are at least.
 Assumed: what `audit.statistics.moments` assumes.
 """
 
-from dataclasses import dataclass
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 from scipy.special import betaincinv, ndtri
 
-from audit.statistics.halfwidth import ZERO_VARIANCE, half_width, total_variance
+from audit.statistics.halfwidth import ZERO_VARIANCE, Part, half_width, total_variance
 from audit.statistics.moments import SideMoments
+
+TASK_LIKENESS, CONTEXT_LIKENESS = 0.32, 0.08
+"""Least intraclass correlation of the responses to one task, and under one context, as multiples of √(Φ(1 − Φ)) (1 − 2Φ)².
+
+So at most 0.06 and 0.015, near Φ = 0.1 and 0.9, and none at 0, ½ and 1. Set so that no cell of the design grid (statistics.md section 5)
+has more than 5 % false inversions, here and at rates and numbers of contexts between those of the grid.
+"""
 
 _SMALLEST_SIZE = 1e-3
 
@@ -65,9 +77,29 @@ def side_interval(side: SideMoments, *, random: bool, banerjee: bool, binary: bo
     h = half_width(parts, level=level, banerjee=banerjee)
     size = side.effective_tasks
     if total_variance(parts) > ZERO_VARIANCE:
-        size = max(_SMALLEST_SIZE, side.mean * (1 - side.mean) * (float(ndtri(0.5 + level / 2)) / h) ** 2)
+        widest = max(h, half_width(raise_variances(side, parts), level=level, banerjee=banerjee))
+        size = max(_SMALLEST_SIZE, side.mean * (1 - side.mean) * (float(ndtri(0.5 + level / 2)) / widest) ** 2)
         size = min(size, side.responses) if binary else size
     # Rounding may put a product above its factor.
     exact = clopper_pearson(successes=min(size * side.mean, size), trials=size, level=level)
     hull = Limits(low=max(0.0, min(exact.low, side.mean - h)), high=min(1.0, max(exact.high, side.mean + h)))
     return SideInterval(exact=exact, hull=hull)
+
+
+def raise_variances(side: SideMoments, parts: Sequence[Part]) -> tuple[Part, ...]:
+    """Return the parts, task first, none below what the least likeness of responses in a cluster makes of Φ(1 − Φ).
+
+    Where what is counted is rare, few tasks or contexts show it at all: when those that matter were not drawn, mean and variance come
+    out too low together, and the interval ends short of the truth. A correlation that is the same at every Φ (beta-binomial) would widen
+    the rarest shares more than is needed, one that falls as Φ(1 − Φ) (normal on the logit) less; this is their geometric mean. A share
+    near ½ has no skewness, so there nothing is raised.
+    """
+    # Rounding may put a mean beyond the range.
+    spread = max(0.0, side.mean * (1 - side.mean))
+    likeness = math.sqrt(spread) * (1 - 2 * side.mean) ** 2
+    clusters = ((TASK_LIKENESS, side.effective_tasks), (CONTEXT_LIKENESS, float(side.contexts)))
+    # Contexts have no part where they are not sampled.
+    return tuple(
+        replace(part, variance=max(part.variance, least * likeness * spread / count))
+        for part, (least, count) in zip(parts, clusters, strict=False)
+    )

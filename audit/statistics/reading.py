@@ -23,7 +23,7 @@ from audit.statistics.scores import Floats
 from registry.records.estimate import Bounded, Differential, Equivalence, Estimate, Range, SpecEstimate, Variance
 from registry.records.plan import ContextDesign, IntervalMethod
 
-METHOD = "closed-form/1"
+METHOD = "closed-form/2"
 """Name and version of the interval design of statistics.md section 2."""
 
 GUARANTEED = "guaranteed/1"
