@@ -11,6 +11,7 @@ from registry.records.contestation import ContestationStep
 from registry.records.dossier import AuditFile, ContestationFile, Dossier, Recorded
 from registry.records.estimate import SpecEstimate
 from registry.records.evidence import Access, Layer
+from registry.records.finding import Finding
 from registry.records.restriction import Restriction
 from registry.records.spec import PropertySpec
 from registry.records.status import Dispute, RestrictionStatus, Staleness
@@ -20,7 +21,6 @@ from registry.records.supplement import (
     CardSupplement,
     ClaimRow,
     LayerPart,
-    NotMade,
     Party,
     Reason,
     Section,
@@ -29,23 +29,9 @@ from registry.records.supplement import (
     SpecRole,
     Supplement,
 )
+from registry.report.found import build_deviation_reasons, build_finding_reasons, build_scorer_reasons, find_not_made
 
 _MOST_REASONS = 5
-_NOT_MADE = (
-    NotMade(
-        section=Section.NATURALNESS,
-        consequence="Whether raters can tell test contexts from deployment contexts is not known, so nothing here shows that P_deploy "
-        "is deployment-like beyond what its owner says of it.",
-    ),
-    NotMade(
-        section=Section.ABLATION,
-        consequence="No cue was removed one at a time, so nothing here says which cue a difference between test and deployment comes from.",
-    ),
-    NotMade(
-        section=Section.JUDGE,
-        consequence="How far the scorer’s own error moves Φ or ED is not known; the intervals do not contain it.",
-    ),
-)
 
 
 def assemble_claim(dossier: Dossier, *, made_at: datetime) -> Supplement:
@@ -66,6 +52,7 @@ def assemble_claim(dossier: Dossier, *, made_at: datetime) -> Supplement:
     leading, outcome = _find_leading(dossier)
     audit = None if leading is None else _build_audit(dossier, leading, outcome)
     specs = tuple(_build_specs(dossier))
+    others = _find_other_findings(dossier, leading)
     return Supplement(
         identifier=f"{current.payload.reference}#{current.entry.leaf[:16]}",
         made_at=made_at,
@@ -75,18 +62,19 @@ def assemble_claim(dossier: Dossier, *, made_at: datetime) -> Supplement:
         claimant=_find_party(dossier, current.entry.actor),
         status=dossier.status,
         verdict=_build_verdict(dossier, audit),
-        reasons=tuple(_build_reasons(dossier, audit))[:_MOST_REASONS],
+        reasons=tuple(_build_reasons(dossier, audit, others))[:_MOST_REASONS],
         property=_find_property(specs),
         card=_build_card(dossier.card, dossier.newer_cards),
         specs=specs,
         layers=tuple(_build_layers(leading)),
         audit=audit,
-        not_made=_NOT_MADE,
+        not_made=find_not_made(one.payload.kind for one in (leading.findings if leading else ())),
         contestations=_find_contestations(dossier),
         history=dossier.revisions,
         events=dossier.events,
         relations=dossier.relations,
         other_audits=tuple(_build_other_audits(dossier, leading, outcome)),
+        other_findings=others,
     )
 
 
@@ -146,6 +134,7 @@ def _build_audit(dossier: Dossier, file: AuditFile, outcome: Recorded[Restrictio
         runs=file.runs,
         result=next((one for one in file.results if one.entry.seq == wanted), None),
         outcome=outcome,
+        findings=file.findings,
     )
 
 
@@ -161,12 +150,14 @@ def _build_verdict(dossier: Dossier, audit: AuditPart | None) -> str:
     return audit.outcome.payload.text.verdict
 
 
-def _build_reasons(dossier: Dossier, audit: AuditPart | None) -> Iterator[Reason]:
+def _build_reasons(dossier: Dossier, audit: AuditPart | None, others: Sequence[Recorded[Finding]]) -> Iterator[Reason]:
     """Yield why, the most important first; the caller keeps five."""
     if audit is None or audit.outcome is None:
         yield Reason(text="No audit of this revision of the claim has an outcome.", section=Section.LAYERS)
     else:
         yield from _build_outcome_reasons(audit, audit.outcome.payload)
+    found = [one.payload.body for one in (audit.findings if audit else ())]
+    yield from build_scorer_reasons(found, [one.payload.body for one in others])
     if dossier.status.dispute is Dispute.CONTESTED:
         section = Section.HISTORY if any(map(_is_open, _find_contestations(dossier))) else Section.CONTEXTS
         yield Reason(text="An open contestation stands against the claim or a definition that it rests on.", section=section)
@@ -174,12 +165,14 @@ def _build_reasons(dossier: Dossier, audit: AuditPart | None) -> Iterator[Reason
         yield Reason(text="It may be stale: " + "; ".join(dossier.status.stale_because) + ".", section=Section.HISTORY)
     if audit is not None and audit.outcome is not None:
         yield from _build_checklist_reason(audit.outcome.payload)
+    yield from build_finding_reasons(found)
 
 
 def _build_outcome_reasons(audit: AuditPart, outcome: Restriction) -> Iterator[Reason]:
     primary = outcome.classification.primary
     rests = Section.ESTIMATES if audit.estimate is not None else Section.LAYERS
     yield Reason(text=primary.why, section=rests)
+    yield from build_deviation_reasons(audit.estimate)
     if outcome.post_hoc and "post hoc" not in primary.why.lower():
         text = "The verdict is post hoc: nothing shows that θ and the plan were fixed before the scores could be seen."
         yield Reason(text=text, section=Section.PROVENANCE)
@@ -271,6 +264,13 @@ def _is_open(file: ContestationFile) -> bool:
     return not file.events or file.events[-1].payload.step not in (ContestationStep.UPHELD, ContestationStep.REJECTED)
 
 
+def _find_other_findings(dossier: Dossier, leading: AuditFile | None) -> tuple[Recorded[Finding], ...]:
+    """Return what was found in other audits of the current revision: an audit without a check does not undo the check of another."""
+    reference = dossier.current.payload.reference
+    others = (file for file in dossier.audits if file is not leading and file.audit.payload.claim == reference)
+    return tuple(sorted((one for file in others for one in file.findings), key=lambda one: one.entry.seq))
+
+
 def _build_other_audits(dossier: Dossier, leading: AuditFile | None, counts: Recorded[Restriction] | None) -> Iterator[AuditSummary]:
     for file in dossier.audits:
         for outcome in file.restrictions:
@@ -300,7 +300,7 @@ def _summarise(dossier: Dossier, file: AuditFile, outcome: Recorded[Restriction]
 def _first_spec(file: AuditFile, outcome: Restriction) -> tuple[SpecEstimate | None, int]:
     """Return the estimate against the first specification and the number of specifications."""
     found = next((one.payload.estimate for one in file.results if one.entry.seq == outcome.result), outcome.estimate)
-    return (None, 0) if found is None or not found.specs else (found.specs[0], len(found.specs))
+    return (None, 0) if found is None or not found.specs else (found.specs[0], len({one.spec for one in found.specs}))
 
 
 def _place(dossier: Dossier) -> tuple[int, str]:

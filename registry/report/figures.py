@@ -1,48 +1,17 @@
 """Figures as numbers on paper: what is drawn where, in CSS pixels. The drawing itself is a template in `report_templates/figures`."""
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from registry.records.claim import ClaimRevision, Relation, Reported
-from registry.records.estimate import Bounded, Differential, Estimate, SpecEstimate
+from registry.records.estimate import Bounded, Estimate, SpecEstimate
 from registry.records.restriction import Restriction
 from registry.records.supplement import ClaimRow, Supplement
-from registry.report.numbers import format_exact, format_number, format_range, format_signed
+from registry.report.axis import WIDTH, Axis, Mark, build_axis, build_mark, find_span, shorten
+from registry.report.numbers import format_exact, format_signed
 
-WIDTH = 660
 _NARROW, _WIDE, _VALUE, _GAP = 66, 128, 104, 12
 _TOP, _ROW, _FOOT = 36, 31, 24
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Axis:
-    """A straight scale from numbers to pixels."""
-
-    low: float
-    high: float
-    left: float
-    width: float
-    ticks: tuple[tuple[float, str], ...]
-    """Pixel and label of each tick."""
-
-    def place(self, value: float) -> float:
-        """Return the pixel of *value*, kept on the axis, to a hundredth so that every machine draws the same."""
-        share = (value - self.low) / (self.high - self.low)
-        return round(self.left + self.width * min(max(share, 0.0), 1.0), 2)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Mark:
-    """One estimate on an axis."""
-
-    x: float
-    low: float | None
-    high: float | None
-    text: str
-    """The number as printed beside it."""
-    interval: str
-    """Its interval as printed below or beside it; says so when there is none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -136,10 +105,10 @@ def build_estimate_figure(supplement: Supplement, *, most: int = 6) -> EstimateF
         ed=ed,
         rows=rows,
         theta=None if claim.theta is None else phi.place(claim.theta),
-        theta_text=_theta_text(claim),
-        fails=_failing(claim, phi),
-        theta_anchor=_anchor(claim, phi),
-        band=_span(ed, -estimate.margin, estimate.margin),
+        theta_text=write_theta(claim),
+        fails=find_failing(claim, phi),
+        theta_anchor=find_anchor(claim, phi),
+        band=find_span(ed, -estimate.margin, estimate.margin),
         zero=ed.place(0.0),
         margin_text=f"±δ = {format_exact(estimate.margin)}",
         title=_title(claim, estimate, shown),
@@ -158,17 +127,17 @@ def _build_rows(shown: Sequence[SpecEstimate], estimate: Estimate, claim: ClaimR
     """Return one line for the test side and one for each specification."""
     phi, ed = axes
     lines, margins = _find_lines(claim, estimate), (-estimate.margin, estimate.margin)
-    first = _mark(shown[0].phi_test, phi, signed=False, lines=lines)
+    first = build_mark(shown[0].phi_test, phi, signed=False, lines=lines)
     rows = [Line(y=_TOP + _ROW * 0.5, side="test", label="test", is_test=True, phi=first, ed=None)]
     for position, spec in enumerate(shown, start=1):
         rows.append(
             Line(
                 y=_TOP + _ROW * (position + 0.5),
                 side="deploy" if len(estimate.specs) == 1 else None,
-                label=_shorten(spec.spec),
+                label=shorten(spec.spec),
                 is_test=False,
-                phi=_mark(spec.phi_deploy, phi, signed=False, lines=lines),
-                ed=_mark(spec.ed, ed, signed=True, lines=margins),
+                phi=build_mark(spec.phi_deploy, phi, signed=False, lines=lines),
+                ed=build_mark(spec.ed, ed, signed=True, lines=margins),
             )
         )
     return tuple(rows)
@@ -182,7 +151,7 @@ def build_reported_figure(supplement: Supplement) -> ReportedFigure | None:
     said = claim.reported
     known = supplement.property.range if supplement.property else (min(0.0, said.value), max(1.0, said.value))
     values = [value for value in (said.value, said.low, said.high, claim.theta) if value is not None]
-    axis = _axis(values, bounds=known, left=_NARROW, width=WIDTH - _NARROW - _VALUE)
+    axis = build_axis(values, bounds=known, left=_NARROW, width=WIDTH - _NARROW - _VALUE)
     mark = _reported_mark(said, axis)
     gap = None if claim.theta is None else said.value - claim.theta
     text = None if gap is None else f"inversion margin {format_signed(gap)}"
@@ -196,9 +165,9 @@ def build_reported_figure(supplement: Supplement) -> ReportedFigure | None:
         y=_TOP + _ROW / 2,
         mark=mark,
         theta=None if claim.theta is None else axis.place(claim.theta),
-        theta_text=_theta_text(claim),
-        fails=_failing(claim, axis),
-        theta_anchor=_anchor(claim, axis),
+        theta_text=write_theta(claim),
+        fails=find_failing(claim, axis),
+        theta_anchor=find_anchor(claim, axis),
         margin_text=text,
         title=described + " Nothing was measured in deployment.",
         description="One line with the number that the card reports; no deployment side is drawn because none was measured.",
@@ -225,20 +194,6 @@ def _find_lines(claim: ClaimRevision, estimate: Estimate) -> tuple[float, ...]:
     return (*estimate.range, *(() if claim.theta is None else (claim.theta,)))
 
 
-def _mark(number: Bounded | Differential, axis: Axis, *, signed: bool, lines: Sequence[float]) -> Mark:
-    write = format_signed if signed else format_number
-    if number.low is None or number.high is None:
-        return Mark(x=axis.place(number.value), low=None, high=None, text=write(number.value, against=lines), interval="no interval")
-    interval = format_range(number.low, number.high, against=lines, signed=signed)
-    return Mark(
-        x=axis.place(number.value),
-        low=axis.place(number.low),
-        high=axis.place(number.high),
-        text=write(number.value, against=lines),
-        interval=interval,
-    )
-
-
 def _reported_mark(said: Reported, axis: Axis) -> Mark:
     """The card's figure with the digits that the card gives; an interval with one end is no interval."""
     x, text = axis.place(said.value), format_exact(said.value)
@@ -253,7 +208,7 @@ def _phi_axis(shown: Sequence[SpecEstimate], estimate: Estimate, claim: ClaimRev
     for spec in shown:
         for side in (spec.phi_test, spec.phi_deploy):
             values += [value for value in (side.value, side.low, side.high) if value is not None]
-    return _axis(values, bounds=estimate.range, left=label, width=_plot_width(label))
+    return build_axis(values, bounds=estimate.range, left=label, width=_plot_width(label))
 
 
 def _ed_axis(shown: Sequence[SpecEstimate], estimate: Estimate, label: float) -> Axis:
@@ -262,66 +217,32 @@ def _ed_axis(shown: Sequence[SpecEstimate], estimate: Estimate, label: float) ->
     for spec in shown:
         values += [value for value in (spec.ed.value, spec.ed.low, spec.ed.high) if value is not None]
     width = _plot_width(label)
-    return _axis(values, bounds=(-span, span), left=label + width + _VALUE + _GAP, width=width, signed=True)
+    return build_axis(values, bounds=(-span, span), left=label + width + _VALUE + _GAP, width=width, signed=True)
 
 
 def _plot_width(label: float) -> float:
     return (WIDTH - label - 2 * _VALUE - _GAP) / 2
 
 
-def _axis(values: Sequence[float], *, bounds: tuple[float, float], left: float, width: float, signed: bool = False) -> Axis:
-    """Return a scale with round ends that holds *values* and a little air, never beyond *bounds* unless a value is.
-
-    An end of the range that is near is shown; differences (*signed*) have no end worth showing.
-    """
-    low, high = min(values), max(values)
-    spread = high - low
-    if not signed:
-        low = bounds[0] if low - bounds[0] <= 1.5 * spread or not spread else low
-        high = bounds[1] if bounds[1] - high <= 0.5 * spread or not spread else high
-    air = 0.06 * (high - low) or 0.1 * (bounds[1] - bounds[0])
-    low, high = min(low, max(low - air, bounds[0])), max(high, min(high + air, bounds[1]))
-    step = _nice_step((high - low) / 4)
-    first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)
-    ticks = [round(step * position, 12) for position in range(first, last + 1)]
-    scale = Axis(low=ticks[0], high=ticks[-1], left=left, width=width, ticks=())
-    decimals = max(0, -math.floor(math.log10(step) + 1e-9))
-    write = format_signed if signed else format_number
-    labels = tuple((scale.place(tick), "0" if tick == 0 else write(tick, decimals=decimals)) for tick in ticks)
-    return Axis(low=scale.low, high=scale.high, left=left, width=width, ticks=labels)
-
-
-def _nice_step(rough: float) -> float:
-    """Return the smallest of 1, 2, 2.5, 5 times a power of ten that is not below *rough*."""
-    power = 10.0 ** math.floor(math.log10(rough))
-    return next(factor * power for factor in (1, 2, 5, 10) if factor * power >= rough * (1 - 1e-9))
-
-
-def _failing(claim: ClaimRevision, axis: Axis) -> tuple[float, float] | None:
+def find_failing(claim: ClaimRevision, axis: Axis) -> tuple[float, float] | None:
+    """Return left edge and width of where *claim* fails on *axis*; None without θ."""
     if claim.theta is None or claim.relation is None:
         return None
     if claim.relation is Relation.AT_MOST:
-        return _span(axis, claim.theta, axis.high)
-    return _span(axis, axis.low, claim.theta)
+        return find_span(axis, claim.theta, axis.high)
+    return find_span(axis, axis.low, claim.theta)
 
 
-def _theta_text(claim: ClaimRevision) -> str | None:
+def write_theta(claim: ClaimRevision) -> str | None:
+    """Return the label of the line at θ; None without θ."""
     if claim.theta is None:
         return None
     return f"θ = {format_exact(claim.theta)}, claim fails {'above' if claim.relation is Relation.AT_MOST else 'below'}"
 
 
-def _anchor(claim: ClaimRevision, axis: Axis) -> str:
+def find_anchor(claim: ClaimRevision, axis: Axis) -> str:
+    """Return from which end the label of θ is set, so that it stays on *axis*: start or end."""
     return "end" if claim.theta is not None and axis.place(claim.theta) > axis.left + axis.width / 2 else "start"
-
-
-def _span(axis: Axis, low: float, high: float) -> tuple[float, float]:
-    left, right = axis.place(low), axis.place(high)
-    return (left, round(right - left, 2))
-
-
-def _shorten(text: str, longest: int = 22) -> str:
-    return text if len(text) <= longest else f"{text[: longest - 1]}…"
 
 
 def _title(claim: ClaimRevision, estimate: Estimate, shown: Sequence[SpecEstimate]) -> str:
@@ -330,14 +251,14 @@ def _title(claim: ClaimRevision, estimate: Estimate, shown: Sequence[SpecEstimat
     lines = _find_lines(claim, estimate)
     for spec in shown:
         test, deploy = (_say(side, lines) for side in (spec.phi_test, spec.phi_deploy))
-        ed = _mark(spec.ed, Axis(low=0, high=1, left=0, width=1, ticks=()), signed=True, lines=(-estimate.margin, estimate.margin))
+        ed = build_mark(spec.ed, Axis(low=0, high=1, left=0, width=1, ticks=()), signed=True, lines=(-estimate.margin, estimate.margin))
         parts.append(f"{spec.spec}: Φ_test {test}, Φ_deploy {deploy}, ED {ed.text} {ed.interval}.")
     theta = "" if claim.theta is None else f" θ is {format_exact(claim.theta)}."
     return " ".join(parts) + theta + f" Margin δ is {format_exact(estimate.margin)}."
 
 
 def _say(side: Bounded, lines: Sequence[float]) -> str:
-    mark = _mark(side, Axis(low=0, high=1, left=0, width=1, ticks=()), signed=False, lines=lines)
+    mark = build_mark(side, Axis(low=0, high=1, left=0, width=1, ticks=()), signed=False, lines=lines)
     return f"{mark.text} {mark.interval}"
 
 

@@ -20,13 +20,21 @@ from markupsafe import Markup, escape
 
 from registry.codec.canonical import canonical_bytes
 from registry.codec.documents import to_document
+from registry.records.ablation import Ablation
+from registry.records.dossier import Recorded
+from registry.records.estimate import DEVIATIONS
 from registry.records.evidence import Layer
+from registry.records.finding import Finding
+from registry.records.judge import JudgeReport
+from registry.records.naturalness import Naturalness
+from registry.records.plan import IntervalMethod
 from registry.records.supplement import CardSupplement, Section, Supplement
 from registry.report import numbers
-from registry.report.figures import build_count_bars, build_estimate_figure, build_reported_figure
+from registry.report.figures import EstimateFigure, build_count_bars, build_estimate_figure, build_reported_figure
+from registry.report.finding_figures import ForestFigure, build_ablation_figure, build_judge_figure, build_naturalness_figure
 from registry.report.redline import build_redline
 from registry.report.visible import Covers, find_replaced, show_text
-from registry.report.wording import LAYER_MEANING, NUMBERS, SHAPES, TITLES, get_item, get_words
+from registry.report.wording import CHECKS, CORRECTIONS, LAYER_MEANING, NUMBERS, SHAPES, TITLES, get_item, get_words
 from registry.resources import find_resource
 
 AnySupplement = Supplement | CardSupplement
@@ -124,6 +132,7 @@ def _claim_facts(supplement: Supplement, environment: Environment) -> dict[str, 
         "figure_left_out": estimate.left_out if estimate else 0,
         "figure_all": _draw_all(supplement, environment) if estimate and estimate.left_out else None,
         "redline": build_redline(supplement.original, outcome.text.restricted) if outcome else (),
+        "finding_figures": {one.entry.seq: _draw_finding(environment, one, supplement) for one in _list_findings(supplement)},
         "missing_modules": {part.section: part.consequence for part in supplement.not_made},
     }
 
@@ -132,6 +141,27 @@ def _draw_all(supplement: Supplement, environment: Environment) -> Markup | None
     """Return the figure with every specification up to what one page holds; the table has them all."""
     figure = build_estimate_figure(supplement, most=_MOST_DRAWN)
     return None if figure is None else _draw(environment, "estimate", f=figure, key="figure-all")
+
+
+def _list_findings(supplement: Supplement) -> tuple[Recorded[Finding], ...]:
+    return supplement.audit.findings if supplement.audit else ()
+
+
+def _draw_finding(environment: Environment, finding: Recorded[Finding], supplement: Supplement) -> Mapping[str, Any] | None:
+    """Return the figure of *finding* and how many of its rows stand in the table alone; None when it has no number to draw."""
+    key = f"figure-{finding.entry.seq}"
+    figure: EstimateFigure | ForestFigure | None
+    match finding.payload.body:
+        case Naturalness() as body:
+            figure = build_naturalness_figure(body)
+        case Ablation() as body:
+            figure = build_ablation_figure(body)
+        case JudgeReport() as body:
+            figure = build_judge_figure(body, supplement.claim.payload)
+    if figure is None:
+        return None
+    name = "forest" if isinstance(figure, ForestFigure) else "estimate"
+    return {"svg": _draw(environment, name, f=figure, key=key), "left_out": figure.left_out}
 
 
 def _draw(environment: Environment, name: str, **facts: Any) -> Markup:
@@ -203,6 +233,10 @@ def _globals() -> Mapping[str, Any]:
     return {
         "Layer": Layer,
         "Section": Section,
+        "checks": CHECKS,
+        "corrections": CORRECTIONS,
+        "deviations": DEVIATIONS,
+        "interval_words": lambda name: get_words(IntervalMethod(name)),
         "layer_meaning": LAYER_MEANING,
         "numbers": NUMBERS,
         "shapes": SHAPES,

@@ -10,7 +10,8 @@ from registry.records.claim import ClaimEventKind, ClaimRelationKind, Direction,
 from registry.records.classification import Basis, ClaimClass, ItemStatus, Mode, Standing
 from registry.records.contestation import ContestationStep
 from registry.records.evidence import Access, Effect, EvidenceKind, Layer, Sign
-from registry.records.plan import ContextDesign
+from registry.records.naturalness import RaterKind
+from registry.records.plan import ContextDesign, IntervalMethod
 from registry.records.spec import ScoringMethod
 from registry.records.status import Dispute, Lifecycle, RestrictionStatus, Staleness
 from registry.records.supplement import Section, SpecRole
@@ -137,6 +138,11 @@ _WORDS: tuple[tuple[StrEnum, str], ...] = (
     (ContextDesign.RANDOM, "random: the contexts are a sample"),
     (ContextDesign.FIXED, "fixed: the listed contexts are what is meant"),
     (ContextDesign.NESTED, "nested: each task has contexts of its own"),
+    (IntervalMethod.CLOSED_FORM, "closed form, for a size fixed in advance"),
+    (IntervalMethod.GUARANTEED, "guaranteed: exact at the fewer of tasks and contexts, whatever the shape of the scores"),
+    (IntervalMethod.ANYTIME, "anytime-valid: they hold whenever the replay is stopped"),
+    (RaterKind.PERSON, "person"),
+    (RaterKind.MODEL, "model"),
     (ScoringMethod.PATTERN, "pattern"),
     (ScoringMethod.JUDGE, "judge"),
     (ScoringMethod.CHOICE, "choice"),
@@ -199,6 +205,20 @@ ITEMS: Mapping[str, str] = {
     "deployment-owner-and-contestations": "P_deploy owner and open contestations",
 }
 """The items of minimum reporting as they are printed."""
+
+
+CORRECTIONS: Mapping[str, str] = {
+    "prediction-powered": "corrected by labels (prediction-powered)",
+    "rogan-gladen": "corrected by sensitivity and specificity (Rogan–Gladen)",
+}
+"""How judged figures were corrected, as it is printed."""
+
+CHECKS: Mapping[str, str] = {
+    "person-judge": "judge beside persons, on both sides",
+    "rescored": "the same responses scored again, context hidden or swapped",
+    "failure-rate": "rate of a mark that must not differ between the sides",
+}
+"""The checks of invariance as they are printed."""
 
 
 def get_item(item: str) -> str:

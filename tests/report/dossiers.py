@@ -36,6 +36,7 @@ from tests.report.builders import (
     revision,
     spec_estimate,
 )
+from tests.report.found import adverse, escaping, measured_more, reassuring, unsettled
 from tests.report.hostile import hostile, long_quote
 from tests.report.ontological import ontological
 
@@ -344,6 +345,26 @@ def unaudited() -> Dossier:
     return build(Log(), revision(COVERT), RestrictionStatus.UNAUDITED)
 
 
+def several_judges() -> Dossier:
+    """Two judges score the responses, and the replay was stopped before its planned size."""
+    return measured_more(inverted())
+
+
+def found_against() -> Dossier:
+    """Every module found something against the measurement."""
+    return adverse(inverted())
+
+
+def found_nothing() -> Dossier:
+    """Every module was made, and found nothing against the measurement."""
+    return reassuring(degraded())
+
+
+def found_out_nothing() -> Dossier:
+    """Every module was made, and none could tell anything."""
+    return unsettled(undetermined())
+
+
 EVERY = {
     "inverted": inverted,
     "undetermined": undetermined,
@@ -355,4 +376,9 @@ EVERY = {
     "ontological": ontological,
     "hostile": hostile,
     "long-quote": long_quote,
+    "several-judges": several_judges,
+    "found-against": found_against,
+    "found-nothing": found_nothing,
+    "found-out-nothing": found_out_nothing,
+    "escaping": escaping,
 }
