@@ -7,9 +7,8 @@ Assumed: what `audit.statistics.moments` assumes.
 """
 
 from audit.statistics.difference import join_sides
-from audit.statistics.halfwidth import half_width
 from audit.statistics.moments import Moments, SideMoments
-from audit.statistics.proportion import Limits, SideInterval, clopper_pearson
+from audit.statistics.proportion import Limits, SideInterval, clopper_pearson, side_interval
 
 
 def count_clusters(side: SideMoments, *, random: bool) -> float:
@@ -17,27 +16,37 @@ def count_clusters(side: SideMoments, *, random: bool) -> float:
     return min(side.effective_tasks, float(side.contexts)) if random else side.effective_tasks
 
 
-def guaranteed_side(side: SideMoments, *, random: bool, banerjee: bool, level: float) -> SideInterval | None:
+def guaranteed_side(side: SideMoments, *, random: bool, banerjee: bool, binary: bool, level: float) -> SideInterval | None:
     """Return the interval for Φ of one side, in [0, 1]; None when its variance cannot be estimated.
 
-    The exact limits at so many draws as there are clusters, and their hull with Φ ± h.
+    The hull of the closed form's interval, which a tiny design can make the wider one, and the exact limits at so many draws as
+    there are clusters.
     """
-    parts = side.parts(random=random)
-    if parts is None:
+    plain = side_interval(side, random=random, banerjee=banerjee, binary=binary, level=level)
+    if plain is None:
         return None
-    h = half_width(parts, level=level, banerjee=banerjee)
     size = count_clusters(side, random=random)
     # Rounding may put a product above its factor.
     exact = clopper_pearson(successes=min(size * side.mean, size), trials=size, level=level)
-    hull = Limits(low=max(0.0, min(exact.low, side.mean - h)), high=min(1.0, max(exact.high, side.mean + h)))
-    return SideInterval(exact=exact, hull=hull)
+    return SideInterval(exact=_join(exact, plain.exact), hull=_join(exact, plain.hull))
+
+
+def guaranteed_sides(moments: Moments, *, level: float) -> tuple[SideInterval | None, SideInterval | None]:
+    """Return the intervals of the test and of the deployment side; each None when it cannot be given."""
+    test, deploy = (
+        guaranteed_side(side, random=moments.random, banerjee=moments.banerjee, binary=moments.binary, level=level)
+        for side in (moments.test, moments.deploy)
+    )
+    return test, deploy
 
 
 def guaranteed_difference(moments: Moments, *, level: float) -> Limits | None:
     """Return the interval for ED: the hull of ED ± h and MOVER with correlation 0, cut to [−1, 1]; None without a variance."""
-    test, deploy = (
-        guaranteed_side(side, random=moments.random, banerjee=moments.banerjee, level=level) for side in (moments.test, moments.deploy)
-    )
+    test, deploy = guaranteed_sides(moments, level=level)
     if test is None or deploy is None:
         return None
     return join_sides(moments, test.exact, deploy.exact, level=level, correlation=0.0)
+
+
+def _join(first: Limits, second: Limits) -> Limits:
+    return Limits(low=min(first.low, second.low), high=max(first.high, second.high))

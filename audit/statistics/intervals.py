@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from audit.statistics.difference import difference_interval, find_side_intervals
 from audit.statistics.equivalence import difference_p, equivalence_p
-from audit.statistics.guaranteed import guaranteed_difference, guaranteed_side
+from audit.statistics.guaranteed import guaranteed_difference, guaranteed_sides
 from audit.statistics.halfwidth import ZERO_VARIANCE, half_width, total_variance
 from audit.statistics.moments import Moments
 from audit.statistics.power import POWER, minimum_detectable
@@ -51,10 +51,7 @@ def find_sides(grounds: Grounds, *, level: float) -> tuple[Limits | None, Limits
             test, deploy = find_side_intervals(moments, level=level)
             return _hull(test), _hull(deploy)
         case IntervalMethod.GUARANTEED:
-            test, deploy = (
-                guaranteed_side(side, random=moments.random, banerjee=moments.banerjee, level=level)
-                for side in (moments.test, moments.deploy)
-            )
+            test, deploy = guaranteed_sides(moments, level=level)
             return _hull(test), _hull(deploy)
         case IntervalMethod.ANYTIME:
             if moments.difference_variance is None:
