@@ -104,7 +104,8 @@ def _deviate(deviations: Floats, *, divisor: int | Floats) -> Floats:
 def _resample(parts: Sequence[Floats], errors: Floats, *, replicates: int, seed: int) -> Floats:
     """The largest |t*| of each replicate."""
     explained = np.sum([np.sum(part**2, axis=0) for part in parts], axis=0)
-    rest = np.sqrt(np.maximum(0.0, errors**2 - explained))
+    # What is left by rounding alone would be noise of its own.
+    rest = np.sqrt(np.where(errors**2 - explained > 1e-9 * explained, errors**2 - explained, 0.0))
     scale = np.sqrt(np.maximum(errors**2, explained))
     rows = count_rows(max(len(part) for part in parts))
     found = []

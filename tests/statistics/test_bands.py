@@ -259,16 +259,16 @@ def test_another_seed_moves_the_bands_by_chance_alone() -> None:
 
 
 def test_stretched_bands_cover_where_raw_percentiles_do_not() -> None:
-    """ED of 20 tasks and five contexts a side, 300 tables: the two-way band covers at least 94 %, its raw percentiles less.
+    """ED of 12 tasks and three contexts a side, 300 tables: the two-way band covers at least 94 %, its raw percentiles under 92 %.
 
-    Contexts have an SD of 0.1 in the score, tasks one of 0.15, cells one of 0.2; ED is 0.2.
+    Contexts have an SD of 0.15 in the score, as have tasks, cells one of 0.05; ED is 0.2.
     """
     rng = np.random.default_rng(17)
     covered = raw = 0
     tables = 300
     for _ in range(tables):
-        task = rng.normal(0, 0.15, (20, 1))
-        blocks = [0.5 + shift + task + rng.normal(0, 0.1, 5) + rng.normal(0, 0.2, (20, 5)) for shift in (0.1, -0.1)]
+        task = rng.normal(0, 0.15, (12, 1))
+        blocks = [0.5 + shift + task + rng.normal(0, 0.15, 3) + rng.normal(0, 0.05, (12, 3)) for shift in (0.1, -0.1)]
         spec = estimate(build_crossed(*(np.clip(block, -1, 2) for block in blocks), low=-1, high=2), Plan(replicates=400), range_=(-1, 2))
         found, value = certain(spec.specs[0].bootstrap), spec.specs[0].ed.value
         low, high = ends(found.ed.two_way)
@@ -276,4 +276,4 @@ def test_stretched_bands_cover_where_raw_percentiles_do_not() -> None:
         raw += value + (low - value) / found.stretch <= 0.2 <= value + (high - value) / found.stretch
 
     assert covered >= 0.94 * tables
-    assert raw < covered
+    assert raw < 0.92 * tables
