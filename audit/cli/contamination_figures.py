@@ -11,7 +11,7 @@ from registry.report.numbers import format_number, format_range, format_signed
 from registry.report.visible import show_text
 
 WIDTH = 760.0
-_LABEL, _VALUES, _TOP, _FOOT = 212.0, 168.0, 30.0, 40.0
+_LABEL, _VALUES, _TOP, _FOOT = 218.0, 160.0, 30.0, 40.0
 _SCATTER_HEIGHT = 380.0
 _INK, _QUIET, _MARK, _BAND, _AXIS, _PAPER, _PRINTED = "#1c2430", "#566172", "#14506e", "#e6eaef", "#7b8696", "#ffffff", "#8a5200"
 
@@ -85,7 +85,7 @@ def _write(value: str | float) -> str:
 def draw_intervals(rows: Sequence[Row], *, margin: float, title: str, unit: str) -> Element:
     """Return rows of intervals against zero and the band of ±*margin*; the numbers stand at the right."""
     axis = _build_axis(list(_list_values(rows, margin)), left=_LABEL, width=WIDTH - _LABEL - _VALUES)
-    heights = [max(24.0, 14.0 * len(row.lines) + 10.0) for row in rows]
+    heights = [max(28.0, 14.0 * len(row.lines) + 10.0) for row in rows]
     bottom = _TOP + sum(heights)
     svg = _open(bottom + _FOOT, title, _describe(rows))
     left, right = axis.place(-margin), axis.place(margin)
@@ -133,7 +133,7 @@ def _draw_dot(svg: Element, dot: Dot, x: float, up: Axis, bottom: float) -> None
 def _draw_row(svg: Element, row: Row, axis: Axis, y: float) -> None:
     _add_text(svg, _shorten(row.label), x=0, y=y + (0 if row.note else 4), quiet=row.quiet)
     if row.note:
-        _add_text(svg, _shorten(row.note, 44), x=0, y=y + 11, quiet=True, size=9.5)
+        _add_text(svg, _shorten(row.note, 52), x=0, y=y + 11, quiet=True, size=9.5)
     first = y - 14 * (len(row.lines) - 1) / 2
     for position, line in enumerate(row.lines):
         _draw_line(svg, line, axis, first + 14 * position, is_bold=position == 0)
@@ -151,8 +151,10 @@ def _draw_line(svg: Element, line: Line, axis: Axis, y: float, *, is_bold: bool)
     if measure.low is not None and measure.high is not None:
         low, high = axis.place(measure.low), axis.place(measure.high)
         _add_line(svg, (low, y), (high, y), _SPAN)
-        _draw_end(svg, low, y, is_inside=measure.low >= axis.low, outward=-1)
-        _draw_end(svg, high, y, is_inside=measure.high <= axis.high, outward=1)
+        if measure.high > axis.low:
+            _draw_end(svg, high, y, is_inside=measure.high <= axis.high, outward=1)
+        if measure.low < axis.high:
+            _draw_end(svg, low, y, is_inside=measure.low >= axis.low, outward=-1)
     if not axis.low <= measure.value <= axis.high:
         return
     x = axis.place(measure.value)
@@ -237,5 +239,5 @@ def _describe(rows: Sequence[Row]) -> str:
     return " ".join(f"{row.label}: {'; '.join(_write_measure(line.measure) for line in row.lines)}." for row in rows)
 
 
-def _shorten(text: str, longest: int = 34) -> str:
+def _shorten(text: str, longest: int = 38) -> str:
     return text if len(text) <= longest else f"{text[: longest - 1]}…"

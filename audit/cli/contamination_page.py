@@ -31,7 +31,9 @@ main { max-width: 60rem; }
 figcaption { color: var(--quiet); font-size: 0.9em; padding-top: 0.5em; line-height: 1.4; }
 .lead { font-size: 1.42em; line-height: 1.28; margin-top: 0.7em; }
 .changes th { width: 17%; font-weight: 600; } .changes td { width: 27%; }
+.lead + .quiet { margin-top: 0.6em; }
 .wide { table-layout: auto; } .wide td, .wide th { overflow-wrap: normal; padding-right: 0.7em; }
+.dense { font-size: 0.74em; } .dense td { white-space: nowrap; } .dense tbody th { font-weight: 600; }
 .fig-band-line { stroke: var(--hair); } .fig-faint { opacity: 0.45; } .fig-printed { stroke: var(--degraded); }
 """
 
@@ -139,10 +141,12 @@ def _draw_forest(study: ContaminationStudy) -> Element | None:
 
 
 def _note(skill: SkillContrasts, effect: Effect) -> str:
-    kept = "" if skill.left_out is None else f"left out: {skill.left_out.replace('_', ' ')}; "
+    by_task = f"p by task {write_p(effect.paired_t.p)}"
+    if skill.left_out is not None:
+        return f"left out ({skill.left_out.replace('_', ' ')}); {by_task}"
     printed = effect.published.t_p if effect.published else None
     then = "" if printed is None else f"p then {write_p(printed)}; "
-    return f"{kept}{effect.units} tasks; {then}p by task {write_p(effect.paired_t.p)}"
+    return f"{effect.units} tasks; {then}{by_task}"
 
 
 def _draw_contexts(study: ContaminationStudy) -> Element | None:

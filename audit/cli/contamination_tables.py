@@ -6,7 +6,7 @@ from xml.etree.ElementTree import Element
 from audit.cli.contamination_figures import element
 from audit.cli.contamination_text import write_count, write_interval, write_p, write_points, write_published
 from audit.contamination.changes import plain
-from registry.records.contamination import Aggregate, ContaminationStudy
+from registry.records.contamination import Aggregate, ContaminationStudy, Effect, SkillContrasts
 from registry.records.measure import Measure
 from registry.report.numbers import format_count, format_range, format_signed
 
@@ -55,11 +55,11 @@ def _list_pooled(aggregate: Aggregate) -> Iterator[Sequence[Cell]]:
             str(one.units),
             write_published(one.published.delta if one.published else None),
             write_points(one.measure.value),
-            write_interval(one),
+            write_interval(one.measure),
             write_p(one.paired_t.p),
             write_p(one.wilcoxon.p),
             write_measure(one.cohens_d),
-            f"{write_measure(one.seen_whole)}, {one.seen_whole_units} skills",
+            _write_seen_whole(one),
         )
     if aggregate.mitigation is not None:
         text = (
@@ -88,38 +88,46 @@ def write_properties(kept: Aggregate) -> Element:
 
 def write_skills(study: ContaminationStudy) -> Element:
     """Return the table of every contrast of every skill."""
-    rows: list[Sequence[Cell]] = []
-    for skill in study.skills:
-        for one in skill.effects:
-            printed = one.published
-            rows.append(
-                (
-                    skill.skill + (" *" if skill.left_out else ""),
-                    one.name,
-                    write_published(printed.delta if printed else None),
-                    f"{write_p(printed.t_p if printed else None)} / {write_p(printed.wilcoxon_p if printed else None)}",
-                    write_published(printed.cohens_d if printed else None),
-                    write_measure(one.measure),
-                    f"{write_p(one.paired_t.p)} / {write_p(one.wilcoxon.p)}",
-                    write_p(one.p_holm),
-                    write_measure(one.cohens_d),
-                    f"{write_measure(one.seen_whole)}, {one.seen_whole_units} tasks",
-                )
-            )
+    rows = [row for skill in study.skills for row in _list_contrasts(skill)]
     columns = (
         "Skill",
-        "Contrast",
+        "",
         "Published",
-        "p then (t / W)",
+        "p then, t / W",
         "d then",
         "Here",
-        "p by task (t / W)",
+        "p by task, t / W",
         "Holm",
         "d by task",
-        "Over responses seen whole",
+        "Seen whole by the judge",
     )
     text = "W: Wilcoxon. Published p-values come from the normal curve over pairs of runs. *: left out of the aggregates by the study."
-    return build_section("Every skill", element("p", text), build_table(columns, rows, class_="wide"))
+    return build_section("Every skill", element("p", text), build_table(columns, rows, class_="wide dense"))
+
+
+def _list_contrasts(skill: SkillContrasts) -> Iterator[Sequence[Cell]]:
+    """Give one row per contrast; the first carries the name of the skill beside them all."""
+    for position, one in enumerate(skill.effects):
+        printed = one.published
+        name = element("th", skill.skill + (" *" if skill.left_out else ""), rowspan=len(skill.effects), scope="rowgroup")
+        yield (
+            *((name,) if position == 0 else ()),
+            one.name,
+            write_published(printed.delta if printed else None),
+            "–" if printed is None else f"{write_p(printed.t_p)} / {write_p(printed.wilcoxon_p)}",
+            write_published(printed.cohens_d if printed else None),
+            write_measure(one.measure),
+            f"{write_p(one.paired_t.p)} / {write_p(one.wilcoxon.p)}",
+            write_p(one.p_holm),
+            write_measure(one.cohens_d),
+            _write_seen_whole(one),
+        )
+
+
+def _write_seen_whole(one: Effect) -> str:
+    if not one.seen_whole_units:
+        return "none" if one.seen_whole.value is None else write_measure(one.seen_whole)
+    return f"{write_measure(one.seen_whole)}, {one.seen_whole_units} {one.unit}{'' if one.seen_whole_units == 1 else 's'}"
 
 
 def write_inventory(study: ContaminationStudy) -> Element:
@@ -149,9 +157,7 @@ def write_inventory(study: ContaminationStudy) -> Element:
         "Judged from a cache",
     )
     lines = [f"{one.skill}, task {one.task_id}, run {one.run}, arm {one.arm}: no score, {one.reason}" for one in inventory.exclusions]
-    lines += [
-        f"{one.skill}: left out of the aggregates by the study after its result was known ({one.reason})" for one in inventory.left_out
-    ]
+    lines += [f"{one.skill}: left out of the aggregates by the study ({one.reason})" for one in inventory.left_out]
     lines += [f"{one.where}: {one.message}" for one in inventory.notes]
     return build_section(
         "What was read", build_table(columns, rows), element("ul", *(element("li", line) for line in lines)) if lines else None

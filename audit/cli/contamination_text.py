@@ -8,7 +8,8 @@ from rich.console import Console
 from audit.wording import Unit, share
 from registry.cli.output import build_table, show
 from registry.codec.documents import to_document
-from registry.records.contamination import Aggregate, ContaminationStudy, Effect, Inventory, SkillContrasts
+from registry.records.contamination import Aggregate, ContaminationStudy, Inventory, SkillContrasts
+from registry.records.measure import Measure
 from registry.report.numbers import format_range, format_signed
 
 _COLUMNS = ("", "published", "p then", "ours", "interval", "p by task", "Holm")
@@ -73,15 +74,16 @@ def _print_inventory(console: Console, inventory: Inventory) -> None:
 
 def _print_aggregate(console: Console, aggregate: Aggregate) -> None:
     console.print("\n" + _NAMES[aggregate.name].format(n=aggregate.skills), style="bold")
-    columns = ("", "published", "ours", "interval", "p by skill", "skills")
+    columns = ("", "published", "ours", "interval", "p by skill", "skills", "seen whole by the judge")
     rows = [
         (
             one.name,
             write_published(one.published.delta if one.published else None),
             write_points(one.measure.value),
-            write_interval(one),
+            write_interval(one.measure),
             write_p(one.paired_t.p),
             str(one.units),
+            f"{write_points(one.seen_whole.value)} {write_interval(one.seen_whole)}" if one.seen_whole_units else "none",
         )
         for one in aggregate.effects
     ]
@@ -99,7 +101,7 @@ def _list_cells(skill: SkillContrasts, name: str) -> Sequence[str]:
         write_published(printed.delta if printed else None),
         write_p(printed.t_p if printed else None),
         write_points(effect.measure.value),
-        write_interval(effect),
+        write_interval(effect.measure),
         write_p(effect.paired_t.p),
         write_p(effect.p_holm),
     )
@@ -141,9 +143,8 @@ def write_points(value: float | None) -> str:
     return "–" if value is None else format_signed(value)
 
 
-def write_interval(effect: Effect) -> str:
+def write_interval(measure: Measure) -> str:
     """Return the interval, or `none`."""
-    measure = effect.measure
     return "none" if measure.low is None or measure.high is None else format_range(measure.low, measure.high, signed=True)
 
 

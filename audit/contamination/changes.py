@@ -37,12 +37,13 @@ def list_changes(found: Found, published: Mapping[str, object] | None) -> Iterat
     """Give the changes, the most far-reaching first; those that need a published figure only where there is one.
 
     Args:
-        published: the publication; None when it is not of these skills.
+        published: the publication; None when there is none, or it is not of these skills: then only what it says of single skills is
+            compared.
     """
     inventory, aggregates = found.inventory, found.aggregates
     kept = [one for one in found.skills if one.left_out is None]
     yield from chain.from_iterable(_change_tests(kept, name) for name in _NAMES)
-    if not aggregates:
+    if not aggregates or published is None:
         return
     whole = aggregates[0]
     yield from _change_means(whole)
@@ -160,7 +161,7 @@ def _change_seen_whole(whole: Aggregate, inventory: Inventory) -> Iterator[Chang
     yield Change(
         about="what the judge saw",
         published="not mentioned",
-        ours=f"{beyond} of {inventory.responses} responses are longer than the {inventory.visible_chars:,} characters it was shown "
+        ours=f"{beyond:,} of {inventory.responses:,} responses are longer than the {inventory.visible_chars:,} characters it was shown "
         f"({', '.join(f'{one.arm} {one.beyond_judge} of {one.responses}' for one in inventory.arms)}). "
         f"Over responses seen whole: {told}.",
         why="A response that is cut looks unfinished to a judge, and arms whose responses are longer are cut more often; "
@@ -210,7 +211,7 @@ def _change_left_out(aggregates: Sequence[Aggregate], inventory: Inventory) -> I
         about="skills left out of the aggregates",
         published=", ".join(f"{one.skill} ({one.reason})" for one in inventory.left_out),
         ours=f"with them: {'; '.join(told)}",
-        why="Which skills count was decided when their results were known, so both readings are shown.",
+        why="Nothing on record shows that this was decided before their results were seen, so both readings are shown.",
     )
 
 
@@ -226,13 +227,13 @@ def _change_states(states: Sequence[EarlierState]) -> Iterator[Change]:
         about="skills that were run or scored again",
         published="not mentioned",
         ours=f"{len(states)} have an earlier state on record. B−A: {'; '.join(moved)}",
-        why="The later state counts. How far a contrast moves when it is made again is a measure of its noise that no p-value above holds; "
-        "why these were made again is not on record.",
+        why="The later state counts, and nothing on record says why it replaced the earlier one. How far a contrast moves when it is "
+        "made again shows how much of it is chance, or a changed set-up.",
     )
 
 
-def _change_exclusions(inventory: Inventory, published: Mapping[str, object] | None) -> Iterator[Change]:
-    if published is None or not inventory.exclusions:
+def _change_exclusions(inventory: Inventory, published: Mapping[str, object]) -> Iterator[Change]:
+    if not inventory.exclusions:
         return
     counts = {
         one.skill: find_figure(published, "skills", one.skill, "statistics_realistic", "n_comparisons") for one in inventory.exclusions

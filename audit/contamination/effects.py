@@ -116,7 +116,7 @@ def _measure_seen_whole(reading: Reading, arms: Arms, settings: Settings) -> tup
         return Measure(value=None, reason="nobody says how much of a response the judge saw"), 0
     spec = estimate_contrast(reading.seen_whole, arms, settings, COMPOSITE)
     if isinstance(spec, str):
-        return Measure(value=None, reason=f"no {reading.unit} with a response on both arms that the judge saw whole"), 0
+        return Measure(value=None, reason=f"no {reading.unit} has a response on both arms that the judge saw whole"), 0
     return measure_contrast(spec)
 
 

@@ -272,6 +272,9 @@ class _Reader:
             self._note_tasks(skill)
             counts = {arm: len(skill.find(arm)) for arm in ARMS}
             uneven = {arm: count for arm, count in counts.items() if count and count != max(counts.values())}
+            silent = sum(one.chars is None for one in skill.responses)
+            if 0 < silent < len(skill.responses):
+                self._note("text-missing", skill.name, f"{silent} of {len(skill.responses)} responses have no text in generations/")
             if uneven:
                 self._note("unequal-runs", skill.name, f"responses per condition differ: {counts}")
         missing = sorted(set(facts.skills) - {skill.name for skill in skills})

@@ -61,7 +61,7 @@ class ArmCount(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LeftOut(Record):
-    """A skill that the study left out of its aggregates after its result was known."""
+    """A skill that the study left out of its aggregates; nothing shows that this was decided before its result was seen."""
 
     skill: str
     reason: str

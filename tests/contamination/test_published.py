@@ -1,0 +1,103 @@
+"""The compatibility column: published figures recomputed the way they were made."""
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from audit.contamination.published import compare_published, find_figure, recompute
+from audit.sources.contamination import read_recording
+from tests.contamination.made_up import Run
+
+SHARED = Path(os.environ.get("CAVEAT_SHARED", Path(__file__).parents[2].parent / "shared" / "data")) / "skill-eval"
+
+# Published figures of the made-up run, by hand. alpha-sdk, task 1: baseline dimensions mean (5, 4.5, 4, 4), with the skill (4, 4, 3.5, 4),
+# so the deltas are −1, −0.5, −0.5, 0 and their mean is −0.5.
+ALPHA_TASK = {
+    "task_id": "alpha-sdk-1",
+    "deltas": {"language_correctness": -1.0, "api_idiomaticity": -0.5, "functional_correctness": -0.5, "code_quality": 0.0},
+    "delta_composite": -0.5,
+    "anti_pattern_rate_baseline": 0.0,
+}
+
+
+def publish(run: Run, **alpha: object) -> None:
+    run.documents["behavioral-eval.json"] = {
+        "summary": {"n_skills": 2, "excluded_from_aggregates": [{"name": "gamma-flow", "reason": "behavioral_override"}]},
+        "skills": [{"skill_name": "alpha-sdk", "tasks": [ALPHA_TASK], **alpha}],
+    }
+
+
+def test_figures_made_by_hand_are_reproduced(tmp_path: Path) -> None:
+    """Means of rounded means, and the pairs of runs as if they were independent."""
+    run = Run()
+    # B − A by run: 4 − 4.5, 3.75 − 4.25, 3.75 − 4, 4.75 − 5, 4.25 − 4.75, 4.25 − 4.5; statsmodels 0.15.0:
+    # >>> DescrStatsW([-.5, -.5, -.25, -.25, -.5, -.25]).ztest_mean(0)
+    # (-6.708203932499369, 1.970344471179895e-11)
+    publish(run, mean_delta_composite=-0.375, statistics={"n_comparisons": 6, "paired_t_stat": -6.708, "paired_t_p": 0.0, "wilcoxon_w": 0})
+
+    found = compare_published(read_recording(run.write(tmp_path)))
+
+    assert found is not None
+    assert found.differ == ()
+    assert found.compared == found.reproduced == 12
+
+
+def test_a_figure_that_the_files_do_not_give_is_listed(tmp_path: Path) -> None:
+    """A wrong digit and a figure of nothing are named with their paths; the others still count."""
+    run = Run()
+    publish(run, mean_delta_composite=-0.376, invented=1.0)
+
+    found = compare_published(read_recording(run.write(tmp_path)))
+
+    assert found is not None
+    assert [(one.path, one.published, one.recomputed) for one in found.differ] == [
+        ("skills.alpha-sdk.mean_delta_composite", -0.376, -0.375),
+        ("skills.alpha-sdk.invented", 1.0, None),
+    ]
+    assert found.reproduced == found.compared - 2
+
+
+def test_nothing_published_is_nothing_compared(tmp_path: Path) -> None:
+    """Without behavioral-eval.json there is no compatibility column, and no figure of it."""
+    recording = read_recording(Run().write(tmp_path))
+
+    assert compare_published(recording) is None
+    assert find_figure(recording.published, "summary", "n_skills") is None
+
+
+def test_the_faults_of_the_study_are_reproduced_too(tmp_path: Path) -> None:
+    """A ratio over 0 is 0, p without variation is 1: as published, and nowhere else."""
+    run = Run()
+    run.documents["scores/beta-docs.json"] = json.loads(
+        json.dumps(run.documents["scores/beta-docs.json"]).replace('"language_correctness": 5', '"language_correctness": 4')
+    )
+    for task in (0, 1, 2):
+        for position in (0, 1):
+            one = run.run("beta-docs", task, position)
+            one["with_skill"] = one["baseline"]
+
+    found = recompute(read_recording(run.write(tmp_path)))["skills"]["beta-docs"]
+
+    assert found["statistics"] == {
+        "n_comparisons": 6,
+        "paired_t_stat": 0.0,
+        "paired_t_p": 1.0,
+        "wilcoxon_w": 0.0,
+        "wilcoxon_p": 1.0,
+        "cohens_d": 0.0,
+    }
+    assert found["statistics_realistic"]["mitigation_ratio"] == 0.0
+
+
+@pytest.mark.skipif(not SHARED.is_dir(), reason="the shared data are not here")
+def test_every_published_figure_is_reproduced() -> None:
+    """All numbers of behavioral-eval.json, to the last printed digit: the recomputation is that of the study."""
+    found = compare_published(read_recording(SHARED))
+
+    assert found is not None
+    assert found.differ == ()
+    assert found.compared == 22181
+    assert found.by_part["summary"] == (59, 59)
+    assert found.by_part["skills: statistics"] == (22 * 6, 22 * 6)
