@@ -169,7 +169,7 @@ def _count_sign_flips(doubled: npt.NDArray[np.int64], positive: int) -> float:
     for rank in doubled.tolist():
         ways[rank:] += ways[:-rank].copy()
     distance = np.abs(2 * np.arange(total + 1) - total)
-    return int(ways[distance >= abs(2 * positive - total)].sum()) / 2 ** len(doubled)
+    return float(ways[distance >= abs(2 * positive - total)].sum() / 2.0 ** len(doubled))
 
 
 def _approximate(doubled: npt.NDArray[np.int64], positive: int) -> float:

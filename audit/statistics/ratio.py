@@ -6,15 +6,23 @@ are independent of each other. Where the denominator could be 0 the set of ratio
 """
 
 import math
+from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 from scipy.special import stdtrit
 
+from audit.statistics.difference import mover
 from audit.statistics.paired import SAME, check_level, check_vector, divide_by_power_of_two
+from audit.statistics.proportion import Limits
 from audit.statistics.scores import Floats
 from registry.records.measure import Measure
 
 NOT_IDENTIFIED = "not identified: the denominator's interval contains 0"
+
+_DIRECTIONS = 514
+_HALVINGS = 60
+_SMALLEST = 1e-12
 
 
 def fieller(numerator: Floats, denominator: Floats, *, level: float) -> Measure:
@@ -57,6 +65,60 @@ def fieller(numerator: Floats, denominator: Floats, *, level: float) -> Measure:
     # Never negative but for rounding, because the point itself is kept.
     root = math.sqrt(max(0.0, middle**2 - square * (mean_y**2 - yy)))
     return Measure(value=ratio * scale, low=(middle - root) / square * scale, high=(middle + root) / square * scale)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Term:
+    """Numerator or denominator: its estimate, and the limits from which MOVER recovers how it varies."""
+
+    value: float
+    limits: Limits
+
+
+def ratio_interval(numerator: Term, denominator: Term, *, correlation: float, half_width: Callable[[float], float]) -> Limits | None:
+    """Return the interval of numerator/denominator: all r for which 0 lies in the interval of numerator − r · denominator.
+
+    That interval is built as ED's is: the hull of the difference ± h (Fieller) and of MOVER (MOVER-R). The hull of the kept r is
+    returned; None when it is unbounded because the denominator could be 0.
+
+    Args:
+        numerator: in the same unit as the denominator.
+        denominator: its value must not be 0.
+        correlation: of both, in [0, 1).
+        half_width: h of numerator − r · denominator, given r.
+    """
+
+    def keeps(ratio: float) -> bool:
+        if abs(numerator.value - ratio * denominator.value) <= half_width(ratio):
+            return True
+        ends = sorted((ratio * denominator.limits.low, ratio * denominator.limits.high))
+        band = mover(
+            first=numerator.value,
+            first_limits=numerator.limits,
+            second=ratio * denominator.value,
+            second_limits=Limits(low=ends[0], high=ends[1]),
+            correlation=correlation if ratio >= 0 else 0.0,
+        )
+        return band.low <= 0 <= band.high
+
+    point = numerator.value / denominator.value
+    reach = max(abs(numerator.limits.low), abs(numerator.limits.high), abs(numerator.value)) / abs(denominator.value)
+    # Directions instead of ratios: both ends of the grid are as good as infinite.
+    angles = np.linspace(-math.pi / 2, math.pi / 2, _DIRECTIONS)[1:-1]
+    grid = sorted({point, *(max(reach, _SMALLEST) * np.tan(angles)).tolist()})
+    kept = [place for place, ratio in enumerate(grid) if ratio == point or keeps(ratio)]
+    if kept[0] == 0 or kept[-1] == len(grid) - 1:
+        return None
+    low = _find_edge(keeps, kept=grid[kept[0]], beyond=grid[kept[0] - 1])
+    return Limits(low=low, high=_find_edge(keeps, kept=grid[kept[-1]], beyond=grid[kept[-1] + 1]))
+
+
+def _find_edge(keeps: Callable[[float], bool], *, kept: float, beyond: float) -> float:
+    """Return the ratio between *kept* and *beyond* up to which ratios are kept."""
+    for _ in range(_HALVINGS):
+        middle = (kept + beyond) / 2
+        kept, beyond = (middle, beyond) if keeps(middle) else (kept, middle)
+    return kept
 
 
 def _find_unit(values: Floats) -> int:

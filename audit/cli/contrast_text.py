@@ -1,0 +1,151 @@
+"""How contrasts look in a terminal and as JSON."""
+
+from typing import Any
+
+from rich.console import Console
+
+from audit.wording import Unit, share
+from registry.cli.output import build_table, show
+from registry.codec.documents import to_document
+from registry.records.contrast import Contrast, ContrastKind, Contrasts
+from registry.records.measure import Measure
+
+_MOST_TASKS = 50
+_TESTS = (
+    "paired t test, two-sided; Wilcoxon signed-rank test (W+), two-sided, zeros dropped, mid-ranks for ties, exact by sign flips up to 20 "
+    "differences that are not zero, then the normal curve with tie and continuity correction; d_z = mean by standard deviation of tasks"
+)
+_SUMS = (ContrastKind.DIFFERENCE, ContrastKind.DIFFERENCE_IN_DIFFERENCES)
+
+
+def summarise_contrasts(found: Contrasts) -> dict[str, Any]:
+    """Return the contrasts as the document `caveat/contrasts/1`, its schema first."""
+    document = to_document(found)
+    return {"schema": document.pop("schema"), **document}
+
+
+def print_contrasts(console: Console, found: Contrasts) -> None:
+    """Print the arms, one line for each contrast, the tests on tasks, then what needs a sentence, and the warnings."""
+    unit = Unit(low=found.range[0], high=found.range[1])
+    margin = unit.given_difference(found.margin)
+    console.print(f"intervals at {share(found.level)}, margin ±{margin}, contexts {found.contexts}, Holm over {found.family}\n")
+    arms = [(one.arm, unit.score(one.mean), str(one.tasks), str(one.contexts), str(one.responses), str(one.excluded)) for one in found.arms]
+    columns = ("arm", "mean", "tasks", "contexts", "responses", "excluded")
+    console.print(build_table(columns, arms, numbers=columns[1:]))
+    console.print()
+    rows = [_describe(one, unit, found.margin) for one in found.contrasts]
+    numbers = ("tasks", "value", "p", "p (Holm)")
+    console.print(build_table(("contrast", "tasks", "value", "interval", "p", "p (Holm)"), rows, numbers=numbers))
+    if any(one.kind in _SUMS for one in found.contrasts):
+        console.print(f"differences in {'percentage points' if unit.is_share else 'points of the score'}", style="dim")
+    _print_tests(console, found)
+    for one in found.contrasts:
+        _print_notes(console, one, unit)
+    for method in dict.fromkeys(one.method for one in found.contrasts):
+        console.print(show(f"method: {method}"))
+    for warning in found.warnings:
+        about = f" (judge {warning.judge})" if warning.judge else ""
+        console.print(show(f"warning: {warning.code}{about}: {warning.message}"))
+
+
+def _print_tests(console: Console, found: Contrasts) -> None:
+    rows = [_describe_tests(one) for one in found.contrasts if one.kind in _SUMS]
+    if rows:
+        columns = ("contrast", "t", "p (t)", "W+", "not zero", "p (W+)", "d_z", "interval of d_z")
+        console.print("\non tasks, with the contexts as they are:")
+        console.print(build_table(columns, rows, numbers=columns[1:-1]))
+        console.print(_TESTS, style="dim")
+
+
+def _print_notes(console: Console, one: Contrast, unit: Unit) -> None:
+    """Say what the table has no column for."""
+    name = _name(one)
+    for reason in _list_reasons(one):
+        console.print(show(f"{name}{reason}"))
+    if one.uncorrected is not None and one.uncorrected.value is not None:
+        console.print(show(f"{name}: uncorrected, descriptive only: {_describe_measure(one.uncorrected, unit, one.kind)}"))
+    if one.within_margin:
+        console.print(show(f"{name}: the whole interval lies within the margin"))
+    if one.pooled is not None:
+        console.print(show(f"{name}: pooled over responses (cells are unequal) {_write(one.pooled, unit, one.kind)}"))
+    if one.under_exclusions is not None:
+        bounds = unit.differences(one.under_exclusions.low, one.under_exclusions.high, 0.0)
+        console.print(show(f"{name}: under the worst and best scores of what was excluded: {bounds}"))
+    _print_tasks(console, one, unit)
+
+
+def _list_reasons(one: Contrast) -> list[str]:
+    """Return why something is not there, each reason once."""
+    whole = [reason for reason in (one.measure.reason, one.reason) if reason]
+    tests = (("paired t", one.paired_t), ("Wilcoxon", one.wilcoxon), ("d_z", one.cohens_d))
+    parts = [f", {what}: {test.reason}" for what, test in tests if test is not None and test.reason and test.reason not in whole]
+    return [*(f": {reason}" for reason in dict.fromkeys(whole)), *parts]
+
+
+def _print_tasks(console: Console, one: Contrast, unit: Unit) -> None:
+    if one.pointwise is None:
+        return
+    name = _name(one)
+    tasks = [(task.task_id, unit.difference(task.value, 0.0)) for task in one.pointwise[:_MOST_TASKS]]
+    console.print(build_table(("task", name), tasks, numbers=(name,)))
+    if len(one.pointwise) > _MOST_TASKS:
+        console.print(f"… and {len(one.pointwise) - _MOST_TASKS} tasks more; --json gives all")
+
+
+def _name(one: Contrast) -> str:
+    return one.name if one.judge is None else f"{one.name} ({one.judge})"
+
+
+def _describe(one: Contrast, unit: Unit, margin: float) -> tuple[str, ...]:
+    cuts = (0.0, margin, -margin) if one.kind in _SUMS else (one.null,)
+    value = "–" if one.measure.value is None else _write(one.measure.value, unit, one.kind, *cuts)
+    band = "–" if one.measure.low is None or one.measure.high is None else _write_band(one.measure, unit, one.kind, cuts)
+    return (_name(one), str(one.tasks), value, band, _write_p(one.p), _write_p(one.p_holm))
+
+
+def _describe_measure(measure: Measure, unit: Unit, kind: ContrastKind) -> str:
+    value = _write(measure.value or 0.0, unit, kind)
+    return value if measure.low is None else f"{value} ({_write_band(measure, unit, kind, ())})"
+
+
+def _write(value: float, unit: Unit, kind: ContrastKind, *cuts: float) -> str:
+    return _drop_unit(unit.difference(value, *cuts)) if kind in _SUMS else _write_plain(value, *cuts)
+
+
+def _write_band(measure: Measure, unit: Unit, kind: ContrastKind, cuts: tuple[float, ...]) -> str:
+    low, high = measure.low or 0.0, measure.high or 0.0
+    return _drop_unit(unit.differences(low, high, *cuts)) if kind in _SUMS else f"{_write_plain(low, *cuts)} to {_write_plain(high, *cuts)}"
+
+
+def _drop_unit(text: str) -> str:
+    return text.removesuffix(" percentage points").removesuffix(" points")
+
+
+def _write_plain(value: float, *cuts: float) -> str:
+    """Return a number without a unit, three digits after the point, or more where they would put it on a cut."""
+    for decimals in range(3, 16):
+        text = f"{value:.{decimals}f}"
+        if all((float(text) > cut) == (value > cut) and (float(text) < cut) == (value < cut) for cut in cuts):
+            break
+    return text.replace("-", "−")
+
+
+def _write_p(p: float | None) -> str:
+    if p is None:
+        return "–"
+    return f"{p:.4f}" if p >= 0.0001 else "< 0.0001"
+
+
+def _describe_tests(one: Contrast) -> tuple[str, ...]:
+    t, ranks, d = one.paired_t, one.wilcoxon, one.cohens_d
+    interval = "–" if d is None or d.low is None or d.high is None else f"{_write_plain(d.low)} to {_write_plain(d.high)}"
+    return (
+        _name(one),
+        "–" if t is None or t.statistic is None else _write_plain(t.statistic),
+        _write_p(None if t is None else t.p),
+        "–" if ranks is None or ranks.statistic is None else f"{ranks.statistic:g}",
+        "–" if ranks is None else str(ranks.n),
+        _write_p(None if ranks is None else ranks.p),
+        "–" if d is None or d.value is None else _write_plain(d.value),
+        interval,
+    )

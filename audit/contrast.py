@@ -1,0 +1,367 @@
+"""Contrasts beyond ED: what the arms of one score table say beside each other (method section 9).
+
+A difference of two arms is estimated exactly as ED is. Differences in differences, ratios and mitigations are made from the same
+means, variance parts and limits, over the tasks that all of their arms have. A mitigation needs a baseline in the context of its
+first arm: without one it is not identified.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from audit.arms import Arm, build_arms, check_asked, summarise_arms, warn_of_arms, warn_of_contrast, warn_of_rows
+from audit.errors import DesignError
+from audit.panel import split_judges
+from audit.sides import check_range, drop_ablations, find_weights, name_files
+from audit.statistics.combination import (
+    Arms,
+    combine,
+    compute_arms,
+    compute_differences,
+    double_difference_interval,
+    find_obstacle,
+    find_p,
+    find_tasks_of_all,
+    subtract,
+)
+from audit.statistics.design import has_equal_cells
+from audit.statistics.difference import difference_interval
+from audit.statistics.exclusions import exclusion_bounds
+from audit.statistics.multiplicity import holm_p
+from audit.statistics.paired import cohens_d, paired_t, wilcoxon_signed_rank
+from audit.statistics.proportion import Limits
+from audit.statistics.quotient import ratio_of_differences, ratio_of_means
+from audit.statistics.reading import METHOD, Scale
+from audit.statistics.repeats import average_repeats
+from audit.statistics.scores import Floats, ScoreTable
+from audit.statistics.sums import sum_all
+from audit.statistics.weights import find_relative_weights
+from registry.errors import Fault
+from registry.records.contrast import Asked, Contrast, ContrastKind, Contrasts, TaskContrast
+from registry.records.estimate import EstimateWarning, Range
+from registry.records.measure import HypothesisTest, Measure
+from registry.records.plan import ContextDesign, IntervalMethod, Plan
+
+_WEIGHTED = "tasks have weights, and this is for tasks that weigh the same"
+_INVERTED = "Fieller and MOVER-R by inversion"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _Study:
+    """One judge's scores with everything that is asked of them; the margin of the plan is filled in."""
+
+    arms: Mapping[str, Arm]
+    plan: Plan
+    scale: Scale
+    labels: tuple[str, ...]
+    """Task ids by code."""
+    weights: Floats | None
+    """Of tasks, by their code; None when all weigh the same."""
+    pointwise: bool
+    files: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _Question:
+    """One contrast with the moments of its arms over the tasks that all of them have."""
+
+    study: _Study
+    asked: Asked
+    arms: Arms
+    common: npt.NDArray[np.bool_]
+
+    @property
+    def dropped(self) -> int:
+        """Tasks with a response in some arm of the contrast, and no score in all of them."""
+        seen = np.zeros(len(self.common), dtype=bool)
+        for name in self.arms.names:
+            seen[self.study.arms[name].side.task] = True
+        return int(np.count_nonzero(seen)) - self.arms.tasks
+
+
+def contrast(table: ScoreTable, plan: Plan, asked: Sequence[Asked], *, range_: tuple[float, float], pointwise: bool = False) -> Contrasts:
+    """Return the contrasts *asked* for, in that order, with p-values adjusted by Holm's rule over all of them.
+
+    Rows whose context had a cue taken out, and arms that nobody asks for, are left out with a warning. With several judges every
+    contrast is given for each, and Holm's rule runs within each. The bits of the result do not depend on the order of rows.
+
+    Args:
+        table: checked scores.
+        plan: margin, level and what contexts are; None in it means the default for *range_*.
+        asked: at least one contrast.
+        range_: lowest and highest possible score.
+        pointwise: whether the contrast of every task is given too.
+
+    Raises:
+        DesignError: nothing is asked, an arm is unknown, stands against itself, has no scores or several specifications, arms share no
+            task, weights are no weights, contexts contradict the plan, or the plan asks for other than closed-form intervals.
+    """
+    _check_plan(plan)
+    kept, ablated = drop_ablations(table)
+    scale = Scale(low=float(range_[0]), high=float(range_[1]))
+    check_range(kept, scale)
+    check_asked(kept, asked)
+    plan = replace(plan, margin=0.05 * scale.width if plan.margin is None else plan.margin)
+    studies = [(judge, _build_study(one, plan, scale, asked, pointwise=pointwise)) for judge, one in split_judges(kept)]
+    answers: list[Contrast] = []
+    warnings = list(warn_of_rows(kept, asked, ablated=ablated))
+    for judge, study in studies:
+        found, told = _answer_all(study, asked)
+        answers.extend(replace(one, judge=judge) for one in found)
+        warnings.extend(replace(one, judge=judge) for one in told)
+    first = studies[0][1]
+    return Contrasts(
+        level=plan.level,
+        range=(scale.low, scale.high),
+        margin=plan.margin or 0.0,
+        contexts=plan.contexts.value,
+        family=_name_family(asked, judges=len(studies)),
+        arms=summarise_arms(first.arms, scale, first.weights, tasks=len(first.labels)),
+        contrasts=tuple(answers),
+        scores=table.content,
+        warnings=tuple(warnings),
+    )
+
+
+def name_contrast(asked: Asked) -> str:
+    """Return the formula of a contrast, such as `(B − A) − (D − C)`."""
+    match asked.kind:
+        case ContrastKind.DIFFERENCE:
+            return " − ".join(asked.arms)
+        case ContrastKind.DIFFERENCE_IN_DIFFERENCES:
+            first, second, third, fourth = asked.arms
+            return f"({first} − {second}) − ({third} − {fourth})"
+        case ContrastKind.RATIO:
+            return " / ".join(asked.arms)
+        case ContrastKind.MITIGATION:
+            treated, effect, baseline = asked.arms[:3]
+            return f"1 − ({treated} − {asked.arms[3] if len(asked.arms) == 4 else '?'}) / ({effect} − {baseline})"
+
+
+def _check_plan(plan: Plan) -> None:
+    if plan.interval is not IntervalMethod.CLOSED_FORM:
+        found = f"the plan asks for {plan.interval.value} intervals; contrasts have closed-form ones"
+        raise DesignError(Fault(code="interval-not-for-contrasts", where="plan, interval", found=found, advice="ask for closed_form"))
+
+
+def _name_family(asked: Sequence[Asked], *, judges: int) -> str:
+    number = "the one contrast asked for" if len(asked) == 1 else f"all {len(asked)} contrasts asked for"
+    return number + (", for each judge by itself" if judges > 1 else "")
+
+
+def _build_study(table: ScoreTable, plan: Plan, scale: Scale, asked: Sequence[Asked], *, pointwise: bool) -> _Study:
+    table = average_repeats(table)
+    names = tuple(dict.fromkeys(name for one in asked for name in one.arms))
+    return _Study(
+        arms=build_arms(table, scale, names, nested=plan.contexts is ContextDesign.NESTED),
+        plan=plan,
+        scale=scale,
+        labels=table.task.labels,
+        weights=find_weights(table),
+        pointwise=pointwise,
+        files=name_files(table),
+    )
+
+
+def _answer_all(study: _Study, asked: Sequence[Asked]) -> tuple[list[Contrast], list[EstimateWarning]]:
+    cells = {name: arm.cells for name, arm in study.arms.items()}
+    commons = [find_tasks_of_all([cells[name] for name in one.arms], tasks=len(study.labels)) for one in asked]
+    disjoint = [_tell_disjoint(study, one) for one, common in zip(asked, commons, strict=True) if not common.any()]
+    if disjoint:
+        raise DesignError(dict.fromkeys(disjoint))
+    questions = [_pose(study, one, common) for one, common in zip(asked, commons, strict=True)]
+    answers = [_answer(question) for question in questions]
+    adjusted = [replace(one, p_holm=p) for one, p in zip(answers, holm_p([one.p for one in answers]), strict=True)]
+    warnings = list(warn_of_arms(study.arms, study.plan.contexts))
+    for question, answer in zip(questions, answers, strict=True):
+        warnings.extend(warn_of_contrast(answer, dropped=question.dropped))
+    return adjusted, warnings
+
+
+def _tell_disjoint(study: _Study, asked: Asked) -> Fault:
+    found = f"no task is scored in all of the arms {', '.join(dict.fromkeys(asked.arms))}"
+    advice = "use the same task_id for the same task in every arm"
+    return Fault(code="no-common-task", where=f"{study.files}, {name_contrast(asked)}", found=found, advice=advice)
+
+
+def _pose(study: _Study, asked: Asked, common: npt.NDArray[np.bool_]) -> _Question:
+    named = {name: study.arms[name] for name in asked.arms}
+    arms = compute_arms(
+        {name: arm.cells for name, arm in named.items()},
+        common,
+        random=study.plan.contexts is ContextDesign.RANDOM,
+        binary=all(arm.is_binary for arm in named.values()),
+        weights=study.weights,
+    )
+    return _Question(study=study, asked=asked, arms=arms, common=common)
+
+
+def _answer(question: _Question) -> Contrast:
+    arms, level = question.asked.arms, question.study.plan.level
+    match question.asked.kind:
+        case ContrastKind.DIFFERENCE:
+            limits = difference_interval(question.arms.pair(arms[0], arms[1]), level=level)
+            return _answer_sum(question, {arms[0]: 1.0, arms[1]: -1.0}, limits)
+        case ContrastKind.DIFFERENCE_IN_DIFFERENCES:
+            first, second = (arms[0], arms[1]), (arms[2], arms[3])
+            limits = double_difference_interval(question.arms, first, second, level=level)
+            return _answer_sum(question, subtract(_minus(*first), _minus(*second)), limits)
+        case ContrastKind.RATIO:
+            return _answer_ratio(question)
+        case ContrastKind.MITIGATION:
+            return _answer_mitigation(question)
+
+
+def _minus(first: str, second: str) -> dict[str, float]:
+    return {first: 1.0, second: -1.0}
+
+
+def _answer_sum(question: _Question, coefficients: Mapping[str, float], limits: Limits | None) -> Contrast:
+    """A difference, or a difference of differences: value, interval, and tests on tasks."""
+    study = question.study
+    value = study.scale.stretch_difference(combine(question.arms, coefficients))
+    band = None if limits is None else study.scale.stretch_limits(limits)
+    cells = {name: study.arms[name].cells for name in question.arms.names}
+    differences = study.scale.width * compute_differences(cells, question.common, coefficients)
+    margin = study.plan.margin or 0.0
+    plain = _begin(
+        question,
+        Measure(
+            value=value,
+            low=None if band is None else band.low,
+            high=None if band is None else band.high,
+            reason=find_obstacle(question.arms) if band is None else None,
+        ),
+        null=0.0,
+        p=find_p(question.arms, coefficients),
+        interval="hull with MOVER",
+    )
+    return replace(
+        _test(question, plain, differences),
+        pooled=_pool(question, lambda mean: sum(c * mean(name) for name, c in coefficients.items()) * study.scale.width),
+        within_margin=None if band is None else -margin <= band.low and band.high <= margin,
+        under_exclusions=_bound_exclusions(question),
+        pointwise=_list_tasks(question, differences) if study.pointwise else None,
+    )
+
+
+def _test(question: _Question, found: Contrast, differences: Floats) -> Contrast:
+    """Add the tests on tasks; they know no weights."""
+    if find_relative_weights(question.study.weights, question.common) is None:
+        level = question.study.plan.level
+        t, ranks, d = paired_t(differences), wilcoxon_signed_rank(differences), cohens_d(differences, level=level)
+        return replace(found, paired_t=t, wilcoxon=ranks, cohens_d=d)
+    t, ranks = (
+        HypothesisTest(statistic=None, p=None, method=name, n=len(differences), reason=_WEIGHTED)
+        for name in ("paired t test on tasks", "Wilcoxon signed-rank test on tasks")
+    )
+    return replace(found, paired_t=t, wilcoxon=ranks, cohens_d=Measure(value=None, reason=_WEIGHTED))
+
+
+def _answer_ratio(question: _Question) -> Contrast:
+    scale, (first, second) = question.study.scale, question.asked.arms
+    measure = ratio_of_means(question.arms, first, second, scale=scale, level=question.study.plan.level)
+    found = _begin(question, measure, null=1.0, p=_p_of_ratio(question, measure, _minus(first, second)), interval=_INVERTED)
+    if measure.value is None:
+        return found
+    return replace(found, pooled=_pool(question, lambda mean: _quotient(scale.stretch(mean(first)), scale.stretch(mean(second)))))
+
+
+def _answer_mitigation(question: _Question) -> Contrast:
+    """1 − a ratio of differences; without the baseline of the treated arm's own context only what it would mix is shown."""
+    treated, effect, baseline = question.asked.arms[:3]
+    own = question.asked.arms[-1]
+    ratio = ratio_of_differences(question.arms, (treated, own), (effect, baseline), level=question.study.plan.level)
+    measure = _less_from_one(ratio)
+    if len(question.asked.arms) == 3:
+        reason = (
+            f"not identified: no matching baseline in the context of {treated} is named, "
+            f"and {treated} − {baseline} mixes what that context does with what the mitigation does"
+        )
+        found = _begin(question, Measure(value=None, reason=reason), null=0.0, p=None, interval=_INVERTED)
+        return replace(found, uncorrected=measure)
+    null = subtract(_minus(treated, own), _minus(effect, baseline))
+    found = _begin(question, measure, null=0.0, p=_p_of_ratio(question, measure, null), interval=_INVERTED)
+    if measure.value is None:
+        return found
+
+    def mitigate(mean: Callable[[str], float]) -> float | None:
+        quotient = _quotient(mean(treated) - mean(own), mean(effect) - mean(baseline))
+        return None if quotient is None else 1 - quotient
+
+    return replace(found, pooled=_pool(question, mitigate))
+
+
+def _less_from_one(ratio: Measure) -> Measure:
+    if ratio.value is None or ratio.low is None or ratio.high is None:
+        return ratio
+    return Measure(value=1 - ratio.value, low=1 - ratio.high, high=1 - ratio.low)
+
+
+def _p_of_ratio(question: _Question, measure: Measure, null: Mapping[str, float]) -> float | None:
+    """The ratio is 1 exactly when numerator − denominator is 0."""
+    return None if measure.value is None else find_p(question.arms, null)
+
+
+def _quotient(above: float, below: float) -> float | None:
+    return above / below if below else None
+
+
+def _begin(question: _Question, measure: Measure, *, null: float, p: float | None, interval: str) -> Contrast:
+    reason = measure.reason if measure.value is None or measure.low is None else "no variance: a p-value from it does not exist"
+    return Contrast(
+        name=name_contrast(question.asked),
+        kind=question.asked.kind,
+        arms=question.asked.arms,
+        measure=measure,
+        null=null,
+        tasks=question.arms.tasks,
+        effective_tasks=question.arms.first.test.kish,
+        method=f"{METHOD}: {_name_form(question)}, {interval}",
+        p=p,
+        p_holm=p,
+        reason=reason if p is None else None,
+    )
+
+
+def _name_form(question: _Question) -> str:
+    match question.study.plan.contexts:
+        case ContextDesign.RANDOM:
+            return f"tasks and random contexts crossed, {'Banerjee' if question.arms.banerjee else 'Satterthwaite'} t"
+        case ContextDesign.FIXED:
+            return "tasks, conditional on these contexts, t"
+        case ContextDesign.NESTED:
+            return "tasks, contexts nested in tasks, t"
+
+
+def _pool(question: _Question, formula: Callable[[Callable[[str], float]], float | None]) -> float | None:
+    """The same from means over all responses of each arm, each with the weight of its task; None where cells are equal."""
+    study = question.study
+    if all(has_equal_cells(study.arms[name].cells, dropped=question.dropped) for name in question.arms.names):
+        return None
+
+    def mean(name: str) -> float:
+        cells = study.arms[name].cells
+        counts = cells.count.astype(np.float64)
+        weights = counts if study.weights is None else counts * (study.weights / study.weights.max())[cells.task]
+        return sum_all(cells.mean * weights) / sum_all(weights)
+
+    return formula(mean)
+
+
+def _bound_exclusions(question: _Question) -> Range | None:
+    if question.asked.kind is not ContrastKind.DIFFERENCE:
+        return None
+    study = question.study
+    first, second = (study.arms[name].side for name in question.asked.arms)
+    bounds = exclusion_bounds(first, second, tasks=len(study.labels), weights=study.weights)
+    return None if bounds is None else study.scale.stretch_limits(bounds)
+
+
+def _list_tasks(question: _Question, differences: Floats) -> tuple[TaskContrast, ...]:
+    codes = np.flatnonzero(question.common).tolist()
+    return tuple(
+        TaskContrast(task_id=question.study.labels[code], value=value) for code, value in zip(codes, differences.tolist(), strict=True)
+    )
