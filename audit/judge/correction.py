@@ -82,7 +82,7 @@ def correct_by_labels(spec: SpecScores, plan: Plan, scale: Scale) -> Corrected:
     cut = [side for side, one in zip(sides, found, strict=True) if one is not None and not 0 <= one.value <= 1]
     return Corrected(
         method="prediction-powered",
-        detail=_describe_method(weights, cut, tuned=tuned, random=random),
+        detail="; ".join([*_describe_weights(sides, weights, tuned=tuned), *_describe_clusters(cut, random=random)]),
         phi_test=measures[0],
         phi_deploy=measures[1],
         ed=_measure_difference(found, (measures[0], measures[1]), scale, random=random, level=plan.level),
@@ -119,14 +119,20 @@ def _measure_difference(found: list[Linear | None], sides: tuple[Measure, Measur
     return Measure(value=value, low=scale.stretch_difference(max(-1.0, band.low)), high=scale.stretch_difference(min(1.0, band.high)))
 
 
-def _describe_method(weights: list[float | None], cut: list[SideScores], *, tuned: bool, random: bool) -> str:
+def _describe_weights(sides: tuple[SideScores, SideScores], weights: list[float | None], *, tuned: bool) -> list[str]:
+    if all(side.judged.labelled.all() for side in sides):
+        return ["every response has a label, so the judge plays no part"]
     given = [f"{weight:.3g}" for weight in weights if weight is not None]
     how = "tuned on each side" if tuned else f"tuned from {ENOUGH_TO_TUNE} labels a side on"
-    parts = [f"λ = {' and '.join(dict.fromkeys(given))} ({how})"] if given else []
-    parts.append("tasks and contexts as clusters" if random else "tasks as clusters, conditional on these contexts")
-    parts.append("labels taken for a random subset of each side")
-    parts.extend(f"Φ of the {SIDES[side.name]} side cut to the range" for side in cut)
-    return "; ".join(parts)
+    return [f"λ = {' and '.join(dict.fromkeys(given))} ({how})"] if given else []
+
+
+def _describe_clusters(cut: list[SideScores], *, random: bool) -> list[str]:
+    return [
+        "tasks and contexts as clusters" if random else "tasks as clusters, conditional on these contexts",
+        "labels taken for a random subset of each side",
+        *(f"Φ of the {SIDES[side.name]} side cut to the range" for side in cut),
+    ]
 
 
 def correct_by_accuracy(

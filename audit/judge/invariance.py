@@ -17,6 +17,7 @@ from audit.wording import Unit, share
 from registry.records.judge import Invariance
 from registry.records.measure import Measure
 
+_SHARE = Unit(low=0.0, high=1.0)
 _TOLERANCE = 1e-9
 """Scores in [0, 1] that differ by no more are the same."""
 
@@ -66,7 +67,9 @@ def compare_rescored(spec: SpecScores, column: str, bar: Bar) -> Invariance:
     if passed is None and found.value is not None and any(changed):
         passed = False
     shares = " and ".join(
-        f"{count} of {side.labels} scores ({share(count / side.labels)}) on the {name} side" if side.labels else f"none on the {name} side"
+        f"{count} of {side.labels} scores ({_SHARE.score(count / side.labels)}) on the {name} side"
+        if side.labels
+        else f"none on the {name} side"
         for count, side, name in zip(changed, sides, ("test", "deployment"), strict=True)
     )
     note = f"Scoring again changed {shares}; the mean change differs between the sides by {_tell(found, bar)}"
@@ -160,8 +163,8 @@ def _tell_rates(side: Judged, names: tuple[str, ...], side_name: str) -> str:
     counts = np.bincount(side.context[known])
     rates = np.bincount(side.context[known], weights=side.label[known]) / np.maximum(counts, 1)
     present = np.flatnonzero(counts)
-    overall = f"{share(float((side.share() * np.nan_to_num(side.label)).sum()))} on the {side_name} side"
+    overall = f"{_SHARE.score(float((side.share() * np.nan_to_num(side.label)).sum()))} on the {side_name} side"
     least, most = present[np.argmin(rates[present])], present[np.argmax(rates[present])]
     if rates[least] == rates[most]:
         return overall
-    return f"{overall}, from {share(float(rates[least]))} ({names[least]}) to {share(float(rates[most]))} ({names[most]})"
+    return f"{overall}, from {_SHARE.score(float(rates[least]))} ({names[least]}) to {_SHARE.score(float(rates[most]))} ({names[most]})"

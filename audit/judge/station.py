@@ -11,7 +11,7 @@ import numpy as np
 
 from audit.errors import DesignError
 from audit.estimate import estimate
-from audit.judge.correction import correct_by_accuracy, correct_by_labels, describe_labels
+from audit.judge.correction import SIDES, correct_by_accuracy, correct_by_labels, describe_labels
 from audit.judge.invariance import Bar, compare_marks, compare_person, compare_rescored, decide_overall
 from audit.judge.question import Question, Scores, SpecScores, gather, split_specs
 from audit.panel import split_judges
@@ -20,9 +20,10 @@ from audit.statistics.proportion import Limits
 from audit.statistics.reading import Scale, parse_moments
 from audit.statistics.repeats import find_noise_share, measure_noise
 from audit.statistics.scores import ScoreTable
+from audit.wording import Unit
 from registry.errors import CaveatError, Fault
 from registry.records.estimate import Bounded, Differential, Estimate, SpecEstimate
-from registry.records.judge import Corrected, Invariance, JudgeReport, Repeats
+from registry.records.judge import Corrected, Invariance, JudgeReport, Labels, Repeats
 from registry.records.measure import Measure
 from registry.records.plan import Plan
 
@@ -84,6 +85,7 @@ class _Subject:
 def _report(subject: _Subject, spec: SpecScores, one: SpecEstimate) -> JudgeReport:
     found, question = subject.found, subject.question
     checks = tuple(_check(subject, spec))
+    labels = () if question.labels is None else tuple(describe_labels(side, subject.scale, level=found.level) for side in spec.sides)
     return JudgeReport(
         judge=subject.judge,
         level=found.level,
@@ -96,13 +98,28 @@ def _report(subject: _Subject, spec: SpecScores, one: SpecEstimate) -> JudgeRepo
         phi_deploy=_measure(one.phi_deploy),
         ed=_measure(one.ed),
         repeats=_describe_repeats(subject, spec, one),
-        labels=() if question.labels is None else tuple(describe_labels(side, subject.scale, level=found.level) for side in spec.sides),
+        labels=labels,
         corrected=tuple(_correct(subject, spec, one)),
         invariance=checks,
         invariant=decide_overall(checks),
         scores=subject.digest,
-        warnings=tuple(warning.message for warning in found.warnings if warning.spec in (None, one.spec)),
+        warnings=(
+            *(warning.message for warning in found.warnings if warning.spec in (None, one.spec)),
+            *_warn_bias(labels, found),
+        ),
     )
+
+
+def _warn_bias(labels: tuple[Labels, ...], found: Estimate) -> Iterator[str]:
+    """A judge that errs alike on both sides passes the check of invariance, and its Φ are wrong all the same."""
+    unit = Unit(low=found.range[0], high=found.range[1])
+    for one in labels:
+        low, high = one.bias.low, one.bias.high
+        if one.bias.value is not None and low is not None and high is not None and (low > found.margin or high < -found.margin):
+            yield (
+                f"On the {SIDES[one.side]} side the judge is off by {unit.difference(one.bias.value, 0.0)} against a person "
+                f"({unit.differences(low, high, 0.0)}), more than the margin: its Φ there is not what a person would say."
+            )
 
 
 def _measure(bounded: Bounded | Differential) -> Measure:

@@ -92,6 +92,22 @@ def parse_numbers(column: Labelled, *, name: str, low: float, high: float) -> Fl
     return numbers[column.codes]
 
 
+def parse_marks(column: Labelled, *, name: str) -> Floats:
+    """Return a column of marks, 0 or 1 (or `false` and `true`), NaN where the row has none.
+
+    Raises:
+        TableError: a text is something else.
+    """
+    numbers = [_parse(label) for label in column.labels]
+    strange = [label[:40] for label, number in zip(column.labels, numbers, strict=True) if number not in (0.0, 1.0)]
+    if strange:
+        found = f"expected 0 or 1, found {', '.join(map(repr, strange[:5]))}{' …' if len(strange) > 5 else ''}"
+        raise TableError(
+            Fault(code="mark-not-binary", where=f"column {name}", found=found, advice="mark with 1 what went wrong, with 0 what did not")
+        )
+    return np.array([*numbers, np.nan])[column.codes]
+
+
 def _parse(text: str) -> float:
     if text.strip().lower() in _TRUTH:
         return _TRUTH[text.strip().lower()]

@@ -1,0 +1,158 @@
+"""`caveat judge`: how far a judge's scores vary, err and depend on the context."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from audit.cli.table_options import table_options
+from registry.cli.app import App, pass_app
+from registry.cli.parameters import AUDIT
+from registry.records.identifier import Identifier
+
+if TYPE_CHECKING:
+    from audit.judge.question import Question
+    from audit.sources.selection import Selection
+    from audit.statistics.misclassification import Accuracy
+    from audit.statistics.scores import Labelled, ScoreTable
+
+_FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+_HITS = "[test=|deploy=]RIGHT/CASES"
+
+
+@click.command()
+@click.argument("tables", metavar="TABLE...", nargs=-1, required=True, type=_FILE)
+@click.option("--labels", "files", metavar="FILE", multiple=True, type=_FILE, help="A person's labels of some of the responses.")
+@click.option("--label-column", metavar="COLUMN", help="The column of the tables that holds a person's labels.")
+@click.option(
+    "--sensitivity", "sensitivities", metavar=_HITS, multiple=True, help="Positives that the judge called positive, measured elsewhere."
+)
+@click.option(
+    "--specificity", "specificities", metavar=_HITS, multiple=True, help="Negatives that the judge called negative, measured elsewhere."
+)
+@click.option("--rescored", metavar="COLUMN", help="Second scores of the same responses, the context hidden or swapped.")
+@click.option(
+    "--mark", "marks", metavar="COLUMN", multiple=True, help="A column of 0 and 1, such as truncated, whose rate must not differ."
+)
+@click.option("--test", metavar="ARM", default="test", show_default=True, help="The test-like arm.")
+@click.option("--deploy", metavar="ARM", default="deploy", show_default=True, help="The deployment-continuous arm.")
+@click.option("--range", "range_", nargs=2, type=float, default=(0.0, 1.0), show_default=True, help="Lowest and highest possible score.")
+@click.option(
+    "--contexts", type=click.Choice(["random", "fixed", "nested"]), default="random", show_default=True, help="What contexts are."
+)
+@click.option("--margin", type=float, help="Margin of invariance; default: 0.05 × range.")
+@click.option("--level", type=float, default=0.95, show_default=True, help="Nominal coverage of the intervals.")
+@click.option("--audit", "audit", type=AUDIT, metavar="AUD-…", help="Record the reports as findings of this audit.")
+@table_options
+@pass_app
+def judge(app: App, /, *, tables: tuple[Path, ...], audit: Identifier | None, **options: Any) -> None:
+    """Say how far a judge's scores vary, err, and depend on the context, for each judge in score tables.
+
+    Repeats of one judge (column judge_repeat) give its noise. A person's labels of a random subset of both sides give its errors and
+    corrected Φ and ED, beside the judged ones; sensitivity and specificity measured elsewhere do so for binary scores. Labels, second
+    scores and marks are checks of invariance: a judge that errs otherwise on one side than on the other makes a difference of its own.
+    """
+    from audit.cli.judge_text import print_reports, summarise_reports
+    from audit.cli.record import record_finding
+    from audit.judge.station import examine
+    from audit.sources.table import read_columns
+    from registry.codec.documents import from_document
+    from registry.records.plan import Plan
+
+    low, high = options["range_"]
+    accuracy = parse_accuracy(options["sensitivities"], options["specificities"])
+    chosen = {name: options[name] for name in ("contexts", "margin", "level") if options[name] is not None}
+    plan = from_document(Plan, {**chosen, "replicates": 0}, where="options")
+    table, columns = read_columns(tables, _select(options), low=low, high=high)
+    question = _build_question(table, columns, options, accuracy)
+    reports = examine(table, plan, question, range_=(low, high), test=options["test"], deploy=options["deploy"])
+    for one in reports:
+        record_finding(app, audit, one, source=", ".join(path.name for path in (*tables, *options["files"])))
+    app.report(summarise_reports(reports), lambda console: print_reports(console, reports))
+
+
+def _select(options: dict[str, Any]) -> "Selection":
+    from audit.sources.selection import Selection
+
+    if options["files"] and options["label_column"]:
+        raise click.UsageError("give --labels or --label-column, not both")
+    asked = (options["label_column"], options["rescored"], *options["marks"])
+    return Selection(score=options["score"], where=options["where"], also=tuple(name for name in asked if name))
+
+
+def _build_question(
+    table: "ScoreTable", columns: "dict[str, Labelled]", options: dict[str, Any], accuracy: "tuple[Accuracy, Accuracy] | None"
+) -> "Question":
+    from audit.judge.question import Question
+    from audit.sources.labels import parse_marks, parse_numbers, read_labels
+
+    files, column, again = options["files"], options["label_column"], options["rescored"]
+    labels = read_labels(files, table) if files else None
+    if column:
+        labels = parse_numbers(columns[column], name=column, low=table.low, high=table.high)
+    return Question(
+        labels=labels,
+        label_source=column or ", ".join(path.name for path in files) or "label",
+        rescored=parse_numbers(columns[again], name=again, low=table.low, high=table.high) if again else None,
+        rescored_column=again or "rescored",
+        marks={name: parse_marks(columns[name], name=name) for name in options["marks"]},
+        accuracy=accuracy,
+    )
+
+
+def parse_accuracy(sensitivities: tuple[str, ...], specificities: tuple[str, ...]) -> "tuple[Accuracy, Accuracy] | None":
+    """Return what is known of the judge on the test and on the deployment side; one object twice where both share it; None without.
+
+    Raises:
+        InputError: a text is no `RIGHT/CASES`, a side is named twice or left out, or one of the two is missing.
+    """
+    from audit.statistics.misclassification import Accuracy
+    from registry.errors import Fault, InputError
+
+    if not sensitivities and not specificities:
+        return None
+    found: list[Any] = []
+    faults: list[Fault] = []
+    for option, texts in (("--sensitivity", sensitivities), ("--specificity", specificities)):
+        try:
+            found.append(_parse_hits(option, texts))
+        except InputError as error:
+            faults.extend(error.faults)
+    if faults:
+        raise InputError(dict.fromkeys(faults))
+    (test, deploy), (test_negative, deploy_negative) = found
+    first = Accuracy(sensitivity=test, specificity=test_negative)
+    shared = test is deploy and test_negative is deploy_negative
+    if (test is deploy) != (test_negative is deploy_negative):
+        advice = "give both once for both sides, or both for each side"
+        raise InputError(
+            Fault(code="bad-accuracy", where="--sensitivity, --specificity", found="only one of them is by side", advice=advice)
+        )
+    return first, first if shared else Accuracy(sensitivity=deploy, specificity=deploy_negative)
+
+
+def _parse_hits(option: str, texts: tuple[str, ...]) -> Any:
+    """Return the hits of the test and of the deployment side, the same object where one text holds for both."""
+    import re
+
+    from audit.statistics.misclassification import Hits
+    from registry.errors import Fault, InputError
+
+    advice = f"write {option} 45/50 for both sides, or {option} test=45/50 {option} deploy=40/50"
+    by_side: dict[str, Hits] = {}
+    for text in texts:
+        match = re.fullmatch(r"(?:(test|deploy)=)?([0-9]{1,9})/([0-9]{1,9})", text.strip())
+        right, cases = (int(match[2]), int(match[3])) if match else (0, 0)
+        if match is None or not 0 <= right <= cases or not cases:
+            found = f"expected right calls out of cases, such as 45/50, found {text!r}"
+            raise InputError(Fault(code="bad-accuracy", where=option, found=found, advice=advice))
+        side = match[1] or "both"
+        if side in by_side:
+            raise InputError(Fault(code="bad-accuracy", where=option, found=f"{side} is given twice", advice=advice))
+        by_side[side] = Hits(right=right, cases=cases)
+    if set(by_side) == {"both"}:
+        return by_side["both"], by_side["both"]
+    if set(by_side) == {"test", "deploy"}:
+        return by_side["test"], by_side["deploy"]
+    found = f"expected one value for both sides, or one for each, found {', '.join(texts) or 'none'}"
+    raise InputError(Fault(code="bad-accuracy", where=option, found=found, advice=advice))
