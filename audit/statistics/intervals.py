@@ -19,7 +19,7 @@ from audit.statistics.sequence import one_sided_walk_p, walk_limits
 from registry.records.estimate import Sequence, Walk
 from registry.records.plan import IntervalMethod
 
-_HALVINGS = 60
+_HALVINGS = 45
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
