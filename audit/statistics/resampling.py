@@ -11,7 +11,7 @@ nor the number of threads, nor the library that multiplies matrices changes a bi
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
@@ -87,21 +87,22 @@ def resample(
     """
     design = _Design(layers, task_weights, random=random)
     rows = min(_BLOCK, max(16, 100_000 // max(design.contexts)))
+    found = [np.empty((replicates, design.width)) for _ in range(3 if random else 1)]
+
+    def run(block: int) -> None:
+        place = slice(block * rows, min(replicates, (block + 1) * rows))
+        for way, totals in zip(found, design.draw(open_stream(seed, block), rows=rows, kept=place.stop - place.start), strict=True):
+            way[place] = totals
+
     blocks = range(-(-replicates // rows))
-
-    def run(block: int) -> list[Floats]:
-        return design.draw(seed, block, rows=rows)
-
-    found = [np.concatenate(parts)[:replicates] for parts in zip(*_spread(run, blocks, threads=threads), strict=True)]
+    if threads > 1:
+        with ThreadPoolExecutor(max_workers=threads) as pool:
+            list(pool.map(run, blocks))
+    else:
+        for block in blocks:
+            run(block)
     ways = [design.divide(totals) for totals in found]
     return Replicates(task=ways[0], context=ways[1] if random else None, two_way=ways[2] if random else None)
-
-
-def _spread(run: Callable[[int], list[Floats]], blocks: range, *, threads: int) -> list[list[Floats]]:
-    if threads < 2 or len(blocks) < 2:
-        return [run(block) for block in blocks]
-    with ThreadPoolExecutor(max_workers=threads) as pool:
-        return list(pool.map(run, blocks))
 
 
 class _Design:
@@ -112,16 +113,17 @@ class _Design:
         self.random = random
         self.contexts = [layer.contexts for layer in layers]
         self.parts = [len(layer.tables) for layer in layers]
+        # Of each side: what the draws weigh, twice, and its tables.
+        self.width = sum(2 + parts for parts in self.parts)
         self.matrix = _build_matrix(layers, task_weights)
         # Sums of multiples of one power of two: exact in any order.
         self.whole = np.asarray(self.matrix.sum(axis=0)).reshape(1, -1)
 
-    def draw(self, seed: int, block: int, *, rows: int) -> list[Floats]:
-        """Return the totals [rows, …] of one block under each way of drawing."""
-        stream = open_stream(seed, block)
-        contexts = [draw_weights(stream, rows=rows, units=units) for units in self.contexts] if self.random else []
+    def draw(self, stream: np.random.PCG64, *, rows: int, kept: int) -> list[Floats]:
+        """Return the totals of the first *kept* of the [rows] replicates of a block, under each way of drawing."""
+        contexts = [draw_weights(stream, rows=rows, units=units)[:kept] for units in self.contexts] if self.random else []
         tile = min(rows, count_rows(self.tasks))
-        tasks = np.concatenate([self._multiply(stream, rows=tile) for _ in range(0, rows, tile)])[:rows]
+        tasks = np.concatenate([self._multiply(stream, rows=tile) for _ in range(0, kept, tile)])[:kept]
         found = [self._gather(tasks, [np.ones((1, units)) for units in self.contexts])]
         if self.random:
             found += [self._gather(self.whole, contexts), self._gather(tasks, contexts)]
@@ -129,16 +131,13 @@ class _Design:
 
     def divide(self, totals: Floats) -> tuple[Sums, Sums]:
         """Return what belongs to each side."""
-        first, second = (2 + sum(self.parts[:side]) + 2 * side for side in (0, 1))
-        test, deploy = (
-            Sums(drawn=totals[:, start], weighted=totals[:, start + 1], tables=totals[:, start + 2 : start + 2 + parts])
-            for start, parts in zip((first - 2, second - 2), self.parts, strict=True)
-        )
+        halves = totals[:, : 2 + self.parts[0]], totals[:, 2 + self.parts[0] :]
+        test, deploy = (Sums(drawn=half[:, 0], weighted=half[:, 1], tables=half[:, 2:]) for half in halves)
         return test, deploy
 
     def _multiply(self, stream: np.random.PCG64, *, rows: int) -> Floats:
         total = np.zeros((rows, self.matrix.shape[1]))
-        step = max(32, _PRODUCT // total.size)
+        step = max(32, _PRODUCT // total.size) if isinstance(self.matrix, np.ndarray) else self.tasks
         for place, weights in draw_chunks(stream, rows=rows, units=self.tasks):
             rows_here = self.matrix[place]
             for start in range(0, weights.shape[1], step):
