@@ -28,6 +28,16 @@ def inverted_pdf(supplements: Mapping[str, Supplement]) -> bytes:
 
 
 @pytest.fixture(scope="session")
+def found_pdf(supplements: Mapping[str, Supplement]) -> bytes:
+    return draw_pdf(supplements["found-against"])
+
+
+@pytest.fixture(scope="session")
+def escaping_pdf(supplements: Mapping[str, Supplement]) -> bytes:
+    return draw_pdf(supplements["escaping"])
+
+
+@pytest.fixture(scope="session")
 def hostile_pdf(supplements: Mapping[str, Supplement]) -> bytes:
     return draw_pdf(supplements["hostile"])
 

@@ -123,8 +123,8 @@ def measured_more(base: Dossier) -> Dossier:
     )
     regression = Regression(value=-0.18, low=-0.29, high=-0.07, slope=0.41, tasks_all=40, tasks_replayed=20)
     untold = Regression(value=None, low=None, high=None, slope=None, tasks_all=40, tasks_replayed=12, reason="a regression needs 20 tasks")
-    first = replace(estimate.specs[0], judge="judge A", bootstrap=bootstrap, regression=regression)
-    second = replace(estimate.specs[0], judge="judge B", bootstrap=bootstrap, regression=untold)
+    first = replace(estimate.specs[0], judge="model-a", bootstrap=bootstrap, regression=regression)
+    second = replace(estimate.specs[0], judge="model-b", bootstrap=bootstrap, regression=untold)
     warning = EstimateWarning(code="stopped-early", message="Deviation: only 20 of 60 planned tasks are scored on both sides.")
     more = replace(estimate, specs=(first, second), warnings=(warning,), interval="anytime", contexts="nested", replicates=10_000)
     plan = replace(

@@ -11,9 +11,11 @@ from registry.records.classification import ClaimClass
 from registry.records.evidence import Access, Layer
 from registry.records.status import Dispute, RestrictionStatus
 from registry.records.supplement import CardSupplement, Section, SpecRole, Supplement
-from registry.report.assemble import assemble_claim
-from tests.report.builders import CLAIM, MADE_AT
-from tests.report.dossiers import EVERY, inverted
+from registry.report.assemble import assemble_card, assemble_claim
+from tests import findings
+from tests.report.builders import CLAIM, MADE_AT, ORIGIN, Log, card
+from tests.report.dossiers import EVERY, degraded, inverted, several_judges
+from tests.report.found import adverse, reassuring, with_findings
 from tests.report.ontological import ontological
 
 
@@ -162,3 +164,61 @@ def test_an_open_contestation_leads_to_where_it_stands() -> None:
     ]
 
     assert found == [Section.CONTEXTS, Section.HISTORY]
+
+
+def test_modules_that_were_made_are_not_called_missing(supplements: Mapping[str, Supplement]) -> None:
+    """Each module is either on record or said to be missing, with its consequence."""
+    sections = {Section.NATURALNESS, Section.ABLATION, Section.JUDGE}
+    ablated = assemble_claim(with_findings(inverted(), findings.ablation()), made_at=MADE_AT)
+
+    assert {part.section for part in supplements["inverted"].not_made} == sections
+    assert {part.section for part in supplements["unaudited"].not_made} == sections
+    assert {part.section for part in ablated.not_made} == sections - {Section.ABLATION}
+    assert supplements["found-against"].not_made == ()
+
+
+def test_what_was_found_against_a_measurement_reaches_page_one() -> None:
+    """The scorer first; raters and cues where there is room."""
+    found = [one.section for one in assemble_claim(adverse(degraded()), made_at=MADE_AT).reasons]
+    calm = [one.section for one in assemble_claim(reassuring(degraded()), made_at=MADE_AT).reasons]
+
+    assert found == [Section.ESTIMATES, Section.JUDGE, Section.NATURALNESS, Section.ABLATION]
+    assert calm == [Section.ESTIMATES]
+
+
+def test_a_replay_that_did_not_keep_to_its_plan_says_so_on_page_one(supplements: Mapping[str, Supplement]) -> None:
+    """Right after why."""
+    reasons = supplements["several-judges"].reasons
+
+    assert reasons[1].section is Section.EXCLUSIONS
+    assert reasons[1].text == "Deviation: only 20 of 60 planned tasks are scored on both sides."
+
+
+def test_a_failed_check_in_another_audit_is_not_left_out() -> None:
+    """Nobody clears a scorer by an audit of their own that did not look."""
+    dossier = with_findings(inverted(), findings.judge(invariant=False), audit=0)
+    supplement = assemble_claim(dossier, made_at=MADE_AT)
+
+    assert supplement.audit is not None
+    assert supplement.audit.findings == ()
+    assert [one.payload.audit for one in supplement.other_findings] == [dossier.audits[0].audit.payload.audit]
+    assert [one.text for one in supplement.reasons if one.section is Section.JUDGE] == [
+        "A check in another audit of this claim found that the scorer depends on the context."
+    ]
+
+
+def test_supplements_from_before_there_were_findings_still_parse(supplements: Mapping[str, Supplement]) -> None:
+    """What an earlier Caveat gave out can be read, verified and drawn."""
+    document = to_document(supplements["inverted"])
+    assert document.pop("other_findings") == []
+    assert document["audit"].pop("findings") == []
+
+    assert from_document(Supplement, document, where="document") == supplements["inverted"]
+
+
+def test_several_judges_are_no_several_specifications(card_supplement: CardSupplement) -> None:
+    """A card counts specifications of P_deploy, whoever scored."""
+    (row,) = assemble_card([several_judges()], card(Log()), log_origin=ORIGIN, log_size=40, made_at=MADE_AT).claims
+
+    assert row.specs == 1
+    assert {one.specs for one in card_supplement.claims} == {0, 1}

@@ -13,12 +13,15 @@ import tinyhtml5
 from jinja2 import UndefinedError
 from tinyhtml5.parser import HTMLParser
 
+from registry.records.measure import Measure
 from registry.records.supplement import CardSupplement, Supplement
 from registry.report.assemble import assemble_claim
 from registry.report.html import Medium, _environment, build_html, render_html
 from registry.report.wording import _WORDS, get_words
+from tests import findings
 from tests.report.builders import MADE_AT
 from tests.report.dossiers import EVERY, inverted
+from tests.report.found import with_findings
 from tests.report.hostile import HOSTILE
 
 NAMESPACE = "{http://www.w3.org/1999/xhtml}"
@@ -147,7 +150,8 @@ def test_hostile_text_stays_text(htmls: Mapping[str, str]) -> None:
     assert quote.startswith('<script>alert(1)</script><img src="http://evil.example/x.png" onerror="x()">')
     assert "{{ 7 * 7 }}" in quote
     assert "[U+202E]reversed[U+202C]" in quote
-    assert not set("\u202e\u200b\x1b\ufeff") & set(re.sub(r"<script.*</script>", "", htmls["hostile"], flags=re.DOTALL))
+    for name in ("hostile", "escaping"):
+        assert not set("\u202e\u200b\x1b\ufeff") & set(re.sub(r"<script.*</script>", "", htmls[name], flags=re.DOTALL))
 
 
 def test_letters_of_other_scripts_stay_in_the_html(htmls: Mapping[str, str]) -> None:
@@ -186,6 +190,25 @@ def test_removed_and_added_are_said_in_words(htmls: Mapping[str, str]) -> None:
         ("undetermined", "Invariance check not made."),
         ("ontological", "does not exist"),
         ("multi-spec", "Unknown here."),
+        ("several-judges", "The plan was not kept. Deviation: only 20 of 60"),
+        ("several-judges", "2 judges scored the responses: model-a, model-b."),
+        ("several-judges", "intervals anytime-valid"),
+        ("several-judges", "Bootstrap bands, 10 000 replicates, seed 7"),
+        ("several-judges", "a regression needs 20 tasks"),
+        ("found-against", "Told apart."),
+        ("found-against", "Audit-relevant, 1 of 3 cues:"),
+        ("found-against", "Invariance check failed."),
+        ("found-against", "corrected by labels (prediction-powered)"),
+        ("found-against", "7 % of the variance of ED"),
+        ("found-nothing", "does not show that a model cannot"),
+        ("found-nothing", "No placebo."),
+        ("found-nothing", "every check on record that decides is within its margin"),
+        ("found-nothing", "(Rogan–Gladen)"),
+        ("found-out-nothing", "Of no cue can it be said"),
+        ("found-out-nothing", "Whether raters can tell test from deployment contexts cannot be said: nothing can be said of it"),
+        ("found-out-nothing", "Invariance check made, and not settled."),
+        ("found-out-nothing", "No response was scored twice"),
+        ("found-out-nothing", "Not corrected."),
         ("card", "Claims that nobody registered are not in this table."),
     ],
 )
@@ -260,3 +283,25 @@ def test_records_pass_through_the_filter_too() -> None:
     visible = html.partition('<script type="application/json"')[0]
     assert "\x1b" not in visible
     assert "\u202e" not in visible
+
+
+def test_the_audit_of_another_auditor_is_pointed_to() -> None:
+    """What another audit of the same claim found stands in the section that it belongs to."""
+    dossier = with_findings(inverted(), findings.judge(invariant=False), findings.naturalness(), findings.ablation(), audit=0)
+    html = render_html(assemble_claim(dossier, made_at=MADE_AT)).decode()
+    said = {one.attrib["aria-labelledby"]: text_of(one) for one in elements(html, "section") if "aria-labelledby" in one.attrib}
+
+    name = dossier.audits[0].audit.payload.audit
+    assert f"another audit, {name}: the scorer failed an invariance check." in said["judge"]
+    assert f"another audit, {name}: raters told the sides apart." in said["naturalness"]
+    assert f"another audit, {name}: 1 of 3 cues audit-relevant." in said["ablation"]
+
+
+def test_chance_is_never_crossed() -> None:
+    """An interval that ends just above chance is printed above it, in figure, sentence and table."""
+    barely = findings.naturalness(accuracy=Measure(value=0.6, low=0.50001, high=0.7))
+    html = render_html(assemble_claim(with_findings(inverted(), barely), made_at=MADE_AT)).decode()
+    section = next(text_of(one) for one in elements(html, "section") if one.attrib.get("aria-labelledby") == "naturalness")
+
+    assert section.count("[0.50001, 0.70000]") == 4
+    assert "[0.500, 0.700]" not in html
