@@ -247,7 +247,7 @@ class _Reader:
             if run in seen:
                 one.fault("row-repeated", f"run {run} of task {task.task_id!r} stands twice", "number the runs of a task apart")
             seen.add(run)
-            one.refuse_unknown(("run_index", *ARMS.values()), code="unknown-arm", what="condition")
+            one.refuse_unknown(("run_index", *ARMS.values()), code="unknown-condition", what="condition")
             found += [
                 _read_response(one.at(condition), task.task_id, run, arm, texts.get((task.task_id, run, condition)))
                 for arm, condition in ARMS.items()

@@ -34,7 +34,7 @@ def test_figures_made_by_hand_are_reproduced(tmp_path: Path) -> None:
     run = Run()
     # B − A by run: 4 − 4.5, 3.75 − 4.25, 3.75 − 4, 4.75 − 5, 4.25 − 4.75, 4.25 − 4.5; statsmodels 0.15.0:
     # >>> DescrStatsW([-.5, -.5, -.25, -.25, -.5, -.25]).ztest_mean(0)
-    # (-6.708203932499369, 1.970344471179895e-11)
+    # gives z = -6.708203932499369 and p = 1.970344471179895e-11
     publish(run, mean_delta_composite=-0.375, statistics={"n_comparisons": 6, "paired_t_stat": -6.708, "paired_t_p": 0.0, "wilcoxon_w": 0})
 
     found = compare_published(read_recording(run.write(tmp_path)))

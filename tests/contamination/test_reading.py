@@ -180,7 +180,7 @@ BAD: list[tuple[Callable[[Run], None], str, str]] = [
     (write_zero, "score-out-of-range", "scores/alpha-sdk.json, tasks[0].runs[0].baseline.judge.code_quality"),
     (write_text_score, "score-not-number", "scores/alpha-sdk.json, tasks[0].runs[0].baseline.judge.code_quality"),
     (write_true, "score-not-number", "scores/alpha-sdk.json, tasks[0].runs[0].baseline.judge.code_quality"),
-    (misname_condition, "unknown-arm", "scores/alpha-sdk.json, tasks[0].runs[0].with_skil"),
+    (misname_condition, "unknown-condition", "scores/alpha-sdk.json, tasks[0].runs[0].with_skil"),
     (repeat_run, "row-repeated", "scores/alpha-sdk.json, tasks[0].runs[1]"),
     (repeat_task, "row-repeated", "scores/alpha-sdk.json, tasks[1]"),
     (repeat_skill, "row-repeated", "scores/other.json"),
@@ -214,7 +214,7 @@ def test_all_faults_come_at_once(tmp_path: Path) -> None:
     with pytest.raises(TableError) as caught:
         read(run, tmp_path)
 
-    assert sorted(list_codes(caught.value)) == ["not-json", "score-not-number", "score-out-of-range", "unknown-arm"]
+    assert sorted(list_codes(caught.value)) == ["not-json", "score-not-number", "score-out-of-range", "unknown-condition"]
     assert "did you mean realistic?" in str(caught.value)
 
 

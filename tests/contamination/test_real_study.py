@@ -71,7 +71,7 @@ def test_a_single_skill_by_hand(found: ContaminationStudy) -> None:
     """The task differences of monitoring-observability, put through another program."""
     # statsmodels 0.15.0, with the five differences of task means:
     # >>> DescrStatsW([-1/12, -1/12, -0.25, -5/12, -1/3]).ttest_mean(0)
-    # (-3.4999999999999996, 0.024896163460222765, 4.0)
+    # gives t, p and degrees of freedom as -3.4999999999999996, 0.024896163460222765, 4.0
     (skill,) = [one for one in found.skills if one.skill == "monitoring-observability"]
     effect = skill.effects[0]
     differences = [(row.means["B"] or 0) - (row.means["A"] or 0) for row in skill.tasks]
@@ -116,7 +116,7 @@ def test_correlations_have_intervals_that_hold_zero(found: ContaminationStudy) -
     """The published r are reproduced and say nothing either way."""
     # Fisher's z in NumPy:
     # >>> np.tanh(np.arctanh(0.0771) + np.array([-1, 1]) * 1.959964 / np.sqrt(19 - 3))
-    # array([-0.39079474,  0.51333262])
+    # gives -0.39079474 and 0.51333262
     first, second = found.aggregates[0].correlations
 
     assert (round(first.pearson.value or 0, 3), first.published) == (0.077, 0.077)
