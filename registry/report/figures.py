@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import groupby
 
 from registry.records.claim import ClaimRevision, Relation, Reported
 from registry.records.estimate import Bounded, Estimate, SpecEstimate
@@ -118,29 +119,43 @@ def build_estimate_figure(supplement: Supplement, *, most: int = 6) -> EstimateF
 
 
 def _deciding_first(estimate: Estimate, outcome: Restriction | None) -> list[SpecEstimate]:
+    """Return the specifications, those that decided the class first; with several judges, judge by judge."""
     primary = outcome.classification.primary if outcome else None
     deciding = {one.spec for one in primary.specs if one.class_ is primary.class_} if primary else set()
-    return sorted(estimate.specs, key=lambda one: one.spec not in deciding)
+    judges = list(dict.fromkeys(one.judge for one in estimate.specs))
+    return sorted(estimate.specs, key=lambda one: (judges.index(one.judge), one.spec not in deciding))
 
 
 def _build_rows(shown: Sequence[SpecEstimate], estimate: Estimate, claim: ClaimRevision, axes: tuple[Axis, Axis]) -> tuple[Line, ...]:
-    """Return one line for the test side and one for each specification."""
+    """Return one line for the test side, of each judge where there are several, and one for each specification."""
     phi, ed = axes
     lines, margins = _find_lines(claim, estimate), (-estimate.margin, estimate.margin)
-    first = build_mark(shown[0].phi_test, phi, signed=False, lines=lines)
-    rows = [Line(y=_TOP + _ROW * 0.5, side="test", label="test", is_test=True, phi=first, ed=None)]
-    for position, spec in enumerate(shown, start=1):
-        rows.append(
-            Line(
-                y=_TOP + _ROW * (position + 0.5),
-                side="deploy" if len(estimate.specs) == 1 else None,
-                label=shorten(spec.spec),
-                is_test=False,
-                phi=build_mark(spec.phi_deploy, phi, signed=False, lines=lines),
-                ed=build_mark(spec.ed, ed, signed=True, lines=margins),
+    rows: list[Line] = []
+    for judge, specs in groupby(shown, key=lambda one: one.judge):
+        each = list(specs)
+        first = build_mark(each[0].phi_test, phi, signed=False, lines=lines)
+        test = "test" if judge is None else f"test, {judge}"
+        rows.append(Line(y=_find_row(rows), side="test" if judge is None else None, label=shorten(test), is_test=True, phi=first, ed=None))
+        for spec in each:
+            rows.append(
+                Line(
+                    y=_find_row(rows),
+                    side="deploy" if len(estimate.specs) == 1 else None,
+                    label=shorten(_name(spec)),
+                    is_test=False,
+                    phi=build_mark(spec.phi_deploy, phi, signed=False, lines=lines),
+                    ed=build_mark(spec.ed, ed, signed=True, lines=margins),
+                )
             )
-        )
     return tuple(rows)
+
+
+def _find_row(above: Sequence[Line]) -> float:
+    return _TOP + _ROW * (len(above) + 0.5)
+
+
+def _name(spec: SpecEstimate) -> str:
+    return spec.spec if spec.judge is None else f"{spec.spec}, {spec.judge}"
 
 
 def build_reported_figure(supplement: Supplement) -> ReportedFigure | None:
@@ -252,7 +267,7 @@ def _title(claim: ClaimRevision, estimate: Estimate, shown: Sequence[SpecEstimat
     for spec in shown:
         test, deploy = (_say(side, lines) for side in (spec.phi_test, spec.phi_deploy))
         ed = build_mark(spec.ed, Axis(low=0, high=1, left=0, width=1, ticks=()), signed=True, lines=(-estimate.margin, estimate.margin))
-        parts.append(f"{spec.spec}: Φ_test {test}, Φ_deploy {deploy}, ED {ed.text} {ed.interval}.")
+        parts.append(f"{_name(spec)}: Φ_test {test}, Φ_deploy {deploy}, ED {ed.text} {ed.interval}.")
     theta = "" if claim.theta is None else f" θ is {format_exact(claim.theta)}."
     return " ".join(parts) + theta + f" Margin δ is {format_exact(estimate.margin)}."
 

@@ -1,10 +1,14 @@
 """Figures of findings: each number in its place, nothing drawn that is not there, no line crossed by rounding."""
 
+from collections.abc import Mapping
+
 import pytest
 
 from registry.records.measure import Measure
 from registry.records.naturalness import RaterKind
+from registry.records.supplement import Supplement
 from registry.report.axis import WIDTH, Axis
+from registry.report.figures import build_estimate_figure
 from registry.report.finding_figures import build_ablation_figure, build_judge_figure, build_naturalness_figure
 from tests import findings
 from tests.report.builders import revision
@@ -114,3 +118,14 @@ def test_no_row_leaves_the_paper() -> None:
     assert figure.left_out == 76
     assert all(row.y < figure.bottom for row in figure.rows)
     assert all(0 <= end <= WIDTH for row in figure.rows for end in (row.mark.x, row.mark.low or 0, row.mark.high or 0))
+
+
+def test_each_judge_has_a_test_side_of_its_own(supplements: Mapping[str, Supplement]) -> None:
+    """Two judges do not share Φ_test, and their rows are told apart."""
+    figure = build_estimate_figure(supplements["several-judges"])
+
+    assert figure is not None
+    assert [row.label for row in figure.rows] == ["test, model-a", "default, model-a", "test, model-b", "default, model-b"]
+    assert [row.is_test for row in figure.rows] == [True, False, True, False]
+    assert len({row.y for row in figure.rows}) == 4
+    assert "default, model-b: Φ_test" in figure.title
