@@ -31,12 +31,15 @@ class AgreementInterval:
 
 
 def count_answers(answers: Answers) -> Floats:
-    """Return [items, answers]: how many raters gave each answer, for the items that at least two raters answered."""
+    """Return [items, answers]: how many raters gave each answer, for the items that at least two raters answered.
+
+    Items come in an order of their own, so that no result depends on theirs.
+    """
     counts = np.zeros((len(answers), int(answers.max(initial=-1)) + 1))
     for code in range(counts.shape[1]):
         counts[:, code] = (answers == code).sum(axis=1)
     kept: Floats = counts[counts.sum(axis=1) >= 2]
-    return kept
+    return kept[np.lexsort(kept.T)] if kept.size else kept
 
 
 def observe_agreement(counts: Floats, *, level: float) -> AgreementInterval:
@@ -117,13 +120,12 @@ def _alphas(weights: Floats, counts: Floats) -> Floats:
 
 
 def _resample(counts: Floats, *, replicates: int, seed: int) -> Floats:
-    """Alphas of replicates that exist; items are sorted by their counts first, so that their order does not matter."""
+    """Alphas of replicates that exist."""
     rng = np.random.default_rng(seed)
-    ordered = counts[np.lexsort(counts.T)]
-    items = len(ordered)
+    items = len(counts)
     found = []
     for start in range(0, replicates, _BLOCK):
         weights = rng.multinomial(items, np.full(items, 1 / items), size=min(_BLOCK, replicates - start)).astype(np.float64)
-        found.append(_alphas(weights, ordered))
+        found.append(_alphas(weights, counts))
     drawn = np.concatenate(found)
     return drawn[~np.isnan(drawn)]
