@@ -186,7 +186,7 @@ def _widen(side: Judged, off: Floats, *, level: float) -> tuple[float, float] | 
 
 
 def tune(side: Judged) -> float:
-    """Return the λ in [0, 1] for which the task part of the variance is smallest (PPI++, eq. 6); 1 where none is smaller."""
+    """Return the λ in [0, 1] for which the task part of the variance is smallest (power tuning of PPI++); 1 where none is smaller."""
     share = side.share()
     label = np.nan_to_num(side.label)
     mean_label, mean_score = float((share * label).sum()), float((share * side.score).sum())
