@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from audit.docket import Concluded, Scored, conclude, open_audit
+from audit.ablation import ablate
+from audit.docket import Concluded, Scored, add_finding, build_case, conclude, get_audit, get_claim, get_property, open_audit
 from audit.sources.table import read_table
 from registry.codec.documents import from_document
 from registry.codec.files import read_document
@@ -20,6 +21,7 @@ from registry.intake.read import read_card
 from registry.publishing import Written, collect_supplements, write_supplements
 from registry.records.authority import Authority, Role
 from registry.records.card import Card
+from registry.records.dossier import AuditFile
 from registry.records.draft import AuditDraft
 from registry.records.identifier import parse_identifier
 from registry.records.publication import OutputFormat
@@ -28,6 +30,7 @@ from registry.registration.intake import register_file
 from registry.resources import find_resource
 from registry.store.ledger import Ledger
 from registry.store.schema import upgrade
+from registry.store.writer import Writer
 
 AUTHORITY = Authority(code="EXAMPLE", name="Example registry of the Caveat project", role=Role.AUDITOR)
 MOMENT = datetime(2026, 11, 21, 16, 0, tzinfo=UTC)
@@ -35,6 +38,8 @@ STEPS = 11
 """What `tell_story` counts up to."""
 _RETROSPECTIVE = ("browsecomp", "nla-swe-bench", "nla-destructive", "openai-apollo", "sycophancy")
 _REPLAYED = ("correct", "shows_working", "cautions")
+_ABLATED = {"correct": "ablation.csv"}
+"""Score tables with contexts from which a cue was taken out, by the audit they belong to."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -135,6 +140,8 @@ def _audit(ledger: Ledger, path: Path, tables: tuple[Path, ...], progress: Calla
     draft = from_document(AuditDraft, read_document(path), where=str(path))
     with ledger.write(actor=AUTHORITY.code) as writer:
         file, _ = open_audit(writer, draft, auditor=AUTHORITY.code, locked=False)
+        if path.stem in _ABLATED and not file.restrictions:
+            file = _ablate(writer, file, path.with_name(_ABLATED[path.stem]))
         scored = None
         if tables:
             table = read_table(tables, low=0, high=1)
@@ -142,6 +149,15 @@ def _audit(ledger: Ledger, path: Path, tables: tuple[Path, ...], progress: Calla
         concluded = conclude(writer, file, scored)
     progress(1)
     return concluded
+
+
+def _ablate(writer: Writer, file: AuditFile, path: Path) -> AuditFile:
+    """Record what the table at *path* says of cues as a finding of the audit, and return the audit with it."""
+    claim = get_claim(writer, file.audit.payload.claim)
+    case = build_case(claim, get_property(writer, claim), file)
+    found = ablate(read_table([path], low=0, high=1), case.plan, range_=(0.0, 1.0), case=case)
+    add_finding(writer, file.audit.payload.audit, found, source=path.name)
+    return get_audit(writer, file.audit.payload.audit)
 
 
 def _salts() -> Iterator[str]:

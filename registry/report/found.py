@@ -88,3 +88,9 @@ def find_interval(change: CueChange) -> Measure:
     if change.holm is None:
         return change.change
     return Measure(value=change.change.value, low=change.holm.low, high=change.holm.high, reason=change.change.reason)
+
+
+def is_immaterial(change: CueChange, margin: float) -> bool:
+    """Whether the interval that decides excludes a change of *margin* or more: only then is it shown that a cue does not matter."""
+    interval = find_interval(change)
+    return interval.low is not None and interval.high is not None and -margin < interval.low and interval.high < margin

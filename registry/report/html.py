@@ -32,6 +32,7 @@ from registry.records.supplement import CardSupplement, Section, Supplement
 from registry.report import numbers
 from registry.report.figures import EstimateFigure, build_count_bars, build_estimate_figure, build_reported_figure
 from registry.report.finding_figures import ForestFigure, build_ablation_figure, build_judge_figure, build_naturalness_figure
+from registry.report.found import is_immaterial
 from registry.report.redline import build_redline
 from registry.report.visible import Covers, find_replaced, show_text
 from registry.report.wording import CHECKS, CORRECTIONS, LAYER_MEANING, NUMBERS, SHAPES, TITLES, get_item, get_words
@@ -236,6 +237,7 @@ def _globals() -> Mapping[str, Any]:
         "checks": CHECKS,
         "corrections": CORRECTIONS,
         "deviations": DEVIATIONS,
+        "is_immaterial": is_immaterial,
         "interval_words": lambda name: get_words(IntervalMethod(name)),
         "layer_meaning": LAYER_MEANING,
         "numbers": NUMBERS,

@@ -13,6 +13,7 @@ import tinyhtml5
 from jinja2 import UndefinedError
 from tinyhtml5.parser import HTMLParser
 
+from registry.records.estimate import Range
 from registry.records.measure import Measure
 from registry.records.supplement import CardSupplement, Supplement
 from registry.report.assemble import assemble_claim
@@ -201,6 +202,7 @@ def test_removed_and_added_are_said_in_words(htmls: Mapping[str, str]) -> None:
         ("found-against", "corrected by labels (prediction-powered)"),
         ("found-against", "7 % of the variance of ED"),
         ("found-nothing", "does not show that a model cannot"),
+        ("found-nothing", "Every cue that was taken out (1) changes ED by less than δ = 0.05."),
         ("found-nothing", "No placebo."),
         ("found-nothing", "every check on record that decides is within its margin"),
         ("found-nothing", "(Rogan–Gladen)"),
@@ -305,3 +307,15 @@ def test_chance_is_never_crossed() -> None:
 
     assert section.count("[0.50001, 0.70000]") == 4
     assert "[0.500, 0.700]" not in html
+
+
+def test_a_wide_interval_is_no_reassurance() -> None:
+    """A cue that was not shown to matter, and not shown not to, is not ticked off; nor are raters who were wrong too often."""
+    wide = findings.ablation(changes=(findings.change("format", -0.04, relevant=False, holm=Range(low=-0.72, high=0.27)),), family=1)
+    wrong = findings.naturalness(distinguishable=False, accuracy=Measure(value=0.2, low=0.1, high=0.3))
+    html = render_html(assemble_claim(with_findings(inverted(), wide, wrong), made_at=MADE_AT)).decode()
+    said = {one.attrib["aria-labelledby"]: text_of(one) for one in elements(html, "section") if "aria-labelledby" in one.attrib}
+
+    assert "Of 1 cue none is shown to be audit-relevant, and of 1 a change of δ = 0.05 or more is not excluded either." in said["ablation"]
+    assert "✓" not in said["ablation"]
+    assert "It lies below: raters saw a difference and read it the wrong way round." in said["naturalness"]
