@@ -7,9 +7,10 @@ from scipy.special import expit
 from audit.estimate import estimate
 from audit.statistics.cells import Cells
 from audit.statistics.difference import difference_interval, find_side_intervals
+from audit.statistics.intervals import Grounds
 from audit.statistics.moments import Moments, compute_moments
 from audit.statistics.scores import Floats
-from benchmarks.coverage import Cell, build_moments, draw_tables, find_codes, judge
+from benchmarks.coverage_grid import Cell, build_moments, draw_tables, find_codes, judge
 from registry.records.plan import ContextDesign, Plan
 from tests.statistics.tables import Row, build_table
 
@@ -142,7 +143,7 @@ def test_the_long_simulation_counts_a_miss() -> None:
     drawn, told = describe("random", tasks=200), Cell("random", 200, 10, 4, 1, 0.8, 0.9, 0.001, judged=True)
     means, binary = draw_tables(drawn, np.random.default_rng(3), 20)
 
-    counted = np.array([judge(told, moments)[:5] for moments in build_moments(drawn, means, binary)])
+    counted = np.array([judge(told, Grounds(moments=moments))[:5] for moments in build_moments(drawn, means, binary)])
 
     assert counted[:, :3].sum() == 0
     assert counted[:, 3].all()
