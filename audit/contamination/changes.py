@@ -206,7 +206,11 @@ def _change_left_out(aggregates: Sequence[Aggregate], inventory: Inventory) -> I
     if len(aggregates) < 2 or not inventory.left_out:
         return
     kept, every = ({one.name: one for one in aggregate.effects} for aggregate in aggregates)
-    told = [f"{name} {measured(every[name].measure)} instead of {measured(kept[name].measure)}" for name in ("B−A", "D−A") if name in every]
+    told = [
+        f"{name} {measured(every[name].measure)} instead of {measured(kept[name].measure) if name in kept else 'none'}"
+        for name in ("B−A", "D−A")
+        if name in every
+    ]
     yield Change(
         about="skills left out of the aggregates",
         published=", ".join(f"{one.skill} ({one.reason})" for one in inventory.left_out),

@@ -15,6 +15,7 @@ from registry.records.contamination import ARMS, DIMENSIONS, Compatibility, Figu
 
 Figures = dict[str, Any]
 
+_LARGEST = 1e15
 _PARTS = {"baseline": "A", "skill": "B", "realistic": "D"}
 
 
@@ -63,7 +64,7 @@ def find_figure(published: Mapping[str, Any] | None, *path: str) -> float | None
     for step in path:
         value = _name_items(value)
         value = value.get(step) if isinstance(value, Mapping) else None
-    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
+    return float(value) if _is_number(value) and not isinstance(value, bool) else None
 
 
 def _list_figures(value: Any, path: tuple[str, ...]) -> Iterable[tuple[tuple[str, ...], float]]:
@@ -72,8 +73,13 @@ def _list_figures(value: Any, path: tuple[str, ...]) -> Iterable[tuple[tuple[str
     if isinstance(value, Mapping):
         for name, inner in value.items():
             yield from _list_figures(inner, (*path, str(name)))
-    elif isinstance(value, bool | int | float):
+    elif _is_number(value):
         yield path, float(value)
+
+
+def _is_number(value: Any) -> bool:
+    """JSON has whole numbers of any length; what no float holds is no figure of this study."""
+    return isinstance(value, int | float) and abs(value) < _LARGEST
 
 
 def _name_items(value: Any) -> Any:

@@ -27,8 +27,10 @@ class Place:
     faults: FaultList
 
     def fault(self, code: str, found: str, advice: str | None = None) -> None:
-        """Tell that something is wrong here."""
-        self.faults.add(Fault(code=code, where=self.where, found=found, advice=advice))
+        """Tell that something is wrong here, once however often the place is looked at."""
+        fault = Fault(code=code, where=self.where, found=found, advice=advice)
+        if fault not in self.faults.faults:
+            self.faults.add(fault)
 
     def has(self, name: str) -> bool:
         """Whether *name* is here and is not null."""
@@ -43,7 +45,7 @@ class Place:
     def items(self, name: str) -> Iterator["Place"]:
         """Give the places of the list *name*."""
         here = self.at(name)
-        here.expect(list, "a list", required=self.value is not None)
+        here.expect(list, "a list", required=isinstance(self.value, dict))
         for position, value in enumerate(here.value if isinstance(here.value, list) else ()):
             one = Place(value=value, where=f"{here.where}[{position}]", faults=self.faults)
             if one.expect(dict, "an object", required=True):
@@ -84,7 +86,7 @@ class Place:
             return math.nan
         if not low <= here.value <= high:
             here.fault(
-                "score-out-of-range", f"{here.value:g} lies outside [{low:g}, {high:g}]", "correct the score, or remove the response"
+                "score-out-of-range", f"{_show(here.value)} lies outside [{low:g}, {high:g}]", "correct the score, or remove the response"
             )
             return math.nan
         return float(here.value)

@@ -131,6 +131,10 @@ def write_out_of_range(run: Run) -> None:
     run.run("alpha-sdk", 0, 0)["baseline"]["judge"]["code_quality"] = 6
 
 
+def write_a_long_number(run: Run) -> None:
+    run.run("alpha-sdk", 0, 0)["baseline"]["judge"]["code_quality"] = 10**400
+
+
 def write_zero(run: Run) -> None:
     run.run("alpha-sdk", 0, 0)["baseline"]["judge"]["code_quality"] = 0
 
@@ -177,6 +181,7 @@ BAD: list[tuple[Callable[[Run], None], str, str]] = [
     (write_a_list, "not-json", "scores/alpha-sdk.json"),
     (write_nan, "not-finite", "scores/alpha-sdk.json, tasks[0].runs[0].baseline.judge.code_quality"),
     (write_out_of_range, "score-out-of-range", "scores/alpha-sdk.json, tasks[0].runs[0].baseline.judge.code_quality"),
+    (write_a_long_number, "score-out-of-range", "scores/alpha-sdk.json, tasks[0].runs[0].baseline.judge.code_quality"),
     (write_zero, "score-out-of-range", "scores/alpha-sdk.json, tasks[0].runs[0].baseline.judge.code_quality"),
     (write_text_score, "score-not-number", "scores/alpha-sdk.json, tasks[0].runs[0].baseline.judge.code_quality"),
     (write_true, "score-not-number", "scores/alpha-sdk.json, tasks[0].runs[0].baseline.judge.code_quality"),

@@ -1,9 +1,13 @@
 """The contrasts of the made-up run: units, tests, families, and what is not there."""
 
+import json
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis.strategies import integers, sampled_from
 from scipy import stats
 
 from audit.contamination.effects import NO_BASELINE
@@ -12,6 +16,7 @@ from audit.contamination.tables import Settings
 from audit.errors import DesignError
 from audit.sources.contamination import read_recording
 from registry.codec.documents import from_document, to_document
+from registry.errors import CaveatError
 from registry.records.contamination import ContaminationStudy, Effect, SkillContrasts
 from tests.contamination.made_up import ALPHA, Run
 
@@ -283,3 +288,41 @@ def test_swapped_arms_swap_the_sign(tmp_path: Path) -> None:
     assert first.value > 3 or first.value < -3
     assert second.value == pytest.approx(-first.value)
     assert second.high == pytest.approx(-first.low)
+
+
+def list_places(document: object, path: tuple[str | int, ...] = ()) -> list[tuple[str | int, ...]]:
+    inner = document.items() if isinstance(document, dict) else enumerate(document) if isinstance(document, list) else ()
+    return [path, *(place for name, value in inner for place in list_places(value, (*path, name)))]
+
+
+STRANGE = [None, True, 0, -1, 6, 1e300, 10**400, 4.999, "", "x", "\u202e<b>", [], {}, [None], {"judge": None}]
+
+
+@settings(max_examples=60, deadline=None)
+@given(choice=integers(0, 2**32), value=sampled_from(STRANGE), depth=integers(1, 9))
+def test_anything_anywhere_is_read_or_refused(choice: int, value: object, depth: int) -> None:
+    """One place of one file, at any depth, replaced by something strange: a study, or an error of the family; never a traceback."""
+    run = Run()
+    run.documents["behavioral-eval.json"] = {
+        "summary": {
+            "realistic_context": {"mean_delta_skill_only": -0.1, "mean_mitigation_ratio": 0.5},
+            "correlation_structural_behavioral": 0.1,
+        },
+        "skills": [{"skill_name": "alpha-sdk", "mean_delta_composite": 0.1, "statistics": {"n_comparisons": 6, "paired_t_p": 0.01}}],
+    }
+    run.documents["history/first/scores/alpha-sdk.json"] = json.loads(json.dumps(run.documents["scores/alpha-sdk.json"]))
+    name = sorted(run.documents)[choice % len(run.documents)]
+    places = [place for place in list_places(run.documents[name]) if place]
+    *path, last = places[choice % len(places)][:depth]
+    inner = run.documents[name]
+    for step in path:
+        inner = inner[step]
+    inner[last] = value
+
+    with TemporaryDirectory() as folder:
+        try:
+            found = study(run, Path(folder))
+        except CaveatError as error:
+            assert error.faults[0].where
+        else:
+            assert from_document(ContaminationStudy, to_document(found), where="results.json") == found
