@@ -126,9 +126,8 @@ def main() -> int:
     start = time.perf_counter()
     rows = [look(kind, seed=place, runs=RUNS) for place, kind in enumerate(KINDS)]
     widths = " | ".join(f"width ÷ t at {tasks}" for tasks in WIDTHS_AT)
-    print(
-        f"| scores | sequence, ED | sequence, Φ_deploy | sequence, ED at {OTHER_LEVEL:.1%} | t at every look | t once, at {TASKS} | {widths} |"
-    )
+    sequences = f"sequence, ED | sequence, Φ_deploy | sequence, ED at {OTHER_LEVEL:.1%}"
+    print(f"| scores | {sequences} | t at every look | t once, at {TASKS} | {widths} |")
     print("|---|" + "---|" * (5 + len(WIDTHS_AT)))
     for row in rows:
         shares = (row.sequence, row.sequence_deploy, row.sequence_other, row.repeated, row.once)
