@@ -72,6 +72,30 @@ def lock(app: App, *, file: Path) -> None:
     )
 
 
+@audit.command("open")
+@click.argument("file", type=_FILE)
+@pass_app
+def open_(app: App, /, *, file: Path) -> None:
+    """Open the audit in FILE without a lock, so that findings can be recorded in it before its outcome.
+
+    What caveat ablation, caveat judge and caveat audit rate answers find is recorded with --audit AUD-…; caveat audit import of the
+    same FILE then takes it into account. A locked audit is open already.
+    """
+    from audit.docket import open_audit
+
+    draft = _read_draft(file)
+    with app.ledger.write(actor=app.config.authority) as writer:
+        opened, is_new = open_audit(writer, draft, auditor=app.config.authority, locked=False)
+    name, claim = opened.audit.payload.audit, opened.audit.payload.claim
+    app.report(
+        {"schema": "caveat/audit-open/1", "audit": name, "claim": claim, "new": is_new},
+        lambda console: console.print(
+            f"{'Opened' if is_new else 'Open already:'} {name} for {claim}, without a lock.\n"
+            f"Next: record findings with --audit {name}, then: caveat audit import {file} [TABLE...]"
+        ),
+    )
+
+
 @audit.command("import")
 @click.argument("target", metavar="AUDIT|FILE")
 @click.argument("tables", type=_FILE, nargs=-1)

@@ -154,3 +154,19 @@ def test_scores_that_a_finding_rested_on_before_the_lock_are_post_hoc(caveat: Ca
     outcomes = {audit: conclude(caveat, tmp_path, audit)["post_hoc"] for audit in (first, second)}
 
     assert outcomes == {first: False, second: True}
+
+
+def test_an_audit_without_a_lock_takes_findings_too(caveat: Caveat, tmp_path: Path, record: Record) -> None:
+    """It is opened first, and imported under the same name, with what was found."""
+    claim, *_ = register(caveat, tmp_path)
+    file = write_audit(tmp_path, claim)
+    opened, again = caveat("audit", "open", file, "--json").document, caveat("audit", "open", file)
+    record(opened["audit"], findings.judge(invariant=False))
+    scores = write_scores(tmp_path / "scores.csv", test=0.05, deploy=0.4)
+
+    done = caveat("audit", "import", file, scores, "--json").document
+
+    assert opened["new"] is True
+    assert "Open already" in again.out
+    assert done["audit"] == opened["audit"]
+    assert done["restriction"]["classification"]["readings"][0]["class"] == "undetermined"
