@@ -31,7 +31,7 @@ def print_bands(console: Console, found: Bootstrap, unit: Unit) -> None:
         console.print(show(f"no band: {reason}"))
 
 
-def _describe(name: str, bands: Bands, write: Callable[[float], str]) -> tuple[str, str, str, str]:
+def _describe(name: str, bands: Bands, write: Callable[[float], str]) -> tuple[str, ...]:
     # The unit stands once, beside the name.
     unit = write(0.0).partition(" ")[2]
     cells = [_write_range(band, write) for band in (bands.task, bands.context, bands.two_way)]

@@ -85,7 +85,7 @@ def build_bootstrap(
 
 
 def expected_error(layers: tuple[Layer, Layer], task_weights: Floats, *, random: bool) -> float:
-    """Return the standard error of ED over infinitely many replicates, scores in [0, 1]; the first table of a layer must be z.
+    """Return the standard error of ED over infinitely many replicates, scores in [0, 1].
 
     With z scaled to add up to deviations of the mean, E(w_i w_j) = α + [i = j] and E(v_c v_d) = β + [c = d]:
     Var = Σ_i (z_test,i· − z_deploy,i·)² + Σ_sides [(β − 1) Σ_i z_i·² + α Σ_c z_·c² + Σ_ic z_ic²], with α = 1 − 1/T or β = 1 − 1/C where
@@ -93,7 +93,7 @@ def expected_error(layers: tuple[Layer, Layer], task_weights: Floats, *, random:
     multinomial weights without missing cells; otherwise of the linearised ratio.
     """
     tasks, whole = len(task_weights), sum_all(task_weights)
-    scaled = [layer.tables[0] / whole for layer in layers]
+    scaled = [layer.deviation / whole for layer in layers]
     by_task = [sum_groups(z, layer.task, size=tasks) for z, layer in zip(scaled, layers, strict=True)]
     variance = sum_all((by_task[0] - by_task[1]) ** 2)
     if random:

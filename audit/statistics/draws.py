@@ -3,12 +3,14 @@
 Below `ENOUGH_UNITS` units the counts are multinomial, as in drawing that many with replacement; from there on they are independent
 Poisson(1) counts, which differ from it by less than the bootstrap itself errs (Owen & Eckles 2012, arXiv:1106.2125, section 4).
 A block of replicates has a generator of its own, so that blocks may be made in any order and by any number of threads. Only the raw
-stream of PCG64 is used, which NumPy keeps as it is from version to version (NEP 19), and integer arithmetic on it.
+stream of SFC64 is used, which NumPy keeps as it is from version to version (NEP 19), and integer arithmetic on it.
 """
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from audit.statistics.scores import Floats
 
@@ -21,8 +23,11 @@ POISSON_COUNTS = (24109, 24109, 12056, 4018, 1005, 200, 33, 5, 1)
 MOST_DRAWS = len(POISSON_COUNTS) - 1
 """Largest Poisson weight."""
 
-_TABLE = np.repeat(np.arange(len(POISSON_COUNTS), dtype=np.float64), POISSON_COUNTS)
+_TABLE = np.repeat(np.arange(len(POISSON_COUNTS)), POISSON_COUNTS)
+_TABLES = {kind: _TABLE.astype(kind) for kind in (np.float32, np.float64)}
 _CHUNK = 4096
+
+Kind = type[np.float32] | type[np.float64]
 
 
 def count_rows(units: int) -> int:
@@ -30,14 +35,14 @@ def count_rows(units: int) -> int:
     return min(1024, max(16, 32_000 // units))
 
 
-def open_stream(seed: int, block: int) -> np.random.PCG64:
+def open_stream(seed: int, block: int) -> np.random.SFC64:
     """Return the generator of one block; streams of different blocks and seeds are independent."""
     # A seed of NumPy's is a natural number, or several.
     entropy = seed if seed >= 0 else (-seed, 1)
-    return np.random.PCG64(np.random.SeedSequence(entropy, spawn_key=(block,)))
+    return np.random.SFC64(np.random.SeedSequence(entropy, spawn_key=(block,)))
 
 
-def draw_weights(stream: np.random.PCG64, *, rows: int, units: int) -> Floats:
+def draw_weights(stream: np.random.SFC64, *, rows: int, units: int) -> Floats:
     """Return weights [rows, units], whole numbers: each row the counts of one replicate."""
     weights = np.empty((rows, units))
     for place, chunk in draw_chunks(stream, rows=rows, units=units):
@@ -45,32 +50,37 @@ def draw_weights(stream: np.random.PCG64, *, rows: int, units: int) -> Floats:
     return weights
 
 
-def draw_uniforms(stream: np.random.PCG64, *, rows: int, columns: int) -> Floats:
+def draw_uniforms(stream: np.random.SFC64, *, rows: int, columns: int) -> Floats:
     """Return numbers [rows, columns] between 0 and 1, neither of them included."""
-    numbers: Floats = ((stream.random_raw(rows * columns) >> 12) + 0.5) * 2.0**-52
-    return numbers.reshape(rows, columns)
+    words = stream.random_raw(rows * columns) >> np.uint64(12)
+    return ((words.astype(np.float64) + 0.5) * 2.0**-52).reshape(rows, columns)
 
 
-def draw_chunks(stream: np.random.PCG64, *, rows: int, units: int) -> Iterator[tuple[slice, Floats]]:
-    """Yield the weights of some of the units at a time, with their place; an array is valid until the next one is drawn."""
+def draw_chunks(
+    stream: np.random.SFC64, *, rows: int, units: int, kind: Kind = np.float64
+) -> Iterator[tuple[slice, npt.NDArray[np.floating[Any]]]]:
+    """Yield the weights of some of the units at a time, with their place; an array is valid until the next one is drawn.
+
+    They are the same numbers in single as in double precision.
+    """
     if units < ENOUGH_UNITS:
-        yield slice(0, units), _draw_multinomial(stream, rows=rows, units=units)
+        yield slice(0, units), _draw_multinomial(stream, rows=rows, units=units).astype(kind)
         return
-    memory = np.empty(rows * min(units, _CHUNK))
+    memory = np.empty(rows * min(units, _CHUNK), dtype=kind)
     for start in range(0, units, _CHUNK):
         stop = min(units, start + _CHUNK)
         yield slice(start, stop), _draw_poisson(stream, memory[: rows * (stop - start)]).reshape(rows, stop - start)
 
 
-def _draw_poisson(stream: np.random.PCG64, memory: Floats) -> Floats:
+def _draw_poisson(stream: np.random.SFC64, memory: npt.NDArray[np.floating[Any]]) -> npt.NDArray[np.floating[Any]]:
     words = stream.random_raw(-(-len(memory) // 4)).astype("<u8", copy=False)
     # Sixteen bits never leave the table; "wrap" spares the check and the copy that the default makes.
-    return np.take(_TABLE, words.view("<u2")[: len(memory)], out=memory, mode="wrap")
+    return np.take(_TABLES[memory.dtype.type], words.view("<u2")[: len(memory)], out=memory, mode="wrap")
 
 
-def _draw_multinomial(stream: np.random.PCG64, *, rows: int, units: int) -> Floats:
+def _draw_multinomial(stream: np.random.SFC64, *, rows: int, units: int) -> npt.NDArray[np.intp]:
     words = stream.random_raw(-(-rows * units // 2)).astype("<u8", copy=False)
     # The high half of 32 random bits times the number of units: each is drawn with probability 1/units ± 2⁻³².
     drawn = (words.view("<u4")[: rows * units].astype(np.int64) * units) >> 32
     drawn += np.repeat(np.arange(rows) * units, units)
-    return np.bincount(drawn, minlength=rows * units).reshape(rows, units).astype(np.float64)
+    return np.bincount(drawn, minlength=rows * units).reshape(rows, units)

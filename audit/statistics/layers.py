@@ -29,39 +29,51 @@ class ScoredSide:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class SideReading:
-    """How the replicated sums of one side are read. The tables of its layer: z, then those that are not None here, in this order."""
+    """How the replicated sums of one side are read.
+
+    Where all cells and tasks count alike, the one table needed for Φ is Σ y; otherwise there are tables of z = q a (m − Φ), of a where
+    contexts are sampled, of the number of responses and of Σ(y − Φ). The last table, of Σ(y − Φ)², is there unless scores are 0 or 1.
+    """
 
     mean: float
     """Φ."""
 
     plain: int | None
-    """Responses a task, where all cells and tasks count alike: then neither a, nor counts, nor Σ(y − Φ) need tables. None: they do."""
+    """Responses a task, where all cells and tasks count alike; None where they do not."""
 
     weighted: bool
     """Whether there is a table of a; where not, it adds up to the weights of the tasks."""
 
     binary: bool
-    """Whether all scores are 0 or 1: then Σ(y − Φ)² needs no table."""
+    """Whether all scores are 0 or 1: then Σ(y − Φ)² follows from Σ(y − Φ)."""
 
     outside: tuple[float, float, float]
     """Number, Σ(y − Φ) and Σ(y − Φ)² of responses that are not resampled."""
 
     def means(self, sums: Sums) -> Floats:
         """Return Φ* of each replicate; NaN where no cell was drawn."""
-        whole = sums.tables[:, 1] if self.weighted else sums.weighted
-        drawn = whole > 0
-        return np.where(drawn, self.mean + sums.tables[:, 0] / np.where(drawn, whole, 1.0), np.nan)
+        above, below = sums.tables[:, 0], sums.tables[:, 1] if self.weighted else sums.weighted
+        if self.plain is not None:
+            above, below = self._add(sums)
+        drawn = below > 0
+        return np.where(drawn, self.mean + above / np.where(drawn, below, 1.0), np.nan)
 
     def variances(self, sums: Sums) -> Floats:
         """Return the variance of single responses (n − 1) of each replicate; NaN where fewer than two were drawn."""
-        rest = list(sums.tables[:, 2 if self.weighted else 1 :].T)
-        count = rest.pop(0) if self.plain is None else self.plain * sums.drawn
-        total = rest.pop(0) if self.plain is None else self.plain * sums.tables[:, 0]
-        square = total * (1 - 2 * self.mean) + count * (self.mean * (1 - self.mean)) if self.binary else rest.pop(0)
+        total, count = self._add(sums)
+        square = total * (1 - 2 * self.mean) + count * (self.mean * (1 - self.mean)) if self.binary else sums.tables[:, -1]
         count, total, square = (part + outside for part, outside in zip((count, total, square), self.outside, strict=True))
         several = count > 1
         safe = np.where(several, count, 2.0)
         return np.where(several, np.maximum(0.0, square - total**2 / safe) / (safe - 1), np.nan)
+
+    def _add(self, sums: Sums) -> tuple[Floats, Floats]:
+        """Σ(y − Φ) and the number of responses."""
+        if self.plain is not None:
+            count = self.plain * sums.drawn
+            return sums.tables[:, 0] - self.mean * count, count
+        place = 2 if self.weighted else 1
+        return sums.tables[:, place + 1], sums.tables[:, place]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -81,6 +93,7 @@ class _Table:
     context: Places
     contexts: int
     columns: tuple[Floats, ...]
+    """z, then the tables."""
 
 
 def build_layers(sides: tuple[ScoredSide, ScoredSide], moments: Moments, *, weights: Floats | None, random: bool) -> Resampled:
@@ -107,7 +120,13 @@ def build_layers(sides: tuple[ScoredSide, ScoredSide], moments: Moments, *, weig
     marked = [Marked(task=table.task, context=table.context, contexts=table.contexts, mark=_mark(table.columns)) for table in tables]
     order, contexts = place_units((marked[0], marked[1]), mix(task_weights, task_weights))
     layers = [
-        Layer(task=order[table.task], context=places[table.context], contexts=table.contexts, tables=table.columns)
+        Layer(
+            task=order[table.task],
+            context=places[table.context],
+            contexts=table.contexts,
+            deviation=table.columns[0],
+            tables=table.columns[1:],
+        )
         for table, places in zip(tables, contexts, strict=True)
     ]
     placed = np.empty_like(task_weights)
@@ -123,7 +142,7 @@ def _tabulate(
     # Rounding may leave a tiny negative number.
     spread = np.maximum(0.0, side.cells.count * (squares - 2 * mean * side.cells.mean + mean**2))
     kept = common[side.cells.task]
-    cells = side.cells.keep(common)
+    cells = side.cells if kept.all() else side.cells.keep(common)
     task = (np.cumsum(common) - 1)[cells.task]
     labels, context = np.unique(cells.context, return_inverse=True)
     present = np.bincount(task)
@@ -132,7 +151,10 @@ def _tabulate(
     plain = int(cells.count[0] * present[0]) if alike and (not random or present[0] == len(labels)) else None
     columns = [share * (cells.mean - mean)]
     if plain is None:
-        columns += [*([share] if random else []), cells.count.astype(np.float64), sums[kept]]
+        columns += [columns[0], *([share] if random else []), cells.count.astype(np.float64), sums[kept]]
+    else:
+        # Scores of 0 and 1 add up to whole numbers, whatever rounding made of their mean.
+        columns.append(np.rint(cells.count * cells.mean) if binary else cells.count * cells.mean)
     if not binary:
         columns.append(spread[kept])
     outside = (float(side.cells.count[~kept].sum()), _sum(sums[~kept]), _sum(spread[~kept]))
