@@ -23,6 +23,8 @@ _LETTERS = "BCDFGHJKLMNPQRSTVWXZ"
 _LENGTH = 8
 _RATER = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _FEW_ITEMS = 20
+_SHORT = 3
+"""Names of contexts shorter than this stand in any text."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -160,7 +162,8 @@ def _remark(known: dict[Side, list[Sample]], chosen: Sequence[Sample], items: in
     if both:
         message = f"{both} items have a text that stands on both sides, so nobody can tell where they come from."
         yield Remark(code="same-text", message=message)
-    for word in dict.fromkeys((*arms, *sorted({one.context_id for one in chosen if one.context_id}))):
+    contexts = {one.context_id for one in chosen if one.context_id is not None and len(one.context_id) >= _SHORT}
+    for word in dict.fromkeys((*arms, *sorted(contexts))):
         pattern = re.compile(rf"(?<!\w){re.escape(word)}(?!\w)", re.IGNORECASE)
         count = sum(bool(pattern.search(sample.text)) for sample in chosen)
         if count:

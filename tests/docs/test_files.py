@@ -9,6 +9,7 @@ import pytest
 
 from audit.case_file import read_case
 from audit.sources.header import COLUMNS
+from audit.sources.ratings import read_answers, read_samples
 from audit.sources.table import read_table
 from registry.codec.documents import from_document, from_json
 from registry.codec.files import read_document
@@ -32,11 +33,13 @@ NOUNS = (
 
 READERS: dict[str, tuple[str, Callable[[Path], object]]] = {
     "audit": ("audit.yaml", lambda path: from_document(AuditDraft, read_document(path), where="page")),
+    "answers": ("answers.csv", lambda path: read_answers([path])),
     "claims": ("claims.yaml", lambda path: from_document(ClaimsFile, read_document(path), where="page")),
     "classify": ("case.yaml", read_case),
     "config": ("registry.cfg", lambda path: read_config(path.parent, {})),
     "jsonl": ("claims.jsonl", lambda path: [from_json(ClaimDraft, line, where="page") for line in path.read_text().splitlines()]),
     "provenance": ("provenance.yaml", lambda path: from_document(Provenance, read_document(path), where="page")),
+    "samples": ("samples.csv", lambda path: read_samples([path], test="test", deploy="deploy")),
     "scores": ("scores.csv", lambda path: read_table([path], low=0, high=1)),
 }
 

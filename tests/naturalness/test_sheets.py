@@ -1,6 +1,7 @@
 """The blinded draw: balanced, shuffled, the same again, and silent about what it hides."""
 
 import csv
+import hashlib
 import io
 import itertools
 import json
@@ -103,6 +104,7 @@ def test_the_key_is_its_owners_alone_and_what_its_digest_says(tmp_path: Path) ->
 
     assert stat.S_IMODE(written[0].stat().st_mode) == 0o600
     assert read_key(written[0]) == drawn.key
+    assert hashlib.sha256(written[0].read_bytes()).hexdigest() == digest_key(drawn.key)
     assert {sheet.key for sheet in drawn.sheets} == {tag_key(digest_key(drawn.key))}
 
 
