@@ -310,7 +310,7 @@ def _check_arms(lock: Lock, scored: Scored) -> None:
 
 
 def _check_specs(lock: Lock, scored: Scored, estimate: Estimate) -> None:
-    found = sorted(one.spec for one in estimate.specs)
+    found = sorted({one.spec for one in estimate.specs})
     if sorted(lock.deploy_specs) != found:
         raise ConflictError(
             Fault(

@@ -127,6 +127,12 @@ WORDINGS = (
         withdrawn=_OPEN,
     ),
     Wording(
+        rules=("judges-disagree",),
+        verdict="Undetermined (technical){with_candidate}: the judges that scored the responses do not agree on it.",
+        surviving=_BOTH_FIGURES,
+        withdrawn=_OPEN,
+    ),
+    Wording(
         rules=("too-few-tasks",),
         verdict="Undetermined (technical){with_candidate}: only {tasks} were scored on both sides; a class needs at least 20.",
         surviving=_BOTH_FIGURES,

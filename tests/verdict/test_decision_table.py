@@ -2,6 +2,7 @@
 
 import string
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
@@ -12,7 +13,7 @@ from audit.restrict import restrict
 from audit.sentences import WORDINGS
 from audit.statistics.design import ENOUGH_TASKS
 from audit.statistics.moments import ENOUGH_CONTEXTS
-from audit.typology import ACROSS_SPECS, WITH_ESTIMATE, WITHOUT_ESTIMATE, WITHOUT_LOCK
+from audit.typology import ACROSS_JUDGES, ACROSS_SPECS, WITH_ESTIMATE, WITHOUT_ESTIMATE, WITHOUT_LOCK
 from registry.records.case import Case, Deployment, Infeasible, Scoring
 from registry.records.claim import Form, Relation
 from registry.records.classification import ClaimClass, Mode, Standing
@@ -124,6 +125,11 @@ ROWS: list[tuple[Case, Estimate | None, Expected]] = [
         build_estimate(build_spec(name="a", deploy=INSIDE), build_spec(name="b", deploy=(0.05, 0.01, 0.11))),
         ("specs-differ", UNDETERMINED, None, Mode.NOISY, STABLE),
     ),
+    (
+        LIMIT,
+        build_estimate(replace(build_spec(deploy=(0.5, 0.45, 0.55)), judge="a"), replace(build_spec(deploy=INSIDE), judge="b")),
+        ("judges-disagree", UNDETERMINED, None, Mode.TECHNICAL, INVERTED),
+    ),
 ]
 
 
@@ -156,14 +162,14 @@ def widen(estimate: Estimate | None) -> Callable[[float], Estimate] | None:
 
 def test_every_row_is_reached() -> None:
     """No row of the tables is dead: each is the rule of at least one case above."""
-    rows = {row.name for table in (WITH_ESTIMATE, WITHOUT_ESTIMATE, ACROSS_SPECS) for row in table}
+    rows = {row.name for table in (WITH_ESTIMATE, WITHOUT_ESTIMATE, ACROSS_SPECS, ACROSS_JUDGES) for row in table}
 
     assert rows == {expected[0] for _, _, expected in ROWS}
 
 
 def test_rows_of_one_table_have_names_of_their_own() -> None:
     """A rule in a record leads to one row."""
-    for table in (WITH_ESTIMATE, WITHOUT_ESTIMATE, ACROSS_SPECS):
+    for table in (WITH_ESTIMATE, WITHOUT_ESTIMATE, ACROSS_SPECS, ACROSS_JUDGES):
         names = [row.name for row in table]
 
         assert len(names) == len(set(names))
@@ -191,7 +197,12 @@ def test_each_form_ends_in_a_row_without_a_condition(table: tuple[object, ...]) 
 def test_every_placeholder_of_a_row_is_a_phrase() -> None:
     """A sentence never asks for a phrase that does not exist."""
     known = {name for name in dir(Phrases) if not name.startswith("_")}
-    texts = [text for table in (WITH_ESTIMATE, WITHOUT_ESTIMATE, ACROSS_SPECS) for row in table for text in (row.why, row.resolves or "")]
+    texts = [
+        text
+        for table in (WITH_ESTIMATE, WITHOUT_ESTIMATE, ACROSS_SPECS, ACROSS_JUDGES)
+        for row in table
+        for text in (row.why, row.resolves or "")
+    ]
     asked = {name for text in texts for _, name, _, _ in string.Formatter().parse(text) if name}
 
     assert asked <= known
@@ -199,7 +210,7 @@ def test_every_placeholder_of_a_row_is_a_phrase() -> None:
 
 def test_every_rule_has_its_wording_and_every_established_one_a_second() -> None:
     """A restricted claim can be composed for whatever row decides."""
-    rows = {row.name: row for table in (WITH_ESTIMATE, WITHOUT_ESTIMATE, ACROSS_SPECS) for row in table}
+    rows = {row.name: row for table in (WITH_ESTIMATE, WITHOUT_ESTIMATE, ACROSS_SPECS, ACROSS_JUDGES) for row in table}
     plain = [rule for wording in WORDINGS if not wording.demoted for rule in wording.rules]
     demoted = [rule for wording in WORDINGS if wording.demoted for rule in wording.rules]
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from audit.classify import classify
 from audit.conditions import is_inverted_by_deployment, is_inverted_by_differential
 from audit.restrict import restrict
-from audit.typology import ACROSS_SPECS, WITH_ESTIMATE, WITHOUT_ESTIMATE
+from audit.typology import ACROSS_JUDGES, ACROSS_SPECS, WITH_ESTIMATE, WITHOUT_ESTIMATE
 from audit.wording import SLACK, Unit
 from registry.codec.documents import from_document, to_document
 from registry.records.case import Case
@@ -18,7 +18,7 @@ from registry.records.estimate import Estimate
 from tests.verdict.cases import LIMITS, SHARES, build_case, build_estimate, build_spec, cases, estimates
 
 STRENGTH = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-RULES = {row.name for table in (WITH_ESTIMATE, WITHOUT_ESTIMATE, ACROSS_SPECS) for row in table}
+RULES = {row.name for table in (WITH_ESTIMATE, WITHOUT_ESTIMATE, ACROSS_SPECS, ACROSS_JUDGES) for row in table}
 
 
 @STRENGTH
