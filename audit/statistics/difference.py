@@ -28,19 +28,24 @@ def difference_interval(moments: Moments, *, level: float) -> Limits | None:
 
     None when the design has one task, or one random context on a side.
     """
-    test, deploy = find_side_intervals(moments, level=level)
-    if test is None or deploy is None:
-        return None
-    return join_sides(moments, test.exact, deploy.exact, level=level, correlation=task_correlation(moments))
+    return join_sides(moments, find_side_intervals(moments, level=level), level=level, correlation=task_correlation(moments))
 
 
-def join_sides(moments: Moments, test: Limits, deploy: Limits, *, level: float, correlation: float) -> Limits | None:
-    """Return the hull of ED ± h and MOVER from the limits of the sides, cut to [−1, 1]; None when V cannot be estimated."""
-    parts = moments.parts()
-    if parts is None:
+def join_sides(
+    moments: Moments, sides: tuple[SideInterval | None, SideInterval | None], *, level: float, correlation: float
+) -> Limits | None:
+    """Return the hull of ED ± h and MOVER from the exact limits of the sides, cut to [−1, 1]; None without one of them, or without V."""
+    parts, (test, deploy) = moments.parts(), sides
+    if parts is None or test is None or deploy is None:
         return None
     h = half_width(parts, level=level, banerjee=moments.banerjee)
-    band = mover(first=moments.test.mean, first_limits=test, second=moments.deploy.mean, second_limits=deploy, correlation=correlation)
+    band = mover(
+        first=moments.test.mean,
+        first_limits=test.exact,
+        second=moments.deploy.mean,
+        second_limits=deploy.exact,
+        correlation=correlation,
+    )
     difference = moments.difference
     return Limits(low=max(-1.0, min(band.low, difference - h)), high=min(1.0, max(band.high, difference + h)))
 

@@ -42,10 +42,7 @@ def guaranteed_sides(moments: Moments, *, level: float) -> tuple[SideInterval | 
 
 def guaranteed_difference(moments: Moments, *, level: float) -> Limits | None:
     """Return the interval for ED: the hull of ED ± h and MOVER with correlation 0, cut to [−1, 1]; None without a variance."""
-    test, deploy = guaranteed_sides(moments, level=level)
-    if test is None or deploy is None:
-        return None
-    return join_sides(moments, test.exact, deploy.exact, level=level, correlation=0.0)
+    return join_sides(moments, guaranteed_sides(moments, level=level), level=level, correlation=0.0)
 
 
 def _join(first: Limits, second: Limits) -> Limits:
