@@ -17,7 +17,7 @@ CONTEXTS = [ContextDesign.RANDOM, ContextDesign.FIXED]
 
 
 def only(test: np.ndarray, deploy: np.ndarray, contexts: ContextDesign = ContextDesign.RANDOM) -> SpecEstimate:
-    return estimate(build_crossed(test, deploy), Plan(contexts=contexts), range_=(0, 1)).specs[0]
+    return estimate(build_crossed(test, deploy), Plan(contexts=contexts, replicates=0), range_=(0, 1)).specs[0]
 
 
 @pytest.mark.parametrize("contexts", CONTEXTS)
@@ -138,7 +138,7 @@ def test_a_million_responses_to_one_task_are_one_task() -> None:
         files=(TableFile(name="big", sha256="0" * 64, rows=size),),
     )
 
-    result = estimate(table, Plan(), range_=(0, 1))
+    result = estimate(table, Plan(replicates=0), range_=(0, 1))
 
     assert result.specs[0].ed.low is None
     assert "one-task" in [warning.code for warning in result.warnings]
@@ -154,7 +154,7 @@ def test_a_wide_sparse_grid_is_counted_by_its_cells() -> None:
         for context in range(2)
     ]
 
-    spec = estimate(build_table(rows), Plan(contexts=ContextDesign.NESTED), range_=(0, 1)).specs[0]
+    spec = estimate(build_table(rows), Plan(contexts=ContextDesign.NESTED, replicates=0), range_=(0, 1)).specs[0]
 
     assert (spec.n.tasks, spec.n.contexts_test, spec.ed.value) == (4000, 8000, 0)
 

@@ -15,7 +15,7 @@ from tests.statistics.tables import Row, build_crossed, build_table, list_rows
 
 
 def run(table: ScoreTable, *, contexts: str = "random", **arguments: Any) -> Estimate:
-    return estimate(table, Plan(contexts=ContextDesign(contexts)), range_=(0, 1), **arguments)
+    return estimate(table, Plan(contexts=ContextDesign(contexts), replicates=0), range_=(0, 1), **arguments)
 
 
 def refuse(table: ScoreTable, **arguments: Any) -> DesignError:
@@ -90,7 +90,7 @@ def test_a_range_that_the_scores_exceed_is_refused() -> None:
 
     assert refuse(table).code == "score-out-of-range"
     with pytest.raises(DesignError, match="bad-range"):
-        estimate(table, Plan(), range_=(1, 1))
+        estimate(table, Plan(replicates=0), range_=(1, 1))
 
 
 def test_tasks_weigh_the_same_whatever_their_number_of_responses() -> None:
@@ -254,7 +254,7 @@ def test_defaults_follow_the_range() -> None:
     rng = np.random.default_rng(2)
     table = build_crossed(1 + 4 * rng.random((24, 6)), 1 + 4 * rng.random((24, 6)), low=1, high=5)
 
-    result = estimate(table, Plan(), range_=(1, 5))
+    result = estimate(table, Plan(replicates=0), range_=(1, 5))
 
     assert (result.margin, result.epsilon) == pytest.approx((0.2, 0.04))
 

@@ -23,7 +23,7 @@ DESIGNS = st.sampled_from([ContextDesign.RANDOM, ContextDesign.FIXED])
 
 
 def only(test: Floats, deploy: Floats, contexts: ContextDesign = ContextDesign.RANDOM) -> SpecEstimate:
-    return estimate(build_crossed(test, deploy), Plan(contexts=contexts), range_=(0, 1)).specs[0]
+    return estimate(build_crossed(test, deploy), Plan(contexts=contexts, replicates=0), range_=(0, 1)).specs[0]
 
 
 def ends(spec: SpecEstimate) -> tuple[float, float]:
@@ -67,7 +67,7 @@ def test_names_and_order_of_rows_do_not_matter_to_the_last_bit(blocks: tuple[Flo
     }
     other = [(renamed["t"][task], arm, renamed["c"][context], renamed["s"][sample], score) for task, arm, context, sample, score in rows]
     shuffle.shuffle(other)
-    plan = Plan(contexts=contexts)
+    plan = Plan(contexts=contexts, replicates=0)
 
     assert estimate(build_table(other), plan, range_=(0, 1)) == estimate(build_table(rows), plan, range_=(0, 1))
 
@@ -80,7 +80,7 @@ def test_another_range_scales_what_it_measures(blocks: tuple[Floats, Floats], sh
     high = shift + width
     table = build_crossed(*(np.clip(shift + width * block, shift, high) for block in blocks), low=shift, high=high)
 
-    scaled = estimate(table, Plan(), range_=(shift, high)).specs[0]
+    scaled = estimate(table, Plan(replicates=0), range_=(shift, high)).specs[0]
 
     # Subtracting the shift again leaves its rounding, which a small width magnifies; scores at an end stay at an end.
     slack = 1e-6 * max(1.0, width)
@@ -95,7 +95,7 @@ def test_another_range_scales_the_interval() -> None:
     test, deploy = (rng.integers(0, 5, (25, 6, 2)) / 4 for _ in range(2))
     plain = only(test, deploy)
 
-    scaled = estimate(build_crossed(1 + 4 * test, 1 + 4 * deploy, low=1, high=5), Plan(), range_=(1, 5)).specs[0]
+    scaled = estimate(build_crossed(1 + 4 * test, 1 + 4 * deploy, low=1, high=5), Plan(replicates=0), range_=(1, 5)).specs[0]
 
     assert ends(scaled) == pytest.approx([4 * end for end in ends(plain)], abs=1e-12)
     assert scaled.ned.value == pytest.approx(plain.ned.value, rel=1e-12)
@@ -134,13 +134,13 @@ def test_copies_of_every_sample_are_no_evidence(blocks: tuple[Floats, Floats], c
 def test_equivalence_follows_from_the_interval_and_implies_a_small_p(blocks: tuple[Floats, Floats], level: float) -> None:
     """`equivalent` is the interval within ±margin, so that p is at most (1 − level)/2; p = 1/2 where |ED| is the margin."""
     table = build_crossed(*blocks)
-    wide = ends(estimate(table, Plan(level=level), range_=(0, 1)).specs[0])
+    wide = ends(estimate(table, Plan(level=level, replicates=0), range_=(0, 1)).specs[0])
     margin = max(abs(end) for end in wide)
     # An interval cut at the end of what is possible says nothing about the margin.
     assume(margin < 1)
 
-    within = estimate(table, Plan(level=level, margin=margin), range_=(0, 1)).specs[0]
-    beyond = estimate(table, Plan(level=level, margin=margin * 0.999), range_=(0, 1)).specs[0]
+    within = estimate(table, Plan(replicates=0, level=level, margin=margin), range_=(0, 1)).specs[0]
+    beyond = estimate(table, Plan(replicates=0, level=level, margin=margin * 0.999), range_=(0, 1)).specs[0]
 
     assert within.equivalence.equivalent
     assert not beyond.equivalence.equivalent

@@ -20,7 +20,7 @@ from tests.statistics.tables import build_crossed
 def make(level: float = 0.95, contexts: ContextDesign = ContextDesign.RANDOM, shape: tuple[int, ...] = (24, 6, 2)) -> Estimate:
     rng = np.random.default_rng(4)
     blocks = [1 + 4 * (rng.random(shape) < share).astype(float) for share in (0.3, 0.5)]
-    return estimate(build_crossed(*blocks, low=1, high=5), Plan(level=level, contexts=contexts), range_=(1, 5))
+    return estimate(build_crossed(*blocks, low=1, high=5), Plan(level=level, contexts=contexts, replicates=0), range_=(1, 5))
 
 
 @pytest.mark.parametrize("contexts", [ContextDesign.RANDOM, ContextDesign.FIXED])

@@ -21,7 +21,7 @@ def result() -> Estimate:
         test[cell] = 1
     for cell in [*FAILED_ALWAYS, *FAILED_TWICE, *((task, context) for task, context in enumerate(FAILED_ONCE, start=2))]:
         deploy[cell] = 1
-    return estimate(build_crossed(test, deploy), Plan(), range_=(0, 1))
+    return estimate(build_crossed(test, deploy), Plan(replicates=0), range_=(0, 1))
 
 
 def test_the_interface_prints_what_is_computed(result: Estimate) -> None:
