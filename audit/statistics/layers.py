@@ -121,8 +121,8 @@ def build_layers(sides: tuple[ScoredSide, ScoredSide], moments: Moments, *, weig
     order, contexts = place_units((marked[0], marked[1]), mix(task_weights, task_weights))
     layers = [
         Layer(
-            task=order[table.task],
-            context=places[table.context],
+            task=order.astype(np.int32)[table.task],
+            context=places.astype(np.int32)[table.context],
             contexts=table.contexts,
             deviation=table.columns[0],
             tables=table.columns[1:],
@@ -138,30 +138,41 @@ def _tabulate(
     side: ScoredSide, common: npt.NDArray[np.bool_], mean: float, relative: Floats | None, *, random: bool, binary: bool
 ) -> tuple[SideReading, _Table]:
     squares = side.cells.mean if binary else _average_squares(side.responses)
-    sums = side.cells.count * (side.cells.mean - mean)
-    # Rounding may leave a tiny negative number.
-    spread = np.maximum(0.0, side.cells.count * (squares - 2 * mean * side.cells.mean + mean**2))
     kept = common[side.cells.task]
-    cells = side.cells if kept.all() else side.cells.keep(common)
-    task = (np.cumsum(common) - 1)[cells.task]
-    labels, context = np.unique(cells.context, return_inverse=True)
+    cells, outside = side.cells, (0.0, 0.0, 0.0)
+    if not kept.all():
+        lost = side.cells.keep(~common)
+        outside = float(lost.count.sum()), _sum(_total(lost, mean)), _sum(_scatter(lost, squares[~kept], mean))
+        cells, squares = side.cells.keep(common), squares[kept]
+    task, context = _number(cells.task), _number(cells.context)
+    contexts = int(context.max()) + 1
     present = np.bincount(task)
     share = (1.0 if relative is None else relative[task]) / present[task]
     alike = relative is None and (cells.count == cells.count[0]).all() and (present == present[0]).all()
-    plain = int(cells.count[0] * present[0]) if alike and (not random or present[0] == len(labels)) else None
+    plain = int(cells.count[0] * present[0]) if alike and (not random or present[0] == contexts) else None
     columns = [share * (cells.mean - mean)]
     if plain is None:
-        columns += [columns[0], *([share] if random else []), cells.count.astype(np.float64), sums[kept]]
+        columns += [columns[0], *([share] if random else []), cells.count.astype(np.float64), _total(cells, mean)]
     else:
         # Scores of 0 and 1 add up to whole numbers, whatever rounding made of their mean.
         columns.append(np.rint(cells.count * cells.mean) if binary else cells.count * cells.mean)
     if not binary:
-        columns.append(spread[kept])
-    outside = (float(side.cells.count[~kept].sum()), _sum(sums[~kept]), _sum(spread[~kept]))
+        columns.append(_scatter(cells, squares, mean))
     reading = SideReading(mean=mean, plain=plain, weighted=plain is None and random, binary=binary, outside=outside)
     if random:
-        return reading, _Table(task=task, context=context, contexts=len(labels), columns=tuple(columns))
+        return reading, _Table(task=task, context=context, contexts=contexts, columns=tuple(columns))
     return reading, _collapse(task, columns, size=len(present))
+
+
+def _total(cells: Cells, mean: float) -> Floats:
+    """Σ(y − Φ) in each cell."""
+    return cells.count * (cells.mean - mean)
+
+
+def _scatter(cells: Cells, squares: Floats, mean: float) -> Floats:
+    """Σ(y − Φ)² in each cell, from the mean squares."""
+    # Rounding may leave a tiny negative number.
+    return np.maximum(0.0, cells.count * (squares - 2 * mean * cells.mean + mean**2))
 
 
 def _collapse(task: Places, columns: list[Floats], *, size: int) -> _Table:
@@ -172,6 +183,12 @@ def _collapse(task: Places, columns: list[Floats], *, size: int) -> _Table:
     return _Table(task=np.arange(size), context=np.zeros(size, dtype=np.intp), contexts=1, columns=summed)
 
 
+def _number(codes: Places) -> Places:
+    """The codes that occur, numbered 0, 1, 2 … in their order."""
+    used = np.bincount(codes) > 0
+    return codes if used.all() else (np.cumsum(used) - 1)[codes]
+
+
 def _average_squares(side: Side) -> Floats:
     """The mean square in each cell, cells in the order of `Side.cells`."""
     scored = side.scored()
@@ -179,8 +196,6 @@ def _average_squares(side: Side) -> Floats:
 
 
 def _sum(values: Floats) -> float:
-    if not len(values):
-        return 0.0
     scale = 2.0 ** np.ceil(np.log2(max(1.0, float(np.abs(values).max()))))
     return float(scale * sum_many(values / scale))
 

@@ -36,7 +36,12 @@ class Marked:
 
 def mix(first: Floats, second: Floats) -> Floats:
     """Return numbers in [0, 1) that differ where a pair of numbers does, by all that chance allows."""
-    return _fraction(_fraction(first * _FIRST + second * _SECOND) * 43758.5453)
+    mixed: Floats = first * _FIRST
+    mixed += second * _SECOND
+    mixed -= np.floor(mixed)
+    mixed *= 43758.5453
+    mixed -= np.floor(mixed)
+    return mixed
 
 
 def place_units(sides: tuple[Marked, Marked], marks: Floats) -> tuple[Places, tuple[Places, Places]]:

@@ -11,17 +11,17 @@ nor the number of threads, nor the library that multiplies matrices changes a bi
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 from scipy.sparse import csr_array
 
 from audit.statistics.draws import ENOUGH_UNITS, MOST_DRAWS, Kind, count_rows, draw_chunks, draw_weights, open_stream
-from audit.statistics.ordering import Places
-from audit.statistics.scores import Floats
+from audit.statistics.scores import Codes, Floats
 
 _BLOCK = 1024
 _DENSE = 2_000_000
@@ -38,10 +38,10 @@ _PRODUCT = 2**19
 class Layer:
     """One side: its cells, and what is added up over them; arrays of one length."""
 
-    task: Places
+    task: Codes
     """Row in the design, 0 … tasks − 1."""
 
-    context: Places
+    context: Codes
     """0 … contexts − 1; all 0 where contexts are not sampled."""
 
     contexts: int
@@ -122,11 +122,11 @@ class _Design:
         self.parts = [len(layer.tables) for layer in layers]
         # Of each side: what the draws weigh, twice, and its tables.
         self.width = sum(2 + parts for parts in self.parts)
-        matrix = _build_matrix(layers, task_weights)
+        small = all(_is_small(table, tasks=self.tasks) for table in (task_weights, *(table for layer in layers for table in layer.tables)))
+        self.kind: Kind = np.float32 if small else np.float64
+        self.matrix = _build_matrix(layers, task_weights, self.kind)
         # Sums of multiples of one power of two: exact in any order.
-        self.whole = np.asarray(matrix.sum(axis=0)).reshape(1, -1)
-        self.kind: Kind = np.float32 if _is_small(matrix) else np.float64
-        self.matrix = matrix.astype(self.kind)
+        self.whole = np.asarray(self.matrix.sum(axis=0), dtype=np.float64).reshape(1, -1)
 
     def draw(self, stream: np.random.SFC64, *, rows: int, kept: int) -> list[Floats]:
         """Return the totals of the first *kept* of the [rows] replicates of a block, under each way of drawing."""
@@ -166,32 +166,37 @@ class _Design:
         return np.concatenate(found, axis=1)
 
 
-def _build_matrix(layers: Sequence[Layer], task_weights: Floats) -> Floats | csr_array:
+def _build_matrix(layers: Sequence[Layer], task_weights: Floats, kind: Kind) -> npt.NDArray[np.floating[Any]] | csr_array:
     """One row a task: 1, its weight, then the tables of both sides with a column for each context."""
     tasks = len(task_weights)
-    factor = _largest_factor(tasks) * max(_largest_factor(layer.contexts) for layer in layers)
-    places = [(np.arange(tasks), np.full(tasks, column)) for column in (0, 1)]
-    values = [np.ones(tasks), quantise(task_weights, factor=factor)]
-    width = 2
-    for layer in layers:
-        for table in layer.tables:
-            places.append((layer.task, width + layer.context))
-            values.append(quantise(table, factor=factor))
-            width += layer.contexts
-    if tasks * width > 8 * sum(len(part) for part in values) + _DENSE:
-        rows, columns = (np.concatenate(axis) for axis in zip(*places, strict=True))
-        return csr_array((np.concatenate(values), (rows, columns)), shape=(tasks, width))
-    matrix = np.zeros((tasks, width))
-    for place, part in zip(places, values, strict=True):
-        matrix[place] = part
+    width = 2 + sum(layer.contexts * len(layer.tables) for layer in layers)
+    present = 2 * tasks + sum(len(table) for layer in layers for table in layer.tables)
+    if tasks * width > 8 * present + _DENSE:
+        rows, columns, values = (np.concatenate(parts) for parts in zip(*_list_entries(layers, task_weights), strict=True))
+        return csr_array((values.astype(kind), (rows, columns)), shape=(tasks, width))
+    matrix = np.zeros((tasks, width), dtype=kind)
+    for row, column, value in _list_entries(layers, task_weights):
+        matrix[row, column] = value
     return matrix
 
 
-def _is_small(matrix: Floats | csr_array) -> bool:
-    """Whether all are whole numbers whose weighted sums single precision holds exactly."""
-    if not isinstance(matrix, np.ndarray) or float(np.abs(matrix).sum(axis=0).max()) * _largest_factor(len(matrix)) >= _SINGLE:
-        return False
-    return bool((np.rint(matrix) == matrix).all())
+def _list_entries(layers: Sequence[Layer], task_weights: Floats) -> Iterator[tuple[Codes, Codes, Floats]]:
+    """Yield rows, columns and values of the matrix, one table at a time."""
+    tasks = len(task_weights)
+    factor = _largest_factor(tasks) * max(_largest_factor(layer.contexts) for layer in layers)
+    every, first = np.arange(tasks, dtype=np.int32), np.zeros(tasks, dtype=np.int32)
+    yield every, first, np.ones(tasks)
+    yield every, first + np.int32(1), quantise(task_weights, factor=factor)
+    start = 2
+    for layer in layers:
+        for table in layer.tables:
+            yield layer.task, layer.context + np.int32(start), quantise(table, factor=factor)
+            start += layer.contexts
+
+
+def _is_small(table: Floats, *, tasks: int) -> bool:
+    """Whether all are whole numbers whose weighted sums over tasks single precision holds exactly."""
+    return float(np.abs(table).max()) * tasks * _largest_factor(tasks) < _SINGLE and bool((np.rint(table) == table).all())
 
 
 def quantise(values: Floats, *, factor: float) -> Floats:
