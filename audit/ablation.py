@@ -16,10 +16,9 @@ from audit.estimate import estimate
 from audit.panel import split_judges
 from audit.sides import Rows, build_side, check_range, find_weights, name_files
 from audit.statistics.design import Remark
-from audit.statistics.difference import difference_interval
-from audit.statistics.edits import Edit, EditMoments, compute_edit, have_common_contexts, pair_cells
+from audit.statistics.edits import Edit, EditMoments, compute_edit, edit_interval, have_common_contexts, pair_cells
 from audit.statistics.equivalence import difference_p
-from audit.statistics.halfwidth import total_variance
+from audit.statistics.halfwidth import ZERO_VARIANCE, total_variance
 from audit.statistics.reading import Scale
 from audit.statistics.repeats import average_repeats
 from audit.statistics.scores import Floats, ScoreTable
@@ -179,14 +178,14 @@ class _Levels:
 
     holm: float
     joint: float | None
-    """That of simultaneous intervals; None where no cue has a variance."""
+    """That of simultaneous intervals; None where no cue has an interval."""
     p_holm: float | None
 
 
 def _build_changes(study: _Study, edits: Sequence[_Beside], before: Estimate) -> list[CueChange]:
     cues = [edit for edit in edits if not edit.version.placebo]
     ps = [difference_p(edit.moments) for edit in cues]
-    holm = step_down([_Excludes(edit.moments) for edit in cues], ps, level=study.plan.level)
+    holm = step_down([_Excludes(edit.edit) for edit in cues], ps, level=study.plan.level)
     joint = _find_joint_level(study, cues)
     levels = {
         (edit.version.cue, edit.version.arm): _Levels(holm=level, joint=joint, p_holm=p)
@@ -196,11 +195,16 @@ def _build_changes(study: _Study, edits: Sequence[_Beside], before: Estimate) ->
 
 
 def _find_joint_level(study: _Study, cues: Sequence[_Beside]) -> float | None:
-    """Return the level at which the intervals of all cues hold at once; tasks and paired contexts share their weights."""
+    """Return the level at which the intervals of all cues hold at once; tasks and paired contexts share their weights.
+
+    A cue that changes every task and context by the same amount has no statistic to resample; with one among them the level is
+    Bonferroni's. None when no cue has an interval.
+    """
     parts = [edit.moments.parts() for edit in cues]
+    variances = [total_variance(part) for part in parts if part is not None]
+    if not variances or min(variances) <= ZERO_VARIANCE:
+        return 1 - (1 - study.plan.level) / len(variances) if variances else None
     errors = np.array([math.nan if part is None else math.sqrt(total_variance(part)) for part in parts])
-    if not cues:
-        return None
     found = find_simultaneous(
         np.column_stack([edit.edit.differences for edit in cues]),
         errors,
@@ -225,10 +229,10 @@ def _stack_shares(study: _Study, cues: Sequence[_Beside], arm: str) -> Floats:
 class _Excludes:
     """Whether the interval of a difference at a level excludes 0."""
 
-    moments: EditMoments
+    edit: Edit
 
     def __call__(self, level: float) -> bool:
-        limits = difference_interval(self.moments, level=level)
+        limits = edit_interval(self.edit, level=level)
         return limits is not None and (limits.low > 0 or limits.high < 0)
 
 
@@ -236,8 +240,8 @@ def _build_change(study: _Study, edits: Sequence[_Beside], edit: _Beside, before
     version, moments, scale = edit.version, edit.moments, study.scale
     with_cue, without = scale.stretch(moments.test.mean), scale.stretch(moments.deploy.mean)
     removed = version.arm == study.setting.test
-    change = _measure(moments, scale, level=study.plan.level)
-    material = _is_material(change, study, excludes=_Excludes(moments)(study.plan.level if levels is None else levels.holm))
+    change = _measure(edit.edit, scale, level=study.plan.level)
+    material = _is_material(change, study, excludes=_Excludes(edit.edit)(study.plan.level if levels is None else levels.holm))
     class_after, changed = _classify_after(study, edit, before)
     beyond, silent = _find_beyond_placebo(study, edits, version)
     return CueChange(
@@ -248,8 +252,8 @@ def _build_change(study: _Study, edits: Sequence[_Beside], edit: _Beside, before
         phi_before=with_cue if removed else without,
         phi_after=without if removed else with_cue,
         change=change,
-        holm=_find_range(moments, scale, None if levels is None else levels.holm),
-        simultaneous=_find_range(moments, scale, None if levels is None else levels.joint),
+        holm=_find_range(edit.edit, scale, None if levels is None else levels.holm),
+        simultaneous=_find_range(edit.edit, scale, None if levels is None else levels.joint),
         p=difference_p(moments),
         p_holm=None if levels is None else levels.p_holm,
         beyond_placebo=beyond,
@@ -260,17 +264,17 @@ def _build_change(study: _Study, edits: Sequence[_Beside], edit: _Beside, before
     )
 
 
-def _measure(moments: EditMoments, scale: Scale, *, level: float) -> Measure:
-    limits = difference_interval(moments, level=level)
-    value = scale.stretch_difference(moments.difference)
+def _measure(edit: Edit, scale: Scale, *, level: float) -> Measure:
+    limits = edit_interval(edit, level=level)
+    value = scale.stretch_difference(edit.moments.difference)
     if limits is None:
-        return Measure(value=value, reason=_explain(moments))
+        return Measure(value=value, reason=_explain(edit.moments))
     band = scale.stretch_limits(limits)
     return Measure(value=value, low=band.low, high=band.high)
 
 
-def _find_range(moments: EditMoments, scale: Scale, level: float | None) -> Range | None:
-    limits = None if level is None else difference_interval(moments, level=level)
+def _find_range(edit: Edit, scale: Scale, level: float | None) -> Range | None:
+    limits = None if level is None else edit_interval(edit, level=level)
     return None if limits is None else scale.stretch_limits(limits)
 
 
@@ -313,7 +317,7 @@ def _find_beyond_placebo(study: _Study, edits: Sequence[_Beside], version: Versi
     found = _compare(study, np.concatenate(rows), version.rows, arm=version.arm)
     if found is None:
         return None, "The cue and the placebo share no task."
-    return _measure(found[0].moments, study.scale, level=study.plan.level), None
+    return _measure(found[0], study.scale, level=study.plan.level), None
 
 
 def _classify_after(study: _Study, edit: _Beside, before: Estimate) -> tuple[ClaimClass | None, bool | None]:

@@ -8,8 +8,7 @@ from scipy import stats
 from statsmodels.stats.multitest import multipletests  # type: ignore[import-untyped]  # it ships no types
 
 from audit.statistics.cells import Cells
-from audit.statistics.difference import difference_interval
-from audit.statistics.edits import Edit, compute_edit, have_common_contexts, pair_cells
+from audit.statistics.edits import Edit, compute_edit, edit_interval, have_common_contexts, pair_cells
 from audit.statistics.equivalence import difference_p
 from audit.statistics.multiplicity import holm_levels
 from audit.statistics.scores import Floats
@@ -69,11 +68,11 @@ def test_a_context_effect_that_both_versions_have_does_not_widen_the_interval() 
 
     paired, apart = (edit(first, second, shift=shift) for shift in (0, 100))
 
-    widths = [limits.high - limits.low for one in (paired, apart) if (limits := difference_interval(one.moments, level=0.95))]
+    widths = [limits.high - limits.low for one in (paired, apart) if (limits := edit_interval(one, level=0.95))]
     assert paired.moments.paired
     assert not apart.moments.paired
     assert paired.moments.difference == pytest.approx(apart.moments.difference, abs=1e-12)
-    assert widths[0] < widths[1] / 3
+    assert widths[0] < widths[1] / 2
 
 
 @given(seed=st.integers(0, 2**32 - 1), random=st.booleans())
@@ -83,7 +82,7 @@ def test_swapping_the_versions_turns_the_sign(seed: int, *, random: bool) -> Non
 
     there, back = (edit(*pair, random=random) for pair in ((first, second), (second, first)))
 
-    limits = difference_interval(there.moments, level=0.9), difference_interval(back.moments, level=0.9)
+    limits = edit_interval(there, level=0.9), edit_interval(back, level=0.9)
     assert there.moments.difference == -back.moments.difference
     assert limits[0] is not None
     assert limits[1] is not None
@@ -138,14 +137,38 @@ def test_equal_weights_change_no_bit() -> None:
 )
 def test_a_degenerate_design_gets_no_interval_or_one_of_some_width(first: Floats, second: Floats, *, limits: bool) -> None:
     """Never a width of zero, and no p from a statistic that does not exist."""
-    moments = edit(first, second).moments
+    one = edit(first, second)
 
-    found = difference_interval(moments, level=0.95)
+    found = edit_interval(one, level=0.95)
 
     assert (found is not None) == limits
-    assert difference_p(moments) is None
+    assert difference_p(one.moments) is None
     if found is not None:
         assert found.high - found.low > 0.05
+
+
+def test_an_edit_that_changes_nothing_in_twenty_tasks_counts_twenty_tasks() -> None:
+    """However alike the tasks' scores are: [0, 0.168] either way, as 0 of 20 tasks has it; the sides alone would give ±0.05."""
+    same = (np.arange(6) < 5 - np.arange(20)[:, np.newaxis] % 2).astype(float)
+
+    limits = edit_interval(edit(same, same, random=False), level=0.95)
+
+    assert limits is not None
+    assert (limits.low, limits.high) == pytest.approx((-0.168, 0.168), abs=1e-3)
+
+
+@pytest.mark.parametrize(("tasks", "share"), [(20, 0.05), (20, 0.3), (50, 0.1)])
+def test_intervals_cover_where_few_tasks_change(tasks: int, share: float) -> None:
+    """A seeded simulation: the edit turns the right answers of a share of tasks wrong, the others stay as they are."""
+    rng = np.random.default_rng(8)
+    covered = 0
+    for _ in range(300):
+        first = np.repeat((rng.random((tasks, 1)) < 0.7).astype(float), 5, axis=1)
+        second = np.where(rng.random((tasks, 1)) < share, 0.0, first)
+        limits = edit_interval(edit(first, second, random=False), level=0.95)
+        covered += limits is not None and limits.low <= 0.7 * share <= limits.high
+
+    assert covered / 300 >= 0.94
 
 
 def test_versions_without_a_common_task_have_no_difference() -> None:
@@ -165,7 +188,7 @@ def test_intervals_of_paired_contexts_cover_as_often_as_they_say() -> None:
         effect = rng.normal(0, 0.3, (20, 1)) + rng.normal(0, 0.3, (1, 6))
         levels = [1 / (1 + np.exp(-(task + context + on * effect))) for on in (1, 0)]
         first, second = ((rng.random((20, 6)) < level).astype(float) for level in levels)
-        limits = difference_interval(edit(first, second).moments, level=0.95)
+        limits = edit_interval(edit(first, second), level=0.95)
         covered += limits is not None and limits.low <= 0 <= limits.high
 
     assert covered / 300 >= 0.94
