@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from audit.findings import describe_invariance, describe_markers, describe_uncertainty
+from audit.findings import describe_markers, describe_uncertainty, list_checks
 from audit.wording import Unit, join
 from registry.records.case import Case, Infeasible
 from registry.records.claim import Form
@@ -119,12 +119,12 @@ def _markers(known: _Known) -> Answer:
 
 def _invariance(known: _Known) -> Answer:
     """A check that could not decide is no answer, and says so."""
-    notes = describe_invariance(known.findings)
+    checks = list_checks(known.findings)
     if known.case.scoring.invariant is not None:
         outcome = "the scorer passed" if known.case.scoring.invariant else "the scorer failed"
-        return _reported(f"{outcome}: {notes}" if notes else outcome)
-    if notes:
-        return _missing(f"a check was made and does not settle it: {notes}")
+        return _reported(f"{outcome}: {checks}" if checks else outcome)
+    if checks:
+        return _missing(f"what was checked does not settle it: {checks}")
     return _missing("the check was not made") if known.has_scores else _not_applicable(_NO_REPLAY)
 
 

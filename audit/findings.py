@@ -72,6 +72,13 @@ def describe_invariance(findings: Iterable[FindingBody], *, passed: bool | None 
     return join([check.note for check in checks if passed is None or check.passed is passed])
 
 
+def list_checks(findings: Iterable[FindingBody]) -> str:
+    """Return every invariance check with its outcome in a word; empty when none was made."""
+    words = {True: "passed", False: "failed", None: "undecided"}
+    checks = (check for one in findings if isinstance(one, JudgeReport) for check in one.invariance)
+    return "; ".join(f"{check.check} ({check.column}) {words[check.passed]}" for check in checks)
+
+
 def find_scores(body: FindingBody) -> str | None:
     """Return the digest of the scores that a finding was made from; None for naturalness, which has none."""
     return None if isinstance(body, Naturalness) else body.scores

@@ -32,6 +32,8 @@ from registry.records.supplement import (
 from registry.report.found import build_deviation_reasons, build_finding_reasons, build_scorer_reasons, find_not_made
 
 _MOST_REASONS = 5
+_SCORER_FAILED = "scorer-not-invariant"
+"""The row of the decision table that says itself what a failed check of the scorer says."""
 
 
 def assemble_claim(dossier: Dossier, *, made_at: datetime) -> Supplement:
@@ -157,7 +159,8 @@ def _build_reasons(dossier: Dossier, audit: AuditPart | None, others: Sequence[R
     else:
         yield from _build_outcome_reasons(audit, audit.outcome.payload)
     found = [one.payload.body for one in (audit.findings if audit else ())]
-    yield from build_scorer_reasons(found, [one.payload.body for one in others])
+    if _find_rule(audit) != _SCORER_FAILED:
+        yield from build_scorer_reasons(found, [one.payload.body for one in others])
     if dossier.status.dispute is Dispute.CONTESTED:
         section = Section.HISTORY if any(map(_is_open, _find_contestations(dossier))) else Section.CONTEXTS
         yield Reason(text="An open contestation stands against the claim or a definition that it rests on.", section=section)
@@ -168,10 +171,15 @@ def _build_reasons(dossier: Dossier, audit: AuditPart | None, others: Sequence[R
     yield from build_finding_reasons(found)
 
 
+def _find_rule(audit: AuditPart | None) -> str | None:
+    """Return the row of the decision table that decided the claim's own reading; None without an outcome."""
+    return audit.outcome.payload.classification.primary.rule if audit and audit.outcome else None
+
+
 def _build_outcome_reasons(audit: AuditPart, outcome: Restriction) -> Iterator[Reason]:
     primary = outcome.classification.primary
     rests = Section.ESTIMATES if audit.estimate is not None else Section.LAYERS
-    yield Reason(text=primary.why, section=rests)
+    yield Reason(text=primary.why, section=Section.JUDGE if primary.rule == _SCORER_FAILED else rests)
     yield from build_deviation_reasons(audit.estimate)
     if outcome.post_hoc and "post hoc" not in primary.why.lower():
         text = "The verdict is post hoc: nothing shows that θ and the plan were fixed before the scores could be seen."

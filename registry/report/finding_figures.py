@@ -153,7 +153,7 @@ def build_ablation_figure(body: Ablation) -> ForestFigure | None:
         line_text="",
         band=find_span(axis, -body.margin, body.margin),
         band_text=f"±δ = {format_exact(body.margin)}",
-        legend="filled: audit-relevant; ring: not; square: placebo",
+        legend="filled: audit-relevant; ring: not shown to be; square: placebo",
         title=" ".join(_say_change(one, interval, lines) for one, interval in zip(shown, intervals, strict=True))
         + f" Margin δ is {format_exact(body.margin)}.",
         description=f"{len(rows)} intervals of the change of ED on one axis, one for each cue taken out, against zero and the margin.",

@@ -14,7 +14,7 @@ from registry.records.supplement import CardSupplement, Section, SpecRole, Suppl
 from registry.report.assemble import assemble_card, assemble_claim
 from tests import findings
 from tests.report.builders import CLAIM, MADE_AT, ORIGIN, Log, card
-from tests.report.dossiers import EVERY, degraded, inverted, several_judges
+from tests.report.dossiers import EVERY, degraded, inverted, several_judges, undetermined
 from tests.report.found import adverse, reassuring, with_findings
 from tests.report.ontological import ontological
 
@@ -222,3 +222,18 @@ def test_several_judges_are_no_several_specifications(card_supplement: CardSuppl
 
     assert row.specs == 1
     assert {one.specs for one in card_supplement.claims} == {0, 1}
+
+
+def test_the_row_that_says_that_the_scorer_failed_is_not_repeated() -> None:
+    """Page one has five places; the reason leads to the section of the scorer."""
+    dossier = with_findings(undetermined(), findings.judge(invariant=False))
+    (file,) = dossier.audits
+    (outcome,) = file.restrictions
+    (reading,) = outcome.payload.classification.readings
+    decided = replace(reading, rule="scorer-not-invariant", why="The scorer failed its invariance check.")
+    classified = replace(outcome.payload.classification, readings=(decided,))
+    failed = replace(file, restrictions=(replace(outcome, payload=replace(outcome.payload, classification=classified)),))
+
+    reasons = assemble_claim(replace(dossier, audits=(failed,)), made_at=MADE_AT).reasons
+
+    assert [one.text for one in reasons if one.section is Section.JUDGE] == ["The scorer failed its invariance check."]

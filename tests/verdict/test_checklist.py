@@ -151,7 +151,7 @@ def test_findings_are_reported_with_their_numbers() -> None:
     ]
     assert find(items, "scorer-invariance-check") == (
         ItemStatus.REPORTED,
-        "the scorer passed: Person less judge differs by 0.01 between the sides.",
+        "the scorer passed: person-judge (label) passed",
     )
 
 
@@ -163,7 +163,7 @@ def test_a_check_that_decides_nothing_is_still_missing() -> None:
     status, note = find(items, "scorer-invariance-check")
 
     assert status is ItemStatus.MISSING
-    assert "does not settle it: Person less judge" in note
+    assert "does not settle it: person-judge (label) undecided" in note
 
 
 def test_a_judge_without_repeats_and_labels_has_no_uncertainty() -> None:
