@@ -83,7 +83,9 @@ def _write_score(measure: Measure, unit: Unit) -> str:
     if measure.value is None:
         return "–"
     written = unit.score(measure.value)
-    return written if measure.low is None or measure.high is None else f"{written} ({unit.scores(measure.low, measure.high)})"
+    if measure.low is None or measure.high is None:
+        return written
+    return f"{written} ({' to '.join(unit.score(end).removesuffix(' %') for end in (measure.low, measure.high))})"
 
 
 def _print_repeats(console: Console, repeats: Repeats | None, unit: Unit) -> None:

@@ -38,6 +38,7 @@ READERS: dict[str, tuple[str, Callable[[Path], object]]] = {
     "classify": ("case.yaml", read_case),
     "config": ("registry.cfg", lambda path: read_config(path.parent, {})),
     "jsonl": ("claims.jsonl", lambda path: [from_json(ClaimDraft, line, where="page") for line in path.read_text().splitlines()]),
+    "labels": ("labels.csv", lambda path: read_table([path], low=0, high=1, score="label")),
     "provenance": ("provenance.yaml", lambda path: from_document(Provenance, read_document(path), where="page")),
     "samples": ("samples.csv", lambda path: read_samples([path], test="test", deploy="deploy")),
     "scores": ("scores.csv", lambda path: read_table([path], low=0, high=1)),
