@@ -126,7 +126,7 @@ def test_a_perfect_judge_changes_little() -> None:
 
     assert found.value == 0.25
     # >>> statsmodels.stats.proportion.proportion_confint(100, 400, method="agresti_coull")
-    # (0.21001285363408795, 0.2947432935330603)
+    # -> 0.21001285363408795 and 0.2947432935330603
     assert (found.limits.low, found.limits.high) == (pytest.approx(0.2100129, abs=1e-4), pytest.approx(0.2947433, abs=1e-4))
 
 
@@ -159,7 +159,7 @@ def test_rates_have_exact_limits_over_tasks() -> None:
     assert found is not None
     assert found[0] == 0.9
     # >>> statsmodels.stats.proportion.proportion_confint(45, 50, method="beta")
-    # (0.7818646335657977, 0.9667249064109775)
+    # -> 0.7818646335657977 and 0.9667249064109775
     assert (found[1].low, found[1].high) == (pytest.approx(0.782, abs=0.01), pytest.approx(0.967, abs=0.01))
     assert alone is not None
     assert alone[1] == clopper_pearson(successes=0.9, trials=1, level=LEVEL)

@@ -139,7 +139,7 @@ def test_a_judge_that_never_erred_is_not_taken_for_one_that_never_errs() -> None
     assert limits is not None
     assert (found.value, limits.low) == (0.0, 0.0)
     # >>> statsmodels.stats.proportion.proportion_confint(0, 30, method="beta")
-    # (0.0, 0.1157033082220278)
+    # -> 0.0 and 0.1157033082220278
     assert limits.high == pytest.approx(0.1157033, abs=1e-6)
 
 
