@@ -66,10 +66,8 @@ def edit_interval(edit: Edit, *, level: float) -> Limits | None:
     is taken as 0; where it is not, the part that knows it is the interval of ED.
     """
     limits = difference_interval(edit.moments, level=level)
-    if limits is None or edit.swing is None:
-        return limits
-    gains, losses = find_side_intervals(edit.swing, level=level)
-    if gains is None or losses is None:
+    gains, losses = (None, None) if edit.swing is None else find_side_intervals(edit.swing, level=level)
+    if limits is None or edit.swing is None or gains is None or losses is None:
         return limits
     first, second = edit.swing.test.mean, edit.swing.deploy.mean
     band = mover(first=first, first_limits=gains.exact, second=second, second_limits=losses.exact, correlation=0.0)

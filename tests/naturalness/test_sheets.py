@@ -238,6 +238,10 @@ def test_samples_are_read_from_csv_and_jsonl(tmp_path: Path) -> None:
         ("s.csv", b"arm,text\ntest,\xff\n", ["not-utf-8"]),
         ("s.csv", "arm,text\ntest,a\n", ["unknown-arm"]),
         ("s.jsonl", '{"arm": "test", "text": 3}\n[1]\n{"arm":\n', ["id-not-text", "line-not-json", "not-json"]),
+        ("s.jsonl", '"a"\n{"arm": "test", "text": "a", "arm": "b"}\n', ["line-not-json", "duplicate-key"]),
+        ("s.jsonl", "[1\n", ["line-not-json"]),
+        ("s.jsonl", "\n", ["table-empty"]),
+        ("s.csv", "\n\n", ["table-empty"]),
         ("s.xlsx", "x", ["unknown-format"]),
     ],
 )
@@ -249,10 +253,18 @@ def test_samples_that_cannot_be_read_are_refused_with_every_fault(tmp_path: Path
     assert sorted(fault.code for fault in caught.value.faults) == sorted(codes)
 
 
+def test_both_sides_under_one_name_are_refused(tmp_path: Path) -> None:
+    """An item cannot be of both."""
+    with pytest.raises(TableError) as caught:
+        read_samples([write(tmp_path / "s.csv", "arm,text\na,b\n")], test="a", deploy="a")
+
+    assert caught.value.code == "same-arm"
+
+
 def test_answers_are_read_as_spreadsheets_of_any_country_write_them(tmp_path: Path) -> None:
     """Commas, semicolons or tabs, a byte order mark, empty rows, words in any case."""
     rows = [["rater", "key", "item", "text", "answer", "cue", "confidence"], ["ana", "k", "I1", "x", " Test ", "Task format; generic", "4"]]
-    rows += [["ana", "k", "I2", "y", "?", "", ""], ["ana", "k", "I3", "z", "deployment", "", ""], [""] * 7]
+    rows += [["ana", "k", "I2", "y", "?", "", ""], ["ana", "k", "I3", "z", "deployment", "", ""], ["", "", "", "left over", "", "", ""]]
     for mark in ",;\t":
         text = "\ufeff" + "\r\n".join(mark.join(f'"{field}"' for field in row) for row in rows)
         ((_, sheet),) = read_answers([write(tmp_path / "a.csv", text)])

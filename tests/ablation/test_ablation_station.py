@@ -364,3 +364,56 @@ def test_published_cues_on_a_large_model_are_found_by_adding_them_to_deployment(
     assert beyond.value == pytest.approx(0.156, abs=1.1e-3)
     assert beyond.low is not None
     assert beyond.low > 0.05
+
+
+def test_a_change_without_a_statistic_makes_joint_intervals_those_of_bonferroni() -> None:
+    """It cannot be resampled, and is still one of the two that hold at once."""
+    cells = [("test", None, 2.0), ("deploy", None, 0.5), ("test", "all", -1.0), ("test", "half", 0.5)]
+
+    found = ablate(make(cells), Plan(), range_=(0, 1))
+
+    first, second = (find(found, cue) for cue in ("all", "half"))
+    assert first.p is None
+    assert first.simultaneous == first.holm
+    assert second.simultaneous is not None
+    assert second.holm is not None
+    assert second.simultaneous.low < second.holm.low
+
+
+def test_a_version_without_a_scored_response_is_refused() -> None:
+    """Every one of them was excluded."""
+    table = make(STRONG[:3])
+    assert table.cue_removed is not None
+    edited = table.cue_removed.codes >= 0
+    excluded = label(["refused" if edit else None for edit in edited])
+
+    assert codes_of(replace(table, excluded=excluded, score=np.where(edited, np.nan, table.score))) == ["no-common-task"]
+
+
+def test_a_cue_and_a_placebo_of_other_tasks_are_not_compared() -> None:
+    """And the reason is given."""
+    table = make([*STRONG[:3], STRONG[4]])
+    assert table.cue_removed is not None
+    cues, half = table.cue_removed, table.task.codes < 20
+    kept = (cues.codes < 0) | ((cues.codes == cues.find("format")) & half) | ((cues.codes == cues.find("placebo-a")) & ~half)
+
+    change = find(ablate(table.keep(kept), Plan(), range_=(0, 1)), "format")
+
+    assert change.beyond_placebo is None
+    assert change.reason is not None
+    assert "share no task" in change.reason
+
+
+def test_edits_of_other_arms_are_left_out_and_told() -> None:
+    """They belong to neither side."""
+    found = ablate(make([*STRONG, ("other", "format", 0.1)]), Plan(), range_=(0, 1))
+
+    assert len(found.changes) == 3
+    assert any(warning.startswith("other-arms") and "other" in warning for warning in found.warnings)
+
+
+def test_edited_deployment_rows_name_their_specification() -> None:
+    """Where the others do."""
+    table = make([*STRONG[:2], ("deploy", "cue", 0.7)])
+
+    assert codes_of(with_specs([*[None] * 240, *["chat"] * 240, *[None] * 240], table)) == ["spec-missing"]

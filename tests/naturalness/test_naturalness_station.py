@@ -136,6 +136,24 @@ def test_a_rater_of_one_side_only_has_no_balanced_accuracy() -> None:
     assert (one.balanced_accuracy.value, one.against_chance.p) == (None, None)
 
 
+def test_persons_who_decide_on_one_side_only_have_no_accuracy_together() -> None:
+    """What was not looked at cannot be told apart."""
+    found = run([answer(rater, lambda _place, side: side if side is Side.TEST else None) for rater in RATERS[:3]])
+
+    assert found.accuracy.value is None
+    assert found.accuracy.reason is not None
+    assert found.distinguishable is None
+
+
+def test_one_item_that_two_decided_on_gives_agreement_without_an_interval() -> None:
+    """And says so."""
+    found = run([answer(rater, lambda place, side: side if place == 0 else None) for rater in RATERS[:2]])
+
+    raw = found.agreement[0].measure
+    assert (raw.value, raw.low) == (1, None)
+    assert raw.reason is not None
+
+
 def test_persons_who_agree_on_everything_and_are_wrong() -> None:
     """Alpha is 1, accuracy 0, and below chance is not called distinguishable."""
     found = run([answer(rater, lambda _place, side: other(side)) for rater in RATERS[:5]])
@@ -230,3 +248,12 @@ def test_no_answers_are_refused(sheets: list[Sourced]) -> None:
         run(sheets)
 
     assert caught.value.code == "no-answers"
+
+
+def test_few_items_are_told() -> None:
+    """Twelve items hardly tell anything from chance."""
+    key = draw_sheets(SAMPLES, RATERS, items=12, seed=3).key
+
+    found = run([answer(rater, lambda _place, side: side, key=key) for rater in RATERS], key=key)
+
+    assert codes_of(found) == ["few-items"]
