@@ -8,7 +8,8 @@ v_t = 4(X_t − μ̂_{t−1})² and ψ(λ) = (−log(1 − λ) − λ)/4,
 
 contains μ for all t at once with probability 1 − α. The λ_t are the authors' plug-ins for one level; since they do not look at
 the α of the interval, the same walk gives a valid sequence at any other α, and so a valid p.
-Assumed: tasks are independent draws, taken in an order that their scores did not choose.
+Assumed: tasks are independent draws, taken in an order that their scores did not choose. Sums follow that order, so walks are the
+same for any order of rows; on other machines, whose logarithms may differ in their last bit, to about 12 digits.
 """
 
 import hashlib
