@@ -90,7 +90,7 @@ def draw_intervals(rows: Sequence[Row], *, margin: float, title: str, unit: str)
     svg = _open(bottom + _FOOT, title, _describe(rows))
     left, right = axis.place(-margin), axis.place(margin)
     svg.append(element("rect", x=left, y=_TOP - 4, width=right - left, height=bottom - _TOP + 4, class_="fig-band", fill=_BAND))
-    _add_text(svg, f"±δ = {format_number(margin)}", x=(left + right) / 2, y=_TOP - 10, anchor="middle", quiet=True)
+    _add_text(svg, f"±δ = {format_number(margin)}", at=((left + right) / 2, _TOP - 10), anchor="middle", quiet=True)
     _add_axis(svg, axis, bottom, unit)
     _add_line(svg, (axis.place(0.0), _TOP - 4), (axis.place(0.0), bottom), _ZERO)
     y = _TOP
@@ -110,9 +110,9 @@ def draw_scatter(dots: Sequence[Dot], *, title: str, x_name: str, unit: str) -> 
     _add_axis(svg, across, bottom, x_name)
     for place, label in up.ticks:
         _add_line(svg, (left, bottom - place), (WIDTH - 24, bottom - place), _GRID)
-        _add_text(svg, label, x=left - 8, y=bottom - place + 4, anchor="end", quiet=True)
+        _add_text(svg, label, at=(left - 8, bottom - place + 4), anchor="end", quiet=True)
     _add_line(svg, (left, bottom - up.place(0.0)), (WIDTH - 24, bottom - up.place(0.0)), _ZERO)
-    _add_text(svg, unit, x=0, y=14, quiet=True)
+    _add_text(svg, unit, at=(0, 14), quiet=True)
     for one in dots:
         _draw_dot(svg, one, across.place(one.x), up, bottom)
     return svg
@@ -131,9 +131,9 @@ def _draw_dot(svg: Element, dot: Dot, x: float, up: Axis, bottom: float) -> None
 
 
 def _draw_row(svg: Element, row: Row, axis: Axis, y: float) -> None:
-    _add_text(svg, _shorten(row.label), x=0, y=y + (0 if row.note else 4), quiet=row.quiet)
+    _add_text(svg, _shorten(row.label), at=(0, y + (0 if row.note else 4)), quiet=row.quiet)
     if row.note:
-        _add_text(svg, _shorten(row.note, 52), x=0, y=y + 11, quiet=True, size=9.5)
+        _add_text(svg, _shorten(row.note, 52), at=(0, y + 11), quiet=True, size=9.5)
     first = y - 14 * (len(row.lines) - 1) / 2
     for position, line in enumerate(row.lines):
         _draw_line(svg, line, axis, first + 14 * position, is_bold=position == 0)
@@ -145,7 +145,7 @@ def _draw_row(svg: Element, row: Row, axis: Axis, y: float) -> None:
 
 def _draw_line(svg: Element, line: Line, axis: Axis, y: float, *, is_bold: bool) -> None:
     measure = line.measure
-    _add_text(svg, _write_measure(measure), x=WIDTH, y=y + 4, anchor="end", quiet=not is_bold, size=10.5)
+    _add_text(svg, _write_measure(measure), at=(WIDTH, y + 4), anchor="end", quiet=not is_bold, size=10.5)
     if measure.value is None:
         return
     if measure.low is not None and measure.high is not None:
@@ -185,13 +185,13 @@ def _add_axis(svg: Element, axis: Axis, bottom: float, name: str) -> None:
     _add_line(svg, (axis.left, bottom), (axis.left + axis.width, bottom), _EDGE)
     for place, label in axis.ticks:
         _add_line(svg, (place, bottom), (place, bottom + 4), _EDGE)
-        _add_text(svg, label, x=place, y=bottom + 16, anchor="middle", quiet=True, size=10)
-    _add_text(svg, name, x=axis.left + axis.width / 2, y=bottom + 32, anchor="middle", quiet=True, size=10.5)
+        _add_text(svg, label, at=(place, bottom + 16), anchor="middle", quiet=True, size=10)
+    _add_text(svg, name, at=(axis.left + axis.width / 2, bottom + 32), anchor="middle", quiet=True, size=10.5)
 
 
-def _add_text(svg: Element, text: str, *, x: float, y: float, anchor: str = "start", quiet: bool = False, size: float = 11.5) -> None:
+def _add_text(svg: Element, text: str, *, at: Point, anchor: str = "start", quiet: bool = False, size: float = 11.5) -> None:
     look = ("fig-quiet", _QUIET) if quiet else ("fig-ink", _INK)
-    svg.append(element("text", text, x=x, y=y, text_anchor=anchor, font_size=size, class_=look[0], fill=look[1]))
+    svg.append(element("text", text, x=at[0], y=at[1], text_anchor=anchor, font_size=size, class_=look[0], fill=look[1]))
 
 
 def _add_line(svg: Element, start: Point, end: Point, look: Look) -> None:

@@ -15,11 +15,11 @@ from audit.cli.contamination_tables import (
     write_skills,
     write_states,
 )
-from audit.cli.contamination_text import write_p, write_published
+from audit.cli.contamination_text import write_p
 from audit.contamination.changes import plain
 from audit.wording import share
 from registry.records.contamination import Aggregate, ContaminationStudy, Effect, SkillContrasts
-from registry.report.numbers import format_count
+from registry.report.numbers import format_count, format_number
 from registry.resources import find_resource
 
 _UNIT = "points of the composite score"
@@ -34,6 +34,7 @@ figcaption { color: var(--quiet); font-size: 0.9em; padding-top: 0.5em; line-hei
 .lead + .quiet { margin-top: 0.6em; }
 .wide { table-layout: auto; } .wide td, .wide th { overflow-wrap: normal; padding-right: 0.7em; }
 .dense { font-size: 0.74em; } .dense td { white-space: nowrap; } .dense tbody th { font-weight: 600; }
+@media (max-width: 46rem) { .part table { min-width: 42rem; } .part svg { min-width: 640px; } }
 .fig-band-line { stroke: var(--hair); } .fig-faint { opacity: 0.45; } .fig-printed { stroke: var(--degraded); }
 """
 
@@ -176,7 +177,7 @@ def _draw_correlations(study: ContaminationStudy, kept: Aggregate) -> Element | 
         dots = [Dot(x=skill.structural_score, measure=effect.measure, label=skill.skill) for skill, effect in effects]
         if len(dots) < 2:
             continue
-        published = "not published" if one.published is None else f"published {write_published(one.published)} without an interval"
+        published = "not published" if one.published is None else f"published {format_number(one.published)} without an interval"
         text = f"{one.contrast}: Pearson {plain(one.pearson)}, Spearman {plain(one.spearman)}, {one.skills} skills; {published}."
         drawn = draw_scatter(
             dots,

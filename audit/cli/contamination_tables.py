@@ -8,7 +8,7 @@ from audit.cli.contamination_text import write_count, write_interval, write_p, w
 from audit.contamination.changes import plain
 from registry.records.contamination import Aggregate, ContaminationStudy, Effect, SkillContrasts
 from registry.records.measure import Measure
-from registry.report.numbers import format_count, format_range, format_signed
+from registry.report.numbers import format_count, format_number, format_range, format_signed
 
 Cell = str | Element
 
@@ -109,7 +109,12 @@ def _list_contrasts(skill: SkillContrasts) -> Iterator[Sequence[Cell]]:
     """Give one row per contrast; the first carries the name of the skill beside them all."""
     for position, one in enumerate(skill.effects):
         printed = one.published
-        name = element("th", skill.skill + (" *" if skill.left_out else ""), rowspan=len(skill.effects), scope="rowgroup")
+        name = element(
+            "th",
+            skill.skill + (" *" if skill.left_out else ""),
+            rowspan=len(skill.effects) + (skill.mitigation is not None),
+            scope="rowgroup",
+        )
         yield (
             *((name,) if position == 0 else ()),
             one.name,
@@ -122,6 +127,10 @@ def _list_contrasts(skill: SkillContrasts) -> Iterator[Sequence[Cell]]:
             write_measure(one.cohens_d),
             _write_seen_whole(one),
         )
+    if skill.mitigation is not None:
+        text = f"mitigation: not identified; context and skill together, ratio of means: {plain(skill.mitigation.descriptive)}"
+        printed_ratio = "–" if skill.mitigation.published is None else format_number(skill.mitigation.published)
+        yield ("", printed_ratio, element("td", text, colspan="7"))
 
 
 def _write_seen_whole(one: Effect) -> str:

@@ -7,6 +7,7 @@ from typing import Literal
 import numpy as np
 
 from audit.contamination.effects import (
+    COMPOSITE,
     CONTRASTS,
     Reading,
     average_skills,
@@ -17,7 +18,7 @@ from audit.contamination.effects import (
     read_skill,
 )
 from audit.contamination.published import find_figure
-from audit.contamination.tables import PROPERTIES, Settings, estimate_contrast, list_task_rows, read_composite
+from audit.contamination.tables import PROPERTIES, Scored, Settings, estimate_contrast, list_task_rows, read_composite
 from audit.sources.contamination import Skill
 from audit.statistics.correlation import pearson, spearman
 from registry.records.contamination import Aggregate, Correlation, Effect, Group, PropertyEffect, Published
@@ -66,7 +67,7 @@ def build_aggregate(sample: Sample, settings: Settings) -> Aggregate:
             find_figure(sample.published, "summary", "realistic_context", "mean_mitigation_ratio"),
         ),
         correlations=tuple(_correlate(sample, name, differences[name], settings) for name in _CORRELATIONS),
-        groups=(*_group_skills(sample, settings), *_group_tasks(sample, settings)),
+        groups=(*_group_skills(sample, pooled, settings), *_group_tasks(sample, settings)),
         properties=tuple(_contrast_properties(sample, settings)),
     )
 
@@ -94,13 +95,15 @@ def _correlate(sample: Sample, contrast: str, differences: Mapping[str, float], 
     )
 
 
-def _group_skills(sample: Sample, settings: Settings) -> Iterator[Group]:
+def _group_skills(sample: Sample, pooled: Mapping[str, Reading], settings: Settings) -> Iterator[Group]:
     for by, printed in _GROUPED:
         for group in dict.fromkeys(getattr(skill, by) for skill in sample.skills):
-            readings = {skill.name: sample.readings[skill.name] for skill in sample.skills if getattr(skill, by) == group}
+            names = {skill.name for skill in sample.skills if getattr(skill, by) == group}
             for contrast in ACROSS:
+                rows = [row for row in pooled[contrast].rows if row.unit in names]
                 figure = find_figure(sample.published, "summary", printed, group, "mean_delta") if contrast == "B−A" else None
-                yield _measure_group(readings, contrast, settings, by=by, name=group, published=figure)
+                measure, skills = _measure_group(rows, contrast, settings)
+                yield Group(by=by, name=group, skills=skills, contrast=contrast, measure=measure, published=figure)
 
 
 def _group_tasks(sample: Sample, settings: Settings) -> Iterator[Group]:
@@ -111,27 +114,19 @@ def _group_tasks(sample: Sample, settings: Settings) -> Iterator[Group]:
             if tasks:
                 readings[skill.name] = read_skill(skill, read_composite, None, tasks=tasks)
         for contrast in ACROSS:
+            rows = average_skills(readings, CONTRASTS[contrast], settings).rows
             figure = find_figure(sample.published, "summary", "by_task_type", type_, "mean_delta") if contrast == "B−A" else None
-            yield _measure_group(readings, contrast, settings, by="task_type", name=type_, published=figure)
+            measure, skills = _measure_group(rows, contrast, settings)
+            yield Group(by="task_type", name=type_, skills=skills, contrast=contrast, measure=measure, published=figure)
 
 
-def _measure_group(
-    readings: Mapping[str, Reading],
-    contrast: str,
-    settings: Settings,
-    *,
-    by: Literal["risk_level", "test_category", "task_type"],
-    name: str,
-    published: float | None,
-) -> Group:
-    measure, skills = _measure(average_skills(readings, CONTRASTS[contrast], settings), contrast, settings)
-    if skills == 1:
-        measure = Measure(value=None, reason="one skill is not a group")
-    return Group(by=by, name=name, skills=skills, contrast=contrast, measure=measure, published=published)
+def _measure_group(rows: Sequence[Scored], contrast: str, settings: Settings) -> tuple[Measure, int]:
+    measure, skills = _measure(rows, contrast, settings)
+    return (Measure(value=None, reason="one skill is not a group"), 1) if skills == 1 else (measure, skills)
 
 
-def _measure(reading: Reading, contrast: str, settings: Settings, range_: tuple[float, float] = (1.0, 5.0)) -> tuple[Measure, int]:
-    return measure_contrast(estimate_contrast(reading.rows, CONTRASTS[contrast], settings, range_))
+def _measure(rows: Sequence[Scored], contrast: str, settings: Settings, range_: tuple[float, float] = COMPOSITE) -> tuple[Measure, int]:
+    return measure_contrast(estimate_contrast(rows, CONTRASTS[contrast], settings, range_))
 
 
 def _contrast_properties(sample: Sample, settings: Settings) -> Iterator[PropertyEffect]:
@@ -139,7 +134,7 @@ def _contrast_properties(sample: Sample, settings: Settings) -> Iterator[Propert
         readings = {skill.name: Reading(unit="task", rows=list_task_rows(skill, score), seen_whole=None) for skill in sample.skills}
         for contrast in ACROSS:
             pooled = average_skills(readings, CONTRASTS[contrast], settings, range_)
-            measure, skills = _measure(pooled, contrast, settings, range_)
+            measure, skills = _measure(pooled.rows, contrast, settings, range_)
             yield PropertyEffect(property=name, contrast=contrast, range=range_, skills=skills, measure=measure)
 
 

@@ -11,6 +11,7 @@ from registry.records.contamination import (
     Correlation,
     EarlierState,
     Effect,
+    Group,
     Inventory,
     SkillContrasts,
 )
@@ -43,6 +44,7 @@ def list_changes(found: Found, published: Mapping[str, object] | None) -> Iterat
     inventory, aggregates = found.inventory, found.aggregates
     kept = [one for one in found.skills if one.left_out is None]
     yield from chain.from_iterable(_change_tests(kept, name) for name in _NAMES)
+    yield from _change_references(kept)
     if not aggregates or published is None:
         return
     whole = aggregates[0]
@@ -98,6 +100,24 @@ def _change_tests(kept: Sequence[SkillContrasts], name: str) -> Iterator[Change]
         why="Runs of one task are not independent, so the task is the unit; p comes from t with as many degrees of freedom as there are "
         f"tasks less one, not from the normal curve; {len(effects)} tests are one family.{floor}",
     )
+
+
+def _change_references(kept: Sequence[SkillContrasts]) -> Iterator[Change]:
+    pairs = [(one.skill, effect) for one in kept if (effect := _find(one, "B−C")) is not None and effect.published is not None]
+    if not pairs:
+        return
+    apart = sum(_excludes_zero(effect.measure) for _, effect in pairs)
+    yield Change(
+        about="what the references add, B−C",
+        published="; ".join(f"{name} {_print(effect)}" for name, effect in pairs),
+        ours="; ".join(f"{name} {measured(effect.measure)}" for name, effect in pairs),
+        why=f"{apart} of {len(pairs)} intervals exclude 0; they are by task, and not adjusted for their number.",
+    )
+
+
+def _print(effect: Effect) -> str:
+    printed = None if effect.published is None else effect.published.delta
+    return "–" if printed is None else format_signed(printed)
 
 
 def _find_floor(effects: Sequence[Effect]) -> str:
@@ -184,18 +204,22 @@ def _change_groups(whole: Aggregate) -> Iterator[Change]:
         printed = [one for one in groups if one.published is not None]
         if not printed:
             continue
-        single = [one.name for one in groups if one.skills == 1]
+        single = [_spell(one) for one in groups if one.skills == 1]
         shown = [one for one in groups if one.measure.low is not None and one.measure.high is not None]
-        apart = [one.name for one in shown if _excludes_zero(one.measure)]
+        apart = [_spell(one) for one in shown if _excludes_zero(one.measure)]
         yield Change(
             about=f"{name}, B−A",
-            published="; ".join(f"{one.name} {format_number(one.published or 0.0)}" for one in printed),
+            published="; ".join(f"{_spell(one)} {format_number(one.published or 0.0)}" for one in printed),
             ours=f"{len(apart)} of {len(shown)} intervals exclude 0"
             + (f": {', '.join(apart)}" if apart else "")
             + (f"; not groups, with one skill each: {', '.join(single)}" if single else ""),
             why="Each interval is over the skills of the group, and not adjusted for the number of groups."
             + (" With two skills it says next to nothing." if any(one.skills == 2 for one in groups) else ""),
         )
+
+
+def _spell(group: Group) -> str:
+    return group.name.replace("_", " ")
 
 
 def _excludes_zero(measure: Measure) -> bool:

@@ -41,6 +41,7 @@ _DELTAS = {
     "B−A": ("mean_delta_composite",),
     "D−A": ("mean_delta_composite_realistic",),
     "C−A": ("hidden_contamination", "skill_md_only_delta"),
+    "B−C": ("hidden_contamination", "ref_attribution"),
 }
 
 
