@@ -102,9 +102,9 @@ def _check_sheets(key: RatingKey, sheets: Sequence[tuple[str, AnswerSheet]], *, 
         yield Fault(code="no-answers", where=", ".join(source for source, _ in sheets[:3]) or "answers", found="no item is answered")
     known = {item.item for item in key.items}
     for source, sheet in sheets:
-        where = f"{source}, rater {sheet.rater}"
+        where = f"{source}, rater {sheet.rater[:40]}"
         if sheet.key != tag_key(digest):
-            found = f"the answers belong to {sheet.key or 'no key'}, the key given is {tag_key(digest)}"
+            found = f"the answers belong to {sheet.key[:40] or 'no key'}, the key given is {tag_key(digest)}"
             yield Fault(code="other-key", where=where, found=found, advice="give the key.json that was written with these sheets")
             continue
         if sheet.rater not in key.raters:
@@ -148,7 +148,7 @@ def _check_twice(sheets: Sequence[tuple[str, AnswerSheet]]) -> Iterator[Fault]:
             again = items if there != source else sorted({item for item in items if items.count(item) > 1})
             if again:
                 found = f"{_list(again)}: answered already{f' in {there}' if there != source else ''}"
-                where = f"{source}, rater {sheet.rater}"
+                where = f"{source}, rater {sheet.rater[:40]}"
                 yield Fault(code="answer-twice", where=where, found=found, advice="keep one answer for each item")
 
 

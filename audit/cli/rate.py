@@ -23,7 +23,7 @@ def rate() -> None:
 @click.option("--raters", metavar="NAME,NAME...", required=True, help="Who rates, persons and models.")
 @click.option("-o", "--output", "folder", metavar="DIR", required=True, type=_FOLDER, help="A new folder for key and sheets.")
 @click.option("--items", type=int, help="Items in all, half of each side; default: as many as the smaller side has, twice.")
-@click.option("--seed", type=click.IntRange(min=0), help="Seed of draw and shuffles; default: a random one, kept in the key.")
+@click.option("--seed", type=click.IntRange(0, 2**53 - 1), help="Seed of draw and shuffles; default: a random one, kept in the key.")
 @click.option("--test", metavar="ARM", default="test", show_default=True, help="The test-like arm.")
 @click.option("--deploy", metavar="ARM", default="deploy", show_default=True, help="The deployment-continuous arm.")
 @pass_app

@@ -128,3 +128,17 @@ def test_a_naturalness_audit_is_recorded_in_an_audit_once(caveat: Caveat, tmp_pa
     assert f"recorded as a finding of {audit}" in first.err
     assert f"recorded already as a finding of {audit}" in again.err
     assert "caveat/naturalness/1" in caveat("audit", "show", audit, "--json").out
+
+
+def test_hostile_words_of_a_rater_reach_no_terminal(caveat: Caveat, tmp_path: Path) -> None:
+    """Cues, names and items are shown as what they are."""
+    draw(caveat, tmp_path)
+    sheet = rate(tmp_path, "ana", skill=1)
+    sheet.write_text(sheet.read_text(encoding="utf-8").replace("task format", "\x1b[31m<b>{{7*7}}"), encoding="utf-8")
+    (tmp_path / "bad.csv").write_text("rater,key,item,answer\n\x1b[31mzoe,\x1b]0;k,\x1b[2J,test\n", encoding="utf-8")
+
+    shown, refused = (caveat("audit", "rate", "answers", "out/key.json", path) for path in (sheet, "bad.csv"))
+
+    assert "[U+001B][31m<b>{{7*7}}" in shown.out
+    assert refused.code == 2
+    assert "\x1b" not in shown.out + shown.err + refused.out + refused.err
