@@ -1,6 +1,7 @@
 """The demo: what it says of real published cases and of the recorded replay, and that it says it twice."""
 
 import hashlib
+import json
 from pathlib import Path
 
 import pytest
@@ -38,3 +39,7 @@ def test_the_demo_tells_the_same_story_twice(caveat: Caveat, tmp_path: Path) -> 
     assert caveat("log", "show", "--registry", f"sqlite:///{tmp_path}/demo/caveat.db", "--json").document["size"] == size
     assert digests(tmp_path / "demo" / "supplements") == drawn
     assert len(drawn) == 3 * 14
+    replayed = json.loads((tmp_path / "demo" / "supplements" / "CLM-EXAMPLE-2026-0006-J@1.json").read_text(encoding="utf-8"))
+    (ablation,) = replayed["audit"]["findings"]
+    assert [(one["cue"], one["tasks"]) for one in ablation["payload"]["body"]["changes"]] == [("letter_only_format", 12)]
+    assert {one["section"] for one in replayed["not_made"]} == {"naturalness", "judge"}

@@ -170,3 +170,17 @@ def test_an_audit_without_a_lock_takes_findings_too(caveat: Caveat, tmp_path: Pa
     assert "Open already" in again.out
     assert done["audit"] == opened["audit"]
     assert done["restriction"]["classification"]["readings"][0]["class"] == "undetermined"
+
+
+def test_names_of_cues_and_judges_cannot_steer_a_terminal(caveat: Caveat, tmp_path: Path, record: Record) -> None:
+    """Escape sequences, markup and direction overrides of a table's names are shown, not obeyed."""
+    claim, *_ = register(caveat, tmp_path)
+    audit = lock(caveat, tmp_path, claim)
+    record(audit, findings.ablation(changes=(findings.change("\x1b[31mred[/bold]\u202e", 0.14),)))
+    record(audit, findings.judge(judge="\x1b]0;title\x07[blink]"))
+
+    for page in (caveat("audit", "show", audit), caveat("log", "show"), caveat("claim", "history", claim.partition("@")[0])):
+        assert page.code == 0, page.err
+        assert not {"\x1b", "\x07", "\u202e"} & set(page.out)
+        assert "[31mred" in page.out
+        assert "[blink]" in page.out
