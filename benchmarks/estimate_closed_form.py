@@ -1,4 +1,4 @@
-"""How long an estimate without bootstrap takes at 1,000 tasks × 2 sides × 10 contexts × 5 samples, by each method: at most 10 ms.
+"""How long an estimate without bootstrap takes at 1,000 tasks × 2 sides × 10 contexts × 5 samples, by each method: at most 10 ms of a core.
 
 Run from the repository root: `python -m benchmarks.estimate_closed_form`. Prints one JSON line a method; exit 1 above the bar.
 """
@@ -51,12 +51,12 @@ def weigh_tasks(table: ScoreTable) -> ScoreTable:
 
 
 def measure(table: ScoreTable, plan: Plan) -> tuple[float, float]:
-    """The median and the fastest of many runs, in milliseconds."""
+    """The median and the fastest of many runs, in milliseconds of processor time: the machine may have others on it."""
     times = []
     for _ in range(RUNS):
-        start = time.perf_counter()
+        start = time.process_time()
         estimate(table, plan, range_=(0, 1))
-        times.append((time.perf_counter() - start) * 1e3)
+        times.append((time.process_time() - start) * 1e3)
     return sorted(times)[RUNS // 2], min(times)
 
 
