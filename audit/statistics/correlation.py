@@ -115,7 +115,7 @@ def _correlate(first: Floats, second: Floats) -> float:
         off.append(divide_by_power_of_two(centred))
     a, b = off
     xy, xx, yy = (math.fsum(product.tolist()) for product in (a * b, a * a, b * b))
-    r = xy / math.sqrt(xx) / math.sqrt(yy)
+    r = xy / (math.sqrt(xx) * math.sqrt(yy))
     # What is within rounding of ±1 is ±1: artanh would turn the rest into a false, finite interval.
     return math.copysign(1.0, r) if abs(r) >= 1 - SAME else r
 
