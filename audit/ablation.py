@@ -21,7 +21,7 @@ from audit.statistics.equivalence import difference_p
 from audit.statistics.halfwidth import ZERO_VARIANCE, total_variance
 from audit.statistics.reading import Scale
 from audit.statistics.repeats import average_repeats
-from audit.statistics.scores import Floats, ScoreTable
+from audit.statistics.scores import SCORED, Floats, ScoreTable
 from audit.statistics.simultaneous import find_simultaneous
 from audit.statistics.stepdown import adjust, step_down
 from audit.versions import Setting, Version, Versions, build_version, find_versions
@@ -352,6 +352,11 @@ def _remark_edit(study: _Study, edit: _Beside) -> Iterator[Remark]:
     if study.random and not moments.paired:
         message = f"{name}: the edited contexts have other ids than the contexts as they are, so they count as independent draws."
         yield Remark(code="contexts-not-paired", message=message)
+    lost, before = (_count_excluded(study, rows) for rows in (edit.version.rows, study.versions.as_is[edit.version.arm]))
+    # Cross-multiplied: equal rates are equal exactly.
+    if lost[0] * before[1] != before[0] * lost[1]:
+        message = f"{name}: {lost[0]} of {lost[1]} responses were excluded with the edit, {before[0]} of {before[1]} without it."
+        yield Remark(code="unequal-exclusions", message=message)
     if edit.unpaired:
         message = f"{name}: {edit.unpaired} cells of task and context have no counterpart and are left out of ΔED."
         yield Remark(code="cells-not-paired", message=message)
@@ -359,6 +364,11 @@ def _remark_edit(study: _Study, edit: _Beside) -> Iterator[Remark]:
         tasks = moments.test.tasks
         message = f"{name}: {edit.lost_tasks} tasks of the contexts as they are were not replayed with the edit ({tasks} were)."
         yield Remark(code="cue-tasks-missing", message=message)
+
+
+def _count_excluded(study: _Study, rows: Rows) -> tuple[int, int]:
+    """Responses without a score, and all of them."""
+    return int(np.count_nonzero(study.table.excluded.codes[rows] != SCORED)), len(rows)
 
 
 def _remark_change(change: CueChange) -> Iterator[Remark]:

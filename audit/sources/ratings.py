@@ -7,10 +7,11 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from audit.errors import TableError
 from audit.sources.raw import FaultList
-from registry.codec.documents import from_document
+from registry.codec.documents import from_document, json_schema
 from registry.codec.files import parse_document, read_text
 from registry.errors import Fault, InputError
 from registry.records.rating import Answer, AnswerSheet, Sample, Side
@@ -94,6 +95,11 @@ def read_answers(paths: Sequence[Path]) -> list[tuple[str, AnswerSheet]]:
     if faults.faults:
         raise TableError(faults.all(where=", ".join(str(path) for path in paths[:3])))
     return sheets
+
+
+def answers_schema() -> dict[str, Any]:
+    """Return the JSON Schema of answers in JSON, for whoever writes those of a model."""
+    return json_schema(AnswerSheet)
 
 
 def _add_all(faults: FaultList, error: InputError) -> None:

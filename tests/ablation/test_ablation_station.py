@@ -390,6 +390,19 @@ def test_a_version_without_a_scored_response_is_refused() -> None:
     assert codes_of(replace(table, excluded=excluded, score=np.where(edited, np.nan, table.score))) == ["no-common-task"]
 
 
+def test_more_responses_excluded_with_the_edit_are_told() -> None:
+    """What was lost may be what the cue changed; ΔED is over the cells that both have."""
+    table = make(STRONG[:3])
+    assert table.cue_removed is not None
+    lost = (table.cue_removed.codes >= 0) & (table.task.codes < 3) & (table.context.codes == 0)
+    score = np.where(lost, np.nan, table.score)
+
+    found = ablate(replace(table, excluded=label(["cut" if one else None for one in lost]), score=score), Plan(), range_=(0, 1))
+
+    assert any("3 of 240 responses were excluded with the edit, 0 of 240 without it" in warning for warning in found.warnings)
+    assert any(warning.startswith("cells-not-paired") for warning in found.warnings)
+
+
 def test_a_cue_and_a_placebo_of_other_tasks_are_not_compared() -> None:
     """And the reason is given."""
     table = make([*STRONG[:3], STRONG[4]])

@@ -10,12 +10,13 @@ import stat
 from collections import Counter
 from pathlib import Path
 
+import jsonschema
 import pytest
 
 from audit.blinding import Drawn, digest_key, draw_sheets
 from audit.cli.rate_sheets import read_key, render_csv, render_html, write_sheets
 from audit.errors import DesignError, TableError
-from audit.sources.ratings import read_answers, read_samples
+from audit.sources.ratings import answers_schema, read_answers, read_samples
 from registry.errors import ConflictError
 from registry.records.rating import VOCABULARY, RatingSheet, Sample, SheetItem, Side, tag_key
 
@@ -272,6 +273,20 @@ def test_answers_are_read_as_spreadsheets_of_any_country_write_them(tmp_path: Pa
         assert (sheet.rater, sheet.key, [one.answer for one in sheet.answers]) == ("ana", "k", [Side.TEST, None, Side.DEPLOY])
         assert sheet.answers[0].cues == ("task format", "generic")
         assert sheet.answers[0].confidence == 4
+
+
+def test_the_answers_of_the_page_fit_their_schema(tmp_path: Path) -> None:
+    """What the page saves as JSON is what the schema describes and the reader reads."""
+    answers = [
+        {"item": "I1", "answer": "test", "cues": ["generic"], "confidence": 5},
+        {"item": "I2", "answer": None, "cues": [], "confidence": None},
+    ]
+    document = {"schema": "caveat/answers/1", "rater": "ana", "key": "k", "answers": answers}
+    jsonschema.validate(document, answers_schema())
+
+    ((_, sheet),) = read_answers([write(tmp_path / "a.json", json.dumps(document))])
+
+    assert [(one.answer, one.cues, one.confidence) for one in sheet.answers] == [(Side.TEST, ("generic",), 5), (None, (), None)]
 
 
 def test_answers_that_cannot_be_understood_are_told_all_at_once(tmp_path: Path) -> None:
