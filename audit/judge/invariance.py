@@ -106,8 +106,6 @@ def _compare(test: Judged, deploy: Judged, bar: Bar, *, what: str) -> Measure:
     if limits[0] is None or limits[1] is None:
         return Measure(value=value, reason=f"on a side every {what} is of one task: nothing says how tasks vary")
     band = find_difference(sides[0], sides[1], (limits[0], limits[1]), random=False, level=bar.level)
-    if band is None:
-        return Measure(value=value, reason="no variance")
     return Measure(value=value, low=bar.scale.stretch_difference(band.low), high=bar.scale.stretch_difference(band.high))
 
 

@@ -176,7 +176,7 @@ class RawOrigin:
 
 
 def _build(table: Any, found: _Found, selection: Selection, origin: RawOrigin) -> RawTable:
-    extras = {asked: _encode(table.column(there)) for asked, there in found[1].items()}
+    extras = {asked: _encode_any(table.column(there), where=f"{origin.name}, column {there}") for asked, there in found[1].items()}
     rows_read, rows = len(table), origin.rows
     seen = {name: extras[name].list_values() for name in selection.where}
     if selection.where:
@@ -249,6 +249,15 @@ def _encode(column: Any) -> RawColumn:
     if "" in labels:
         codes = np.where(codes == labels.index(""), np.int32(-1), codes)
     return RawColumn(codes=codes, labels=labels)
+
+
+def _encode_any(column: Any, *, where: str) -> RawColumn:
+    """As `_encode`, for a column of any kind that can be written as text."""
+    try:
+        return _encode(column)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
+        kind = f"expected texts, numbers or truth values, found {column.type}"
+        raise TableError(Fault(code="id-not-text", where=where, found=kind, advice="store it as text")) from error
 
 
 def _parse_scores(column: Any) -> tuple[Floats, npt.NDArray[np.bool_], npt.NDArray[np.intp]]:

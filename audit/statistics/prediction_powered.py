@@ -234,14 +234,12 @@ def find_mean_limits(found: Linear, *, random: bool, level: float) -> Limits | N
     return Limits(low=min(exact.low, low), high=max(exact.high, high))
 
 
-def find_difference(test: Linear, deploy: Linear, limits: tuple[Limits, Limits], *, random: bool, level: float) -> Limits | None:
-    """Return the interval of test − deploy: the hull of the paired ± h and of MOVER from the sides' *limits*; None without a variance.
+def find_difference(test: Linear, deploy: Linear, limits: tuple[Limits, Limits], *, random: bool, level: float) -> Limits:
+    """Return the interval of test − deploy: the hull of the paired ± h and of MOVER from the *limits* that the sides have.
 
     Where errors are rare on a side the sides count as uncorrelated.
     """
     sides = (test, deploy)
-    if test.parts(random=random) is None or deploy.parts(random=random) is None:
-        return None
     fewer = min(sides, key=lambda side: side.effective_tasks)
     contexts = [side.context_part() for side in sides] if random else []
     h = half_width((fewer.task_part(test.by_task - deploy.by_task), *contexts), level=level, banerjee=_is_thin(sides, random=random))

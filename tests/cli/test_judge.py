@@ -113,6 +113,16 @@ def test_labels_that_are_wrong_are_refused(caveat: Caveat, tmp_path: Path, chang
     assert where in answer.err
 
 
+def test_many_labels_of_no_row_are_counted(caveat: Caveat, tmp_path: Path) -> None:
+    """Twenty in full, the number of the others; and as many texts that are no labels."""
+    rows = draw()
+    scores = write(tmp_path / "scores.csv", [row | {"words": f"word {number}"} for number, row in enumerate(rows)])
+    labels = write(tmp_path / "labels.csv", [row | {"context_id": "elsewhere", "sample": n} for n, row in enumerate(list_labels(rows))])
+
+    assert "and 60 more faults" in caveat("judge", scores, "--labels", labels).err
+    assert "and 140 more values" in caveat("judge", scores, "--label-column", "words").err
+
+
 def test_a_label_that_several_specifications_could_mean_is_refused(caveat: Caveat, tmp_path: Path) -> None:
     """The same ids under two specifications of P_deploy; with the column spec it is clear."""
     rows = draw()

@@ -169,6 +169,26 @@ def test_a_mark_that_differs_between_the_sides_fails() -> None:
     assert (even.passed, even.difference.value) == (True, 0.0)
 
 
+def test_a_mark_on_one_side_alone_decides_nothing() -> None:
+    """Nothing is known of the other."""
+    table, _ = draw(8)
+    check = only_check(table, marks={"m": np.where(table.arm.codes == table.arm.find("test"), 0.0, np.nan)})
+
+    assert (check.passed, check.difference.value, check.n_deploy) == (None, None, 0)
+    assert "no response of the deployment side has a mark" in check.note
+
+
+def test_rows_of_an_ablation_are_left_out_with_what_is_known_of_them() -> None:
+    """The report is that of the contexts as they are."""
+    table, labels = draw(15)
+    edited = table.keep(np.concatenate([np.arange(table.rows), np.arange(10)]))
+    edited = replace(edited, cue_removed=label([None] * table.rows + ["banner"] * 10), score=np.append(table.score, np.ones(10)))
+    first = ask(table, labels=labels)
+    second = ask(edited, labels=np.append(labels, np.zeros(10)))
+
+    assert (second.labels, second.corrected, second.ed) == (first.labels, first.corrected, first.ed)
+
+
 @pytest.mark.parametrize(
     ("passed", "overall"),
     [([], None), ([True], True), ([True, None], None), ([None], None), ([True, False], False), ([None, False], False)],

@@ -89,6 +89,23 @@ def test_repeated_keys_name_the_column_that_tells_rows_apart(tmp_path: Path, suf
     assert faults[0].advice == "rows differ in model: keep one with --where model=… (model is alpha-7b, beta-7b)"
 
 
+def test_a_column_that_is_no_text_is_passed_over_and_refused_when_asked_for(tmp_path: Path) -> None:
+    """Lists and raw bytes tell nobody's rows apart; the plain advice remains."""
+    path = tmp_path / "scores.parquet"
+    rows = [{name: row[name] for name in ("task_id", "side", "context_id", "sample", "score")} for row in ROWS]
+    pq.write_table(pa.Table.from_pylist([row | {"raw": bytes([200, number]), "list": [number]} for number, row in enumerate(rows)]), path)
+
+    assert refuse(path)[0].advice == "give each response its own sample, or remove one"
+    assert [fault.code for fault in refuse(path, where={"raw": ["x"]})] == ["id-not-text"]
+
+
+def test_a_repeated_row_beside_two_models_gets_the_plain_advice(tmp_path: Path) -> None:
+    """Choosing a model would leave a row that stands twice."""
+    rows = [{name: row[name] for name in ("task_id", "side", "context_id", "sample", "score", "model")} for row in ROWS]
+
+    assert refuse(write(tmp_path / "scores.csv", [*rows, rows[0]]))[0].advice == "give each response its own sample, or remove one"
+
+
 def test_two_columns_are_named_where_one_does_not_tell_rows_apart(tmp_path: Path) -> None:
     """And a column that differs without being needed is not named."""
     rows = [row | {"prompt": prompt, "same": "x"} for row in ROWS for prompt in ("p", "q")]

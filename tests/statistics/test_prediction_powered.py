@@ -123,7 +123,6 @@ def test_the_corrected_interval_covers(
         assert limits[0] is not None
         assert limits[1] is not None
         band = find_difference(found[0], found[1], (limits[0], limits[1]), random=random, level=LEVEL)
-        assert band is not None
         covered += [limits[0].low <= truth[0] <= limits[0].high, band.low <= truth[0] - truth[1] <= band.high]
 
     assert covered.min() / rounds >= 0.93
@@ -167,8 +166,6 @@ def test_swapping_the_sides_turns_the_difference_round(seed: int, *, random: boo
     there = find_difference(found[0], found[1], (limits[0], limits[1]), random=random, level=LEVEL)
     back = find_difference(found[1], found[0], (limits[1], limits[0]), random=random, level=LEVEL)
 
-    assert there is not None
-    assert back is not None
     assert there.low == pytest.approx(-back.high, abs=1e-9)
     assert there.high == pytest.approx(-back.low, abs=1e-9)
 
