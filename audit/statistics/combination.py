@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from audit.statistics.cells import Cells
 from audit.statistics.difference import difference_interval, mover
+from audit.statistics.equivalence import difference_p
 from audit.statistics.halfwidth import ZERO_VARIANCE, Part, half_width, one_sided_p, total_variance
 from audit.statistics.moments import ENOUGH_CONTEXTS, Moments, SideMoments, compute_moments, compute_task_means, find_common_tasks
 from audit.statistics.proportion import Limits
@@ -132,6 +133,9 @@ def find_correlation(arms: Arms, first: Coefficients, second: Coefficients) -> f
 
 def find_p(arms: Arms, coefficients: Coefficients) -> float | None:
     """Return the two-sided p of Σ coefficient · Φ = 0, from the standard error and degrees of freedom of ± h; None without a variance."""
+    pair = _find_pair(coefficients)
+    if pair is not None:
+        return difference_p(arms.pair(*pair))
     parts = combine_parts(arms, coefficients)
     p = None if parts is None else one_sided_p(abs(combine(arms, coefficients)), parts, banerjee=arms.banerjee)
     return None if p is None else min(1.0, 2 * p)
@@ -144,10 +148,10 @@ def double_difference_interval(arms: Arms, first: tuple[str, str], second: tuple
     and two are left, the interval of their difference is returned. None where the variance cannot be estimated.
     """
     plus, minus = subtract({first[0]: 1.0}, {first[1]: 1.0}), subtract({second[0]: 1.0}, {second[1]: 1.0})
-    net = {name: coefficient for name, coefficient in subtract(plus, minus).items() if coefficient}
-    if sorted(net.values()) == [-1.0, 1.0]:
-        ahead, behind = sorted(net, key=lambda name: -net[name])
-        return difference_interval(arms.pair(ahead, behind), level=level)
+    net = subtract(plus, minus)
+    pair = _find_pair(net)
+    if pair is not None:
+        return difference_interval(arms.pair(*pair), level=level)
     parts = combine_parts(arms, net)
     limits = [difference_interval(arms.pair(*pair), level=level) for pair in (first, second)]
     if parts is None or limits[0] is None or limits[1] is None:
@@ -174,6 +178,15 @@ def compute_differences(arms: Mapping[str, Cells], common: npt.NDArray[np.bool_]
     total = np.sum(terms, axis=0)
     total[np.abs(total) <= 1e-12] = 0.0
     return np.asarray(total, dtype=np.float64)
+
+
+def _find_pair(coefficients: Coefficients) -> tuple[str, str] | None:
+    """Return the two arms of a plain difference, or None for another sum: what is one difference is treated as one, to the bit."""
+    kept = {name: coefficient for name, coefficient in coefficients.items() if coefficient}
+    if sorted(kept.values()) != [-1.0, 1.0]:
+        return None
+    ahead, behind = sorted(kept, key=lambda name: -kept[name])
+    return ahead, behind
 
 
 def _combine_tasks(arms: Arms, coefficients: Coefficients) -> float | None:

@@ -1,8 +1,9 @@
 """The ratio of two means over the same tasks, by inversion: every ratio r is kept for which numerator − r · denominator could be 0.
 
 Sources: E. C. Fieller, Journal of the Royal Statistical Society B 16 (1954) 175–185 (t test of y − r x); A. Donner & G. Y. Zou,
-Statistical Methods in Medical Research 21 (2012) 347–359 (MOVER-R: limits of both means instead of their variances). Assumed: tasks
-are independent of each other. Where the denominator could be 0 the set of ratios is unbounded, and no ratio is given.
+Statistical Methods in Medical Research 21 (2012) 347–359 (MOVER-R: limits of both means instead of their variances); R. G. Newcombe,
+ibid. 25 (2016) 1774–1778 (numerators of either sign, by the inversion used here). Assumed: tasks are independent of each other. Where
+the denominator could be 0 the set of ratios is unbounded, and no ratio is given.
 """
 
 import math
