@@ -16,7 +16,7 @@ from scipy.special import ndtri, stdtrit
 from audit.statistics.difference import mover
 from audit.statistics.halfwidth import ZERO_VARIANCE, half_width, total_variance
 from audit.statistics.moments import SideMoments
-from audit.statistics.proportion import Limits, clopper_pearson
+from audit.statistics.proportion import Limits, clopper_pearson, raise_variances
 from audit.statistics.scores import Codes
 
 Mask = npt.NDArray[np.bool_]
@@ -82,7 +82,8 @@ def find_effective_size(side: SideMoments, *, random: bool, banerjee: bool, leve
         return None
     if total_variance(parts) <= ZERO_VARIANCE:
         return side.effective_tasks
-    h = half_width(parts, level=level, banerjee=banerjee)
+    widest = (parts, raise_variances(side, parts))
+    h = max(half_width(each, level=level, banerjee=banerjee) for each in widest)
     size = side.mean * (1 - side.mean) * (float(ndtri(0.5 + level / 2)) / h) ** 2
     return min(float(side.responses), max(1e-3, size))
 

@@ -15,12 +15,11 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import ndtri
 
 from audit.statistics.difference import mover
 from audit.statistics.halfwidth import ZERO_VARIANCE, Part, half_width, total_variance
-from audit.statistics.moments import ENOUGH_CONTEXTS
-from audit.statistics.proportion import Limits, clopper_pearson
+from audit.statistics.moments import ENOUGH_CONTEXTS, SideMoments
+from audit.statistics.proportion import Limits, clopper_pearson, side_interval
 from audit.statistics.scores import Codes, Floats
 
 FEWEST_LABELS = 30
@@ -95,6 +94,9 @@ class Linear:
     """(Σv)²/Σv² of the weight of labels in each task (Kish 1965)."""
 
     effective_contexts: float
+    labels: int
+    """Labelled responses."""
+
     complete: bool
     """Whether every response has a label, so that a mean is one of labels alone."""
 
@@ -157,6 +159,7 @@ def _linearise(side: Judged, value: float, influence: Floats, widened: tuple[flo
         contexts=int(np.count_nonzero(contexts)),
         effective_tasks=float(tasks.sum() ** 2 / (tasks**2).sum()),
         effective_contexts=float(contexts.sum() ** 2 / (contexts**2).sum()),
+        labels=side.labels,
         complete=bool(side.labelled.all()),
         widened=widened,
     )
@@ -216,22 +219,25 @@ def find_limits(found: Linear, *, random: bool, level: float) -> Limits | None:
 def find_mean_limits(found: Linear, *, random: bool, level: float) -> Limits | None:
     """Return the interval of a corrected mean of scores in [0, 1], cut to that; None when its variance cannot be estimated.
 
-    Where all responses are labelled, or nothing varies, the exact limits at the effective size are taken in, as for a mean of
-    scores: never of zero width.
+    Where all responses are labelled, or nothing varies, it holds the interval that a mean of scores has: never of zero width.
     """
     limits, parts = find_limits(found, random=random, level=level), found.parts(random=random)
     if limits is None or parts is None:
         return None
     low, high = max(0.0, min(limits.low, 1.0)), min(1.0, max(limits.high, 0.0))
-    flat = total_variance(parts) <= ZERO_VARIANCE
-    if not flat and not found.complete:
+    if total_variance(parts) > ZERO_VARIANCE and not found.complete:
         return Limits(low=low, high=high)
-    value, size = min(1.0, max(0.0, found.value)), found.effective_tasks
-    if not flat:
-        h = half_width(parts, level=level, banerjee=_is_thin((found,), random=random))
-        size = max(1e-3, value * (1 - value) * (float(ndtri(0.5 + level / 2)) / h) ** 2)
-    exact = clopper_pearson(successes=min(size * value, size), trials=size, level=level)
-    return Limits(low=min(exact.low, low), high=max(exact.high, high))
+    side = SideMoments(
+        mean=min(1.0, max(0.0, found.value)),
+        tasks=found.tasks,
+        contexts=found.contexts,
+        responses=found.labels,
+        task_variance=parts[0].variance,
+        context_variance=parts[1].variance if random else 0.0,
+        kish=found.effective_tasks,
+    )
+    own = side_interval(side, random=random, banerjee=_is_thin((found,), random=random), binary=False, level=level)
+    return Limits(low=low, high=high) if own is None else Limits(low=min(own.hull.low, low), high=max(own.hull.high, high))
 
 
 def find_difference(test: Linear, deploy: Linear, limits: tuple[Limits, Limits], *, random: bool, level: float) -> Limits:
