@@ -55,7 +55,8 @@ def estimate(
 ) -> None:
     """Estimate ED = Φ_test − Φ_deploy from score tables (CSV, JSONL or Parquet).
 
-    Columns: task_id, arm, context_id, sample, score; optional: spec, weight, excluded_reason. A table with one side is refused: a
+    Columns: task_id, arm, context_id, sample, score; optional: spec, judge, judge_repeat, weight, excluded_reason. Each of several
+    judges gives an estimate of its own; its repeats are averaged. A table with one side is refused: a
     mean over one side never becomes a differential.
     """
     from audit.cli.estimate_text import print_estimate, summarise_estimate
