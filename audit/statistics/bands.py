@@ -23,7 +23,7 @@ from audit.statistics.moments import Moments
 from audit.statistics.reading import Scale
 from audit.statistics.resampling import Layer, Sums, resample
 from audit.statistics.scores import Floats
-from audit.statistics.sums import sum_all, sum_groups
+from audit.statistics.sums import sum_all, sum_groups, sum_many
 from registry.records.estimate import Bands, Bootstrap, Range
 from registry.records.plan import ContextDesign, Plan
 
@@ -89,19 +89,18 @@ def expected_error(layers: tuple[Layer, Layer], task_weights: Floats, *, random:
 
     With z scaled to add up to deviations of the mean, E(w_i w_j) = α + [i = j] and E(v_c v_d) = β + [c = d]:
     Var = Σ_i (z_test,i· − z_deploy,i·)² + Σ_sides [(β − 1) Σ_i z_i·² + α Σ_c z_·c² + Σ_ic z_ic²], with α = 1 − 1/T or β = 1 − 1/C where
-    counts are multinomial and 1 where they are Poisson (Owen & Eckles 2012, section 3, for weights that are products). Exact for
+    counts are multinomial and 1 where they are Poisson (A. B. Owen & D. Eckles, arXiv:1106.2125, on weights that are products). Exact for
     multinomial weights without missing cells; otherwise of the linearised ratio.
     """
-    tasks, whole = len(task_weights), sum_all(task_weights)
-    scaled = [layer.deviation / whole for layer in layers]
-    by_task = [sum_groups(z, layer.task, size=tasks) for z, layer in zip(scaled, layers, strict=True)]
-    variance = sum_all((by_task[0] - by_task[1]) ** 2)
+    tasks = len(task_weights)
+    by_task = [sum_groups(layer.deviation, layer.task, size=tasks) for layer in layers]
+    variance = sum_many((by_task[0] - by_task[1]) ** 2 / 2) * 2
     if random:
-        for z, layer, rows in zip(scaled, layers, by_task, strict=True):
-            columns = sum_groups(z, layer.context, size=layer.contexts)
+        for layer, rows in zip(layers, by_task, strict=True):
+            columns = sum_groups(layer.deviation, layer.context, size=layer.contexts)
             alpha, loss = 1 - _loss(tasks), _loss(layer.contexts)
-            variance += alpha * sum_all(columns**2) + sum_all(z**2) - loss * sum_all(rows**2)
-    return math.sqrt(max(0.0, variance))
+            variance += alpha * sum_all(columns**2) + sum_many(layer.deviation**2) - loss * sum_many(rows**2)
+    return math.sqrt(max(0.0, variance)) / sum_all(task_weights)
 
 
 def _loss(units: int) -> float:
@@ -133,7 +132,8 @@ def _replicate(sums: tuple[Sums, Sums], readings: tuple[SideReading, SideReading
 def _deviation(values: Floats) -> float:
     """The standard deviation, the same on every machine."""
     kept = values[~np.isnan(values)]
-    return math.sqrt(sum_all((kept - sum_all(kept) / len(kept)) ** 2) / len(kept)) if len(kept) else 0.0
+    # Differences of means lie in [−1, 1], their squared deviations in [0, 4].
+    return math.sqrt(4 * sum_many((kept - sum_many(kept) / len(kept)) ** 2 / 4) / len(kept)) if len(kept) else 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -154,7 +154,7 @@ class _BandMaker:
         return Bands(task=ranges[0], context=ranges[1], two_way=ranges[2], reason="; ".join(dict.fromkeys(reasons)) or None)
 
     def _find_ends(self, values: Floats, point: float) -> tuple[float, float] | str:
-        """The stretched percentiles, or why there are none; A. C. Davison & D. V. Hinkley 1997, (5.6): the (B + 1)α-th smallest."""
+        """The stretched percentiles, or why there are none; A. C. Davison & D. V. Hinkley 1997, chapter 5: the (B + 1)α-th smallest."""
         kept = values[~np.isnan(values)]
         rank = math.floor((len(kept) + 1) * (1 - self.level) / 2 + 1e-9)
         if rank < 1:

@@ -1,7 +1,7 @@
 """Random weights of the bootstrap: how often each task or context is drawn in each replicate.
 
 Below `ENOUGH_UNITS` units the counts are multinomial, as in drawing that many with replacement; from there on they are independent
-Poisson(1) counts, which differ from it by less than the bootstrap itself errs (Owen & Eckles 2012, arXiv:1106.2125, section 4).
+Poisson(1) counts, of the same mean and variance but for 1/units (A. B. Owen & D. Eckles, arXiv:1106.2125, on independent weights).
 A block of replicates has a generator of its own, so that blocks may be made in any order and by any number of threads. Only the raw
 stream of SFC64 is used, which NumPy keeps as it is from version to version (NEP 19), and integer arithmetic on it.
 """

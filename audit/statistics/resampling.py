@@ -30,7 +30,7 @@ _DENSE = 2_000_000
 _SINGLE = 2.0**24
 """Whole numbers up to this are exact in single precision, which multiplies twice as fast."""
 
-_PRODUCT = 2**19
+_PRODUCT = 720_000
 """Multiplications in one matrix product: below, OpenBLAS stays in one thread, and the weights in the cache."""
 
 
