@@ -12,6 +12,7 @@ from registry.records.evidence import Access, Layer
 from registry.records.status import Dispute, RestrictionStatus
 from registry.records.supplement import CardSupplement, Section, SpecRole, Supplement
 from registry.report.assemble import assemble_card, assemble_claim
+from registry.report.html import render_html
 from tests import findings
 from tests.report.builders import CLAIM, MADE_AT, ORIGIN, Log, card
 from tests.report.dossiers import EVERY, degraded, inverted, several_judges, undetermined
@@ -237,3 +238,15 @@ def test_the_row_that_says_that_the_scorer_failed_is_not_repeated() -> None:
     reasons = assemble_claim(replace(dossier, audits=(failed,)), made_at=MADE_AT).reasons
 
     assert [one.text for one in reasons if one.section is Section.JUDGE] == ["The scorer failed its invariance check."]
+
+
+def test_an_open_audit_shows_what_was_found_so_far() -> None:
+    """Findings do not wait for an outcome to be told."""
+    dossier = adverse(degraded())
+    opened = tuple(replace(file, restrictions=(), results=()) for file in dossier.audits)
+    supplement = assemble_claim(replace(dossier, audits=opened), made_at=MADE_AT)
+
+    assert supplement.outcome is None
+    assert supplement.not_made == ()
+    assert [one.section for one in supplement.reasons] == [Section.LAYERS, Section.JUDGE, Section.NATURALNESS, Section.ABLATION]
+    assert b"Told apart." in render_html(supplement)
