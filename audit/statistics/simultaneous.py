@@ -17,6 +17,9 @@ from audit.statistics.halfwidth import ZERO_VARIANCE
 from audit.statistics.proportion import Limits
 from audit.statistics.scores import Floats
 
+ENOUGH_UNITS = 20
+"""Below so many tasks or contexts their resampled sums have too short tails: with five, intervals held jointly in 88–92 % instead of 95 %."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Simultaneous:
@@ -47,8 +50,8 @@ def find_simultaneous(
     The statistic of a replicate is the largest |estimate* − estimate|/SE. Its quantile is that of nearly normal statistics; with
     few tasks the standard errors vary too, so it is carried over to Student's t: the level at which the normal quantile is the
     bootstrap's gives the t quantile with (fewest tasks of a contrast) − 1 degrees of freedom. So it is never below the t
-    quantile of a single interval, and never above Bonferroni's, which is enough whatever the correlation. Without replicates it is
-    Bonferroni's.
+    quantile of a single interval, and never above Bonferroni's, which is enough whatever the correlation. It is Bonferroni's without
+    replicates, and where a contrast rests on fewer than `ENOUGH_UNITS` tasks, or contexts.
 
     What of SE² neither *differences* nor *contexts* account for is drawn apart for each contrast, which is conservative.
 
@@ -72,12 +75,12 @@ def find_simultaneous(
     df = int(tasks[used].min()) - 1
     bonferroni = 1 - (1 - level) / len(used)
     errors = standard_errors[used]
-    parts = [_deviate(differences[:, used] - np.nanmean(differences[:, used], axis=0), divisor=tasks[used])]
-    parts += [_deviate(part[:, used], divisor=1) for part in contexts]
-    largest = _resample(parts, errors, replicates=replicates, seed=seed)
     rank = math.ceil((replicates + 1) * level)
     joint = bonferroni
-    if rank <= replicates:
+    if rank <= replicates and _count_fewest([differences[:, used], *(part[:, used] for part in contexts)]) >= ENOUGH_UNITS:
+        parts = [_deviate(differences[:, used] - np.nanmean(differences[:, used], axis=0), divisor=tasks[used])]
+        parts += [_deviate(part[:, used], divisor=1) for part in contexts]
+        largest = _resample(parts, errors, replicates=replicates, seed=seed)
         reached = float(2 * ndtr(np.partition(largest, rank - 1)[rank - 1]) - 1)
         joint = min(bonferroni, max(level, reached))
     return Simultaneous(critical=float(stdtrit(df, 0.5 + joint / 2)), level=joint)
@@ -92,6 +95,12 @@ def _check(differences: Floats, standard_errors: Floats, contexts: Sequence[Floa
         raise ValueError(f"level must lie between 0 and 1, got {level}")
     if replicates < 0:
         raise ValueError(f"replicates must not be negative, got {replicates}")
+
+
+def _count_fewest(parts: Sequence[Floats]) -> int:
+    """The fewest tasks, or contexts, that any contrast rests on; contexts that a contrast has none of do not count."""
+    counts = np.concatenate([np.count_nonzero(~np.isnan(part), axis=0) for part in parts])
+    return int(counts[counts > 0].min())
 
 
 def _deviate(deviations: Floats, *, divisor: int | Floats) -> Floats:
