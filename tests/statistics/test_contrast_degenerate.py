@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 
 from audit.contrast import contrast
+from audit.errors import DesignError
 from audit.estimate import estimate
 from audit.statistics.scores import Floats
 from registry.records.contrast import Asked
-from registry.records.plan import ContextDesign, Plan
+from registry.records.plan import ContextDesign, IntervalMethod, Plan
 from tests.statistics.arms import ALL, DIFFERENCE, DOUBLE, MITIGATION, RATIO, ask, ends, make_rows, only
 from tests.statistics.tables import Row, build_table, label
 
@@ -137,3 +138,43 @@ def test_a_million_rows_of_one_task_are_one_task() -> None:
     assert (found.tasks, found.measure.low, found.p) == (1, None, None)
     assert found.wilcoxon is not None
     assert found.wilcoxon.p is None
+
+
+def test_weights_worth_fewer_than_two_tasks_have_no_interval() -> None:
+    """One task outweighs all: how tasks vary is not said, neither of differences nor of ratios."""
+    rows = make_rows(6)
+    heavy = dataclasses.replace(build_table(rows), weight=label(["1000000" if row[0] == "t00" else "1" for row in rows]))
+
+    found = contrast(heavy, Plan(), ALL, range_=(0, 1))
+
+    for one in found.contrasts:
+        assert (one.measure.low, one.p) == (None, None)
+        assert one.measure.reason == "the weights of the tasks are worth fewer than two tasks: nothing says how tasks vary"
+    assert "few-tasks" in [one.code for one in found.warnings]
+    assert "worth 1 of equal weight" in found.warnings[0].message
+
+
+@pytest.mark.parametrize("interval", [IntervalMethod.GUARANTEED, IntervalMethod.ANYTIME])
+def test_other_intervals_than_closed_form_are_refused(interval: IntervalMethod) -> None:
+    """A plan that asks for them is not answered with something else."""
+    plan = Plan(interval=interval, contexts=ContextDesign.NESTED)
+
+    with pytest.raises(DesignError) as caught:
+        contrast(build_table(make_rows(6)), plan, ALL, range_=(0, 1))
+
+    assert caught.value.faults[0].code == "interval-not-for-contrasts"
+
+
+def test_a_thin_arm_can_leave_the_ratio_unbounded() -> None:
+    """B − A just excludes 0 by itself; beside an arm of two contexts all parts have Banerjee's wider quantiles, and it does not."""
+    rows = [row for row in make_rows(8, tasks=6) if row[1] != "D" or row[2] in ("D0", "D1")]
+    plain, mitigation = Asked(kind=DIFFERENCE, arms=("B", "A")), Asked(kind=MITIGATION, arms=("D", "B", "A", "E"))
+    low, high = 0.9, 1 - 1e-12
+    for _ in range(50):
+        middle = (low + high) / 2
+        low, high = (middle, high) if ends(ask(rows, plain, level=middle).contrasts[0])[0] > 0 else (low, middle)
+
+    found = ask(rows, plain, mitigation, level=low).contrasts
+
+    assert ends(found[0])[0] > 0
+    assert found[1].measure.reason == "not identified: the denominator's interval contains 0"

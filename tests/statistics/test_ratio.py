@@ -125,6 +125,14 @@ def test_a_denominator_that_could_be_zero_identifies_nothing() -> None:
     assert (ratio.value, ratio.low, ratio.high, ratio.reason) == (None, None, None, NOT_IDENTIFIED)
 
 
+def test_an_unbounded_set_of_ratios_is_no_interval() -> None:
+    """The denominator's limits exclude 0, and yet its half-width reaches there: every large ratio is kept."""
+    terms = [Term(value=0.3, limits=Limits(low=0.2, high=0.4)), Term(value=0.5, limits=Limits(low=0.3, high=0.7))]
+
+    assert ratio_interval(*terms, correlation=0.0, half_width=lambda ratio: 0.51 * abs(ratio)) is None
+    assert ratio_interval(*terms, correlation=0.0, half_width=lambda ratio: 0.49 * abs(ratio)) is not None
+
+
 def test_just_before_that_the_interval_is_wide_and_finite() -> None:
     """The denominator's t interval ends a hair above 0."""
     noise = np.array([-1.0, 1.0, -2.0, 2.0, 0.5, -0.5])
