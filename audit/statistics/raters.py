@@ -13,15 +13,20 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import bdtrc, gammaln
 
+from audit.statistics.halfwidth import Part, satterthwaite_df
 from audit.statistics.moments import ENOUGH_CONTEXTS, SideMoments
 from audit.statistics.proportion import Limits, clopper_pearson, side_interval
 from audit.statistics.scores import Floats
 from audit.statistics.sums import sum_all
+from audit.statistics.weights import effective_number
 
 Flags = npt.NDArray[np.bool_]
 
 ENOUGH_RATERS = ENOUGH_CONTEXTS
 """With fewer persons the interval for all of them takes Banerjee's form and is wide; with two it says next to nothing."""
+
+ENOUGH_ITEMS = 5
+"""Below so many items on a side the variance of that side says too little: beside 20 items, two left out the truth in 9–27 %."""
 
 _SAME = 1e-7
 """Relative slack by which two probabilities count as equal, as in R's fisher.test."""
@@ -63,7 +68,7 @@ def fisher_p(*, right: tuple[int, int], trials: tuple[int, int]) -> float:
     return min(1.0, math.fsum(chances[chances <= chances[values == right[0]] * (1 + _SAME)].tolist()))
 
 
-def mean_of_shares(*, right: tuple[int, int], trials: tuple[int, int], level: float) -> tuple[float, Limits]:
+def mean_of_shares(*, right: tuple[float, float], trials: tuple[int, int], level: float) -> tuple[float, Limits]:
     """Return the mean of the shares right on either side with its interval, MOVER from Clopper–Pearson limits; trials are above 0."""
     shares = [right[side] / trials[side] for side in (0, 1)]
     limits = [clopper_pearson(successes=right[side], trials=trials[side], level=level) for side in (0, 1)]
@@ -77,6 +82,9 @@ def pool_raters(right: Floats, test: Flags, *, level: float) -> Pooled | None:
     """Return the accuracy of all raters, items and raters crossed; either side weighs half, and each of its items the same.
 
     None when a side has no answer. Items take the place of tasks, in two strata of fixed size, and raters that of contexts.
+
+    Where a side has fewer than `ENOUGH_ITEMS` their spread may not show at all: then the limits that count each item as one draw
+    are taken in too.
 
     Args:
         right: [items, raters]: 1 for a right answer, 0 for a wrong one, NaN for none.
@@ -99,17 +107,36 @@ def pool_raters(right: Floats, test: Flags, *, level: float) -> Pooled | None:
         responses=int(np.count_nonzero(answered)),
         task_variance=_compute_item_variance(shares, test, sizes),
         context_variance=_compute_rater_variance(right - value, answered, weights),
+        kish=_count_effective_items(shares, test, weights),
     )
     found = side_interval(side, random=True, banerjee=side.contexts < ENOUGH_RATERS, binary=True, level=level)
-    return Pooled(value=value, limits=None if found is None else found.hull)
+    if found is None or sizes.min() >= ENOUGH_ITEMS:
+        return Pooled(value=value, limits=None if found is None else found.hull)
+    right_of_side = sum_all(shares[test]), sum_all(shares[~test])
+    _, counted = mean_of_shares(right=right_of_side, trials=(int(sizes[1]), int(sizes[0])), level=level)
+    return Pooled(value=value, limits=Limits(low=min(found.hull.low, counted.low), high=max(found.hull.high, counted.high)))
 
 
 def _compute_item_variance(shares: Floats, test: Flags, sizes: npt.NDArray[np.int64]) -> float | None:
     """¼ Σ over sides of s²/n; None with one item on a side."""
-    if sizes.min() < 2:
-        return None
-    spreads = [sum_all((one - sum_all(one) / len(one)) ** 2) for one in (shares[test], shares[~test])]
-    return math.fsum(spread / (int(size) * (int(size) - 1)) for spread, size in zip(spreads, sizes[::-1], strict=True)) / 4
+    return None if sizes.min() < 2 else math.fsum(_vary(one) for one in (shares[test], shares[~test])) / 4
+
+
+def _count_effective_items(shares: Floats, test: Flags, weights: Floats) -> float:
+    """How many items of equal weight they are worth (Kish), and no more than the variances of both sides have degrees of freedom, plus 1.
+
+    Those are Satterthwaite's: where one side has few items and most of the variance, they are about its own.
+    """
+    sides = shares[test], shares[~test]
+    kish = effective_number(weights)
+    if min(len(one) for one in sides) < 2 or not any(_vary(one) for one in sides):
+        return kish
+    return min(kish, 1 + satterthwaite_df([Part(variance=_vary(one), df=len(one) - 1) for one in sides]))
+
+
+def _vary(shares: Floats) -> float:
+    """The variance of the mean of one side, s²/n; at least two items."""
+    return sum_all((shares - sum_all(shares) / len(shares)) ** 2) / (len(shares) * (len(shares) - 1))
 
 
 def _compute_rater_variance(deviations: Floats, answered: Flags, weights: Floats) -> float | None:

@@ -18,7 +18,7 @@ from audit.statistics.proportion import Limits
 from audit.statistics.scores import Floats
 
 ENOUGH_UNITS = 20
-"""Below so many tasks or contexts their resampled sums have too short tails: with five, intervals held jointly in 88–92 % instead of 95 %."""
+"""Below so many tasks or contexts their resampled sums have too short tails: with five, intervals held jointly in 88 to 92 % of samples."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
