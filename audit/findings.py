@@ -48,7 +48,7 @@ def describe_markers(findings: Iterable[FindingBody]) -> str:
             relevant = [change.cue for change in cues if change.relevant]
             unknown = sum(change.relevant is None for change in cues)
             parts.append(
-                f"cue ablation of {_count(len(cues), 'cue')}, audit-relevant: {', '.join(relevant) or 'none'}"
+                f"cue ablation of {_count(len(cues), 'cue')}, audit-relevant: {', '.join(relevant) or 'none shown'}"
                 + (f"; of {unknown} it cannot be said" if unknown else "")
             )
         elif isinstance(one, Naturalness):
