@@ -128,7 +128,7 @@ def test_weights_enter_intervals_and_close_the_tests() -> None:
     assert "tasks have weights" in (found.paired_t.reason or "")
 
 
-def test_a_million_rows_of_one_task_are_one_task() -> None:
+def test_a_thousand_rows_of_one_task_are_one_task() -> None:
     """However many responses: nothing says how tasks vary, and the tests do not exist."""
     block: Floats = np.tile([0.2, 0.6], 1000)
     rows: list[Row] = [("t", arm, f"c{k % 5}", str(k), float(score)) for arm in "AB" for k, score in enumerate(block)]
