@@ -38,8 +38,8 @@ from audit.statistics.repeats import average_repeats
 from audit.statistics.scores import Floats, ScoreTable
 from audit.statistics.sums import sum_all
 from audit.statistics.weights import find_relative_weights
-from registry.errors import Fault
-from registry.records.contrast import Asked, Contrast, ContrastKind, Contrasts, TaskContrast
+from registry.errors import CaveatError, Fault
+from registry.records.contrast import ArmSummary, Asked, Contrast, ContrastKind, Contrasts, TaskContrast
 from registry.records.estimate import EstimateWarning, Range
 from registry.records.measure import HypothesisTest, Measure
 from registry.records.plan import ContextDesign, IntervalMethod, Plan
@@ -104,24 +104,17 @@ def contrast(table: ScoreTable, plan: Plan, asked: Sequence[Asked], *, range_: t
     check_range(kept, scale)
     check_asked(kept, asked)
     plan = replace(plan, margin=0.05 * scale.width if plan.margin is None else plan.margin)
-    studies = [(judge, _build_study(one, plan, scale, asked, pointwise=pointwise)) for judge, one in split_judges(kept)]
-    answers: list[Contrast] = []
-    warnings = list(warn_of_rows(kept, asked, ablated=ablated))
-    for judge, study in studies:
-        found, told = _answer_all(study, asked)
-        answers.extend(replace(one, judge=judge) for one in found)
-        warnings.extend(replace(one, judge=judge) for one in told)
-    first = studies[0][1]
+    arms, answers, warnings = _answer_each_judge(kept, plan, scale, asked, pointwise=pointwise)
     return Contrasts(
         level=plan.level,
         range=(scale.low, scale.high),
         margin=plan.margin or 0.0,
         contexts=plan.contexts.value,
-        family=_name_family(asked, judges=len(studies)),
-        arms=summarise_arms(first.arms, scale, first.weights, tasks=len(first.labels)),
+        family=_name_family(asked, judges=len({one.judge for one in answers})),
+        arms=arms,
         contrasts=tuple(answers),
         scores=table.content,
-        warnings=tuple(warnings),
+        warnings=(*warn_of_rows(kept, asked, ablated=ablated), *warnings),
     )
 
 
@@ -144,6 +137,29 @@ def _check_plan(plan: Plan) -> None:
     if plan.interval is not IntervalMethod.CLOSED_FORM:
         found = f"the plan asks for {plan.interval.value} intervals; contrasts have closed-form ones"
         raise DesignError(Fault(code="interval-not-for-contrasts", where="plan, interval", found=found, advice="ask for closed_form"))
+
+
+def _answer_each_judge(
+    table: ScoreTable, plan: Plan, scale: Scale, asked: Sequence[Asked], *, pointwise: bool
+) -> tuple[tuple[ArmSummary, ...], list[Contrast], list[EstimateWarning]]:
+    """The arms as the first judge sees them, and every judge's answers and warnings; the faults of all judges are raised at once."""
+    arms: tuple[ArmSummary, ...] = ()
+    answers: list[Contrast] = []
+    warnings: list[EstimateWarning] = []
+    faults: list[Fault] = []
+    for judge, scores in split_judges(table):
+        try:
+            study = _build_study(scores, plan, scale, asked, pointwise=pointwise)
+            found, told = _answer_all(study, asked)
+        except CaveatError as error:
+            faults.extend(fault if judge is None else replace(fault, where=f"{fault.where}, judge {judge}") for fault in error.faults)
+            continue
+        arms = arms or summarise_arms(study.arms, scale, study.weights, tasks=len(study.labels))
+        answers.extend(replace(one, judge=judge) for one in found)
+        warnings.extend(replace(one, judge=judge) for one in told)
+    if faults:
+        raise DesignError(faults)
+    return arms, answers, warnings
 
 
 def _name_family(asked: Sequence[Asked], *, judges: int) -> str:

@@ -217,6 +217,20 @@ def test_each_judge_answers_by_itself(caveat: Caveat) -> None:
     assert "warning: few-tasks (judge ann): B − A: only 8 tasks are scored in all arms" in answer.out
 
 
+def test_a_judge_who_never_saw_an_arm_is_named(caveat: Caveat) -> None:
+    """The faults of all judges come at once, each with its judge."""
+    rows = [
+        (*row, judge) for row in make_rows(3, arms="AB") for judge, unseen in (("ann", "-"), ("bo", "B"), ("cy", "A")) if row[1] != unseen
+    ]
+    table = write(rows, "judge")
+
+    answer = caveat("contrast", table, "--contrast", "B", "A")
+
+    assert read_codes(answer.err) == ["no-scores", "no-scores"]
+    assert "no-scores: arms.csv, arm B, judge bo" in answer.err
+    assert "no-scores: arms.csv, arm A, judge cy" in answer.err
+
+
 def test_flat_scores_print_why_there_is_no_p(caveat: Caveat) -> None:
     """A dash in the table, and each reason once below it."""
     table = write([(*row[:4], 0) for row in make_rows(3, arms="AB")])
