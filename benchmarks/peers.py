@@ -4,8 +4,8 @@ Run from the repository root: `python -m benchmarks.peers` (two minutes). `--tab
 those of `benchmarks.coverage_grid`, with contexts that differ by SD 0.4 on the logit. Prints one JSON line; exit 1 when ours falls short
 of 93 % in a design by more than chance, or does not cover more often than every peer in the worst design.
 
-The usual ways: every response counts as independent (two-sample normal interval, binomial variance); the standard error of the paired differences
-clustered by task (Miller 2024, arXiv:2411.00640), normal and with t; `scipy.stats.bootstrap` (BCa) over tasks.
+The usual ways: every response counts as independent (two-sample normal interval, binomial variance); the standard error of the paired
+differences clustered by task (Miller 2024, arXiv:2411.00640), normal and with t; `scipy.stats.bootstrap` (BCa) over tasks.
 """
 
 import argparse
@@ -96,7 +96,8 @@ def render(results: dict[Cell, dict[str, float]]) -> Iterator[str]:
     yield f"{datetime.now(UTC):%Y-%m-%d}, {platform.system()} {platform.machine()}, Python {platform.python_version()}. Made by"
     yield "`python -m benchmarks.peers --table benchmarks/PEERS.md`; seeded.\n"
     yield f"Share of {RUNS} tables whose 95 % interval of ED holds the truth, in %. Tasks and contexts are both drawn, contexts differ"
-    yield f"by SD {SD} on the logit, {SAMPLES} samples a cell; chance: ±{100 * math.sqrt(0.95 * 0.05 / RUNS):.1f} points (one standard error at 95 %).\n"
+    chance = 100 * math.sqrt(LEVEL * (1 - LEVEL) / RUNS)
+    yield f"by SD {SD} on the logit, {SAMPLES} samples a cell; chance: ±{chance:.1f} points (one standard error at 95 %).\n"
     yield f"| T | C a side | Φ_test → Φ_deploy | scores | {' | '.join(names)} |"
     yield "|---|---|---|---|" + "---|" * len(names)
     for cell, shares in results.items():
