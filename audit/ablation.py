@@ -19,11 +19,12 @@ from audit.statistics.design import Remark
 from audit.statistics.edits import Edit, EditMoments, compute_edit, edit_interval, have_common_contexts, pair_cells
 from audit.statistics.equivalence import difference_p
 from audit.statistics.halfwidth import ZERO_VARIANCE, total_variance
+from audit.statistics.multiplicity import holm_p
 from audit.statistics.reading import Scale
 from audit.statistics.repeats import average_repeats
 from audit.statistics.scores import SCORED, Floats, ScoreTable
 from audit.statistics.simultaneous import find_simultaneous
-from audit.statistics.stepdown import adjust, step_down
+from audit.statistics.stepdown import step_down
 from audit.versions import Setting, Version, Versions, build_version, find_versions
 from audit.wording import SLACK
 from registry.errors import Fault
@@ -189,7 +190,7 @@ def _build_changes(study: _Study, edits: Sequence[_Beside], before: Estimate) ->
     joint = _find_joint_level(study, cues)
     levels = {
         (edit.version.cue, edit.version.arm): _Levels(holm=level, joint=joint, p_holm=p)
-        for edit, level, p in zip(cues, holm, adjust(ps), strict=True)
+        for edit, level, p in zip(cues, holm, holm_p(ps), strict=True)
     }
     return [_build_change(study, edits, edit, before, levels.get((edit.version.cue, edit.version.arm))) for edit in edits]
 

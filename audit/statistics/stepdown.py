@@ -33,17 +33,3 @@ def step_down(comparisons: Sequence[Excludes], ps: Sequence[float | None], *, le
         if stopped is None and not comparisons[k](levels[step]):
             stopped = levels[step]
     return tuple(found[k] for k in range(len(comparisons)))
-
-
-def adjust(ps: Sequence[float | None]) -> tuple[float | None, ...]:
-    """Return Holm's adjusted p of each comparison: max over the smaller ones of (m − k + 1) p, at most 1.
-
-    A comparison without p stays without, and still counts as one of the m.
-    """
-    known = sorted((p, k) for k, p in enumerate(ps) if p is not None)
-    found: list[float | None] = [None] * len(ps)
-    highest = 0.0
-    for step, (p, k) in enumerate(known):
-        highest = max(highest, min(1.0, (len(ps) - step) * p))
-        found[k] = highest
-    return tuple(found)

@@ -5,14 +5,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
-from statsmodels.stats.multitest import multipletests  # type: ignore[import-untyped]  # it ships no types
 
 from audit.statistics.cells import Cells
 from audit.statistics.edits import Edit, compute_edit, edit_interval, have_common_contexts, pair_cells
 from audit.statistics.equivalence import difference_p
-from audit.statistics.multiplicity import holm_levels
+from audit.statistics.multiplicity import holm_levels, holm_p
 from audit.statistics.scores import Floats
-from audit.statistics.stepdown import Excludes, adjust, step_down
+from audit.statistics.stepdown import Excludes, step_down
 
 
 def build(means: Floats, *, shift: int = 0) -> Cells:
@@ -194,25 +193,6 @@ def test_intervals_of_paired_contexts_cover_as_often_as_they_say() -> None:
     assert covered / 300 >= 0.94
 
 
-# statsmodels 0.15.0: multipletests([0.01, 0.04, 0.03, 0.005], method="holm")[1] is array([0.03, 0.06, 0.06, 0.02]).
-
-
-def test_adjusted_p_is_that_of_statsmodels() -> None:
-    """The dialogue above, and the function itself."""
-    ps = [0.01, 0.04, 0.03, 0.005]
-
-    found = adjust(ps)
-
-    assert found == pytest.approx((0.03, 0.06, 0.06, 0.02))
-    assert found == pytest.approx(multipletests(ps, method="holm")[1])
-
-
-def test_a_comparison_without_p_counts_and_stays_without() -> None:
-    """Leaving it out of the family would make the others look clearer than they are."""
-    assert adjust([0.01, None, 0.03]) == pytest.approx((0.03, None, 0.06))
-    assert adjust([]) == ()
-
-
 def build_dual(p: float) -> Excludes:
     """An interval that excludes no difference exactly below its p."""
     return lambda level: p < 1 - level
@@ -226,7 +206,7 @@ def test_an_interval_at_its_step_excludes_zero_exactly_when_holm_rejects(ps: lis
     levels = step_down(comparisons, ps, level=0.95)
 
     rejected = [excludes(level) for excludes, level in zip(comparisons, levels, strict=True)]
-    assert rejected == [p is not None and p < 0.05 for p in adjust(ps)]
+    assert rejected == [p is not None and p < 0.05 for p in holm_p(ps)]
     assert set(levels) <= set(holm_levels(len(ps), level=0.95))
 
 
