@@ -69,7 +69,8 @@ def find_arm(table: ScoreTable, test: str, deploy: str) -> Rows:
         found = f"test and deployment arm are both {test!r}; they must differ"
         raise DesignError(Fault(code="same-arm", where="arms", found=found, advice="name two with --test and --deploy"))
     if len(arms) < 2:
-        found = f"every row is of arm {arms[0]!r}; a mean over one side never becomes a differential (Proposition 1)"
+        only = f"every row is of arm {arms[0]!r}" if arms else "no row has its context as it is, a cue was taken out of every one"
+        found = f"{only}; a mean over one side never becomes a differential (Proposition 1)"
         raise DesignError(Fault(code="one-sided", where=name_files(table), found=found, advice="add the scores of the other side"))
     missing = [arm for arm in (test, deploy) if arm not in arms]
     if missing:

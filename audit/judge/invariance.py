@@ -11,7 +11,7 @@ from typing import Literal
 import numpy as np
 
 from audit.judge.question import SpecScores
-from audit.statistics.prediction_powered import Judged, find_bias, find_difference, find_limits
+from audit.statistics.prediction_powered import Judged, find_bias, find_bias_difference
 from audit.statistics.reading import Scale
 from audit.wording import Unit, share
 from registry.records.judge import Invariance
@@ -102,10 +102,9 @@ def _compare(test: Judged, deploy: Judged, bar: Bar, *, what: str) -> Measure:
         return Measure(value=None, reason=f"no response of the {' and the '.join(empty)} side has a {what}")
     sides = [find_bias(side, level=bar.level) for side in (test, deploy)]
     value = bar.scale.stretch_difference(sides[0].value - sides[1].value)
-    limits = [find_limits(side, random=False, level=bar.level) for side in sides]
-    if limits[0] is None or limits[1] is None:
+    band = find_bias_difference(sides[0], sides[1], level=bar.level)
+    if band is None:
         return Measure(value=value, reason=f"on a side every {what} is of one task: nothing says how tasks vary")
-    band = find_difference(sides[0], sides[1], (limits[0], limits[1]), random=False, level=bar.level)
     return Measure(value=value, low=bar.scale.stretch_difference(band.low), high=bar.scale.stretch_difference(band.high))
 
 

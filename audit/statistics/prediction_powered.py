@@ -207,7 +207,26 @@ def has_rare_errors(side: Judged) -> bool:
 
 
 def find_limits(found: Linear, *, random: bool, level: float) -> Limits | None:
-    """Return the interval of one side; None when its variance cannot be estimated."""
+    """Return the interval of one side's mean error; None when its variance cannot be estimated.
+
+    Where tasks do not differ in it, they are counted: as draws of which that share has an error of 1 in size, never an interval of zero
+    width.
+    """
+    spread = _spread(found, random=random, level=level)
+    if spread is None or not _is_flat(found):
+        return spread
+    exact = _count_tasks(found, abs(found.value), level=level)
+    return exact if found.value > 0 else Limits(low=-exact.high, high=-exact.low)
+
+
+def _count_tasks(found: Linear, share: float, *, level: float) -> Limits:
+    """The exact limits of a share, which is cut to [0, 1], at the effective number of tasks."""
+    size = found.effective_tasks
+    return clopper_pearson(successes=min(size, max(0.0, size * share)), trials=size, level=level)
+
+
+def _spread(found: Linear, *, random: bool, level: float) -> Limits | None:
+    """The value ± h, and the limits of rare errors."""
     parts = found.parts(random=random)
     if parts is None:
         return None
@@ -219,12 +238,16 @@ def find_limits(found: Linear, *, random: bool, level: float) -> Limits | None:
 def find_mean_limits(found: Linear, *, random: bool, level: float) -> Limits | None:
     """Return the interval of a corrected mean of scores in [0, 1], cut to that; None when its variance cannot be estimated.
 
-    Where all responses are labelled, or nothing varies, it holds the interval that a mean of scores has: never of zero width.
+    Where all responses are labelled, or nothing varies, it holds the interval that a mean of scores has: never of zero width. Where the
+    value lies beyond the range, of which cutting would leave next to nothing, it holds the exact limits of 0, or all, of the tasks.
     """
-    limits, parts = find_limits(found, random=random, level=level), found.parts(random=random)
+    limits, parts = _spread(found, random=random, level=level), found.parts(random=random)
     if limits is None or parts is None:
         return None
     low, high = max(0.0, min(limits.low, 1.0)), min(1.0, max(limits.high, 0.0))
+    if not 0 <= found.value <= 1:
+        counted = _count_tasks(found, found.value, level=level)
+        low, high = min(low, counted.low), max(high, counted.high)
     if total_variance(parts) > ZERO_VARIANCE and not found.complete:
         return Limits(low=low, high=high)
     side = SideMoments(
@@ -258,6 +281,28 @@ def find_difference(test: Linear, deploy: Linear, limits: tuple[Limits, Limits],
         correlation=_correlate(test, deploy, random=random),
     )
     return Limits(low=min(band.low, difference - h), high=max(band.high, difference + h))
+
+
+def find_bias_difference(test: Linear, deploy: Linear, *, level: float) -> Limits | None:
+    """Return the interval of the difference of two mean errors over tasks; None when a variance cannot be estimated.
+
+    Where tasks differ neither on the test nor on the deployment side, they are counted as pairs: 0 of 60 tasks gives ±0.06 at 95 %.
+    """
+    limits = [find_limits(side, random=False, level=level) for side in (test, deploy)]
+    if limits[0] is None or limits[1] is None:
+        return None
+    difference = test.value - deploy.value
+    if abs(difference) > 1 or not (_is_flat(test) and _is_flat(deploy)):
+        return find_difference(test, deploy, (limits[0], limits[1]), random=False, level=level)
+    exact = _count_tasks(min((test, deploy), key=lambda side: side.effective_tasks), abs(difference), level=level)
+    if abs(difference) <= _EQUAL:
+        return Limits(low=-exact.high, high=exact.high)
+    return exact if difference > 0 else Limits(low=-exact.high, high=-exact.low)
+
+
+def _is_flat(found: Linear) -> bool:
+    """Whether tasks do not differ, and that not for want of errors."""
+    return found.widened is None and total_variance(found.parts(random=False) or ()) <= ZERO_VARIANCE
 
 
 def _around(found: Linear, limits: Limits) -> Limits:

@@ -161,7 +161,8 @@ def test_a_mark_that_differs_between_the_sides_fails() -> None:
         table, score=np.where(first & test, np.nan, table.score), excluded=label(["cut" if one else None for one in first & test])
     )
     uneven = only_check(gone, marks={"truncated": (first & test).astype(float)})
-    even = only_check(table, marks={"truncated": first.astype(float)})
+    # That none of 60 tasks differs shows a difference below 0.06.
+    even = only_check(table, replace(FIXED, margin=0.1), marks={"truncated": first.astype(float)})
 
     assert (uneven.passed, uneven.n_test, uneven.n_deploy) == (False, 300, 300)
     assert uneven.difference.value == pytest.approx(0.2)

@@ -53,6 +53,16 @@ def test_one_side_is_no_differential() -> None:
     assert "Proposition 1" in str(error)
 
 
+def test_a_table_of_ablations_alone_is_no_differential() -> None:
+    """Nothing is left of it once those rows are set aside."""
+    rows: list[Row] = [("t1", arm, "c1", "0", 1.0) for arm in ("test", "deploy")]
+
+    error = refuse(build_table(rows, cues=["register", "register"]))
+
+    assert error.code == "one-sided"
+    assert "a cue was taken out of every one" in str(error)
+
+
 def test_an_unknown_arm_is_told_with_the_one_that_was_meant() -> None:
     """Both missing arms at once, with a guess where there is one."""
     table = build_table([("t1", "testing", "c1", "0", 1.0), ("t1", "B", "c1", "0", 0.0)])

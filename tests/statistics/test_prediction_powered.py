@@ -6,11 +6,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import stats
 
 from audit.statistics.prediction_powered import (
     Judged,
     correct,
     find_bias,
+    find_bias_difference,
     find_difference,
     find_limits,
     find_mean_limits,
@@ -183,6 +185,39 @@ def test_labels_of_one_task_or_one_context_have_no_interval() -> None:
     assert find_limits(one_task, random=False, level=LEVEL) is None
     assert find_limits(one_context, random=True, level=LEVEL) is None
     assert find_limits(one_context, random=False, level=LEVEL) is not None
+
+
+def test_errors_that_are_all_the_same_are_no_certainty() -> None:
+    """The person says one half less in every one of 30 tasks: tasks are counted, the limits are those of 15 in 30."""
+    side = build(np.full((30, 2), 0.75), np.full((30, 2), 0.25))
+
+    limits = find_limits(find_bias(side, level=LEVEL), random=False, level=LEVEL)
+
+    assert limits is not None
+    assert (limits.low, limits.high) == pytest.approx((-stats.beta.ppf(0.975, 16, 15), -stats.beta.ppf(0.025, 15, 16)))
+
+
+def test_errors_that_are_the_same_on_both_sides_are_no_certainty() -> None:
+    """Half less in every one of 60 tasks on either side, and none of 60 pairs differs: the exact limit is 0.0596."""
+    side = find_bias(build(np.full((60, 2), 0.75), np.full((60, 2), 0.25)), level=LEVEL)
+
+    limits = find_bias_difference(side, side, level=LEVEL)
+
+    assert limits is not None
+    assert (limits.low, limits.high) == pytest.approx((-(1 - 0.025 ** (1 / 60)), 1 - 0.025 ** (1 / 60)))
+
+
+def test_a_value_beyond_the_range_keeps_a_doubt() -> None:
+    """Labelled responses that the judge took for positive, others that it did not: -0.4 is cut to 0, and 0 of 30 tasks go up to 0.1157."""
+    score = np.column_stack([np.ones(30), np.zeros(30)])
+    label = np.column_stack([np.arange(30) < 3, np.full(30, np.nan)])
+    found = correct(build(score, label), weight=1, level=LEVEL)
+
+    limits = find_mean_limits(found, random=False, level=LEVEL)
+
+    assert found.value == pytest.approx(-0.4)
+    assert limits is not None
+    assert (limits.low, limits.high) == pytest.approx((0, 1 - 0.025 ** (1 / 30)))
 
 
 def test_a_million_labels_of_one_task_count_as_one() -> None:
