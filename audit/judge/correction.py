@@ -168,6 +168,9 @@ def correct_by_accuracy(
             if shared
             else correct_difference(found[0], found[1])
         )
+        if shared and any(one.uncut != one.value for one in found):
+            apart = correct_difference(found[0], found[1])
+            limits = Limits(low=min(limits.low, apart.low), high=max(limits.high, apart.high))
     cut = [name for name, one in zip(SIDES.values(), found, strict=True) if one.uncut != one.value]
     value = found[0].value - found[1].value
     reason = None if limits is not None else "the judged scores have no interval in this design"

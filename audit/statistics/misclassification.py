@@ -91,6 +91,8 @@ def find_effective_size(side: SideMoments, *, random: bool, banerjee: bool, leve
 def correct_share(*, share: float, size: float, accuracy: Accuracy, level: float) -> Prevalence:
     """Return (share + Sp − 1)/(Se + Sp − 1), cut to [0, 1], with the interval of Lang & Reiczigel.
 
+    Where the value is 0 or 1, the interval holds the exact limits of none, or all, of *size* too: never of zero width.
+
     Args:
         share: of responses called positive, in [0, 1].
         size: how many independent responses they are worth, above 0.
@@ -113,6 +115,10 @@ def correct_share(*, share: float, size: float, accuracy: Accuracy, level: float
     sampling = shrunk * (1 - shrunk) / (size + z * z)
     h = z * math.sqrt(sampling + centre**2 * sensitivity.variance + (1 - centre) ** 2 * specificity.variance) / spread
     low, high = (min(1.0, max(0.0, centre + shift + sign * h)) for sign in (-1, 1))
+    if value in (0.0, 1.0):
+        # Where calls and accuracy contradict each other the interval lies beyond the range, and cutting would leave no doubt.
+        exact = clopper_pearson(successes=size * value, trials=size, level=level)
+        low, high = min(low, exact.low), max(high, exact.high)
     # Shrinking moves the centre; the interval still holds the value that it is printed beside.
     return Prevalence(value=value, limits=Limits(low=min(low, value), high=max(high, value)), uncut=uncut)
 

@@ -143,7 +143,8 @@ def correct(side: Judged, *, weight: float, level: float) -> Linear:
 def find_bias(side: Judged, *, level: float) -> Linear:
     """Return the mean of person − judge over the labelled responses; there must be a label."""
     share, error = side.share(), side.errors()
-    mean = float((share * error).sum())
+    # Rounding may put a mean beyond the range.
+    mean = min(1.0, max(-1.0, float((share * error).sum())))
     return _linearise(side, mean, share * (error - mean), _widen(side, np.zeros_like(error), level=level))
 
 

@@ -65,15 +65,33 @@ def test_the_estimate_is_that_of_epi_prev() -> None:
     specificity=st.integers(60, 100),
 )
 def test_the_interval_is_that_of_lang_and_reiczigel(positive: int, sensitivity: int, specificity: int) -> None:
-    """To the last digits, except that it is stretched to the value where the value lies outside."""
+    """To the last digits, except that it is stretched to the value where that lies outside, and to exact limits at 0 and 1."""
     accuracy = know((sensitivity, 50), (specificity, 100))
     if not accuracy.informative:
         return
     found = correct_share(share=positive / 200, size=200, accuracy=accuracy, level=LEVEL)
     low, high = transcribe(positive / 200, 200, accuracy)
+    if found.value in (0, 1):
+        exact = clopper_pearson(successes=200 * found.value, trials=200, level=LEVEL)
+        low, high = min(low, exact.low), max(high, exact.high)
 
     assert found.limits.low == pytest.approx(min(1.0, low, found.value), abs=1e-9)
     assert found.limits.high == pytest.approx(max(0.0, high, found.value), abs=1e-9)
+
+
+def test_more_positives_than_the_judge_can_find_leave_a_doubt() -> None:
+    """All 30 called positive by a judge that misses half: 2 is cut to 1, and the interval of 30 of 30 is kept, not [1, 1]."""
+    found = correct_share(share=1.0, size=30, accuracy=know((30, 60), (60, 60)), level=LEVEL)
+
+    assert (found.value, found.uncut) == (1, 2)
+    assert (found.limits.low, found.limits.high) == pytest.approx((0.025 ** (1 / 30), 1))
+
+
+def test_no_positive_and_one_known_negative_leave_a_doubt() -> None:
+    """The specificity of 1 of 1 shrinks to 2/3, which puts the whole interval, here at 50 %, below 0."""
+    found = correct_share(share=0.0, size=20, accuracy=know((9, 10), (1, 1)), level=0.5)
+
+    assert (found.limits.low, found.limits.high) == pytest.approx((0, 1 - 0.25 ** (1 / 20)))
 
 
 @pytest.mark.parametrize("rate", [0.0, 0.02, 0.3])
