@@ -135,6 +135,10 @@ def _check_raters(raters: Sequence[str]) -> Iterator[Fault]:
             found = f"{rater!r} cannot be the name of a folder"
             advice = "use letters, digits, dots, hyphens and underscores, at most 64, a letter or digit first"
             yield Fault(code="bad-rater", where="--raters", found=found, advice=advice)
+        elif rater.casefold() == "key.json":
+            yield Fault(
+                code="bad-rater", where="--raters", found=f"{rater!r} is what the key's file is called", advice="name them otherwise"
+            )
     folded = [rater.casefold() for rater in raters]
     for rater in sorted({rater for rater in raters if folded.count(rater.casefold()) > 1}, key=str.casefold):
         yield Fault(code="bad-rater", where="--raters", found=f"{rater!r} is named twice, or differs from another only in case")

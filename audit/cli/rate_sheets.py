@@ -7,8 +7,10 @@ import io
 import json
 import os
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
+from audit.cli.spreadsheet import write_cell
 from registry.cli.output import show
 from registry.codec.canonical import canonical_bytes
 from registry.codec.documents import from_document, to_document
@@ -17,10 +19,8 @@ from registry.errors import ConflictError, Fault
 from registry.records.rating import VOCABULARY, RatingKey, RatingSheet
 
 LARGEST_KEY_BYTES = 200_000_000
+_KEY = "key.json"
 _SHELL = Path(__file__).with_name("rating_sheet.html")
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
-"""A spreadsheet would compute a field that begins so."""
-
 _INSTRUCTIONS = """\
 Rating sheet of {rater} ({key})
 
@@ -46,27 +46,38 @@ def write_sheets(folder: Path, key: RatingKey, sheets: tuple[RatingSheet, ...]) 
 
     Raises:
         ConflictError: *folder* holds something already. Nothing was written.
+        OSError: the file system refuses; what was written is removed.
     """
     if folder.is_dir() and any(folder.iterdir()):
         found = "holds files already; sheets of two draws in one folder would be mixed up"
         raise ConflictError(Fault(code="folder-not-empty", where=str(folder), found=found, advice="name another folder with -o"))
     folder.mkdir(parents=True, exist_ok=True)
-    written = [folder / "key.json"]
-    with os.fdopen(os.open(written[0], os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
-        file.write(canonical_bytes(to_document(key)))
-    for sheet in sheets:
-        mine = folder / sheet.rater
-        mine.mkdir()
-        cues = "\n".join(f"  {cue}: {meaning}" for cue, meaning in VOCABULARY.items())
-        texts = {
-            "sheet.html": render_html(sheet),
-            "sheet.csv": render_csv(sheet),
-            "instructions.txt": _INSTRUCTIONS.format(rater=sheet.rater, key=sheet.key, cues=cues),
-        }
-        for name, text in texts.items():
-            (mine / name).write_text(text, encoding="utf-8", newline="")
-            written.append(mine / name)
+    written: list[Path] = []
+    try:
+        for name, content in _render_files(key, sheets):
+            path = folder / name
+            path.parent.mkdir(exist_ok=True)
+            with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600 if path.name == _KEY else 0o666), "wb") as file:
+                written.append(path)
+                file.write(content)
+    except BaseException:
+        # Sheets without their key, or a key without all of its sheets, are of no use and bar the folder.
+        for path in reversed(written):
+            path.unlink(missing_ok=True)
+        for rater in {path.parent for path in written} - {folder}:
+            rater.rmdir()
+        raise
     return written
+
+
+def _render_files(key: RatingKey, sheets: tuple[RatingSheet, ...]) -> Iterator[tuple[str, bytes]]:
+    """Give the names, relative to the folder, and the contents of all files, the key first."""
+    yield _KEY, canonical_bytes(to_document(key))
+    cues = "\n".join(f"  {cue}: {meaning}" for cue, meaning in VOCABULARY.items())
+    for sheet in sheets:
+        yield f"{sheet.rater}/sheet.html", render_html(sheet).encode()
+        yield f"{sheet.rater}/sheet.csv", render_csv(sheet).encode()
+        yield f"{sheet.rater}/instructions.txt", _INSTRUCTIONS.format(rater=sheet.rater, key=sheet.key, cues=cues).encode()
 
 
 def read_key(path: Path) -> RatingKey:
@@ -80,8 +91,7 @@ def render_csv(sheet: RatingSheet) -> str:
     writer = csv.writer(stream)
     writer.writerow(("rater", "key", "item", "text", "answer", "cue", "confidence"))
     for one in sheet.items:
-        text = show(one.text)
-        writer.writerow((sheet.rater, sheet.key, one.item, f"'{text}" if text.startswith(_FORMULA) else text, "", "", ""))
+        writer.writerow((sheet.rater, sheet.key, one.item, write_cell(one.text), "", "", ""))
     return f"\ufeff{stream.getvalue()}"
 
 

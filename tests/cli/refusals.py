@@ -1,4 +1,9 @@
-"""What the attacks on the command have in common: what a refusal looks like, and how long the log is."""
+"""What the attacks on the command have in common: what a refusal looks like, how long the log is, and a disk that is full."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
 
 from tests.cli.conftest import Answer, Caveat
 
@@ -14,3 +19,21 @@ def check_refusal(answer: Answer, *codes: str) -> None:
     assert "internal-error" not in answer.err
     assert answer.out == ""
     assert not codes or any(code in answer.err for code in codes), answer.err
+
+
+LIMITED = """
+import resource, sys
+from registry.cli.main import main
+resource.setrlimit(resource.RLIMIT_FSIZE, ({limit}, {limit}))
+import signal
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+sys.argv = ["caveat", *sys.argv[1:]]
+main()
+"""
+
+
+def run_limited(folder: Path, limit: int, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run `caveat` where no file may grow beyond *limit* bytes, as on a full disk."""
+    command = [sys.executable, "-c", LIMITED.format(limit=limit), *arguments]
+    environ = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=60, check=False, env=environ)

@@ -1,16 +1,13 @@
 """Whatever is handed in wrong is refused with where, what and what next; nothing of it is recorded and nothing breaks."""
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pikepdf
 import pytest
 
 from tests.cli.conftest import Answer, Caveat
-from tests.cli.refusals import check_refusal, size_of
+from tests.cli.refusals import check_refusal, run_limited, size_of
 from tests.cli.scenario import AUDIT, CARD, CLAIMS, register, write_audit
 
 
@@ -272,24 +269,6 @@ def test_a_registry_that_was_asked_for_is_not_silently_left_out(caveat: Caveat, 
     """Verifying without comparing would look like a yes."""
     check_refusal(caveat("verify", supplement, "--registry", "sqlite:///nothing.db"), "registry-not-found")
     check_refusal(caveat("verify", supplement, "--registry", "sqlite:///card.md"), "registry-unavailable")
-
-
-LIMITED = """
-import resource, sys
-from registry.cli.main import main
-resource.setrlimit(resource.RLIMIT_FSIZE, ({limit}, {limit}))
-import signal
-signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-sys.argv = ["caveat", *sys.argv[1:]]
-main()
-"""
-
-
-def run_limited(folder: Path, limit: int, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """Run `caveat` where no file may grow beyond *limit* bytes, as on a full disk."""
-    command = [sys.executable, "-c", LIMITED.format(limit=limit), *arguments]
-    environ = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=60, check=False, env=environ)
 
 
 def test_a_full_disk_loses_nothing(caveat: Caveat, tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ import random
 from pathlib import Path
 
 from tests.cli.conftest import Caveat
+from tests.cli.refusals import run_limited
 from tests.cli.scenario import register, write_audit
 
 RATERS = ("ana", "ben", "cleo", "dora", "eve", "gpt")
@@ -95,11 +96,25 @@ def test_nothing_is_written_where_something_is_wrong(caveat: Caveat, tmp_path: P
         caveat("audit", "rate", "sheet", samples, "--raters", "ana,../ben", "-o", "out"),
         caveat("audit", "rate", "sheet", samples, "--raters", "ana", "-o", "out", "--test", "exam"),
         caveat("audit", "rate", "sheet", samples, "--raters", "ana", "-o", tmp_path),
+        caveat("audit", "rate", "sheet", samples, "--raters", "ana,Key.json", "-o", "out"),
     ]
 
-    assert [answer.code for answer in answers] == [2, 2, 2]
-    assert [answer.err.partition(":")[0] for answer in answers] == ["bad-rater", "unknown-arm", "folder-not-empty"]
+    assert [answer.code for answer in answers] == [2, 2, 2, 2]
+    assert [answer.err.partition(":")[0] for answer in answers] == ["bad-rater", "unknown-arm", "folder-not-empty", "bad-rater"]
     assert not (tmp_path / "out").exists()
+
+
+def test_sheets_that_cannot_all_be_written_are_taken_back(caveat: Caveat, tmp_path: Path) -> None:
+    """A key without all of its sheets would bar the folder from the next draw."""
+    samples = write_samples(tmp_path)
+    command = ("audit", "rate", "sheet", samples, "--raters", "ana,ben", "-o", "out")
+
+    refused = run_limited(tmp_path, 3_000, *map(str, command))
+
+    assert (refused.returncode, refused.stdout) == (3, "")
+    assert "file-not-accessible" in refused.stderr
+    assert list((tmp_path / "out").iterdir()) == []
+    assert caveat(*command).code == 0
 
 
 def test_answers_against_another_key_are_refused(caveat: Caveat, tmp_path: Path) -> None:

@@ -1,0 +1,12 @@
+"""Texts of others in a CSV file, which a spreadsheet would compute and a terminal obey."""
+
+from registry.cli.output import show
+
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+"""A spreadsheet would compute a field that begins so."""
+
+
+def write_cell(text: str) -> str:
+    """Return *text* with what hides made visible, and an apostrophe before one that would be computed."""
+    shown = show(text)
+    return f"'{shown}" if text.startswith(_FORMULA) else shown
