@@ -1,10 +1,17 @@
 """What is fixed before the scores are seen."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
 from registry.records.claim import Direction, Relation
 from registry.records.record import Record
+
+MOST_REPLICATES = 1_000_000
+"""Percentiles of more say nothing more, and a locked plan must be one that a computer can carry out."""
+
+LARGEST_INTEGER = 2**53 - 1
+"""What a record's canonical JSON can hold (RFC 8785)."""
 
 
 class ContextDesign(StrEnum):
@@ -51,18 +58,25 @@ class Plan(Record):
     """Whether the replayed tasks are a random subset of those with scores of the test side: then the regression estimate is given too."""
 
     def __post_init__(self) -> None:
+        wrong = list(self._find_wrong())
+        if wrong:
+            raise ValueError("; ".join(wrong))
+
+    def _find_wrong(self) -> Iterator[str]:
         if not 0.5 <= self.level < 1:
-            raise ValueError(f"level must lie in [0.5, 1), got {self.level}")
+            yield f"level must lie in [0.5, 1), got {self.level}"
         if self.margin is not None and not self.margin > 0:
-            raise ValueError(f"margin must be above 0, got {self.margin}")
+            yield f"margin must be above 0, got {self.margin}"
         if self.epsilon is not None and not self.epsilon >= 0:
-            raise ValueError(f"epsilon must not be negative, got {self.epsilon}")
-        if self.replicates < 0:
-            raise ValueError(f"replicates must not be negative, got {self.replicates}")
-        if self.tasks is not None and self.tasks < 1:
-            raise ValueError(f"tasks must be at least 1, got {self.tasks}")
+            yield f"epsilon must not be negative, got {self.epsilon}"
+        if not 0 <= self.replicates <= MOST_REPLICATES:
+            yield f"replicates must lie in [0, {MOST_REPLICATES}], got {self.replicates}"
+        if not -LARGEST_INTEGER <= self.seed <= LARGEST_INTEGER:
+            yield f"seed must lie in [-(2**53 - 1), 2**53 - 1], got {self.seed}"
+        if self.tasks is not None and not 1 <= self.tasks <= LARGEST_INTEGER:
+            yield f"tasks must lie in [1, 2**53 - 1], got {self.tasks}"
         if self.interval is IntervalMethod.ANYTIME and self.contexts is not ContextDesign.NESTED:
-            raise ValueError("anytime intervals need nested contexts: each task with contexts of its own")
+            yield "anytime intervals need nested contexts: each task with contexts of its own"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
