@@ -29,6 +29,13 @@ class LazyGroup(click.Group):
         super().__init__(*args, **kwargs)
         self._entry_points = entry_points
 
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command; a reader that stopped listening is left to `main`: click would exit with 1, which here says no."""
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError as error:
+            raise BrokenPipeError from error  # without its number, by which click knows it
+
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names of all commands, sorted."""
         return sorted({*super().list_commands(ctx), *find_commands(self._entry_points)})
@@ -97,6 +104,10 @@ def main() -> None:
         place = os.fsdecode(error.filename) if isinstance(error.filename, (str, bytes)) else "file system"
         found = f"it cannot be read or written: {error.strerror or error}"
         fault = Fault(code="file-not-accessible", where=place, found=found, advice="check path, permissions and free space")
+        _end(app, error, (fault,), 3)
+    except MemoryError as error:
+        found = f"this needs more memory than there is: {error}" if str(error) else "this needs more memory than there is"
+        fault = Fault(code="out-of-memory", where="memory", found=found, advice="give fewer rows, or fewer --replicates")
         _end(app, error, (fault,), 3)
     except Exception as error:  # noqa: BLE001  (the last resort: no traceback ever reaches a user unasked)
         fault = Fault(
