@@ -1,12 +1,14 @@
 """Recording what a module found, for the commands that take `--audit`."""
 
+from collections.abc import Sequence
+
 from registry.cli.app import App
 from registry.records.finding import FindingBody
 from registry.records.identifier import Identifier
 
 
-def record_finding(app: App, audit: Identifier | None, body: FindingBody, *, source: str) -> None:
-    """Record *body* as a finding of *audit*, and say so on stderr; without an audit, nothing is recorded.
+def record_findings(app: App, audit: Identifier | None, bodies: Sequence[FindingBody], *, source: str) -> None:
+    """Record *bodies* as findings of *audit*, all or none, and say so on stderr; without an audit, nothing is recorded.
 
     Raises:
         CaveatError: the audit is not registered, or has its outcome already.
@@ -16,7 +18,12 @@ def record_finding(app: App, audit: Identifier | None, body: FindingBody, *, sou
     from audit.docket import add_finding
 
     with app.ledger.write(actor=app.config.authority) as writer:
-        _, is_new = add_finding(writer, audit.bare, body, source=source)
-    app.say(
-        f"{'recorded' if is_new else 'recorded already'} as a finding of {audit.bare}; its outcome, once imported, takes it into account"
-    )
+        added = [add_finding(writer, audit.bare, body, source=source)[1] for body in bodies]
+    for is_new in added:
+        done = "recorded" if is_new else "recorded already"
+        app.say(f"{done} as a finding of {audit.bare}; its outcome, once imported, takes it into account")
+
+
+def record_finding(app: App, audit: Identifier | None, body: FindingBody, *, source: str) -> None:
+    """Record *body* alone as `record_findings` does."""
+    record_findings(app, audit, (body,), source=source)
