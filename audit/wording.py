@@ -32,12 +32,17 @@ class Unit:
         return self.low == 0 and self.high == 1
 
     @property
+    def points(self) -> str:
+        """What differences of scores are counted in."""
+        return "percentage points" if self.is_share else "points"
+
+    @property
     def _decimals(self) -> int:
         return 1 if self.is_share else max(0, 3 - math.ceil(math.log10(self.high - self.low)))
 
     def score(self, value: float, *cuts: float) -> str:
         """Return a score such as `25.0 %`, never rounded across one of *cuts*."""
-        return self._number(value, cuts) + (" %" if self.is_share else "")
+        return self.number(value, *cuts) + (" %" if self.is_share else "")
 
     def at_least(self, value: float) -> str:
         """Return a score of which it is said that something is at least it: rounded down, so that the sentence stays true."""
@@ -57,7 +62,7 @@ class Unit:
 
     def difference(self, value: float, *cuts: float) -> str:
         """Return a difference of scores such as `−20.0 points`, never rounded across one of *cuts*."""
-        return self._number(value, cuts) + (" percentage points" if self.is_share else " points")
+        return f"{self.number(value, *cuts)} {self.points}"
 
     def scores(self, low: float, high: float, *cuts: float) -> str:
         """Return an interval of scores, `12.4 % to 40.1 %`."""
@@ -65,7 +70,7 @@ class Unit:
 
     def differences(self, low: float, high: float, *cuts: float) -> str:
         """Return an interval of differences, `−35.7 to −1.0 percentage points`."""
-        return f"{self._number(low, cuts)} to {self.difference(high, *cuts)}"
+        return f"{self.numbers(low, high, *cuts)} {self.points}"
 
     def given(self, value: float) -> str:
         """Return a number somebody chose (θ, δ) with all its digits, `10 %`."""
@@ -73,7 +78,11 @@ class Unit:
 
     def given_difference(self, value: float) -> str:
         """Return a difference somebody chose with all its digits, `5 percentage points`."""
-        return _plain(self._scaled(value)) + (" percentage points" if self.is_share else " points")
+        return f"{_plain(self._scaled(value))} {self.points}"
+
+    def numbers(self, low: float, high: float, *cuts: float) -> str:
+        """Return an interval without its unit, `−35.7 to −1.0`."""
+        return f"{self.number(low, *cuts)} to {self.number(high, *cuts)}"
 
     def _rounded(self, value: float, rounding: str, decimals: int) -> Decimal:
         # Noise of the arithmetic must not push a round number one digit further.
@@ -86,7 +95,8 @@ class Unit:
     def _scaled(self, value: float) -> Decimal:
         return Decimal(repr(value)) * (100 if self.is_share else 1)
 
-    def _number(self, value: float, cuts: tuple[float, ...]) -> str:
+    def number(self, value: float, *cuts: float) -> str:
+        """Return a score or a difference without its unit, for a table whose head names it; never rounded across one of *cuts*."""
         exact = self._scaled(value)
         slack = SLACK * max(1.0, self.high - self.low)
         apart = [(self._scaled(cut), value > cut) for cut in cuts if abs(value - cut) > slack]

@@ -1,25 +1,17 @@
-"""How a cue ablation looks in a terminal and as JSON."""
-
-from typing import Any
+"""How a cue ablation looks in a terminal."""
 
 from rich.console import Console
 
 from audit.wording import Unit, share
 from registry.cli.output import build_table, show
-from registry.codec.documents import to_document
 from registry.records.ablation import Ablation, CueChange
 from registry.records.estimate import Range
 from registry.records.measure import Measure
+from registry.report.numbers import format_p
 
 _NUMBERS = ("tasks", "before", "after", "ΔED", "p (Holm)")
 _WIDTH = 41
 """Columns of the forest, odd, so that 0 can stand in the middle."""
-
-
-def summarise_ablation(found: Ablation) -> dict[str, Any]:
-    """Return the ablation as the document `caveat/ablation/1`, its schema first."""
-    document = to_document(found)
-    return {"schema": document.pop("schema"), **document}
 
 
 def print_ablation(console: Console, found: Ablation) -> None:
@@ -77,10 +69,9 @@ def _range(measure: Measure) -> Range | None:
 
 
 def _describe_change(change: CueChange, unit: Unit) -> tuple[str, ...]:
-    value = unit.difference(change.change.value or 0.0, 0.0).partition(" ")[0]
-    p = "–" if change.p_holm is None else _write_p(change.p_holm)
+    value = unit.number(change.change.value or 0.0, 0.0)
     before, after = unit.score(change.phi_before), unit.score(change.phi_after)
-    return change.cue, change.arm, str(change.tasks), before, after, value, p, _say_finding(change)
+    return change.cue, change.arm, str(change.tasks), before, after, value, format_p(change.p_holm), _say_finding(change)
 
 
 def _say_finding(change: CueChange) -> str:
@@ -94,8 +85,8 @@ def _say_finding(change: CueChange) -> str:
 
 
 def _explain_interval(found: Ablation) -> str:
-    word = "percentage points" if Unit(low=found.range[0], high=found.range[1]).is_share else "points"
-    return f"ΔED = ED before − ED after, in {word}; intervals below are those of Holm's rule, a placebo's its own"
+    points = Unit(low=found.range[0], high=found.range[1]).points
+    return f"ΔED = ED before − ED after, in {points}; intervals below are those of Holm's rule, a placebo's its own"
 
 
 def _print_details(console: Console, change: CueChange, unit: Unit, *, several: bool) -> None:
@@ -121,7 +112,3 @@ def _describe(measure: Measure, unit: Unit) -> str:
 
 def _write(band: Range, unit: Unit) -> str:
     return unit.differences(band.low, band.high, 0.0)
-
-
-def _write_p(p: float) -> str:
-    return "< 0.001" if p < 0.001 else f"{p:.3f}"

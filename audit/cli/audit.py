@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import click
 
+from audit.cli.options import FILE, arm_options
 from registry.cli.app import App, as_of_option, pass_app
 from registry.cli.main import LazyGroup
 from registry.cli.parameters import AUDIT, CLAIM
@@ -17,8 +18,6 @@ if TYPE_CHECKING:
     from registry.records.dossier import AuditFile
     from registry.records.draft import AuditDraft
     from registry.store.writer import Writer
-
-_FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
 
 @click.group(cls=LazyGroup, entry_points="caveat.commands.audit")
@@ -49,7 +48,7 @@ def new(app: App, *, claim_id: Identifier) -> None:
 
 
 @audit.command()
-@click.argument("file", type=_FILE)
+@click.argument("file", type=FILE)
 @pass_app
 def lock(app: App, *, file: Path) -> None:
     """Fix the plan in FILE before any run: θ, direction, margin, level, specifications. Nothing in it changes afterwards."""
@@ -73,7 +72,7 @@ def lock(app: App, *, file: Path) -> None:
 
 
 @audit.command("open")
-@click.argument("file", type=_FILE)
+@click.argument("file", type=FILE)
 @pass_app
 def open_(app: App, /, *, file: Path) -> None:
     """Open the audit in FILE without a lock, so that findings can be recorded in it before its outcome.
@@ -98,11 +97,10 @@ def open_(app: App, /, *, file: Path) -> None:
 
 @audit.command("import")
 @click.argument("target", metavar="AUDIT|FILE")
-@click.argument("tables", type=_FILE, nargs=-1)
+@click.argument("tables", type=FILE, nargs=-1)
 @click.option("--run-date", "started", metavar="DATE", help="When the first response was made, ISO 8601; a replay needs it.")
-@click.option("--test", "test_arm", default="test", show_default=True, help="The arm of the table that is P_test.")
-@click.option("--deploy", "deploy_arm", default="deploy", show_default=True, help="The arm of the table that is P_deploy.")
-@click.option("--provenance", type=_FILE, help="YAML file: endpoint, model_returned, accessed, sampling … (caveat schema provenance).")
+@arm_options
+@click.option("--provenance", type=FILE, help="YAML file: endpoint, model_returned, accessed, sampling … (caveat schema provenance).")
 @pass_app
 def import_(app: App, /, *, target: str, tables: tuple[Path, ...], **options: Any) -> None:
     """Import scores or reported evidence, and record the outcome.
@@ -153,9 +151,9 @@ def show(app: App, *, audit_id: Identifier) -> None:
 
 
 @audit.command()
-@click.argument("tasks", type=_FILE)
-@click.option("--audit", "audit_id", type=AUDIT, help="Take the seed of this audit's plan.")
-@click.option("--seed", type=int, help="The plan's seed, where no audit is named; default: 0.")
+@click.argument("tasks", type=FILE)
+@click.option("--audit", "audit_id", metavar="AUD-…", type=AUDIT, help="Take the seed of this audit's plan.")
+@click.option("--seed", metavar="N", type=int, help="The plan's seed, where no audit is named; default: 0.")
 @pass_app
 def order(app: App, *, tasks: Path, audit_id: Identifier | None, seed: int | None) -> None:
     """Print the ids in TASKS in the order of the plan, for a replay that may stop early.
@@ -222,8 +220,8 @@ def _read_scores(
         source=", ".join(path.name for path in tables),
         started_at=_parse_date(options["started"], file),
         provenance=provenance,
-        test_arm=options["test_arm"],
-        deploy_arm=options["deploy_arm"],
+        test_arm=options["test"],
+        deploy_arm=options["deploy"],
     )
 
 

@@ -4,7 +4,7 @@ from typing import Any
 
 from rich.console import Console
 
-from audit.cli.estimate_text import print_estimate, summarise_estimate
+from audit.cli.estimate_text import print_estimate
 from audit.run import Outcome
 from audit.wording import Unit
 from registry.cli.output import build_table, show
@@ -24,7 +24,7 @@ def summarise_outcome(outcome: Outcome) -> dict[str, Any]:
         "inversion_margin": document["inversion_margin"],
         "original_claim": outcome.restricted.original,
         "restricted_claim": outcome.restricted.restricted,
-        "estimate": None if outcome.estimate is None else summarise_estimate(outcome.estimate),
+        "estimate": None if outcome.estimate is None else to_document(outcome.estimate),
         "checklist": document["checklist"],
     }
 

@@ -6,13 +6,15 @@ import click
 
 from registry.cli.app import App, pass_app
 
+_FOLDER = click.Path(file_okay=False, path_type=Path)
+
 
 @click.command()
 @click.argument("folder", metavar="DIR", type=click.Path(exists=True, file_okay=False, path_type=Path))
-@click.option("-o", "--output", type=click.Path(file_okay=False, path_type=Path), help="Write results.json, two tables and a page here.")
-@click.option("--skill", "names", metavar="NAME", multiple=True, help="Only this skill; may be given several times.")
-@click.option("--level", type=float, default=0.95, show_default=True, help="Nominal coverage of the intervals.")
-@click.option("--margin", type=float, default=0.2, show_default=True, help="Materiality margin δ in points of the composite (1 to 5).")
+@click.option("-o", "--output", metavar="DIR", type=_FOLDER, help="Write results.json, two tables and a page here.")
+@click.option("--skill", "names", metavar="NAME", multiple=True, help="Only this skill. May be repeated.")
+@click.option("--level", metavar="SHARE", type=float, default=0.95, help="Nominal coverage of the intervals; default: 0.95.")
+@click.option("--margin", metavar="NUMBER", type=float, default=0.2, help="Materiality margin δ in points, of 1 to 5; default: 0.2.")
 @pass_app
 def contamination(app: App, /, *, folder: Path, output: Path | None, names: tuple[str, ...], level: float, margin: float) -> None:
     """Read a skill-contamination run again: contrasts with intervals by task, beside what was published.
@@ -22,11 +24,12 @@ def contamination(app: App, /, *, folder: Path, output: Path | None, names: tupl
     they were made, and each is set beside what the data can say: by task, after Holm, with intervals.
     """
     from audit.cli.contamination_files import write_results
-    from audit.cli.contamination_text import print_study, summarise_study
+    from audit.cli.contamination_text import print_study
     from audit.contamination.study import build_study
     from audit.contamination.tables import build_settings
     from audit.sources.contamination import read_recording
     from registry.cli.progress import track
+    from registry.codec.documents import to_document
 
     settings = build_settings(level=level, margin=margin)
     with track(app, "reading", total=1) as progress:
@@ -36,4 +39,4 @@ def contamination(app: App, /, *, folder: Path, output: Path | None, names: tupl
     if output is not None:
         for path in write_results(study, recording, output):
             app.say(f"written: {path}")
-    app.report(summarise_study(study), lambda console: print_study(console, study))
+    app.report(to_document(study), lambda console: print_study(console, study))

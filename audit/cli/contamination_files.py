@@ -1,14 +1,15 @@
 """The files of a skill-contamination study: results.json, contrasts.csv, scores.csv and contamination.html."""
 
 import csv
-import json
 from collections.abc import Iterable, Sequence
 from io import StringIO
 from pathlib import Path
 
 from audit.cli.contamination_page import build_page
-from audit.cli.contamination_text import summarise_study
+from audit.cli.spreadsheet import write_cell
 from audit.sources.contamination import Recording
+from registry.cli.output import render_json
+from registry.codec.documents import to_document
 from registry.records.contamination import DIMENSIONS, ContaminationStudy, Effect
 
 _SCORES = ("task_id", "arm", "context_id", "sample", "score", "excluded_reason", "skill", "task_type", "response_chars", *DIMENSIONS)
@@ -45,7 +46,7 @@ _CONTRASTS = (
 def write_results(study: ContaminationStudy, recording: Recording, folder: Path) -> list[Path]:
     """Write the four files into *folder*, made if need be, and return their paths; nothing is written before all four are made."""
     texts = {
-        "results.json": json.dumps(summarise_study(study), ensure_ascii=False, indent=2, allow_nan=False) + "\n",
+        "results.json": render_json(to_document(study)) + "\n",
         "contrasts.csv": _write_csv(_CONTRASTS, _list_contrasts(study)),
         "scores.csv": _write_csv(_SCORES, _list_scores(study, recording)),
         "contamination.html": build_page(study),
@@ -60,7 +61,7 @@ def _write_csv(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     buffer = StringIO()
     writer = csv.writer(buffer, lineterminator="\n")
     writer.writerow(columns)
-    writer.writerows(["" if cell is None else cell for cell in row] for row in rows)
+    writer.writerows([write_cell(cell) if isinstance(cell, str) else cell for cell in row] for row in rows)
     return buffer.getvalue()
 
 

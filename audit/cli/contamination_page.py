@@ -15,11 +15,10 @@ from audit.cli.contamination_tables import (
     write_skills,
     write_states,
 )
-from audit.cli.contamination_text import write_p
 from audit.contamination.changes import plain
 from audit.wording import share
 from registry.records.contamination import Aggregate, ContaminationStudy, Effect, SkillContrasts
-from registry.report.numbers import format_count, format_number
+from registry.report.numbers import format_count, format_number, format_p
 from registry.resources import find_resource
 
 _UNIT = "points of the composite score"
@@ -142,11 +141,11 @@ def _draw_forest(study: ContaminationStudy) -> Element | None:
 
 
 def _note(skill: SkillContrasts, effect: Effect) -> str:
-    by_task = f"p by task {write_p(effect.paired_t.p)}"
+    by_task = f"p by task {format_p(effect.paired_t.p)}"
     if skill.left_out is not None:
         return f"left out ({skill.left_out.replace('_', ' ')}); {by_task}"
     printed = effect.published.t_p if effect.published else None
-    then = "" if printed is None else f"p then {write_p(printed)}; "
+    then = "" if printed is None else f"p then {format_p(printed)}; "
     return f"{effect.units} tasks; {then}{by_task}"
 
 

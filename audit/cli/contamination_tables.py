@@ -4,11 +4,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from xml.etree.ElementTree import Element
 
 from audit.cli.contamination_figures import element
-from audit.cli.contamination_text import write_count, write_interval, write_p, write_points, write_published
+from audit.cli.contamination_text import write_count, write_interval, write_points
 from audit.contamination.changes import plain
 from registry.records.contamination import Aggregate, ContaminationStudy, Effect, SkillContrasts
 from registry.records.measure import Measure
-from registry.report.numbers import format_count, format_number, format_range, format_signed
+from registry.report.numbers import format_count, format_number, format_p, format_range, format_signed
 
 Cell = str | Element
 
@@ -53,11 +53,11 @@ def _list_pooled(aggregate: Aggregate) -> Iterator[Sequence[Cell]]:
             name,
             one.name,
             str(one.units),
-            write_published(one.published.delta if one.published else None),
+            write_points(one.published.delta if one.published else None),
             write_points(one.measure.value),
             write_interval(one.measure),
-            write_p(one.paired_t.p),
-            write_p(one.wilcoxon.p),
+            format_p(one.paired_t.p),
+            format_p(one.wilcoxon.p),
             write_measure(one.cohens_d),
             _write_seen_whole(one),
         )
@@ -118,12 +118,12 @@ def _list_contrasts(skill: SkillContrasts) -> Iterator[Sequence[Cell]]:
         yield (
             *((name,) if position == 0 else ()),
             one.name,
-            write_published(printed.delta if printed else None),
-            "–" if printed is None else f"{write_p(printed.t_p)} / {write_p(printed.wilcoxon_p)}",
-            write_published(printed.cohens_d if printed else None),
+            write_points(printed.delta if printed else None),
+            "–" if printed is None else f"{format_p(printed.t_p)} / {format_p(printed.wilcoxon_p)}",
+            write_points(printed.cohens_d if printed else None),
             write_measure(one.measure),
-            f"{write_p(one.paired_t.p)} / {write_p(one.wilcoxon.p)}",
-            write_p(one.p_holm),
+            f"{format_p(one.paired_t.p)} / {format_p(one.wilcoxon.p)}",
+            format_p(one.p_holm),
             write_measure(one.cohens_d),
             _write_seen_whole(one),
         )

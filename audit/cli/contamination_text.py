@@ -1,16 +1,14 @@
-"""How a skill-contamination study looks in a terminal and as JSON."""
+"""How a skill-contamination study looks in a terminal."""
 
 from collections.abc import Sequence
-from typing import Any
 
 from rich.console import Console
 
 from audit.wording import Unit, share
 from registry.cli.output import build_table, show
-from registry.codec.documents import to_document
 from registry.records.contamination import Aggregate, ContaminationStudy, Inventory, SkillContrasts
 from registry.records.measure import Measure
-from registry.report.numbers import format_range, format_signed
+from registry.report.numbers import format_p, format_range, format_signed
 
 _COLUMNS = ("", "published", "p then", "ours", "interval", "p by task", "Holm")
 _NUMBERS = (
@@ -27,12 +25,6 @@ _NUMBERS = (
     "cut for the judge",
 )
 _NAMES = {"kept": "Means over the {n} skills that the study kept, by skill", "all": "Means over all {n} skills, by skill"}
-
-
-def summarise_study(study: ContaminationStudy) -> dict[str, Any]:
-    """Return the study as the document `caveat/contamination/1`, its schema first."""
-    document = to_document(study)
-    return {"schema": document.pop("schema"), **document}
 
 
 def print_study(console: Console, study: ContaminationStudy) -> None:
@@ -78,10 +70,10 @@ def _print_aggregate(console: Console, aggregate: Aggregate) -> None:
     rows = [
         (
             one.name,
-            write_published(one.published.delta if one.published else None),
+            write_points(one.published.delta if one.published else None),
             write_points(one.measure.value),
             write_interval(one.measure),
-            write_p(one.paired_t.p),
+            format_p(one.paired_t.p),
             str(one.units),
             f"{write_points(one.seen_whole.value)} {write_interval(one.seen_whole)}" if one.seen_whole_units else "none",
         )
@@ -98,12 +90,12 @@ def _list_cells(skill: SkillContrasts, name: str) -> Sequence[str]:
     printed = effect.published
     return (
         label,
-        write_published(printed.delta if printed else None),
-        write_p(printed.t_p if printed else None),
+        write_points(printed.delta if printed else None),
+        format_p(printed.t_p if printed else None),
         write_points(effect.measure.value),
         write_interval(effect.measure),
-        write_p(effect.paired_t.p),
-        write_p(effect.p_holm),
+        format_p(effect.paired_t.p),
+        format_p(effect.p_holm),
     )
 
 
@@ -133,11 +125,6 @@ def _print_states(console: Console, study: ContaminationStudy) -> None:
     console.print(build_table(("skill", "scored", "texts changed", "scores changed", "of", "B−A", "D−A"), rows, numbers=("of",)))
 
 
-def write_published(value: float | None) -> str:
-    """Return a printed figure, a dash without one."""
-    return "–" if value is None else format_signed(value)
-
-
 def write_points(value: float | None) -> str:
     """Return a difference, never rounded to 0 unless it is 0; a dash without one."""
     return "–" if value is None else format_signed(value)
@@ -146,13 +133,6 @@ def write_points(value: float | None) -> str:
 def write_interval(measure: Measure) -> str:
     """Return the interval, or `none`."""
     return "none" if measure.low is None or measure.high is None else format_range(measure.low, measure.high, signed=True)
-
-
-def write_p(p: float | None) -> str:
-    """Return a p-value, never as 0; a dash without one."""
-    if p is None:
-        return "–"
-    return "< 0.001" if p < 0.001 else f"{p:.3f}"
 
 
 def write_count(count: int | None) -> str:

@@ -1,14 +1,12 @@
-"""How contrasts look in a terminal and as JSON."""
-
-from typing import Any
+"""How contrasts look in a terminal."""
 
 from rich.console import Console
 
 from audit.wording import Unit, share
 from registry.cli.output import build_table, show
-from registry.codec.documents import to_document
 from registry.records.contrast import Contrast, ContrastKind, Contrasts
 from registry.records.measure import Measure
+from registry.report.numbers import format_number, format_p
 
 _MOST_TASKS = 50
 _TESTS = (
@@ -16,12 +14,6 @@ _TESTS = (
     "differences that are not zero, then the normal curve with tie and continuity correction; d_z = mean by standard deviation of tasks"
 )
 _SUMS = (ContrastKind.DIFFERENCE, ContrastKind.DIFFERENCE_IN_DIFFERENCES)
-
-
-def summarise_contrasts(found: Contrasts) -> dict[str, Any]:
-    """Return the contrasts as the document `caveat/contrasts/1`, its schema first."""
-    document = to_document(found)
-    return {"schema": document.pop("schema"), **document}
 
 
 def print_contrasts(console: Console, found: Contrasts) -> None:
@@ -37,7 +29,7 @@ def print_contrasts(console: Console, found: Contrasts) -> None:
     numbers = ("tasks", "value", "p", "p (Holm)")
     console.print(build_table(("contrast", "tasks", "value", "interval", "p", "p (Holm)"), rows, numbers=numbers))
     if any(one.kind in _SUMS for one in found.contrasts):
-        console.print(f"differences in {'percentage points' if unit.is_share else 'points of the score'}", style="dim")
+        console.print(f"differences in {unit.points}", style="dim")
     _print_tests(console, found)
     for one in found.contrasts:
         _print_notes(console, one, unit)
@@ -100,7 +92,7 @@ def _describe(one: Contrast, unit: Unit, margin: float) -> tuple[str, ...]:
     cuts = (0.0, margin, -margin) if one.kind in _SUMS else (one.null,)
     value = "–" if one.measure.value is None else _write(one.measure.value, unit, one.kind, *cuts)
     band = "–" if one.measure.low is None or one.measure.high is None else _write_band(one.measure, unit, one.kind, cuts)
-    return (_name(one), str(one.tasks), value, band, _write_p(one.p), _write_p(one.p_holm))
+    return (_name(one), str(one.tasks), value, band, format_p(one.p), format_p(one.p_holm))
 
 
 def _describe_measure(measure: Measure, unit: Unit, kind: ContrastKind) -> str:
@@ -109,43 +101,24 @@ def _describe_measure(measure: Measure, unit: Unit, kind: ContrastKind) -> str:
 
 
 def _write(value: float, unit: Unit, kind: ContrastKind, *cuts: float) -> str:
-    return _drop_unit(unit.difference(value, *cuts)) if kind in _SUMS else _write_plain(value, *cuts)
+    return unit.number(value, *cuts) if kind in _SUMS else format_number(value, against=cuts)
 
 
 def _write_band(measure: Measure, unit: Unit, kind: ContrastKind, cuts: tuple[float, ...]) -> str:
     low, high = measure.low or 0.0, measure.high or 0.0
-    return _drop_unit(unit.differences(low, high, *cuts)) if kind in _SUMS else f"{_write_plain(low, *cuts)} to {_write_plain(high, *cuts)}"
-
-
-def _drop_unit(text: str) -> str:
-    return text.removesuffix(" percentage points").removesuffix(" points")
-
-
-def _write_plain(value: float, *cuts: float) -> str:
-    """Return a number without a unit, three digits after the point, or more where they would put it on a cut."""
-    for decimals in range(3, 16):
-        text = f"{value:.{decimals}f}"
-        if all((float(text) > cut) == (value > cut) and (float(text) < cut) == (value < cut) for cut in cuts):
-            break
-    return text.replace("-", "−")
-
-
-def _write_p(p: float | None) -> str:
-    if p is None:
-        return "–"
-    return f"{p:.4f}" if p >= 0.0001 else "< 0.0001"
+    return " to ".join(_write(end, unit, kind, *cuts) for end in (low, high))
 
 
 def _describe_tests(one: Contrast) -> tuple[str, ...]:
     t, ranks, d = one.paired_t, one.wilcoxon, one.cohens_d
-    interval = "–" if d is None or d.low is None or d.high is None else f"{_write_plain(d.low)} to {_write_plain(d.high)}"
+    interval = "–" if d is None or d.low is None or d.high is None else f"{format_number(d.low)} to {format_number(d.high)}"
     return (
         _name(one),
-        "–" if t is None or t.statistic is None else _write_plain(t.statistic),
-        _write_p(None if t is None else t.p),
+        "–" if t is None or t.statistic is None else format_number(t.statistic),
+        format_p(None if t is None else t.p),
         "–" if ranks is None or ranks.statistic is None else f"{ranks.statistic:g}",
         "–" if ranks is None else str(ranks.n),
-        _write_p(None if ranks is None else ranks.p),
-        "–" if d is None or d.value is None else _write_plain(d.value),
+        format_p(None if ranks is None else ranks.p),
+        "–" if d is None or d.value is None else format_number(d.value),
         interval,
     )

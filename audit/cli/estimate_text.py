@@ -1,15 +1,13 @@
-"""How an estimate looks in a terminal and as JSON."""
-
-from typing import Any
+"""How an estimate looks in a terminal."""
 
 from rich.console import Console
 
 from audit.cli.bands_text import print_bands
 from audit.wording import Unit, share
 from registry.cli.output import build_table, show
-from registry.codec.documents import to_document
 from registry.records.estimate import Bounded, Differential, Estimate, Regression, SpecEstimate
 from registry.records.plan import IntervalMethod
+from registry.report.numbers import format_number
 
 _NUMBERS = ("value", "interval")
 _MOST_TASKS = 50
@@ -18,12 +16,6 @@ _INTERVALS = {
     IntervalMethod.GUARANTEED: "guaranteed intervals",
     IntervalMethod.ANYTIME: "anytime intervals (the replay may be stopped at any look)",
 }
-
-
-def summarise_estimate(found: Estimate) -> dict[str, Any]:
-    """Return the estimate as the document `caveat/estimate/1`, its schema first."""
-    document = to_document(found)
-    return {"schema": document.pop("schema"), **document}
 
 
 def print_estimate(console: Console, found: Estimate) -> None:
@@ -49,7 +41,7 @@ def _print_spec(console: Console, spec: SpecEstimate, unit: Unit, *, margin: flo
         ("Φ_test", unit.score(spec.phi_test.value), _describe_scores(spec.phi_test, unit)),
         ("Φ_deploy", unit.score(spec.phi_deploy.value), _describe_scores(spec.phi_deploy, unit)),
         ("ED", unit.difference(spec.ed.value, *cuts), _describe_difference(spec.ed, unit, cuts)),
-        ("nED", "not defined" if spec.ned.value is None else f"{spec.ned.value:.3f}".replace("-", "−"), spec.ned.reason or ""),
+        ("nED", "not defined" if spec.ned.value is None else format_number(spec.ned.value), spec.ned.reason or ""),
     ]
     console.print(build_table(("", "value", "interval"), rows, numbers=_NUMBERS))
     equivalent = spec.equivalence.equivalent

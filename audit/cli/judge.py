@@ -5,9 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from audit.cli.table_options import table_options
+from audit.cli.options import FILE, arm_options, audit_option, build_plan, plan_options, table_options
 from registry.cli.app import App, pass_app
-from registry.cli.parameters import AUDIT
 from registry.records.identifier import Identifier
 
 if TYPE_CHECKING:
@@ -16,13 +15,14 @@ if TYPE_CHECKING:
     from audit.statistics.misclassification import Accuracy
     from audit.statistics.scores import Labelled, ScoreTable
 
-_FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+_PLAN = ("contexts", "margin", "level")
 _HITS = "[test=|deploy=]RIGHT/CASES"
 
 
 @click.command()
-@click.argument("tables", metavar="TABLE...", nargs=-1, required=True, type=_FILE)
-@click.option("--labels", "files", metavar="FILE", multiple=True, type=_FILE, help="A person's labels of some of the responses.")
+@click.option(
+    "--labels", "files", metavar="FILE", multiple=True, type=FILE, help="A person's labels of some of the responses. May be repeated."
+)
 @click.option("--label-column", metavar="COLUMN", help="The column of the tables that holds a person's labels.")
 @click.option(
     "--sensitivity", "sensitivities", metavar=_HITS, multiple=True, help="Positives that the judge called positive, measured elsewhere."
@@ -32,42 +32,37 @@ _HITS = "[test=|deploy=]RIGHT/CASES"
 )
 @click.option("--rescored", metavar="COLUMN", help="Second scores of the same responses, the context hidden or swapped.")
 @click.option(
-    "--mark", "marks", metavar="COLUMN", multiple=True, help="A column of 0 and 1, such as truncated, whose rate must not differ."
+    "--mark",
+    "marks",
+    metavar="COLUMN",
+    multiple=True,
+    help="A column of 0 and 1, such as truncated, whose rate must not differ. May be repeated.",
 )
-@click.option("--test", metavar="ARM", default="test", show_default=True, help="The test-like arm.")
-@click.option("--deploy", metavar="ARM", default="deploy", show_default=True, help="The deployment-continuous arm.")
-@click.option("--range", "range_", nargs=2, type=float, default=(0.0, 1.0), show_default=True, help="Lowest and highest possible score.")
-@click.option(
-    "--contexts", type=click.Choice(["random", "fixed", "nested"]), default="random", show_default=True, help="What contexts are."
-)
-@click.option("--margin", type=float, help="Margin of invariance; default: 0.05 × range.")
-@click.option("--level", type=float, default=0.95, show_default=True, help="Nominal coverage of the intervals.")
-@click.option("--audit", "audit", type=AUDIT, metavar="AUD-…", help="Record the reports as findings of this audit.")
+@arm_options
 @table_options
+@plan_options(*_PLAN)
+@audit_option
 @pass_app
 def judge(app: App, /, *, tables: tuple[Path, ...], audit: Identifier | None, **options: Any) -> None:
     """Say how far a judge's scores vary, err, and depend on the context, for each judge in score tables.
 
     Repeats of one judge (column judge_repeat) give its noise. A person's labels of a random subset of both sides give its errors and
     corrected Φ and ED, beside the judged ones; sensitivity and specificity measured elsewhere do so for binary scores. Labels, second
-    scores and marks are checks of invariance: a judge that errs otherwise on one side than on the other makes a difference of its own.
+    scores and marks are checks of invariance against the margin: a judge that errs otherwise on one side than on the other makes a
+    difference of its own.
     """
     from audit.cli.judge_text import print_reports, summarise_reports
-    from audit.cli.record import record_finding
+    from audit.cli.record import record_findings
     from audit.judge.station import examine
     from audit.sources.table import read_columns
-    from registry.codec.documents import from_document
-    from registry.records.plan import Plan
 
-    low, high = options["range_"]
+    low, high = options["range_"] or (0.0, 1.0)
     accuracy = parse_accuracy(options["sensitivities"], options["specificities"])
-    chosen = {name: options[name] for name in ("contexts", "margin", "level") if options[name] is not None}
-    plan = from_document(Plan, {**chosen, "replicates": 0}, where="options")
+    plan = build_plan({**{name: options[name] for name in _PLAN}, "replicates": 0})
     table, columns = read_columns(tables, _select(options), low=low, high=high)
     question = _build_question(table, columns, options, accuracy)
     reports = examine(table, plan, question, range_=(low, high), test=options["test"], deploy=options["deploy"])
-    for one in reports:
-        record_finding(app, audit, one, source=", ".join(path.name for path in (*tables, *options["files"])))
+    record_findings(app, audit, reports, source=", ".join(path.name for path in (*tables, *options["files"])))
     app.report(summarise_reports(reports), lambda console: print_reports(console, reports))
 
 
@@ -76,8 +71,10 @@ def _select(options: dict[str, Any]) -> "Selection":
 
     if options["files"] and options["label_column"]:
         raise click.UsageError("give --labels or --label-column, not both")
-    asked = (options["label_column"], options["rescored"], *options["marks"])
-    return Selection(score=options["score"], where=options["where"], also=tuple(name for name in asked if name))
+    asked = tuple(name for name in (options["label_column"], options["rescored"], *options["marks"]) if name is not None)
+    if options["score"] in (options["label_column"], options["rescored"]):
+        raise click.UsageError(f"{options['score']} is the column of scores; set against itself it would always agree")
+    return Selection(score=options["score"], where=options["where"], also=asked)
 
 
 def _build_question(
@@ -88,12 +85,12 @@ def _build_question(
 
     files, column, again = options["files"], options["label_column"], options["rescored"]
     labels = read_labels(files, table) if files else None
-    if column:
+    if column is not None:
         labels = parse_numbers(columns[column], name=column, low=table.low, high=table.high)
     return Question(
         labels=labels,
         label_source=column or ", ".join(path.name for path in files) or "label",
-        rescored=parse_numbers(columns[again], name=again, low=table.low, high=table.high) if again else None,
+        rescored=parse_numbers(columns[again], name=again, low=table.low, high=table.high) if again is not None else None,
         rescored_column=again or "rescored",
         marks={name: parse_marks(columns[name], name=name) for name in options["marks"]},
         accuracy=accuracy,

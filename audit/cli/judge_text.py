@@ -37,8 +37,7 @@ def _print_report(console: Console, one: JudgeReport) -> None:
     console.print(f"intervals at {share(one.level)}, margin ±{margin}, contexts {one.contexts}")
     lines = [_Line("judged", one.phi_test, one.phi_deploy, one.ed)]
     lines += [_Line(each.method, each.phi_test, each.phi_deploy, each.ed) for each in one.corrected]
-    points = "percentage points" if unit.is_share else "points"
-    console.print(build_table(("", "Φ_test", "Φ_deploy", f"ED, {points}"), [_describe(line, unit, one.margin) for line in lines]))
+    console.print(build_table(("", "Φ_test", "Φ_deploy", f"ED, {unit.points}"), [_describe(line, unit, one.margin) for line in lines]))
     for reason in dict.fromkeys(reason for line in lines for reason in line.list_reasons()):
         console.print(show(reason))
     for each in one.corrected:
@@ -73,19 +72,15 @@ def _write_difference(measure: Measure, unit: Unit, *cuts: float) -> str:
     """A difference and its interval without their unit."""
     if measure.value is None:
         return "–"
-    value = unit.difference(measure.value, *cuts).partition(" ")[0]
-    if measure.low is None or measure.high is None:
-        return value
-    return f"{value} ({' to '.join(unit.difference(end, *cuts).partition(' ')[0] for end in (measure.low, measure.high))})"
+    value = unit.number(measure.value, *cuts)
+    return value if measure.low is None or measure.high is None else f"{value} ({unit.numbers(measure.low, measure.high, *cuts)})"
 
 
 def _write_score(measure: Measure, unit: Unit) -> str:
     if measure.value is None:
         return "–"
     written = unit.score(measure.value)
-    if measure.low is None or measure.high is None:
-        return written
-    return f"{written} ({' to '.join(unit.score(end).removesuffix(' %') for end in (measure.low, measure.high))})"
+    return written if measure.low is None or measure.high is None else f"{written} ({unit.numbers(measure.low, measure.high)})"
 
 
 def _print_repeats(console: Console, repeats: Repeats | None, unit: Unit) -> None:

@@ -5,11 +5,11 @@ from typing import Any
 
 import click
 
+from audit.cli.options import FILE, arm_options, audit_option, build_plan, plan_options
 from registry.cli.app import App, pass_app
-from registry.cli.parameters import AUDIT
 from registry.records.identifier import Identifier
 
-_FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+_SEED = click.IntRange(0, 2**53 - 1)
 _FOLDER = click.Path(file_okay=False, path_type=Path)
 
 
@@ -19,13 +19,12 @@ def rate() -> None:
 
 
 @rate.command()
-@click.argument("samples", metavar="SAMPLES...", nargs=-1, required=True, type=_FILE)
+@click.argument("samples", metavar="SAMPLES...", nargs=-1, required=True, type=FILE)
 @click.option("--raters", metavar="NAME,NAME...", required=True, help="Who rates, persons and models.")
 @click.option("-o", "--output", "folder", metavar="DIR", required=True, type=_FOLDER, help="A new folder for key and sheets.")
-@click.option("--items", type=int, help="Items in all, half of each side; default: as many as the smaller side has, twice.")
-@click.option("--seed", type=click.IntRange(0, 2**53 - 1), help="Seed of draw and shuffles; default: a random one, kept in the key.")
-@click.option("--test", metavar="ARM", default="test", show_default=True, help="The test-like arm.")
-@click.option("--deploy", metavar="ARM", default="deploy", show_default=True, help="The deployment-continuous arm.")
+@click.option("--items", metavar="N", type=int, help="Items in all, half of each side; default: as many as the smaller side has, twice.")
+@click.option("--seed", metavar="N", type=_SEED, help="Seed of draw and shuffles; default: a random one, kept in the key.")
+@arm_options
 @pass_app
 def sheet(app: App, /, *, samples: tuple[Path, ...], raters: str, folder: Path, **options: Any) -> None:
     """Write a blinded, shuffled sheet for each rater, and the key that they must not see.
@@ -50,13 +49,13 @@ def sheet(app: App, /, *, samples: tuple[Path, ...], raters: str, folder: Path, 
 
 
 @rate.command()
-@click.argument("key", type=_FILE)
-@click.argument("sheets", metavar="ANSWERS...", nargs=-1, required=True, type=_FILE)
+@click.argument("key", type=FILE)
+@click.argument("sheets", metavar="ANSWERS...", nargs=-1, required=True, type=FILE)
 @click.option("--model-rater", "models", metavar="NAME", multiple=True, help="A rater that is a model; shown apart. May be repeated.")
-@click.option("--level", type=float, default=0.95, show_default=True, help="Nominal coverage of the intervals.")
-@click.option("--audit", "audit", type=AUDIT, metavar="AUD-…", help="Record the result as a finding of this audit.")
+@plan_options("level")
+@audit_option
 @pass_app
-def answers(app: App, /, *, key: Path, sheets: tuple[Path, ...], models: tuple[str, ...], level: float, audit: Identifier | None) -> None:
+def answers(app: App, /, *, key: Path, sheets: tuple[Path, ...], models: tuple[str, ...], audit: Identifier | None, **options: Any) -> None:
     """Read the answer sheets (CSV or JSON) against KEY, and say whether raters can tell the sides apart.
 
     Each rater gets an exact interval and an exact test against chance. Persons together: raters and items crossed, both counted as
@@ -64,16 +63,14 @@ def answers(app: App, /, *, key: Path, sheets: tuple[Path, ...], models: tuple[s
     """
     from audit.blinding import digest_key
     from audit.cli.rate_sheets import read_key
-    from audit.cli.rate_text import print_naturalness, summarise_naturalness
+    from audit.cli.rate_text import print_naturalness
     from audit.cli.record import record_finding
     from audit.naturalness import assess
     from audit.sources.ratings import read_answers
-    from registry.cli.parameters import refusing
+    from registry.codec.documents import to_document
 
-    with refusing("--level"):
-        if not 0.5 <= level < 1:
-            raise ValueError(f"level must lie in [0.5, 1), got {level}")
+    level = build_plan(options).level
     truth = read_key(key)
     found = assess(truth, read_answers(sheets), digest=digest_key(truth), models=frozenset(models), level=level)
     record_finding(app, audit, found, source=", ".join(path.name for path in (key, *sheets)))
-    app.report(summarise_naturalness(found), lambda console: print_naturalness(console, found))
+    app.report(to_document(found), lambda console: print_naturalness(console, found))

@@ -8,10 +8,10 @@ from rich.console import Console
 from audit.blinding import Drawn
 from audit.wording import Unit, share
 from registry.cli.output import build_table, show
-from registry.codec.documents import to_document
 from registry.records.measure import Measure
 from registry.records.naturalness import Naturalness, RaterResult
 from registry.records.rating import Side
+from registry.report.numbers import format_number, format_p
 
 _SHARE = Unit(low=0.0, high=1.0)
 _NUMBERS = ("decided", "undecided", "right", "said test", "p")
@@ -46,12 +46,6 @@ def print_sheets(console: Console, drawn: Drawn, folder: Path, digest: str) -> N
 
 def _count(drawn: Drawn, side: Side) -> int:
     return sum(item.side is side for item in drawn.key.items)
-
-
-def summarise_naturalness(found: Naturalness) -> dict[str, Any]:
-    """Return the result as the document `caveat/naturalness/1`, its schema first."""
-    document = to_document(found)
-    return {"schema": document.pop("schema"), **document}
 
 
 def print_naturalness(console: Console, found: Naturalness) -> None:
@@ -95,19 +89,22 @@ def _describe(measure: Measure) -> str:
 def _describe_short(measure: Measure) -> str:
     if measure.value is None or measure.low is None or measure.high is None:
         return "–"
-    low = _SHARE.score(measure.low, 0.5).removesuffix(" %")
-    return f"{_SHARE.score(measure.value, 0.5)} ({low}–{_SHARE.score(measure.high, 0.5).removesuffix(' %')})"
+    return f"{_SHARE.score(measure.value, 0.5)} ({_SHARE.numbers(measure.low, measure.high, 0.5)})"
 
 
 def _describe_plain(measure: Measure) -> str:
     if measure.value is None or measure.low is None or measure.high is None:
-        value = "none" if measure.value is None else f"{measure.value:.3f}".replace("-", "−")
-        return f"{value}. {measure.reason}"
-    return f"{measure.value:.3f}, {measure.low:.3f} to {measure.high:.3f}".replace("-", "−")
+        return f"{'none' if measure.value is None else format_number(measure.value)}. {measure.reason}"
+    return f"{format_number(measure.value)}, {format_number(measure.low)} to {format_number(measure.high)}"
 
 
 def _describe_rater(one: RaterResult) -> tuple[str, ...]:
-    p = one.against_chance.p
-    written = "–" if p is None else "< 0.001" if p < 0.001 else f"{p:.3f}"
     counts = (str(one.rated), str(one.unrated), str(one.correct), str(one.said_test))
-    return one.rater, one.kind.value, *counts, _describe_short(one.accuracy), _describe_short(one.balanced_accuracy), written
+    return (
+        one.rater,
+        one.kind.value,
+        *counts,
+        _describe_short(one.accuracy),
+        _describe_short(one.balanced_accuracy),
+        format_p(one.against_chance.p),
+    )

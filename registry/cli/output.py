@@ -1,6 +1,9 @@
 """One result, two reporters: JSON for programs, text for people. Data goes to standard output."""
 
+import errno
 import json
+import os
+import re
 import sys
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -15,8 +18,15 @@ from registry.errors import Fault
 
 
 def print_json(document: Mapping[str, Any]) -> None:
-    """Print *document* as JSON, two spaces deep; what does not show is escaped, so that data cannot drive the terminal."""
-    click.echo(escape_json(json.dumps(document, ensure_ascii=False, indent=2, allow_nan=False)))
+    """Print *document* as `render_json` writes it."""
+    _check_open()
+    click.echo(render_json(document))
+
+
+def render_json(document: Mapping[str, Any]) -> str:
+    """Return *document* as JSON, its schema first, two spaces deep; what does not show is escaped, so that data cannot drive a terminal."""
+    first = {"schema": document["schema"]} if "schema" in document else {}
+    return escape_json(json.dumps({**first, **document}, ensure_ascii=False, indent=2, allow_nan=False))
 
 
 def escape_json(text: str) -> str:
@@ -27,12 +37,41 @@ def escape_json(text: str) -> str:
 
 def print_text(text: Callable[[Console], None]) -> None:
     """Let *text* print to standard output, without markup, as wide as the terminal (100 columns when piped)."""
+    _check_open()
     width = None if sys.stdout.isatty() else 100
     text(_CarefulConsole(file=sys.stdout, markup=False, highlight=False, emoji=False, width=width, soft_wrap=False))
 
 
+def _check_open() -> None:
+    """Python has no standard output where the shell closed it (`>&-`); the answer would be lost without a word."""
+    if sys.stdout is None:
+        raise OSError(errno.EBADF, os.strerror(errno.EBADF), "standard output")
+
+
+_LABEL = re.compile(r"\s*(?:[\w-]+: +)?")
+"""What stands before the text of a line: its indent, and one word with a colon."""
+
+
 class _CarefulConsole(Console):
-    """Shows what texts hide, whether or not the command that prints them thought of it."""
+    """Shows what texts hide, whether or not the command that prints them thought of it, and wraps a line under its own text."""
+
+    def print(self, *objects: Any, **options: Any) -> None:
+        """Print *objects*; a text too long for a line goes on under its beginning, not under its indent or label."""
+        if len(objects) == 1 and isinstance(objects[0], str) and not options.get("no_wrap"):
+            objects = ("\n".join(self._hang(line) for line in show(objects[0]).split("\n")),)
+        super().print(*objects, **options)
+
+    def _hang(self, line: str) -> str:
+        found = _LABEL.match(line)
+        label = found[0] if found else ""
+        if len(line) <= self.width or len(label) > self.width / 2:
+            return line
+        pieces = [piece.plain.rstrip() for piece in Text(line[len(label) :]).wrap(self, self.width - len(label))]
+        return label + f"\n{' ' * len(label)}".join(pieces)
+
+    def on_broken_pipe(self) -> None:
+        """Leave it to `main`: rich would exit with 1, which here says that the answer is no."""
+        raise BrokenPipeError
 
     def render_str(self, text: str, **options: Any) -> Text:
         """Return *text* to be printed, its control and direction characters made visible."""

@@ -55,6 +55,13 @@ def format_probability(value: float) -> str:
     return "p < 0.001" if value < 0.001 else f"p = {format_number(value)}"
 
 
+def format_p(value: float | None) -> str:
+    """Return a p-value for a table: `0.012`, `< 0.001`, never 0, and a dash where there is none."""
+    if value is None:
+        return "–"
+    return "< 0.001" if value < 0.001 else format_number(value)
+
+
 def format_percent(share: float) -> str:
     """Return *share* as whole per cent; only 0 is shown as 0 % and only 1 as 100 %."""
     if 0 < share < 0.01:

@@ -93,7 +93,7 @@ def test_other_scores_are_written_in_their_own_points(caveat: Caveat) -> None:
 
     answer = caveat("contrast", table, "--contrast", "B", "A", "--range", "1", "5", "--margin", "2.5", "--level", "0.9")
 
-    assert "differences in points of the score" in answer.out
+    assert "differences in points\n" in answer.out
     assert "the whole interval lies within the margin" in answer.out
     assert "intervals at 90 %, margin ±2.5 points" in answer.out
     assert " % " not in answer.out.split("\n", 1)[1]

@@ -1,0 +1,95 @@
+"""The options that several commands share, and the plan they come to: one wording and one default for each."""
+
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from registry.cli.parameters import AUDIT
+from registry.errors import Fault, InputError
+
+if TYPE_CHECKING:
+    from registry.records.plan import Plan
+
+Command = TypeVar("Command", bound=Callable[..., object])
+
+FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+
+_PLAN = {
+    "contexts": click.option("--contexts", type=click.Choice(["random", "fixed", "nested"]), help="What contexts are; default: random."),
+    "margin": click.option("--margin", type=float, metavar="NUMBER", help="Materiality margin δ; default: 0.05 × range."),
+    "level": click.option("--level", type=float, metavar="SHARE", help="Nominal coverage of the intervals; default: 0.95."),
+    "replicates": click.option("--replicates", type=int, metavar="N", help="Bootstrap replicates; default: 10000."),
+    "seed": click.option("--seed", type=int, metavar="N", help="Seed of the bootstrap; default: 0."),
+}
+
+
+def table_options(command: Command) -> Command:
+    """Give *command* its tables and what to read of them: `tables`, `range_` (None if not given), `score` and `where`."""
+    where = click.option(
+        "--where",
+        metavar="COLUMN=VALUE[,VALUE...]",
+        multiple=True,
+        callback=lambda _context, _parameter, values: parse_where(values),
+        help="Keep only rows with one of these values in COLUMN, any column of the file. May be repeated.",
+    )
+    score = click.option("--score", metavar="COLUMN", default="score", show_default=True, help="The column of scores.")
+    range_ = click.option("--range", "range_", nargs=2, type=float, metavar="LOW HIGH", help="The possible scores; default: 0 1.")
+    tables = click.argument("tables", metavar="TABLE...", nargs=-1, required=True, type=FILE)
+    return tables(range_(score(where(command))))
+
+
+def arm_options(command: Command) -> Command:
+    """Give *command* the names of the two sides, as `test` and `deploy`."""
+    deploy = click.option("--deploy", metavar="ARM", default="deploy", show_default=True, help="The deployment-continuous arm.")
+    return click.option("--test", metavar="ARM", default="test", show_default=True, help="The test-like arm.")(deploy(command))
+
+
+def plan_options(*names: str) -> Callable[[Command], Command]:
+    """Give a command these parts of a plan as options, None where not given: `build_plan` fills in the defaults."""
+
+    def decorate(command: Command) -> Command:
+        for name in reversed(names):
+            command = _PLAN[name](command)
+        return command
+
+    return decorate
+
+
+def audit_option(command: Command) -> Command:
+    """Give *command* `audit`, the identifier of the audit whose finding the result becomes; None where not given."""
+    return click.option("--audit", type=AUDIT, metavar="AUD-…", help="Record the result as a finding of this audit.")(command)
+
+
+def build_plan(options: Mapping[str, Any]) -> "Plan":
+    """Return the plan that *options* come to; None stands for the default.
+
+    Raises:
+        InputError: a value is out of its range, or two do not go together.
+    """
+    from registry.codec.documents import from_document
+    from registry.records.plan import Plan
+
+    return from_document(Plan, {name: value for name, value in options.items() if value is not None}, where="options")
+
+
+def parse_where(texts: Iterable[str]) -> dict[str, tuple[str, ...]]:
+    """Return the values to keep by column; several options for one column are taken together.
+
+    Raises:
+        InputError: a text has no `=`, or nothing before it.
+    """
+    found: dict[str, tuple[str, ...]] = {}
+    faults = []
+    for text in texts:
+        column, sign, values = text.partition("=")
+        if not sign or not column.strip():
+            advice = "write for example --where model=gpt-5 or --where context_id=chat,agent"
+            faults.append(Fault(code="bad-where", where="--where", found=f"expected COLUMN=VALUE, found {text!r}", advice=advice))
+            continue
+        wanted = tuple(value.strip() for value in values.split(","))
+        found[column.strip()] = tuple(dict.fromkeys((*found.get(column.strip(), ()), *wanted)))
+    if faults:
+        raise InputError(faults)
+    return found
