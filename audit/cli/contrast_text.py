@@ -2,6 +2,7 @@
 
 from rich.console import Console
 
+from audit.cli.warnings_text import print_warnings
 from audit.wording import Unit, share
 from registry.cli.output import build_table, show
 from registry.records.contrast import Contrast, ContrastKind, Contrasts
@@ -24,6 +25,9 @@ def print_contrasts(console: Console, found: Contrasts) -> None:
     arms = [(one.arm, unit.score(one.mean), str(one.tasks), str(one.contexts), str(one.responses), str(one.excluded)) for one in found.arms]
     columns = ("arm", "mean", "tasks", "contexts", "responses", "excluded")
     console.print(build_table(columns, arms, numbers=columns[1:]))
+    judges = [one.judge for one in found.contrasts if one.judge is not None]
+    if judges:
+        console.print(show(f"means of the judge {judges[0]}"), style="dim")
     console.print()
     rows = [_describe(one, unit, found.margin) for one in found.contrasts]
     numbers = ("tasks", "value", "p", "p (Holm)")
@@ -35,9 +39,7 @@ def print_contrasts(console: Console, found: Contrasts) -> None:
         _print_notes(console, one, unit)
     for method in dict.fromkeys(one.method for one in found.contrasts):
         console.print(show(f"method: {method}"))
-    for warning in found.warnings:
-        about = f" (judge {warning.judge})" if warning.judge else ""
-        console.print(show(f"warning: {warning.code}{about}: {warning.message}"))
+    print_warnings(console, found.warnings, named=True)
 
 
 def _print_tests(console: Console, found: Contrasts) -> None:

@@ -89,7 +89,7 @@ def _describe(payload: Payload) -> str:  # noqa: C901, PLR0911, PLR0912  (one li
 def _describe_finding(body: FindingBody) -> str:
     match body:
         case Naturalness():
-            told = {True: "sides told apart", False: "sides not told apart", None: "not settled"}
+            told = {True: "sides told apart", False: "sides not shown to be told apart", None: "not settled"}
             return f"{told[body.distinguishable]}, {len(body.raters)} raters"
         case Ablation():
             relevant = [one.cue for one in body.changes if one.relevant and not one.placebo]

@@ -214,6 +214,7 @@ def test_each_judge_answers_by_itself(caveat: Caveat) -> None:
     assert document["contrasts"][0]["measure"] == document["contrasts"][2]["measure"]
     assert document["family"] == "all 2 contrasts asked for, for each judge by itself"
     assert "B − A (bo)" in answer.out
+    assert "means of the judge ann" in answer.out
     assert "warning: few-tasks (judge ann): B − A: only 8 tasks are scored in all arms" in answer.out
 
 
