@@ -1,6 +1,13 @@
 """What can go wrong with evidence: a branch of the family in `registry.errors`."""
 
-from registry.errors import InputError
+import math
+
+from registry.errors import Fault, InputError
+
+LARGEST_SCORE = 1e100
+"""Beyond it variances, which are in the square of the score's unit, come near to what a float can hold."""
+
+NARROWEST_RANGE = 1e-100
 
 
 class TableError(InputError):
@@ -9,3 +16,14 @@ class TableError(InputError):
 
 class DesignError(InputError):
     """The scores are sound, and yet no differential follows from them: a side, a task or a specification is missing."""
+
+
+def find_range_fault(low: float, high: float) -> Fault | None:
+    """Return what is wrong with a range of scores, or None: it must run upwards, and its numbers must leave room to compute with."""
+    found = f"found {low:g} and {high:g}"
+    if not (math.isfinite(low) and math.isfinite(high) and low < high):
+        return Fault(code="bad-range", where="range", found=f"expected low < high, {found}")
+    if max(-low, high) > LARGEST_SCORE or high - low < NARROWEST_RANGE:
+        expected = f"expected numbers within ±{LARGEST_SCORE:g} that are at least {NARROWEST_RANGE:g} apart"
+        return Fault(code="bad-range", where="range", found=f"{expected}, {found}", advice="give the scores another unit")
+    return None

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from audit.errors import DesignError
+from audit.errors import DesignError, find_range_fault
 from audit.statistics.cells import Cells
 from audit.statistics.design import find_shared_context
 from audit.statistics.exclusions import Side
@@ -52,8 +52,8 @@ class Pair:
 
 def check_range(table: ScoreTable, scale: Scale) -> None:
     """The table was checked against its own range; a narrower one here would map scores outside [0, 1]."""
-    if not (np.isfinite(scale.low) and np.isfinite(scale.high) and scale.low < scale.high):
-        raise DesignError(Fault(code="bad-range", where="range", found=f"expected low < high, found {scale.low:g} and {scale.high:g}"))
+    if fault := find_range_fault(scale.low, scale.high):
+        raise DesignError(fault)
     scored = table.score[table.excluded.codes == SCORED]
     outside = int(np.count_nonzero((scored < scale.low) | (scored > scale.high)))
     if outside:

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from audit.errors import TableError
+from audit.errors import TableError, find_range_fault
 from audit.sources.arrow import read_csv, read_parquet
 from audit.sources.header import IDS, OPTIONAL
 from audit.sources.jsonl import read_jsonl
@@ -68,8 +68,8 @@ def read_columns(paths: Sequence[Path], selection: Selection, *, low: float, hig
     Raises:
         TableError: as `read_table`.
     """
-    if not (low < high and np.isfinite(high - low)):
-        raise TableError(Fault(code="bad-range", where="range", found=_tell_range(low, high)))
+    if fault := find_range_fault(low, high):
+        raise TableError(fault)
     tables = read_raw(paths, selection)
     faults = FaultList()
     for table in tables:
@@ -96,11 +96,6 @@ def read_columns(paths: Sequence[Path], selection: Selection, *, low: float, hig
         files=tuple(TableFile(name=table.name, sha256=table.sha256, rows=len(table.score)) for table in tables),
     )
     return found, {name: merge_columns([(table.extras[name], len(table.score)) for table in tables]) for name in selection.also}
-
-
-def _tell_range(low: float, high: float) -> str:
-    wide = low < high and np.isfinite(low) and np.isfinite(high)
-    return f"expected low < high{', not further apart than a number can say' if wide else ''}, found {low:g} and {high:g}"
 
 
 def read_raw(paths: Sequence[Path], selection: Selection) -> list[RawTable]:

@@ -10,7 +10,11 @@ from typing import Any
 
 import pytest
 
+from audit.docket import add_finding
+from registry.records.finding import FindingBody
+from registry.store.writer import Writer
 from tests.cli.conftest import Caveat
+from tests.cli.refusals import size_of
 from tests.cli.scenario import register, write_audit, write_scores
 
 SHARED = Path(os.environ.get("CAVEAT_SHARED", Path(__file__).parents[2].parent / "shared" / "data")) / "paired"
@@ -282,3 +286,44 @@ def test_one_unreadable_context_shows_where_it_stands(caveat: Caveat) -> None:
 
     assert (broken["passed"], round(broken["difference"]["value"], 2)) == (False, 0.57)
     assert sound["passed"] is True
+
+
+def test_scores_set_against_themselves_are_refused(caveat: Caveat, tmp_path: Path) -> None:
+    """They agree whatever the judge does, and the agreement would pass for a check."""
+    scores = write(tmp_path / "scores.csv", draw())
+    answers = [caveat("judge", scores, option, "score") for option in ("--label-column", "--rescored")]
+
+    assert [answer.code for answer in answers] == [2, 2]
+    assert all("would always agree" in answer.err for answer in answers)
+
+
+def test_a_column_without_a_name_is_looked_for_and_not_found(caveat: Caveat, tmp_path: Path) -> None:
+    """An empty name, from a variable that was never set, is no reason to leave the check out."""
+    scores = write(tmp_path / "scores.csv", draw())
+    answers = [caveat("judge", scores, option, "") for option in ("--label-column", "--rescored", "--mark")]
+
+    assert [(answer.code, answer.err.partition(":")[0]) for answer in answers] == [(2, "unknown-column")] * 3
+
+
+def test_reports_of_several_judges_are_recorded_together_or_not_at_all(
+    caveat: Caveat, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An error at the second report leaves the first out too."""
+    claim = register(caveat, tmp_path)[0]
+    audit = caveat("audit", "lock", write_audit(tmp_path, claim), "--json").document["audit"]
+    scores = write(tmp_path / "scores.csv", draw(judges=("a", "b")))
+    before, known = size_of(caveat), add_finding
+    calls: list[FindingBody] = []
+
+    def fail_later(writer: Writer, name: str, body: FindingBody, *, source: str) -> Any:
+        calls.append(body)
+        if len(calls) > 1:
+            raise OSError(28, "No space left on device", "caveat.db")
+        return known(writer, name, body, source=source)
+
+    with monkeypatch.context() as patch:
+        patch.setattr("audit.docket.add_finding", fail_later)
+        refused = caveat("judge", scores, "--audit", audit)
+
+    assert (refused.code, len(calls)) == (3, 2)
+    assert size_of(caveat) == before

@@ -124,3 +124,20 @@ def test_names_cannot_drive_the_terminal(tmp_path: Path) -> None:
 
     assert "\u001b" not in result.stdout
     assert "alpha[U+001B][31m" in result.stdout
+
+
+def test_names_in_tables_are_neither_computed_nor_obeyed(tmp_path: Path) -> None:
+    """A skill called like a formula, or like a command to the terminal, is a text to both; the table is still read."""
+    run = Run()
+    run.documents["scores/alpha-sdk.json"]["skill_name"] = "=HYPERLINK(1)"
+    run.documents["scores/beta-docs.json"]["skill_name"] = "beta\u001b[31m"
+
+    call(str(run.write(tmp_path / "in")), "-o", str(tmp_path / "out"))
+
+    for name in ("contrasts.csv", "scores.csv"):
+        text = (tmp_path / "out" / name).read_text()
+        cells = [cell for row in csv.reader(text.splitlines()) for cell in row]
+        assert [cell for cell in cells if cell.startswith(("=", "@"))] == []
+        assert "'=HYPERLINK(1)" in cells
+        assert "\u001b" not in text
+    assert read_table([tmp_path / "out" / "scores.csv"], low=1, high=5).rows > 0

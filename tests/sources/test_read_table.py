@@ -332,11 +332,11 @@ def test_faults_of_every_file_are_told(write: Write, tmp_path: Path) -> None:
 
 
 def test_no_file_and_no_range_are_refused(write: Write) -> None:
-    """An empty list, and a range from high to low."""
+    """An empty list, a range from high to low, and one whose squares no number holds."""
     path = write(f"{HEADER}\nt,test,c,0,1\n")
 
     assert found_codes(refuse()) == ["no-table"]
-    for low, high in ((1.0, 0.0), (0.0, float("inf")), (float("nan"), 1.0)):
+    for low, high in ((1.0, 0.0), (0.0, float("inf")), (float("nan"), 1.0), (-1e308, 1e308), (0.0, 1e300), (0.0, 5e-324)):
         with pytest.raises(TableError, match="bad-range"):
             read(path, low=low, high=high)
 

@@ -101,6 +101,22 @@ def test_a_range_that_the_scores_exceed_is_refused() -> None:
     assert refuse(table).code == "score-out-of-range"
     with pytest.raises(DesignError, match="bad-range"):
         estimate(table, Plan(replicates=0), range_=(1, 1))
+    with pytest.raises(DesignError, match="at least 1e-100 apart"):
+        estimate(table, Plan(replicates=0), range_=(0, 1e-300))
+
+
+@pytest.mark.parametrize(("low", "high"), [(-1e100, 1e100), (0.0, 1e-100)])
+def test_the_widest_and_the_narrowest_range_are_computed(low: float, high: float) -> None:
+    """Whatever may be asked is answered: squares of these neither overflow nor vanish."""
+    rows: list[Row] = [(f"t{task}", arm, "c", "0", high if task % 3 else low) for task in range(9) for arm in ("test", "deploy")]
+    rows += [("t9", "test", "c", "0", high), ("t9", "deploy", "c", "0", low)]
+    found = estimate(build_table(rows, low=low, high=high), Plan(contexts=ContextDesign.FIXED, replicates=50), range_=(low, high))
+
+    (spec,) = found.specs
+    assert spec.ed.low is not None
+    assert spec.ed.high is not None
+    assert spec.ed.low < spec.ed.value < spec.ed.high
+    assert spec.ed.value == pytest.approx((high - low) / 10)
 
 
 def test_tasks_weigh_the_same_whatever_their_number_of_responses() -> None:
