@@ -31,7 +31,7 @@ from registry.errors import Fault
 from registry.records.ablation import Ablation, CueChange
 from registry.records.case import Case
 from registry.records.classification import ClaimClass
-from registry.records.estimate import Estimate, Range
+from registry.records.estimate import Estimate, EstimateWarning, Range
 from registry.records.measure import Measure
 from registry.records.plan import ContextDesign, Plan
 
@@ -117,8 +117,8 @@ def ablate(
         family=sum(not one.placebo for one in changes),
         scores=scores,
         warnings=(
-            *(f"{one.code}: {one.message}" for one in before.warnings),
-            *(f"{one.code}: {one.message}" for one in _remark(study, edits, changes)),
+            *before.warnings,
+            *(EstimateWarning(code=one.code, message=one.message) for one in _remark(study, edits, changes)),
         ),
     )
 
@@ -314,7 +314,7 @@ def _find_beyond_placebo(study: _Study, edits: Sequence[_Beside], version: Versi
         return None, None
     rows = [edit.version.rows for edit in edits if edit.version.placebo and edit.version.arm == version.arm]
     if not rows:
-        return None, f"No placebo on arm {version.arm}: nothing shows what an edit as such changes."
+        return None, f"No placebo on arm {version.arm}."
     found = _compare(study, np.concatenate(rows), version.rows, arm=version.arm)
     if found is None:
         return None, "The cue and the placebo share no task."

@@ -18,6 +18,7 @@ from audit.statistics.design import Remark
 from audit.statistics.proportion import Limits, clopper_pearson
 from audit.statistics.raters import ENOUGH_RATERS, binomial_p, fisher_p, mean_of_shares, pool_raters
 from registry.errors import Fault
+from registry.records.estimate import EstimateWarning
 from registry.records.measure import HypothesisTest, Measure
 from registry.records.naturalness import Agreement, CueNote, Naturalness, RaterKind, RaterResult
 from registry.records.rating import VOCABULARY, Answer, AnswerSheet, RatingKey, Side, tag_key
@@ -26,6 +27,7 @@ REPLICATES = 10_000
 """Of the bootstrap over items, for the interval of alpha."""
 
 _ENOUGH_ITEMS = 20
+_CHANCE = 0.5
 _UNANSWERED = -1
 _TEST, _DEPLOY = 0, 1
 _CODES = {Side.TEST: _TEST, Side.DEPLOY: _DEPLOY}
@@ -80,7 +82,7 @@ def assess(
     people = ratings.persons
     sizes = [int(np.count_nonzero(people[ratings.truth == side] != _UNANSWERED)) for side in (_TEST, _DEPLOY)]
     accuracy = _pool(ratings, level=level)
-    remarks = [*_remark(key, ratings, sizes), *_remark_cues(sheets, models)]
+    remarks = [*_remark(key, ratings, sizes), *_remark_accuracy(accuracy), *_remark_cues(sheets, models)]
     return Naturalness(
         level=level,
         seed=key.seed,
@@ -91,9 +93,9 @@ def assess(
         accuracy=accuracy,
         balanced=sizes[0] != sizes[1],
         agreement=_build_agreement(people, level=level, seed=key.seed),
-        distinguishable=None if accuracy.low is None else accuracy.low > 0.5,
+        distinguishable=None if accuracy.low is None else accuracy.low > _CHANCE,
         cues=_count_cues(sheets, models),
-        warnings=tuple(f"{one.code}: {one.message}" for one in remarks),
+        warnings=tuple(EstimateWarning(code=one.code, message=one.message) for one in remarks),
     )
 
 
@@ -271,6 +273,12 @@ def _remark(key: RatingKey, ratings: _Ratings, sizes: Sequence[int]) -> Iterator
             f"the accuracy is over the {sum(sizes)} they decided on."
         )
         yield Remark(code="answers-undecided", message=message)
+
+
+def _remark_accuracy(accuracy: Measure) -> Iterator[Remark]:
+    if accuracy.high is not None and accuracy.high < _CHANCE:
+        message = "The interval lies below 1/2: persons told the sides apart, and took each for the other."
+        yield Remark(code="sides-swapped", message=message)
 
 
 def _remark_cues(sheets: Sequence[tuple[str, AnswerSheet]], models: frozenset[str]) -> Iterator[Remark]:

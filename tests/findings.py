@@ -4,7 +4,7 @@ from typing import Any
 
 from registry.records.ablation import Ablation, CueChange
 from registry.records.classification import ClaimClass
-from registry.records.estimate import Range
+from registry.records.estimate import EstimateWarning, Range
 from registry.records.judge import Corrected, Invariance, JudgeReport, Labels, Repeats
 from registry.records.measure import HypothesisTest, Measure
 from registry.records.naturalness import Agreement, CueNote, Naturalness, RaterKind, RaterResult
@@ -54,7 +54,7 @@ def naturalness(**changes: Any) -> Naturalness:
         ),
         "distinguishable": True,
         "cues": (CueNote(cue="paradigm recognisability", count=22), CueNote(cue="stakes telegraphing", count=9)),
-        "warnings": ("the items of both sides differ in length",),
+        "warnings": (EstimateWarning(code="lengths-tell", message="the items of both sides differ in length"),),
     }
     return Naturalness(**(known | changes))
 

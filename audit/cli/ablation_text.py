@@ -2,6 +2,7 @@
 
 from rich.console import Console
 
+from audit.cli.warnings_text import print_warnings
 from audit.wording import Unit, share
 from registry.cli.output import build_table, show
 from registry.records.ablation import Ablation, CueChange
@@ -32,8 +33,7 @@ def print_ablation(console: Console, found: Ablation) -> None:
     if found.class_before is not None:
         after = ", ".join(f"{one.cue}: {one.class_after.value}" for one in found.changes if one.class_after is not None)
         console.print(show(f"\nclass of the claim as it is: {found.class_before.value}; with the change: {after}"))
-    for warning in found.warnings:
-        console.print(show(f"warning: {warning}"))
+    print_warnings(console, found.warnings)
 
 
 def draw_forest(found: Ablation, unit: Unit) -> list[str]:

@@ -99,7 +99,7 @@ def _write_head(study: ContaminationStudy) -> Element:
             class_="facts",
         ),
         None if lead is None else element("p", f"{_capitalise(lead.about)}: {lead.ours}; published: {lead.published}.", class_="lead"),
-        *(element("p", warning, class_="quiet") for warning in study.warnings),
+        *(element("p", warning.message, class_="quiet") for warning in study.warnings),
     )
 
 

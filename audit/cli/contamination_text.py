@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from rich.console import Console
 
+from audit.cli.warnings_text import print_warnings
 from audit.wording import Unit, share
 from registry.cli.output import build_table, show
 from registry.records.contamination import Aggregate, ContaminationStudy, Inventory, SkillContrasts
@@ -47,8 +48,7 @@ def print_study(console: Console, study: ContaminationStudy) -> None:
             console.print(show(f"  {one.path}: published {one.published:g}, found {one.recomputed}"))
     for note in study.inventory.notes:
         console.print(show(f"note: {note.kind}: {note.where}: {note.message}"))
-    for warning in study.warnings:
-        console.print(f"warning: {warning}")
+    print_warnings(console, study.warnings)
 
 
 def _print_inventory(console: Console, inventory: Inventory) -> None:

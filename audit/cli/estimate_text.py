@@ -3,6 +3,7 @@
 from rich.console import Console
 
 from audit.cli.bands_text import print_bands
+from audit.cli.warnings_text import print_warnings
 from audit.wording import Unit, share
 from registry.cli.output import build_table, show
 from registry.records.estimate import Bounded, Differential, Estimate, Regression, SpecEstimate
@@ -26,10 +27,7 @@ def print_estimate(console: Console, found: Estimate) -> None:
     console.print(f"{intervals} at {share(found.level)}, margin ±{margin}, ε = {found.epsilon:g}, contexts {found.contexts}")
     for spec in found.specs:
         _print_spec(console, spec, unit, margin=found.margin)
-    for warning in found.warnings:
-        about = ", ".join(one for one in (warning.judge, warning.spec) if one) if len(found.specs) > 1 else ""
-        about = f" ({about})" if about else ""
-        console.print(show(f"warning: {warning.code}{about}: {warning.message}"))
+    print_warnings(console, found.warnings, named=len(found.specs) > 1)
 
 
 def _print_spec(console: Console, spec: SpecEstimate, unit: Unit, *, margin: float) -> None:

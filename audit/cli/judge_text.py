@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 from rich.console import Console
 
+from audit.cli.warnings_text import print_warnings
 from audit.wording import Unit, share
 from registry.cli.output import build_table, show
 from registry.codec.documents import to_document
@@ -45,8 +46,7 @@ def _print_report(console: Console, one: JudgeReport) -> None:
     _print_repeats(console, one.repeats, unit)
     _print_labels(console, one.labels, unit)
     _print_invariance(console, one)
-    for warning in one.warnings:
-        console.print(show(f"warning: {warning}"))
+    print_warnings(console, one.warnings)
 
 
 class _Line(NamedTuple):

@@ -6,6 +6,7 @@ from typing import Any
 from rich.console import Console
 
 from audit.blinding import Drawn
+from audit.cli.warnings_text import print_warnings
 from audit.wording import Unit, share
 from registry.cli.output import build_table, show
 from registry.records.measure import Measure
@@ -27,7 +28,7 @@ def summarise_sheets(drawn: Drawn, folder: Path, digest: str) -> dict[str, Any]:
         "raters": list(drawn.key.raters),
         "items_test": _count(drawn, Side.TEST),
         "items_deploy": _count(drawn, Side.DEPLOY),
-        "warnings": [f"{one.code}: {one.message}" for one in drawn.remarks],
+        "warnings": [{"code": one.code, "message": one.message} for one in drawn.remarks],
     }
 
 
@@ -66,8 +67,7 @@ def print_naturalness(console: Console, found: Naturalness) -> None:
         )
     if found.cues:
         console.print(show(f"cues named by persons: {', '.join(f'{note.cue} {note.count}' for note in found.cues)}"))
-    for warning in found.warnings:
-        console.print(show(f"warning: {warning}"))
+    print_warnings(console, found.warnings)
 
 
 def _say_answer(found: Naturalness) -> str:

@@ -1,7 +1,7 @@
 """The study as a whole: every skill by task, all skills by skill, and beside them what was published."""
 
 import difflib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from audit.contamination.aggregates import Sample, build_aggregate
 from audit.contamination.changes import Found, list_changes
@@ -32,6 +32,7 @@ from registry.records.contamination import (
     SkillContrasts,
     TaskRow,
 )
+from registry.records.estimate import EstimateWarning
 
 ENOUGH_TASKS = 20
 """Tasks below which no verdict is given (statistics.md section 3)."""
@@ -188,13 +189,15 @@ def _name_family(contrasts: Sequence[SkillContrasts]) -> str:
     return f"one family per contrast: the paired t of each of the {kept} skills that the study kept (and, apart, of all {len(contrasts)})"
 
 
-def _list_warnings(contrasts: Sequence[SkillContrasts], aggregates: Sequence[Aggregate]) -> list[str]:
+def _list_warnings(contrasts: Sequence[SkillContrasts], aggregates: Sequence[Aggregate]) -> Iterator[EstimateWarning]:
+    message = "Every statement is conditional on these conditions: each is one fixed harness, and other harnesses were not sampled."
+    yield EstimateWarning(code="conditions-fixed", message=message)
     tasks = [effect.units for one in contrasts for effect in one.effects]
-    found = ["Every statement is conditional on these conditions: each is one fixed harness, and other harnesses were not sampled."]
     if tasks and min(tasks) < ENOUGH_TASKS:
-        found.append(
+        message = (
             f"No verdict on a skill: each has {min(tasks)} to {max(tasks)} tasks, fewer than {ENOUGH_TASKS}; there are intervals only."
         )
+        yield EstimateWarning(code="few-tasks", message=message)
     if aggregates and aggregates[0].skills < ENOUGH_TASKS:
-        found.append(f"No verdict on skills either: {aggregates[0].skills} of them, fewer than {ENOUGH_TASKS}.")
-    return found
+        message = f"No verdict on skills either: {aggregates[0].skills} of them, fewer than {ENOUGH_TASKS}."
+        yield EstimateWarning(code="few-skills", message=message)

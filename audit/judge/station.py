@@ -22,7 +22,7 @@ from audit.statistics.repeats import find_noise_share, measure_noise
 from audit.statistics.scores import ScoreTable
 from audit.wording import Unit
 from registry.errors import CaveatError, Fault
-from registry.records.estimate import Bounded, Differential, Estimate, SpecEstimate
+from registry.records.estimate import Bounded, Differential, Estimate, EstimateWarning, SpecEstimate
 from registry.records.judge import Corrected, Invariance, JudgeReport, Labels, Repeats
 from registry.records.measure import Measure
 from registry.records.plan import Plan
@@ -104,22 +104,23 @@ def _report(subject: _Subject, spec: SpecScores, one: SpecEstimate) -> JudgeRepo
         invariant=decide_overall(checks),
         scores=subject.digest,
         warnings=(
-            *(warning.message for warning in found.warnings if warning.spec in (None, one.spec)),
+            *(warning for warning in found.warnings if warning.spec in (None, one.spec)),
             *_warn_bias(labels, found),
         ),
     )
 
 
-def _warn_bias(labels: tuple[Labels, ...], found: Estimate) -> Iterator[str]:
+def _warn_bias(labels: tuple[Labels, ...], found: Estimate) -> Iterator[EstimateWarning]:
     """A judge that errs alike on both sides passes the check of invariance, and its Φ are wrong all the same."""
     unit = Unit(low=found.range[0], high=found.range[1])
     for one in labels:
         low, high = one.bias.low, one.bias.high
         if one.bias.value is not None and low is not None and high is not None and (low > found.margin or high < -found.margin):
-            yield (
+            message = (
                 f"On the {SIDES[one.side]} side the judge is off by {unit.difference(one.bias.value, 0.0)} against a person "
                 f"({unit.differences(low, high, 0.0)}), more than the margin: its Φ there is not what a person would say."
             )
+            yield EstimateWarning(code="judge-off", message=message)
 
 
 def _measure(bounded: Bounded | Differential) -> Measure:

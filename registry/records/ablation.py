@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from registry.records.classification import ClaimClass
-from registry.records.estimate import Range
+from registry.records.estimate import EstimateWarning, Range
 from registry.records.measure import Measure
 from registry.records.record import Record
 
@@ -67,4 +67,4 @@ class Ablation(Record):
     """Number of cues that Holm's rule was applied to."""
     scores: str
     """Digest of the scores, hexadecimal."""
-    warnings: tuple[str, ...] = ()
+    warnings: tuple[EstimateWarning, ...] = ()

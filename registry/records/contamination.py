@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from registry.records.estimate import Range
+from registry.records.estimate import EstimateWarning, Range
 from registry.records.measure import HypothesisTest, Measure
 from registry.records.record import Record
 
@@ -296,7 +296,7 @@ class ContaminationStudy(Record):
     """None without behavioral-eval.json."""
     changes: tuple[Change, ...]
     states: tuple[EarlierState, ...]
-    warnings: tuple[str, ...]
+    warnings: tuple[EstimateWarning, ...]
     files: Mapping[str, str]
     """SHA-256 of each file that was read."""
     schema: Literal["caveat/contamination/1"] = "caveat/contamination/1"

@@ -216,7 +216,7 @@ DEVIATIONS = frozenset({"stopped-early", "tasks-added"})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EstimateWarning(Record):
-    """Something a reader of the estimate must know."""
+    """Something a reader of an estimate, or of a module's finding, must know."""
 
     code: str
     message: str

@@ -6,6 +6,7 @@ Judged numbers are never mixed silently with corrected ones: every corrected fig
 from dataclasses import dataclass
 from typing import Literal
 
+from registry.records.estimate import EstimateWarning
 from registry.records.measure import Measure
 from registry.records.record import Record
 
@@ -106,4 +107,4 @@ class JudgeReport(Record):
     """False: a check failed. True: at least one was made and all passed. None: none was made, or none could decide."""
     scores: str
     """Digest of the scores, hexadecimal."""
-    warnings: tuple[str, ...] = ()
+    warnings: tuple[EstimateWarning, ...] = ()

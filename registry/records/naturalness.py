@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Literal
 
+from registry.records.estimate import EstimateWarning
 from registry.records.measure import HypothesisTest, Measure
 from registry.records.record import Record
 
@@ -76,4 +77,4 @@ class Naturalness(Record):
     distinguishable: bool | None
     """True: the interval of the pooled accuracy lies above 1/2. False: it contains 1/2 or lies below. None: no interval."""
     cues: tuple[CueNote, ...] = ()
-    warnings: tuple[str, ...] = ()
+    warnings: tuple[EstimateWarning, ...] = ()

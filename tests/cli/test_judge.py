@@ -260,7 +260,7 @@ def test_a_scorer_that_fails_silently_is_caught_by_labels(caveat: Caveat) -> Non
     assert [(check["check"], check["passed"]) for check in report["invariance"]] == [("person-judge", False), ("failure-rate", True)]
     assert report["invariant"] is False
     assert all(side["sensitivity"]["high"] < 0.15 for side in report["labels"])
-    assert sum("the judge is off by" in warning for warning in report["warnings"]) == 2
+    assert sum("the judge is off by" in warning["message"] for warning in report["warnings"]) == 2
 
 
 @real

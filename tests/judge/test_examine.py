@@ -83,7 +83,7 @@ def test_a_judge_that_errs_alike_on_both_sides_passes_and_is_told_to_be_off() ->
     report = ask(low, Plan(contexts=ContextDesign.FIXED, replicates=0, margin=0.2), labels=np.full(table.rows, 0.9))
 
     assert [one.bias.value is not None and one.bias.value < -0.5 for one in report.labels] == [True, True]
-    assert any("off by" in warning for warning in report.warnings)
+    assert any("off by" in warning.message for warning in report.warnings)
 
 
 @pytest.mark.parametrize(

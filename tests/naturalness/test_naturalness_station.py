@@ -43,7 +43,7 @@ def run(sheets: Sequence[Sourced], *, models: Sequence[str] = ("gpt",), key: Rat
 
 
 def codes_of(found: Naturalness) -> list[str]:
-    return [warning.partition(":")[0] for warning in found.warnings]
+    return [warning.code for warning in found.warnings]
 
 
 def test_raters_who_know_are_told_from_those_who_guess() -> None:
@@ -155,7 +155,7 @@ def test_one_item_that_two_decided_on_gives_agreement_without_an_interval() -> N
 
 
 def test_persons_who_agree_on_everything_and_are_wrong() -> None:
-    """Alpha is 1, accuracy 0, and below chance is not called distinguishable."""
+    """Alpha is 1, accuracy 0, and below chance is not called distinguishable, but told: they see a difference."""
     found = run([answer(rater, lambda _place, side: other(side)) for rater in RATERS[:5]])
 
     raw, alpha = found.agreement
@@ -164,6 +164,7 @@ def test_persons_who_agree_on_everything_and_are_wrong() -> None:
     assert alpha.measure.low < 0.9
     assert found.accuracy.value == 0
     assert found.distinguishable is False
+    assert "sides-swapped" in codes_of(found)
 
 
 def test_persons_who_all_say_the_same_have_no_alpha() -> None:

@@ -52,7 +52,7 @@ def reassuring(base: Dossier) -> Dossier:
     none = findings.ablation(
         changes=(findings.change("task format", -0.02, p_holm=0.41, holm=Range(low=-0.04, high=0.01)),),
         family=1,
-        warnings=("one cue alone",),
+        warnings=(EstimateWarning(code="x", message="one cue alone"),),
     )
     passed = findings.judge(
         invariant=True,
@@ -96,13 +96,19 @@ def unsettled(base: Dossier) -> Dossier:
 def escaping() -> Dossier:
     """Markup, controls and direction overrides in every text of every finding."""
     raters = findings.naturalness(
-        raters=(findings.rater(HOSTILE, 43),), cues=(CueNote(cue=HOSTILE, count=3),), warnings=(HOSTILE,), agreement=()
+        raters=(findings.rater(HOSTILE, 43),),
+        cues=(CueNote(cue=HOSTILE, count=3),),
+        warnings=(EstimateWarning(code="x", message=HOSTILE),),
+        agreement=(),
     )
     cues = findings.ablation(
-        spec=HOSTILE, changes=(findings.change(HOSTILE, 0.14, arm=HOSTILE, reason=HOSTILE),), warnings=(HOSTILE,), family=1
+        spec=HOSTILE,
+        changes=(findings.change(HOSTILE, 0.14, arm=HOSTILE, reason=HOSTILE),),
+        warnings=(EstimateWarning(code="x", message=HOSTILE),),
+        family=1,
     )
     check = findings.invariance(passed=False, note=HOSTILE, column=HOSTILE)
-    judge = findings.judge(judge=HOSTILE, invariance=(check,), invariant=False, warnings=(HOSTILE,))
+    judge = findings.judge(judge=HOSTILE, invariance=(check,), invariant=False, warnings=(EstimateWarning(code="x", message=HOSTILE),))
     return with_findings(hostile(), raters, cues, judge)
 
 
