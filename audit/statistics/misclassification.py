@@ -75,7 +75,7 @@ class Prevalence:
 def find_effective_size(side: SideMoments, *, random: bool, banerjee: bool, level: float) -> float | None:
     """Return how many independent responses the binary scores of one side are worth; None when their variance cannot be estimated.
 
-    Without variance the tasks are counted, as in `audit.statistics.proportion`.
+    As in `audit.statistics.proportion`: without variance the tasks are counted, and its parts are raised to the least likeness.
     """
     parts = side.parts(random=random)
     if parts is None:

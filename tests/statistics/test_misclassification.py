@@ -1,6 +1,7 @@
 """Rogan & Gladen with the interval of Lang & Reiczigel: against published figures, another program's formulas, and simulated truth."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -163,6 +164,19 @@ def test_clustered_scores_are_worth_fewer_responses() -> None:
     assert tight == 100
     assert find_effective_size(side(mean=0.0, task=0.0, context=0.0), **options) == 20  # type: ignore[arg-type]
     assert find_effective_size(side(mean=0.5, task=None, context=0.0), **options) is None  # type: ignore[arg-type]
+
+
+def test_rare_scores_are_worth_no_more_than_in_their_own_interval() -> None:
+    """Contexts that hardly differ at Φ = 0.1: the least likeness of `proportion` counts here too, 0.08 · 0.3 · 0.64 · 0.09 by contexts."""
+    rare = side(mean=0.1, task=0.09 * 0.32 * 0.192 / 20, context=1e-9)
+    context = 0.08 * 0.192 * 0.09 / rare.contexts
+    raised = replace(rare, context_variance=context)
+
+    found, expected = (find_effective_size(one, random=True, banerjee=False, level=LEVEL) for one in (rare, raised))
+
+    assert found is not None
+    assert found == pytest.approx(expected)
+    assert found < 0.09 / (rare.task_variance or 0.0)
 
 
 def test_rates_have_exact_limits_over_tasks() -> None:
