@@ -44,7 +44,11 @@ _CONTRASTS = (
 
 
 def write_results(study: ContaminationStudy, recording: Recording, folder: Path) -> list[Path]:
-    """Write the four files into *folder*, made if need be, and return their paths; nothing is written before all four are made."""
+    """Write the four files into *folder*, made if need be, and return their paths.
+
+    Raises:
+        OSError: the file system refuses. What stood in the folder before is whole.
+    """
     texts = {
         "results.json": render_json(to_document(study)) + "\n",
         "contrasts.csv": _write_csv(_CONTRASTS, _list_contrasts(study)),
@@ -52,9 +56,16 @@ def write_results(study: ContaminationStudy, recording: Recording, folder: Path)
         "contamination.html": build_page(study),
     }
     folder.mkdir(parents=True, exist_ok=True)
-    for name, text in texts.items():
-        (folder / name).write_text(text, encoding="utf-8", newline="")
-    return [folder / name for name in texts]
+    parts = {folder / name: folder / f".{name}.part" for name in texts}
+    try:
+        for part, text in zip(parts.values(), texts.values(), strict=True):
+            part.write_text(text, encoding="utf-8", newline="")
+        for path, part in parts.items():
+            part.replace(path)
+    finally:
+        for part in parts.values():
+            part.unlink(missing_ok=True)
+    return list(parts)
 
 
 def _write_csv(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:

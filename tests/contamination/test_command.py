@@ -11,6 +11,7 @@ from audit.estimate import estimate
 from audit.sources.table import read_table
 from registry.cli.main import cli, main
 from registry.records.plan import ContextDesign, Plan
+from tests.cli.refusals import run_limited
 from tests.contamination.made_up import Run
 
 
@@ -141,3 +142,19 @@ def test_names_in_tables_are_neither_computed_nor_obeyed(tmp_path: Path) -> None
         assert "'=HYPERLINK(1)" in cells
         assert "\u001b" not in text
     assert read_table([tmp_path / "out" / "scores.csv"], low=1, high=5).rows > 0
+
+
+def test_a_full_disk_leaves_the_files_of_before(tmp_path: Path) -> None:
+    """All four are replaced or none: a page would be read beside the tables of another run."""
+    run = Run().write(tmp_path / "in")
+    out = tmp_path / "out"
+    first = call(str(run), "-o", str(out))
+    before = {path.name: path.read_bytes() for path in out.iterdir()}
+    largest = max(len(content) for content in before.values())
+
+    refused = run_limited(tmp_path, largest - 1, "contamination", str(run), "-o", str(out), "--level", "0.9")
+
+    assert first.exit_code == 0
+    assert (refused.returncode, refused.stdout) == (3, "")
+    assert "file-not-accessible" in refused.stderr
+    assert {path.name: path.read_bytes() for path in out.iterdir()} == before
