@@ -16,6 +16,7 @@ from audit.judge.invariance import Bar, compare_marks, compare_person, compare_r
 from audit.judge.question import Question, Scores, SpecScores, gather, split_specs
 from audit.panel import split_judges
 from audit.statistics.halfwidth import total_variance
+from audit.statistics.prediction_powered import compare_unlabelled
 from audit.statistics.proportion import Limits
 from audit.statistics.reading import Scale, parse_moments
 from audit.statistics.repeats import find_noise_share, measure_noise
@@ -26,6 +27,10 @@ from registry.records.estimate import Bounded, Differential, Estimate, EstimateW
 from registry.records.judge import Corrected, Invariance, JudgeReport, Labels, Repeats
 from registry.records.measure import Measure
 from registry.records.plan import Plan
+from registry.report.numbers import format_probability
+
+_HARDLY = 0.01
+"""A random subset differs from the rest with a smaller p in about one of a hundred sides."""
 
 
 def examine(
@@ -106,6 +111,7 @@ def _report(subject: _Subject, spec: SpecScores, one: SpecEstimate) -> JudgeRepo
         warnings=(
             *(warning for warning in found.warnings if warning.spec in (None, one.spec)),
             *_warn_bias(labels, found),
+            *(_warn_selection(spec, found) if labels else ()),
         ),
     )
 
@@ -121,6 +127,22 @@ def _warn_bias(labels: tuple[Labels, ...], found: Estimate) -> Iterator[Estimate
                 f"({unit.differences(low, high, 0.0)}), more than the margin: its Φ there is not what a person would say."
             )
             yield EstimateWarning(code="judge-off", message=message)
+
+
+def _warn_selection(spec: SpecScores, found: Estimate) -> Iterator[EstimateWarning]:
+    """Labels that were not drawn at random say nothing of the responses without one, and the scores of the judge may give that away."""
+    unit = Unit(low=found.range[0], high=found.range[1])
+    scale = Scale(low=found.range[0], high=found.range[1])
+    for side in spec.sides:
+        selection = compare_unlabelled(side.judged)
+        if selection is not None and selection.p < _HARDLY:
+            labelled, others = (unit.score(scale.stretch(one)) for one in (selection.labelled, selection.others))
+            message = (
+                f"On the {SIDES[side.name]} side the judge gave labelled responses {labelled} on average and the others {others} "
+                f"({format_probability(selection.p)}): the labels do not look like those of a random subset, which corrected numbers and "
+                "the judge's errors take them for."
+            )
+            yield EstimateWarning(code="labels-not-random", message=message)
 
 
 def _measure(bounded: Bounded | Differential) -> Measure:

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from audit.statistics.difference import mover
-from audit.statistics.halfwidth import ZERO_VARIANCE, Part, half_width, total_variance
+from audit.statistics.halfwidth import ZERO_VARIANCE, Part, half_width, one_sided_p, total_variance
 from audit.statistics.moments import ENOUGH_CONTEXTS, SideMoments
 from audit.statistics.proportion import Limits, clopper_pearson, side_interval
 from audit.statistics.scores import Codes, Floats
@@ -187,6 +187,36 @@ def _widen(side: Judged, off: Floats, *, level: float) -> tuple[float, float] | 
     count = side.tasks
     own = half_width((_scale(by_task, count=count, effective=count),), level=level, banerjee=False) if count > 1 else 0.0
     return math.hypot(own, mean + ends[0]), math.hypot(own, ends[1] - mean)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Selection:
+    """How the judge scored the labelled responses and the others; a random subset differs by chance alone."""
+
+    labelled: float
+    """Mean score of the labelled responses, in [0, 1]."""
+
+    others: float
+    p: float
+    """Two-sided, that both are the same but for chance; tasks are the clusters."""
+
+
+def compare_unlabelled(side: Judged) -> Selection | None:
+    """Return what the judge gave labelled responses beside the others; None with fewer than `FEWEST_LABELS` of either, or no variance."""
+    if min(side.labels, len(side.score) - side.labels) < FEWEST_LABELS:
+        return None
+    others = np.where(side.labelled, 0.0, side.weight)
+    shares = side.share(), others / others.sum()
+    means = [float((share * side.score).sum()) for share in shares]
+    influence = shares[0] * (side.score - means[0]) - shares[1] * (side.score - means[1])
+    weights = [_sum(side.task, share, size=side.tasks) for share in shares]
+    tasks = min(int(np.count_nonzero(one)) for one in weights)
+    if tasks < 2:
+        return None
+    effective = min(float(1 / (one**2).sum()) for one in weights)
+    part = _scale(_sum(side.task, influence, size=side.tasks), count=tasks, effective=effective)
+    p = one_sided_p(abs(means[0] - means[1]), (part,), banerjee=False)
+    return None if p is None else Selection(labelled=means[0], others=means[1], p=min(1.0, 2 * p))
 
 
 def tune(side: Judged) -> float:

@@ -266,6 +266,20 @@ def test_each_judge_and_each_specification_has_its_report() -> None:
     assert reports[0].labels == reports[2].labels
 
 
+def test_labels_of_what_the_judge_found_are_no_random_subset() -> None:
+    """A person who was given twice as many of the positives: told for both sides, with what the judge gave either kind."""
+    table, labels = draw(15, share=1.0)
+    chosen = np.random.default_rng(0).random(table.rows) < np.where(table.score == 1, 0.6, 0.3)
+
+    picked = ask(table, labels=np.where(chosen, labels, np.nan)).warnings
+    random = ask(*draw(15)[:1], labels=draw(15)[1]).warnings
+    whole = ask(table, labels=labels).warnings
+
+    told = [one.message for one in picked if one.code == "labels-not-random"]
+    assert ["test side" in told[0], "deployment side" in told[1]] == [True, True]
+    assert not [one for one in (*random, *whole) if one.code == "labels-not-random"]
+
+
 def test_labels_that_differ_between_scorings_of_a_response_are_refused() -> None:
     """A response has one label, whoever scored it."""
     table, labels = draw(14, share=1.0)

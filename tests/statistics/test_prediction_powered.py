@@ -10,6 +10,7 @@ from scipy import stats
 
 from audit.statistics.prediction_powered import (
     Judged,
+    compare_unlabelled,
     correct,
     find_bias,
     find_bias_difference,
@@ -185,6 +186,30 @@ def test_labels_of_one_task_or_one_context_have_no_interval() -> None:
     assert find_limits(one_task, random=False, level=LEVEL) is None
     assert find_limits(one_context, random=True, level=LEVEL) is None
     assert find_limits(one_context, random=False, level=LEVEL) is not None
+
+
+@pytest.mark.parametrize("by_task", [False, True])
+def test_a_random_subset_rarely_looks_like_a_chosen_one(*, by_task: bool) -> None:
+    """Responses or whole tasks drawn at random: p below 0.01 in at most 2 % of 500 samples."""
+    rng = np.random.default_rng(3)
+    found = []
+    for _ in range(500):
+        score = (rng.random((60, 5)) < 1 / (1 + np.exp(-rng.standard_normal((60, 1))))).astype(float)
+        chosen = rng.random((60, 1) if by_task else (60, 5)) < 0.4
+        found.append(compare_unlabelled(build(score, np.where(chosen, score, np.nan))))
+
+    assert np.mean([one is not None and one.p < 0.01 for one in found]) <= 0.02
+
+
+def test_a_subset_without_a_rest_is_compared_with_nothing() -> None:
+    """All labelled, too few labelled, and scores that do not vary."""
+    score = np.random.default_rng(0).random((40, 2))
+    few = np.where(np.arange(40)[:, np.newaxis] < 10, score, np.nan)
+    half = np.where(np.arange(40)[:, np.newaxis] < 20, 1.0, np.nan)
+
+    found = [compare_unlabelled(one) for one in (build(score, score), build(score, few), build(np.ones((40, 2)), half))]
+
+    assert found == [None, None, None]
 
 
 def test_errors_that_are_all_the_same_are_no_certainty() -> None:
