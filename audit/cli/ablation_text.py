@@ -21,15 +21,16 @@ def print_ablation(console: Console, found: Ablation) -> None:
     margin = unit.given_difference(found.margin)
     cues = "1 cue" if found.family == 1 else f"{found.family} cues"
     console.print(f"intervals at {share(found.level)}, margin ±{margin}, contexts {found.contexts}, Holm over {cues}")
-    console.print(show(f"ED of the contexts as they are, against {found.spec}: {_describe(found.ed, unit)}\n"))
+    ed = f"none: {found.ed.reason}" if found.ed.value is None else f"{_describe(found.ed, unit)} {unit.points}"
+    console.print(show(f"ED of the contexts as they are, against {found.spec}: {ed}\n"))
     rows = [_describe_change(one, unit) for one in found.changes]
     console.print(build_table(("cue", "arm", "tasks", "before", "after", "ΔED", "p (Holm)", "finding"), rows, numbers=_NUMBERS))
-    console.print(_explain_interval(found), style="dim")
+    console.print(f"ΔED = ED before − ED after, in {unit.points}", style="dim")
     console.print()
     for line in draw_forest(found, unit):
         console.print(show(line), no_wrap=True, crop=False)
-    for change in found.changes:
-        _print_details(console, change, unit, several=found.family > 1)
+    console.print("─ interval after Holm (a placebo's own), ┆ margin, │ no change, ◆ ΔED", style="dim")
+    _print_intervals(console, found, unit)
     if found.class_before is not None:
         after = ", ".join(f"{one.cue}: {one.class_after.value}" for one in found.changes if one.class_after is not None)
         console.print(show(f"\nclass of the claim as it is: {found.class_before.value}; with the change: {after}"))
@@ -44,7 +45,7 @@ def draw_forest(found: Ablation, unit: Unit) -> list[str]:
     width = max(len(_name(one)) for one, _ in shown)
     lines = [f"{_name(one):<{width}}  {_draw(one, band, found.margin, reach)}" for one, band in shown]
     axis = unit.differences(-reach, reach)
-    return [*lines, f"{'':<{width}}  {axis}; ┆ margin, │ no change, ◆ ΔED"]
+    return [*lines, f"{'':<{width}}  {axis}"]
 
 
 def _draw(change: CueChange, band: Range | None, margin: float, reach: float) -> str:
@@ -61,7 +62,7 @@ def _draw(change: CueChange, band: Range | None, margin: float, reach: float) ->
 
 
 def _name(change: CueChange) -> str:
-    return f"{change.cue}{' (placebo)' if change.placebo else ''}"
+    return f"{change.cue}{' (placebo)' if change.placebo and not change.cue.startswith('placebo') else ''}"
 
 
 def _range(measure: Measure) -> Range | None:
@@ -84,31 +85,33 @@ def _say_finding(change: CueChange) -> str:
     return "audit-relevant" + ("" if change.material else ": the class changes")
 
 
-def _explain_interval(found: Ablation) -> str:
-    points = Unit(low=found.range[0], high=found.range[1]).points
-    return f"ΔED = ED before − ED after, in {points}; intervals below are those of Holm's rule, a placebo's its own"
-
-
-def _print_details(console: Console, change: CueChange, unit: Unit, *, several: bool) -> None:
-    console.print(show(f"\n{_name(change)} on arm {change.arm}: ΔED {_describe(change.change, unit)}"))
-    if several and change.holm is not None:
-        console.print(f"  Holm: {_write(change.holm, unit)}")
-    if several and change.simultaneous is not None:
-        console.print(f"  all cues at once: {_write(change.simultaneous, unit)}")
-    if change.beyond_placebo is not None:
-        console.print(f"  beyond the placebo: {_describe(change.beyond_placebo, unit)}")
-    if change.reason is not None:
-        console.print(show(f"  {change.reason}"))
+def _print_intervals(console: Console, found: Ablation, unit: Unit) -> None:
+    """Print every interval of every cue, and why one is missing."""
+    columns = ["cue", share(found.level), "Holm", "all cues at once", "beyond the placebo"]
+    rows = [
+        (
+            one.cue,
+            _write(_range(one.change), unit),
+            _write(one.holm, unit),
+            _write(one.simultaneous, unit),
+            "–" if one.beyond_placebo is None else _describe(one.beyond_placebo, unit),
+        )
+        for one in found.changes
+    ]
+    console.print(f"\nintervals of ΔED, {unit.points}")
+    console.print(build_table(columns, rows, numbers=columns[1:]))
+    for one in found.changes:
+        for reason in dict.fromkeys(filter(None, (one.change.reason, one.reason))):
+            console.print(show(f"{_name(one)}, arm {one.arm}: {reason}"))
 
 
 def _describe(measure: Measure, unit: Unit) -> str:
+    """A difference with its interval, without their unit."""
     if measure.value is None:
-        return f"none: {measure.reason}"
-    value = unit.difference(measure.value, 0.0)
-    if measure.low is None or measure.high is None:
-        return f"{value}, no interval"
-    return f"{value}, {unit.differences(measure.low, measure.high, 0.0)}"
+        return "–"
+    value = unit.number(measure.value, 0.0)
+    return value if measure.low is None or measure.high is None else f"{value} ({unit.numbers(measure.low, measure.high, 0.0)})"
 
 
-def _write(band: Range, unit: Unit) -> str:
-    return unit.differences(band.low, band.high, 0.0)
+def _write(band: Range | None, unit: Unit) -> str:
+    return "–" if band is None else unit.numbers(band.low, band.high, 0.0)

@@ -34,6 +34,8 @@ def print_contrasts(console: Console, found: Contrasts) -> None:
     console.print(build_table(("contrast", "tasks", "value", "interval", "p", "p (Holm)"), rows, numbers=numbers))
     if any(one.kind in _SUMS for one in found.contrasts):
         console.print(f"differences in {unit.points}", style="dim")
+    if any(one.kind not in _SUMS for one in found.contrasts):
+        console.print("p of a ratio tests 1; of a mitigation, 0: nothing of the effect is gone", style="dim")
     _print_tests(console, found)
     for one in found.contrasts:
         _print_notes(console, one, unit)

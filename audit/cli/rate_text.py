@@ -55,8 +55,8 @@ def print_naturalness(console: Console, found: Naturalness) -> None:
     what = "balanced accuracy" if found.balanced else "accuracy"
     console.print(show(f"{what} of persons together, where chance is 50 %: {_describe(found.accuracy)}"))
     console.print(f"{found.items_test} items of the test side and {found.items_deploy} of deployment, intervals at {share(found.level)}\n")
-    columns = ("rater", "", "decided", "undecided", "right", "said test", "accuracy", "balanced accuracy", "p")
-    console.print(build_table(columns, [_describe_rater(one) for one in found.raters], numbers=_NUMBERS))
+    columns = ("rater", "", "decided", "undecided", "right", "said test", what, "p")
+    console.print(build_table(columns, [_describe_rater(one, balanced=found.balanced) for one in found.raters], numbers=_NUMBERS))
     for method in dict.fromkeys(one.against_chance.method for one in found.raters):
         console.print(f"p: {method}")
     console.print()
@@ -83,7 +83,7 @@ def _describe(measure: Measure) -> str:
         return f"none. {measure.reason}"
     if measure.low is None or measure.high is None:
         return f"{_SHARE.score(measure.value, 0.5)}. {measure.reason}"
-    return f"{_SHARE.score(measure.value, 0.5)}, {_SHARE.scores(measure.low, measure.high, 0.5)}"
+    return _describe_short(measure)
 
 
 def _describe_short(measure: Measure) -> str:
@@ -95,16 +95,16 @@ def _describe_short(measure: Measure) -> str:
 def _describe_plain(measure: Measure) -> str:
     if measure.value is None or measure.low is None or measure.high is None:
         return f"{'none' if measure.value is None else format_number(measure.value)}. {measure.reason}"
-    return f"{format_number(measure.value)}, {format_number(measure.low)} to {format_number(measure.high)}"
+    return f"{format_number(measure.value)} ({format_number(measure.low)} to {format_number(measure.high)})"
 
 
-def _describe_rater(one: RaterResult) -> tuple[str, ...]:
+def _describe_rater(one: RaterResult, *, balanced: bool) -> tuple[str, ...]:
+    accuracy = one.balanced_accuracy if balanced else one.accuracy
     counts = (str(one.rated), str(one.unrated), str(one.correct), str(one.said_test))
     return (
         one.rater,
         one.kind.value,
         *counts,
-        _describe_short(one.accuracy),
-        _describe_short(one.balanced_accuracy),
+        _describe_short(accuracy),
         format_p(one.against_chance.p),
     )

@@ -48,8 +48,8 @@ def _check_open() -> None:
         raise OSError(errno.EBADF, os.strerror(errno.EBADF), "standard output")
 
 
-_LABEL = re.compile(r"\s*(?:[\w-]+: +)?")
-"""What stands before the text of a line: its indent, and one word with a colon."""
+_LABEL = re.compile(r"\s*(?:[\w-]+: +|\S+ {2,})?")
+"""What stands before the text of a line: its indent, and one word with a colon or set apart by spaces."""
 
 
 class _CarefulConsole(Console):
