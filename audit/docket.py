@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
 from audit.drafting import build_audit, build_lock, check_draft
-from audit.findings import find_scores, settle_invariance
+from audit.findings import find_departures, find_scores, settle_invariance
 from audit.run import Circumstances, Outcome, run_case
 from audit.statistics.scores import SCORED, ScoreTable
 from registry.errors import ConflictError, Fault, InputError, NotFoundError
@@ -97,14 +97,32 @@ def add_finding(writer: Writer, audit: str, body: FindingBody, *, source: str) -
 
     Raises:
         NotFoundError: the audit is not registered.
-        ConflictError: the audit has its outcome, which knew nothing of this finding.
+        ConflictError: the audit has its outcome, which knew nothing of this finding; or the finding was made with another level,
+            margin, range or kind of contexts than the audit's plan.
     """
     file = get_audit(writer, audit)
     known = next((one for one in file.findings if one.payload.body == body), None)
     if known is not None:
         return known, False
+    if not file.restrictions:  # with an outcome nothing is recorded, on plan or off it
+        _check_plan(writer, file, body)
     said = Finding(audit=file.audit.payload.audit, claim=file.audit.payload.claim, body=body, source=source)
     return Recorded(entry=writer.append(said), payload=said), True
+
+
+def _check_plan(view: View, file: AuditFile, body: FindingBody) -> None:
+    plan = file.lock.payload.plan if file.lock else file.audit.payload.plan
+    departures = find_departures(body, plan, get_property(view, get_claim(view, file.audit.payload.claim)).range)
+    if departures:
+        made = ", ".join(f"{name} {_write(here)} where its plan says {_write(planned)}" for name, (here, planned) in departures.items())
+        advice = f"run it again with {' '.join(f'--{name} {_write(planned)}' for name, (_, planned) in departures.items())}"
+        raise ConflictError(
+            Fault(code="finding-off-plan", where=file.audit.payload.audit, found=f"the finding was made with {made}", advice=advice)
+        )
+
+
+def _write(value: object) -> str:
+    return " ".join(map(_write, value)) if isinstance(value, tuple) else f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def conclude(writer: Writer, file: AuditFile, scored: Scored | None) -> Concluded:

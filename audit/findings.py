@@ -1,6 +1,7 @@
 """What findings mean for an outcome: whether the scorer is known to be invariant, and what minimum reporting may say of them."""
 
-from collections.abc import Iterable
+import math
+from collections.abc import Iterable, Mapping
 
 from audit.wording import Unit, join, share
 from registry.errors import ConflictError, Fault
@@ -10,6 +11,7 @@ from registry.records.finding import FindingBody, find_invariance
 from registry.records.judge import Corrected, JudgeReport
 from registry.records.measure import Measure
 from registry.records.naturalness import Naturalness
+from registry.records.plan import Plan
 
 
 def settle_invariance(file: AuditFile) -> bool | None:
@@ -37,6 +39,28 @@ def _contradiction(file: AuditFile, *, declared: bool) -> Fault:
         f"{contradicting[0].entry.seq} {'a check failed' if declared else 'every check that decides was passed'}: {notes}",
         advice="open another audit whose file leaves scoring.invariant out, and record the report there; then the check speaks",
     )
+
+
+def find_departures(body: FindingBody, plan: Plan, range_: tuple[float, float]) -> Mapping[str, tuple[object, object]]:
+    """Return in what a finding departs from the plan of its audit: by option, what it was made with and what the plan says.
+
+    A margin or a level chosen once the figures are seen could let any check pass.
+
+    Args:
+        range_: of the claim's property.
+    """
+    planned: dict[str, object] = {"level": plan.level}
+    if not isinstance(body, Naturalness):
+        margin = 0.05 * (range_[1] - range_[0]) if plan.margin is None else plan.margin
+        planned |= {"margin": margin, "range": tuple(map(float, range_)), "contexts": plan.contexts.value}
+    made = {name: getattr(body, name) for name in planned}
+    return {name: (made[name], one) for name, one in planned.items() if not _is_equal(made[name], one)}
+
+
+def _is_equal(first: object, second: object) -> bool:
+    if isinstance(first, float) and isinstance(second, float):
+        return math.isclose(first, second, rel_tol=1e-9)
+    return first == second
 
 
 def describe_markers(findings: Iterable[FindingBody]) -> str:

@@ -13,6 +13,7 @@ from registry.records.finding import FindingBody
 from registry.store.ledger import Ledger
 from tests import findings
 from tests.cli.conftest import Caveat
+from tests.cli.refusals import check_refusal, size_of
 from tests.cli.scenario import register, write_audit, write_scores
 
 Record = Callable[[str, FindingBody], bool]
@@ -184,3 +185,34 @@ def test_names_of_cues_and_judges_cannot_steer_a_terminal(caveat: Caveat, tmp_pa
         assert not {"\x1b", "\x07", "\u202e"} & set(page.out)
         assert "[31mred" in page.out
         assert "[blink]" in page.out
+
+
+@pytest.mark.parametrize("extra", [(), ("--json",)], ids=["text", "json"])
+def test_a_margin_chosen_afterwards_passes_no_check(caveat: Caveat, tmp_path: Path, extra: tuple[str, ...]) -> None:
+    """The plan fixed a margin of five points; with one of ninety any scorer would be invariant."""
+    claim, *_ = register(caveat, tmp_path)
+    audit = lock(caveat, tmp_path, claim)
+    scores = write_scores(tmp_path / "scores.csv", test=0.05, deploy=0.4)
+    before = size_of(caveat)
+
+    refused = caveat("judge", scores, "--mark", "score", "--margin", "0.9", "--level", "0.6", "--audit", audit, *extra)
+
+    check_refusal(refused, "finding-off-plan")
+    assert "--level 0.95 --margin 0.05" in refused.err
+    assert size_of(caveat) == before
+
+
+def test_findings_off_the_plan_are_refused_whatever_found_them(caveat: Caveat, tmp_path: Path, record: Record) -> None:
+    """Each departure is told with what the plan says; raters have no margin, and what agrees to the last digits is the same."""
+    claim, *_ = register(caveat, tmp_path)
+    audit = lock(caveat, tmp_path, claim)
+    off: list[tuple[FindingBody, str]] = [
+        (findings.judge(range=(1.0, 5.0)), "range 1 5 where its plan says 0 1"),
+        (findings.ablation(contexts="nested"), "contexts nested where its plan says random"),
+        (findings.naturalness(level=0.5), "level 0.5 where its plan says 0.95"),
+    ]
+
+    for body, why in off:
+        with pytest.raises(ConflictError, match=f"finding-off-plan(.|\n)*{why}"):
+            record(audit, body)
+    assert record(audit, findings.judge(margin=0.1 / 2))
