@@ -1,6 +1,9 @@
 """Φ and ED corrected for a judge's errors, beside the judged numbers and never in their place."""
 
+from dataclasses import replace
+
 from audit.judge.question import SideScores, SpecScores
+from audit.statistics.difference import task_correlation
 from audit.statistics.misclassification import (
     Accuracy,
     Prevalence,
@@ -166,7 +169,7 @@ def correct_by_accuracy(
         limits = (
             correct_shared_difference(difference=difference, limits=judged, accuracy=accuracy[0], level=level)
             if shared
-            else correct_difference(found[0], found[1])
+            else correct_difference(found[0], found[1], correlation=_oppose(moments))
         )
         if shared and any(one.uncut != one.value for one in found):
             apart = correct_difference(found[0], found[1])
@@ -186,6 +189,12 @@ def correct_by_accuracy(
             reason=reason,
         ),
     )
+
+
+def _oppose(moments: Moments) -> float:
+    """How far tasks go against each other on the two sides: their correlation, at most 0."""
+    covariance = moments.covariance
+    return 0.0 if covariance is None else -task_correlation(replace(moments, covariance=-covariance))
 
 
 def _refuse_accuracy(moments: Moments, accuracy: tuple[Accuracy, Accuracy]) -> str | None:

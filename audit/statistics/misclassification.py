@@ -123,9 +123,12 @@ def correct_share(*, share: float, size: float, accuracy: Accuracy, level: float
     return Prevalence(value=value, limits=Limits(low=min(low, value), high=max(high, value)), uncut=uncut)
 
 
-def correct_difference(test: Prevalence, deploy: Prevalence) -> Limits:
-    """Return the interval of test − deploy where each side has an accuracy of its own: MOVER, the sides as uncorrelated."""
-    band = mover(first=test.value, first_limits=test.limits, second=deploy.value, second_limits=deploy.limits, correlation=0.0)
+def correct_difference(test: Prevalence, deploy: Prevalence, *, correlation: float = 0.0) -> Limits:
+    """Return the interval of test − deploy where each side has an accuracy of its own: MOVER.
+
+    Tasks that go together on both sides are not made use of; where they go against each other, *correlation*, at most 0, widens it.
+    """
+    band = mover(first=test.value, first_limits=test.limits, second=deploy.value, second_limits=deploy.limits, correlation=correlation)
     return Limits(low=max(-1.0, band.low), high=min(1.0, band.high))
 
 

@@ -266,6 +266,24 @@ def test_each_judge_and_each_specification_has_its_report() -> None:
     assert reports[0].labels == reports[2].labels
 
 
+def test_tasks_that_go_against_each_other_widen_the_difference_of_two_accuracies() -> None:
+    """Positive in test and negative in deployment, or the other way round: the corrected ED is no surer than the judged one."""
+    rows: list[Row] = [
+        (f"t{task:02}", side, f"{side}-{context}", "0", float((task % 2 == 0) == (side == "test")))
+        for side in SIDES
+        for task in range(TASKS)
+        for context in range(CONTEXTS)
+    ]
+    sure = [Accuracy(sensitivity=Hits(right=10_000, cases=10_000), specificity=Hits(right=10_000, cases=10_000)) for _ in range(2)]
+    report = ask(build_table(rows), accuracy=(sure[0], sure[1]))
+
+    (corrected,) = (one.ed for one in report.corrected)
+    assert corrected.low is not None
+    assert report.ed.low is not None
+    # Shrinking costs a little.
+    assert corrected.low <= 0.95 * report.ed.low
+
+
 def test_labels_of_what_the_judge_found_are_no_random_subset() -> None:
     """A person who was given twice as many of the positives: told for both sides, with what the judge gave either kind."""
     table, labels = draw(15, share=1.0)

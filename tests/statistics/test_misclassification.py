@@ -139,6 +139,17 @@ def test_a_judge_that_tells_no_more_than_chance_corrects_nothing(sensitivity: tu
         correct_shared_difference(difference=0.1, limits=Limits(low=0, high=0.2), accuracy=accuracy, level=LEVEL)
 
 
+def test_sides_that_go_against_each_other_have_the_wider_difference() -> None:
+    """Correlation -1: the distances to the limits add up."""
+    sides = [correct_share(share=share, size=80, accuracy=know((50, 50), (50, 50)), level=LEVEL) for share in (0.4, 0.6)]
+
+    apart, against = correct_difference(*sides), correct_difference(*sides, correlation=-1.0)
+
+    down = sides[0].value - sides[0].limits.low + sides[1].limits.high - sides[1].value
+    assert against.low == pytest.approx(sides[0].value - sides[1].value - down)
+    assert against.low < apart.low
+
+
 def test_a_perfect_judge_changes_little() -> None:
     """Measured on very many cases, it leaves the share, and the plain interval of Agresti and Coull."""
     found = correct_share(share=0.25, size=400, accuracy=know((10**6, 10**6), (10**6, 10**6)), level=LEVEL)
