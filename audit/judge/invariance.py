@@ -5,7 +5,7 @@ Their intervals are therefore over tasks alone.
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -55,17 +55,20 @@ def compare_person(spec: SpecScores, column: str, bar: Bar) -> Invariance:
     )
 
 
-def compare_rescored(spec: SpecScores, column: str, bar: Bar) -> Invariance:
+def compare_rescored(spec: SpecScores, column: str, bar: Bar, *, steady: bool) -> Invariance:
     """Return whether responses kept their score when they were scored again with the context hidden or swapped.
 
-    Passed only when the interval of the difference lies within the margin; if it does not and any score changed, it failed.
+    Passed only when the interval of the difference lies within the margin. If it does not, it failed where the interval lies wholly
+    beyond the margin, where scores changed more often on one side than on the other by more than the margin's share of the range, or
+    where any score of a *steady* judge changed, one that never scored a response differently the second time. A judge that varies by
+    itself changes scores whatever the context is: that alone decides nothing.
     """
     sides = spec.test.rescored, spec.deploy.rescored
     found = _compare(*sides, bar, what="second score")
     changed = [int(np.count_nonzero(np.abs(side.errors()) > _TOLERANCE)) for side in sides]
     passed = _decide(found, bar.margin)
     if passed is None and found.value is not None and any(changed):
-        passed = False
+        passed = False if steady or _changes_unevenly(sides, bar) else None
     shares = " and ".join(
         f"{count} of {side.labels} scores ({_SHARE.score(count / side.labels)}) on the {name} side"
         if side.labels
@@ -74,6 +77,16 @@ def compare_rescored(spec: SpecScores, column: str, bar: Bar) -> Invariance:
     )
     note = f"Scoring again changed {shares}; the mean change differs between the sides by {_tell(found, bar)}"
     return _conclude(_Check(check="rescored", column=column, found=found, bar=bar, sides=sides), note, passed=passed)
+
+
+def _changes_unevenly(sides: tuple[Judged, Judged], bar: Bar) -> bool:
+    """Whether the share of scores that changed differs between the sides by more than the margin's share of the range."""
+    test, deploy = (
+        replace(side, score=np.zeros_like(side.score), label=np.where(side.labelled, np.abs(side.errors()) > _TOLERANCE, np.nan))
+        for side in sides
+    )
+    margin = bar.margin / bar.scale.width
+    return _decide(_compare(test, deploy, Bar(level=bar.level, margin=margin), what="second score"), margin) is False
 
 
 def compare_marks(spec: SpecScores, column: str, bar: Bar) -> Invariance:

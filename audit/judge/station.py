@@ -89,7 +89,8 @@ class _Subject:
 
 def _report(subject: _Subject, spec: SpecScores, one: SpecEstimate) -> JudgeReport:
     found, question = subject.found, subject.question
-    checks = tuple(_check(subject, spec))
+    repeats = _describe_repeats(subject, spec, one)
+    checks = tuple(_check(subject, spec, steady=repeats is not None and repeats.identical == 1))
     labels = () if question.labels is None else tuple(describe_labels(side, subject.scale, level=found.level) for side in spec.sides)
     return JudgeReport(
         judge=subject.judge,
@@ -102,7 +103,7 @@ def _report(subject: _Subject, spec: SpecScores, one: SpecEstimate) -> JudgeRepo
         phi_test=_measure(one.phi_test),
         phi_deploy=_measure(one.phi_deploy),
         ed=_measure(one.ed),
-        repeats=_describe_repeats(subject, spec, one),
+        repeats=repeats,
         labels=labels,
         corrected=tuple(_correct(subject, spec, one)),
         invariance=checks,
@@ -185,13 +186,13 @@ def _correct(subject: _Subject, spec: SpecScores, one: SpecEstimate) -> Iterator
         yield correct_by_accuracy(moments, subject.question.accuracy, limits, subject.scale, level=subject.found.level)
 
 
-def _check(subject: _Subject, spec: SpecScores) -> Iterator[Invariance]:
+def _check(subject: _Subject, spec: SpecScores, *, steady: bool) -> Iterator[Invariance]:
     found, question = subject.found, subject.question
     bar = Bar(level=found.level, margin=found.margin, low=found.range[0], high=found.range[1])
     if question.labels is not None:
         yield compare_person(spec, question.label_source, bar)
     if question.rescored is not None:
-        yield compare_rescored(spec, question.rescored_column, bar)
+        yield compare_rescored(spec, question.rescored_column, bar, steady=steady)
     # A rate has no unit of the score: its margin is the same share of [0, 1].
     rates = Bar(level=found.level, margin=found.margin / subject.scale.width)
     for column in question.marks:

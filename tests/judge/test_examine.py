@@ -142,6 +142,30 @@ def test_scores_that_stay_pass_and_scores_that_move_on_one_side_fail() -> None:
     assert both.passed is True
 
 
+def test_a_noisy_judge_that_sees_no_context_does_not_fail() -> None:
+    """One score in twenty changes by itself, alike on both sides: it was called dependent on the context in 144 of 150 tables."""
+    rng = np.random.default_rng(5)
+    rows: list[Row] = [(f"t{task}", side, side, "0", float(rng.random() < 0.4)) for side in SIDES for task in range(100)]
+    table = build_table(rows)
+    again = np.where(rng.random(table.rows) < 0.05, 1 - table.score, table.score)
+
+    check = only_check(table, rescored=again)
+
+    assert np.count_nonzero(again != table.score) > 0
+    assert check.passed is None
+
+
+def test_a_steady_judge_fails_when_a_score_changes() -> None:
+    """Scored twice, each response got the same score: then it is the context that changed one."""
+    rows: list[Row] = [(f"t{task}", side, side, "0", float(task % 2)) for side in SIDES for task in range(60)]
+    table = build_table(rows * 2)
+    table = replace(table, judge_repeat=label(["0"] * len(rows) + ["1"] * len(rows)))
+    again = table.score.copy()
+    again[[0, len(rows)]] = 1 - again[0]
+
+    assert only_check(table, rescored=again).passed is False
+
+
 def test_no_change_of_scores_passes_when_there_are_tasks_enough() -> None:
     """60 tasks without a change leave up to 6 % a side; 300 leave 1.2 %, within a margin of 5 points."""
     rows: list[Row] = [(f"t{task}", side, side, "0", float(task % 2)) for side in SIDES for task in range(300)]
