@@ -259,8 +259,8 @@ def _remark_spec(pair: Pair, plan: Plan, result: SpecEstimate) -> Iterator[Remar
     passed = _count_passed_over(pair, plan) if plan.interval is IntervalMethod.ANYTIME else 0
     if passed:
         message = (
-            f"In the plan's order (seed {plan.seed}) {passed} tasks without any response on one of the sides come before tasks that "
-            "have both: anytime intervals hold for tasks taken in that order, which caveat audit order prints."
+            f"Deviation: in the plan's order (seed {plan.seed}) {passed} tasks without any response on one of the sides come before tasks "
+            "that have both: anytime intervals hold for tasks taken in that order, which caveat audit order prints."
         )
         yield Remark(code="order-not-followed", message=message)
     if result.pooled_ed is not None and result.pooled_ed * result.ed.value < 0:

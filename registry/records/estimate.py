@@ -210,7 +210,7 @@ class SpecEstimate(Record):
     """Who scored, where the table has several judges; the verdict must hold for each."""
 
 
-DEVIATIONS = frozenset({"stopped-early", "tasks-added"})
+DEVIATIONS = frozenset({"order-not-followed", "stopped-early", "tasks-added"})
 """Codes of the warnings that say that the replay did not keep to its plan."""
 
 

@@ -183,7 +183,7 @@ def test_repeats_alone_say_what_they_leave_out() -> None:
     assert "errors against a person's labels were not measured" in find(items, "judge-scoring-uncertainty")[1]
 
 
-@pytest.mark.parametrize("code", ["stopped-early", "tasks-added"])
+@pytest.mark.parametrize("code", ["order-not-followed", "stopped-early", "tasks-added"])
 def test_a_deviation_from_the_plan_comes_before_the_sizes(code: str) -> None:
     """A replay of another size than planned is not reported as if it were the planned one."""
     deviating = replace(build_estimate(), warnings=(EstimateWarning(code=code, message="Deviation: 20 of 60 planned tasks."),))
