@@ -168,6 +168,9 @@ def _exclusions(known: _Known) -> Answer:
     unit = Unit(low=known.estimate.range[0], high=known.estimate.range[1])
     for spec in known.estimate.specs:
         n, bounds = spec.n, spec.ed_under_exclusions
+        if n.excluded_test + n.excluded_deploy == 0:
+            parts.append(f"{spec.spec}: none of either side")
+            continue
         counts = f"{spec.spec}: {n.excluded_test} of the test side, {n.excluded_deploy} of the deployment side"
         parts.append(f"{counts}, each with its reason in the score table; ED from {unit.differences(bounds.low, bounds.high)} under them")
     return _reported("; ".join(parts))
@@ -203,6 +206,12 @@ def _owner(known: _Known) -> Answer:
     return _reported(known.deploy_owner) if known.deploy_owner else _missing("no owner of P_deploy is stated here")
 
 
+def _describe_specs(estimate: Estimate) -> str:
+    """With several judges, as many numbers as judges and specifications together."""
+    numbers = len(estimate.specs)
+    return "for one specification of P_deploy" if numbers == 1 else f"{numbers}, one for each specification of P_deploy and each judge"
+
+
 def _describe_sizes(estimate: Estimate) -> str:
     """A replay that did not keep to its planned size is said before its sizes."""
     deviations = [f"✗ {one.message}" for one in estimate.warnings if one.code in DEVIATIONS]
@@ -219,9 +228,9 @@ ITEMS: dict[str, Callable[[_Known], Answer]] = {
     "system-prompts": _stated(lambda one: one.system_prompts, "the system prompts are not disclosed"),
     "scaffolds-and-tools": _stated(lambda one: one.tools, "scaffolds and tools are not stated"),
     "evaluator-specific-markers": _markers,
-    "raw-ed": _from_estimate(lambda one: f"for {len(one.specs)} specification(s) of P_deploy"),
+    "raw-ed": _from_estimate(_describe_specs),
     "ned-and-epsilon": _from_estimate(lambda one: f"ε = {one.epsilon:g}"),
-    "phi-test-and-phi-deploy": _from_estimate(lambda one: f"for {len(one.specs)} specification(s) of P_deploy"),
+    "phi-test-and-phi-deploy": _from_estimate(_describe_specs),
     "sample-sizes": _from_estimate(_describe_sizes),
     "intervals-and-method": _from_estimate(lambda one: f"level {one.level:g}; {one.specs[0].ed.method}"),
     "judge-scoring-uncertainty": _judge,

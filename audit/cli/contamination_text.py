@@ -11,14 +11,13 @@ from registry.records.contamination import Aggregate, ContaminationStudy, Invent
 from registry.records.measure import Measure
 from registry.report.numbers import format_p, format_range, format_signed
 
-_COLUMNS = ("", "published", "p then", "ours", "interval", "p by task", "Holm")
+_COLUMNS = ("", "published", "p then", "ours", "interval", "p", "Holm")
 _NUMBERS = (
     "published",
     "p then",
     "ours",
     "interval",
-    "p by task",
-    "p by skill",
+    "p",
     "Holm",
     "skills",
     "responses",
@@ -66,7 +65,7 @@ def _print_inventory(console: Console, inventory: Inventory) -> None:
 
 def _print_aggregate(console: Console, aggregate: Aggregate) -> None:
     console.print("\n" + _NAMES[aggregate.name].format(n=aggregate.skills), style="bold")
-    columns = ("", "published", "ours", "interval", "p by skill", "skills", "seen whole by the judge")
+    columns = ("", "published", "ours", "interval", "p", "skills", "seen whole by the judge")
     rows = [
         (
             one.name,
@@ -75,11 +74,15 @@ def _print_aggregate(console: Console, aggregate: Aggregate) -> None:
             write_interval(one.measure),
             format_p(one.paired_t.p),
             str(one.units),
-            f"{write_points(one.seen_whole.value)} {write_interval(one.seen_whole)}" if one.seen_whole_units else "none",
+            _write_seen_whole(one.seen_whole) if one.seen_whole_units else "none",
         )
         for one in aggregate.effects
     ]
     console.print(build_table(columns, rows, numbers=_NUMBERS))
+
+
+def _write_seen_whole(measure: Measure) -> str:
+    return write_points(measure.value) + ("" if measure.low is None else f" {write_interval(measure)}")
 
 
 def _list_cells(skill: SkillContrasts, name: str) -> Sequence[str]:

@@ -21,7 +21,7 @@ from audit.contamination.published import find_figure
 from audit.contamination.tables import PROPERTIES, Scored, Settings, estimate_contrast, list_task_rows, read_composite
 from audit.sources.contamination import Skill
 from audit.statistics.correlation import pearson, spearman
-from registry.records.contamination import Aggregate, Correlation, Effect, Group, PropertyEffect, Published
+from registry.records.contamination import Aggregate, Correlation, Group, PropertyEffect, Published
 from registry.records.measure import Measure
 
 ACROSS = ("B−A", "D−A", "B−D")
@@ -136,8 +136,3 @@ def _contrast_properties(sample: Sample, settings: Settings) -> Iterator[Propert
             pooled = average_skills(readings, CONTRASTS[contrast], settings, range_)
             measure, skills = _measure(pooled.rows, contrast, settings, range_)
             yield PropertyEffect(property=name, contrast=contrast, range=range_, skills=skills, measure=measure)
-
-
-def find_effect(aggregate: Aggregate, name: str) -> Effect | None:
-    """Return the contrast *name*; None when fewer than two skills have it."""
-    return next((one for one in aggregate.effects if one.name == name), None)

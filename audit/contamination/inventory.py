@@ -103,8 +103,3 @@ def _compare(state: str, earlier: Skill, now: Skill, settings: Settings) -> Earl
 def _average(skill: Skill, arms: tuple[str, str], settings: Settings) -> float | None:
     spec = estimate_contrast(list_task_rows(skill, read_composite), arms, settings, (LOWEST, HIGHEST))
     return None if isinstance(spec, str) else spec.ed.value
-
-
-def select_skills(recording: Recording, names: Sequence[str]) -> tuple[Skill, ...]:
-    """Return the skills called *names*, all without any, in the order of the recording."""
-    return tuple(skill for skill in recording.skills if not names or skill.name in names)
