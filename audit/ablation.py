@@ -242,8 +242,11 @@ def _build_change(study: _Study, edits: Sequence[_Beside], edit: _Beside, before
     with_cue, without = scale.stretch(moments.test.mean), scale.stretch(moments.deploy.mean)
     removed = version.arm == study.setting.test
     change = _measure(edit.edit, scale, level=study.plan.level)
-    material = _is_material(change, study, excludes=_Excludes(edit.edit)(study.plan.level if levels is None else levels.holm))
+    shown = _Excludes(edit.edit)(study.plan.level if levels is None else levels.holm)
+    material = _is_material(change, study, excludes=shown)
     class_after, changed = _classify_after(study, edit, before)
+    relevant = _is_relevant(version, change, material=material, changed=changed and shown)
+    adrift = _explain_class() if relevant is False and changed else None
     beyond, silent = _find_beyond_placebo(study, edits, version)
     return CueChange(
         cue=version.cue,
@@ -260,8 +263,8 @@ def _build_change(study: _Study, edits: Sequence[_Beside], edit: _Beside, before
         beyond_placebo=beyond,
         material=material,
         class_after=class_after,
-        relevant=_is_relevant(version, change, material=material, changed=changed),
-        reason=" ".join(filter(None, (change.reason, _explain_p(moments), silent, _explain_placebo(version)))) or None,
+        relevant=None if adrift else relevant,
+        reason=" ".join(filter(None, (change.reason, _explain_p(moments), silent, adrift, _explain_placebo(version)))) or None,
     )
 
 
@@ -293,6 +296,10 @@ def _explain_p(moments: EditMoments) -> str | None:
 
 def _explain_placebo(version: Version) -> str | None:
     return "A placebo is no cue: it is not adjusted for, and not audit-relevant." if version.placebo else None
+
+
+def _explain_class() -> str:
+    return "The class changes, and ΔED is not shown to differ from 0: another draw of responses may have done it, so it cannot be said."
 
 
 def _is_material(change: Measure, study: _Study, *, excludes: bool) -> bool:

@@ -39,8 +39,9 @@ class CueChange(Record):
     class_after: ClaimClass | None
     """Class of the claim's own form with the cue gone; None where no claim was given."""
     relevant: bool | None
-    """Material, or the class is another than that of the same tasks without the change. None: it cannot be said, because there is no
-    interval, or it is a placebo."""
+    """Material, or ΔED is shown to differ from 0 (the adjusted interval excludes it) and the class is another than that of the same tasks
+    without the change. None: it cannot be said, because there is no interval, the class changes and ΔED is not shown to, or it is a
+    placebo."""
     reason: str | None = None
     """Why something above is None."""
 

@@ -155,6 +155,31 @@ def test_a_change_of_class_makes_a_cue_relevant_even_if_it_is_not_material() -> 
     assert change.relevant is True
 
 
+def test_a_class_that_changes_by_chance_makes_no_cue_relevant() -> None:
+    """An edit without effect, replayed anew beside a threshold: it changes the class in 9 of 40 tables, and is called relevant in 1."""
+    case = build_case(Form.THRESHOLD, theta=0.35, plan=Plan(replicates=0))
+    rng = np.random.default_rng(0)
+    changed, found = 0, []
+    for _ in range(40):
+        rate = 1 / (1 + np.exp(-(np.log(1 / 3) + rng.standard_normal((40, 1)))))
+        arms = [("test", None), ("deploy", None), ("deploy", "tone")]
+        scores = [(rng.random((40, 6)) < rate).astype(float) for _ in arms]
+        rows = [
+            (f"t{task:02d}", arm, f"c{context}", "0", float(one))
+            for (arm, _), block in zip(arms, scores, strict=True)
+            for (task, context), one in np.ndenumerate(block)
+        ]
+        report = ablate(build_table(rows, cues=[cue for _, cue in arms for _ in range(240)]), case.plan, range_=(0, 1), case=case)
+        if report.changes[0].class_after is not report.class_before:
+            changed += 1
+            found.append(report.changes[0])
+
+    silent = [one for one in found if one.relevant is None]
+    assert changed >= 5
+    assert changed - len(silent) <= 2
+    assert all("cannot be said" in (one.reason or "") for one in silent)
+
+
 def test_the_class_with_the_cue_is_compared_over_the_same_tasks() -> None:
     """Ten of forty tasks are too few for a class; that is not what the cue did."""
     whole = make([("test", None, 0.9), ("deploy", None, 0.5), ("test", "format", 0.9)])
