@@ -13,8 +13,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from audit.conditions import Facts, find_point_class
+from audit.demotion import WITHOUT_LOCK
 from audit.statistics.multiplicity import holm_levels
-from audit.typology import JUDGES_DISAGREE, NOT_AFTER_HOLM, SPECS_DIFFER, WITHOUT_LOCK, Row
+from audit.typology import JUDGES_DISAGREE, NOT_AFTER_HOLM, SPECS_DIFFER, Row
 from registry.records.classification import ClaimClass, Mode, Standing
 from registry.records.estimate import Estimate
 

@@ -10,9 +10,9 @@ from audit.errors import DesignError
 from audit.sides import build_side, name_files
 from audit.statistics.cells import Cells
 from audit.statistics.combination import find_tasks_of_all
-from audit.statistics.design import ENOUGH_TASKS, find_shared_context, looks_nested
+from audit.statistics.design import ENOUGH_TASKS, find_shared_context, looks_nested, remark_contexts
 from audit.statistics.exclusions import Side
-from audit.statistics.moments import ENOUGH_CONTEXTS, average_tasks, compute_task_means, count_contexts
+from audit.statistics.moments import average_tasks, compute_task_means, count_contexts
 from audit.statistics.reading import Scale
 from audit.statistics.scores import SCORED, Floats, ScoreTable
 from audit.statistics.weights import find_relative_weights
@@ -113,14 +113,8 @@ def warn_of_rows(table: ScoreTable, asked: Sequence[Asked], *, ablated: int) -> 
 def warn_of_arms(arms: Mapping[str, Arm], contexts: ContextDesign) -> Iterator[EstimateWarning]:
     """Yield what is thin or uneven in the arms by themselves."""
     for name, arm in arms.items() if contexts is ContextDesign.RANDOM else ():
-        number = count_contexts(arm.cells)
-        if number == 1:
-            message = f"Arm {name} has only 1 context, so nothing says how others of its kind would differ."
-            yield EstimateWarning(code="one-context", message=message)
-        elif number < ENOUGH_CONTEXTS:
-            vacuous = "; with 2 the interval is nearly vacuous" if number == 2 else ""
-            message = f"Arm {name} has only {number} contexts; a verdict with random contexts needs at least {ENOUGH_CONTEXTS}{vacuous}."
-            yield EstimateWarning(code="few-contexts", message=message)
+        for one in remark_contexts(f"Arm {name}", count_contexts(arm.cells)):
+            yield EstimateWarning(code=one.code, message=one.message)
         if looks_nested(arm.cells):
             message = f"No two tasks share a context in arm {name}: the design looks nested, and random contexts are declared."
             yield EstimateWarning(code="looks-nested", message=message)

@@ -6,9 +6,10 @@ from functools import cache
 
 from audit.across import Adjusted, Decision, Joint, combine, combine_judges
 from audit.conditions import Facts, build_facts, find_observations, find_possible, is_above_floor, is_not_met_in_test
+from audit.demotion import WITHOUT_LOCK, Demotion
 from audit.phrases import Phrases, find_expected_sign, find_sign
 from audit.statistics.reading import relevel
-from audit.typology import JUDGES_DISAGREE, WITHOUT_LOCK, Demotion, decide
+from audit.typology import JUDGES_DISAGREE, decide
 from audit.wording import CONDITIONAL, NOT_MET, POST_HOC, join
 from registry.records.case import Case
 from registry.records.claim import Form, Relation

@@ -372,40 +372,6 @@ ACROSS_JUDGES = (JUDGES_DISAGREE,)
 """What no single judge decides."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Demotion:
-    """What an established class becomes when no lock preceded the scores: they can restrict, never establish."""
-
-    class_: ClaimClass
-    becomes: ClaimClass
-    standing: Standing | None = None
-    mode: Mode | None = None
-    why: str
-    resolves: str | None = None
-
-
-WITHOUT_LOCK = {
-    ClaimClass.INVERTED: Demotion(
-        class_=ClaimClass.INVERTED,
-        becomes=ClaimClass.INVERTED,
-        standing=Standing.CANDIDATE,
-        why="No lock preceded these scores, so they can restrict the claim but not establish its inversion: candidate.",
-    ),
-    ClaimClass.DEGRADED: Demotion(
-        class_=ClaimClass.DEGRADED,
-        becomes=ClaimClass.DEGRADED,
-        why="No lock preceded these scores, so they can restrict the claim but not establish how far it is degraded.",
-    ),
-    ClaimClass.STABLE: Demotion(
-        class_=ClaimClass.STABLE,
-        becomes=ClaimClass.UNDETERMINED,
-        mode=Mode.TECHNICAL,
-        why="No lock preceded these scores, so they can restrict the claim but not establish that it is stable.",
-        resolves="A replay under a lock: the plan, θ and the direction fixed before the first response.",
-    ),
-}
-
-
 def decide(facts: Facts) -> Row:
     """Return the first row that applies to *facts* and whose condition holds; there is always one."""
     table = WITH_ESTIMATE if facts.estimate is not None else WITHOUT_ESTIMATE

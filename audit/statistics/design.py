@@ -39,8 +39,8 @@ def remark_design(moments: Moments, tally: Tally) -> Iterator[Remark]:
     """Yield what is thin, lost or uneven in a design."""
     yield from _remark_tasks(moments.test, tally.dropped)
     if moments.random:
-        yield from _remark_contexts("test", moments.test.contexts)
-        yield from _remark_contexts("deployment", moments.deploy.contexts)
+        yield from remark_contexts("The test side", moments.test.contexts)
+        yield from remark_contexts("The deployment side", moments.deploy.contexts)
     yield from _remark_exclusions(tally)
     yield from _remark_variance("test", moments.test, random=moments.random)
     yield from _remark_variance("deployment", moments.deploy, random=moments.random)
@@ -98,13 +98,14 @@ def _remark_tasks(side: SideMoments, dropped: int) -> Iterator[Remark]:
         yield Remark(code="tasks-dropped", message=message)
 
 
-def _remark_contexts(side: str, contexts: int) -> Iterator[Remark]:
+def remark_contexts(subject: str, contexts: int) -> Iterator[Remark]:
+    """Yield that *subject*, such as `The test side`, has too few contexts for a verdict that takes them as a sample."""
     if contexts == 1:
-        message = f"The {side} side has only 1 context, so nothing says how others of its kind would differ."
+        message = f"{subject} has only 1 context, so nothing says how others of its kind would differ."
         yield Remark(code="one-context", message=message)
     elif contexts < ENOUGH_CONTEXTS:
         vacuous = "; with 2 the interval is nearly vacuous" if contexts == 2 else ""
-        message = f"The {side} side has only {contexts} contexts; a verdict with random contexts needs at least {ENOUGH_CONTEXTS}{vacuous}."
+        message = f"{subject} has only {contexts} contexts; a verdict with random contexts needs at least {ENOUGH_CONTEXTS}{vacuous}."
         yield Remark(code="few-contexts", message=message)
 
 

@@ -8,12 +8,13 @@ import pytest
 
 from audit.classify import classify
 from audit.conditions import FEWEST_CONTEXTS, FEWEST_TASKS
+from audit.demotion import WITHOUT_LOCK
 from audit.phrases import Phrases
 from audit.restrict import restrict
 from audit.sentences import WORDINGS
 from audit.statistics.design import ENOUGH_TASKS
 from audit.statistics.moments import ENOUGH_CONTEXTS
-from audit.typology import ACROSS_JUDGES, ACROSS_SPECS, WITH_ESTIMATE, WITHOUT_ESTIMATE, WITHOUT_LOCK
+from audit.typology import ACROSS_JUDGES, ACROSS_SPECS, WITH_ESTIMATE, WITHOUT_ESTIMATE
 from registry.records.case import Case, Deployment, Infeasible, Scoring
 from registry.records.claim import Form, Relation
 from registry.records.classification import ClaimClass, Mode, Standing

@@ -4,7 +4,8 @@ import re
 from pathlib import Path
 
 from audit.checklist import ITEMS
-from audit.typology import ACROSS_JUDGES, ACROSS_SPECS, WITH_ESTIMATE, WITHOUT_ESTIMATE, WITHOUT_LOCK, Demotion, Row
+from audit.demotion import WITHOUT_LOCK, Demotion
+from audit.typology import ACROSS_JUDGES, ACROSS_SPECS, WITH_ESTIMATE, WITHOUT_ESTIMATE, Row
 from registry.records.claim import Form
 
 PAGE = Path(__file__).parents[2] / "docs" / "method.md"
