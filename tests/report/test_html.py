@@ -319,6 +319,9 @@ def test_a_wide_interval_is_no_reassurance() -> None:
     html = render_html(assemble_claim(with_findings(inverted(), wide, wrong), made_at=MADE_AT)).decode()
     said = {one.attrib["aria-labelledby"]: text_of(one) for one in elements(html, "section") if "aria-labelledby" in one.attrib}
 
-    assert "No cue of 1 is shown to be audit-relevant; for 1 of them a change of ED by δ = 0.05 or more is not excluded either." in said["ablation"]
+    assert (
+        "No cue of 1 is shown to be audit-relevant; for 1 of them a change of ED by δ = 0.05 or more is not excluded either."
+        in said["ablation"]
+    )
     assert "✓" not in said["ablation"]
     assert "It lies below: raters saw a difference and read it the wrong way round." in said["naturalness"]
