@@ -4,14 +4,14 @@ They ask about the contexts that were used, whatever those are to the estimand: 
 Their intervals are therefore over tasks alone.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
 
 from audit.judge.question import SpecScores
-from audit.statistics.prediction_powered import Judged, find_bias, find_bias_difference
+from audit.statistics.prediction_powered import Judged, Linear, find_bias, find_bias_difference
 from audit.statistics.reading import Scale
 from audit.wording import Unit, share
 from registry.records.judge import Invariance
@@ -92,7 +92,7 @@ def _changes_unevenly(sides: tuple[Judged, Judged], bar: Bar) -> bool:
 def compare_marks(spec: SpecScores, column: str, bar: Bar) -> Invariance:
     """Return whether what *column* marks is as frequent on both sides, to within the margin; excluded responses count."""
     sides = spec.test.marks[column], spec.deploy.marks[column]
-    found = _compare(*sides, bar, what="mark")
+    found = _cut(_compare(*sides, bar, what="mark", find=_find_rate))
     rates = [_tell_rates(side, spec.context_names, name) for side, name in zip(sides, ("test", "deployment"), strict=True)]
     note = f"{column}: {'; '.join(rates)}; the sides differ by {_tell(found, bar)}"
     return _conclude(
@@ -108,12 +108,33 @@ def decide_overall(checks: Iterable[Invariance]) -> bool | None:
     return True if passed and all(passed) else None
 
 
-def _compare(test: Judged, deploy: Judged, bar: Bar, *, what: str) -> Measure:
+def _find_rate(side: Judged, *, level: float) -> Linear:
+    """The rate of a mark, as certain as that of its opposite: what hardly ever fails is as rare an event as what hardly ever happens."""
+    if float((side.share() * np.nan_to_num(side.label)).sum()) <= 1 / 2:
+        return find_bias(side, level=level)
+    turned = find_bias(replace(side, label=1 - side.label), level=level)
+    return replace(
+        turned,
+        value=1 - turned.value,
+        by_task=-turned.by_task,
+        by_context=-turned.by_context,
+        widened=None if turned.widened is None else (turned.widened[1], turned.widened[0]),
+    )
+
+
+def _cut(found: Measure) -> Measure:
+    """Rates do not differ by more than 1."""
+    if found.low is None or found.high is None:
+        return found
+    return replace(found, low=max(-1.0, found.low), high=min(1.0, found.high))
+
+
+def _compare(test: Judged, deploy: Judged, bar: Bar, *, what: str, find: Callable[..., Linear] = find_bias) -> Measure:
     """The mean error of the test side less that of the deployment side, in the unit of the bar."""
     empty = [name for name, side in (("test", test), ("deployment", deploy)) if not side.labels]
     if empty:
         return Measure(value=None, reason=f"no response of the {' and the '.join(empty)} side has a {what}")
-    sides = [find_bias(side, level=bar.level) for side in (test, deploy)]
+    sides = [find(side, level=bar.level) for side in (test, deploy)]
     value = bar.scale.stretch_difference(sides[0].value - sides[1].value)
     band = find_bias_difference(sides[0], sides[1], level=bar.level)
     if band is None:

@@ -194,6 +194,41 @@ def test_a_mark_that_differs_between_the_sides_fails() -> None:
     assert (even.passed, even.difference.value) == (True, 0.0)
 
 
+@pytest.mark.parametrize("marked", [0, 1, 3, 40, 300], ids=str)
+def test_a_mark_and_its_opposite_are_the_same_question(marked: int) -> None:
+    """Named by what fails or by what holds, the interval turns over and the verdict stays."""
+    table, _ = draw(3)
+    marks = np.zeros(table.rows)
+    marks[np.arange(marked) * 2] = 1.0
+    check, opposite = only_check(table, marks={"m": marks}), only_check(table, marks={"m": 1 - marks})
+    turned = opposite.difference
+
+    assert turned.low is not None
+    assert turned.high is not None
+    assert (check.difference.low, check.difference.high) == pytest.approx((-turned.high, -turned.low))
+    assert check.passed is opposite.passed
+
+
+def test_a_mark_that_is_everywhere_but_once_passes_no_small_study() -> None:
+    """One response of 125 a side is as rare where it lacks the mark as where it has it: 25 tasks cannot tell."""
+    rows = [(f"t{task}", arm, f"{arm}{context}", "0", 0.0) for task in range(25) for arm in ("test", "deploy") for context in range(5)]
+    marks = np.array([float((task, context) != ("t0", f"{arm}0")) for task, arm, context, *_ in rows])
+    check = only_check(build_table(rows), marks={"m": marks})
+
+    assert check.passed is None
+    assert check.difference.low is not None
+    assert check.difference.low < -0.1
+
+
+def test_rates_differ_by_no_more_than_one() -> None:
+    """Everywhere on one side, nowhere on the other."""
+    table, _ = draw(3)
+    check = only_check(table, marks={"m": (table.arm.codes == table.arm.find("test")).astype(float)})
+
+    assert check.difference.low is not None
+    assert 0.8 < check.difference.low < check.difference.high == 1.0  # type: ignore[operator]  # both are there
+
+
 def test_a_mark_on_one_side_alone_decides_nothing() -> None:
     """Nothing is known of the other."""
     table, _ = draw(8)
