@@ -178,13 +178,16 @@ class Phrases:
     @property
     def unseen_contexts(self) -> str:
         """The unseen-context bound of a stable verdict, with what it assumes (statistics section 3)."""
-        drawn = self._estimate.n.contexts_deploy
-        if self._facts.contexts is ContextDesign.FIXED or drawn < 1:
+        n = self._estimate.n
+        if self._facts.contexts is ContextDesign.FIXED or n.contexts_deploy < 1:
             return ""
+        # Contexts of one task may be alike: only tasks are assumed to be independent of each other where contexts are nested.
+        nested = self._facts.contexts is ContextDesign.NESTED and n.tasks < n.contexts_deploy
+        drawn, counted = (n.tasks, f", those of one of the {n.tasks} tasks counted once") if nested else (n.contexts_deploy, "")
         guaranteed = self._whole is not None and IntervalMethod(self._whole.interval) is IntervalMethod.GUARANTEED
         assumed = "the guaranteed interval allows for them" if guaranteed else "the verdict assumes no rare trigger contexts"
         return (
-            f"With {self.contexts_deploy} drawn, up to {share(math.ceil(unseen_context_bound(drawn) * 1000) / 1000)} of deployment "
+            f"With {self.contexts_deploy} drawn{counted}, up to {share(math.ceil(unseen_context_bound(drawn) * 1000) / 1000)} of deployment "
             f"contexts (at 95 % confidence) could behave otherwise and not have been drawn; {assumed}."
         )
 

@@ -60,6 +60,7 @@ def lock(app: App, *, file: Path) -> None:
     name, claim = opened.audit.payload.audit, opened.audit.payload.claim
     at = f"{opened.lock.entry.at:%Y-%m-%dT%H:%M:%SZ}" if opened.lock else None
     unsaid = [key for key in ("question", "exclusion_rules", "stopping_rule", "budget") if not getattr(draft, key)]
+    unsaid += [] if draft.plan.tasks else ["plan.tasks"]
     if unsaid:
         app.say(f"warning: the plan does not state {', '.join(unsaid)}; the supplement will say so")
     app.report(

@@ -248,6 +248,15 @@ def test_a_stable_limit_carries_the_unseen_context_bound_where_contexts_are_draw
     assert ("up to 45.1 % of deployment contexts" in verdict.why) == is_said
 
 
+def test_nested_contexts_of_one_task_count_once_as_unseen() -> None:
+    """Twenty tasks with ten contexts each say no more of contexts that were not drawn than twenty contexts: 1 − 0.05^(1/20) = 13.9 %."""
+    spec = build_spec(deploy=INSIDE, tasks=20, contexts=200)
+
+    verdict = classify(LIMIT, build_estimate(spec, contexts="nested")).primary
+
+    assert "those of one of the 20 tasks counted once, up to 14 % of deployment contexts" in verdict.why
+
+
 def test_fixed_contexts_are_said_to_condition_the_verdict() -> None:
     """Every sentence on fixed contexts says so."""
     estimate = build_estimate(contexts="fixed")
