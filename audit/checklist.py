@@ -10,7 +10,7 @@ from registry.records.claim import Form
 from registry.records.classification import ChecklistItem, ItemStatus
 from registry.records.estimate import DEVIATIONS, Estimate
 from registry.records.evidence import Access, Layer
-from registry.records.finding import FindingBody
+from registry.records.finding import FindingBody, find_invariance
 from registry.records.plan import Lock
 from registry.records.trial import Provenance
 
@@ -124,7 +124,8 @@ def _invariance(known: _Known) -> Answer:
         outcome = "the scorer passed" if known.case.scoring.invariant else "the scorer failed"
         return _reported(f"{outcome}: {checks}" if checks else outcome)
     if checks:
-        return _missing(f"what was checked does not settle it: {checks}")
+        elsewhere = " (made on other scores)" if find_invariance(known.findings) else ""
+        return _missing(f"what was checked does not settle it{elsewhere}: {checks}")
     return _missing("the check was not made") if known.has_scores else _not_applicable(_NO_REPLAY)
 
 

@@ -140,7 +140,7 @@ def conclude(writer: Writer, file: AuditFile, scored: Scored | None) -> Conclude
     """
     claim = get_claim(writer, file.audit.payload.claim)
     basis, post_hoc = _decide_basis(writer, file, scored)
-    case = build_case(claim, get_property(writer, claim), file)
+    case = build_case(claim, get_property(writer, claim), file, scores=scored.table.content if scored else None)
     outcome = run_case(
         case,
         scored.table if scored else None,
@@ -210,8 +210,11 @@ def _was_known(view: View, file: AuditFile, table: ScoreTable) -> bool:
     return any(seq < locked for seq in (*runs, *outcomes, *found))
 
 
-def build_case(claim: ClaimRevision, body: PropertySpec, file: AuditFile) -> Case:
+def build_case(claim: ClaimRevision, body: PropertySpec, file: AuditFile, *, scores: str | None = None) -> Case:
     """Return the input of the decision table for an audit: the lock's θ and plan where there is a lock, invariance as it was found.
+
+    Args:
+        scores: digest of the scores to be concluded from; None without scores.
 
     Raises:
         ConflictError: the audit file declares an invariance that a recorded check contradicts.
@@ -231,7 +234,7 @@ def build_case(claim: ClaimRevision, body: PropertySpec, file: AuditFile) -> Cas
         evidence=tuple(one.payload.evidence for one in file.evidence),
         deployment=audit.deployment,
         plan=lock.plan if lock else audit.plan,
-        scoring=Scoring(invariant=settle_invariance(file)),
+        scoring=Scoring(invariant=settle_invariance(file, scores=scores)),
     )
 
 

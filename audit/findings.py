@@ -14,16 +14,19 @@ from registry.records.naturalness import Naturalness
 from registry.records.plan import Plan
 
 
-def settle_invariance(file: AuditFile) -> bool | None:
+def settle_invariance(file: AuditFile, *, scores: str | None) -> bool | None:
     """Return whether the scorer of an audit is invariant: as its judges' reports found, else as its file declares; None is not known.
 
-    One report that found a failure outweighs any number that did not.
+    One report that found a failure outweighs any number that did not; one that was passed counts on the scores it was made on.
+
+    Args:
+        scores: digest of the scores to be concluded from; None without scores.
 
     Raises:
         ConflictError: the audit file declares what a recorded check contradicts.
     """
     declared = file.audit.payload.scoring.invariant
-    found = find_invariance(one.payload.body for one in file.findings)
+    found = find_invariance((one.payload.body for one in file.findings), scores=scores)
     if declared is not None and found is not None and declared is not found:
         raise ConflictError(_contradiction(file, declared=declared))
     return declared if found is None else found

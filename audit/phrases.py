@@ -186,9 +186,10 @@ class Phrases:
         drawn, counted = (n.tasks, f", those of one of the {n.tasks} tasks counted once") if nested else (n.contexts_deploy, "")
         guaranteed = self._whole is not None and IntervalMethod(self._whole.interval) is IntervalMethod.GUARANTEED
         assumed = "the guaranteed interval allows for them" if guaranteed else "the verdict assumes no rare trigger contexts"
+        bound = share(math.ceil(unseen_context_bound(drawn) * 1000) / 1000)
         return (
-            f"With {self.contexts_deploy} drawn{counted}, up to {share(math.ceil(unseen_context_bound(drawn) * 1000) / 1000)} of deployment "
-            f"contexts (at 95 % confidence) could behave otherwise and not have been drawn; {assumed}."
+            f"With {self.contexts_deploy} drawn{counted}, up to {bound} of deployment contexts "
+            f"(at 95 % confidence) could behave otherwise and not have been drawn; {assumed}."
         )
 
     @property

@@ -27,12 +27,17 @@ _KINDS: dict[type[FindingBody], FindingKind] = {
 }
 
 
-def find_invariance(bodies: Iterable[FindingBody]) -> bool | None:
+def find_invariance(bodies: Iterable[FindingBody], *, scores: str | None = None) -> bool | None:
     """Return whether the scorer is invariant, as judges' reports among *bodies* found it; None without a check that decides.
 
     One failure outweighs any number of checks that were passed.
+
+    Args:
+        scores: digest of the scores that the outcome rests on: a check that was passed on others says nothing of these, while a
+            failure speaks of the scorer. None: every check counts.
     """
-    outcomes = {one.invariant for one in bodies if isinstance(one, JudgeReport)} - {None}
+    reports = (one for one in bodies if isinstance(one, JudgeReport))
+    outcomes = {one.invariant for one in reports if not one.invariant or scores in (None, one.scores)} - {None}
     return None if not outcomes else False not in outcomes
 
 

@@ -145,8 +145,9 @@ class AuditPart(Record):
 
     @property
     def checked_invariance(self) -> bool | None:
-        """Whether the scorer is invariant, as checks on record found it; None without one that decides."""
-        return find_invariance(one.payload.body for one in self.findings)
+        """Whether the scorer is invariant, as checks on record found it; None without one that decides for the scores of the outcome."""
+        scores = self.runs[-1].payload.scores if self.runs else None if self.outcome is None else self.outcome.payload.scores
+        return find_invariance((one.payload.body for one in self.findings), scores=scores)
 
     @property
     def origin(self) -> Provenance | None:

@@ -38,6 +38,11 @@ def lock(caveat: Caveat, folder: Path, claim: str, *, extra: str = "") -> str:
     return str(caveat("audit", "lock", write_audit(folder, claim, extra=extra), "--json").document["audit"])
 
 
+def digest_scores(folder: Path) -> str:
+    """Write the scores that `conclude` imports, and return their digest: what a check made on them carries."""
+    return read_table([write_scores(folder / "scores.csv", test=0.05, deploy=0.4)], low=0, high=1).content
+
+
 def conclude(caveat: Caveat, folder: Path, audit: str) -> dict[str, object]:
     """Import scores that show that θ is exceeded in deployment, and return the restriction."""
     scores = write_scores(folder / "scores.csv", test=0.05, deploy=0.4)
@@ -62,7 +67,7 @@ def test_a_check_that_did_not_fail_blocks_nothing(caveat: Caveat, tmp_path: Path
     """Passed or undecided, the outcome follows from the scores; naturalness and ablation change no class either."""
     claim, *_ = register(caveat, tmp_path)
     audit = lock(caveat, tmp_path, claim)
-    for body in (findings.judge(invariant=invariant), findings.naturalness(), findings.ablation()):
+    for body in (findings.judge(invariant=invariant, scores=digest_scores(tmp_path)), findings.naturalness(), findings.ablation()):
         record(audit, body)
 
     restriction = conclude(caveat, tmp_path, audit)
@@ -79,8 +84,8 @@ def test_a_declaration_that_a_check_contradicts_is_refused(caveat: Caveat, tmp_p
     """Which of the two says what, and what to do; nothing is recorded."""
     claim, *_ = register(caveat, tmp_path)
     audit = lock(caveat, tmp_path, claim, extra=f"scoring: {{invariant: {'true' if declared else 'false'}}}\n")
-    record(audit, findings.judge(invariant=not declared))
-    scores = write_scores(tmp_path / "scores.csv", test=0.05, deploy=0.4)
+    record(audit, findings.judge(invariant=not declared, scores=digest_scores(tmp_path)))
+    scores = tmp_path / "scores.csv"
 
     refused = caveat("audit", "import", audit, scores, "--run-date", datetime.now(UTC).isoformat())
 

@@ -166,6 +166,16 @@ def test_a_check_that_decides_nothing_is_still_missing() -> None:
     assert "does not settle it: person-judge (label) undecided" in note
 
 
+def test_a_check_made_on_other_scores_is_still_missing() -> None:
+    """It was passed, and yet the scores of the outcome were never checked."""
+    items = build_checklist(build_case(theta=0.1), build_estimate(), findings=(findings.judge(invariant=True),))
+
+    assert find(items, "scorer-invariance-check") == (
+        ItemStatus.MISSING,
+        "what was checked does not settle it (made on other scores): person-judge (label) passed",
+    )
+
+
 def test_a_judge_without_repeats_and_labels_has_no_uncertainty() -> None:
     """A report that measured nothing of the judge's errors reports nothing of them."""
     bare = findings.judge(repeats=None, labels=(), corrected=())

@@ -37,6 +37,15 @@ def test_one_failure_outweighs_every_check_that_was_passed(outcomes: tuple[bool 
     assert find_invariance(reversed(reports)) is found
 
 
+def test_a_check_on_other_scores_settles_nothing_unless_it_failed() -> None:
+    """What passed elsewhere says nothing of these scores; what failed elsewhere failed with this scorer."""
+    passed, failed = (findings.judge(invariant=one) for one in (True, False))
+
+    assert find_invariance([passed], scores=passed.scores) is True
+    assert find_invariance([passed], scores="0" * 64) is None
+    assert find_invariance([failed], scores="0" * 64) is False
+
+
 def test_a_correction_without_a_number_says_why() -> None:
     """What cannot be corrected, or has no interval, is not left out of minimum reporting."""
     (powered,) = findings.judge().corrected
