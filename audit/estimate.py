@@ -136,6 +136,7 @@ def _estimate_spec(pair: Pair, plan: Plan, scale: Scale, *, pointwise: bool) -> 
         ed_under_exclusions=Range(low=intervals.ed.value, high=intervals.ed.value) if bounds is None else scale.stretch_limits(bounds),
         pooled_ed=None if pooled is None else scale.stretch_difference(pooled),
         p_ed=intervals.p_ed,
+        undefined=intervals.undefined,
         pointwise=_build_pointwise(pair, scale) if pointwise else None,
         variance=build_variance(moments, scale),
         bootstrap=_resample(pair, moments, plan, scale, ned=ned.value),

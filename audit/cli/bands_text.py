@@ -14,11 +14,12 @@ _WAYS = ("tasks drawn", "contexts drawn", "both drawn")
 
 def print_bands(console: Console, found: Bootstrap, unit: Unit) -> None:
     """Print the bands of one specification as one table, and why any of them is missing."""
-    errors = unit.difference(found.standard_error), unit.difference(found.expected_standard_error)
     console.print(
-        f"bootstrap bands: {found.replicates} replicates, seed {found.seed}, stretched by {found.stretch:.2f}; they decide nothing\n"
-        f"standard error of ED over the replicates {errors[0]}, in closed form {errors[1]}"
+        f"bootstrap bands: {found.replicates} replicates, seed {found.seed}, stretched by {found.stretch:.2f}; they decide nothing"
     )
+    if found.standard_error is not None:
+        errors = unit.difference(found.standard_error), unit.difference(found.expected_standard_error)
+        console.print(f"standard error of ED over the replicates {errors[0]}, in closed form {errors[1]}")
     share = ", %" if unit.is_share else ""
     listed: list[tuple[str, Bands | None, Callable[[float], str]]] = [
         (f"Φ_test{share}", found.phi_test, unit.number),

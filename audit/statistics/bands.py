@@ -75,7 +75,7 @@ def build_bootstrap(
         replicates=plan.replicates,
         seed=plan.seed,
         stretch=maker.stretch,
-        standard_error=scale.stretch_difference(error),
+        standard_error=scale.stretch_difference(error) if error > math.sqrt(ZERO_VARIANCE) else None,
         expected_standard_error=scale.stretch_difference(expected_error(ready.layers, ready.task_weights, random=random)),
         ed=bands("ed", moments.difference, scale.stretch_difference, lowest=-1.0, highest=1.0),
         phi_test=bands("phi_test", moments.test.mean, scale.stretch, lowest=0.0, highest=1.0),

@@ -32,6 +32,8 @@ GUARANTEED = "guaranteed/1"
 ANYTIME = "anytime/1"
 """Name and version of the confidence sequence (`audit.statistics.sequence`)."""
 
+_FLAT = "no variance: the difference is the same in all tasks and contexts, so no test statistic exists"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scale:
@@ -78,6 +80,8 @@ class Intervals:
     equivalence: Equivalence
     minimum_detectable: float | None
     p_ed: float | None
+    undefined: str | None
+    """Why a p or the minimum detectable ED is None; None when all are given."""
 
 
 def build_intervals(grounds: Grounds, scale: Scale, *, level: float, margin: float, contexts: ContextDesign) -> Intervals:
@@ -87,6 +91,8 @@ def build_intervals(grounds: Grounds, scale: Scale, *, level: float, margin: flo
     interval = find_difference(grounds, level=level)
     detectable = find_detectable(grounds, level=level)
     band = None if interval is None else scale.stretch_limits(interval)
+    tested = find_equivalence_p(grounds, margin=margin / scale.width), find_zero_p(grounds)
+    absent = detectable is None or None in tested
     return Intervals(
         phi_test=_bound(moments.test, test, scale, random=moments.random),
         phi_deploy=_bound(moments.deploy, deploy, scale, random=moments.random),
@@ -98,11 +104,12 @@ def build_intervals(grounds: Grounds, scale: Scale, *, level: float, margin: flo
             reason=None if band is not None else _explain(moments),
         ),
         equivalence=Equivalence(
-            p=find_equivalence_p(grounds, margin=margin / scale.width),
+            p=tested[0],
             equivalent=band is not None and is_equivalent(Limits(low=band.low, high=band.high), margin=margin),
         ),
         minimum_detectable=None if detectable is None else scale.stretch_difference(detectable),
-        p_ed=find_zero_p(grounds),
+        p_ed=tested[1],
+        undefined=(_explain(moments) if band is None else _FLAT) if absent else None,
     )
 
 

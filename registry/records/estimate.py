@@ -127,8 +127,8 @@ class Bootstrap(Record):
     seed: int
     stretch: float
     """k = max(1, h/(1.96·SE)) with h the closed-form half-width of ED."""
-    standard_error: float
-    """Of ED over the two-way replicates (over the task replicates where contexts are not sampled)."""
+    standard_error: float | None
+    """Of ED over the two-way replicates (over the task replicates where contexts are not sampled); None where they do not vary."""
     expected_standard_error: float
     """The same for infinitely many replicates, in closed form: a check of the run."""
     ed: Bands
@@ -200,6 +200,8 @@ class SpecEstimate(Record):
     pointwise: tuple[TaskDifferential, ...] | None = None
     variance: Variance | None = None
     """None when the estimate was not made from a score table."""
+    undefined: str | None = None
+    """Why `equivalence.p`, `p_ed` or `minimum_detectable_ed` is None; None when all are given."""
     bootstrap: Bootstrap | None = None
     """None when no replicates were asked for, or with one task."""
     regression: Regression | None = None

@@ -36,6 +36,7 @@ def test_no_variance_is_no_certainty(level: float, contexts: ContextDesign) -> N
     assert spec.ed.low < -0.1
     assert spec.ed.high > 0.1
     assert (spec.equivalence.p, spec.minimum_detectable_ed, spec.p_ed) == (None, None, None)
+    assert (spec.undefined or "").startswith("no variance")
     assert spec.ned.value == 0
 
 
