@@ -103,7 +103,8 @@ def ratio_interval(numerator: Term, denominator: Term, *, correlation: float, ha
         return band.low <= 0 <= band.high
 
     point = numerator.value / denominator.value
-    reach = max(abs(numerator.limits.low), abs(numerator.limits.high), abs(numerator.value)) / abs(denominator.value)
+    # How far the numerator alone reaches, by its limits or by its own h: the scale on which ratios are looked for.
+    reach = max(abs(numerator.limits.low), abs(numerator.limits.high), abs(numerator.value) + half_width(0.0)) / abs(denominator.value)
     # Directions instead of ratios: both ends of the grid are as good as infinite.
     angles = np.linspace(-math.pi / 2, math.pi / 2, _DIRECTIONS)[1:-1]
     grid = sorted({point, *(max(reach, _SMALLEST) * np.tan(angles)).tolist()})
