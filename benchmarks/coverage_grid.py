@@ -181,10 +181,21 @@ def find_center(rate: float, effects: Floats, spread: float) -> float:
     return float(brentq(excess, -30, 30, xtol=1e-12))
 
 
-def draw_tables(cell: Cell, rng: np.random.Generator, runs: int) -> tuple[list[Floats], npt.NDArray[np.bool_]]:
-    """Return cell means [run, task, context] of both sides, and by run whether every score is 0 or 1."""
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Drawn:
+    """What was drawn for one side, [run, task, context]."""
+
+    mean: Floats
+    """Of the scores of a cell."""
+
+    square: Floats | None
+    """Mean squared score of a cell; None where scores are binary."""
+
+
+def draw_tables(cell: Cell, rng: np.random.Generator, runs: int) -> tuple[list[Drawn], npt.NDArray[np.bool_]]:
+    """Return the cells of both sides, and by run whether every score is 0 or 1."""
     tasks = rng.standard_normal((runs, cell.tasks, 1), dtype=np.float32) * np.float32(TASK_SD)
-    means, binary = [], np.ones(runs, dtype=bool)
+    sides, binary = [], np.ones(runs, dtype=bool)
     for contexts, rate in ((cell.contexts_test, cell.rate_test), (cell.contexts_deploy, cell.rate_deploy)):
         fixed = cell.design == "fixed"
         effects = cell.context_sd * ndtri((np.arange(contexts) + 0.5) / contexts) if fixed else np.zeros(1)
@@ -195,15 +206,15 @@ def draw_tables(cell: Cell, rng: np.random.Generator, runs: int) -> tuple[list[F
         else:
             shape = (runs, cell.tasks if cell.design == "nested" else 1, contexts)
             logit += rng.standard_normal(shape, dtype=np.float32) * np.float32(cell.context_sd)
-        mean, whole = draw_scores(expit(logit + np.float32(center)), cell, rng)
-        means.append(mean)
+        drawn, whole = draw_scores(expit(logit + np.float32(center)), cell, rng)
+        sides.append(drawn)
         binary &= whole
-    return means, binary
+    return sides, binary
 
 
-def draw_scores(share: npt.NDArray[np.float32], cell: Cell, rng: np.random.Generator) -> tuple[Floats, npt.NDArray[np.bool_]]:
+def draw_scores(share: npt.NDArray[np.float32], cell: Cell, rng: np.random.Generator) -> tuple[Drawn, npt.NDArray[np.bool_]]:
     items = RUBRIC if cell.judged else 1
-    total = np.zeros(share.shape, dtype=np.int16)
+    total, squares = np.zeros(share.shape, dtype=np.int16), np.zeros(share.shape, dtype=np.int16)
     whole = np.ones(len(share), dtype=bool)
     for _ in range(cell.samples):
         met = np.zeros(share.shape, dtype=np.int16)
@@ -211,7 +222,10 @@ def draw_scores(share: npt.NDArray[np.float32], cell: Cell, rng: np.random.Gener
             met += rng.random(share.shape, dtype=np.float32) < share
         whole &= ((met == 0) | (met == items)).all(axis=(1, 2))
         total += met
-    return total / (items * cell.samples), whole
+        if cell.judged:
+            squares += met * met
+    square = squares / (items**2 * cell.samples) if cell.judged else None
+    return Drawn(mean=total / (items * cell.samples), square=square), whole
 
 
 # --- The intervals, by the functions that make a supplement's ---
@@ -223,8 +237,8 @@ def simulate(cell: Cell, *, runs: int, stage: int, interval: IntervalMethod = In
     size = cell.tasks * max(cell.contexts_test, cell.contexts_deploy)
     rows: list[tuple[float, ...]] = []
     while len(rows) < runs:
-        means, binary = draw_tables(cell, rng, min(runs - len(rows), max(1, _BLOCK // size)))
-        rows.extend(judge(cell, Grounds(moments=moments, method=interval)) for moments in build_moments(cell, means, binary))
+        sides, binary = draw_tables(cell, rng, min(runs - len(rows), max(1, _BLOCK // size)))
+        rows.extend(judge(cell, Grounds(moments=moments, method=interval)) for moments in build_moments(cell, sides, binary))
     figures = np.array(rows)
     given = ~np.isnan(figures[:, 0])
     shares = figures[given].mean(axis=0).tolist() if given.any() else [math.nan] * 7
@@ -232,14 +246,20 @@ def simulate(cell: Cell, *, runs: int, stage: int, interval: IntervalMethod = In
     return Result(runs=runs, refused=float(1 - given.mean()), **dict(zip(names, shares, strict=True)))
 
 
-def build_moments(cell: Cell, means: list[Floats], binary: npt.NDArray[np.bool_]) -> Iterator[Moments]:
-    codes = [find_codes(cell, side.shape[2]) for side in means]
+def build_moments(cell: Cell, sides: list[Drawn], binary: npt.NDArray[np.bool_]) -> Iterator[Moments]:
+    codes = [find_codes(cell, side.mean.shape[2]) for side in sides]
     counts = [np.full(len(task), cell.samples, dtype=np.int64) for task, _ in codes]
     common = np.ones(cell.tasks, dtype=bool)
     for run in range(len(binary)):
         test, deploy = (
-            Cells(task=task, context=context, mean=side[run].ravel(), count=count)
-            for (task, context), side, count in zip(codes, means, counts, strict=True)
+            Cells(
+                task=task,
+                context=context,
+                mean=side.mean[run].ravel(),
+                count=count,
+                square=None if side.square is None else side.square[run].ravel(),
+            )
+            for (task, context), side, count in zip(codes, sides, counts, strict=True)
         )
         yield compute_moments(test, deploy, common, random=cell.design == "random", binary=bool(binary[run]))
 

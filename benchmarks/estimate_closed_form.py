@@ -50,6 +50,11 @@ def weigh_tasks(table: ScoreTable) -> ScoreTable:
     return replace(table, weight=Labelled(codes=table.task.codes % np.int32(5), labels=tuple("12345")))
 
 
+def grade_scores(table: ScoreTable) -> ScoreTable:
+    """Scores in tenths, near those of the table."""
+    return replace(table, score=np.round(0.1 + 0.6 * table.score + 0.3 * np.random.default_rng(1).random(table.rows), 1))
+
+
 def measure(table: ScoreTable, plan: Plan) -> tuple[float, float]:
     """The median and the fastest of many runs, in milliseconds of processor time: the machine may have others on it."""
     times = []
@@ -66,6 +71,7 @@ def main() -> int:
     cases = {
         "closed_form": (table, Plan(replicates=0)),
         "closed_form, weights": (weigh_tasks(table), Plan(replicates=0)),
+        "closed_form, graded": (grade_scores(table), Plan(replicates=0)),
         "guaranteed": (table, Plan(replicates=0, interval=IntervalMethod.GUARANTEED)),
         "closed_form, nested": (nested, Plan(replicates=0, contexts=ContextDesign.NESTED)),
         "anytime, nested": (nested, Plan(replicates=0, contexts=ContextDesign.NESTED, interval=IntervalMethod.ANYTIME)),

@@ -74,13 +74,13 @@ PEERS: dict[str, Interval] = {
 def simulate(cell: Cell) -> dict[str, float]:
     """Return the share of tables whose interval of ED holds the truth, by method."""
     truth = cell.rate_test - cell.rate_deploy
-    means, binary = draw_tables(cell, np.random.default_rng(cell.seed(9)), RUNS)
+    sides, binary = draw_tables(cell, np.random.default_rng(cell.seed(9)), RUNS)
     held: dict[str, list[bool]] = {name: [] for name in (*PEERS, "Caveat")}
-    for run, moments in enumerate(build_moments(cell, means, binary)):
+    for run, moments in enumerate(build_moments(cell, sides, binary)):
         band = find_difference(Grounds(moments=moments, method=IntervalMethod.CLOSED_FORM), level=LEVEL)
         held["Caveat"].append(band is not None and band.low <= truth <= band.high)
         for name, method in PEERS.items():
-            low, high = method(means[0][run], means[1][run])
+            low, high = method(sides[0].mean[run], sides[1].mean[run])
             held[name].append(bool(low <= truth <= high))
     return {name: statistics.mean(shares) for name, shares in held.items()}
 

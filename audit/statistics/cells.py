@@ -24,23 +24,32 @@ class Cells:
     count: npt.NDArray[np.int64]
     """Scores in the cell, at least 1."""
 
+    square: Floats | None = None
+    """Mean squared score in the cell; None where every score is 0 or 1, and so its own square, or where it is not known."""
+
     def keep(self, tasks: npt.NDArray[np.bool_]) -> "Cells":
         """Return the cells of those tasks for which *tasks*, by task code, is true."""
-        kept = tasks[self.task]
-        return Cells(task=self.task[kept], context=self.context[kept], mean=self.mean[kept], count=self.count[kept])
+        return self.take(tasks[self.task])
+
+    def take(self, kept: npt.NDArray[np.bool_] | npt.NDArray[np.intp]) -> "Cells":
+        """Return the cells at these places, or those for which *kept* is true."""
+        square = None if self.square is None else self.square[kept]
+        return Cells(task=self.task[kept], context=self.context[kept], mean=self.mean[kept], count=self.count[kept], square=square)
 
 
 def build_cells(*, task: Codes, context: Codes, score: Floats) -> Cells:
-    """Average scores in [0, 1] over the samples of each cell."""
+    """Average scores in [0, 1], and their squares, over the samples of each cell."""
     width = int(context.max(initial=0)) + 1
     key = task.astype(np.int64) * width + context
     grid = (int(task.max(initial=0)) + 1) * width
     if grid <= 8 * len(key) + _DENSE:
         total = np.bincount(key, minlength=grid)
         present = np.flatnonzero(total)
-        sums = sum_groups(score, key, size=grid)[present]
-        count = total[present]
+        place, size, rows, count = key, grid, present, total[present]
     else:
-        present, inverse, count = np.unique(key, return_inverse=True, return_counts=True)
-        sums = sum_groups(score, inverse, size=len(present))
-    return Cells(task=present // width, context=present % width, mean=sums / count, count=count)
+        present, place, count = np.unique(key, return_inverse=True, return_counts=True)
+        size, rows = len(present), np.arange(len(present))
+    mean = sum_groups(score, place, size=size)[rows] / count
+    graded = ((score != 0.0) & (score != 1.0)).any()
+    square = sum_groups(score**2, place, size=size)[rows] / count if graded else None
+    return Cells(task=present // width, context=present % width, mean=mean, count=count, square=square)

@@ -150,4 +150,4 @@ def _sort(cells: Cells) -> Cells:
 
 
 def _keep(cells: Cells, kept: npt.NDArray[np.bool_] | npt.NDArray[np.intp]) -> Cells:
-    return Cells(task=cells.task[kept], context=cells.context[kept], mean=cells.mean[kept], count=cells.count[kept])
+    return cells.take(kept)

@@ -8,7 +8,7 @@ contexts of the other's. Samples need not be independent.
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -39,6 +39,12 @@ class SideMoments:
 
     kish: float | None = None
     """(Σw)²/Σw² of the tasks' weights; None when all weigh the same."""
+
+    spread: float | None = None
+    """Variance σ² of single responses about the mean, each with the weight it has in the mean; Φ(1 − Φ) where every score is 0 or 1.
+
+    None where that is so, or where it is not known.
+    """
 
     @property
     def effective_tasks(self) -> float:
@@ -120,8 +126,8 @@ def compute_moments(
     if relative is not None:
         by_code = np.zeros(len(common))
         by_code[common] = relative
-    side_test = _compute_side(test, means_test, relative, by_code, random=random)
-    side_deploy = _compute_side(deploy, means_deploy, relative, by_code, random=random)
+    side_test = _compute_side(test, means_test, _average_squares(test, common), relative, by_code, random=random)
+    side_deploy = _compute_side(deploy, means_deploy, _average_squares(deploy, common), relative, by_code, random=random)
     off_test, off_deploy = means_test - side_test.mean, means_deploy - side_deploy.mean
     return Moments(
         test=side_test,
@@ -140,7 +146,14 @@ def average_tasks(task_means: Floats, relative: Floats | None) -> float:
     return sum_all(relative * task_means) / sum_all(relative)
 
 
-def _compute_side(cells: Cells, task_means: Floats, relative: Floats | None, by_code: Floats | None, *, random: bool) -> SideMoments:
+def _average_squares(cells: Cells, common: npt.NDArray[np.bool_]) -> Floats | None:
+    """The mean squared score of each common task, as `compute_task_means`; None where the cells have no squares."""
+    return None if cells.square is None else compute_task_means(replace(cells, mean=cells.square), common)
+
+
+def _compute_side(
+    cells: Cells, task_means: Floats, task_squares: Floats | None, relative: Floats | None, by_code: Floats | None, *, random: bool
+) -> SideMoments:
     mean = average_tasks(task_means, relative)
     return SideMoments(
         mean=mean,
@@ -150,6 +163,8 @@ def _compute_side(cells: Cells, task_means: Floats, relative: Floats | None, by_
         task_variance=_scale(task_means - mean, task_means - mean, relative),
         context_variance=compute_context_variance(cells, mean, tasks=len(task_means), by_code=by_code) if random else 0.0,
         kish=None if relative is None else effective_number(relative),
+        # Rounding may leave a tiny negative number where nothing varies.
+        spread=None if task_squares is None else max(0.0, average_tasks(task_squares, relative) - mean * mean),
     )
 
 

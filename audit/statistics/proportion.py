@@ -24,6 +24,13 @@ So at most 0.06 and 0.015, near Φ = 0.1 and 0.9, and none at 0, ½ and 1. Set s
 has more than 5 % false inversions, here and at rates and numbers of contexts between those of the grid.
 """
 
+SKEWED = 1.5
+"""From this squared coefficient of variation σ²/(Φ(1 − Φ))² on, single responses count as skewed as all-or-nothing ones, below it less.
+
+All-or-nothing responses have 4 or more, and so have scores graded in few steps that are nearly always 0, or 1; scores that scatter with SD
+0.1 about 0.85 have 0.6. Set so that rare shares graded in quarters, tenths and twentieths keep to 5 % false inversions too.
+"""
+
 _SMALLEST_SIZE = 1e-3
 
 
@@ -87,16 +94,18 @@ def side_interval(side: SideMoments, *, random: bool, banerjee: bool, binary: bo
 
 
 def raise_variances(side: SideMoments, parts: Sequence[Part]) -> tuple[Part, ...]:
-    """Return the parts, task first, none below what the least likeness of responses in a cluster makes of Φ(1 − Φ).
+    """Return the parts, task first, none below what the least likeness of responses in a cluster makes of their spread.
 
     Where what is counted is rare, few tasks or contexts show it at all: when those that matter were not drawn, mean and variance come
     out too low together, and the interval ends short of the truth. A correlation that is the same at every Φ (beta-binomial) would widen
     the rarest shares more than is needed, one that falls as Φ(1 − Φ) (normal on the logit) less; this is their geometric mean. A share
-    near ½ has no skewness, so there nothing is raised.
+    near ½ has no skewness, so there nothing is raised. Graded responses that vary little about their mean are not skewed either: what they
+    lack of `SKEWED` their spread lacks of Φ(1 − Φ).
     """
     # Rounding may put a mean beyond the range.
-    spread = max(0.0, side.mean * (1 - side.mean))
-    likeness = math.sqrt(spread) * (1 - 2 * side.mean) ** 2
+    whole = max(0.0, side.mean * (1 - side.mean))
+    likeness = math.sqrt(whole) * (1 - 2 * side.mean) ** 2
+    spread = whole if side.spread is None or whole == 0 else min(whole, side.spread / (SKEWED * whole))
     clusters = ((TASK_LIKENESS, side.effective_tasks), (CONTEXT_LIKENESS, float(side.contexts)))
     # Contexts have no part where they are not sampled.
     return tuple(

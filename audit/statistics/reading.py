@@ -128,6 +128,8 @@ def build_variance(moments: Moments, scale: Scale) -> Variance:
         test_context=stretch(moments.test.context_variance),
         deploy_context=stretch(moments.deploy.context_variance),
         binary=moments.binary,
+        test_spread=stretch(moments.test.spread),
+        deploy_spread=stretch(moments.deploy.spread),
     )
 
 
@@ -146,23 +148,24 @@ def parse_moments(estimate: Estimate, spec: SpecEstimate) -> Moments:
     def shrink(part: float | None) -> float | None:
         return None if part is None else part / unit
 
-    def side(phi: Bounded, *, contexts: int, responses: int, task: float | None, context: float | None) -> SideMoments:
+    def side(phi: Bounded, *, contexts: int, responses: int, variances: tuple[float | None, ...]) -> SideMoments:
+        task, context, spread = map(shrink, variances)
         return SideMoments(
             mean=scale.shrink_one(phi.value),
             tasks=spec.n.tasks,
             kish=spec.n.effective_tasks,
             contexts=contexts,
             responses=responses,
-            task_variance=shrink(task),
-            context_variance=shrink(context),
+            task_variance=task,
+            context_variance=context,
+            spread=spread,
         )
 
     n, v = spec.n, variance
+    test, deploy = (v.test_task, v.test_context, v.test_spread), (v.deploy_task, v.deploy_context, v.deploy_spread)
     return Moments(
-        test=side(spec.phi_test, contexts=n.contexts_test, responses=n.responses_test, task=v.test_task, context=v.test_context),
-        deploy=side(
-            spec.phi_deploy, contexts=n.contexts_deploy, responses=n.responses_deploy, task=v.deploy_task, context=v.deploy_context
-        ),
+        test=side(spec.phi_test, contexts=n.contexts_test, responses=n.responses_test, variances=test),
+        deploy=side(spec.phi_deploy, contexts=n.contexts_deploy, responses=n.responses_deploy, variances=deploy),
         random=ContextDesign(estimate.contexts) is ContextDesign.RANDOM,
         binary=v.binary,
         difference_variance=shrink(v.difference_task),

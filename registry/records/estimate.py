@@ -103,6 +103,9 @@ class Variance(Record):
     deploy_context: float | None
     binary: bool
     """Whether every score of both sides is the lowest or the highest possible."""
+    test_spread: float | None = None
+    """Variance of single responses of the side about its mean; None where each is the lowest or highest possible, and in older records."""
+    deploy_spread: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -200,6 +203,9 @@ class SpecEstimate(Record):
     pointwise: tuple[TaskDifferential, ...] | None = None
     variance: Variance | None = None
     """None when the estimate was not made from a score table."""
+    detectable_floor: float | None = None
+    """What no number of tasks or samples would bring the smallest detectable |ED| below, at these numbers of contexts; None where
+    contexts are not sampled, or not seen to differ beyond chance."""
     undefined: str | None = None
     """Why `equivalence.p`, `p_ed` or `minimum_detectable_ed` is None; None when all are given."""
     bootstrap: Bootstrap | None = None

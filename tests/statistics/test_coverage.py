@@ -111,11 +111,11 @@ def describe(design: str, *, tasks: int = 20) -> Cell:
 def test_the_long_simulation_counts_what_the_station_reports(design: str) -> None:
     """The intervals of the benchmark are those of an estimate made from the same scores, bit for bit."""
     cell = describe(design)
-    means, binary = draw_tables(cell, np.random.default_rng(1), 1)
-    moments = next(build_moments(cell, means, binary))
+    sides_drawn, binary = draw_tables(cell, np.random.default_rng(1), 1)
+    moments = next(build_moments(cell, sides_drawn, binary))
     rows: list[Row] = []
-    for arm, side in zip(("test", "deploy"), means, strict=True):
-        codes = zip(*find_codes(cell, side.shape[2]), side.ravel().tolist(), strict=True)
+    for arm, side in zip(("test", "deploy"), sides_drawn, strict=True):
+        codes = zip(*find_codes(cell, side.mean.shape[2]), side.mean.ravel().tolist(), strict=True)
         rows.extend((f"t{task:03}", arm, f"c{context:04}", "0", score) for task, context, score in codes)
     spec = estimate(build_table(rows), Plan(contexts=ContextDesign(design)), range_=(0, 1)).specs[0]
 
@@ -130,10 +130,10 @@ def test_the_long_simulation_counts_what_the_station_reports(design: str) -> Non
 def test_the_long_simulation_draws_around_its_truth(design: str) -> None:
     """The mean of many drawn tables is the Φ that quadrature gave, within four standard errors."""
     cell = describe(design)
-    means, _ = draw_tables(cell, np.random.default_rng(2), 4000)
+    sides, _ = draw_tables(cell, np.random.default_rng(2), 4000)
 
-    for drawn, truth in zip(means, (cell.rate_test, cell.rate_deploy), strict=True):
-        tables = drawn.mean(axis=(1, 2))
+    for side, truth in zip(sides, (cell.rate_test, cell.rate_deploy), strict=True):
+        tables = side.mean.mean(axis=(1, 2))
 
         assert abs(tables.mean() - truth) < 4 * tables.std() / np.sqrt(len(tables))
 
@@ -141,9 +141,9 @@ def test_the_long_simulation_draws_around_its_truth(design: str) -> None:
 def test_the_long_simulation_counts_a_miss() -> None:
     """Tables drawn around another truth than the cell's are not covered, and are counted as inverted upwards."""
     drawn, told = describe("random", tasks=200), Cell("random", 200, 10, 4, 1, 0.8, 0.9, 0.001, judged=True)
-    means, binary = draw_tables(drawn, np.random.default_rng(3), 20)
+    sides, binary = draw_tables(drawn, np.random.default_rng(3), 20)
 
-    counted = np.array([judge(told, Grounds(moments=moments))[:5] for moments in build_moments(drawn, means, binary)])
+    counted = np.array([judge(told, Grounds(moments=moments))[:5] for moments in build_moments(drawn, sides, binary)])
 
     assert counted[:, :3].sum() == 0
     assert counted[:, 3].all()

@@ -8,19 +8,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
+from scipy.special import expit
 from statsmodels.stats.proportion import proportion_confint  # type: ignore[import-untyped]  # it ships no types
 
 from audit.statistics import proportion
+from audit.statistics.cells import build_cells
 from audit.statistics.halfwidth import half_width
-from audit.statistics.moments import SideMoments
+from audit.statistics.moments import SideMoments, compute_moments
 from audit.statistics.proportion import Limits, SideInterval, raise_variances, side_interval
+from benchmarks import coverage_grid
 from benchmarks.coverage_grid import Cell, simulate
 
 
 def build_side(
     mean: float, *, task: float = 0.0, context: float = 0.0, tasks: int = 20, contexts: int = 5, kish: float | None = None
 ) -> SideMoments:
-    """A side with one response a cell."""
+    """A side with one all-or-nothing response a cell."""
     return SideMoments(
         mean=mean, tasks=tasks, contexts=contexts, responses=tasks * contexts, task_variance=task, context_variance=context, kish=kish
     )
@@ -37,7 +40,8 @@ def sides(draw: st.DrawFn) -> SideMoments:
     """Variances between none and all that scores in [0, 1] of that mean can have."""
     mean, tasks, contexts = draw(st.floats(0.001, 0.999)), draw(st.integers(2, 300)), draw(st.integers(2, 30))
     task, context = (draw(st.floats(1e-6, 1)) * mean * (1 - mean) / count for count in (tasks, contexts))
-    return build_side(mean, task=task, context=context, tasks=tasks, contexts=contexts)
+    spread = draw(st.none() | st.floats(0, 1).map(lambda share: share * mean * (1 - mean)))
+    return replace(build_side(mean, task=task, context=context, tasks=tasks, contexts=contexts), spread=spread)
 
 
 def korn_graubard(side: SideMoments, *, random: bool) -> Limits:
@@ -63,6 +67,33 @@ def test_a_rare_share_without_spread_has_the_interval_of_the_least_likeness() ->
     exact = find(side, random=False).exact
 
     assert (exact.low, exact.high) == pytest.approx((0.0061429, 0.0475533), abs=1e-7)
+
+
+# By hand, for Φ = 0.85 and single responses with σ = 0.1, 50 tasks, fixed contexts, no variance to speak of: Φ(1 − Φ) = 0.1275, its root
+# 0.3570714, (1 − 2Φ)² = 0.49, so the likeness is 0.32 · 0.3570714 · 0.49 = 0.0559888; the spread 0.01 / (1.5 · 0.1275) = 0.0522876 and the
+# variance 0.0559888 · 0.0522876 / 50 = 5.855038e-05. With t = 2.009575 of 49 degrees of freedom h = 0.01537691, n* = 0.1275 · (1.959964 /
+# 0.01537691)² = 2071.420. statsmodels 0.15.0 answers proportion_confint(2071.420 * 0.85, 2071.420, method="beta") with
+# (0.8338876, 0.8651148).
+
+
+def test_graded_scores_that_vary_little_are_raised_less() -> None:
+    """As the computation above gives it."""
+    side = replace(build_side(0.85, task=1e-12, tasks=50), spread=0.01)
+
+    exact = find(side, random=False).exact
+
+    assert (exact.low, exact.high) == pytest.approx((0.8338876, 0.8651148), abs=1e-7)
+
+
+@given(mean=st.floats(0.001, 0.999), share=st.floats(0.375, 1))
+def test_scores_as_skewed_as_all_or_nothing_ones_are_raised_as_they_are(mean: float, share: float) -> None:
+    """From 1.5 Φ(1 − Φ) of Φ(1 − Φ) on, which is at most 0.375, the spread makes no difference."""
+    side = build_side(mean)
+    parts = side.parts(random=True) or ()
+
+    graded = raise_variances(replace(side, spread=share * mean * (1 - mean)), parts)
+
+    assert [part.variance for part in graded] == pytest.approx([part.variance for part in raise_variances(side, parts)], rel=1e-12)
 
 
 @given(side=sides(), random=st.booleans())
@@ -150,6 +181,20 @@ def test_the_limits_have_no_cliff(mean: float, *, random: bool) -> None:
     assert steps.max() < 0.01
 
 
+@pytest.mark.parametrize("mean", [0.003, 0.1, 0.85])
+def test_the_limits_have_no_cliff_in_the_spread_either(mean: float) -> None:
+    """From scores that do not vary at all to all-or-nothing ones, a hundredth of Φ(1 − Φ) at a time."""
+    whole = mean * (1 - mean)
+    side = build_side(mean, task=1e-4 * whole, context=1e-4 * whole)
+    found = [find(replace(side, spread=share * whole)).hull for share in np.linspace(0, 1, 1001).tolist()]
+
+    steps = np.diff([(limits.low, limits.high) for limits in found], axis=0)
+
+    assert np.abs(steps).max() < 0.01
+    assert (steps[:, 0] <= 1e-12).all()
+    assert (steps[:, 1] >= -1e-12).all()
+
+
 def test_scores_of_nought_and_one_count_at_most_as_the_responses() -> None:
     """Twenty responses without spread between tasks are twenty draws, not more."""
     side = build_side(0.5, task=1e-9, context=1e-9, contexts=1)
@@ -208,3 +253,68 @@ def test_without_the_least_likeness_it_would_be(monkeypatch: pytest.MonkeyPatch)
     found = [simulate(cell, runs=2000, stage=9).inverted_below for cell in RARE]
 
     assert np.mean(found) > 0.06
+
+
+@pytest.mark.parametrize("items", [10, 20])
+@pytest.mark.parametrize("cell", RARE[:3])
+def test_nor_is_a_rare_share_of_a_longer_rubric(monkeypatch: pytest.MonkeyPatch, cell: Cell, items: int) -> None:
+    """Scores graded in tenths or twentieths vary less, and are as skewed."""
+    monkeypatch.setattr(coverage_grid, "RUBRIC", items)
+
+    result = simulate(cell, runs=1000, stage=9)
+
+    assert result.inversion <= 0.05
+    assert result.ed >= 0.93
+
+
+def draw_graded(rng: np.random.Generator, *, tasks: int, contexts: int) -> tuple[SideMoments, float]:
+    """One side of scores between 0 and 1 about 0.85 with SD 0.1, tasks and contexts drawn, and the Φ of their world."""
+    nodes, weights = np.polynomial.hermite_e.hermegauss(60)
+    truth = float(weights @ expit(1.85 + math.sqrt(0.5**2 + 0.4**2 + 0.3**2) * nodes) / weights.sum())
+    logit = 1.85 + 0.5 * rng.normal(size=(tasks, 1)) + 0.4 * rng.normal(size=(1, contexts)) + 0.3 * rng.normal(size=(tasks, contexts))
+    task, context = (index.ravel() for index in np.indices(logit.shape))
+    cells = build_cells(task=task, context=context, score=rng.beta(30 * expit(logit), 30 - 30 * expit(logit)).ravel())
+    return compute_moments(cells, cells, np.ones(tasks, dtype=bool), random=True, binary=False).test, truth
+
+
+@pytest.mark.parametrize(("tasks", "contexts"), [(20, 5), (20, 20), (50, 20), (200, 5)])
+def test_scores_graded_finely_about_a_high_mean_keep_narrow_intervals(tasks: int, contexts: int) -> None:
+    """Within a tenth of Korn and Graubard's width, and they cover; as all-or-nothing scores they would not be so narrow."""
+    rng = np.random.default_rng([tasks, contexts, 13])
+    covered, widths = [], []
+    for _ in range(400):
+        side, truth = draw_graded(rng, tasks=tasks, contexts=contexts)
+        ours, theirs, whole = find(side).hull, korn_graubard(side, random=True), find(replace(side, spread=None)).hull
+        covered.append(ours.low <= truth <= ours.high)
+        widths.append([limits.high - limits.low for limits in (ours, theirs, whole)])
+    ours_mean, theirs_mean, whole_mean = np.mean(widths, axis=0)
+
+    assert np.mean(covered) >= 0.92
+    assert theirs_mean <= ours_mean <= 1.1 * theirs_mean
+    assert ours_mean < 0.97 * whole_mean
+
+
+def test_the_spread_is_that_of_single_responses_as_they_count_in_the_mean() -> None:
+    """Unequal cells, weights, a task that only one side has: a weighted variance by numpy."""
+    rng = np.random.default_rng(5)
+    task, context = rng.integers(0, 8, 300), rng.integers(0, 4, 300)
+    score = rng.beta(4, 1, 300)
+    cells, weights, common = build_cells(task=task, context=context, score=score), rng.uniform(0.5, 3, 8), np.arange(8) != 3
+    kept = task != 3
+    cell_sizes = np.array([np.sum((task == i) & (context == c)) for i, c in zip(task, context, strict=True)])
+    contexts_of = np.array([len(set(context[task == i].tolist())) for i in task.tolist()])
+    counted = (weights[task] / (cell_sizes * contexts_of))[kept]
+    mean = np.average(score[kept], weights=counted)
+
+    side = compute_moments(cells, cells, common, random=True, binary=False, weights=weights).test
+
+    assert (side.mean, side.spread) == pytest.approx((mean, np.average((score[kept] - mean) ** 2, weights=counted)), rel=1e-9)
+
+
+def test_scores_of_nought_and_one_have_no_spread_of_their_own() -> None:
+    """Φ(1 − Φ) is theirs already."""
+    cells = build_cells(task=np.array([0, 1, 2]), context=np.zeros(3, dtype=int), score=np.array([0.0, 1.0, 1.0]))
+
+    side = compute_moments(cells, cells, np.ones(3, dtype=bool), random=False, binary=True).test
+
+    assert side.spread is None

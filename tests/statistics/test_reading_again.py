@@ -38,6 +38,25 @@ def test_another_level_gives_what_the_table_would(contexts: ContextDesign, shape
     assert again.equivalence.equivalent == wanted.equivalence.equivalent
 
 
+def test_graded_scores_are_read_again_with_their_spread() -> None:
+    """The record keeps how single responses vary; one made before it did is read as if they were all or nothing, which is wider."""
+    rng = np.random.default_rng(6)
+    blocks = [1 + 4 * rng.beta(20 * share, 20 - 20 * share, (60, 8, 2)) for share in (0.85, 0.9)]
+    first, goal = (
+        estimate(build_crossed(*blocks, low=1, high=5), Plan(level=level, replicates=0), range_=(1, 5)) for level in (0.95, 0.99)
+    )
+    spec = first.specs[0]
+    assert spec.variance is not None
+    older = replace(spec, variance=replace(spec.variance, test_spread=None, deploy_spread=None))
+
+    again, before = relevel(first, spec, level=0.99), relevel(first, older, level=0.99)
+
+    for mine, theirs, wider in zip(*([one.phi_test, one.phi_deploy, one.ed] for one in (again, goal.specs[0], before)), strict=True):
+        assert (mine.low, mine.high) == pytest.approx((theirs.low, theirs.high), rel=1e-9)
+        assert wider.low < mine.low < mine.high < wider.high
+    assert spec.variance.test_spread == pytest.approx(blocks[0].var(), rel=1e-9)
+
+
 def test_another_level_gives_no_interval_where_there_was_none() -> None:
     """One task stays one task at any level."""
     thin = make(shape=(1, 6, 2))
