@@ -27,8 +27,8 @@ has more than 5 % false inversions, here and at rates and numbers of contexts be
 SKEWED = 1.5
 """From this squared coefficient of variation σ²/(Φ(1 − Φ))² on, single responses count as skewed as all-or-nothing ones, below it less.
 
-All-or-nothing responses have 4 or more, and so have scores graded in few steps that are nearly always 0, or 1; scores that scatter with SD
-0.1 about 0.85 have 0.6. Set so that rare shares graded in quarters, tenths and twentieths keep to 5 % false inversions too.
+All-or-nothing responses have 4 or more, scores in tenths with Φ = 0.05 about 3, scores that scatter with SD 0.1 about 0.85 have 0.6. Set so
+that rare shares graded in quarters, tenths and twentieths keep to 5 % false inversions too.
 """
 
 _SMALLEST_SIZE = 1e-3
