@@ -13,6 +13,7 @@ from audit.panel import for_each_judge
 from audit.sides import Pair, build_pairs, check_contexts, check_range, drop_ablations, find_arm, name_files
 from audit.statistics.bands import build_bootstrap
 from audit.statistics.cells import Cells
+from audit.statistics.contextfloor import detectable_floor
 from audit.statistics.design import Remark, Tally, has_equal_cells, looks_nested, remark_design, remark_size
 from audit.statistics.exclusions import exclusion_bounds
 from audit.statistics.intervals import Grounds
@@ -123,6 +124,7 @@ def _estimate_spec(pair: Pair, plan: Plan, scale: Scale, *, pointwise: bool) -> 
         sigma_pool=None if deviation is None else scale.stretch_difference(deviation),
         equivalence=intervals.equivalence,
         minimum_detectable_ed=intervals.minimum_detectable,
+        detectable_floor=_find_floor(pair, moments, plan, scale),
         n=Counts(
             tasks=moments.test.tasks,
             contexts_test=moments.test.contexts,
@@ -194,6 +196,14 @@ def _regress(pair: Pair, plan: Plan, scale: Scale) -> Regression:
         tasks_replayed=found.tasks_replayed,
         reason=reason,
     )
+
+
+def _find_floor(pair: Pair, moments: Moments, plan: Plan, scale: Scale) -> float | None:
+    if not moments.random or moments.parts() is None or plan.interval is not IntervalMethod.CLOSED_FORM:
+        return None
+    sides = pair.test_cells.keep(pair.common), pair.deploy_cells.keep(pair.common)
+    floor = detectable_floor(sides, level=plan.level, banerjee=moments.banerjee)
+    return None if floor is None else scale.stretch_difference(floor)
 
 
 def _resample(pair: Pair, moments: Moments, plan: Plan, scale: Scale, *, ned: float | None) -> Bootstrap | None:

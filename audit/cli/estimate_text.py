@@ -45,7 +45,7 @@ def _print_spec(console: Console, spec: SpecEstimate, unit: Unit, *, margin: flo
     equivalent = spec.equivalence.equivalent
     console.print("the whole interval of ED lies within the margin" if equivalent else "ED is not shown to lie within the margin")
     if spec.minimum_detectable_ed is not None:
-        console.print(_describe_power(spec.minimum_detectable_ed, unit))
+        console.print(_describe_power(spec.minimum_detectable_ed, spec.detectable_floor, unit))
     worth = "" if n.effective_tasks is None else f" (weighted, worth {n.effective_tasks:.1f})"
     console.print(
         f"{n.tasks} tasks{worth}; contexts {n.contexts_test} test, {n.contexts_deploy} deployment; "
@@ -62,10 +62,14 @@ def _print_spec(console: Console, spec: SpecEstimate, unit: Unit, *, margin: flo
     _print_pointwise(console, spec, unit)
 
 
-def _describe_power(detectable: float, unit: Unit) -> str:
+def _describe_power(detectable: float, floor: float | None, unit: Unit) -> str:
+    said = f"this design finds |ED| from {unit.difference(detectable)} with 80 % power"
     if detectable > unit.high - unit.low:
-        return "this design finds no possible |ED| with 80 % power"
-    return f"this design finds |ED| from {unit.difference(detectable)} with 80 % power"
+        said = "this design finds no possible |ED| with 80 % power"
+    if floor is None:
+        return said
+    least = "any" if floor > unit.high - unit.low else f"less than {unit.difference(floor)}"
+    return f"{said}; without more contexts, no number of tasks or samples finds {least}"
 
 
 def _print_regression(console: Console, found: Regression, unit: Unit, cuts: tuple[float, ...]) -> None:
