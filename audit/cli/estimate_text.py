@@ -45,7 +45,10 @@ def _print_spec(console: Console, spec: SpecEstimate, unit: Unit, *, margin: flo
     equivalent = spec.equivalence.equivalent
     console.print("the whole interval of ED lies within the margin" if equivalent else "ED is not shown to lie within the margin")
     if spec.minimum_detectable_ed is not None:
-        console.print(_describe_power(spec.minimum_detectable_ed, spec.detectable_floor, unit))
+        console.print(_describe_power(spec.minimum_detectable_ed, unit))
+    if spec.detectable_floor is not None:
+        least = "any" if spec.detectable_floor > unit.high - unit.low else f"less than {unit.difference(spec.detectable_floor)}"
+        console.print(f"without more contexts, no number of tasks or samples finds {least}")
     worth = "" if n.effective_tasks is None else f" (weighted, worth {n.effective_tasks:.1f})"
     console.print(
         f"{n.tasks} tasks{worth}; contexts {n.contexts_test} test, {n.contexts_deploy} deployment; "
@@ -62,14 +65,10 @@ def _print_spec(console: Console, spec: SpecEstimate, unit: Unit, *, margin: flo
     _print_pointwise(console, spec, unit)
 
 
-def _describe_power(detectable: float, floor: float | None, unit: Unit) -> str:
-    said = f"this design finds |ED| from {unit.difference(detectable)} with 80 % power"
+def _describe_power(detectable: float, unit: Unit) -> str:
     if detectable > unit.high - unit.low:
-        said = "this design finds no possible |ED| with 80 % power"
-    if floor is None:
-        return said
-    least = "any" if floor > unit.high - unit.low else f"less than {unit.difference(floor)}"
-    return f"{said}; without more contexts, no number of tasks or samples finds {least}"
+        return "this design finds no possible |ED| with 80 % power"
+    return f"this design finds |ED| from {unit.difference(detectable)} with 80 % power"
 
 
 def _print_regression(console: Console, found: Regression, unit: Unit, cuts: tuple[float, ...]) -> None:

@@ -199,6 +199,8 @@ def relevel(estimate: Estimate, spec: SpecEstimate, *, level: float) -> SpecEsti
         ed=replace(intervals.ed, value=spec.ed.value),
         equivalence=intervals.equivalence,
         minimum_detectable_ed=intervals.minimum_detectable,
+        # It takes the table, and stands at the estimate's own level alone.
+        detectable_floor=spec.detectable_floor if level == estimate.level else None,
     )
 
 
