@@ -152,7 +152,7 @@ def test_a_full_disk_leaves_the_files_of_before(tmp_path: Path) -> None:
     before = {path.name: path.read_bytes() for path in out.iterdir()}
     largest = max(len(content) for content in before.values())
 
-    refused = run_limited(tmp_path, largest - 1, "contamination", str(run), "-o", str(out), "--level", "0.9")
+    refused = run_limited(tmp_path, largest // 2, "contamination", str(run), "-o", str(out), "--level", "0.9")
 
     assert first.exit_code == 0
     assert (refused.returncode, refused.stdout) == (3, "")
