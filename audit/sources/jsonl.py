@@ -1,7 +1,9 @@
 """Score tables as JSONL: one object a line."""
 
+import json
 import math
 from array import array
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +11,7 @@ import numpy as np
 import orjson
 
 from audit.errors import TableError
-from audit.sources.header import COLUMNS, find_columns, list_unknown
+from audit.sources.header import COLUMNS, SYNONYMS, find_columns, list_unknown
 from audit.sources.raw import LISTED, FaultList, RawColumn, RawTable
 from audit.sources.selection import Selection
 from registry.errors import Fault
@@ -87,7 +89,24 @@ class _Lines:
             found = f"expected an object, found {type(row).__name__}"
             self.faults.add(Fault(code="line-not-json", where=f"{self.name}, line {number}", found=found))
             return None
+        # More ends of keys than keys: one is there twice, or objects and texts inside the line have some too.
+        if line.count(b'":') + line.count(b'" :') > len(row):
+            self._check_keys(number, line)
         return row
+
+    def _check_keys(self, number: int, line: bytes) -> None:
+        """Refuse a key that stands twice in the line: orjson keeps the last one without a word."""
+        keys: list[str] = []
+
+        def keep(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+            keys[:] = [key for key, _ in pairs]
+            return dict(pairs)
+
+        # The outermost object is closed last.
+        json.loads(line, object_pairs_hook=keep)
+        for key, count in Counter(keys).items():
+            if count > 1 and (key in COLUMNS or key in {*SYNONYMS, self.selection.score, *self.selection.names, *self.selection.where}):
+                self._fault("column-twice", number, key, f"the key occurs {count} times", "keep one of them")
 
     def _read_text(self, number: int, column: str, value: object) -> str | None:
         if value is None or value == "":

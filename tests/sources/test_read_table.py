@@ -259,6 +259,17 @@ def test_jsonl_takes_either_word_for_the_side_and_not_both(write: Write) -> None
     assert found_codes(refuse(bad)) == ["arm-and-side"]
 
 
+def test_a_key_that_stands_twice_in_a_line_is_told(write: Write) -> None:
+    """JSON readers keep the last one without a word; keys inside other objects, and texts that look like keys, are no such thing."""
+    good = '{"task_id":"a","arm":"test","context_id":"c","sample":0,"score" : 1,"note":"\\"score\\": 0","meta":{"score":1,"arm":"x"}}\n'
+    bad = '{"task_id":"a","arm":"deploy","context_id":"c","sample":0,"score":0,"meta":{},"score":1}\n'
+
+    refused = refuse(write(good + bad, "scores.jsonl"))
+
+    assert found_codes(refused) == ["column-twice"]
+    assert refused.faults[0].where.endswith("line 2, column score")
+
+
 def test_jsonl_faults_are_told_by_line(write: Write) -> None:
     """What is no JSON, no object, no identifier, no number; NaN is told apart."""
     row = '{"task_id": %s, "arm": "test", "context_id": "c", "sample": 0, "score": %s}\n'
