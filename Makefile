@@ -41,7 +41,7 @@ contracts: $(READY)  ## the plan of the house
 wheel: $(READY)  ## what people get
 	$(VENV)/bin/python -m pip --disable-pip-version-check wheel --quiet --no-deps --wheel-dir dist .
 
-bench: $(READY)  ## every figure we promise, each beside its peer or limit (half an hour)
+bench: $(READY)  ## every figure we promise, each beside its peer or limit (an hour)
 	@missed=""; for file in benchmarks/*.py; do echo "== $$file"; $(VENV)/bin/python "$$file" || missed="$$missed $$file"; done; \
 		test -z "$$missed" || { echo "a figure is missed, or could not be taken, in:$$missed"; exit 1; }
 
