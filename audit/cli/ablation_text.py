@@ -40,7 +40,7 @@ def print_ablation(console: Console, found: Ablation) -> None:
 def draw_forest(found: Ablation, unit: Unit) -> list[str]:
     """Return one line for each cue, its interval drawn between the ends of the axis, then the axis."""
     shown = [(one, one.holm or _range(one.change)) for one in found.changes]
-    ends = [abs(end) for one, band in shown for end in ((band.low, band.high) if band else (one.change.value or 0.0,))]
+    ends = [abs(end) for one, band in shown for end in ((band.low, band.high) if band else (one.change.value,)) if end is not None]
     reach = max([*ends, found.margin]) or 1.0
     width = max(len(_name(one)) for one, _ in shown)
     lines = [f"{_name(one):<{width}}  {_draw(one, band, found.margin, reach)}" for one, band in shown]
@@ -57,7 +57,8 @@ def _draw(change: CueChange, band: Range | None, margin: float, reach: float) ->
         cells[place(band.low) : place(band.high) + 1] = "─" * (place(band.high) - place(band.low) + 1)
     cells[place(-margin)] = cells[place(margin)] = "┆"
     cells[place(0.0)] = "│"
-    cells[place(change.change.value or 0.0)] = "◆"
+    if change.change.value is not None:
+        cells[place(change.change.value)] = "◆"
     return "".join(cells)
 
 
@@ -70,7 +71,7 @@ def _range(measure: Measure) -> Range | None:
 
 
 def _describe_change(change: CueChange, unit: Unit) -> tuple[str, ...]:
-    value = unit.number(change.change.value or 0.0, 0.0)
+    value = "–" if change.change.value is None else unit.number(change.change.value, 0.0)
     before, after = unit.score(change.phi_before), unit.score(change.phi_after)
     return change.cue, change.arm, str(change.tasks), before, after, value, format_p(change.p_holm), _say_finding(change)
 

@@ -100,7 +100,9 @@ def _describe(one: Contrast, unit: Unit, margin: float) -> tuple[str, ...]:
 
 
 def _describe_measure(measure: Measure, unit: Unit, kind: ContrastKind) -> str:
-    value = _write(measure.value or 0.0, unit, kind)
+    if measure.value is None:
+        return f"none: {measure.reason}"
+    value = _write(measure.value, unit, kind)
     return value if measure.low is None else f"{value} ({_write_band(measure, unit, kind, ())})"
 
 
@@ -109,8 +111,7 @@ def _write(value: float, unit: Unit, kind: ContrastKind, *cuts: float) -> str:
 
 
 def _write_band(measure: Measure, unit: Unit, kind: ContrastKind, cuts: tuple[float, ...]) -> str:
-    low, high = measure.low or 0.0, measure.high or 0.0
-    return " to ".join(_write(end, unit, kind, *cuts) for end in (low, high))
+    return " to ".join(_write(end, unit, kind, *cuts) for end in (measure.low, measure.high) if end is not None)
 
 
 def _describe_tests(one: Contrast) -> tuple[str, ...]:

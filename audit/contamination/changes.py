@@ -192,7 +192,7 @@ def _change_seen_whole(whole: Aggregate, inventory: Inventory) -> Iterator[Chang
 def _change_correlation(one: Correlation) -> Change:
     return Change(
         about=f"correlation of the structural score with {one.contrast}",
-        published=f"{format_number(one.published or 0.0)}, no interval",
+        published="not mentioned" if one.published is None else f"{format_number(one.published)}, no interval",
         ours=f"Pearson {plain(one.pearson)}; Spearman {plain(one.spearman)}",
         why=f"{one.skills} skills leave room for a correlation of either sign; that none was found does not show that there is none.",
     )
@@ -201,7 +201,7 @@ def _change_correlation(one: Correlation) -> Change:
 def _change_groups(whole: Aggregate) -> Iterator[Change]:
     for by, name in (("risk_level", "risk levels"), ("test_category", "test categories"), ("task_type", "task types")):
         groups = [one for one in whole.groups if one.by == by and one.contrast == "B−A"]
-        printed = [one for one in groups if one.published is not None]
+        printed = [f"{_spell(one)} {format_number(one.published)}" for one in groups if one.published is not None]
         if not printed:
             continue
         single = [_spell(one) for one in groups if one.skills == 1]
@@ -209,7 +209,7 @@ def _change_groups(whole: Aggregate) -> Iterator[Change]:
         apart = [_spell(one) for one in shown if _excludes_zero(one.measure)]
         yield Change(
             about=f"{name}, B−A",
-            published="; ".join(f"{_spell(one)} {format_number(one.published or 0.0)}" for one in printed),
+            published="; ".join(printed),
             ours=f"{len(apart)} of {len(shown)} intervals exclude 0"
             + (f": {', '.join(apart)}" if apart else "")
             + (f"; not groups, with one skill each: {', '.join(single)}" if single else ""),
