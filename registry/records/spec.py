@@ -3,8 +3,10 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
+from registry.records.block import Block, Edit, Parts, Tool, Turn
 from registry.records.claim import Direction, PropertyClass
 from registry.records.record import Record
+from registry.records.scorer import Scorer
 
 
 class SpecKind(StrEnum):
@@ -42,6 +44,7 @@ class ScoringMethod(StrEnum):
     PATTERN = "pattern"
     JUDGE = "judge"
     CHOICE = "choice"
+    NUMBER = "number"
     LABEL = "label"
     EXTERNAL = "external"
 
@@ -53,20 +56,28 @@ class ScoringSpec(Record):
     name: str
     method: ScoringMethod
     description: str
+    procedure: Scorer | None = None
+    """How exactly, so that `caveat score` can carry it out; None when it is only described."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContextItem(Record):
-    """One measurement context c."""
+    """One measurement context c, written out or composed from the named blocks of its specification."""
 
     id: str
     """The `context_id` of the score table."""
-    system: str | None = None
+    system: Parts | None = None
     """System prompt; None when it is not known or not disclosed, an empty text when there is none."""
-    template: str | None = None
+    messages: tuple[Turn, ...] = ()
+    """The conversation before the task."""
+    template: Parts | None = None
     """User message with `{task}` where the task goes; None when not known."""
+    tools: tuple[Tool, ...] = ()
+    """Tools that the model is offered."""
+    scaffold: str | None = None
+    """What surrounds the model beyond prompts and tools, in words."""
     cues: tuple[str, ...] = ()
-    """What in it could tell a model that it is tested."""
+    """What in it could tell a model that it is tested, beside the cues of its blocks."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,6 +90,10 @@ class ContextSpec(Record):
     """How the contexts were drawn or written."""
     contexts: tuple[ContextItem, ...] = ()
     """The contexts themselves; empty when they are only described."""
+    blocks: dict[str, Block] | None = None
+    """Named pieces of text that contexts are composed from."""
+    edits: tuple[Edit, ...] = ()
+    """Versions of the contexts that are derived, not copied: a cue taken out, or a placebo."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

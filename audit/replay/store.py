@@ -1,0 +1,383 @@
+"""The run folder's memory: what was asked, what was about to be asked, and every answer. Nothing in it is changed or removed.
+
+SQLite without an ORM: a run folder belongs to one machine and one process at a time, and its writes must survive SIGKILL at any
+instant. A call is written down before it is sent (`intend`) and when it came back (`settle`); an intent without an outcome was lost in
+flight: it may have been billed, and is not sent again unless somebody asks for that.
+"""
+
+import hashlib
+import json
+import sqlite3
+import threading
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, cast
+
+from registry.codec.canonical import Json, canonical_bytes, digest
+from registry.codec.documents import from_json, to_document
+from registry.errors import ConflictError, Fault, NotFoundError
+from registry.records.response import Cell, Purpose, Response
+from registry.records.score import Score
+
+DATABASE = "responses.db"
+VERSION = 1
+_LONG = 64
+"""Characters from which a text of a request is kept once, by its digest."""
+
+_SCHEMA = """
+CREATE TABLE meta (name TEXT PRIMARY KEY, document TEXT NOT NULL) STRICT;
+CREATE TABLE text (sha256 TEXT PRIMARY KEY, content TEXT NOT NULL) STRICT, WITHOUT ROWID;
+CREATE TABLE request (sha256 TEXT PRIMARY KEY, folded TEXT NOT NULL) STRICT, WITHOUT ROWID;
+CREATE TABLE cell (
+    id INTEGER PRIMARY KEY, task_id TEXT NOT NULL, arm TEXT NOT NULL, spec TEXT NOT NULL, context_id TEXT NOT NULL,
+    cue_removed TEXT NOT NULL, sample INTEGER NOT NULL, key TEXT NOT NULL, request TEXT NOT NULL REFERENCES request (sha256),
+    UNIQUE (task_id, arm, spec, context_id, cue_removed, sample)
+) STRICT;
+CREATE TABLE intent (id INTEGER PRIMARY KEY, key TEXT NOT NULL, request TEXT NOT NULL, purpose TEXT NOT NULL, at TEXT NOT NULL) STRICT;
+CREATE INDEX intent_key ON intent (key);
+CREATE TABLE outcome (
+    id INTEGER PRIMARY KEY, intent INTEGER NOT NULL UNIQUE REFERENCES intent (id), key TEXT NOT NULL, purpose TEXT NOT NULL,
+    failure TEXT, model_returned TEXT, input_tokens INTEGER, output_tokens INTEGER, document TEXT NOT NULL
+) STRICT;
+CREATE INDEX outcome_key ON outcome (key);
+CREATE TABLE score (
+    id INTEGER PRIMARY KEY, response TEXT NOT NULL, scorer TEXT NOT NULL, repeat INTEGER NOT NULL, document TEXT NOT NULL
+) STRICT;
+CREATE INDEX score_scorer ON score (scorer, response);
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Call:
+    """One call to be made: a whole request, and which of several answers to it is meant."""
+
+    body: Mapping[str, Json]
+    """The request as it is sent: model, system, messages, tools, parameters."""
+    index: int
+    """Sample of a replay, repeat of a judge; from 0."""
+    purpose: Purpose
+    request: str
+    """SHA-256 of the canonical *body*."""
+
+    @property
+    def key(self) -> str:
+        """SHA-256 of request digest and index: two calls with the same key are one call."""
+        return hashlib.sha256(f"{self.request}:{self.index}".encode()).hexdigest()
+
+
+def build_call(body: Mapping[str, Json], *, index: int, purpose: Purpose) -> Call:
+    """Return the call that *body* is for; raises InputError for a body that canonical JSON cannot hold."""
+    return Call(body=body, index=index, purpose=purpose, request=digest(body))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Planned:
+    """A cell of the design with the call that fills it."""
+
+    cell: Cell
+    call: Call
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Intent:
+    """A call that was written down before it was sent."""
+
+    id: int
+    key: str
+    request: str
+    purpose: Purpose
+    at: str
+    """ISO 8601, UTC."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spent:
+    """What the outcomes of one model come to."""
+
+    model: str
+    purpose: Purpose
+    calls: int
+    failures: int
+    input_tokens: int
+    """With both cache fields; calls whose usage is not told count 0 and are counted in `untold`."""
+    output_tokens: int
+    untold: int
+
+
+class RunStore:
+    """One run folder's database. Methods may be called from any thread; each is one transaction."""
+
+    def __init__(self, connection: sqlite3.Connection, path: Path) -> None:
+        self._connection = connection
+        self._lock = threading.Lock()
+        self.path = path
+
+    def close(self) -> None:
+        """Let go of the database."""
+        self._connection.close()
+
+    # What is planned
+
+    def put_document(self, name: str, document: Json) -> None:
+        """Keep *document* under *name*; the same again changes nothing.
+
+        Raises:
+            ConflictError: another document stands there.
+        """
+        text = canonical_bytes(document).decode()
+        with self._lock, self._connection as write:
+            write.execute("INSERT INTO meta VALUES (?, ?) ON CONFLICT DO NOTHING", (name, text))
+            known = write.execute("SELECT document FROM meta WHERE name = ?", (name,)).fetchone()[0]
+        if known != text:
+            found = f"holds another {name}; a run folder is for one replay"
+            raise ConflictError(Fault(code="run-differs", where=str(self.path), found=found, advice="choose another folder with -o DIR"))
+
+    def find_document(self, name: str) -> Any | None:
+        """Return what is kept under *name*; None when nothing is."""
+        with self._lock:
+            row = self._connection.execute("SELECT document FROM meta WHERE name = ?", (name,)).fetchone()
+        return None if row is None else json.loads(row[0])
+
+    def add_cells(self, planned: Iterable[Planned]) -> None:
+        """Write down the design; a cell that is there already stays, with its call.
+
+        Raises:
+            ConflictError: a cell is planned with another call than the one it has; nothing is written.
+        """
+        with self._lock, self._connection as write:
+            for one in planned:
+                self._add_request(write, one.call.request, one.call.body)
+                place = _cell_values(one.cell)
+                write.execute(
+                    "INSERT INTO cell (task_id, arm, spec, context_id, cue_removed, sample, key, request) VALUES (?,?,?,?,?,?,?,?)"
+                    " ON CONFLICT DO NOTHING",
+                    (*place, one.call.key, one.call.request),
+                )
+                known = write.execute(
+                    "SELECT key FROM cell WHERE (task_id, arm, spec, context_id, cue_removed, sample) = (?,?,?,?,?,?)", place
+                ).fetchone()[0]
+                if known != one.call.key:
+                    where = f"{self.path}, task {one.cell.task_id}, arm {one.cell.arm}, context {one.cell.context_id}"
+                    found = "was planned with another request; task, context or policy changed since"
+                    raise ConflictError(Fault(code="run-differs", where=where, found=found, advice="choose another folder with -o DIR"))
+
+    def list_cells(self) -> Iterator[tuple[Cell, str]]:
+        """Give every cell of the design with the key of its call, in the order of planning."""
+        sql = "SELECT task_id, arm, spec, context_id, cue_removed, sample, key FROM cell ORDER BY id"
+        for task, arm, spec, context, cue, sample, key in self._read(sql):
+            cell = Cell(task_id=task, arm=arm, spec=spec or None, context_id=context, cue_removed=cue or None, sample=sample)
+            yield cell, key
+
+    def get_request(self, sha256: str) -> dict[str, Any]:
+        """Return the request body with this digest, whole; raises NotFoundError."""
+        with self._lock:
+            row = self._connection.execute("SELECT folded FROM request WHERE sha256 = ?", (sha256,)).fetchone()
+            if row is None:
+                raise NotFoundError(Fault(code="not-registered", where=str(self.path), found=f"no request has the digest {sha256}"))
+            return cast("dict[str, Any]", self._unfold(json.loads(row[0])))
+
+    # What is sent, and what comes back
+
+    def intend(self, calls: Sequence[Call], *, at: str) -> list[Intent]:
+        """Write down that *calls* are about to be sent, before they are; return their intents in the same order."""
+        with self._lock, self._connection as write:
+            intents = []
+            for call in calls:
+                self._add_request(write, call.request, call.body)
+                row = write.execute(
+                    "INSERT INTO intent (key, request, purpose, at) VALUES (?,?,?,?)", (call.key, call.request, call.purpose.value, at)
+                )
+                intents.append(Intent(id=cast("int", row.lastrowid), key=call.key, request=call.request, purpose=call.purpose, at=at))
+        return intents
+
+    def settle(self, outcomes: Sequence[tuple[Intent, Response]]) -> None:
+        """Write down what came back."""
+        with self._lock, self._connection as write:
+            write.executemany(
+                "INSERT INTO outcome (intent, key, purpose, failure, model_returned, input_tokens, output_tokens, document)"
+                " VALUES (?,?,?,?,?,?,?,?)",
+                [_outcome_values(intent, response) for intent, response in outcomes],
+            )
+
+    def find_settled(self, keys: Iterable[str], *, failed: bool = True) -> set[str]:
+        """Return those of *keys* that have an outcome; with *failed* false, only those whose latest outcome is an answer."""
+        sql = "SELECT failure FROM outcome WHERE key = ? ORDER BY id DESC LIMIT 1"
+        found = set()
+        with self._lock:
+            for key in keys:
+                row = self._connection.execute(sql, (key,)).fetchone()
+                if row is not None and (failed or row[0] is None):
+                    found.add(key)
+        return found
+
+    def list_lost(self) -> list[Intent]:
+        """Return intents without an outcome, oldest first: calls that were in flight when a process was killed (or still runs)."""
+        sql = (
+            "SELECT intent.id, intent.key, intent.request, intent.purpose, intent.at FROM intent"
+            " LEFT JOIN outcome ON outcome.intent = intent.id WHERE outcome.id IS NULL ORDER BY intent.id"
+        )
+        return [Intent(id=row[0], key=row[1], request=row[2], purpose=Purpose(row[3]), at=row[4]) for row in self._read(sql)]
+
+    def find_response(self, key: str) -> Response | None:
+        """Return the latest outcome of the call *key*; None when there is none."""
+        with self._lock:
+            row = self._connection.execute("SELECT document FROM outcome WHERE key = ? ORDER BY id DESC LIMIT 1", (key,)).fetchone()
+        return None if row is None else _read_response(row[0])
+
+    def list_responses(self, purpose: Purpose) -> Iterator[Response]:
+        """Give the latest outcome of every call made for *purpose*, in the order in which they came."""
+        latest = "SELECT max(id) FROM outcome WHERE purpose = ? GROUP BY key"
+        sql = f"SELECT document FROM outcome WHERE purpose = ? AND id IN ({latest}) ORDER BY id"  # noqa: S608 (no text of others)
+        for (document,) in self._read(sql, (purpose.value, purpose.value)):
+            yield _read_response(document)
+
+    def sum_spent(self) -> list[Spent]:
+        """Return calls and tokens by model requested and purpose, failed calls and repeated ones included."""
+        sql = (
+            "SELECT json_extract(document, '$.model_requested'), purpose, count(*), count(failure), coalesce(sum(input_tokens), 0),"
+            " coalesce(sum(output_tokens), 0), sum(output_tokens IS NULL) FROM outcome GROUP BY 1, 2 ORDER BY 1, 2"
+        )
+        return [
+            Spent(
+                model=row[0],
+                purpose=Purpose(row[1]),
+                calls=row[2],
+                failures=row[3],
+                input_tokens=row[4],
+                output_tokens=row[5],
+                untold=row[6],
+            )
+            for row in self._read(sql)
+        ]
+
+    # What was made of it
+
+    def add_scores(self, scores: Iterable[Score]) -> None:
+        """Keep *scores*; a later scoring of the same response, scorer and repeat counts, and the earlier stays."""
+        with self._lock, self._connection as write:
+            write.executemany(
+                "INSERT INTO score (response, scorer, repeat, document) VALUES (?,?,?,?)",
+                (
+                    (one.response, one.scorer, -1 if one.repeat is None else one.repeat, canonical_bytes(to_document(one)).decode())
+                    for one in scores
+                ),
+            )
+
+    def list_scores(self, scorer: str) -> Iterator[Score]:
+        """Give the scores that count of the scorer with this digest, by response and repeat."""
+        sql = (
+            "SELECT document FROM score WHERE id IN (SELECT max(id) FROM score WHERE scorer = ? GROUP BY response, repeat)"
+            " ORDER BY response, repeat"
+        )
+        for (document,) in self._read(sql, (scorer,)):
+            yield from_json(Score, document, where=str(self.path))
+
+    def _read(self, sql: str, values: Sequence[object] = ()) -> Iterator[tuple[Any, ...]]:
+        """Give rows from a cursor of their own, so that a long reading holds no memory and nobody up."""
+        with self._lock:
+            cursor = self._connection.cursor()
+            cursor.execute(sql, values)
+        while True:
+            with self._lock:
+                rows = cursor.fetchmany(500)
+            if not rows:
+                return
+            yield from rows
+
+    def _add_request(self, write: sqlite3.Connection, sha256: str, body: Mapping[str, Json]) -> None:
+        if write.execute("SELECT 1 FROM request WHERE sha256 = ?", (sha256,)).fetchone():
+            return
+        texts: dict[str, str] = {}
+        folded = json.dumps(_fold(body, texts), ensure_ascii=False, separators=(",", ":"))
+        write.executemany("INSERT INTO text VALUES (?, ?) ON CONFLICT DO NOTHING", texts.items())
+        write.execute("INSERT INTO request VALUES (?, ?)", (sha256, folded))
+
+    def _unfold(self, value: Any) -> Any:
+        if isinstance(value, dict):
+            if value.keys() == {"$text"}:
+                return self._connection.execute("SELECT content FROM text WHERE sha256 = ?", (value["$text"],)).fetchone()[0]
+            return {key.removeprefix("$") if key.startswith("$$") else key: self._unfold(one) for key, one in value.items()}
+        return [self._unfold(one) for one in value] if isinstance(value, list) else value
+
+
+def open_store(folder: Path, *, create: bool = False) -> RunStore:
+    """Return the store of the run folder *folder*.
+
+    Args:
+        create: make folder and database where there are none.
+
+    Raises:
+        NotFoundError: there is no run in the folder.
+        ConflictError: it was made by a later Caveat, or is no run's database.
+    """
+    path = folder / DATABASE
+    if not create and not path.is_file():
+        found = f"is no run folder: there is no {DATABASE} in it"
+        raise NotFoundError(Fault(code="run-not-found", where=str(folder), found=found, advice="caveat audit run REPLAY -o DIR makes one"))
+    folder.mkdir(parents=True, exist_ok=True)
+    connection = sqlite3.connect(path, check_same_thread=False, timeout=30)
+    try:
+        version = connection.execute("PRAGMA user_version").fetchone()[0]
+        for pragma in ("journal_mode = WAL", "synchronous = FULL", "foreign_keys = ON"):
+            connection.execute(f"PRAGMA {pragma}")
+        if version == 0:
+            connection.executescript(f"BEGIN; {_SCHEMA} PRAGMA user_version = {VERSION}; COMMIT;")
+    except sqlite3.DatabaseError as error:
+        connection.close()
+        raise ConflictError(Fault(code="run-not-readable", where=str(path), found=f"is no database of a run: {error}")) from error
+    if version > VERSION:
+        connection.close()
+        found = f"was made by a later Caveat (version {version}, this one reads {VERSION})"
+        raise ConflictError(Fault(code="run-not-readable", where=str(path), found=found, advice="upgrade Caveat"))
+    return RunStore(connection, path)
+
+
+def _fold(value: Any, texts: dict[str, str]) -> Any:
+    """Return *value* with its long texts replaced by their digests, which go into *texts*; a key that begins with $ gets another."""
+    if isinstance(value, str) and len(value) >= _LONG:
+        sha256 = hashlib.sha256(value.encode()).hexdigest()
+        texts[sha256] = value
+        return {"$text": sha256}
+    if isinstance(value, Mapping):
+        return {f"${key}" if key.startswith("$") else key: _fold(one, texts) for key, one in value.items()}
+    return [_fold(one, texts) for one in value] if isinstance(value, (list, tuple)) else value
+
+
+def _cell_values(cell: Cell) -> tuple[str | int, ...]:
+    return cell.task_id, cell.arm, cell.spec or "", cell.context_id, cell.cue_removed or "", cell.sample
+
+
+def _outcome_values(intent: Intent, response: Response) -> tuple[object, ...]:
+    usage = response.usage
+    known = [one for one in (usage.input_tokens, usage.cache_creation_input_tokens, usage.cache_read_input_tokens) if one is not None]
+    # The text stands in the content blocks too; it is kept once.
+    kept = replace(response, text="", thinking=None) if response.content else response
+    return (
+        intent.id,
+        response.key,
+        response.purpose.value,
+        None if response.failure is None else response.failure.code,
+        response.model_returned,
+        sum(known) if known else None,
+        usage.output_tokens,
+        canonical_bytes(to_document(kept)).decode(),
+    )
+
+
+def _read_response(document: str) -> Response:
+    response = from_json(Response, document, where="a stored response")
+    return (
+        response if not response.content else replace(response, text=join_text(response.content), thinking=join_thinking(response.content))
+    )
+
+
+def join_text(content: Iterable[Mapping[str, object]]) -> str:
+    """Return the text blocks of *content* joined, as the model said them; empty when it said nothing."""
+    return "".join(str(block.get("text", "")) for block in content if block.get("type") == "text")
+
+
+def join_thinking(content: Iterable[Mapping[str, object]]) -> str | None:
+    """Return the reasoning blocks of *content* joined; None without one."""
+    found = [str(block.get("thinking", "")) for block in content if block.get("type") == "thinking"]
+    return "\n".join(found) if found else None
