@@ -19,11 +19,16 @@ class Row:
     excluded_reason: str | None = None
     """Why there is no score; exactly when *score* is None."""
     spec: str | None = None
+    """None: what the user said of the file (`deploy/agent=PATH`), or nothing."""
     cue_removed: str | None = None
     judge: str | None = None
     judge_repeat: str | None = None
     extras: Mapping[str, str | float | None] = field(default_factory=dict)
     """Further columns, such as stop_reason, request_id, other scores by name."""
+    file: str | None = None
+    """Name of the file it stands in, as in the accounts; None where a reader was given one file."""
+    place: str | None = None
+    """Where it stands in that file, for messages: `sample calc-12, epoch 1`; None: its identifiers say it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,8 +37,12 @@ class Reading:
 
     arms: Mapping[str, str] = field(default_factory=dict)
     """By path as it was given, the arm of that file's responses (`ARM=PATH` on the command line)."""
+    specs: Mapping[str, str] = field(default_factory=dict)
+    """By path as it was given, the P_deploy specification (`ARM/SPEC=PATH`). The door sets it; readers need not."""
     arm_field: str | None = None
     """Where the arm stands instead: a dotted name such as `metadata.condition`, `task_args.framing`, `tags`."""
+    arm_names: Mapping[str, str] = field(default_factory=dict)
+    """By value of *arm_field*, the arm it stands for. The door applies it; readers hand over the values as they are."""
     context_field: str | None = None
     """Where the context stands; None: one context a file, called by the file's name without ending."""
     task_field: str | None = None
@@ -41,9 +50,11 @@ class Reading:
     scorer: str | None = None
     """Which scorer's (metric's) scores; None where the log has one alone."""
     key: str | None = None
-    """Which entry of a score that is an object."""
+    """Which entry of a score that is an object; of a harness, which filter."""
     values: Mapping[str, float] = field(default_factory=dict)
     """What a text or an answer is as a number, such as {C: 1, I: 0}; empty: the default of the format."""
+    unfinished: bool = False
+    """Take a log also when its own status says that it did not finish; its accounts then say so."""
 
 
 Reader = Callable[[Sequence[Path], Reading], tuple[list[Row], Imported]]

@@ -1,0 +1,133 @@
+"""What `caveat audit import` is given, whatever it is, as one checked table with what it says of itself."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from registry.errors import Fault, InputError
+from registry.records.trial import Provenance
+
+if TYPE_CHECKING:
+    from audit.sources.port import Reading
+    from audit.statistics.scores import ScoreTable
+    from registry.records.imported import Imported
+
+Command = TypeVar("Command", bound=Callable[..., object])
+
+_MATTERS = "May be repeated."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evidence:
+    """Checked scores, and what their files say of how they came to be."""
+
+    table: "ScoreTable"
+    source: str
+    """File names, as the report prints them."""
+    provenance: Provenance = Provenance()
+    """What the files state; what they do not is None."""
+    started_at: datetime | None = None
+    """When the first response was made; None when the files do not say."""
+    imported: "Imported | None" = None
+    """The accounts of an import of logs; None for tables."""
+
+
+def reading_options(command: Command) -> Command:
+    """Give *command* what may be said of logs: what `build_reading` takes."""
+    options = (
+        click.option("--scorer", metavar="NAME", help="Which scorer or metric of a log (or column of a table) gives the scores."),
+        click.option("--key", metavar="NAME", help="Which entry of a score that is an object; of the harness: which filter."),
+        click.option("--value", "values", metavar="TEXT=NUMBER", multiple=True, help=f"What a text is as a score, such as C=1. {_MATTERS}"),
+        click.option("--arm-field", metavar="FIELD", help="Where a log says the arm itself, such as metadata.condition."),
+        click.option("--arm", "arm_names", metavar="VALUE=ARM", multiple=True, help=f"Which arm a value of --arm-field is. {_MATTERS}"),
+        click.option("--context-field", metavar="FIELD", help="Where a log says the context; default: one context per file."),
+        click.option("--task-field", metavar="FIELD", help="Where a log says the task; default: the sample's identifier."),
+        click.option("--unfinished", is_flag=True, help="Take a log also when it says that it did not finish."),
+    )
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+def build_reading(sources: Sequence[str], options: Mapping[str, Any]) -> "tuple[tuple[str, ...], Reading]":
+    """Return the paths that *sources* name, and what the user says of them.
+
+    Args:
+        sources: `PATH`, `ARM=PATH` or `ARM/SPEC=PATH`; a file whose name holds `=` is taken as it is.
+        options: what `reading_options` gives.
+
+    Raises:
+        InputError: an option or a source is not of its form.
+    """
+    from audit.sources.logs import split_source
+    from audit.sources.port import Reading
+
+    split = [split_source(source) for source in sources]
+    values = {name: _parse_number(name, text) for name, text in _split(options["values"], "--value", "C=1").items()}
+    return tuple(one.path for one in split), Reading(
+        arms={one.path: one.arm for one in split if one.arm},
+        specs={one.path: one.spec for one in split if one.spec},
+        arm_field=options["arm_field"],
+        arm_names=_split(options["arm_names"], "--arm", "evaluation=test"),
+        context_field=options["context_field"],
+        task_field=options["task_field"],
+        scorer=options["scorer"],
+        key=options["key"],
+        values=values,
+        unfinished=options["unfinished"],
+    )
+
+
+def read_evidence(paths: Sequence[str], reading: "Reading", *, low: float, high: float) -> Evidence:
+    """Return what the files hold as one table, through the checks that every table gets.
+
+    Args:
+        paths: score tables, logs of one format, or run folders.
+        low: lowest possible score.
+        high: highest possible score.
+
+    Raises:
+        TableError: with every fault; nothing is taken by halves.
+    """
+    from audit.sources.logs import read_logs
+
+    read = read_logs(paths, reading, low=low, high=high)
+    imported = read.imported
+    return Evidence(
+        table=read.table,
+        source=read.source,
+        provenance=imported.provenance if imported else Provenance(),
+        started_at=datetime.fromisoformat(imported.started_at) if imported and imported.started_at else None,
+        imported=imported,
+    )
+
+
+def _split(texts: Sequence[str], option: str, example: str) -> dict[str, str]:
+    found: dict[str, str] = {}
+    faults = []
+    for text in texts:
+        name, sign, value = text.partition("=")
+        if not (sign and name and value):
+            expected = f"expected something like {example}, found {text!r}"
+            faults.append(Fault(code="bad-option", where=option, found=expected, advice=f"write {option} {example}"))
+        elif name in found and found[name] != value:
+            said = f"{name} stands for {found[name]} and for {value}"
+            faults.append(Fault(code="bad-option", where=option, found=said, advice="keep one of them"))
+        found[name] = value
+    if faults:
+        raise InputError(faults)
+    return found
+
+
+def _parse_number(name: str, text: str) -> float:
+    try:
+        number = float(text)
+    except ValueError:
+        number = float("nan")
+    if number - number != 0:  # neither NaN nor infinite
+        found = f"{text!r} is no number"
+        raise InputError(Fault(code="bad-option", where=f"--value {name}", found=found, advice="write for example --value C=1"))
+    return number
