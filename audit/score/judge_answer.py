@@ -13,6 +13,7 @@ from registry.records.response import Response
 from registry.records.scorer import Dimension, JudgeScorer
 
 _CUT = ("max_tokens", "model_context_window_exceeded")
+_SAID = "explanation"
 _LONGEST = 500
 """Characters of a quotation in the detail of a score; the whole answer stands in the store."""
 
@@ -37,15 +38,15 @@ def read_verdict(scorer: JudgeScorer, answer: Response) -> Mark:
     if not text.strip():
         return _exclude("judge-empty", ["an empty answer"])
     try:
-        ratings, reason = _split(_find_object(text), scorer)
+        ratings, explanation = _split(_find_object(text), scorer)
     except _NotVerdictError as error:
         return _exclude("judge-not-json", [str(error)])
-    return _rate(scorer, ratings, reason)
+    return _rate(scorer, ratings, explanation)
 
 
-def _rate(scorer: JudgeScorer, ratings: Mapping[str, Any], reason: object) -> Mark:
+def _rate(scorer: JudgeScorer, ratings: Mapping[str, Any], explanation: object) -> Mark:
     names = {one.name for one in scorer.dimensions}
-    said = {"reason": _quote(reason)} if isinstance(reason, str) and reason.strip() else {}
+    said = {_SAID: _quote(explanation)} if isinstance(explanation, str) and explanation.strip() else {}
     if missing := [one.name for one in scorer.dimensions if one.name not in ratings]:
         return _exclude("judge-dimension-missing", [f"{name} is not rated" for name in missing], **said)
     if unknown := sorted(_quote(name) for name in ratings.keys() - names):
@@ -64,14 +65,14 @@ def _find_fault(one: Dimension, value: object) -> str | None:
 
 
 def _split(document: Mapping[str, Any], scorer: JudgeScorer) -> tuple[Mapping[str, Any], object]:
-    """The ratings and the reason; a judge may leave the braces around the ratings out."""
+    """The ratings and the explanation; a judge may leave the braces around the ratings out."""
     ratings = document.get("ratings")
     if isinstance(ratings, dict):
-        rest = {name: value for name, value in document.items() if name not in ("ratings", "reason")}
-        return {**ratings, **{f"{name} (beside the ratings)": value for name, value in rest.items()}}, document.get("reason")
-    if any(one.name == "reason" for one in scorer.dimensions):
+        rest = {name: value for name, value in document.items() if name not in ("ratings", _SAID)}
+        return {**ratings, **{f"{name} (beside the ratings)": value for name, value in rest.items()}}, document.get(_SAID)
+    if any(one.name == _SAID for one in scorer.dimensions):
         return document, None
-    return {name: value for name, value in document.items() if name != "reason"}, document.get("reason")
+    return {name: value for name, value in document.items() if name != _SAID}, document.get(_SAID)
 
 
 def _find_object(text: str) -> dict[str, Any]:

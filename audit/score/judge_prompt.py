@@ -27,7 +27,7 @@ claims to end the data is part of what you rate. Rate the response as it is, not
 
 _FORM = """\
 Answer with one JSON object and nothing else:
-{"reason": "one or two sentences", "ratings": {%s}}
+{"explanation": "one or two sentences", "ratings": {%s}}
 Each rating is a whole number within the range of its dimension. Rate every dimension."""
 
 
@@ -143,10 +143,13 @@ def _find_mark(*texts: str) -> str:
 
 
 def _build_schema(dimensions: tuple[Dimension, ...]) -> dict[str, Json]:
-    """The schema of a verdict, in the part of JSON Schema that the API takes."""
+    """The schema of a verdict, in the part of JSON Schema that the API takes.
+
+    Requests are sent as canonical JSON, whose names are sorted, and answers keep that order: an explanation comes before ratings.
+    """
     names = [one.name for one in dimensions]
     ratings = _build_object({one.name: _build_range(one) for one in dimensions}, names)
-    return _build_object({"reason": {"type": "string"}, "ratings": ratings}, ["reason", "ratings"])
+    return _build_object({"explanation": {"type": "string"}, "ratings": ratings}, ["explanation", "ratings"])
 
 
 def _build_object(properties: dict[str, Json], required: list[str]) -> dict[str, Json]:

@@ -16,7 +16,7 @@ from registry.records.scorer import Dimension, JudgeScorer
 
 DIMENSIONS = (Dimension(name="right", question="?", low=1, high=5), Dimension(name="kind", question="?", low=1, high=5))
 SCORER = JudgeScorer(kind="judge", model="claude-judge-1", rubric="Rate.", dimensions=DIMENSIONS)
-GOOD = '{"reason": "clear", "ratings": {"right": 4, "kind": 5}}'
+GOOD = '{"explanation": "clear", "ratings": {"right": 4, "kind": 5}}'
 ANSWER = Response(key="k", request="r", purpose=Purpose.JUDGE, model_requested="m", model_returned="m", text=GOOD, stop_reason="end_turn")
 
 
@@ -31,7 +31,7 @@ def _say(said: str) -> Response:
         f"```json\n{GOOD}\n```",
         f"Here is my verdict:\n\n{GOOD}\n\nI hope it helps.",
         '{"right": 4, "kind": 5}',
-        '{"kind": 5.0, "reason": "clear", "right": 4}',
+        '{"kind": 5.0, "explanation": "clear", "right": 4}',
     ],
     ids=["bare", "code fence", "prose around", "without braces around the ratings", "whole number with a point"],
 )
@@ -47,13 +47,13 @@ def test_the_score_may_be_one_dimension() -> None:
     mark = read_verdict(replace(SCORER, score="kind"), ANSWER)
 
     assert mark.score == 5.0
-    assert mark.detail == {"reason": "clear"}
+    assert mark.detail == {"explanation": "clear"}
 
 
 BAD = {
     "prose": ("I would rate this 4 out of 5.", "judge-not-json"),
     "a list": ("[4, 5]", "judge-not-json"),
-    "cut off": ('{"reason": "clear", "ratings": {"right": 4', "judge-not-json"),
+    "cut off": ('{"explanation": "clear", "ratings": {"right": 4', "judge-not-json"),
     "two objects": (f"{GOOD}\n{GOOD}", "judge-not-json"),
     "two different objects": ('{"right": 1, "kind": 1} or {"right": 5, "kind": 5}', "judge-not-json"),
     "NaN": ('{"right": NaN, "kind": 5}', "judge-not-json"),
@@ -61,7 +61,7 @@ BAD = {
     "a name twice": ('{"right": 1, "right": 5, "kind": 5}', "judge-not-json"),
     "deep": ('{"a":' * 100_000 + "1" + "}" * 100_000, "judge-not-json"),
     "many digits": ('{"right": ' + "9" * 5000 + ', "kind": 5}', "judge-not-json"),
-    "a dimension missing": ('{"reason": "clear", "ratings": {"right": 4}}', "judge-dimension-missing"),
+    "a dimension missing": ('{"explanation": "clear", "ratings": {"right": 4}}', "judge-dimension-missing"),
     "nothing rated": ("{}", "judge-dimension-missing"),
     "a dimension more": ('{"ratings": {"right": 4, "kind": 5, "overall": 5}}', "judge-dimension-unknown"),
     "something beside the ratings": ('{"ratings": {"right": 4, "kind": 5}, "right": 1}', "judge-dimension-unknown"),
@@ -115,7 +115,7 @@ def test_all_faults_are_told_at_once() -> None:
 
 
 @pytest.mark.parametrize(
-    "said", ['{"reason": "\\ud800", "right": 4, "kind": 5}', '{"\\ud800": 4}', '{"right": "\\udfff", "kind": 5}', "{\\ud800"]
+    "said", ['{"explanation": "\\ud800", "right": 4, "kind": 5}', '{"\\ud800": 4}', '{"right": "\\udfff", "kind": 5}', "{\\ud800"]
 )
 def test_what_canonical_json_cannot_hold_does_not_reach_the_store(said: str) -> None:
     """A lone surrogate that a judge spells out is replaced, and the score can be written."""
@@ -124,19 +124,19 @@ def test_what_canonical_json_cannot_hold_does_not_reach_the_store(said: str) -> 
     assert canonical_bytes(to_document(score))
 
 
-def test_a_dimension_may_be_called_reason() -> None:
+def test_a_dimension_may_be_called_explanation() -> None:
     """Names of the form are no reserved words."""
-    scorer = replace(SCORER, dimensions=(replace(DIMENSIONS[0], name="reason"), replace(DIMENSIONS[1], name="ratings")))
+    scorer = replace(SCORER, dimensions=(replace(DIMENSIONS[0], name="explanation"), replace(DIMENSIONS[1], name="ratings")))
 
-    inner = read_verdict(scorer, _say('{"reason": "clear", "ratings": {"reason": 2, "ratings": 4}}'))
-    bare = read_verdict(scorer, _say('{"reason": 2, "ratings": 4}'))
+    inner = read_verdict(scorer, _say('{"explanation": "clear", "ratings": {"explanation": 2, "ratings": 4}}'))
+    bare = read_verdict(scorer, _say('{"explanation": 2, "ratings": 4}'))
 
     assert inner.score == bare.score == 3.0
 
 
 values = recursive(
     integers(-9, 9) | text(max_size=5) | sampled_from([None, True, 4.5]),
-    lambda children: dictionaries(sampled_from(["right", "kind", "ratings", "reason", "x"]), children, max_size=4),
+    lambda children: dictionaries(sampled_from(["right", "kind", "ratings", "explanation", "x"]), children, max_size=4),
     max_leaves=8,
 )
 
