@@ -62,10 +62,10 @@ def build_reading(sources: Sequence[str], options: Mapping[str, Any]) -> "tuple[
     Raises:
         InputError: an option or a source is not of its form.
     """
-    from audit.sources.logs import split_source
+    from audit.sources.logs import split_sources
     from audit.sources.port import Reading
 
-    split = [split_source(source) for source in sources]
+    split = split_sources(sources)
     values = {name: _parse_number(name, text) for name, text in _split(options["values"], "--value", "C=1").items()}
     return tuple(one.path for one in split), Reading(
         arms={one.path: one.arm for one in split if one.arm},

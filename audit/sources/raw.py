@@ -83,10 +83,14 @@ class RawTable:
     rows_read: int = 0
     """Rows of the file, those left out included."""
 
+    places: tuple[str, ...] | None = None
+    """Where each row stands in its file, for messages; None: its number says it."""
+
     def locate(self, row: int, column: str) -> str:
         """Return file, row and column, for a message."""
         number = int(self.rows[row]) if self.rows is not None else row + self.first_row
-        return f"{self.name}, {self.row_word} {number}, column {self.score_name if column == 'score' else column}"
+        place = f"{self.row_word} {number}" if self.places is None else self.places[row]
+        return f"{self.name}, {place}, column {self.score_name if column == 'score' else column}"
 
 
 @dataclass(slots=True)

@@ -12,7 +12,7 @@ from audit.errors import TableError, find_range_fault
 from audit.sources.arrow import read_csv, read_parquet
 from audit.sources.header import IDS, OPTIONAL
 from audit.sources.jsonl import read_jsonl
-from audit.sources.keys import check_keys
+from audit.sources.keys import Read, check_keys
 from audit.sources.raw import LISTED, FaultList, RawTable, merge_columns
 from audit.sources.selection import Selection, find_unmatched
 from audit.statistics.scores import Labelled, ScoreTable, TableFile
@@ -71,15 +71,31 @@ def read_columns(paths: Sequence[Path], selection: Selection, *, low: float, hig
     if fault := find_range_fault(low, high):
         raise TableError(fault)
     tables = read_raw(paths, selection)
+    found = build_table(tables, low=low, high=high, read=lambda names: read_raw(paths, replace(selection, also=names)))
+    return found, {name: merge_columns([(table.extras[name], len(table.score)) for table in tables]) for name in selection.also}
+
+
+def build_table(tables: Sequence[RawTable], *, low: float, high: float, read: Read | None = None) -> ScoreTable:
+    """Return what was read as one checked table.
+
+    Args:
+        tables: at least one; a log is a table too once it was read.
+        low: lowest possible score.
+        high: highest possible score, above *low*.
+        read: reads the tables again with further columns, to tell which of them tells repeated rows apart; None where nobody can.
+
+    Raises:
+        TableError: with every fault, 20 in full and the number of the others.
+    """
     faults = FaultList()
     for table in tables:
         _check_ids(table, faults)
         _check_scores(table, faults, low=low, high=high)
     columns = {name: merge_columns([(table.columns.get(name), len(table.score)) for table in tables]) for name in (*IDS, *OPTIONAL)}
-    check_keys(tables, columns, faults, read=lambda names: read_raw(paths, replace(selection, also=names)))
+    check_keys(tables, columns, faults, read=read or (lambda _: tables))
     if faults.faults:
         raise TableError(faults.all(where=", ".join(table.name for table in tables[:3])))
-    found = ScoreTable(
+    return ScoreTable(
         task=columns["task_id"],
         arm=columns["arm"],
         context=columns["context_id"],
@@ -95,7 +111,6 @@ def read_columns(paths: Sequence[Path], selection: Selection, *, low: float, hig
         high=high,
         files=tuple(TableFile(name=table.name, sha256=table.sha256, rows=len(table.score)) for table in tables),
     )
-    return found, {name: merge_columns([(table.extras[name], len(table.score)) for table in tables]) for name in selection.also}
 
 
 def read_raw(paths: Sequence[Path], selection: Selection) -> list[RawTable]:

@@ -1,0 +1,289 @@
+"""The door for everything that scores come in: which reader reads which file, and what of the rows becomes a table."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from pathlib import Path
+
+import orjson
+
+from audit.errors import TableError
+from audit.sources.accounts import check_twice, merge_accounts, rename, verify_accounts
+from audit.sources.port import Reading, Row
+from audit.sources.rows import build_row_table
+from audit.sources.table import read_table
+from audit.statistics.scores import ScoreTable
+from registry.errors import Fault, InputError
+from registry.records.imported import Imported
+
+_LONGEST_LINE = 200_000_000
+
+
+class Format(StrEnum):
+    """What a source is, told by its content."""
+
+    TABLE = "a score table"
+    INSPECT = "an Inspect log"
+    HARNESS = "samples of lm-evaluation-harness"
+    EVERY_EVAL = "samples of Every Eval Ever"
+    SKILL_RUNS = "a folder of skill-contamination runs"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Source:
+    """One argument, taken apart."""
+
+    path: str
+    arm: str | None = None
+    spec: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scores:
+    """What was read: a table, and the accounts of the logs it was made from."""
+
+    table: ScoreTable
+    source: str
+    """File names, as the report prints them."""
+    imported: Imported | None
+    """None for tables, which have nothing to account for: each of their rows is checked."""
+
+
+def split_sources(texts: Sequence[str]) -> list[Source]:
+    """Return the parts of each `PATH`, `ARM=PATH` or `ARM/SPEC=PATH`; what exists under its whole text is a path.
+
+    Raises:
+        InputError: no arm before the `=`, nothing behind it, nothing where a path leads, or one path twice; all of these at once.
+    """
+    found = [_split_source(text) for text in texts]
+    faults = [fault for source in found if (fault := _check_path(source.path)) is not None]
+    places = [Path(source.path).absolute() for source in found]
+    twice = sorted({source.path for source, place in zip(found, places, strict=True) if places.count(place) > 1})
+    advice = "give each file once; one arm cannot be compared with itself"
+    faults += [Fault(code="file-twice", where=path, found="the file is named twice", advice=advice) for path in twice]
+    if faults:
+        raise InputError(faults)
+    return found
+
+
+def _split_source(text: str) -> Source:
+    left, sign, path = text.partition("=")
+    if not sign or Path(text).exists():
+        return Source(path=text)
+    arm, slash, spec = left.partition("/")
+    if not path or not arm.strip() or (slash and not spec.strip()):
+        expected = f"expected ARM=PATH or ARM/SPEC=PATH, found {text!r}"
+        raise InputError(Fault(code="bad-option", where=text, found=expected, advice="write for example test=eval.eval deploy=agent.eval"))
+    return Source(path=path, arm=arm, spec=spec or None)
+
+
+def _check_path(path: str) -> Fault | None:
+    if Path(path).exists():
+        return None
+    return Fault(code="file-not-readable", where=path, found="there is no such file", advice="check the path")
+
+
+def read_logs(paths: Sequence[str], reading: Reading, *, low: float, high: float) -> Scores:
+    """Return what *paths* hold as one table: score tables as they are, logs of one format by its reader.
+
+    Args:
+        paths: at least one.
+        reading: what the user says of the logs.
+        low: lowest possible score.
+        high: highest possible score.
+
+    Raises:
+        TableError: several formats at once, an arm that nobody states, or whatever is wrong inside; all faults of a kind at once.
+    """
+    source = ", ".join(Path(path).name for path in paths)
+    if find_format(paths) is Format.TABLE:
+        _refuse_for_tables(paths, reading)
+        return Scores(table=read_table([Path(path) for path in paths], low=low, high=high, score=reading.scorer or "score"), source=source, imported=None)
+    rows, imported = read_rows(paths, reading)
+    return Scores(table=build_row_table(rows, imported, low=low, high=high), source=source, imported=imported)
+
+
+def read_rows(paths: Sequence[str], reading: Reading) -> tuple[list[Row], Imported]:
+    """Return the responses of logs of one format as rows with their arms, and the accounts of the import.
+
+    Raises:
+        TableError: as `read_logs`; a score table is no log.
+    """
+    format_ = find_format(paths)
+    if format_ is Format.TABLE:
+        found = "is a score table already, or nothing that Caveat knows"
+        advice = "give it to caveat audit import as it is; docs/logs.md lists the formats"
+        raise TableError(Fault(code="unknown-format", where=", ".join(paths), found=found, advice=advice))
+    _check_arms(paths, reading, format_)
+    read = _find_reader(format_)
+    rows: list[Row] = []
+    parts: list[Imported] = []
+    faults: list[Fault] = []
+    for path in paths:
+        try:
+            of_file, part = read([Path(path)], reading)
+        except TableError as error:
+            faults.extend(error.faults)
+            continue
+        part, of_file = rename(part, of_file, path)
+        rows += [replace(row, spec=row.spec or reading.specs.get(path)) for row in of_file]
+        parts.append(part)
+    if faults:
+        raise TableError(faults)
+    imported = merge_accounts(parts)
+    verify_accounts(imported, rows)
+    check_twice(imported)
+    named = _name_arms(rows, imported, reading)
+    _check_across(format_, named, reading)
+    return named, imported
+
+
+def find_format(paths: Sequence[str]) -> Format:
+    """Return what all *paths* are; raises TableError where they differ, or where one is a part of something that cannot stand alone."""
+    if not paths:
+        raise TableError(Fault(code="no-table", where="sources", found="expected at least one file, found none"))
+    found = {path: _find_one(Path(path)) for path in paths}
+    if len(set(found.values())) > 1:
+        there = "; ".join(f"{path} is {one.value}" for path, one in found.items())
+        advice = "make a table of each kind with caveat audit table, and import the tables together"
+        raise TableError(Fault(code="formats-mixed", where=", ".join(paths[:3]), found=f"expected one format, found {there}", advice=advice))
+    return next(iter(found.values()))
+
+
+def _find_one(path: Path) -> Format:
+    if path.is_dir():
+        if (path / "scores").is_dir():
+            return Format.SKILL_RUNS
+        advice = "name the log files in it; of skill-contamination runs, the folder that holds scores/"
+        raise TableError(Fault(code="unknown-format", where=str(path), found="is a folder without scores/", advice=advice))
+    try:
+        with path.open("rb") as file:
+            start = file.readline(_LONGEST_LINE).removeprefix(b"\xef\xbb\xbf")
+    except OSError as error:
+        found = f"the file cannot be opened: {error.strerror or error}"
+        raise TableError(Fault(code="table-not-readable", where=str(path), found=found)) from error
+    if start.startswith(b"PK\x03\x04") and path.suffix.lower() != ".parquet":
+        return Format.INSPECT
+    return _find_json(path, start) if start.lstrip()[:1] == b"{" else Format.TABLE
+
+
+def _find_json(path: Path, start: bytes) -> Format:
+    """A log has keys that no score table has; an object over several lines cannot be parsed by its first and is told by its beginning."""
+    try:
+        keys = set(orjson.loads(start.replace(b"NaN", b"null")))
+    except orjson.JSONDecodeError:
+        with path.open("rb") as file:
+            beginning = file.read(4096)
+        keys = {key for key in ("eval", "status", "version", "evaluation_results", "results") if f'"{key}"'.encode() in beginning}
+    if {"eval", "status"} <= keys:
+        return Format.INSPECT
+    if {"evaluation_id", "sample_id"} <= keys:
+        return Format.EVERY_EVAL
+    if {"doc_id", "doc"} <= keys and keys & {"resps", "filtered_resps", "arguments"}:
+        return Format.HARNESS
+    if path.suffix.lower() == ".json":
+        found = "is a JSON file that is no Inspect log"
+        advice = "of lm-evaluation-harness name samples_*.jsonl, of Every Eval Ever the .jsonl of instances; results are found beside them"
+        raise TableError(Fault(code="unknown-format", where=str(path), found=found, advice=advice))
+    return Format.TABLE
+
+
+def _find_reader(format_: Format) -> Callable[[Sequence[Path], Reading], tuple[list[Row], Imported]]:
+    """Each reader is loaded when it is needed."""
+    match format_:
+        case Format.INSPECT:
+            from audit.sources.inspect_log import read_inspect  # noqa: PLC0415  # its decompression is for these logs alone
+
+            return read_inspect
+        case Format.HARNESS:
+            from audit.sources.harness import read_harness  # noqa: PLC0415
+
+            return read_harness
+        case Format.EVERY_EVAL:
+            from audit.sources.every_eval import read_every_eval  # noqa: PLC0415
+
+            return read_every_eval
+        case Format.SKILL_RUNS:
+            from audit.sources.skill_runs import read_skill_runs  # noqa: PLC0415
+
+            return read_skill_runs
+        case Format.TABLE:
+            raise ValueError("a score table has no reader of logs")
+
+
+def _refuse_for_tables(paths: Sequence[str], reading: Reading) -> None:
+    """What is said of logs would be without effect on a table, and must not seem to have one."""
+    asked = {
+        "--key": reading.key,
+        "--value": reading.values,
+        "--arm-field": reading.arm_field,
+        "--arm": reading.arm_names,
+        "--context-field": reading.context_field,
+        "--task-field": reading.task_field,
+        "ARM=": reading.arms,
+    }
+    useless = [name for name, value in asked.items() if value]
+    if useless:
+        found = f"is a score table, which says arm, context and task in its own columns; {', '.join(useless)} is for logs"
+        raise TableError(Fault(code="option-for-logs", where=", ".join(paths[:3]), found=found, advice=f"leave {', '.join(useless)} out"))
+
+
+def _check_arms(paths: Sequence[str], reading: Reading, format_: Format) -> None:
+    """Refuse a log of which nobody says the arm, and one of which two say it."""
+    faults = []
+    for path in paths:
+        says_itself = format_ is Format.SKILL_RUNS or reading.arm_field is not None
+        if says_itself and path in reading.arms:
+            where = "its folders" if format_ is Format.SKILL_RUNS else f"--arm-field {reading.arm_field}"
+            found = f"the arm {reading.arms[path]!r} is given, and {where} says the arm of each response"
+            faults.append(Fault(code="arm-twice", where=path, found=found, advice=f"leave {reading.arms[path]}= out; name arms with --arm"))
+        elif not says_itself and path not in reading.arms:
+            advice = f"write test={path} or deploy={path}, or say with --arm-field where the log has it"
+            faults.append(Fault(code="arm-missing", where=path, found="nothing says which arm its responses belong to", advice=advice))
+    if reading.arm_names and reading.arms:
+        advice = "leave --arm out"
+        faults.append(Fault(code="arm-twice", where="--arm", found="the arms stand before the paths already", advice=advice))
+    if faults:
+        raise TableError(faults)
+
+
+def _name_arms(rows: list[Row], imported: Imported, reading: Reading) -> list[Row]:
+    """Give the arms the names that `--arm VALUE=ARM` says; a value that no response has is a mistake."""
+    there = sorted({row.arm for row in rows})
+    faults = [
+        Fault(
+            code="unknown-value",
+            where=f"{imported.files[0].name}, --arm {value}={name}",
+            found=f"no response has {value!r} there; the values are: {', '.join(there)}",
+        )
+        for value, name in reading.arm_names.items()
+        if value not in there
+    ]
+    if faults:
+        raise TableError(faults)
+    return [replace(row, arm=reading.arm_names.get(row.arm, row.arm)) for row in rows]
+
+
+def _check_across(format_: Format, rows: Sequence[Row], reading: Reading) -> None:
+    """Refuse what only several files together show."""
+    if format_ is Format.HARNESS:
+        from audit.sources.harness import check_documents  # noqa: PLC0415
+
+        check_documents(rows)
+    if format_ is Format.INSPECT and reading.context_field is None:
+        _check_contexts(rows)
+
+
+def _check_contexts(rows: Sequence[Row]) -> None:
+    """Two files of one arm that are called alike would pass for one context."""
+    files: dict[tuple[str, str | None, str], set[str]] = {}
+    for row in rows:
+        files.setdefault((row.arm, row.spec, row.context_id), set()).add(row.file or "")
+    faults = []
+    for (arm, _, context), names in sorted(files.items(), key=lambda item: str(item[0])):
+        if len(names) > 1:
+            found = f"both are called {context!r}, which would be one context of arm {arm!r}"
+            advice = "say with --context-field where the log has the context, or rename one file"
+            faults.append(Fault(code="context-twice", where=", ".join(sorted(names)), found=found, advice=advice))
+    if faults:
+        raise TableError(faults)
