@@ -6,7 +6,8 @@ from enum import StrEnum
 from registry.records.record import Record
 
 Parts = str | tuple[str, ...]
-"""A text, or names of blocks that are joined by an empty line. `{task}` in it stands for the task's prompt."""
+"""A text, or names of blocks that are joined by an empty line. `{task}` in a template or turn stands for the task's prompt, and
+`{options}` for its options; a system prompt is sent as it stands."""
 
 
 class Role(StrEnum):

@@ -1,0 +1,211 @@
+"""What a context distribution must be so that its contexts can be composed, and which versions of them its edits derive.
+
+These rules need no task and no model: they hold before anything is replayed, so a specification that breaks one is never registered.
+"""
+
+import difflib
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from registry.errors import Fault, InputError
+from registry.records.block import Block, Edit, Parts, Role, Turn
+from registry.records.spec import ContextItem, ContextSpec
+
+TASK = "{task}"
+"""Stands in a template or a turn where the task's prompt goes."""
+
+PLACEBO = "placebo"
+"""How the name of a placebo begins, so that a score table says of itself which of its edits are placebos."""
+
+
+def list_parts(item: ContextItem) -> list[tuple[str, Parts]]:
+    """Return what *item* is composed of, with its place: system prompt, turns, template; without what is not known."""
+    turns = [(f"messages[{number}]", turn.content) for number, turn in enumerate(item.messages)]
+    found = [("system", item.system), *turns, ("template", item.template)]
+    return [(place, parts) for place, parts in found if parts is not None]
+
+
+def list_names(item: ContextItem) -> list[str]:
+    """Return the names of the blocks that *item* is composed of, in order; a name that stands twice is given twice."""
+    return [name for _, parts in list_parts(item) if not isinstance(parts, str) for name in parts]
+
+
+def join_texts(texts: Iterable[str]) -> str:
+    """Return the texts of blocks joined by an empty line; line breaks at their ends go, and so do texts that are empty then."""
+    stripped = (text.strip("\r\n") for text in texts)
+    return "\n\n".join(text for text in stripped if text)
+
+
+def derive(spec: ContextSpec, edit: Edit) -> tuple[ContextItem, ...]:
+    """Return the versions of those contexts which hold a block that *edit* takes out or replaces, each under the id that it has.
+
+    Text that is written out in a context is never touched. A turn of which no block is left is taken out with them.
+    """
+    touched = _list_touched(edit)
+    return tuple(_edit_item(item, edit) for item in spec.contexts if touched.intersection(list_names(item)))
+
+
+def check_contexts(spec: ContextSpec, *, where: str) -> None:
+    """Refuse a specification whose contexts cannot be composed; *where* is what its user calls it.
+
+    Raises:
+        InputError: with every fault.
+    """
+    faults = list(find_context_faults(spec, where=where))
+    if faults:
+        raise InputError(faults)
+
+
+def find_context_faults(spec: ContextSpec, *, where: str) -> Iterator[Fault]:
+    """Give everything that is wrong with *spec* before any task is known; contexts that are only described have no faults."""
+    yield from _check_labels([item.id for item in spec.contexts], f"{where}, contexts", "context")
+    yield from _check_labels([edit.name for edit in spec.edits], f"{where}, edits", "edit")
+    unknown = [*_find_unknown(spec, where)]
+    yield from unknown
+    if unknown:
+        return
+    blocks = spec.blocks or {}
+    for item in spec.contexts:
+        yield from _check_item(item, blocks, f"{where}, contexts[{item.id}]")
+    for edit in spec.edits:
+        yield from _check_edit(spec, edit, f"{where}, edits[{edit.name}]")
+
+
+def is_varied(name: str, blocks: Mapping[str, Block]) -> bool:
+    """Whether the text of the block *name* depends on the task."""
+    return blocks[name].by is not None
+
+
+def list_texts(block: Block) -> list[str]:
+    """Return every text that *block* can be: one, or that of each variant, the fallback last."""
+    if block.by is None:
+        return [block.text or ""]
+    return [*block.by.texts.values(), *([] if block.by.fallback is None else [block.by.fallback])]
+
+
+def _list_touched(edit: Edit) -> set[str]:
+    return {*edit.remove, *(edit.replace or {})}
+
+
+def _edit_item(item: ContextItem, edit: Edit) -> ContextItem:
+    turns = [(turn, _edit_parts(turn.content, edit)) for turn in item.messages]
+    kept = tuple(Turn(role=turn.role, content=content) for turn, content in turns if content or not turn.content)
+    system = None if item.system is None else _edit_parts(item.system, edit)
+    template = None if item.template is None else _edit_parts(item.template, edit)
+    return replace(item, system=system, messages=kept, template=template)
+
+
+def _edit_parts(parts: Parts, edit: Edit) -> Parts:
+    if isinstance(parts, str):
+        return parts
+    instead = edit.replace or {}
+    return tuple(instead.get(name, name) for name in parts if name not in edit.remove)
+
+
+def _check_labels(names: Sequence[str], where: str, noun: str) -> Iterator[Fault]:
+    """Names become columns of a score table, which refuses empty and padded ones, and takes equal ones for the same."""
+    for name, count in Counter(names).items():
+        if not name.strip():
+            yield Fault(code="id-empty", where=where, found=f"a {noun} has an empty name")
+        elif name != name.strip():
+            yield Fault(code="id-padded", where=where, found=f"{name!r} begins or ends with white space", advice="remove it")
+        if count > 1:
+            found = f"{count} {noun}s are called {name!r}"
+            yield Fault(code="context-twice", where=where, found=found, advice="give each a name of its own")
+
+
+def _find_unknown(spec: ContextSpec, where: str) -> Iterator[Fault]:
+    """Give a fault for each place that names a block which is not there."""
+    known = spec.blocks or {}
+    for item in spec.contexts:
+        for place, parts in list_parts(item):
+            if not isinstance(parts, str):
+                yield from _name_unknown(parts, known, f"{where}, contexts[{item.id}].{place}")
+    for edit in spec.edits:
+        named = {"remove": edit.remove, "replace": (*(edit.replace or {}), *(edit.replace or {}).values())}
+        for key, names in named.items():
+            yield from _name_unknown(names, known, f"{where}, edits[{edit.name}].{key}")
+
+
+def _name_unknown(names: Iterable[str], known: Mapping[str, Block], where: str) -> Iterator[Fault]:
+    for name in dict.fromkeys(names):
+        if name not in known:
+            close = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
+            listed = f"the blocks are: {', '.join([*known][:20])}" if known else "the specification has no blocks"
+            advice = f"did you mean {close[0]}?" if close else None
+            yield Fault(code="unknown-block", where=where, found=f"no block is called {name!r}; {listed}", advice=advice)
+
+
+def _check_item(item: ContextItem, blocks: Mapping[str, Block], where: str) -> Iterator[Fault]:
+    if item.template is not None and not _always_holds(item.template, blocks):
+        found = "holds no {task}, or not in each of its variants; the task would not be asked"
+        yield Fault(code="task-not-placed", where=f"{where}.template", found=found, advice="write {task} where the prompt goes")
+    for number, turn in enumerate(item.messages):
+        if not turn.content:
+            yield Fault(code="not-valid", where=f"{where}.messages[{number}]", found="the turn says nothing", advice="remove the turn")
+    if item.messages and item.messages[0].role is not Role.USER:
+        found = "the conversation begins with the assistant; the Messages API takes only one that the user begins"
+        yield Fault(code="not-valid", where=f"{where}.messages[0]", found=found, advice="begin with a turn of the user")
+    yield from _check_tools(item, where)
+
+
+def _check_tools(item: ContextItem, where: str) -> Iterator[Fault]:
+    for name, count in Counter(tool.name for tool in item.tools).items():
+        if count > 1:
+            yield Fault(code="not-valid", where=f"{where}.tools", found=f"{count} tools are called {name!r}", advice="keep one")
+
+
+def _always_holds(parts: Parts, blocks: Mapping[str, Block]) -> bool:
+    """Whether `{task}` stands in the text, or in every variant of at least one of its blocks."""
+    if isinstance(parts, str):
+        return TASK in parts
+    return any(all(TASK in text for text in list_texts(blocks[name])) for name in parts)
+
+
+def _check_edit(spec: ContextSpec, edit: Edit, where: str) -> Iterator[Fault]:
+    blocks = spec.blocks or {}
+    for name in sorted(set(edit.remove).intersection(edit.replace or {})):
+        yield Fault(code="not-valid", where=where, found=f"the block {name!r} is both removed and replaced", advice="keep one of the two")
+    yield from _check_cues(edit, blocks, where)
+    before = {item.id: item for item in spec.contexts}
+    derived = derive(spec, edit)
+    if not derived:
+        found = f"no context holds {_join(sorted(_list_touched(edit)))}, so nothing is derived"
+        yield Fault(code="edit-changes-nothing", where=where, found=found, advice="name a block that a context is composed of")
+    for item in derived:
+        if _list_material(before[item.id], blocks) == _list_material(item, blocks):
+            found = f"leaves the context {item.id!r} as it is: what it takes out is empty, or what it puts in says the same"
+            yield Fault(code="edit-changes-nothing", where=where, found=found, advice="change the blocks, or leave the edit out")
+        yield from _check_item(item, blocks, f"{where}, as it makes contexts[{item.id}]")
+
+
+def _check_cues(edit: Edit, blocks: Mapping[str, Block], where: str) -> Iterator[Fault]:
+    """A placebo that touches a cue measures the cue; an ablation that touches none measures nothing but editing."""
+    names = dict.fromkeys((*edit.remove, *(edit.replace or {}), *(edit.replace or {}).values()))
+    cues = {name: cue for name in names if (cue := blocks[name].cue) is not None}
+    if edit.placebo and cues:
+        found = f"is a placebo, and yet touches {_join([f'{name} (cue: {cue})' for name, cue in cues.items()])}"
+        yield Fault(code="placebo-on-cue", where=where, found=found, advice="edit blocks without a cue, or drop placebo: true")
+    if not edit.placebo and not cues:
+        found = f"touches no cue: {_join([*names])} carries none"
+        advice = "name the cue of the block (cue: …), or say placebo: true"
+        yield Fault(code="edit-without-cue", where=where, found=found, advice=advice)
+    if edit.placebo is not edit.name.casefold().startswith(PLACEBO):
+        found = f"{'is' if edit.placebo else 'is not'} a placebo; a score table takes exactly those for placebos whose name begins so"
+        advice = f"call it placebo-{edit.name}" if edit.placebo else "call it otherwise, or say placebo: true"
+        yield Fault(code="placebo-name", where=where, found=found, advice=advice)
+
+
+def _list_material(item: ContextItem, blocks: Mapping[str, Block]) -> list[object]:
+    """Return what *item* says, place by place, without the names of its blocks and without those that say nothing."""
+    found: list[object] = []
+    for _, parts in list_parts(item):
+        said = [parts] if isinstance(parts, str) else [(blocks[one].text, blocks[one].by) for one in parts if any(list_texts(blocks[one]))]
+        if said:
+            found.append(said)
+    return found
+
+
+def _join(names: Sequence[str]) -> str:
+    return ", ".join(names)
