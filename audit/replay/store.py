@@ -162,9 +162,10 @@ class RunStore:
                     found = "was planned with another request; task, context or policy changed since"
                     raise ConflictError(Fault(code="run-differs", where=where, found=found, advice="choose another folder with -o DIR"))
 
-    def list_cells(self) -> Iterator[tuple[Cell, str]]:
-        """Give every cell of the design with the key of its call, in the order of planning."""
-        sql = "SELECT task_id, arm, spec, context_id, cue_removed, sample, key FROM cell ORDER BY id"
+    def list_cells(self, *, by_name: bool = False) -> Iterator[tuple[Cell, str]]:
+        """Give every cell of the design with the key of its call, in the order of planning, or of their names: arm, …, task, sample."""
+        order = "arm, spec, context_id, cue_removed, task_id, sample" if by_name else "id"
+        sql = f"SELECT task_id, arm, spec, context_id, cue_removed, sample, key FROM cell ORDER BY {order}"  # noqa: S608 (one of two)
         for task, arm, spec, context, cue, sample, key in self._read(sql):
             cell = Cell(task_id=task, arm=arm, spec=spec or None, context_id=context, cue_removed=cue or None, sample=sample)
             yield cell, key
@@ -272,6 +273,19 @@ class RunStore:
         )
         for (document,) in self._read(sql, (scorer,)):
             yield from_json(Score, document, where=str(self.path))
+
+    def find_scores(self, scorer: str, response: str) -> list[Score]:
+        """Return the scores that count of one response by the scorer with this digest, by repeat; empty when it was not scored."""
+        latest = "SELECT max(id) FROM score WHERE scorer = ? AND response = ? GROUP BY repeat"
+        sql = f"SELECT document FROM score WHERE id IN ({latest}) ORDER BY repeat"  # noqa: S608 (no text of others)
+        with self._lock:
+            rows = self._connection.execute(sql, (scorer, response)).fetchall()
+        return [from_json(Score, document, where=str(self.path)) for (document,) in rows]
+
+    def list_judges(self, scorer: str) -> list[str]:
+        """Return the models that judged for the scorer with this digest, as they were returned, in the order of their names."""
+        sql = "SELECT DISTINCT json_extract(document, '$.judge') AS judge FROM score WHERE scorer = ? AND judge IS NOT NULL ORDER BY judge"
+        return [judge for (judge,) in self._read(sql, (scorer,))]
 
     def _read(self, sql: str, values: Sequence[object] = ()) -> Iterator[tuple[Any, ...]]:
         """Give rows from a cursor of their own, so that a long reading holds no memory and nobody up."""
