@@ -1,0 +1,171 @@
+"""Members of an `.eval` archive, read one at a time within stated limits; nothing is ever unpacked to disk."""
+
+import re
+import struct
+import zipfile
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from types import TracebackType
+from typing import BinaryIO, Self
+
+import zstandard
+
+from audit.errors import TableError
+from registry.errors import Fault
+
+LARGEST_MEMBER = 1 << 30
+"""Bytes of one member, unpacked: the largest transcript that is read."""
+
+LARGEST_ARCHIVE = 1 << 36
+"""Bytes of all members together, unpacked."""
+
+STEEPEST = 1000
+"""Unpacked bytes per packed byte of a member that has more than `HARMLESS` unpacked ones; transcripts come to 5 to 100."""
+
+HARMLESS = 1 << 24
+
+_STORED, _DEFLATE, _ZSTANDARD = 0, 8, 93
+_METHODS = {_STORED, _DEFLATE, _ZSTANDARD}
+_ENCRYPTED = 0x1
+_LOCAL_HEADER = struct.Struct("<4s5H3I2H")
+_CHUNK = 1 << 20
+_DRIVE = re.compile(r"[A-Za-z]:")
+
+
+class Archive:
+    """An `.eval` file: its directory, checked as a whole when it is opened, and its members.
+
+    Python's `zipfile` reads the directory; it cannot unpack Zstandard (method 93), which Inspect writes, so that is done here.
+    A name that stands twice means its last member, as it does for Inspect, which so replaces a sample that it ran again.
+    """
+
+    def __init__(self, path: Path, name: str) -> None:
+        """Open the archive at *path*, called *name* in messages.
+
+        Raises:
+            TableError: no readable zip archive (`log-not-readable`), or one that could do harm (`log-not-safe`).
+        """
+        self.name = name
+        try:
+            self._file: BinaryIO = path.open("rb")
+        except OSError as error:
+            raise _not_readable(name, f"the file cannot be opened: {error.strerror or error}") from error
+        try:
+            with zipfile.ZipFile(self._file) as directory:
+                listing = directory.infolist()
+        except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError, struct.error) as error:
+            self._file.close()
+            advice = "copy the file again; what Inspect left unwritten, `inspect log recover` can put together"
+            found = f"the file is no whole zip archive, as a log of Inspect (.eval) is: {error}"
+            raise _not_readable(name, found, advice) from error
+        try:
+            _check_directory(listing, name, packed=self._file.seek(0, 2))
+        except TableError:
+            self._file.close()
+            raise
+        self._members = {member.filename: member for member in listing}
+        self.superseded = _list_superseded(listing)
+        """Names that stand more than once, one for each member that a later one replaces."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self._file.close()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the members, each once, in the order of the archive."""
+        return tuple(self._members)
+
+    def read(self, name: str) -> bytes:
+        """Return the content of the member called *name*, found right by its length and its checksum.
+
+        Raises:
+            TableError: it is damaged or cut off, or unpacks to more than the archive says.
+        """
+        member = self._members[name]
+        where = f"{self.name}, member {name}"
+        packed = self._read_packed(member, where)
+        try:
+            content = _unpack(packed, member)
+        except (zlib.error, zstandard.ZstdError) as error:
+            raise _not_readable(where, f"the member cannot be unpacked: {error}") from error
+        if len(content) > member.file_size:
+            found = f"the member unpacks to more than the {member.file_size:,} bytes that the archive states"
+            raise TableError(Fault(code="log-not-safe", where=where, found=found, advice="do not use a file that nobody can vouch for"))
+        checksum = zlib.crc32(content)
+        if len(content) < member.file_size or checksum != member.CRC:
+            expected = f"expected {member.file_size:,} bytes with checksum {member.CRC:08x}"
+            found = f"{expected}, found {len(content):,} with {checksum:08x}"
+            raise _not_readable(where, found)
+        return content
+
+    def _read_packed(self, member: zipfile.ZipInfo, where: str) -> bytes:
+        self._file.seek(member.header_offset)
+        header = self._file.read(_LOCAL_HEADER.size)
+        if len(header) < _LOCAL_HEADER.size or header[:4] != b"PK\x03\x04":
+            raise _not_readable(where, "there is no member where the directory of the archive says")
+        *_, name_length, extra_length = _LOCAL_HEADER.unpack(header)
+        self._file.seek(name_length + extra_length, 1)
+        packed = self._file.read(member.compress_size)
+        if len(packed) < member.compress_size:
+            raise _not_readable(where, f"expected {member.compress_size:,} packed bytes, found {len(packed):,}")
+        return packed
+
+
+def _unpack(packed: bytes, member: zipfile.ZipInfo) -> bytes:
+    """Return what *packed* holds, but at most one byte more than the archive states."""
+    limit = member.file_size + 1
+    if member.compress_type == _STORED:
+        return packed[:limit]
+    if member.compress_type == _DEFLATE:
+        return zlib.decompressobj(-zlib.MAX_WBITS).decompress(packed, limit)
+    pieces, left = list[bytes](), limit
+    with zstandard.ZstdDecompressor().stream_reader(packed, read_across_frames=True) as reader:
+        while left and (piece := reader.read(min(left, _CHUNK))):
+            pieces.append(piece)
+            left -= len(piece)
+    return b"".join(pieces)
+
+
+def _check_directory(listing: list[zipfile.ZipInfo], name: str, *, packed: int) -> None:
+    faults = [fault for member in listing for fault in _check_member(member, name)]
+    unpacked = sum(member.file_size for member in listing)
+    if unpacked > LARGEST_ARCHIVE:
+        faults.append(_not_safe(name, f"the members unpack to {unpacked:,} bytes; the limit is {LARGEST_ARCHIVE:,}"))
+    if sum(member.compress_size for member in listing) > packed:
+        faults.append(_not_safe(name, "the members overlap: together they are longer than the file"))
+    if faults:
+        raise TableError(faults[:20])
+
+
+def _check_member(member: zipfile.ZipInfo, archive: str) -> Iterator[Fault]:
+    where = f"{archive}, member {member.filename[:200]!r}"
+    name = member.orig_filename
+    if "\0" in name or name.startswith(("/", "\\")) or _DRIVE.match(name) or ".." in re.split(r"[/\\]", name):
+        yield _not_safe(where, "the name leads out of the archive")
+    if member.flag_bits & _ENCRYPTED:
+        yield Fault(code="log-not-readable", where=where, found="the member is encrypted", advice="give the log as Inspect wrote it")
+    if member.compress_type not in _METHODS:
+        found = f"packed by method {member.compress_type}; expected none, deflate (8) or Zstandard (93)"
+        yield Fault(code="log-not-readable", where=where, found=found, advice="give the log as Inspect wrote it")
+    if member.file_size > LARGEST_MEMBER:
+        yield _not_safe(where, f"the member unpacks to {member.file_size:,} bytes; the limit is {LARGEST_MEMBER:,}")
+    elif member.file_size > HARMLESS and member.file_size > STEEPEST * member.compress_size:
+        found = f"{member.compress_size:,} bytes unpack to {member.file_size:,}; the limit is {STEEPEST} to one"
+        yield _not_safe(where, found)
+
+
+def _list_superseded(listing: list[zipfile.ZipInfo]) -> tuple[str, ...]:
+    last = {member.filename: place for place, member in enumerate(listing)}
+    return tuple(member.filename for place, member in enumerate(listing) if last[member.filename] != place)
+
+
+def _not_safe(where: str, found: str) -> Fault:
+    return Fault(code="log-not-safe", where=where, found=found, advice="Inspect writes no such archive; ask whoever gave you the file")
+
+
+def _not_readable(where: str, found: str, advice: str = "copy the file again") -> TableError:
+    return TableError(Fault(code="log-not-readable", where=where, found=found, advice=advice))
