@@ -12,6 +12,7 @@ from registry.records.estimate import DEVIATIONS, Estimate
 from registry.records.evidence import Access, Layer
 from registry.records.finding import FindingBody, find_invariance
 from registry.records.plan import Lock
+from registry.records.probe import Recognition
 from registry.records.trial import Provenance
 
 _NO_REPLAY = "no replay was made"
@@ -179,6 +180,8 @@ def _exclusions(known: _Known) -> Answer:
 
 def _layers(known: _Known) -> Answer:
     stated = {one.layer for one in known.case.evidence}
+    if any(isinstance(one, Recognition) and one.is_available for one in known.findings):
+        stated.add(Layer.VERBALISED)
     absent = [layer.value.replace("_", " ") for layer in Layer if layer not in stated]
     return _missing(f"nothing is stated of: {', '.join(absent)}") if absent else _reported("all four layers are stated")
 

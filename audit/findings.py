@@ -12,6 +12,7 @@ from registry.records.judge import Corrected, JudgeReport
 from registry.records.measure import Measure
 from registry.records.naturalness import Naturalness
 from registry.records.plan import Plan
+from registry.records.probe import Recognition
 
 
 def settle_invariance(file: AuditFile, *, scores: str | None) -> bool | None:
@@ -53,7 +54,9 @@ def find_departures(body: FindingBody, plan: Plan, range_: tuple[float, float]) 
         range_: of the claim's property.
     """
     planned: dict[str, object] = {"level": plan.level}
-    if not isinstance(body, Naturalness):
+    if isinstance(body, Recognition):
+        planned |= {"contexts": plan.contexts.value}
+    elif not isinstance(body, Naturalness):
         margin = 0.05 * (range_[1] - range_[0]) if plan.margin is None else plan.margin
         planned |= {"margin": margin, "range": tuple(map(float, range_)), "contexts": plan.contexts.value}
     made = {name: getattr(body, name) for name in planned}
@@ -107,8 +110,8 @@ def list_checks(findings: Iterable[FindingBody]) -> str:
 
 
 def find_scores(body: FindingBody) -> str | None:
-    """Return the digest of the scores that a finding was made from; None for naturalness, which has none."""
-    return None if isinstance(body, Naturalness) else body.scores
+    """Return the digest of the scores that a finding was made from; None for naturalness and recognition, which have none."""
+    return None if isinstance(body, Naturalness | Recognition) else body.scores
 
 
 def _describe_judge(one: JudgeReport) -> str:

@@ -1,5 +1,6 @@
-"""Findings of the three modules for the tests of store, docket and supplement: whole, valid, and each changed only where a test says so."""
+"""Findings of the modules for the tests of store, docket and supplement: whole, valid, and each changed only where a test says so."""
 
+from dataclasses import replace
 from typing import Any
 
 from registry.records.ablation import Ablation, CueChange
@@ -8,6 +9,17 @@ from registry.records.estimate import EstimateWarning, Range
 from registry.records.judge import Corrected, Invariance, JudgeReport, Labels, Repeats
 from registry.records.measure import HypothesisTest, Measure
 from registry.records.naturalness import Agreement, CueNote, Naturalness, RaterKind, RaterResult
+from registry.records.probe import (
+    Channel,
+    ClassCount,
+    ClassifierAccuracy,
+    Example,
+    Excluded,
+    GroupRate,
+    MentionDifference,
+    Recognised,
+    Recognition,
+)
 
 NO_VARIANCE = "one task has no variance"
 
@@ -167,3 +179,109 @@ def judge(*, invariant: bool | None = None, **changes: Any) -> JudgeReport:
         "scores": "cd" * 32,
     }
     return JudgeReport(**(known | changes))
+
+
+def group(arm: str, channel: Channel, count: int, *, classified: int = 96, spec: str | None = None, **changes: Any) -> GroupRate:
+    """One channel of an arm: *count* of the classified passages recognise a test, half of them told so."""
+    share = count / classified
+    told = count // 2
+    counts = (count - told, told, 3, 8, classified - count - 11)
+    known: dict[str, Any] = {
+        "arm": arm,
+        "spec": spec,
+        "channel": channel,
+        "responses": 100,
+        "present": 100,
+        "candidates": 61,
+        "classified": classified,
+        "excluded": (Excluded(reason="quote-not-found", count=100 - classified),) if classified < 100 else (),
+        "tasks": 24,
+        "contexts": 6,
+        "recognised": Measure(value=share, low=max(0.0, share - 0.09), high=share + 0.11),
+        "corrected": None,
+        "under_exclusions": Range(low=share * 0.96, high=share * 0.96 + 0.04),
+        "recognised_candidates": count,
+        "recognised_count": count,
+        "told_unknown": 0,
+        "classes": tuple(
+            ClassCount(class_=class_, count=number, share=measure(number / classified, 0.0))
+            for class_, number in zip(Recognised, counts, strict=True)
+        ),
+    }
+    return GroupRate(**(known | changes))
+
+
+def recognition(**changes: Any) -> Recognition:
+    """Reasoning and output on the test side, output alone in deployment: reasoning is not returned there."""
+    unavailable = group(
+        "deploy",
+        Channel.REASONING,
+        0,
+        spec="agent",
+        present=0,
+        candidates=0,
+        excluded=(Excluded(reason="no-reasoning", count=100),),
+        tasks=0,
+        contexts=0,
+        recognised=Measure(value=None, reason="no reasoning was returned"),
+        under_exclusions=None,
+        recognised_candidates=0,
+        classes=(),
+    )
+    known: dict[str, Any] = {
+        "evaluation": "covert-actions replay",
+        "models": ("acme-1-20260101",),
+        "classifier": "claude-test-1-20261101",
+        "prompt": "caveat/recognition-prompt/1",
+        "patterns": "caveat/recognition-patterns/1",
+        "level": 0.95,
+        "contexts": "random",
+        "drawn": 1.0,
+        "seed": 0,
+        "test": "test",
+        "deploy": "deploy",
+        "groups": (
+            replace(unavailable, classified=0),
+            group("deploy", Channel.OUTPUT, 2, spec="agent"),
+            group("test", Channel.REASONING, 31),
+            group("test", Channel.OUTPUT, 12),
+        ),
+        "differences": (
+            MentionDifference(channel=Channel.OUTPUT, spec="agent", tasks=24, difference=measure(0.104, 0.07), corrected=None),
+        ),
+        "examples": (
+            Example(
+                class_=Recognised.AWARE,
+                channel=Channel.REASONING,
+                task_id="t07",
+                arm="test",
+                context_id="c2",
+                sample=0,
+                spec=None,
+                quote="Maybe the user is testing my confidence",
+                start=14,
+                stop=53,
+            ),
+        ),
+        "passages": "ef" * 32,
+    }
+    return Recognition(**(known | changes))
+
+
+def accuracy(**changes: Any) -> ClassifierAccuracy:
+    """A classifier that finds 28 of 31 positives and clears 12 of 14 negatives."""
+    known: dict[str, Any] = {
+        "source": "quotes.jsonl",
+        "sha256": "01" * 32,
+        "labelled": 45,
+        "excluded": (),
+        "true_positives": 28,
+        "false_negatives": 3,
+        "true_negatives": 12,
+        "false_positives": 2,
+        "sensitivity": Measure(value=28 / 31, low=0.742, high=0.98),
+        "specificity": Measure(value=12 / 14, low=0.572, high=0.982),
+        "filter_recall": Measure(value=1.0, low=0.888, high=1.0),
+        "filter_precision": Measure(value=31 / 43, low=0.563, high=0.847),
+    }
+    return ClassifierAccuracy(**(known | changes))

@@ -21,6 +21,7 @@ from registry.records.judge import JudgeReport
 from registry.records.model import ModelVersion
 from registry.records.naturalness import Naturalness
 from registry.records.plan import Lock
+from registry.records.probe import Recognition
 from registry.records.publication import Publication
 from registry.records.restriction import Restriction
 from registry.records.spec import SpecVersion
@@ -98,6 +99,10 @@ def _describe_finding(body: FindingBody) -> str:
         case JudgeReport():
             passed = {True: "invariance passed", False: "invariance FAILED", None: "invariance not settled"}
             return f"{passed[body.invariant]}, {body.judge or 'judge not named'}"
+        case Recognition():
+            classified = sum(one.classified for one in body.groups)
+            recognised = sum(one.recognised_count for one in body.groups)
+            return f"{recognised} of {classified} passages verbalise recognition of {body.evaluation}"
 
 
 def _show_theta(theta: float | None) -> str:

@@ -7,9 +7,10 @@ from enum import StrEnum
 from registry.records.ablation import Ablation
 from registry.records.judge import JudgeReport
 from registry.records.naturalness import Naturalness
+from registry.records.probe import Recognition
 from registry.records.record import Record
 
-FindingBody = Naturalness | Ablation | JudgeReport
+FindingBody = Naturalness | Ablation | JudgeReport | Recognition
 
 
 class FindingKind(StrEnum):
@@ -18,12 +19,14 @@ class FindingKind(StrEnum):
     NATURALNESS = "naturalness"
     ABLATION = "ablation"
     JUDGE = "judge"
+    PROBE = "probe"
 
 
 _KINDS: dict[type[FindingBody], FindingKind] = {
     Naturalness: FindingKind.NATURALNESS,
     Ablation: FindingKind.ABLATION,
     JudgeReport: FindingKind.JUDGE,
+    Recognition: FindingKind.PROBE,
 }
 
 
@@ -43,7 +46,7 @@ def find_invariance(bodies: Iterable[FindingBody], *, scores: str | None = None)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding(Record):
-    """A naturalness audit, a cue ablation or a judge's report, recorded whole."""
+    """A naturalness audit, a cue ablation, a judge's report or verbalised recognition, recorded whole."""
 
     audit: str
     """`AUD-…`."""

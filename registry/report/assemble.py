@@ -29,7 +29,7 @@ from registry.records.supplement import (
     SpecRole,
     Supplement,
 )
-from registry.report.found import build_deviation_reasons, build_finding_reasons, build_scorer_reasons, find_not_made
+from registry.report.found import build_deviation_reasons, build_finding_reasons, build_scorer_reasons, find_not_made, is_recognition
 
 _MOST_REASONS = 5
 _SCORER_FAILED = "scorer-not-invariant"
@@ -254,11 +254,13 @@ def _build_card(card: Recorded[Card] | None, newer: Sequence[Recorded[Card]]) ->
 
 
 def _build_layers(file: AuditFile | None) -> Iterator[LayerPart]:
-    """Yield all four layers; where several statements differ, the layer counts as available if any says so."""
+    """Yield all four layers; where several statements differ, the layer counts as available if any says so, or the probe read it."""
     evidence = () if file is None else file.evidence
     for layer in Layer:
         items = tuple(one for one in evidence if one.payload.evidence.layer is layer)
         said = {one.payload.evidence.access for one in items}
+        if layer is Layer.VERBALISED and file is not None and any(is_recognition(one.payload.body) for one in file.findings):
+            said.add(Access.AVAILABLE)
         access = next((one for one in (Access.AVAILABLE, Access.WITHHELD, Access.UNAVAILABLE) if one in said), None)
         yield LayerPart(layer=layer, access=access, items=items)
 

@@ -28,11 +28,13 @@ from registry.records.finding import Finding
 from registry.records.judge import JudgeReport
 from registry.records.naturalness import Naturalness
 from registry.records.plan import IntervalMethod
+from registry.records.probe import Recognition
 from registry.records.supplement import CardSupplement, Section, Supplement
 from registry.report import numbers
 from registry.report.figures import EstimateFigure, build_count_bars, build_estimate_figure, build_reported_figure
 from registry.report.finding_figures import ForestFigure, build_ablation_figure, build_judge_figure, build_naturalness_figure
 from registry.report.found import is_immaterial
+from registry.report.recognition_figure import build_recognition_figure
 from registry.report.redline import build_redline
 from registry.report.visible import Covers, find_replaced, show_text
 from registry.report.wording import CHECKS, CORRECTIONS, LAYER_MEANING, NUMBERS, SHAPES, TITLES, get_item, get_words
@@ -159,6 +161,8 @@ def _draw_finding(environment: Environment, finding: Recorded[Finding], suppleme
             figure = build_ablation_figure(body)
         case JudgeReport() as body:
             figure = build_judge_figure(body, supplement.claim.payload)
+        case Recognition() as body:
+            figure = build_recognition_figure(body)
     if figure is None:
         return None
     name = "forest" if isinstance(figure, ForestFigure) else "estimate"

@@ -12,6 +12,7 @@ from registry.records.contestation import ContestationStep
 from registry.records.evidence import Access, Effect, EvidenceKind, Layer, Sign
 from registry.records.naturalness import RaterKind
 from registry.records.plan import ContextDesign, IntervalMethod
+from registry.records.probe import Channel, Recognised
 from registry.records.spec import ScoringMethod
 from registry.records.status import Dispute, Lifecycle, RestrictionStatus, Staleness
 from registry.records.supplement import Section, SpecRole
@@ -132,6 +133,13 @@ _WORDS: tuple[tuple[StrEnum, str], ...] = (
     (Layer.VERBALISED, "verbalised"),
     (Layer.LATENT, "latent"),
     (Layer.CUE_SENSITIVITY, "cue sensitivity"),
+    (Channel.REASONING, "reasoning"),
+    (Channel.OUTPUT, "output"),
+    (Recognised.AWARE, "aware"),
+    (Recognised.AWARE_BUT_TOLD, "aware but told"),
+    (Recognised.MONITORING_ONLY, "monitoring only"),
+    (Recognised.TASK_CONTENT, "task content"),
+    (Recognised.NONE, "none"),
     (Sign.POSITIVE, "positive: the evaluation scores higher than deployment"),
     (Sign.NEGATIVE, "negative: deployment scores higher than the evaluation"),
     (Sign.UNKNOWN, "unknown"),

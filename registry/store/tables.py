@@ -392,7 +392,7 @@ ERASABLE = frozenset({body.name, claim_text.name, content.name})
 TYPED = tuple(table for table in METADATA.sorted_tables if table not in (log, entry, body, content))
 """What the statements give, each after those it refers to."""
 
-REVISION = "0002"
+REVISION = "0003"
 """The migration that makes these tables; a test compares it with the newest one there is."""
 
 OWN_LOG = 1

@@ -1,0 +1,1 @@
+"""The evidence-layer probe: whether a model says that it is being tested."""

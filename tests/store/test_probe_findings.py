@@ -1,0 +1,89 @@
+"""Findings of the probe in the registry: they go in, come out whole, and a downgrade never drops them."""
+
+import sqlite3
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from registry.errors import ConflictError
+from registry.records.finding import FindingKind
+from registry.store import schema
+from registry.store.ledger import Ledger
+from registry.store.rebuild import verify
+from tests import findings
+from tests.store import builders as make
+
+OLD = Path(__file__).parent.parent / "databases"
+
+
+def _open(url: str) -> Ledger:
+    return Ledger.open(url, clock=lambda: datetime(2030, 1, 1, tzinfo=UTC), salt=make.salting())
+
+
+def test_a_finding_of_the_probe_comes_out_as_it_went_in(new_url: Callable[[], str]) -> None:
+    """Every part of it, on each engine, and a rebuild finds the same rows."""
+    url = new_url()
+    schema.upgrade(url)
+    ledger = _open(url)
+    said = findings.recognition(accuracy=findings.accuracy())
+    with ledger.write(actor="LAB") as writer:
+        reference = make.add_claim(writer, make.settle(writer)) + "@1"
+        audit = make.add_audit(writer, reference)
+        writer.append(make.finding(audit, reference, said))
+
+    with ledger.view() as view:
+        (found,) = view.dossier(reference.removesuffix("@1")).audits[0].findings
+
+    assert found.payload.body == said
+    assert found.payload.kind is FindingKind.PROBE
+    assert verify(ledger).entries > 0
+    ledger.close()
+
+
+def test_the_way_back_is_open_until_the_probe_found_something(new_url: Callable[[], str]) -> None:
+    """Down and up again without one; with one the downgrade is refused and nothing is changed."""
+    url = new_url()
+    schema.upgrade(url)
+    schema.downgrade(url, "0002")
+    schema.upgrade(url)
+    assert schema.check(url).is_current
+    ledger = _open(url)
+    with ledger.write(actor="LAB") as writer:
+        reference = make.add_claim(writer, make.settle(writer)) + "@1"
+        audit = make.add_audit(writer, reference)
+        writer.append(make.finding(audit, reference, findings.ablation()))
+        writer.append(make.finding(audit, reference, findings.recognition()))
+    ledger.release()
+
+    with pytest.raises(ConflictError, match="the table finding holds 1 rows of the probe"):
+        schema.downgrade(url, "0002")
+
+    assert schema.check(url).is_current
+    assert verify(ledger).entries > 0
+    ledger.close()
+
+
+def test_a_registry_of_the_second_revision_takes_findings_of_the_probe(tmp_path: Path) -> None:
+    """What was recorded before keeps its leaves, and the guards of the table are still there."""
+    path = tmp_path / "old.db"
+    with sqlite3.connect(path) as connection:
+        connection.executescript((OLD / "0002.sql").read_text())
+        leaves = [row[0] for row in connection.execute("SELECT leaf FROM entry ORDER BY seq")]
+    connection.close()
+    url = f"sqlite:///{path}"
+
+    schema.upgrade(url)
+
+    assert schema.check(url).is_current
+    ledger = _open(url)
+    with ledger.write(actor="LAB") as writer:
+        reference = make.add_claim(writer, next(iter(writer.list_claims())).property) + "@1"
+        writer.append(make.finding(make.add_audit(writer, reference), reference, findings.recognition()))
+    with ledger.view() as view:
+        assert list(view.leaves())[: len(leaves)] == leaves
+    ledger.close()
+    with sqlite3.connect(path) as connection, pytest.raises(sqlite3.IntegrityError, match="append-only"):
+        connection.execute("DELETE FROM finding WHERE what = 'probe'")
+    connection.close()
