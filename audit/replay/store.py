@@ -170,6 +170,10 @@ class RunStore:
             cell = Cell(task_id=task, arm=arm, spec=spec or None, context_id=context, cue_removed=cue or None, sample=sample)
             yield cell, key
 
+    def count_cells(self) -> int:
+        """Return the number of cells of the design."""
+        return int(next(self._read("SELECT count(*) FROM cell"))[0])
+
     def get_request(self, sha256: str) -> dict[str, Any]:
         """Return the request body with this digest, whole; raises NotFoundError."""
         with self._lock:
@@ -211,6 +215,32 @@ class RunStore:
                 if row is not None and (failed or row[0] is None):
                     found.add(key)
         return found
+
+    def find_outcomes(self, keys: Iterable[str]) -> dict[str, str | None]:
+        """Return by key, for those of *keys* that have an outcome, why the latest is no answer; None: it is one."""
+        sql = "SELECT failure FROM outcome WHERE key = ? ORDER BY id DESC LIMIT 1"
+        with self._lock:
+            found = {key: self._connection.execute(sql, (key,)).fetchone() for key in keys}
+        return {key: row[0] for key, row in found.items() if row is not None}
+
+    def list_failed(self, codes: Iterable[str]) -> Iterator[tuple[str, str]]:
+        """Give code and request digest of every outcome that is a failure of one of *codes*, repeated calls included."""
+        wanted = tuple(codes)
+        marks = ",".join("?" * len(wanted))
+        sql = f"SELECT failure, intent.request FROM outcome JOIN intent ON intent.id = intent WHERE failure IN ({marks})"  # noqa: S608 (no text of others)
+        for row in self._read(sql, wanted):
+            yield row[0], row[1]
+
+    def list_models(self) -> list[tuple[str, str]]:
+        """Return every pair of model requested and model that answered."""
+        sql = "SELECT DISTINCT json_extract(document, '$.model_requested'), model_returned FROM outcome WHERE model_returned IS NOT NULL"
+        return [(row[0], row[1]) for row in self._read(sql)]
+
+    def list_calls(self) -> Iterator[Call]:
+        """Give the call of every cell of the design, in the order of planning; bodies are read as they are needed."""
+        sql = "SELECT request, sample FROM cell ORDER BY id"
+        for request, sample in self._read(sql):
+            yield Call(body=self.get_request(request), index=sample, purpose=Purpose.REPLAY, request=request)
 
     def list_lost(self) -> list[Intent]:
         """Return intents without an outcome, oldest first: calls that were in flight when a process was killed (or still runs)."""
@@ -281,6 +311,10 @@ class RunStore:
         with self._lock:
             rows = self._connection.execute(sql, (scorer, response)).fetchall()
         return [from_json(Score, document, where=str(self.path)) for (document,) in rows]
+
+    def list_scorers(self) -> list[str]:
+        """Return the digests of the scorers that scored anything here, in the order of their digests."""
+        return [scorer for (scorer,) in self._read("SELECT DISTINCT scorer FROM score ORDER BY scorer")]
 
     def list_judges(self, scorer: str) -> list[str]:
         """Return the models that judged for the scorer with this digest, as they were returned, in the order of their names."""

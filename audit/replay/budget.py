@@ -1,0 +1,196 @@
+"""What a run may spend, and has spent: a call begins only when its worst case still fits beside those under way."""
+
+import json
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+
+from audit.replay.prices import Prices, bound_cost, compute_cost
+from audit.replay.store import Call, RunStore
+from registry.codec.canonical import Json
+from registry.errors import Fault, InputError
+from registry.records.replay import Budget
+from registry.records.response import Usage
+
+MAYBE_BILLED = ("lost-in-flight", "time-out", "connection-lost", "bad-answer")
+"""Failures of calls that may have been billed."""
+_BYTES_A_TOKEN = 4.0
+"""A rule of thumb for English, until the endpoint has counted."""
+_SAFE_BYTES_A_TOKEN = 2.0
+"""What the first calls are reserved at."""
+_MARGIN = 1.1
+"""On what was counted so far, for the next one."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Amount:
+    """Calls, tokens and money."""
+
+    calls: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    usd: float | None = 0.0
+    """None: not known, because a model has no price."""
+
+    def __add__(self, other: "Amount") -> "Amount":
+        return Amount(
+            calls=self.calls + other.calls,
+            input_tokens=self.input_tokens + other.input_tokens,
+            output_tokens=self.output_tokens + other.output_tokens,
+            usd=None if self.usd is None or other.usd is None else self.usd + other.usd,
+        )
+
+    def __sub__(self, other: "Amount") -> "Amount":
+        usd = None if other.usd is None else -other.usd
+        return self + Amount(calls=-other.calls, input_tokens=-other.input_tokens, output_tokens=-other.output_tokens, usd=usd)
+
+
+class Purse:
+    """What is left of a budget while a run spends it."""
+
+    def __init__(self, budget: Budget, prices: Prices | None = None, *, spent: Amount | None = None) -> None:
+        self.budget = budget
+        self.spent = spent or Amount()
+        """Of this run and earlier ones in the same folder; what may have been billed counts as if it had."""
+        self._prices = prices or {}
+        self._reserved: dict[str, Amount] = {}
+        self._held = Amount()
+        self._densest = 0.0
+        """Most tokens a byte that an answer counted."""
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether nothing is reserved."""
+        return not self._reserved
+
+    def bound(self, call: Call) -> Amount:
+        """Return the most that *call* is expected to spend: every output token it allows, and its input by what was counted so far."""
+        size = measure(call.body)
+        density = self._densest * _MARGIN if self._densest else 1 / _SAFE_BYTES_A_TOKEN
+        return self._price(call.body, input_tokens=int(size * density) + 1, output_tokens=read_max_tokens(call.body))
+
+    def reserve(self, call: Call) -> Fault | None:
+        """Set aside what *call* may spend; None when it fits, otherwise what does not, and nothing is set aside."""
+        wanted = self.bound(call)
+        held = self._held + wanted
+        found = self._find_excess(self.spent + held)
+        if found is None:
+            self._reserved[call.key] = wanted
+            self._held = held
+        return found
+
+    def settle(self, call: Call, usage: Usage | None) -> None:
+        """*call* is over: *usage* as the endpoint counted it; None: not counted, and it may have been billed whole."""
+        held = self._unreserve(call)
+        if usage is None:
+            self.spent += held
+            return
+        inputs = [usage.input_tokens, usage.cache_creation_input_tokens, usage.cache_read_input_tokens]
+        counted = sum(one for one in inputs if one is not None)
+        if usage.input_tokens is not None:
+            self._densest = max(self._densest, counted / max(1, measure(call.body)))
+        price = self._prices.get(str(call.body.get("model")))
+        self.spent += Amount(
+            calls=1,
+            input_tokens=counted if usage.input_tokens is not None else held.input_tokens,
+            output_tokens=usage.output_tokens if usage.output_tokens is not None else held.output_tokens,
+            usd=None if price is None else (cost if (cost := compute_cost(price, usage)) is not None else held.usd),
+        )
+
+    def release(self, call: Call, *, sent: bool = False) -> None:
+        """*call* is over, and cost no tokens; with *sent*, it counts as a call."""
+        self._unreserve(call)
+        if sent:
+            self.spent += Amount(calls=1)
+
+    def add_lost(self, call: Call) -> None:
+        """One request of *call* may have been billed beside the one that is answered."""
+        bound = self.bound(call)
+        self.spent += Amount(input_tokens=bound.input_tokens, output_tokens=bound.output_tokens, usd=bound.usd)
+
+    def _unreserve(self, call: Call) -> Amount:
+        held = self._reserved.pop(call.key, Amount())
+        self._held = Amount() if not self._reserved else self._held - held
+        return held
+
+    def _price(self, body: Mapping[str, Json], *, input_tokens: int, output_tokens: int) -> Amount:
+        price = self._prices.get(str(body.get("model")))
+        usd = None if price is None else bound_cost(price, input_tokens=input_tokens, output_tokens=output_tokens)
+        return Amount(calls=1, input_tokens=input_tokens, output_tokens=output_tokens, usd=usd)
+
+    def _find_excess(self, total: Amount) -> Fault | None:
+        budget = self.budget
+        limits = (
+            ("calls", budget.calls, total.calls),
+            ("input_tokens", budget.input_tokens, total.input_tokens),
+            ("output_tokens", budget.output_tokens, total.output_tokens),
+            ("usd", budget.usd, total.usd),
+        )
+        for name, limit, wanted in limits:
+            if limit is not None and wanted is not None and wanted > limit:
+                found = f"the next call could bring it to {wanted:.10g}, and the budget allows {limit:g}"
+                return Fault(code="budget-spent", where=f"budget.{name}", found=found, advice="raise the budget, and run the command again")
+        return None
+
+
+def count_spent(store: RunStore, prices: Prices, unsent: Collection[str]) -> Amount:
+    """Return what the run folder has spent, with the worst case of every call that may have been billed and has no count.
+
+    Args:
+        unsent: codes of failures that were no calls.
+    """
+    total = Amount()
+    for one in store.sum_spent():
+        price = prices.get(one.model)
+        usd = None if price is None else bound_cost(price, input_tokens=one.input_tokens, output_tokens=one.output_tokens)
+        total += Amount(calls=one.calls, input_tokens=one.input_tokens, output_tokens=one.output_tokens, usd=usd)
+    for _ in store.list_failed(unsent):
+        total -= Amount(calls=1)
+    for _, request in store.list_failed(MAYBE_BILLED):
+        worst = estimate_call(store.get_request(request), prices, bytes_a_token=_SAFE_BYTES_A_TOKEN)
+        total += Amount(input_tokens=worst.input_tokens, output_tokens=worst.output_tokens, usd=worst.usd)
+    return total
+
+
+def check_prices(budget: Budget, prices: Prices, models: set[str]) -> None:
+    """Return when a budget in dollars can be kept.
+
+    Raises:
+        InputError: a model has no price.
+    """
+    if budget.usd is None:
+        return
+    missing = sorted(models - set(prices))
+    if missing:
+        found = f"is {budget.usd:g}, and there is no price for {', '.join(missing)}"
+        advice = "give --prices FILE with a price for each model (caveat schema prices), or set calls and tokens instead"
+        raise InputError(Fault(code="price-missing", where="budget.usd", found=found, advice=advice))
+
+
+def estimate_call(body: Mapping[str, Json], prices: Prices, *, bytes_a_token: float = _BYTES_A_TOKEN) -> Amount:
+    """Return what *body* may come to: its input at four bytes a token, and all the output it allows."""
+    input_tokens, output_tokens = round(measure(body) / bytes_a_token), read_max_tokens(body)
+    price = prices.get(str(body.get("model")))
+    usd = None if price is None else bound_cost(price, input_tokens=input_tokens, output_tokens=output_tokens)
+    return Amount(calls=1, input_tokens=input_tokens, output_tokens=output_tokens, usd=usd)
+
+
+def measure(body: Mapping[str, Json]) -> int:
+    """Return how many bytes the model is given to read: system prompt, messages and tools."""
+    parts = [body.get("system"), body.get("messages"), body.get("tools")]
+    return sum(_measure(part) for part in parts)
+
+
+def read_max_tokens(body: Mapping[str, Json]) -> int:
+    """Return how many tokens *body* allows the answer; 0 when it does not say."""
+    found = body.get("max_tokens")
+    return found if isinstance(found, int) else 0
+
+
+def _measure(value: object) -> int:
+    if isinstance(value, str):
+        return len(value) if value.isascii() else len(value.encode())
+    if isinstance(value, Mapping):
+        return sum(_measure(one) for name, one in value.items() if name != "role") if "content" in value else len(json.dumps(value))
+    if isinstance(value, (list, tuple)):
+        return sum(map(_measure, value))
+    return 0

@@ -1,0 +1,90 @@
+"""What tokens cost: a table that the user keeps, because prices change; a model that is not in it has no known cost, never none."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from audit.replay.store import Spent
+from registry.codec.documents import from_document, json_schema
+from registry.codec.files import read_document
+from registry.records.record import Record
+from registry.records.response import Usage
+
+_MILLION = 1_000_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Price(Record):
+    """US dollars for a million tokens of one model."""
+
+    input: float
+    output: float
+    cache_write: float | None = None
+    """None: as input."""
+    cache_read: float | None = None
+    """None: as input, which is too much rather than too little."""
+    batch_share: float = 1.0
+    """What a call in a batch costs, as a share of the same call outside."""
+    source: str | None = None
+    """Where the prices stand, with the date."""
+
+    def __post_init__(self) -> None:
+        amounts = [self.input, self.output, self.cache_write or 0.0, self.cache_read or 0.0]
+        if not all(0 <= one < float("inf") for one in amounts):
+            raise ValueError(f"a price is 0 or more, got {amounts}")
+        if not 0 <= self.batch_share <= 1:
+            raise ValueError(f"batch_share lies between 0 and 1, got {self.batch_share}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PricesFile(Record):
+    """Prices by model, as exactly as requests name it."""
+
+    prices: dict[str, Price]
+    schema: Literal["caveat/prices/1"] = "caveat/prices/1"
+
+
+Prices = Mapping[str, Price]
+
+
+def read_prices(path: Path) -> dict[str, Price]:
+    """Return the prices in *path* by model; raises InputError with every fault."""
+    return from_document(PricesFile, read_document(path), where=str(path)).prices
+
+
+def compute_cost(price: Price, usage: Usage, *, batch: bool = False) -> float | None:
+    """Return what *usage* costs, in US dollars; None when the endpoint did not count."""
+    if usage.input_tokens is None or usage.output_tokens is None:
+        return None
+    write = price.input if price.cache_write is None else price.cache_write
+    read = price.input if price.cache_read is None else price.cache_read
+    whole = (
+        usage.input_tokens * price.input
+        + usage.output_tokens * price.output
+        + (usage.cache_creation_input_tokens or 0) * write
+        + (usage.cache_read_input_tokens or 0) * read
+    )
+    return whole / _MILLION * (price.batch_share if batch else 1.0)
+
+
+def bound_cost(price: Price, *, input_tokens: int, output_tokens: int) -> float:
+    """Return the most that these tokens can cost, in US dollars, whatever of them is written to a cache."""
+    dearest = max(price.input, price.cache_write or 0.0)
+    return (input_tokens * dearest + output_tokens * price.output) / _MILLION
+
+
+def sum_cost(prices: Prices, spent: Iterable[Spent]) -> float | None:
+    """Return the cost of what the store holds, every input token at the dearest price; None when a model has no price."""
+    total = 0.0
+    for one in spent:
+        price = prices.get(one.model)
+        if price is None:
+            return None
+        total += bound_cost(price, input_tokens=one.input_tokens, output_tokens=one.output_tokens)
+    return total
+
+
+def prices_schema() -> dict[str, Any]:
+    """Return the JSON Schema of a price table."""
+    return json_schema(PricesFile)
