@@ -1,6 +1,6 @@
 """`caveat schema`: the JSON Schemas of the files that people write."""
 
-from typing import Any
+from typing import Any, cast
 
 import click
 
@@ -12,6 +12,8 @@ _ELSEWHERE = "caveat.schemas"
 
 def _find_nouns() -> dict[str, type]:
     from registry.records.draft import AuditDraft, ClaimDraft, ClaimsFile
+    from registry.records.replay import Replay, Task, TasksFile
+    from registry.records.scorer import Scorer
     from registry.records.spec import ContextSpec, CueInventorySpec, MethodSpec, PropertySpec, ScoringSpec
     from registry.records.supplement import CardSupplement, Supplement
     from registry.records.trial import Provenance
@@ -26,8 +28,12 @@ def _find_nouns() -> dict[str, type]:
         "method": MethodSpec,
         "property": PropertySpec,
         "provenance": Provenance,
+        "replay": Replay,
+        "scorer": cast("type", Scorer),
         "scoring": ScoringSpec,
         "supplement": Supplement,
+        "task": Task,
+        "tasks": TasksFile,
     }
 
 

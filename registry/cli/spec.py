@@ -33,12 +33,13 @@ def spec() -> None:
 @click.option("--why", help="Why there is a new version.")
 @pass_app
 def add(app: App, *, kind: str, slug: str, file: Path, why: str | None) -> None:
-    """Register the specification in FILE under the short name SLUG; the same body again changes nothing."""
-    from registry.codec.documents import from_document
-    from registry.codec.files import read_document
+    """Register the specification in FILE under the short name SLUG; the same body again changes nothing.
+
+    What a context is composed of is checked first: its blocks and edits, and files that its blocks name.
+    """
     from registry.registration.specs import format_reference, register_spec
 
-    body = from_document(BODIES[SpecKind(kind)], read_document(file), where=str(file))
+    body = _read_body(SpecKind(kind), file)
     with app.ledger.write(actor=app.config.authority) as writer:
         registered, is_new = register_spec(writer, SpecKind(kind), slug, body, owner=app.config.authority, why=why)
     reference = format_reference(registered)
@@ -72,12 +73,19 @@ def list_(app: App, *, kind: str | None) -> None:
 @as_of_option
 @pass_app
 def show(app: App, *, spec_id: Identifier) -> None:
-    """Show one specification, whole."""
+    """Show one specification, whole; contexts as they are composed from their blocks."""
+    from registry.cli.spec_text import print_context_spec
     from registry.codec.documents import to_document
+    from registry.registration.specs import format_reference
 
     with app.view() as view:
         found = _get(view, spec_id, spec_id.revision)
-    app.report({**to_document(found), "schema": "caveat/spec/1"})
+    document = {**to_document(found), "schema": "caveat/spec/1"}
+    body = found.body
+    if isinstance(body, ContextSpec):
+        app.report(document, lambda console: print_context_spec(console, found, body, format_reference(found)))
+    else:
+        app.report(document)
 
 
 @spec.command()
@@ -86,8 +94,8 @@ def show(app: App, *, spec_id: Identifier) -> None:
 @as_of_option
 @pass_app
 def diff(app: App, *, spec_id: Identifier, old: int | None) -> None:
-    """Show what changed between two versions of a specification."""
-    from registry.cli.output import build_table
+    """Show what changed between two versions of a specification, word by word: [-taken out-] and {+put in+}."""
+    from registry.cli.spec_text import print_changes
     from registry.codec.documents import to_document
 
     with app.view() as view:
@@ -95,16 +103,26 @@ def diff(app: App, *, spec_id: Identifier, old: int | None) -> None:
         earlier = _get(view, spec_id, old or max(later.version - 1, 1))
     before, after = (to_document(one)["body"] or {} for one in (earlier, later))
     keys = [key for key in {**before, **after} if before.get(key) != after.get(key)]
+    changes = [{"field": key, "before": before.get(key), "after": after.get(key)} for key in keys]
     document = {
         "schema": "caveat/spec-diff/1",
         "spec": spec_id.bare,
         "from": earlier.version,
         "to": later.version,
         "why": later.why,
-        "changes": [{"field": key, "before": before.get(key), "after": after.get(key)} for key in keys],
+        "changes": changes,
     }
-    rows = [(key, str(before.get(key)), str(after.get(key))) for key in keys]
-    app.report(document, lambda console: console.print(build_table(("field", "before", "after"), rows) if rows else "no difference"))
+    app.report(document, lambda console: print_changes(console, changes))
+
+
+def _read_body(kind: SpecKind, file: Path) -> SpecBody:
+    from registry.codec.documents import from_document
+    from registry.codec.files import read_document
+    from registry.registration.context_file import read_context_spec
+
+    if BODIES[kind] is ContextSpec:
+        return read_context_spec(file)[0]
+    return from_document(BODIES[kind], read_document(file), where=str(file))
 
 
 def _get(view: Any, identifier: Identifier, version: int | None) -> SpecVersion:

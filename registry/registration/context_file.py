@@ -49,7 +49,7 @@ def find_beside(folder: Path, name: str, *, where: str) -> Path:
     except (OSError, ValueError, RuntimeError):
         inside = False
     if not name or not inside:
-        found = f"{name!r} leads out of the folder {folder}" if name else "the name of a file is empty"
+        found = f"{name!r} leads out of the folder that this file stands in" if name else "the name of a file is empty"
         raise InputError(
             Fault(code="file-outside", where=where, found=found, advice="put the file beside this one, or in a folder below it")
         )

@@ -66,10 +66,15 @@ def find_context_faults(spec: ContextSpec, *, where: str) -> Iterator[Fault]:
     if unknown:
         return
     blocks = spec.blocks or {}
-    for item in spec.contexts:
-        yield from _check_item(item, blocks, f"{where}, contexts[{item.id}]")
+    broken = {item.id: list(_check_item(item, blocks, f"{where}, contexts[{item.id}]")) for item in spec.contexts}
+    for faults in broken.values():
+        yield from faults
     for edit in spec.edits:
-        yield from _check_edit(spec, edit, f"{where}, edits[{edit.name}]")
+        place = f"{where}, edits[{edit.name}]"
+        yield from _check_edit(spec, edit, place)
+        for item in derive(spec, edit):
+            # What was wrong before the edit is told once, at the context itself.
+            yield from () if broken[item.id] else _check_item(item, blocks, f"{place}, as it makes contexts[{item.id}]")
 
 
 def is_varied(name: str, blocks: Mapping[str, Block]) -> bool:
@@ -177,7 +182,6 @@ def _check_edit(spec: ContextSpec, edit: Edit, where: str) -> Iterator[Fault]:
         if _list_material(before[item.id], blocks) == _list_material(item, blocks):
             found = f"leaves the context {item.id!r} as it is: what it takes out is empty, or what it puts in says the same"
             yield Fault(code="edit-changes-nothing", where=where, found=found, advice="change the blocks, or leave the edit out")
-        yield from _check_item(item, blocks, f"{where}, as it makes contexts[{item.id}]")
 
 
 def _check_cues(edit: Edit, blocks: Mapping[str, Block], where: str) -> Iterator[Fault]:

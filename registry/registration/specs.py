@@ -3,7 +3,8 @@
 from registry.codec.documents import to_document
 from registry.errors import ConflictError, Fault, NotFoundError
 from registry.records.identifier import Kind, parse_identifier
-from registry.records.spec import SpecBody, SpecKind, SpecVersion
+from registry.records.spec import ContextSpec, SpecBody, SpecKind, SpecVersion
+from registry.registration.contexts import check_contexts
 from registry.store.view import View
 from registry.store.writer import Writer
 
@@ -29,6 +30,7 @@ def register_spec(
 
     Raises:
         ConflictError: the short name stands for another body, and no reason for a new version is given.
+        InputError: contexts that could not be composed.
     """
     known = writer.find_spec_by_slug(owner, kind, slug)
     if known is None:
@@ -46,6 +48,8 @@ def register_spec(
                 advice="give the reason for a new version (caveat spec add --why …), or use another short name",
             )
         )
+    if isinstance(body, ContextSpec):
+        check_contexts(body, where=f"{kind.value} {slug!r}")
     spec = SpecVersion(spec=identifier, kind=kind, slug=slug, version=version, owner=owner, body=body, why=why if version > 1 else None)
     writer.append(spec)
     return spec, True

@@ -12,7 +12,9 @@ DOCS = Path(__file__).parents[2] / "docs"
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "names", [("getting-started.md", "supplement.md"), ("cards.md",), ("registry.md",), ("judge.md",), ("replay.md",)], ids=" then ".join
+    "names",
+    [("getting-started.md", "supplement.md"), ("cards.md",), ("registry.md",), ("judge.md",), ("contexts.md",), ("replay.md",)],
+    ids=" then ".join,
 )
 def test_the_commands_of_a_page_print_what_it_shows(names: tuple[str, ...], tmp_path: Path) -> None:
     """A reader who follows the pages from an empty folder sees on the screen what stands on them."""
