@@ -6,15 +6,15 @@ Deterministic scorers are functions of a task and a text (`build_marker`). A jud
 
 import hashlib
 from collections.abc import Sequence
-from typing import TypeGuard
+from typing import TypeGuard, cast
 
 from audit.score.choice import build_choice_marker, check_choices
 from audit.score.mark import Marker
 from audit.score.number import build_number_marker, check_answers
 from audit.score.patterns import build_pattern_marker, check_patterns, remark_patterns
 from audit.statistics.design import Remark
-from registry.codec.canonical import canonical_bytes
-from registry.codec.documents import to_document
+from registry.codec.canonical import Json, canonical_bytes
+from registry.codec.documents import from_document, to_document
 from registry.errors import InputError
 from registry.records.replay import Task
 from registry.records.scorer import ChoiceScorer, JudgeScorer, NumberScorer, PatternScorer, Scorer
@@ -31,6 +31,27 @@ def digest_scorer(scorer: Scorer) -> str:
 def is_deterministic(scorer: Scorer) -> TypeGuard[Deterministic]:
     """Tell whether *scorer* makes no call to a model."""
     return not isinstance(scorer, JudgeScorer)
+
+
+def read_scorer(document: Json, *, where: str) -> Scorer:
+    """Return the scorer that *document* describes; raises InputError with every fault, *where* being what the document is."""
+    return cast("Scorer", from_document(cast("type", Scorer), document, where=where))
+
+
+def get_judge(scorer: Scorer) -> str | None:
+    """Return the model that *scorer* asks; None for one that asks none."""
+    return scorer.model if isinstance(scorer, JudgeScorer) else None
+
+
+def list_dimensions(scorer: Scorer) -> tuple[str, ...]:
+    """Return the names of the rates or ratings that scores of *scorer* carry."""
+    match scorer:
+        case PatternScorer():
+            return "expected_rate", "anti_rate"
+        case JudgeScorer():
+            return tuple(one.name for one in scorer.dimensions)
+        case ChoiceScorer() | NumberScorer():
+            return ()
 
 
 def build_marker(scorer: Deterministic) -> Marker:

@@ -1,18 +1,22 @@
 """Records to documents and back; a document that does not fit is refused with every fault and its path."""
 
-from collections.abc import Iterator
-from typing import Any, TypeVar
+from collections.abc import Iterator, Sequence
+from typing import Any, TypeVar, cast, get_args, get_type_hints
 
 from pydantic import TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails, to_json
 
 from registry.codec.canonical import Json
 from registry.errors import Fault, InputError
+from registry.records.record import Record
 
 Noun = TypeVar("Noun")
 
 MOST_FAULTS = 200
 """Faults of one file that are listed; the rest are counted."""
+
+_TAG = "kind"
+"""The field that tells the members of a union of records apart."""
 
 _EXPECTED = {
     "missing": "is required and missing",
@@ -64,7 +68,7 @@ def json_schema(noun: type[Noun]) -> dict[str, Any]:
 
 
 def _list_faults(error: ValidationError, where: str) -> Iterator[Fault]:
-    found = error.errors(include_url=False)
+    found = list(_narrow(error.errors(include_url=False)))
     yield from (_fault(one, where) for one in found[:MOST_FAULTS])
     if len(found) > MOST_FAULTS:
         yield Fault(code="more-faults", where=where, found=f"and {len(found) - MOST_FAULTS:,} more faults like these")
@@ -74,9 +78,49 @@ def _fault(error: ErrorDetails, where: str) -> Fault:
     path = format_path(error["loc"])
     known = _EXPECTED.get(error["type"])
     found = known or error["msg"].removeprefix("Value error, ").replace("Input should be", "expected", 1)
-    if known is None and error["type"] not in ("value_error", "json_invalid"):
+    if known is None and error["type"] not in ("value_error", "json_invalid", "missing_tag"):
         found = f"{found}; found {_shorten(error['input'])}"
     return Fault(code="not-valid", where=f"{where}, {path}" if path else where, found=found, advice=_advise(error))
+
+
+def _narrow(errors: Sequence[ErrorDetails], start: int = 0) -> Iterator[ErrorDetails]:
+    """Give *errors* without those of the members of a union that were not meant: pydantic tries all of them, and lists what each lacks."""
+    names = {noun.__name__ for noun in Record.__subclasses__()}
+    groups: dict[tuple[int | str, ...], list[ErrorDetails]] = {}
+    for error in errors:
+        path = error["loc"]
+        at = next((place for place in range(start, len(path)) if path[place] in names), None)
+        groups.setdefault(path if at is None else (*path[:at], ""), []).append(error)
+    for path, group in groups.items():
+        yield from _choose(group, len(path) - 1) if path[-1:] == ("",) else group
+
+
+def _choose(errors: Sequence[ErrorDetails], at: int) -> Iterator[ErrorDetails]:
+    """Give the errors of the member whose tag was given; where none is, one that names the tags. *at* is the member's place in a path."""
+    strangers = {
+        error["loc"][at] for error in errors if error["loc"][at + 1 :] == (_TAG,) and error["type"] in ("literal_error", "missing")
+    }
+    meant = [error for error in errors if error["loc"][at] not in strangers]
+    if all(error["type"] == "dataclass_type" for error in errors):
+        yield errors[0]
+    elif meant:
+        yield from _narrow(meant, at + 1)
+    else:
+        yield _name_tags([error for error in errors if _is_of_tag(error, at)])
+
+
+def _is_of_tag(error: ErrorDetails, at: int) -> bool:
+    return error["loc"][at + 1 :] == (_TAG,) and error["type"] in ("literal_error", "missing")
+
+
+def _name_tags(errors: Sequence[ErrorDetails]) -> ErrorDetails:
+    nouns = {noun.__name__: noun for noun in Record.__subclasses__()}
+    tags = [str(tag) for error in errors for tag in get_args(get_type_hints(nouns[str(error["loc"][-2])])[_TAG])]
+    listed = " or ".join(part for part in (", ".join(tags[:-1]), tags[-1]) if part)
+    is_missing = errors[0]["type"] == "missing"
+    found = f"is required and missing: {listed}" if is_missing else f"expected {listed}"
+    changed = {"loc": (*errors[0]["loc"][:-2], _TAG), "msg": found, "type": "missing_tag" if is_missing else "literal_error"}
+    return cast("ErrorDetails", {**errors[0], **changed})
 
 
 def _advise(error: ErrorDetails) -> str | None:

@@ -14,6 +14,8 @@ from registry.records.case import Case
 from registry.records.claim import Reported
 from registry.records.draft import AuditDraft, ClaimsFile
 from registry.records.evidence import Effect, Evidence, EvidenceKind, Finding, Layer, Sign
+from registry.records.replay import Replay
+from registry.records.spec import ScoringSpec
 from registry.records.statement import PAYLOADS, Statement
 
 NUMBERS = floats(allow_nan=False, allow_infinity=False)
@@ -108,3 +110,40 @@ def test_what_yaml_reads_otherwise_than_it_was_meant_says_how_to_write_it() -> N
         "suppressible": "write true or false, without quotes",
         "theta": "write a number, without quotes and units",
     }
+
+
+def build_replay(scoring: object) -> dict[str, object]:
+    policy = {"model": "m", "max_tokens": 1}
+    return {"name": "x", "tasks": "tasks.csv", "policy": policy, "arms": [{"arm": "test", "context": "c"}], "scoring": scoring}
+
+
+@pytest.mark.parametrize(
+    ("scoring", "expected"),
+    [
+        ({"kind": "patern", "score": 1}, {"scoring.kind": "expected pattern, choice, number or judge; found 'patern'"}),
+        ({"rubric": "r"}, {"scoring.kind": "is required and missing: pattern, choice, number or judge"}),
+        ("pattern", {"scoring": "expected an object; found 'pattern'"}),
+        ({"kind": "number", "tolerance": 1}, {"scoring.tolerance": "is not a known key"}),
+        (
+            {"kind": "judge", "model": "m", "rubric": 4},
+            {"scoring.rubric": "expected a valid string; found 4", "scoring.dimensions": "is required and missing"},
+        ),
+        ({"kind": "judge", "model": "m", "rubric": "r", "dimensions": []}, {"scoring": "a rubric has at least one dimension"}),
+    ],
+)
+def test_faults_of_a_union_are_those_of_the_member_that_was_meant(scoring: object, expected: dict[str, str]) -> None:
+    """A scorer is told by its kind: what the other kinds would lack is not listed, and an unknown kind names the known ones."""
+    with pytest.raises(InputError) as caught:
+        from_document(Replay, build_replay(scoring), where="replay.yaml")
+
+    assert {fault.where.removeprefix("replay.yaml, "): fault.found for fault in caught.value.faults} == expected
+
+
+def test_a_union_inside_a_union_says_what_its_own_member_lacks() -> None:
+    """A scoring specification holds a scorer: the fault's path leads into it."""
+    document = {"name": "s", "method": "pattern", "description": "d", "procedure": {"kind": "pattern", "score": "best"}}
+
+    with pytest.raises(InputError) as caught:
+        from_document(ScoringSpec, document, where="s.yaml")
+
+    assert [fault.where for fault in caught.value.faults] == ["s.yaml, procedure.score"]
