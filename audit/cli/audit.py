@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import click
 
+from audit.cli.evidence import reading_options
 from audit.cli.options import FILE, arm_options
 from registry.cli.app import App, as_of_option, pass_app
 from registry.cli.main import LazyGroup
@@ -14,6 +15,7 @@ from registry.errors import Fault, InputError
 from registry.records.identifier import Identifier
 
 if TYPE_CHECKING:
+    from audit.cli.evidence import Evidence
     from audit.docket import Scored
     from registry.records.dossier import AuditFile
     from registry.records.draft import AuditDraft
@@ -98,27 +100,39 @@ def open_(app: App, /, *, file: Path) -> None:
 
 @audit.command("import")
 @click.argument("target", metavar="AUDIT|FILE")
-@click.argument("tables", type=FILE, nargs=-1)
-@click.option("--run-date", "started", metavar="DATE", help="When the first response was made, ISO 8601; a replay needs it.")
+@click.argument("sources", metavar="[[ARM=]SOURCE]...", nargs=-1)
+@click.option(
+    "--run-date", "started", metavar="DATE", help="When the first response was made, ISO 8601; a replay needs it, unless its logs say so."
+)
 @arm_options
+@reading_options
 @click.option("--provenance", type=FILE, help="YAML file: endpoint, model_returned, accessed, sampling … (caveat schema provenance).")
 @pass_app
-def import_(app: App, /, *, target: str, tables: tuple[Path, ...], **options: Any) -> None:
-    """Import scores or reported evidence, and record the outcome.
+def import_(app: App, /, *, target: str, sources: tuple[str, ...], **options: Any) -> None:
+    """Import scores, logs or reported evidence, and record the outcome.
 
     \b
     caveat audit import AUD-… scores.csv --run-date 2026-11-21T12:00Z   scores of a locked audit: basis replay
     caveat audit import audit.yaml scores.csv                    scores that no lock preceded: basis reported
+    caveat audit import audit.yaml test=eval.eval deploy=agent.eval   logs of other infrastructure, without running anything again
     caveat audit import audit.yaml                               retrospective: reported evidence alone
+
+    A SOURCE is a score table, or a log with the arm that its responses belong to (ARM=LOG, or ARM/SPEC=LOG for one of several
+    specifications of P_deploy); docs/logs.md tells which logs, and what of them is read.
     """
+    from audit.cli.evidence import describe_warnings
     from audit.cli.verdict_text import print_concluded, summarise_concluded
     from audit.docket import conclude
 
     with app.ledger.write(actor=app.config.authority) as writer:
         file, draft = _open_target(app, writer, target)
-        scored = _read_scores(writer, file, tables, options, draft) if tables else None
+        evidence = _read_evidence(writer, file, sources, options) if sources else None
+        scored = _build_scored(evidence, file, options, draft) if evidence else None
         concluded = conclude(writer, file, scored)
-    app.report(summarise_concluded(concluded), lambda console: print_concluded(console, concluded))
+    imported = evidence.imported if evidence else None
+    for line in describe_warnings(imported) if imported else ():
+        app.say(line)
+    app.report(summarise_concluded(concluded, imported), lambda console: print_concluded(console, concluded))
 
 
 @audit.command("list")
@@ -203,31 +217,39 @@ def _read_draft(path: Path) -> "AuditDraft":
     return from_document(AuditDraft, read_document(path), where=str(path))
 
 
-def _read_scores(
-    writer: "Writer", file: "AuditFile", tables: tuple[Path, ...], options: dict[str, Any], draft: "AuditDraft | None"
-) -> "Scored":
-    from audit.docket import Scored, get_claim, get_property
-    from audit.sources.table import read_table
+def _read_evidence(writer: "Writer", file: "AuditFile", sources: tuple[str, ...], options: dict[str, Any]) -> "Evidence":
+    from audit.cli.evidence import build_reading, read_evidence
+    from audit.docket import get_claim, get_property
+
+    low, high = get_property(writer, get_claim(writer, file.audit.payload.claim)).range
+    return read_evidence(*build_reading(sources, options), low=low, high=high)
+
+
+def _build_scored(evidence: "Evidence", file: "AuditFile", options: dict[str, Any], draft: "AuditDraft | None") -> "Scored":
+    from audit.cli.evidence import settle_beginning, settle_provenance
+    from audit.docket import Scored
     from registry.codec.documents import from_document
     from registry.codec.files import read_document
     from registry.records.trial import Provenance
 
-    low, high = get_property(writer, get_claim(writer, file.audit.payload.claim)).range
-    provenance = draft.provenance if draft else Provenance()
+    stated = draft.provenance if draft else Provenance()
     if options["provenance"]:
-        provenance = from_document(Provenance, read_document(options["provenance"]), where=str(options["provenance"]))
+        stated = from_document(Provenance, read_document(options["provenance"]), where=str(options["provenance"]))
     return Scored(
-        table=read_table(tables, low=low, high=high),
-        source=", ".join(path.name for path in tables),
-        started_at=_parse_date(options["started"], file),
-        provenance=provenance,
+        table=evidence.table,
+        source=evidence.source,
+        started_at=settle_beginning(_parse_date(options["started"], file, evidence.started_at), evidence, written=options["started"]),
+        provenance=settle_provenance(stated, evidence),
         test_arm=options["test"],
         deploy_arm=options["deploy"],
     )
 
 
-def _parse_date(text: str | None, file: "AuditFile") -> datetime | None:
-    """Return the moment written in *text*, in UTC; a date without a time is its first second, and refused on the day of the lock."""
+def _parse_date(text: str | None, file: "AuditFile", logged: datetime | None) -> datetime | None:
+    """Return the moment written in *text*, in UTC.
+
+    A date without a time is its first second, and refused on the day of the lock, unless the logs say the time (*logged*).
+    """
     if text is None:
         return None
     try:
@@ -237,7 +259,7 @@ def _parse_date(text: str | None, file: "AuditFile") -> datetime | None:
         raise InputError(Fault(code="bad-date", where="--run-date", found=found)) from error
     moment = moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
     # Its first second lies before the lock, and scores once recorded as post hoc stay so.
-    if file.lock and len(text) <= len("2026-11-21") and moment.date() == file.lock.entry.at.date():
+    if file.lock and logged is None and len(text) <= len("2026-11-21") and moment.date() == file.lock.entry.at.date():
         found = f"{text} is the day of the lock, made at {file.lock.entry.at:%H:%M:%S} UTC; a date alone does not say which came first"
         advice = f"give the time too: {text}T12:00:00Z"
         raise InputError(Fault(code="bad-date", where="--run-date", found=found, advice=advice))

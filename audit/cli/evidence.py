@@ -1,8 +1,8 @@
 """What `caveat audit import` is given, whatever it is, as one checked table with what it says of itself."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from datetime import datetime
+from dataclasses import dataclass, fields
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 Command = TypeVar("Command", bound=Callable[..., object])
 
 _MATTERS = "May be repeated."
+
+_SAME_MOMENT = timedelta(minutes=1)
+"""Two statements of one moment, of which one may be rounded to the minute."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,6 +106,62 @@ def read_evidence(paths: Sequence[str], reading: "Reading", *, low: float, high:
         started_at=datetime.fromisoformat(imported.started_at) if imported and imported.started_at else None,
         imported=imported,
     )
+
+
+def settle_beginning(given: datetime | None, evidence: Evidence, *, written: str | None) -> datetime | None:
+    """Return when the first response was made: as the logs say, else as it was *given*.
+
+    Raises:
+        InputError: the two contradict each other; a date *written* without a time needs to be the day alone.
+    """
+    logged = evidence.started_at
+    if logged is None or given is None:
+        return logged or given
+    is_day = len(written or "") <= len("2026-11-21")
+    if (given.date() != logged.date()) if is_day else (abs(given - logged) > _SAME_MOMENT):
+        found = f"{written} is given, and the logs say that the first response was made at {logged:%Y-%m-%dT%H:%M:%SZ}"
+        raise InputError(Fault(code="run-date-differs", where="--run-date", found=found, advice="leave --run-date out"))
+    return logged
+
+
+def settle_provenance(stated: Provenance, evidence: Evidence) -> Provenance:
+    """Return what the logs say, completed by what the user states, with a line of accounts for each log.
+
+    Raises:
+        InputError: the two say different things of one.
+    """
+    from audit.sources.accounts import summarise_accounts
+
+    logged = evidence.provenance
+    faults = []
+    merged: dict[str, Any] = {}
+    for name in (one.name for one in fields(Provenance)):
+        said, found = getattr(stated, name), getattr(logged, name)
+        if said is not None and found is not None and said != found:
+            differing = f"{said!r} is stated, and the logs say {found!r}"
+            advice = "leave it out; or write a table with caveat audit table, and import that with a provenance of its own"
+            faults.append(Fault(code="provenance-differs", where=f"provenance, {name}", found=differing, advice=advice))
+        merged[name] = said if found is None else found
+    if faults:
+        raise InputError(faults)
+    if evidence.imported is not None:
+        merged["imported"] = summarise_accounts(evidence.imported)
+    return Provenance(**merged)
+
+
+def describe_warnings(imported: "Imported") -> "list[str]":
+    """Return what a person should be told of an import before its outcome: responses left out, counts that differ, several models."""
+    said = []
+    for file in imported.files:
+        missing = 0 if file.declared is None else file.declared - file.found
+        if missing:
+            said.append(f"warning: {file.name} states {file.declared} responses and has {file.found}")
+        said += [f"{file.name}: {one.count} without a score: {one.reason}" for one in file.left_out if one.is_row]
+        said += [f"{file.name}: {one.count} not taken: {one.reason}" for one in file.left_out if not one.is_row]
+    model = imported.provenance.model_returned or imported.provenance.model_requested or ""
+    if "; " in model:
+        said.append(f"warning: the logs name several models: {model}; a difference between models is not one between contexts")
+    return said
 
 
 def _split(texts: Sequence[str], option: str, example: str) -> dict[str, str]:

@@ -12,16 +12,18 @@ from registry.cli.output import build_table, show
 from registry.codec.documents import to_document
 from registry.records.classification import ItemStatus, ReadingVerdict
 from registry.records.dossier import AuditFile, Recorded
+from registry.records.imported import Imported
 from registry.records.restriction import Restriction
 
 
-def summarise_concluded(concluded: Concluded) -> dict[str, Any]:
-    """Return the outcome of an import as a document."""
+def summarise_concluded(concluded: Concluded, imported: Imported | None = None) -> dict[str, Any]:
+    """Return the outcome of an import as a document, with the accounts of the logs where there were any."""
     return {
         "schema": "caveat/audit-import/1",
         "audit": concluded.audit,
         "new": concluded.is_new,
         "restriction": to_document(concluded.restriction),
+        **({"imported": to_document(imported)} if imported else {}),
     }
 
 

@@ -70,7 +70,8 @@ def _merge_provenance(parts: Sequence[Imported]) -> Provenance:
         if len(said) == 1 and len(next(iter(said.values()))) == files:
             merged[name] = next(iter(said))
         elif said and not any(isinstance(value, int) for value in said):
-            merged[name] = "; ".join(f"{value} ({_name(found)})" for value, found in said.items())
+            # A date of access may stand in a file's name too, and would pass for one.
+            merged[name] = "; ".join(f"{value} ({_name(found)})" if name != "accessed" else str(value) for value, found in said.items())
     return Provenance(**merged)  # type: ignore[arg-type]  # names and kinds are those of the fields
 
 

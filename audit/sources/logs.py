@@ -98,7 +98,11 @@ def read_logs(paths: Sequence[str], reading: Reading, *, low: float, high: float
     source = ", ".join(Path(path).name for path in paths)
     if find_format(paths) is Format.TABLE:
         _refuse_for_tables(paths, reading)
-        return Scores(table=read_table([Path(path) for path in paths], low=low, high=high, score=reading.scorer or "score"), source=source, imported=None)
+        return Scores(
+            table=read_table([Path(path) for path in paths], low=low, high=high, score=reading.scorer or "score"),
+            source=source,
+            imported=None,
+        )
     rows, imported = read_rows(paths, reading)
     return Scores(table=build_row_table(rows, imported, low=low, high=high), source=source, imported=imported)
 
@@ -146,7 +150,9 @@ def find_format(paths: Sequence[str]) -> Format:
     if len(set(found.values())) > 1:
         there = "; ".join(f"{path} is {one.value}" for path, one in found.items())
         advice = "make a table of each kind with caveat audit table, and import the tables together"
-        raise TableError(Fault(code="formats-mixed", where=", ".join(paths[:3]), found=f"expected one format, found {there}", advice=advice))
+        raise TableError(
+            Fault(code="formats-mixed", where=", ".join(paths[:3]), found=f"expected one format, found {there}", advice=advice)
+        )
     return next(iter(found.values()))
 
 

@@ -39,6 +39,8 @@ class Provenance(Record):
     """SHA-256 of the stored responses."""
     corpus_tasks: int | None = None
     """Number of tasks in the original evaluation; coverage is replayed / corpus."""
+    imported: str | None = None
+    """Of logs that were imported: one line each, with what it states, what was found and scored, and what was left out and why."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,0 +1,250 @@
+"""Samples in the form of Every Eval Ever (EvalEval Coalition): `UUID_samples.jsonl`, with the aggregate `UUID.json` beside it.
+
+Written for release 0.3.0 of its schemas (`instance_level_eval.schema.json`, `eval.schema.json`). One line is one sample as one metric
+scored it, so a sample of two metrics has two lines.
+"""
+
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from audit.errors import TableError
+from audit.sources.accounts import Tally, merge_accounts
+from audit.sources.choice import choose, read_score
+from audit.sources.lines import Line, Lines, as_text, dig, read_companion, read_lines
+from audit.sources.port import Reading, Row
+from registry.errors import Fault
+from registry.records.imported import Imported, ImportedFile
+from registry.records.trial import Provenance
+
+_REQUIRED = ("schema_version", "evaluation_id", "model_id", "evaluation_name", "sample_id", "evaluation")
+_KNOWN = ("0.2", "0.3")
+"""Versions of the schema whose fields were compared with what is read here."""
+_UNKNOWN_LEVEL = -1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Log:
+    """One file of samples with what stands beside it."""
+
+    lines: Lines
+    aggregate: Mapping[str, Any] | None
+    """None: no aggregate is there, and nothing states counts, range or date."""
+    metric: str
+    metrics: Collection[str]
+    chosen: tuple[Line, ...]
+
+    @property
+    def version(self) -> str:
+        """Of the schema, as the first line states it."""
+        return as_text(self.lines.lines[0].fields.get("schema_version")) or "unknown"
+
+    @property
+    def result(self) -> Mapping[str, Any]:
+        """What the aggregate states of the chosen metric; empty where it states nothing."""
+        stated = dig(self.aggregate or {}, "evaluation_results")
+        found = [one for one in stated if isinstance(one, Mapping)] if isinstance(stated, list) else []
+        return next((one for one in found if self.metric in (one.get("evaluation_result_id"), one.get("evaluation_name"))), {})
+
+
+def read_every_eval(paths: Sequence[Path], reading: Reading) -> tuple[list[Row], Imported]:
+    """Return one row for each sample, scored by the metric that was chosen, and the accounts.
+
+    The metric is `--scorer`: an `evaluation_result_id`, or an `evaluation_name`; `--key is_correct` takes that entry of the evaluation
+    in place of its score. A task is called EVALUATION_NAME/SAMPLE_ID unless `--task-field` says otherwise, a context by the file, and a
+    repeated sample by `metadata.epoch` or in the order of the file.
+
+    Raises:
+        TableError: a line lacks what the schema requires, the metric is not chosen or not there, a field that was asked for is missing,
+            or the aggregate states another number of lines or another digest and *reading* does not allow it.
+    """
+    rows: list[Row] = []
+    parts: list[Imported] = []
+    for path in paths:
+        of_file, part = _read_log(_open(path, reading), reading, arm=reading.arms.get(str(path)))
+        rows += of_file
+        parts.append(part)
+    return rows, merge_accounts(parts)
+
+
+def _open(path: Path, reading: Reading) -> _Log:
+    lines = read_lines(path)
+    faults = [
+        Fault(code="not-valid", where=f"{path}, line {line.number}", found=f"expected a sample with {name}, found none")
+        for line in lines.lines
+        for name in _REQUIRED
+        if line.fields.get(name) is None
+    ]
+    if faults:
+        raise TableError(faults[:20])
+    asked = {line.number for line in lines.lines if reading.scorer in (_find_metric(line), line.fields["evaluation_name"])}
+    named = [line for line in lines.lines if line.number in asked] if asked else list(lines.lines)
+    metrics = {_find_metric(line) for line in named}
+    wanted = None if asked and reading.scorer not in metrics else reading.scorer
+    metric = choose(wanted, metrics, where=str(path), option="--scorer", what="metric")
+    return _Log(
+        lines=lines,
+        aggregate=read_companion(path.with_name(f"{path.stem.removesuffix('_samples')}.json")),
+        metric=metric,
+        metrics={_find_metric(line) for line in lines.lines},
+        chosen=tuple(line for line in named if _find_metric(line) == metric),
+    )
+
+
+def _find_metric(line: Line) -> str:
+    return as_text(line.fields.get("evaluation_result_id")) or as_text(line.fields["evaluation_name"]) or ""
+
+
+def _read_log(log: _Log, reading: Reading, *, arm: str | None) -> tuple[list[Row], Imported]:
+    notes = _reconcile(log, reading)
+    tally = Tally()
+    rows: list[Row] = []
+    faults: list[Fault] = []
+    seen: Counter[str] = Counter()
+    for line in log.chosen:
+        try:
+            row = _read_line(line, log, reading, arm=arm, seen=seen)
+        except TableError as error:
+            faults.extend(error.faults)
+            continue
+        tally.add(f"sample {line.fields['sample_id']}", row.excluded_reason)
+        rows.append(row)
+    if faults:
+        raise TableError(faults[:20])
+    file = ImportedFile(
+        name=log.lines.name,
+        sha256=log.lines.sha256,
+        format=f"every-eval-ever/{log.version}",
+        arm=arm,
+        declared=_find_declared(log),
+        found=tally.found,
+        scored=tally.scored,
+        left_out=tally.list_left_out(),
+        notes=tuple(notes),
+    )
+    # `evaluation_timestamp` does not say whether it is the beginning or the end.
+    return rows, Imported(files=(file,), provenance=_build_provenance(log))
+
+
+def _read_line(line: Line, log: _Log, reading: Reading, *, arm: str | None, seen: Counter[str]) -> Row:
+    fields = line.fields
+    place = f"sample {fields['sample_id']} (line {line.number})"
+    asked = {"--arm-field": reading.arm_field, "--context-field": reading.context_field, "--task-field": reading.task_field}
+    found = {option: _find(line, log, name) for option, name in asked.items() if name is not None}
+    missing = [
+        Fault(
+            code="field-missing",
+            where=f"{log.lines.name}, {place}",
+            found=f"has nothing at {asked[option]}, in the sample or in the aggregate",
+            advice=f"name another field with {option}, such as metadata.NAME",
+        )
+        for option, value in found.items()
+        if value is None
+    ]
+    if missing:
+        raise TableError(missing)
+    score, reason = _read_score(line, log, reading)
+    task = found.get("--task-field") or f"{fields['evaluation_name']}/{fields['sample_id']}"
+    seen[task] += 1
+    return Row(
+        task_id=task,
+        arm=found.get("--arm-field") or arm or "",
+        context_id=found.get("--context-field") or Path(log.lines.name).stem.removesuffix("_samples"),
+        sample=as_text(dig(fields, "metadata.epoch")) or str(seen[task]),
+        score=score,
+        excluded_reason=reason,
+        extras={
+            "model": as_text(fields["model_id"]),
+            "sample_hash": as_text(fields.get("sample_hash")),
+            "stop_reason": as_text(dig(fields, "metadata.stop_reason")),
+        },
+        file=log.lines.name,
+        place=place,
+    )
+
+
+def _find(line: Line, log: _Log, name: str) -> str | None:
+    return as_text(dig(line.fields, name)) or as_text(dig(log.aggregate or {}, name))
+
+
+def _read_score(line: Line, log: _Log, reading: Reading) -> tuple[float | None, str | None]:
+    """A sample with an error has a score in the file all the same, for the schema requires one; it is no observation."""
+    evaluation = line.fields["evaluation"]
+    error = as_text(line.fields.get("error"))
+    if error is not None:
+        return None, f"the log states an error: {error.splitlines()[0][:80]}"
+    if not isinstance(evaluation, Mapping) or (reading.key or "score") not in evaluation:
+        there = ", ".join(sorted(evaluation)) if isinstance(evaluation, Mapping) else "none"
+        found = f"the evaluation has no entry {reading.key or 'score'!r}; there are: {there}"
+        where = f"{log.lines.name}, line {line.number}"
+        raise TableError(Fault(code="unknown-scorer", where=where, found=found, advice="choose one with --key, such as is_correct"))
+    value = evaluation[reading.key or "score"]
+    if dig(log.result, "metric_config.has_unknown_level") is True and value == _UNKNOWN_LEVEL and not isinstance(value, bool):
+        return None, "the scorer's level is unknown"
+    return read_score(value, reading.values)
+
+
+def _find_declared(log: _Log) -> int | None:
+    """Return how many samples of the chosen metric there should be: the aggregate counts lines, which several metrics share."""
+    lines = dig(log.aggregate or {}, "detailed_evaluation_results.total_rows")
+    samples = dig(log.result, "score_details.uncertainty.num_samples")
+    if isinstance(samples, int):
+        return samples
+    return lines if isinstance(lines, int) and len(log.metrics) == 1 else None
+
+
+def _reconcile(log: _Log, reading: Reading) -> list[str]:
+    """Return what a reader must know of the file.
+
+    Raises:
+        TableError: the aggregate states other lines than there are, and *reading* does not allow it.
+    """
+    notes = [f"metric {log.metric}"]
+    if len(log.metrics) > 1:
+        notes.append(f"samples also by {', '.join(sorted(set(log.metrics) - {log.metric}))}, which was not taken")
+    if not log.version.startswith(_KNOWN):
+        notes.append(f"schema {log.version} is none of those that were compared: {', '.join(f'{one}.x' for one in _KNOWN)}")
+    if log.aggregate is None:
+        return [*notes, "no aggregate stands beside it, so nothing states how many there should be"]
+    lines = dig(log.aggregate, "detailed_evaluation_results.total_rows")
+    counts = [("lines", lines, len(log.lines.lines)), (f"samples of {log.metric}", _find_declared(log), len(log.chosen))]
+    differing = [f"{stated} {what}, the file has {there}" for what, stated, there in counts if isinstance(stated, int) and stated != there]
+    checksum = as_text(dig(log.aggregate, "detailed_evaluation_results.checksum"))
+    is_sha256 = (as_text(dig(log.aggregate, "detailed_evaluation_results.hash_algorithm")) or "").lower() in ("sha256", "sha-256")
+    if checksum and is_sha256 and checksum.lower() != log.lines.sha256:
+        differing.append(f"the digest {checksum[:12]}…, the file has {log.lines.sha256[:12]}…")
+    if differing and not reading.unfinished:
+        advice = "restore the file, or add --unfinished to take what is there; the accounts then say so"
+        found = f"the aggregate beside it states {'; '.join(differing)}"
+        raise TableError(Fault(code="samples-missing", where=log.lines.name, found=found, advice=advice))
+    return [*notes, *(f"the aggregate states {one}" for one in differing)]
+
+
+def _build_provenance(log: _Log) -> Provenance:
+    aggregate = log.aggregate or {}
+    models = sorted({str(line.fields["model_id"]) for line in log.chosen})
+    library = " ".join(filter(None, (as_text(dig(aggregate, "eval_library.name")), as_text(dig(aggregate, "eval_library.version")))))
+    arguments = dig(log.result, "generation_config.generation_args")
+    settings = (
+        [f"{name} {value}" for name, value in arguments.items() if isinstance(value, int | float)] if isinstance(arguments, Mapping) else []
+    )
+    judges = dig(log.result, "metric_config.llm_scoring.judges")
+    judged = f", judged by {len(judges)} models" if isinstance(judges, list) and judges else ""
+    return Provenance(
+        endpoint=as_text(dig(aggregate, "model_info.inference_platform")),
+        model_requested=", ".join(models),
+        accessed=_describe_moment(as_text(aggregate.get("evaluation_timestamp"))),
+        sampling=f"as configured, not as sent: {', '.join(settings)}" if settings else None,
+        judge=f"{log.metric}{f', {library}' if library else ''}{judged}",
+    )
+
+
+def _describe_moment(text: str | None) -> str | None:
+    """A moment may be written as ISO 8601 or as seconds since 1970."""
+    try:
+        return f"{datetime.fromtimestamp(float(text or 'nan'), tz=UTC):%Y-%m-%dT%H:%M:%SZ}"
+    except (ValueError, OverflowError, OSError):
+        return text

@@ -1,0 +1,298 @@
+"""Samples of lm-evaluation-harness: `samples_TASK_DATE.jsonl`, with the `results_DATE.json` that stands beside them.
+
+The form is that of release 0.4.13 (`lm_eval/evaluator.py`, `lm_eval/loggers/evaluation_tracker.py`). One line is one document as one
+filter of the answers scored it, so a task with two filters has each document twice.
+"""
+
+import json
+import math
+import re
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from audit.errors import TableError
+from audit.sources.accounts import Tally, merge_accounts
+from audit.sources.choice import choose, read_score
+from audit.sources.lines import Line, Lines, as_text, dig, read_companion, read_lines
+from audit.sources.port import Reading, Row
+from registry.errors import Fault
+from registry.records.imported import Imported, ImportedFile
+from registry.records.trial import Provenance
+
+FORMAT = "lm-evaluation-harness"
+
+_NAME = re.compile(r"samples_(?P<task>.+)_(?P<date>\d{4}-\d{2}-\d{2}T[\d.:-]+)\.jsonl", re.ASCII)
+_OWN = frozenset(
+    "doc_id doc target arguments resps filtered_resps filter metrics doc_hash prompt_hash target_hash".split()  # noqa: SIM905  # as its source lists them
+)
+_CLOSE = 1e-6
+"""The results file states a mean as the samples give it, but for rounding."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Log:
+    """One file of samples with what stands beside it."""
+
+    lines: Lines
+    task: str
+    run: str
+    """What the files of one run share in their names."""
+    results: Mapping[str, Any] | None
+    """None: no results file is there, and nothing states counts, model or date."""
+    metric: str
+    filter_: str
+    filters: Collection[str]
+
+
+def read_harness(paths: Sequence[Path], reading: Reading) -> tuple[list[Row], Imported]:
+    """Return one row for each document, scored by the metric and filter that were chosen, and the accounts.
+
+    The metric is `--scorer`, the filter `--key`; a task is called TASK/DOC_ID unless `--task-field` says otherwise, a context by the
+    run that the files of one call of the harness share.
+
+    Raises:
+        TableError: a file is broken, the metric or filter is not chosen or not there, a document lacks a field that was asked for, or
+            there are fewer documents than the results state and *reading* does not allow it.
+    """
+    rows: list[Row] = []
+    parts: list[Imported] = []
+    for path in paths:
+        log = _open(path, reading)
+        of_file, part = _read_log(log, reading, arm=reading.arms.get(str(path)))
+        rows += of_file
+        parts.append(part)
+    return rows, merge_accounts(parts)
+
+
+def check_documents(rows: Sequence[Row]) -> None:
+    """Raise TableError where rows that would be paired as one task are of different documents."""
+    seen: dict[str, tuple[str, Row]] = {}
+    faults: dict[tuple[str | None, str | None], Fault] = {}
+    for row in rows:
+        digest = row.extras.get("doc_hash")
+        if not isinstance(digest, str):
+            continue
+        first, other = seen.setdefault(row.task_id, (digest, row))
+        if digest != first and (other.file, row.file) not in faults:
+            found = f"task {row.task_id} is another document here than in {other.file}: doc_hash {digest[:12]}… and {first[:12]}…"
+            advice = "evaluate both arms on the same data; to pair by content, add --task-field doc_hash"
+            fault = Fault(code="documents-differ", where=f"{row.file}, {row.place}", found=found, advice=advice)
+            faults[other.file, row.file] = fault
+    if faults:
+        raise TableError(list(faults.values()))
+
+
+def _open(path: Path, reading: Reading) -> _Log:
+    lines = read_lines(path)
+    _check_form(lines)
+    named = _NAME.fullmatch(path.name)
+    task, run = (named["task"], named["date"]) if named else (path.stem.removeprefix("samples_"), path.stem)
+    filters = {_find_filter(line) for line in lines.lines}
+    metrics = {name for line in lines.lines for name in _list_metrics(line)}
+    return _Log(
+        lines=lines,
+        task=task,
+        run=run,
+        results=read_companion(path.with_name(f"results_{named['date']}.json")) if named else None,
+        metric=choose(reading.scorer, metrics, where=str(path), option="--scorer", what="metric"),
+        filter_=choose(reading.key, filters, where=str(path), option="--key", what="filter"),
+        filters=filters,
+    )
+
+
+def _check_form(lines: Lines) -> None:
+    """Every line must be a sample: a file of something else could begin with one."""
+    faults = [
+        Fault(code="not-valid", where=f"{lines.name}, line {line.number}", found="expected a sample with doc_id, found none")
+        for line in lines.lines
+        if as_text(line.fields.get("doc_id")) is None
+    ]
+    if faults:
+        raise TableError(faults[:20])
+
+
+def _find_filter(line: Line) -> str:
+    # Releases before 0.4.5 wrote neither the filter nor the names of the metrics.
+    return as_text(line.fields.get("filter")) or "none"
+
+
+def _list_metrics(line: Line) -> list[str]:
+    named = line.fields.get("metrics")
+    if isinstance(named, list):
+        return [name for name in named if isinstance(name, str)]
+    return [name for name, value in line.fields.items() if name not in _OWN and isinstance(value, int | float)]
+
+
+def _read_log(log: _Log, reading: Reading, *, arm: str | None) -> tuple[list[Row], Imported]:
+    tally = Tally()
+    rows: list[Row] = []
+    faults: list[Fault] = []
+    for line in log.lines.lines:
+        if _find_filter(line) != log.filter_:
+            continue
+        try:
+            row = _read_line(line, log, reading, arm=arm)
+        except TableError as error:
+            faults.extend(error.faults)
+            continue
+        tally.add(f"document {line.fields['doc_id']}", row.excluded_reason)
+        rows.append(row)
+    if faults:
+        raise TableError(faults[:20])
+    declared, notes = _reconcile(log, rows, reading)
+    file = ImportedFile(
+        name=log.lines.name,
+        sha256=log.lines.sha256,
+        format=FORMAT,
+        arm=arm,
+        declared=declared,
+        found=tally.found,
+        scored=tally.scored,
+        left_out=tally.list_left_out(),
+        notes=tuple(notes),
+    )
+    begun = _find_beginning(log.results)
+    started_at = f"{begun:%Y-%m-%dT%H:%M:%S.%fZ}" if begun else None
+    return rows, Imported(files=(file,), provenance=_build_provenance(log, begun), started_at=started_at)
+
+
+def _read_line(line: Line, log: _Log, reading: Reading, *, arm: str | None) -> Row:
+    place = f"document {line.fields['doc_id']} (line {line.number})"
+    score, reason = read_score(line.fields.get(log.metric), reading.values)
+    asked = {"--arm-field": reading.arm_field, "--context-field": reading.context_field, "--task-field": reading.task_field}
+    found = {option: _find(line, log, name) for option, name in asked.items() if name is not None}
+    missing = [
+        Fault(
+            code="field-missing",
+            where=f"{log.lines.name}, {place}",
+            found=f"has nothing at {asked[option]}, in the sample or in the results",
+            advice=f"name another field with {option}, such as doc_hash or doc.{next(iter(line.fields.get('doc') or {}), 'id')}",
+        )
+        for option, value in found.items()
+        if value is None
+    ]
+    if missing:
+        raise TableError(missing)
+    return Row(
+        task_id=found.get("--task-field") or f"{log.task}/{as_text(line.fields['doc_id'])}",
+        arm=found.get("--arm-field") or arm or "",
+        context_id=found.get("--context-field") or log.run,
+        sample="1",
+        score=score,
+        excluded_reason=reason,
+        extras={name: as_text(line.fields.get(name)) for name in ("doc_hash", "prompt_hash", "target_hash", "filter")},
+        file=log.lines.name,
+        place=place,
+    )
+
+
+def _find(line: Line, log: _Log, name: str) -> str | None:
+    return as_text(dig(line.fields, name)) or as_text(dig(log.results or {}, name))
+
+
+def _reconcile(log: _Log, rows: Sequence[Row], reading: Reading) -> tuple[int | None, list[str]]:
+    """Return how many documents the results state, and what they say differently of the samples.
+
+    Raises:
+        TableError: the results state another number and *reading* does not allow it.
+    """
+    notes = [f"metric {log.metric}, filter {log.filter_}"]
+    if len(log.filters) > 1:
+        notes.append(f"each document also by the filters {', '.join(sorted(set(log.filters) - {log.filter_}))}, which were not taken")
+    if log.results is None:
+        return None, [*notes, "no results file stands beside it, so nothing states how many there should be"]
+    counts = dig(log.results, "n-samples") or {}
+    stated = counts.get(log.task) if isinstance(counts, Mapping) else None
+    declared = dig(stated or {}, "effective")
+    if not isinstance(declared, int):
+        return None, [*notes, "the results file states no count for this task"]
+    if declared != len(rows) and not reading.unfinished:
+        found = f"the results beside it state {declared} documents, the file has {len(rows)} for the filter {log.filter_}"
+        advice = "restore the file, or add --unfinished to take what is there; the accounts then say so"
+        raise TableError(Fault(code="samples-missing", where=log.lines.name, found=found, advice=advice))
+    if declared != len(rows):
+        notes.append(
+            f"{declared - len(rows)} documents that the results state are not there" if declared > len(rows) else "more than stated"
+        )
+    original = dig(stated or {}, "original")
+    if isinstance(original, int) and original != declared:
+        notes.append(f"{declared} of the task's {original} documents were evaluated")
+    return declared, [*notes, *_compare_mean(log, rows)]
+
+
+def _compare_mean(log: _Log, rows: Sequence[Row]) -> list[str]:
+    """Most metrics are means; where the results state another number, the reader is told, for some are not."""
+    of_task = dig(log.results or {}, "results")
+    stated = (of_task.get(log.task) or {}).get(f"{log.metric},{log.filter_}") if isinstance(of_task, Mapping) else None
+    scores = [row.score for row in rows if row.score is not None]
+    if not isinstance(stated, int | float) or not scores:
+        return []
+    mean = math.fsum(scores) / len(scores)
+    if math.isclose(mean, stated, rel_tol=_CLOSE, abs_tol=_CLOSE):
+        return [f"mean {mean:.4g}, as the results state"]
+    return [f"the results state {stated:.4g}, the mean of the samples is {mean:.4g}"]
+
+
+def _find_beginning(results: Mapping[str, Any] | None) -> datetime | None:
+    """The harness notes when the evaluation began, before the first response, as seconds since 1970."""
+    date = (results or {}).get("date")
+    return datetime.fromtimestamp(date, tz=UTC) if isinstance(date, int | float) and 0 < date < 2**33 else None
+
+
+def _build_provenance(log: _Log, begun: datetime | None) -> Provenance:
+    """Return what the results state. Of the model's arguments only name and address are taken: they may hold a key."""
+    if log.results is None:
+        return Provenance()
+    results = log.results
+    name = " ".join(filter(None, (as_text(results.get("model_source")), as_text(results.get("model_name")))))
+    corpus = dig(results, f"n-samples.{log.task}.original")
+    version = as_text(results.get("lm_eval_version")) or "of unknown version"
+    return Provenance(
+        endpoint=_find_endpoint(dig(results, "config.model_args")),
+        model_requested=name or None,
+        accessed=_describe_access(begun, as_text(results.get("total_evaluation_time_seconds"))),
+        sampling=_describe_sampling(log),
+        system_prompts=_describe_prompt(results),
+        judge=f"{log.metric} of {log.task} {as_text(dig(results, f'versions.{log.task}')) or ''}".strip()
+        + f", filter {log.filter_}, lm-evaluation-harness {version}",
+        corpus_tasks=corpus if isinstance(corpus, int) else None,
+    )
+
+
+def _find_endpoint(arguments: object) -> str | None:
+    url = arguments.get("base_url") if isinstance(arguments, Mapping) else None
+    if isinstance(arguments, str):
+        url = next((part.partition("=")[2] for part in arguments.split(",") if part.startswith("base_url=")), None)
+    if not isinstance(url, str):
+        return None
+    parts = urlsplit(url)
+    # User, password and query may be secrets.
+    return f"{parts.scheme}://{parts.hostname}{f':{parts.port}' if parts.port else ''}{parts.path}" if parts.hostname else None
+
+
+def _describe_access(begun: datetime | None, seconds: str | None) -> str | None:
+    if begun is None:
+        return None
+    try:
+        ended = begun + timedelta(seconds=float(seconds or "nan"))
+    except (ValueError, OverflowError):
+        return f"{begun:%Y-%m-%dT%H:%M:%SZ}"
+    return f"{begun:%Y-%m-%dT%H:%M:%SZ} to {ended:%Y-%m-%dT%H:%M:%SZ}"
+
+
+def _describe_sampling(log: _Log) -> str | None:
+    """As it was configured: the harness does not record what was sent."""
+    of_task = dig(log.results or {}, "configs")
+    configured = of_task.get(log.task, {}).get("generation_kwargs") if isinstance(of_task, Mapping) else None
+    given = dig(log.results or {}, "config.gen_kwargs")
+    said = {**(configured if isinstance(configured, Mapping) else {}), **(given if isinstance(given, Mapping) else {})}
+    return f"as configured, not as sent: {json.dumps(said, sort_keys=True)[:400]}" if said else None
+
+
+def _describe_prompt(results: Mapping[str, Any]) -> str | None:
+    digest = as_text(results.get("system_instruction_sha"))
+    return f"system_instruction in the results file, SHA-256 {digest}" if digest else None
