@@ -57,21 +57,25 @@ def build_body(scorer: JudgeScorer, task: Task, response: Response, *, structure
     Args:
         structured: ask the endpoint to hold the answer to the schema; else the words alone ask for it.
     """
-    dimensions = order_dimensions(scorer, response.key)
+    message = _write_message(task, show_response(scorer, response))
+    dimensions = order_dimensions(scorer, message)
     body: dict[str, Json] = {
         "model": scorer.model,
         "max_tokens": scorer.max_tokens,
         "system": _write_system(scorer, dimensions),
-        "messages": [{"role": "user", "content": _write_message(task, show_response(scorer, response))}],
+        "messages": [{"role": "user", "content": message}],
     }
     if structured:
         body["output_config"] = {"format": {"type": "json_schema", "schema": _build_schema(dimensions)}}
     return body
 
 
-def order_dimensions(scorer: JudgeScorer, key: str) -> tuple[Dimension, ...]:
-    """Return the dimensions in the order in which the judge of the response *key* reads them: by chance, and always the same."""
-    return tuple(sorted(scorer.dimensions, key=lambda one: _draw(f"{scorer.seed}:{key}:{one.name}")))
+def order_dimensions(scorer: JudgeScorer, message: str) -> tuple[Dimension, ...]:
+    """Return the dimensions in the order in which the judge of *message* reads them: by chance, and always the same.
+
+    By what is shown and not by the response's key: the same answer in two contexts is one request, and gets one verdict.
+    """
+    return tuple(sorted(scorer.dimensions, key=lambda one: _draw(f"{scorer.seed}:{one.name}:{message}")))
 
 
 def count_repeats(scorer: JudgeScorer, key: str) -> int:

@@ -97,9 +97,7 @@ def _narrow(errors: Sequence[ErrorDetails], start: int = 0) -> Iterator[ErrorDet
 
 def _choose(errors: Sequence[ErrorDetails], at: int) -> Iterator[ErrorDetails]:
     """Give the errors of the member whose tag was given; where none is, one that names the tags. *at* is the member's place in a path."""
-    strangers = {
-        error["loc"][at] for error in errors if error["loc"][at + 1 :] == (_TAG,) and error["type"] in ("literal_error", "missing")
-    }
+    strangers = {error["loc"][at] for error in errors if _is_of_tag(error, at)}
     meant = [error for error in errors if error["loc"][at] not in strangers]
     if all(error["type"] == "dataclass_type" for error in errors):
         yield errors[0]

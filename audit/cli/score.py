@@ -1,0 +1,121 @@
+"""`caveat score`: a run's responses become a score table."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from registry.cli.app import App, pass_app
+from registry.errors import Fault, InputError
+
+if TYPE_CHECKING:
+    from audit.replay.store import RunStore
+    from audit.score.summary import Side, Tally
+    from registry.records.replay import Replay, Task
+    from registry.records.scorer import Scorer
+
+_FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
+_OUTPUT = click.Path(dir_okay=False, path_type=Path)
+
+
+@click.command()
+@click.argument("run", metavar="RUN", type=_FOLDER)
+@click.option("--patterns-only", is_flag=True, help="Score by the tasks' patterns; no call is made, and a judge's scores stay.")
+@click.option("--scorer", "named", metavar="FILE|SCF-…@n", help="Score by this scorer instead of the replay's own (caveat schema scorer).")
+@click.option("-o", "--output", type=_OUTPUT, help="The table; default: scores.csv in RUN, for another scorer scores-KIND.csv.")
+@pass_app
+def score(app: App, /, *, run: Path, patterns_only: bool, named: str | None, output: Path | None) -> None:
+    """Score or re-score the responses in the run folder RUN, and write its score table.
+
+    By default the replay's own scorer is used. Every row of the table is one scoring of one response; failed calls, and responses that
+    cannot be scored, are rows with their reason. Patterns are also written one by one, to patterns.csv beside the table. Scoring
+    again by the same scorer changes nothing; scores by another stand beside the first.
+    """
+    from audit.cli.score_text import print_scored, summarise_scored
+    from audit.replay.documents import get_replay, get_tasks
+    from audit.replay.store import open_store
+    from audit.score.scorers import digest_scorer
+
+    if patterns_only and named:
+        raise click.UsageError("give --patterns-only or --scorer, not both")
+    store = open_store(run)
+    try:
+        replay, tasks = get_replay(store), get_tasks(store)
+        scorer = _choose_scorer(app, replay, named, patterns_only=patterns_only)
+        changed = _carry_out(app, store, scorer, tasks)
+        path = output or run / ("scores.csv" if replay.scoring in (None, scorer) else f"scores-{scorer.kind}.csv")
+        written = _write(store, scorer, path)
+        tallies = _tally(store, scorer)
+    finally:
+        store.close()
+    document = summarise_scored(written, scorer, digest_scorer(scorer), tallies, tasks.values(), changed=changed)
+    app.report(document, lambda console: print_scored(console, document, tallies, run))
+
+
+def _choose_scorer(app: App, replay: "Replay", named: str | None, *, patterns_only: bool) -> "Scorer":
+    """Return the scorer that the options name, or the replay's own."""
+    from registry.records.scorer import PatternScorer
+
+    if patterns_only:
+        return replay.scoring if isinstance(replay.scoring, PatternScorer) else PatternScorer(kind="pattern")
+    if named is not None:
+        return _find_registered(app, named) if named.startswith("SCF-") else _read_scorer(Path(named))
+    if replay.scoring is None:
+        found = "the replay names no scorer"
+        advice = "give one with --scorer FILE (caveat schema scorer), or --patterns-only for tasks with patterns"
+        raise InputError(Fault(code="scorer-missing", where=replay.name, found=found, advice=advice))
+    return replay.scoring
+
+
+def _read_scorer(path: Path) -> "Scorer":
+    from audit.score.scorers import read_scorer
+    from registry.codec.files import read_document
+
+    return read_scorer(read_document(path), where=str(path))
+
+
+def _find_registered(app: App, reference: str) -> "Scorer":
+    from registry.records.spec import ScoringSpec, SpecKind
+    from registry.registration.specs import get_spec
+
+    with app.view() as view:
+        found = get_spec(view, SpecKind.SCORING, reference, owner=app.config.authority)
+    if not isinstance(found.body, ScoringSpec) or found.body.procedure is None:
+        said = "it is sealed" if found.body is None else "it is described in words alone, without a procedure"
+        raise InputError(Fault(code="scorer-missing", where=reference, found=f"{said}, so it cannot be carried out"))
+    return found.body.procedure
+
+
+def _carry_out(app: App, store: "RunStore", scorer: "Scorer", tasks: "dict[str, Task]") -> int:
+    """Score what is not scored yet, and return how many scores are new."""
+    from audit.score.scorers import is_deterministic
+    from audit.score.station import score_run
+    from registry.cli.progress import track
+
+    if is_deterministic(scorer):
+        with track(app, "scoring", total=store.count_cells(), unit="responses") as advance:
+            return score_run(store, scorer, tasks, advance=advance)
+    raise click.UsageError("a judge is asked by its own branch")
+
+
+def _write(store: "RunStore", scorer: "Scorer", path: Path) -> dict[str, Path]:
+    """Write the table, and the pattern tests where there are any; return their paths by name."""
+    from audit.replay.table import list_rows, write_patterns, write_table
+    from audit.score.scorers import digest_scorer, get_judge, list_dimensions
+    from registry.records.scorer import PatternScorer
+
+    digest, judge = digest_scorer(scorer), get_judge(scorer)
+    write_table(list_rows(store, digest, judge=judge), path, dimensions=list_dimensions(scorer))
+    if not isinstance(scorer, PatternScorer):
+        return {"table": path}
+    patterns = path.with_name("patterns.csv")
+    write_patterns(list_rows(store, digest), patterns)
+    return {"table": path, "patterns": patterns}
+
+
+def _tally(store: "RunStore", scorer: "Scorer") -> "dict[Side, Tally]":
+    from audit.replay.table import list_rows
+    from audit.score.scorers import digest_scorer, get_judge
+    from audit.score.summary import tally_rows
+
+    return tally_rows(list_rows(store, digest_scorer(scorer), judge=get_judge(scorer)))

@@ -1,0 +1,72 @@
+"""How a scored run looks, in a terminal and as a document."""
+
+from collections.abc import Collection, Mapping
+from pathlib import Path
+from shlex import quote
+from typing import Any
+
+from rich.console import Console
+
+from audit.score.scorers import remark_scorer
+from audit.score.summary import Side, Tally, name_side, remark_sides, summarise
+from registry.cli.output import build_table, show
+from registry.codec.documents import to_document
+from registry.records.replay import Task
+from registry.records.scorer import Scorer
+
+_MOST_REMARKS = 10
+"""Remarks of one kind that are printed; all stand in the document."""
+
+
+def summarise_scored(
+    written: Mapping[str, Path], scorer: Scorer, digest: str, tallies: Mapping[Side, Tally], tasks: Collection[Task], *, changed: int
+) -> dict[str, Any]:
+    """Return what was scored as the document that `--json` prints."""
+    remarks = [*remark_sides(tallies), *remark_scorer(scorer, list(tasks))]
+    return {
+        "schema": "caveat/score/1",
+        "scorer": to_document(scorer),
+        "scorer_sha256": digest,
+        "changed": changed,
+        "files": {name: str(path) for name, path in written.items()},
+        "sides": list(summarise(tallies)),
+        "warnings": [{"code": one.code, "message": one.message} for one in remarks],
+    }
+
+
+def print_scored(console: Console, document: Mapping[str, Any], tallies: Mapping[Side, Tally], run: Path) -> None:
+    """Print counts and mean of each side, what to know of them, where the table is, and what comes next."""
+    columns = ("arm", "rows", "scored", "excluded", "mean")
+    rows = [(name_side(side), f"{one.rows:,}", f"{one.scored:,}", _tell_excluded(one), _tell_mean(one)) for side, one in tallies.items()]
+    console.print(build_table(columns, rows, numbers=("rows", "scored", "mean")))
+    _print_notes(console, tallies)
+    _print_warnings(console, document["warnings"])
+    table = document["files"]["table"]
+    fresh = f"{document['changed']:,} scores are new" if document["changed"] else "No score is new"
+    console.print(show(f"{fresh}. Table: {', '.join(document['files'].values())}"))
+    console.print(show(f"Next: caveat estimate {quote(table)}, or caveat audit import AUD-… {quote(str(run))}"))
+
+
+def _tell_excluded(tally: Tally) -> str:
+    return ", ".join(f"{count:,} {reason}" for reason, count in sorted(tally.excluded.items())) or "none"
+
+
+def _tell_mean(tally: Tally) -> str:
+    return "none" if tally.mean is None else f"{tally.mean:.4f}"
+
+
+def _print_notes(console: Console, tallies: Mapping[Side, Tally]) -> None:
+    """Refusals, cut and empty answers are scored as they are, and counted."""
+    for side, one in tallies.items():
+        parts = [f"{count:,} {what}" for count, what in ((one.cut, "cut"), (one.refused, "refused"), (one.empty, "empty")) if count]
+        if parts:
+            console.print(show(f"{name_side(side)}: of {one.answered:,} answers, {', '.join(parts)}; scored as they are"))
+
+
+def _print_warnings(console: Console, warnings: list[dict[str, str]]) -> None:
+    for code in dict.fromkeys(one["code"] for one in warnings):
+        same = [one["message"] for one in warnings if one["code"] == code]
+        for message in same[:_MOST_REMARKS]:
+            console.print(show(f"warning: {code}: {message}"))
+        if len(same) > _MOST_REMARKS:
+            console.print(f"warning: {code}: and {len(same) - _MOST_REMARKS:,} more like these (--json lists all)")
