@@ -33,6 +33,9 @@ means it, and does not name it in the course of its reasoning."""
 _AFTER_A = re.compile(r"\s+(?!(?:because|since|as|and|or|for|which|with|but|where|due|is|in|by|based|followed|given|\()\b)[a-z]")
 """A word that makes "A" before it an article."""
 
+_JOINED = re.compile(r"\d[^\d.;]{0,30}\bor\b[^\d.;]{0,30}\d[^\d]*$")
+"""Two numbers left open at the end of a sentence."""
+
 _MARKS = re.compile(r"[*_`\\{}()\[\]\"'“”’,.;:!?]+(?=\s|$)|[*`\\(){}\[\]\"“”]")
 _TOKEN = re.compile(r"[\w%$€£.+-]*\w%?|\S")
 
@@ -102,9 +105,13 @@ def _is_letter(text: str, found: re.Match[str]) -> bool:
     return found["letter"] not in "AI" or not _AFTER_A.match(text, end)
 
 
-def _read_labels(text: str, options: Options) -> tuple[str, str] | None:
+def _read_labels(text: str, options: Options) -> tuple[str | None, str] | None:
     labels = {found["letter"].upper() for found in _LABEL.finditer(text) if _is_label(text, found, options)}
-    return (labels.pop(), "label") if len(labels) == 1 else None
+    if len(labels) == 1:
+        return labels.pop(), "label"
+    last = text.rstrip().rsplit("\n", 1)[-1]
+    is_list = len(labels) > 1 and any(_is_label(last, found, options) for found in _LABEL.finditer(last))
+    return (None, "several options") if is_list else None
 
 
 def _is_label(text: str, found: re.Match[str], options: Options) -> bool:
@@ -119,7 +126,7 @@ def _is_label(text: str, found: re.Match[str], options: Options) -> bool:
 
 def _read_closing(text: str, options: Options) -> tuple[str | None, str]:
     """Look for the text of one option in the last sentence; a response that was cut in the middle of one has none."""
-    closing = re.split(r"(?<=[^\d\s])[.!?](?:\s|$)|(?<=\d)[.!?](?:\s|$)|\n", text.rstrip().rstrip(".!"))[-1] if text.strip() else ""
+    closing = re.split(r"(?<=[^\d\s])[.!?](?:\s|$)|(?<=\d)[.!?](?:\s|$)|\n", text.rstrip().rstrip(".!?"))[-1] if text.strip() else ""
     if not closing:
         return None, "empty"
     if len(text) > _WHOLE and not _ENDS.search(text):
@@ -140,7 +147,8 @@ def _find_mentioned(sentence: str, options: Options, *, last: bool = True) -> se
     """Return the letters of the options whose text stands in *sentence*; of options that are numbers, with *last* the one it ends in."""
     values = [parse_number(option) for option in options]
     if options and all(values):
-        said = {one.value for one in list(list_numbers(sentence))[-1 if last else 0 :]}
+        numbers = list(list_numbers(sentence))
+        said = {one.value for one in numbers[-2 if last and _JOINED.search(sentence) else -1 if last else 0 :]}
         return {ascii_uppercase[place] for place, one in enumerate(values) if one and one.value in said}
     shown = f" {_normalise(sentence)} "
     found = [place for place, option in enumerate(options) if f" {_normalise(option)} " in shown]
