@@ -71,7 +71,7 @@ def _check_options(task: Task) -> Iterator[str]:
         return
     if not 2 <= len(task.options) <= len(LETTERS):
         yield f"a choice is between 2 and {len(LETTERS)} options, found {len(task.options)}"
-    elif task.answer is not None and task.answer.strip().upper() not in LETTERS[: len(task.options)]:
+    elif task.answer is not None and task.answer.strip().upper() not in tuple(LETTERS[: len(task.options)]):
         yield f"the answer is the letter of an option, A to {LETTERS[len(task.options) - 1]}, found {task.answer!r}"
     if len(set(task.options)) < len(task.options):
         yield "two options are the same"
