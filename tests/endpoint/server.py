@@ -9,6 +9,7 @@ import asyncio
 import contextlib
 import hashlib
 import json
+import re
 import threading
 import time
 import uuid
@@ -18,6 +19,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from enum import Enum
 from typing import Any
+from urllib.parse import parse_qsl
 
 KEY = "sk-test-loopback-0123456789"
 MODEL = "claude-test-1-20261101"
@@ -76,6 +78,7 @@ class Asked:
     body: Any
     number: int
     """How many requests with this very body came before, from 0."""
+    query: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def digest(self) -> str:
@@ -102,9 +105,15 @@ class Endpoint:
     models: tuple[str, ...] = (MODEL,)
     key: str = KEY
     batch_polls: int = 1
-    """How often a batch says in_progress before it has ended."""
+    """How often a batch is looked at, alone or in a list, while it is in progress."""
     batch_script: Callable[[str, Any], Outcome | str] | None = None
     """By custom id and parameters: an outcome, `expired` or `canceled`; None: what the script says."""
+    before_batch: Callable[[Asked], Outcome | None] | None = None
+    """What a request about batches gets instead of being carried out; None: it is."""
+    after_batch: Callable[[Asked], Outcome | None] | None = None
+    """What it gets instead of its answer once it was carried out; None: its answer."""
+    edit_results: Callable[[list[str]], list[str]] | None = None
+    """What becomes of the lines of results before they are sent."""
     capacity: float | None = None
     """Requests that are answered a second; None: as many as come."""
     port: int = 0
@@ -142,7 +151,8 @@ class Endpoint:
         raw = await reader.readexactly(int(headers.get("content-length", "0")))
         body = json.loads(raw) if raw else None
         digest = hashlib.sha256(raw).hexdigest()
-        asked = Asked(method=method, path=path.partition("?")[0], headers=headers, body=body, number=self.seen[digest])
+        place, _, query = path.partition("?")
+        asked = Asked(method=method, path=place, headers=headers, body=body, number=self.seen[digest], query=dict(parse_qsl(query)))
         self.seen[digest] += 1
         self.asked.append(asked)
         return asked
@@ -203,38 +213,67 @@ class Endpoint:
         return Refusal(status=404, message="Not found")
 
     def _route_batch(self, asked: Asked) -> Any:
+        instead = self.before_batch(asked) if self.before_batch else None
+        if instead is not None:
+            return instead
+        answer = self._carry_out(asked)
+        instead = self.after_batch(asked) if self.after_batch else None
+        return answer if instead is None else instead
+
+    def _carry_out(self, asked: Asked) -> Any:
         name, _, verb = asked.path.removeprefix("/v1/messages/batches").strip("/").partition("/")
         if not name:
-            if asked.method == "GET":
-                listed = [self._view(one) for one in reversed(self.batches.values())]
-                return 200, {}, {"data": listed, "has_more": False, "first_id": None, "last_id": None}
-            return 200, {}, self._view(self._create_batch(asked.body["requests"]))
+            return self._list_batches(asked.query) if asked.method == "GET" else self._create_batch(asked)
         batch = self.batches.get(name)
         if batch is None:
             return Refusal(status=404, message=f"message batch not found: {name}")
         if verb == "results":
-            lines = [json.dumps({"custom_id": one["custom_id"], "result": self._finish(one)}) for one in reversed(batch["requests"])]
-            return 200, {"content-type": "application/binary"}, ("\n".join(lines) + "\n").encode()
+            if not self._has_ended(batch):
+                return Refusal(status=404, message="results are not available yet")
+            lines = [json.dumps({"custom_id": one["custom_id"], "result": self._finish(one, batch)}) for one in reversed(batch["requests"])]
+            lines = self.edit_results(lines) if self.edit_results else lines
+            return 200, {"content-type": "application/binary"}, "".join(f"{line}\n" for line in lines).encode()
         if verb == "cancel":
-            batch["canceled"] = True
+            batch["canceled"] = not self._has_ended(batch)
         else:
             batch["polls"] += 1
         return 200, {}, self._view(batch)
 
-    def _create_batch(self, requests: list[dict[str, Any]]) -> dict[str, Any]:
+    def _list_batches(self, query: Mapping[str, str]) -> Any:
+        listed = list(reversed(self.batches.values()))
+        for one in listed:
+            one["polls"] += 1
+        names = [one["id"] for one in listed]
+        if query.get("after_id") in names:
+            listed = listed[names.index(query["after_id"]) + 1 :]
+        page = [self._view(one) for one in listed[: int(query.get("limit", "20"))]]
+        ends = {"first_id": page[0]["id"], "last_id": page[-1]["id"]} if page else {"first_id": None, "last_id": None}
+        return 200, {}, {"data": page, "has_more": len(listed) > len(page), **ends}
+
+    def _create_batch(self, asked: Asked) -> Any:
+        requests = (asked.body or {}).get("requests")
+        if not requests or len(requests) > 100_000:
+            return Refusal(status=400, message="requests: 1 to 100000 are required")
+        names = [one.get("custom_id", "") for one in requests]
+        if len(set(names)) != len(names) or not all(re.fullmatch(r"[a-zA-Z0-9_-]{1,64}", name) for name in names):
+            return Refusal(status=400, message="requests: custom_id must be unique and match ^[a-zA-Z0-9_-]{1,64}$")
         batch = {
             "id": f"msgbatch_{uuid.uuid4().hex[:24]}",
             "requests": requests,
             "polls": 0,
             "created": datetime.now(UTC),
             "canceled": False,
+            "version": asked.headers["anthropic-version"],
         }
         self.batches[batch["id"]] = batch
-        return batch
+        return 200, {}, self._view(batch)
+
+    def _has_ended(self, batch: dict[str, Any]) -> bool:
+        return bool(batch["polls"] > self.batch_polls or batch["canceled"])
 
     def _view(self, batch: dict[str, Any]) -> dict[str, Any]:
-        ended = batch["polls"] > self.batch_polls or batch["canceled"]
-        counts = Counter(self._finish(one)["type"] for one in batch["requests"]) if ended else Counter()
+        ended = self._has_ended(batch)
+        counts = Counter(self._finish(one, batch)["type"] for one in batch["requests"]) if ended else Counter()
         return {
             "id": batch["id"],
             "type": "message_batch",
@@ -251,12 +290,14 @@ class Endpoint:
             "results_url": f"{self.url}/v1/messages/batches/{batch['id']}/results" if ended else None,
         }
 
-    def _finish(self, one: dict[str, Any]) -> dict[str, Any]:
-        asked = Asked(method="BATCH", path="", headers={"anthropic-version": "2026-10-21"}, body=one["params"], number=0)
+    def _finish(self, one: dict[str, Any], batch: dict[str, Any]) -> dict[str, Any]:
+        asked = Asked(method="BATCH", path="", headers={"anthropic-version": batch["version"]}, body=one["params"], number=0)
+        if batch["canceled"]:
+            return {"type": "canceled"}
         outcome = self.batch_script(one["custom_id"], one["params"]) if self.batch_script else self.script(asked)
         if isinstance(outcome, str):
             return {"type": outcome}
-        outcome = self._find_body_fault(one["params"], "2023-06-01") or outcome
+        outcome = self._find_body_fault(one["params"], batch["version"]) or outcome
         if isinstance(outcome, Broken):
             outcome = Refusal(status=500)
         _, _, document = _write(outcome, asked)
