@@ -33,7 +33,7 @@ means it, and does not name it in the course of its reasoning."""
 _AFTER_A = re.compile(r"\s+(?!(?:because|since|as|and|or|for|which|with|but|where|due|is|in|by|based|followed|given|\()\b)[a-z]")
 """A word that makes "A" before it an article."""
 
-_JOINED = re.compile(r"\d[^\d.;]{0,30}\bor\b[^\d.;]{0,30}\d[^\d]*$")
+_JOINED = re.compile(r"\d[^\d.;]{0,30}\bor\b[^\d.;]{0,30}\d[\d.,]*\D*$")
 """Two numbers left open at the end of a sentence."""
 
 _MARKS = re.compile(r"[*_`\\{}()\[\]\"'“”’,.;:!?]+(?=\s|$)|[*`\\(){}\[\]\"“”]")
