@@ -6,9 +6,10 @@ the environment, and is taken out of every message that leaves here.
 """
 
 import asyncio
+import contextlib
 import os
 import time
-from collections.abc import AsyncIterator, Awaitable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
@@ -36,6 +37,8 @@ SAMPLING = ("temperature", "top_p", "top_k")
 _STREAM_FROM = 21_334
 """Output tokens that imply more than ten minutes at the SDK's 128,000 an hour: streamed, or the connection would idle out."""
 _LONGEST_STREAM_S = 3600.0
+_POOL = 32
+"""Requests under way in one client; with 256 in one, its pool took two thirds of the client's time."""
 _LONGEST_TEXT = 2000
 """Characters of an endpoint's error text that are kept."""
 
@@ -135,10 +138,17 @@ class ModelFacts:
 class Endpoint:
     """One address that answers the Messages API, with a key. Use it in one event loop, and close it there (`async with`)."""
 
-    def __init__(self, client: "AsyncAnthropic", *, key: str, api_version: str, betas: tuple[str, ...], timeout_s: float) -> None:
-        self._client = client
+    def __init__(
+        self, open_client: Callable[[], "AsyncAnthropic"], *, key: str, api_version: str | None, betas: tuple[str, ...], timeout_s: float
+    ) -> None:
+        self._open_client = open_client
+        self._client = open_client()
+        self._clients = [self._client]
+        self._under_way = [0]
+        """Requests of each client."""
         self._key = key
-        self.base_url = _strip_login(str(client.base_url).rstrip("/"))
+        api_version = api_version or str(self._client.default_headers["anthropic-version"])
+        self.base_url = _strip_login(str(self._client.base_url).rstrip("/"))
         self.api_version = api_version
         self.betas = betas
         self.timeout_s = timeout_s
@@ -152,7 +162,8 @@ class Endpoint:
 
     async def close(self) -> None:
         """Let go of the connections."""
-        await self._client.close()
+        for client in self._clients:
+            await client.close()
 
     async def send(self, body: Mapping[str, Json]) -> Answer:
         """Return what the model answers to *body*: one HTTP request, no retry.
@@ -228,12 +239,26 @@ class Endpoint:
         """Return *text* without the key, and not longer than can be kept."""
         return text.replace(self._key, "[key]")[:_LONGEST_TEXT]
 
+    @contextlib.contextmanager
+    def _borrow(self) -> Iterator["AsyncAnthropic"]:
+        """Give a client with few requests under way: a pool looks at each of its connections for every request."""
+        place = next((place for place, count in enumerate(self._under_way) if count < _POOL), len(self._clients))
+        if place == len(self._clients):
+            self._clients.append(self._open_client())
+            self._under_way.append(0)
+        self._under_way[place] += 1
+        try:
+            yield self._clients[place]
+        finally:
+            self._under_way[place] -= 1
+
     async def _send_whole(self, body: Mapping[str, Json]) -> Answer:
         import httpx2
 
         started = time.perf_counter()
         options: Any = {"headers": self.headers, "timeout": self.timeout_s, "max_retries": 0, "follow_redirects": False}
-        response = await self._client.post("/v1/messages", cast_to=httpx2.Response, content=canonical_bytes(body), options=options)
+        with self._borrow() as client:
+            response = await client.post("/v1/messages", cast_to=httpx2.Response, content=canonical_bytes(body), options=options)
         latency_s = time.perf_counter() - started
         try:
             message = read_message(orjson.loads(response.content))
@@ -248,15 +273,16 @@ class Endpoint:
         options: Any = {"headers": self.headers, "timeout": self.timeout_s, "max_retries": 0, "follow_redirects": False}
         stream: Any = anthropic.AsyncStream
         content = canonical_bytes({**body, "stream": True})
-        events: Any = await self._client.post(
-            "/v1/messages", cast_to=object, content=content, options=options, stream=True, stream_cls=stream[object]
-        )
         assembly = Assembly()
-        try:
-            async for event in events:
-                assembly.add(event)
-        except (NotAMessageError, ValueError) as error:
-            raise self._refuse_answer(events.response, error) from error
+        with self._borrow() as client:
+            events: Any = await client.post(
+                "/v1/messages", cast_to=object, content=content, options=options, stream=True, stream_cls=stream[object]
+            )
+            try:
+                async for event in events:
+                    assembly.add(event)
+            except ValueError as error:
+                raise self._refuse_answer(events.response, error) from error
         if not assembly.is_complete:
             raise ModelError(Trouble.LOST, "the stream broke off before the end of the message", headers=events.response.headers)
         try:
@@ -318,13 +344,12 @@ class Endpoint:
         return ModelFacts(id=model, note=f"the endpoint describes no models (HTTP {error.status})")
 
 
-def open_endpoint(policy: Policy, *, environ: Mapping[str, str] = os.environ, timeout_s: float = 600.0, connections: int = 256) -> Endpoint:
+def open_endpoint(policy: Policy, *, environ: Mapping[str, str] = os.environ, timeout_s: float = 600.0) -> Endpoint:
     """Return the endpoint of *policy*; nothing is sent yet.
 
     Args:
         environ: where the key is (ANTHROPIC_API_KEY) and, when the policy names none, the address (ANTHROPIC_BASE_URL).
         timeout_s: seconds that one request may take; streamed ones: seconds without a byte.
-        connections: how many may be open at once.
 
     Raises:
         UnavailableError: there is no key.
@@ -346,12 +371,14 @@ def open_endpoint(policy: Policy, *, environ: Mapping[str, str] = os.environ, ti
     if not address.startswith(("http://", "https://")):
         found = f"expected an address that begins with https:// or http://, found {address!r}"
         raise InputError(Fault(code="bad-endpoint", where="policy.base_url", found=found))
-    limits = httpx2.Limits(max_connections=connections, max_keepalive_connections=connections)
-    timeout = httpx2.Timeout(timeout_s, connect=10.0)
-    http = anthropic.DefaultAsyncHttpxClient(limits=limits, timeout=timeout)
-    client = anthropic.AsyncAnthropic(api_key=key, base_url=address, max_retries=0, http_client=http)
-    told = version or str(client.default_headers["anthropic-version"])
-    return Endpoint(client, key=key, api_version=told, betas=policy.betas, timeout_s=timeout_s)
+    verify = httpx2.create_ssl_context()  # made once: reading the certificates takes 25 ms
+
+    def open_client() -> anthropic.AsyncAnthropic:
+        limits = httpx2.Limits(max_connections=2 * _POOL, max_keepalive_connections=2 * _POOL)
+        http = anthropic.DefaultAsyncHttpxClient(limits=limits, timeout=httpx2.Timeout(timeout_s, connect=10.0), verify=verify)
+        return anthropic.AsyncAnthropic(api_key=key, base_url=address, max_retries=0, http_client=http)
+
+    return Endpoint(open_client, key=key, api_version=version, betas=policy.betas, timeout_s=timeout_s)
 
 
 def choose_version(policy: Policy) -> str | None:

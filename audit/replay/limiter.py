@@ -12,9 +12,11 @@ from dataclasses import dataclass
 
 from audit.model import Quota
 
-_FIRST = 8
+_FIRST = 16
 _BETTER = 1.04
 """A throughput that is higher by this factor is higher, and not chance."""
+_MUCH_BETTER = 1.3
+"""Twice the requests should be answered nearly twice as fast; where they are not by this factor, doubling has gone too far."""
 _PATIENCE = 20
 """Windows without a gain, after which growing is tried again."""
 _SHORTEST_WINDOW_S = 0.2
@@ -166,12 +168,12 @@ class Limiter:
         self._begin_window(now)
         if not full or self.limit >= self.cap:
             return
+        self._doubling = self._doubling and throughput > self._best * _MUCH_BETTER
         if throughput > self._best * _BETTER:
             self._best = throughput
             self._idle_windows = 0
             self.limit = min(self.cap, self.limit * 2 if self._doubling else self.limit + max(1, self.limit // 8))
         else:
-            self._doubling = False
             self._idle_windows += 1
             if self._idle_windows >= _PATIENCE:
                 self._idle_windows, self._best = 0, throughput / _BETTER**2
