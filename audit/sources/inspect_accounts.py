@@ -4,8 +4,9 @@ import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
-from audit.sources.inspect_header import Header, as_list, as_number, as_object, as_text
+from audit.sources.inspect_header import Header, as_count, as_list, as_number, as_object, as_text
 from audit.sources.inspect_sample import Sample
 from audit.sources.inspect_sent import Sampling
 from audit.sources.port import Row
@@ -27,17 +28,17 @@ class Counts:
 
 def count_declared(header: Header) -> int | None:
     """Return how many responses the log says there should be: its results' total, else identifiers × epochs; None where it says neither."""
-    total = as_number(header.results.get("total_samples"))
+    total = as_count(header.results.get("total_samples"))
     if total is not None:
-        return int(total)
+        return total
     dataset = as_object(header.spec.get("dataset"))
-    samples = len(as_list(dataset.get("sample_ids"))) or as_number(dataset.get("samples"))
-    return int(samples * count_epochs(header)) if samples else None
+    samples = len(as_list(dataset.get("sample_ids"))) or as_count(dataset.get("samples"))
+    return samples * count_epochs(header) if samples else None
 
 
 def count_epochs(header: Header) -> int:
     """Return how often each task was asked, as configured."""
-    return int(as_number(as_object(header.spec.get("config")).get("epochs")) or 1)
+    return as_count(as_object(header.spec.get("config")).get("epochs")) or 1
 
 
 def list_notes(header: Header, samples: Sequence[Sample], rows: Sequence[Row], counts: Counts, scorer: str | None) -> tuple[str, ...]:
@@ -65,28 +66,27 @@ def _note_status(header: Header) -> Iterator[str]:
 
 
 def _note_counts(header: Header, samples: Sequence[Sample], counts: Counts) -> Iterator[str]:
-    declared, completed = count_declared(header), as_number(header.results.get("completed_samples"))
+    declared, completed = count_declared(header), as_count(header.results.get("completed_samples"))
     if declared is not None and declared != counts.listed:
-        missing = _list_missing(header, samples)
+        missing = list(islice(_list_missing(header, samples), _SHOWN + 1))
         named = f" (not there: {', '.join(missing[:_SHOWN])}{' …' if len(missing) > _SHOWN else ''})" if missing else ""
         yield f"the header states {declared} samples and the log holds {counts.listed}{named}"
     errors = sum(sample.error is not None for sample in samples)
     if completed is not None and completed != counts.listed - errors:
-        yield f"the header states {int(completed)} samples completed and the log holds {counts.listed - errors} without an error"
+        yield f"the header states {completed} samples completed and the log holds {counts.listed - errors} without an error"
     if counts.summarised is not None and counts.summarised != counts.listed:
         yield f"the log's summaries list {counts.summarised} samples and it holds {counts.listed}"
     if counts.superseded:
         yield f"{counts.superseded} samples were logged again; the last record of each is taken, as Inspect does"
 
 
-def _list_missing(header: Header, samples: Sequence[Sample]) -> list[str]:
-    """Return the samples that the header names and that are not there; only where the samples' own identifiers are the tasks."""
+def _list_missing(header: Header, samples: Sequence[Sample]) -> Iterator[str]:
+    """Give the samples that the header names and that are not there; only where the samples' own identifiers are the tasks."""
     epochs = range(1, count_epochs(header) + 1)
     named = [text for one in as_list(as_object(header.spec.get("dataset")).get("sample_ids")) if (text := as_text(one)) is not None]
     there = {sample.key for sample in samples}
-    if not {sample.task_id for sample in samples} <= set(named):
-        return []
-    return [f"{task} epoch {epoch}" for task in named for epoch in epochs if (task, str(epoch)) not in there]
+    if {sample.task_id for sample in samples} <= set(named):
+        yield from (f"{task} epoch {epoch}" for task in named for epoch in epochs if (task, str(epoch)) not in there)
 
 
 def _note_metric(header: Header, rows: Sequence[Row], scorer: str | None) -> Iterator[str]:
@@ -100,7 +100,7 @@ def _note_metric(header: Header, rows: Sequence[Row], scorer: str | None) -> Ite
             if name in ("accuracy", "mean") and value is not None and scores:
                 mean = math.fsum(scores) / len(scores)
                 if not math.isclose(mean, value, rel_tol=1e-9, abs_tol=1e-12):
-                    yield f"the log states a {name} of {value:g} for {scorer} and the mean of the scored rows is {mean:g}"
+                    yield f"the log states {name} {value:g} for {scorer} and the mean of the scored rows is {mean:g}"
     if (epochs := count_epochs(header)) > 1:
         reducers = ", ".join(str(one) for one in as_list(as_object(header.spec.get("config")).get("epochs_reducer"))) or "mean"
         yield f"{epochs} epochs, which the log's own results reduce by {reducers}; here each epoch is a sample of its own"

@@ -11,6 +11,10 @@ from registry.errors import Fault
 NEWEST_VERSION = 2
 """Version of Inspect's log format that this was written for."""
 
+LARGEST_NUMBER = 1e100
+LARGEST_COUNT = 100_000_000
+"""More responses than this have no log."""
+
 Object = Mapping[str, Any]
 
 
@@ -135,5 +139,13 @@ def as_list(value: object) -> list[Any]:
 
 
 def as_number(value: object) -> float | None:
-    """Return *value* if it is a number, else None."""
-    return value if isinstance(value, int | float) and not isinstance(value, bool) else None
+    """Return *value* if it is a finite number, else None."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    return value if abs(value) < LARGEST_NUMBER else None
+
+
+def as_count(value: object) -> int | None:
+    """Return *value* if it is a whole number that can count something, else None."""
+    number = as_number(value)
+    return int(number) if number is not None and 0 <= number <= LARGEST_COUNT and number == int(number) else None

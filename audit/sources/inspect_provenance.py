@@ -4,7 +4,7 @@ import hashlib
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 
-from audit.sources.inspect_header import Header, as_list, as_number, as_object, as_text
+from audit.sources.inspect_header import Header, as_count, as_list, as_number, as_object, as_text
 from audit.sources.inspect_sample import Sample
 from audit.sources.inspect_sent import Sampling
 from registry.records.trial import Provenance
@@ -108,8 +108,7 @@ def _describe_judge(header: Header, scorer: str | None) -> str | None:
 
 
 def _count_corpus(header: Header) -> int | None:
-    samples = as_number(as_object(header.spec.get("dataset")).get("samples"))
-    return int(samples) if samples else None
+    return as_count(as_object(header.spec.get("dataset")).get("samples")) or None
 
 
 def _join(names: Iterable[str]) -> str | None:

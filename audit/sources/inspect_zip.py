@@ -103,8 +103,10 @@ class Archive:
         return content
 
     def _read_packed(self, member: zipfile.ZipInfo, where: str) -> bytes:
-        self._file.seek(member.header_offset)
-        header = self._file.read(_LOCAL_HEADER.size)
+        header = b""
+        if member.header_offset >= 0:
+            self._file.seek(member.header_offset)
+            header = self._file.read(_LOCAL_HEADER.size)
         if len(header) < _LOCAL_HEADER.size or header[:4] != b"PK\x03\x04":
             raise _not_readable(where, "there is no member where the directory of the archive says")
         *_, name_length, extra_length = _LOCAL_HEADER.unpack(header)
