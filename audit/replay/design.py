@@ -10,6 +10,7 @@ from audit.errors import DesignError
 from audit.replay.compose import compose_request, find_field
 from audit.replay.store import Call, Planned, build_call
 from audit.replay.tasks import find_task_faults, place_tasks
+from registry.codec.canonical import Json
 from registry.codec.documents import MOST_FAULTS
 from registry.errors import Fault, InputError
 from registry.records.block import Edit
@@ -145,6 +146,7 @@ def _list_ids(sides: Sequence[_Side]) -> set[str]:
 def _ask(replay: Replay, sides: Sequence[_Side], faults: list[Fault]) -> list[_Asked]:
     """Return every task in every version of every context, composed; a cell that is planned twice is a fault."""
     asked: dict[Cell, _Asked] = {}
+    systems: dict[Json, Json] = {}
     for side in sides:
         for edit, item in side.list_versions():
             where = f"{side.arm.context}, contexts[{item.id}]"
@@ -157,6 +159,9 @@ def _ask(replay: Replay, sides: Sequence[_Side], faults: list[Fault]) -> list[_A
                     continue
                 try:
                     body = compose_request(side.spec, item, task, replay.policy, where=where)
+                    if "system" in body:
+                        # A long system prompt is kept once, not once for each task.
+                        body["system"] = systems.setdefault(body["system"], body["system"])
                     asked[cell] = _Asked(cell=cell, call=build_call(body, index=0, purpose=Purpose.REPLAY))
                 except InputError as error:
                     faults.extend(error.faults)

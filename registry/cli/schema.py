@@ -49,6 +49,10 @@ def schema(app: App, /, *, name: str | None) -> None:
     names = sorted({*nouns, *elsewhere})
     if name is None:
         app.report({"schema": "caveat/schemas/1", "names": names}, lambda console: console.print("\n".join(names)))
+    elif name == "context":
+        from registry.registration.context_file import context_schema
+
+        app.report(context_schema())
     elif name in nouns:
         app.report(json_schema(nouns[name]))
     elif name in elsewhere:

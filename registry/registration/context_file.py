@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from registry.codec.documents import from_document
+from registry.codec.documents import from_document, json_schema
 from registry.codec.files import read_document, read_text
 from registry.errors import Fault, InputError
 from registry.records.spec import ContextSpec
@@ -34,6 +34,19 @@ def read_context_spec(path: Path) -> tuple[ContextSpec, dict[str, str]]:
     if faults:
         raise InputError(faults)
     return spec, texts.digests
+
+
+def context_schema() -> dict[str, Any]:
+    """Return the JSON Schema of a context specification as it is written: with the files that `read_context_spec` takes."""
+    schema = json_schema(ContextSpec)
+    block, variants = (schema["$defs"][name] for name in ("Block", "Variants"))
+    text: dict[str, Any] = {"type": "string"}
+    block["properties"]["file"] = {**text, "title": "File", "description": "Name of a file beside this one that holds the text"}
+    files = {"type": "object", "additionalProperties": text, "title": "Files", "description": "By value, the name of a file with the text"}
+    variants["properties"]["files"] = files
+    variants["required"] = [name for name in variants["required"] if name != "texts"]
+    variants["anyOf"] = [{"required": ["texts"]}, {"required": ["files"]}]
+    return schema
 
 
 def find_beside(folder: Path, name: str, *, where: str) -> Path:

@@ -4,6 +4,8 @@ import hashlib
 from pathlib import Path
 
 import pytest
+from jsonschema import Draft202012Validator
+from ruamel.yaml import YAML
 
 from tests.cli.conftest import Caveat
 
@@ -209,3 +211,15 @@ def test_a_text_file_is_registered_with_its_digest(registry: Caveat) -> None:
 def test_the_files_of_a_replay_have_schemas(name: str, caveat: Caveat) -> None:
     """An editor can complete and check them."""
     assert caveat("schema", name).document["$schema"].endswith("2020-12/schema")
+
+
+def test_the_schema_of_contexts_takes_what_the_command_takes(registry: Caveat) -> None:
+    """Files in the place of texts are valid, and what is neither is not."""
+    validator = Draft202012Validator(registry("schema", "context").document)
+    document = YAML(typ="safe", pure=True).load(EXAM)
+    blocks = {"a": {"file": "a.txt"}, "b": {"by": {"field": "language", "files": {"go": "a.go"}}}}
+
+    assert validator.is_valid(document)
+    assert validator.is_valid({**document, "blocks": blocks})
+    assert not validator.is_valid({**document, "blocks": {"a": {"by": {"field": "language"}}}})
+    assert not validator.is_valid({**document, "blocks": {"a": {"path": "a.txt"}}})

@@ -8,18 +8,22 @@ from pathlib import Path
 import pytest
 
 from audit.case_file import read_case
+from audit.replay.tasks import read_tasks
 from audit.sources.header import COLUMNS
 from audit.sources.ratings import read_answers, read_samples
 from audit.sources.table import read_table
 from registry.codec.documents import from_document, from_json
 from registry.codec.files import read_document
 from registry.config import read_config
+from registry.records.block import Block, Edit, Tool, Turn, Variants
 from registry.records.case import Case, CaseClaim, Deployment, Scoring
 from registry.records.claim import Reported
 from registry.records.draft import AuditDraft, ClaimDraft, ClaimsFile
 from registry.records.evidence import Evidence, Finding
 from registry.records.model import ModelRef
 from registry.records.plan import Plan
+from registry.records.replay import Arm, Budget, Policy, Probe, Replay, Task, TasksFile
+from registry.records.scorer import ChoiceScorer, Dimension, JudgeScorer, NumberScorer, PatternScorer
 from registry.records.spec import ContextItem, ContextSpec, CueInventorySpec, MethodSpec, PropertySpec, ScoringSpec
 from registry.records.trial import Provenance
 
@@ -29,6 +33,8 @@ TABLES = re.findall(r"<!-- keys: (.+?) -->\n((?:\|.*\n)+)", PAGE)
 NOUNS = (
     *(AuditDraft, Case, CaseClaim, ClaimDraft, ClaimsFile, ContextItem, ContextSpec, CueInventorySpec, Deployment, Evidence, Finding),
     *(MethodSpec, ModelRef, Plan, PropertySpec, Provenance, Reported, Scoring, ScoringSpec),
+    *(Arm, Block, Budget, Edit, Policy, Probe, Replay, Task, TasksFile, Tool, Turn, Variants),
+    *(ChoiceScorer, Dimension, JudgeScorer, NumberScorer, PatternScorer),
 )
 
 READERS: dict[str, tuple[str, Callable[[Path], object]]] = {
@@ -40,8 +46,10 @@ READERS: dict[str, tuple[str, Callable[[Path], object]]] = {
     "jsonl": ("claims.jsonl", lambda path: [from_json(ClaimDraft, line, where="page") for line in path.read_text().splitlines()]),
     "labels": ("labels.csv", lambda path: read_table([path], low=0, high=1, score="label")),
     "provenance": ("provenance.yaml", lambda path: from_document(Provenance, read_document(path), where="page")),
+    "replay": ("replay.yaml", lambda path: from_document(Replay, read_document(path), where="page")),
     "samples": ("samples.csv", lambda path: read_samples([path], test="test", deploy="deploy")),
     "scores": ("scores.csv", lambda path: read_table([path], low=0, high=1)),
+    "tasks": ("tasks.yaml", read_tasks),
 }
 
 
