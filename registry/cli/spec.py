@@ -33,9 +33,10 @@ def spec() -> None:
 @click.option("--why", help="Why there is a new version.")
 @pass_app
 def add(app: App, *, kind: str, slug: str, file: Path, why: str | None) -> None:
-    """Register the specification in FILE under the short name SLUG; the same body again changes nothing.
+    """Register the specification in FILE as SLUG.
 
-    What a context is composed of is checked first: its blocks and edits, and files that its blocks name.
+    The same body again changes nothing; another one under a used short name is a new version, and needs --why. What contexts are
+    composed of is checked first: blocks, edits, and the text files that blocks name.
     """
     from registry.registration.specs import format_reference, register_spec
 
@@ -73,7 +74,7 @@ def list_(app: App, *, kind: str | None) -> None:
 @as_of_option
 @pass_app
 def show(app: App, *, spec_id: Identifier) -> None:
-    """Show one specification, whole; contexts as they are composed from their blocks."""
+    """Show one specification; contexts as they are composed."""
     from registry.cli.spec_text import print_context_spec
     from registry.codec.documents import to_document
     from registry.registration.specs import format_reference
@@ -94,7 +95,10 @@ def show(app: App, *, spec_id: Identifier) -> None:
 @as_of_option
 @pass_app
 def diff(app: App, *, spec_id: Identifier, old: int | None) -> None:
-    """Show what changed between two versions of a specification, word by word: [-taken out-] and {+put in+}."""
+    """Compare two versions of a specification word by word.
+
+    What was taken out stands between [- and -], what was put in between {+ and +}.
+    """
     from registry.cli.spec_text import print_changes
     from registry.codec.documents import to_document
 
