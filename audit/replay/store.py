@@ -205,6 +205,10 @@ class RunStore:
                 [_outcome_values(intent, response) for intent, response in outcomes],
             )
 
+    def find_beginning(self) -> str | None:
+        """Return when the first call of the replay was written down to be sent, ISO 8601; None before that."""
+        return cast("str | None", next(self._read("SELECT min(at) FROM intent WHERE purpose = ?", (Purpose.REPLAY.value,)))[0])
+
     def find_settled(self, keys: Iterable[str], *, failed: bool = True) -> set[str]:
         """Return those of *keys* that have an outcome; with *failed* false, only those whose latest outcome is an answer."""
         sql = "SELECT failure FROM outcome WHERE key = ? ORDER BY id DESC LIMIT 1"
@@ -230,6 +234,12 @@ class RunStore:
         sql = f"SELECT failure, intent.request FROM outcome JOIN intent ON intent.id = intent WHERE failure IN ({marks})"  # noqa: S608 (no text of others)
         for row in self._read(sql, wanted):
             yield row[0], row[1]
+
+    def list_documents(self, purpose: Purpose) -> Iterator[str]:
+        """Give the latest outcome of every call made for *purpose* as it is kept, ordered by key."""
+        latest = "SELECT max(id) FROM outcome WHERE purpose = ? GROUP BY key"
+        for (document,) in self._read(f"SELECT document FROM outcome WHERE id IN ({latest}) ORDER BY key", (purpose.value,)):  # noqa: S608 (no text of others)
+            yield document
 
     def list_models(self) -> list[tuple[str, str]]:
         """Return every pair of model requested and model that answered."""
