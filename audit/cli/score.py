@@ -1,12 +1,13 @@
 """`caveat score`: a run's responses become a score table."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from audit.cli.score_judge import JudgeOptions, judge_options
 from registry.cli.app import App, pass_app
-from registry.errors import Fault, InputError
+from registry.errors import CaveatError, Fault, InputError
 
 if TYPE_CHECKING:
     from audit.replay.store import RunStore
@@ -23,13 +24,15 @@ _OUTPUT = click.Path(dir_okay=False, path_type=Path)
 @click.option("--patterns-only", is_flag=True, help="Score by the tasks' patterns; no call is made, and a judge's scores stay.")
 @click.option("--scorer", "named", metavar="FILE|SCF-…@n", help="Score by this scorer instead of the replay's own (caveat schema scorer).")
 @click.option("-o", "--output", type=_OUTPUT, help="The table; default: scores.csv in RUN, for another scorer scores-KIND.csv.")
+@judge_options
 @pass_app
-def score(app: App, /, *, run: Path, patterns_only: bool, named: str | None, output: Path | None) -> None:
+def score(app: App, /, *, run: Path, patterns_only: bool, named: str | None, output: Path | None, **judging: Any) -> None:
     """Score or re-score the responses in the run folder RUN, and write its score table.
 
-    By default the replay's own scorer is used. Every row of the table is one scoring of one response; failed calls, and responses that
-    cannot be scored, are rows with their reason. Patterns are also written one by one, to patterns.csv beside the table. Scoring
-    again by the same scorer changes nothing; scores by another stand beside the first.
+    By default the replay's own scorer is used; a judge is asked only for verdicts that RUN does not hold yet. Every row of the table
+    is one scoring of one response; failed calls, and responses that cannot be scored, are rows with their reason. Patterns are also
+    written one by one, to patterns.csv beside the table. Scoring again by the same scorer changes nothing; scores by another stand
+    beside the first.
     """
     from audit.cli.score_text import print_scored, summarise_scored
     from audit.replay.documents import get_replay, get_tasks
@@ -42,14 +45,21 @@ def score(app: App, /, *, run: Path, patterns_only: bool, named: str | None, out
     try:
         replay, tasks = get_replay(store), get_tasks(store)
         scorer = _choose_scorer(app, replay, named, patterns_only=patterns_only)
-        changed = _carry_out(app, store, scorer, tasks)
+        options = JudgeOptions(**judging)
+        if options.dry_run:
+            _report_plan(app, store, scorer, tasks, options)
+            return
+        changed, ended = _carry_out(app, store, scorer, (replay, tasks), options)
         path = output or run / ("scores.csv" if replay.scoring in (None, scorer) else f"scores-{scorer.kind}.csv")
         written = _write(store, scorer, path)
         tallies = _tally(store, scorer)
+        told, lines = _summarise_judging(store, scorer)
     finally:
         store.close()
-    document = summarise_scored(written, scorer, digest_scorer(scorer), tallies, tasks.values(), changed=changed)
-    app.report(document, lambda console: print_scored(console, document, tallies, run))
+    document = {**summarise_scored(written, scorer, digest_scorer(scorer), tallies, tasks.values(), changed=changed), **told}
+    app.report(document, lambda console: print_scored(console, document, tallies, run, lines))
+    if ended is not None:
+        raise ended
 
 
 def _choose_scorer(app: App, replay: "Replay", named: str | None, *, patterns_only: bool) -> "Scorer":
@@ -86,16 +96,39 @@ def _find_registered(app: App, reference: str) -> "Scorer":
     return found.body.procedure
 
 
-def _carry_out(app: App, store: "RunStore", scorer: "Scorer", tasks: "dict[str, Task]") -> int:
-    """Score what is not scored yet, and return how many scores are new."""
-    from audit.score.scorers import is_deterministic
+def _carry_out(
+    app: App, store: "RunStore", scorer: "Scorer", asked: "tuple[Replay, dict[str, Task]]", options: JudgeOptions
+) -> tuple[int, CaveatError | None]:
+    """Score what is not scored yet; return how many scores are new, and why a judge was not asked to the end (None: it was)."""
+    from audit.cli.score_judge import judge
     from audit.score.station import score_run
     from registry.cli.progress import track
+    from registry.records.scorer import JudgeScorer
 
-    if is_deterministic(scorer):
-        with track(app, "scoring", total=store.count_cells(), unit="responses") as advance:
-            return score_run(store, scorer, tasks, advance=advance)
-    raise click.UsageError("a judge is asked by its own branch")
+    if isinstance(scorer, JudgeScorer):
+        return judge(app, store, scorer, asked, options)
+    with track(app, "scoring", total=store.count_cells(), unit="responses") as advance:
+        return score_run(store, scorer, asked[1], advance=advance), None
+
+
+def _report_plan(app: App, store: "RunStore", scorer: "Scorer", tasks: "dict[str, Task]", options: JudgeOptions) -> None:
+    from audit.cli.score_judge import report_plan
+    from registry.records.scorer import JudgeScorer
+
+    if not isinstance(scorer, JudgeScorer):
+        raise click.UsageError("--dry-run is for a judge: this scorer makes no call")
+    report_plan(app, store, scorer, tasks, options)
+
+
+def _summarise_judging(store: "RunStore", scorer: "Scorer") -> tuple[dict[str, Any], list[str]]:
+    """Return what a judge's scores come to, for document and terminal; nothing for other scorers."""
+    from audit.cli.score_judge import summarise_judging
+    from registry.records.scorer import JudgeScorer
+
+    if not isinstance(scorer, JudgeScorer):
+        return {}, []
+    document, lines = summarise_judging(store, scorer)
+    return {"judging": document}, lines
 
 
 def _write(store: "RunStore", scorer: "Scorer", path: Path) -> dict[str, Path]:

@@ -1,6 +1,6 @@
 """How a scored run looks, in a terminal and as a document."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from shlex import quote
 from typing import Any
@@ -34,12 +34,16 @@ def summarise_scored(
     }
 
 
-def print_scored(console: Console, document: Mapping[str, Any], tallies: Mapping[Side, Tally], run: Path) -> None:
-    """Print counts and mean of each side, what to know of them, where the table is, and what comes next."""
+def print_scored(
+    console: Console, document: Mapping[str, Any], tallies: Mapping[Side, Tally], run: Path, judging: Sequence[str] = ()
+) -> None:
+    """Print counts and mean of each side, what to know of them and of a judge, where the table is, and what comes next."""
     columns = ("arm", "rows", "scored", "excluded", "mean")
     rows = [(name_side(side), f"{one.rows:,}", f"{one.scored:,}", _tell_excluded(one), _tell_mean(one)) for side, one in tallies.items()]
     console.print(build_table(columns, rows, numbers=("rows", "scored", "mean")))
     _print_notes(console, tallies)
+    for line in judging:
+        console.print(show(line))
     _print_warnings(console, document["warnings"])
     table = document["files"]["table"]
     fresh = f"{document['changed']:,} scores are new" if document["changed"] else "No score is new"

@@ -14,10 +14,11 @@ from audit.replay.store import Call, RunStore
 from audit.replay.summary import RunSummary
 from audit.score.judge_answer import read_verdict
 from audit.score.judge_plan import Judgment, check_model, find_attempts, find_judged_models, plan_judgments
+from audit.score.judge_prompt import count_repeats
 from audit.score.scorers import digest_scorer
 from audit.score.station import keep_scorer
 from registry.records.replay import Task
-from registry.records.response import Response
+from registry.records.response import Purpose, Response
 from registry.records.score import Score
 from registry.records.scorer import JudgeScorer
 
@@ -83,6 +84,12 @@ def takes_schema(store: RunStore, scorer: JudgeScorer) -> bool:
 class _Done:
     written: int = 0
     waiting: int = 0
+
+
+def count_judgments(store: RunStore, scorer: JudgeScorer) -> int:
+    """Return how many verdicts *scorer* gives the responses that have an answer."""
+    answered = (one.key for one in store.list_responses(Purpose.REPLAY) if one.failure is None)
+    return sum(count_repeats(scorer, key) for key in answered)
 
 
 class _Judging:

@@ -1,0 +1,192 @@
+"""The part of `caveat score` that asks a judge: its options, its calls, and what it tells of them."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from audit.cli.options import FILE
+from registry.cli.app import App
+from registry.errors import AnswerNoError, CaveatError, Fault
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from audit.replay.prices import Prices
+    from audit.replay.store import Call, RunStore
+    from audit.replay.summary import RunSummary
+    from audit.score.judge_cost import JudgingPlan
+    from registry.records.replay import Budget, Replay, Task
+    from registry.records.scorer import JudgeScorer
+
+Command = TypeVar("Command", bound=Callable[..., object])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgeOptions:
+    """What the command line says of a judge's calls."""
+
+    retry_failed: bool
+    dry_run: bool
+    prices: Path | None
+    max_calls: int | None
+    max_usd: float | None
+    concurrency: int
+
+
+def judge_options(command: Command) -> Command:
+    """Give *command* the options of a judge's calls, under the names of `JudgeOptions`."""
+    options = (
+        click.option("--dry-run", is_flag=True, help="Judge: say how many calls, tokens and dollars it would take, and make none."),
+        click.option("--retry-failed", is_flag=True, help="Judge: ask again where there was no verdict, by calls of their own."),
+        click.option("--prices", metavar="FILE", type=FILE, help="Judge: prices of models, for dollars (caveat schema prices)."),
+        click.option(
+            "--max-calls", metavar="N", type=click.IntRange(1), help="Judge: calls that RUN may hold, those of the replay included."
+        ),
+        click.option("--max-usd", metavar="USD", type=click.FloatRange(0, min_open=True), help="Judge: dollars that RUN may cost in all."),
+        click.option(
+            "--concurrency", metavar="N", type=click.IntRange(1), default=64, show_default=True, help="Judge: calls at once, at most."
+        ),
+    )
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+def judge(
+    app: App, store: "RunStore", scorer: "JudgeScorer", asked: "tuple[Replay, dict[str, Task]]", options: JudgeOptions
+) -> tuple[int, CaveatError | None]:
+    """Ask for the verdicts that are missing; return how many scores are new, and why it ended early (None: it did not)."""
+    import asyncio
+
+    from audit.replay.budget import check_prices
+    from audit.score.judge import count_judgments, judge_run
+    from registry.cli.progress import track
+
+    replay, tasks = asked
+    prices = _read_prices(options)
+    check_prices(_build_budget(replay, options), prices, {scorer.model, replay.policy.model})
+    shown = 0
+
+    with track(app, "judging", total=count_judgments(store, scorer), unit="verdicts") as advance:
+
+        def show(summary: "RunSummary") -> None:
+            nonlocal shown
+            done = summary.settled_before + summary.done
+            advance(max(0, done - shown))
+            shown = max(shown, done)
+
+        def ask(calls: "Iterable[Call]") -> "RunSummary":
+            return asyncio.run(_run(store, calls, scorer, replay, (options, prices, show)))
+
+        done = judge_run(store, scorer, tasks, ask, retry=options.retry_failed)
+    return done.verdicts, _find_end(store, done.asked[-1] if done.asked else None, done.waiting)
+
+
+def report_plan(app: App, store: "RunStore", scorer: "JudgeScorer", tasks: "dict[str, Task]", options: JudgeOptions) -> None:
+    """Report what judging would come to; nothing is sent."""
+    from audit.score.judge_cost import plan_judging
+
+    plan = plan_judging(store, scorer, tasks, _read_prices(options), retry=options.retry_failed)
+    amount = plan.amount
+    document = {
+        "schema": "caveat/judging-plan/1",
+        "model": scorer.model,
+        "judgments": plan.judgments,
+        "settled": plan.settled,
+        "calls": amount.calls,
+        "input_tokens": amount.input_tokens,
+        "most_output_tokens": amount.output_tokens,
+        "most_usd": amount.usd if amount.calls else 0.0,
+    }
+    app.report(document, lambda console: _print_plan(console, scorer, plan))
+
+
+def summarise_judging(store: "RunStore", scorer: "JudgeScorer") -> tuple[dict[str, Any], list[str]]:
+    """Return what the judge's scores come to, as a document and in lines."""
+    from audit.score.judge_account import account_judging, describe_judge, describe_repeats, tell_judging
+
+    account = account_judging(store, scorer)
+    document = {
+        "judge": describe_judge(scorer, account),
+        "judge_uncertainty": describe_repeats(account),
+        "arms": [
+            {
+                "arm": arm.arm,
+                "responses": arm.responses,
+                "judged": arm.judged,
+                "excluded": dict(sorted(arm.excluded.items())),
+                "cut": arm.cut,
+                "mentions_scoring": arm.mentions_scoring,
+            }
+            for arm in account.arms
+        ],
+        "structured": account.structured,
+        "plain": account.plain,
+        "retried": account.retried,
+    }
+    return document, tell_judging(account)
+
+
+def _print_plan(console: "Console", scorer: "JudgeScorer", plan: "JudgingPlan") -> None:
+    from registry.cli.output import show
+
+    amount = plan.amount
+    cost = "cost unknown: no price for it (--prices FILE)" if amount.usd is None else f"at most ${amount.usd:,.2f}"
+    console.print(show(f"{plan.judgments:,} verdicts, {plan.settled:,} of them without a call of their own"))
+    if amount.calls:
+        tokens = f"about {amount.input_tokens:,} input tokens and at most {amount.output_tokens:,} output tokens"
+        console.print(show(f"{amount.calls:,} calls to {scorer.model}: {tokens}; {cost}"))
+    else:
+        console.print("no call is to be made")
+
+
+def _read_prices(options: JudgeOptions) -> "Prices":
+    from audit.replay.prices import read_prices
+
+    return {} if options.prices is None else read_prices(options.prices)
+
+
+def _build_budget(replay: "Replay", options: JudgeOptions) -> "Budget":
+    """The replay's budget, which is for the whole folder, with what the command line says instead."""
+    from dataclasses import replace
+
+    calls = replay.budget.calls if options.max_calls is None else options.max_calls
+    usd = replay.budget.usd if options.max_usd is None else options.max_usd
+    return replace(replay.budget, calls=calls, usd=usd)
+
+
+async def _run(store: "RunStore", calls: "Iterable[Call]", scorer: "JudgeScorer", replay: "Replay", rest: tuple[Any, ...]) -> "RunSummary":
+    import asyncio
+    import signal
+
+    from audit.model import open_endpoint
+    from audit.replay.engine import Halt, Settings, run_calls
+    from registry.records.replay import Policy
+
+    options, prices, show = rest
+    halt, loop = Halt(), asyncio.get_running_loop()
+    settings = Settings(concurrency=options.concurrency, budget=_build_budget(replay, options), prices=prices)
+    policy = Policy(model=scorer.model, max_tokens=scorer.max_tokens, base_url=scorer.base_url or replay.policy.base_url)
+    loop.add_signal_handler(signal.SIGINT, halt.request)
+    try:
+        async with open_endpoint(policy) as endpoint:
+            return await run_calls(store, calls, endpoint, settings, progress=show, stop=halt)
+    finally:
+        loop.remove_signal_handler(signal.SIGINT)
+
+
+def _find_end(store: "RunStore", last: "RunSummary | None", waiting: int) -> CaveatError | None:
+    if last is None or (last.stopped is None and not last.interrupted):
+        return None
+    if last.stopped is not None and last.stopped.code != "budget-spent":
+        return last.stopped
+    folder = store.path.parent
+    if last.stopped is None:
+        found = f"ended by request with {waiting:,} verdicts still to be asked for; every answer that came is kept"
+        return AnswerNoError(Fault(code="interrupted", where=str(folder), found=found, advice=f"caveat score {folder}"))
+    found = f"{last.stopped.faults[0].found}; {waiting:,} verdicts are still to be asked for, and those that came are kept"
+    advice = f"caveat score {folder} --max-calls N or --max-usd USD, which count the replay's calls too"
+    return AnswerNoError(Fault(code="budget-spent", where=last.stopped.faults[0].where, found=found, advice=advice))
