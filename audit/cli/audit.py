@@ -11,7 +11,7 @@ from audit.cli.options import FILE, arm_options
 from registry.cli.app import App, as_of_option, pass_app
 from registry.cli.main import LazyGroup
 from registry.cli.parameters import AUDIT, CLAIM
-from registry.errors import Fault, InputError
+from registry.errors import ConflictError, Fault, InputError
 from registry.records.identifier import Identifier
 
 if TYPE_CHECKING:
@@ -113,6 +113,7 @@ def import_(app: App, /, *, target: str, sources: tuple[str, ...], **options: An
 
     \b
     caveat audit import AUD-… scores.csv --run-date 2026-11-21T12:00Z   scores of a locked audit: basis replay
+    caveat audit import AUD-… RUN                                a run folder of caveat audit run, scored: basis replay
     caveat audit import audit.yaml scores.csv                    scores that no lock preceded: basis reported
     caveat audit import audit.yaml test=eval.eval deploy=agent.eval   logs of other infrastructure, without running anything again
     caveat audit import audit.yaml                               retrospective: reported evidence alone
@@ -222,7 +223,12 @@ def _read_evidence(writer: "Writer", file: "AuditFile", sources: tuple[str, ...]
     from audit.docket import get_claim, get_property
 
     low, high = get_property(writer, get_claim(writer, file.audit.payload.claim)).range
-    return read_evidence(*build_reading(sources, options), low=low, high=high)
+    evidence = read_evidence(*build_reading(sources, options), low=low, high=high)
+    if evidence.audit is not None and evidence.audit != file.audit.payload.audit:
+        found = f"the replay answers to {evidence.audit}"
+        advice = f"caveat audit import {evidence.audit} {sources[0]}"
+        raise ConflictError(Fault(code="other-audit", where=file.audit.payload.audit, found=found, advice=advice))
+    return evidence
 
 
 def _build_scored(evidence: "Evidence", file: "AuditFile", options: dict[str, Any], draft: "AuditDraft | None") -> "Scored":

@@ -36,6 +36,8 @@ class Evidence:
     """When the first response was made; None when the files do not say."""
     imported: "Imported | None" = None
     """The accounts of an import of logs; None for tables."""
+    audit: str | None = None
+    """The audit that a replay says it answers to."""
 
 
 def reading_options(command: Command) -> Command:
@@ -94,9 +96,22 @@ def read_evidence(paths: Sequence[str], reading: "Reading", *, low: float, high:
 
     Raises:
         TableError: with every fault; nothing is taken by halves.
+        ConflictError: a run folder that is not finished or not scored.
     """
+    from audit.score.evidence import is_run, read_runs
     from audit.sources.logs import read_logs
 
+    if any(map(is_run, paths)):
+        run = read_runs(paths, low=low, high=high, unfinished=reading.unfinished)
+        begun = datetime.fromisoformat(run.imported.started_at) if run.imported.started_at else None
+        return Evidence(
+            table=run.table,
+            source=run.source,
+            provenance=run.imported.provenance,
+            started_at=begun,
+            imported=run.imported,
+            audit=run.audit,
+        )
     read = read_logs(paths, reading, low=low, high=high)
     imported = read.imported
     return Evidence(

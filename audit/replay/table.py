@@ -4,7 +4,6 @@ Rows come in the order of their names, so that the same responses and scores mak
 """
 
 import csv
-
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path

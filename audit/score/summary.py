@@ -1,7 +1,7 @@
 """What a scored run comes to, side by side: counts, means, and what makes the sides unlike beyond the scores."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from audit.replay.table import NOT_SCORED, TableRow
@@ -71,7 +71,7 @@ def remark_sides(tallies: Mapping[Side, Tally]) -> Iterator[Remark]:
     unscored = sum(one.excluded[NOT_SCORED] for one in tallies.values())
     if unscored:
         yield Remark(code=NOT_SCORED, message=f"{unscored:,} responses are not scored yet")
-    shares = (
+    shares: tuple[tuple[str, str, Callable[[Tally], int]], ...] = (
         ("unequal-truncation", "answers cut at the limit of tokens", lambda one: one.cut),
         ("unequal-unextracted", "answers without an extracted option or number", lambda one: one.excluded[NOT_FOUND]),
         ("unequal-refusals", "refusals", lambda one: one.refused),

@@ -1,0 +1,162 @@
+"""A run folder as evidence: its score table, checked like any other, with its provenance and its accounts.
+
+The table is made from the stored responses and scores, never read from a file that somebody may have edited; a `scores.csv` in the
+folder that says something else is refused.
+"""
+
+import hashlib
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from audit.replay.documents import get_replay
+from audit.replay.provenance import build_provenance
+from audit.replay.store import DATABASE, RunStore, open_store
+from audit.replay.table import NOT_SCORED, TableRow, list_rows, write_table
+from audit.score.scorers import digest_scorer, get_judge, list_dimensions, read_scorer
+from audit.sources.table import read_table
+from audit.statistics.scores import ScoreTable, TableFile
+from registry.errors import ConflictError, Fault, InputError
+from registry.records.imported import Imported, ImportedFile, LeftOut
+from registry.records.scorer import JudgeScorer, Scorer
+
+TABLE = "scores.csv"
+FORMAT = "caveat-run/1"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunEvidence:
+    """What a run folder holds, for an audit."""
+
+    table: ScoreTable
+    source: str
+    imported: Imported
+    audit: str | None
+    """The audit whose lock the replay says that it answers to."""
+
+
+def is_run(path: str | Path) -> bool:
+    """Tell whether *path* is a run folder."""
+    return (Path(path) / DATABASE).is_file()
+
+
+def read_run(folder: Path, *, low: float, high: float, unfinished: bool = False) -> RunEvidence:
+    """Return the scores of the run in *folder* by the replay's own scorer, or by the only one that scored it where the replay names none.
+
+    Args:
+        folder: the run folder.
+        low: lowest possible score.
+        high: highest possible score.
+        unfinished: take it also with planned calls that were never answered, or with responses that were never scored.
+
+    Raises:
+        NotFoundError: the folder holds no run.
+        ConflictError: the run is not finished, not scored, or its `scores.csv` was changed.
+        TableError: a score lies outside the range.
+    """
+    store = open_store(folder)
+    try:
+        return _read_run(store, folder, low=low, high=high, unfinished=unfinished)
+    finally:
+        store.close()
+
+
+def find_scorer(store: RunStore) -> Scorer:
+    """Return the scorer whose scores are a run's: the replay's own, or the only one; raises ConflictError where that is undecided."""
+    replay, known = get_replay(store), store.list_scorers()
+    if replay.scoring is not None:
+        return replay.scoring
+    if len(known) != 1:
+        found = f"the replay names no scorer, and {len(known) or 'none'} scored it"
+        advice = "name the scorer in the replay" if known else f"caveat score {store.path.parent} --scorer FILE"
+        raise ConflictError(Fault(code="run-not-scored", where=str(store.path.parent), found=found, advice=advice))
+    return read_scorer(store.find_document(f"scorer-{known[0]}"), where=f"{store.path}, scorer")
+
+
+def _read_run(store: RunStore, folder: Path, *, low: float, high: float, unfinished: bool) -> RunEvidence:
+    scorer = find_scorer(store)
+    account = _account(store, folder, scorer)
+    _check_finished(account, folder, unfinished=unfinished)
+    name = str(folder / TABLE)
+    with TemporaryDirectory() as place:
+        path = Path(place) / TABLE
+        write_table(list_rows(store, digest_scorer(scorer), judge=get_judge(scorer)), path, dimensions=list_dimensions(scorer))
+        _check_same(path, folder / TABLE)
+        table = read_table([path], low=low, high=high)
+    files = tuple(TableFile(name=name, sha256=one.sha256, rows=one.rows) for one in table.files)
+    provenance = replace(build_provenance(store), judge=_describe_scorer(scorer))
+    imported = Imported(files=(replace(account, sha256=files[0].sha256),), provenance=provenance, started_at=store.find_beginning())
+    return RunEvidence(table=replace(table, files=files), source=name, imported=imported, audit=get_replay(store).audit)
+
+
+def _describe_scorer(scorer: Scorer) -> str:
+    asked = f"judge {scorer.model}" if isinstance(scorer, JudgeScorer) else f"{scorer.kind} scorer, deterministic"
+    return f"{asked}; SHA-256 of the scorer's document {digest_scorer(scorer)}"
+
+
+def _account(store: RunStore, folder: Path, scorer: Scorer) -> ImportedFile:
+    """Return the counts of the run; its digest is that of the table, once there is one."""
+    rows = scored = unanswered = 0
+    excluded: Counter[str] = Counter()
+    for row in list_rows(store, digest_scorer(scorer), judge=get_judge(scorer)):
+        if not isinstance(row, TableRow):
+            unanswered += 1
+            continue
+        rows += 1
+        scored += row.value is not None
+        excluded.update([row.excluded_reason] if row.excluded_reason else [])
+    left_out = [LeftOut(reason=reason, count=count, is_row=True) for reason, count in sorted(excluded.items())]
+    if unanswered:
+        left_out.append(LeftOut(reason="unanswered", count=unanswered, is_row=False))
+    return ImportedFile(
+        name=str(folder),
+        sha256="",
+        format=FORMAT,
+        arm=None,
+        declared=None,
+        found=rows + unanswered,
+        scored=scored,
+        left_out=tuple(left_out),
+    )
+
+
+def _check_finished(account: ImportedFile, folder: Path, *, unfinished: bool) -> None:
+    counts = {one.reason: one.count for one in account.left_out}
+    waiting, unscored = counts.get("unanswered", 0), counts.get(NOT_SCORED, 0)
+    faults = []
+    if not account.scored:
+        advice = f"caveat score {folder}"
+        faults.append(Fault(code="run-not-scored", where=str(folder), found="holds no score by the replay's scorer", advice=advice))
+    elif unscored and not unfinished:
+        advice = f"caveat score {folder}, or --unfinished to count them as exclusions"
+        faults.append(Fault(code="run-not-scored", where=str(folder), found=f"{unscored:,} responses are not scored", advice=advice))
+    if waiting and not unfinished:
+        advice = "go on with caveat audit run, or --unfinished to take what there is"
+        found = f"{waiting:,} of {account.found:,} planned calls were never answered"
+        faults.append(Fault(code="run-incomplete", where=str(folder), found=found, advice=advice))
+    if faults:
+        raise ConflictError(faults)
+
+
+def _check_same(made: Path, kept: Path) -> None:
+    """A table in the folder that is not what its responses come to was edited, or is older than they are."""
+    if kept.is_file() and _digest(kept) != _digest(made):
+        found = "is not what the run's responses and scores come to: it was changed, or is older than they are"
+        raise ConflictError(
+            Fault(code="run-table-differs", where=str(kept), found=found, advice=f"caveat score {kept.parent} writes it anew")
+        )
+
+
+def _digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def read_runs(folders: Sequence[str], *, low: float, high: float, unfinished: bool) -> RunEvidence:
+    """Return the evidence of one run folder; raises InputError where *folders* names something beside it."""
+    if len(folders) != 1:
+        found = "a run folder is imported alone: its design holds all arms"
+        raise InputError(Fault(code="bad-option", where=", ".join(folders), found=found, advice="give the run folder and nothing else"))
+    return read_run(Path(folders[0]), low=low, high=high, unfinished=unfinished)
