@@ -22,46 +22,36 @@ def choose(asked: str | None, there: Collection[str], *, where: str, option: str
         TableError: there is no such name, none at all, or several and none is asked for.
     """
     known = ", ".join(sorted(there)) or "none"
+    kind = "key" if option == "--key" else "scorer"
     if asked is not None and asked not in there:
         found = f"there is no {what} {asked!r}; there are: {known}"
         raise TableError(
-            Fault(code="unknown-scorer", where=where, found=found, advice=suggest(asked, there) or f"choose one with {option}")
+            Fault(code=f"unknown-{kind}", where=where, found=found, advice=suggest(asked, there) or f"choose one with {option}")
         )
     if asked is None and len(there) != 1:
         found = f"expected one {what}, found {len(there)}: {known}"
-        raise TableError(Fault(code="scorer-not-chosen", where=where, found=found, advice=f"choose one with {option}"))
+        raise TableError(Fault(code=f"{kind}-not-chosen", where=where, found=found, advice=f"choose one with {option}"))
     return asked if asked is not None else next(iter(there))
 
 
-def read_score(value: object, values: Mapping[str, float]) -> tuple[float | None, str | None]:
+def read_score(value: object, values: Mapping[str, float], *, where: str) -> tuple[float | None, str | None]:
     """Return the number that a score stands for, or None and why there is none.
+
+    What has no number has a reason; what has one that nobody stated is refused, for leaving it out could be a choice of responses.
 
     Args:
         value: as it stands in the log: a number, a truth value, a text, null or anything else.
         values: what a text is as a number.
+        where: the place, for a message.
+
+    Raises:
+        TableError: the score is a text without a number, a list or an object.
     """
     if value is None:
         return None, "the log has no score"
-    if isinstance(value, str):
-        return _read_text(value, values)
-    if isinstance(value, bool):
-        return float(value), None
-    if not isinstance(value, int | float):
-        return None, f"the score is no number but {'a list' if isinstance(value, list) else 'an object'}"
-    return (float(value), None) if math.isfinite(value) else (None, f"the score is {_name_nonfinite(float(value))}")
-
-
-def _read_text(text: str, values: Mapping[str, float]) -> tuple[float | None, str | None]:
-    if text in values:
-        return values[text], None
-    try:
-        number = float(text)
-    except ValueError:
-        number = math.nan
-    if math.isfinite(number) and "_" not in text:
-        return number, None
-    return None, f"the score is the text {text[:40]!r}, which --value gives no number"
-
-
-def _name_nonfinite(number: float) -> str:
-    return "NaN" if math.isnan(number) else "infinite"
+    number = values.get(value) if isinstance(value, str) else float(value) if isinstance(value, int | float) else None
+    if number is None:
+        advice = f"say what each text is: --value {value}=1" if isinstance(value, str) else "choose another score with --scorer or --key"
+        kind = repr(value[:40]) if isinstance(value, str) else "a list" if isinstance(value, list) else "an object"
+        raise TableError(Fault(code="score-not-number", where=where, found=f"expected a number, found {kind}", advice=advice))
+    return (number, None) if math.isfinite(number) else (None, "the score is NaN" if math.isnan(number) else "the score is infinite")

@@ -64,7 +64,7 @@ def read_every_eval(paths: Sequence[Path], reading: Reading) -> tuple[list[Row],
     rows: list[Row] = []
     parts: list[Imported] = []
     for path in paths:
-        of_file, part = _read_log(_open(path, reading), reading, arm=reading.arms.get(str(path)))
+        of_file, part = _read_log(_open(path, reading), reading, arm=reading.find_arm(path))
         rows += of_file
         parts.append(part)
     return rows, merge_accounts(parts)
@@ -136,7 +136,7 @@ def _read_line(line: Line, log: _Log, reading: Reading, *, arm: str | None, seen
     found = {option: _find(line, log, name) for option, name in asked.items() if name is not None}
     missing = [
         Fault(
-            code="field-missing",
+            code="unknown-field",
             where=f"{log.lines.name}, {place}",
             found=f"has nothing at {asked[option]}, in the sample or in the aggregate",
             advice=f"name another field with {option}, such as metadata.NAME",
@@ -157,6 +157,7 @@ def _read_line(line: Line, log: _Log, reading: Reading, *, arm: str | None, seen
         score=score,
         excluded_reason=reason,
         extras={
+            "scorer": log.metric,
             "model": as_text(fields["model_id"]),
             "sample_hash": as_text(fields.get("sample_hash")),
             "stop_reason": as_text(dig(fields, "metadata.stop_reason")),
@@ -180,11 +181,11 @@ def _read_score(line: Line, log: _Log, reading: Reading) -> tuple[float | None, 
         there = ", ".join(sorted(evaluation)) if isinstance(evaluation, Mapping) else "none"
         found = f"the evaluation has no entry {reading.key or 'score'!r}; there are: {there}"
         where = f"{log.lines.name}, line {line.number}"
-        raise TableError(Fault(code="unknown-scorer", where=where, found=found, advice="choose one with --key, such as is_correct"))
+        raise TableError(Fault(code="unknown-key", where=where, found=found, advice="choose one with --key, such as is_correct"))
     value = evaluation[reading.key or "score"]
     if dig(log.result, "metric_config.has_unknown_level") is True and value == _UNKNOWN_LEVEL and not isinstance(value, bool):
         return None, "the scorer's level is unknown"
-    return read_score(value, reading.values)
+    return read_score(value, reading.values, where=f"{log.lines.name}, line {line.number}")
 
 
 def _find_declared(log: _Log) -> int | None:

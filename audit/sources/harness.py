@@ -62,7 +62,7 @@ def read_harness(paths: Sequence[Path], reading: Reading) -> tuple[list[Row], Im
     parts: list[Imported] = []
     for path in paths:
         log = _open(path, reading)
-        of_file, part = _read_log(log, reading, arm=reading.arms.get(str(path)))
+        of_file, part = _read_log(log, reading, arm=reading.find_arm(path))
         rows += of_file
         parts.append(part)
     return rows, merge_accounts(parts)
@@ -162,12 +162,12 @@ def _read_log(log: _Log, reading: Reading, *, arm: str | None) -> tuple[list[Row
 
 def _read_line(line: Line, log: _Log, reading: Reading, *, arm: str | None) -> Row:
     place = f"document {line.fields['doc_id']} (line {line.number})"
-    score, reason = read_score(line.fields.get(log.metric), reading.values)
+    score, reason = read_score(line.fields.get(log.metric), reading.values, where=f"{log.lines.name}, {place}")
     asked = {"--arm-field": reading.arm_field, "--context-field": reading.context_field, "--task-field": reading.task_field}
     found = {option: _find(line, log, name) for option, name in asked.items() if name is not None}
     missing = [
         Fault(
-            code="field-missing",
+            code="unknown-field",
             where=f"{log.lines.name}, {place}",
             found=f"has nothing at {asked[option]}, in the sample or in the results",
             advice=f"name another field with {option}, such as doc_hash or doc.{next(iter(line.fields.get('doc') or {}), 'id')}",
@@ -184,7 +184,10 @@ def _read_line(line: Line, log: _Log, reading: Reading, *, arm: str | None) -> R
         sample="1",
         score=score,
         excluded_reason=reason,
-        extras={name: as_text(line.fields.get(name)) for name in ("doc_hash", "prompt_hash", "target_hash", "filter")},
+        extras={
+            "scorer": f"{log.metric},{log.filter_}",
+            **{name: as_text(line.fields.get(name)) for name in ("doc_hash", "prompt_hash", "target_hash")},
+        },
         file=log.lines.name,
         place=place,
     )

@@ -1,5 +1,6 @@
 """The door for everything that scores come in: which reader reads which file, and what of the rows becomes a table."""
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -17,6 +18,8 @@ from registry.errors import Fault, InputError
 from registry.records.imported import Imported
 
 _LONGEST_LINE = 200_000_000
+_REMOTE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
+"""An address such as `s3://bucket/log.eval`; Inspect alone writes there."""
 
 
 class Format(StrEnum):
@@ -78,7 +81,7 @@ def _split_source(text: str) -> Source:
 
 
 def _check_path(path: str) -> Fault | None:
-    if Path(path).exists():
+    if _REMOTE.match(path) or Path(path).exists():
         return None
     return Fault(code="file-not-readable", where=path, found="there is no such file", advice="check the path")
 
@@ -146,7 +149,7 @@ def find_format(paths: Sequence[str]) -> Format:
     """Return what all *paths* are; raises TableError where they differ, or where one is a part of something that cannot stand alone."""
     if not paths:
         raise TableError(Fault(code="no-table", where="sources", found="expected at least one file, found none"))
-    found = {path: _find_one(Path(path)) for path in paths}
+    found = {path: Format.INSPECT if _REMOTE.match(path) else _find_one(Path(path)) for path in paths}
     if len(set(found.values())) > 1:
         there = "; ".join(f"{path} is {one.value}" for path, one in found.items())
         advice = "make a table of each kind with caveat audit table, and import the tables together"
@@ -272,12 +275,27 @@ def _name_arms(rows: list[Row], imported: Imported, reading: Reading) -> list[Ro
 
 def _check_across(format_: Format, rows: Sequence[Row], reading: Reading) -> None:
     """Refuse what only several files together show."""
+    _check_scorers(rows)
     if format_ is Format.HARNESS:
         from audit.sources.harness import check_documents  # noqa: PLC0415
 
         check_documents(rows)
     if format_ is Format.INSPECT and reading.context_field is None:
         _check_contexts(rows)
+
+
+def _check_scorers(rows: Sequence[Row]) -> None:
+    """A log that has one scorer alone needs no choice; another log may have another one."""
+    files: dict[str, str] = {}
+    for row in rows:
+        scorer = row.extras.get("scorer")
+        if isinstance(scorer, str):
+            files.setdefault(scorer, row.file or "")
+    if len(files) > 1:
+        there = "; ".join(f"{scorer} in {file}" for scorer, file in files.items())
+        found = f"expected one scorer, found {len(files)}: {there}"
+        advice = "choose one with --scorer; of the harness also the filter, with --key"
+        raise TableError(Fault(code="scorers-differ", where=", ".join(list(files.values())[:3]), found=found, advice=advice))
 
 
 def _check_contexts(rows: Sequence[Row]) -> None:
@@ -290,6 +308,6 @@ def _check_contexts(rows: Sequence[Row]) -> None:
         if len(names) > 1:
             found = f"both are called {context!r}, which would be one context of arm {arm!r}"
             advice = "say with --context-field where the log has the context, or rename one file"
-            faults.append(Fault(code="context-twice", where=", ".join(sorted(names)), found=found, advice=advice))
+            faults.append(Fault(code="context-ambiguous", where=", ".join(sorted(names)), found=found, advice=advice))
     if faults:
         raise TableError(faults)

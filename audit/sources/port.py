@@ -56,6 +56,10 @@ class Reading:
     unfinished: bool = False
     """Take a log also when its own status says that it did not finish; its accounts then say so."""
 
+    def find_arm(self, path: Path) -> str | None:
+        """Return the arm that was given for the file at *path*, however the path was written."""
+        return next((arm for given, arm in self.arms.items() if Path(given) == path), None)
+
 
 Reader = Callable[[Sequence[Path], Reading], tuple[list[Row], Imported]]
 """Reads files of one format. Raises TableError with every fault."""

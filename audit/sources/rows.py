@@ -60,7 +60,8 @@ def write_rows(rows: Sequence[Row], out: TextIO) -> None:
     optional = [name for name in _TEXTS if name not in IDS and any(getattr(row, name) is not None for row in rows)]
     extras = list(dict.fromkeys(name for row in rows for name in row.extras))
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow([*IDS, "score", *optional, *extras])
+    # A column of the log that is called as one of ours would be read as one.
+    writer.writerow([*IDS, "score", *optional, *(f"log_{name}" if name in COLUMNS else name for name in extras)])
     for row in rows:
         score = "" if row.score is None else repr(float(row.score))
         own = [getattr(row, name) or "" for name in optional]
