@@ -1,0 +1,271 @@
+"""`caveat probe`: how often a model says that it is being tested."""
+
+from collections.abc import Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from audit.cli.options import FILE, arm_options, audit_option, build_plan, plan_options
+from registry.cli.app import App, pass_app
+from registry.errors import Fault, InputError
+from registry.records.identifier import Identifier
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from audit.probe.passage import Passage, Said
+    from audit.probe.run import Probed
+    from audit.replay.store import Call, RunStore
+    from registry.records.plan import Plan
+    from registry.records.probe import Recognition
+    from registry.records.replay import Probe
+
+_FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
+_NEW = click.Path(file_okay=False, path_type=Path)
+_OUTPUT = click.Path(dir_okay=False, path_type=Path)
+_SEED = click.IntRange(0, 2**53 - 1)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Source:
+    """What is read, and what is known of it."""
+
+    said: "Sequence[Said]"
+    """Those that were drawn."""
+    evaluation: str
+    name: str
+    """Of the run or the file, for the record."""
+    ablated: int = 0
+    probe: "Probe | None" = None
+    """As the run's replay plans it."""
+
+
+@click.command()
+@click.argument("run", metavar="[RUN]", required=False, type=_FOLDER)
+@click.option(
+    "--texts", metavar="FILE", type=FILE, help="Read transcripts instead of a run: JSONL with text, optional reasoning, arm, task_id, …"
+)
+@click.option("--patterns-only", is_flag=True, help="Mark candidates by patterns alone; no call is made, and no rate is given.")
+@click.option("--judge", "model", metavar="MODEL", help="The model that classifies; default: the one that the run's replay names.")
+@click.option("--base-url", metavar="URL", help="Its endpoint; default: ANTHROPIC_BASE_URL.")
+@click.option(
+    "--labels", metavar="FILE", type=FILE, help="Labelled passages (JSONL: text, label) to measure and correct the classifier's errors."
+)
+@click.option("--evaluation", metavar="NAME", help="The evaluation that the rates belong to; default: the replay's name, or the file's.")
+@click.option(
+    "--share", type=click.FloatRange(0, 1, min_open=True), default=1.0, show_default=True, help="Random share of responses to read."
+)
+@click.option("--seed", metavar="N", type=_SEED, default=0, show_default=True, help="Seed of that draw.")
+@plan_options("contexts", "level")
+@arm_options
+@click.option(
+    "--examples", metavar="N", type=click.IntRange(0, 50), default=3, show_default=True, help="Quotes of each class that are kept."
+)
+@click.option("--max-tokens", metavar="N", type=click.IntRange(16), help="Output tokens of one classification; default: 1024.")
+@click.option("--max-calls", metavar="N", type=click.IntRange(1), help="Calls that the folder may hold in all, earlier ones included.")
+@click.option("--concurrency", metavar="N", type=click.IntRange(1), default=64, show_default=True, help="Calls under way at once, at most.")
+@click.option("--retry-failed", is_flag=True, help="Ask again where a call failed.")
+@click.option("--dry-run", is_flag=True, help="Say how many calls it would take, and make none.")
+@click.option("--cache", metavar="DIR", type=_NEW, help="Where answers are kept; default: RUN, or FILE.probe in this folder.")
+@audit_option
+@click.option("-o", "--output", metavar="CSV", type=_OUTPUT, help="Write marked and recognised passages, one a row.")
+@pass_app
+def probe(app: App, /, *, run: Path | None, texts: Path | None, patterns_only: bool, **options: Any) -> None:
+    """Classify the responses in the run folder RUN for verbalised recognition of being tested.
+
+    Reasoning and output are read apart: aware, aware_but_told, monitoring_only, task_content or none. The classifier sees the passage
+    alone, never arm or context; a class counts only if its quote stands in the passage word for word. Rates come with intervals over
+    tasks and contexts, belong to this evaluation and not to a model, and decide nothing about ED.
+    """
+    from audit.probe.passage import list_passages
+
+    if run is not None and texts is not None:
+        raise click.UsageError("give RUN or --texts, not both")
+    if run is None and texts is None and (options["labels"] is None or patterns_only):
+        raise click.UsageError("give RUN, --texts FILE, or --labels FILE alone to measure a classifier")
+    if patterns_only and (options["audit"] is not None or options["model"] is not None):
+        raise click.UsageError("--patterns-only makes no call and gives no rate: leave --judge and --audit out")
+    source = _read(app, run, texts, options)
+    passages = list(list_passages(source.said))
+    if patterns_only:
+        _report_candidates(app, source, passages, options)
+        return
+    _classify(app, run, source, passages, options)
+
+
+def _read(app: App, run: Path | None, texts: Path | None, options: dict[str, Any]) -> _Source:
+    from audit.probe.passage import draw
+    from audit.probe.read import read_texts
+
+    if run is not None:
+        source = _read_run(run)
+    elif texts is not None:
+        found = read_texts(texts)
+        _tell_unread(app, texts, found.unread)
+        source = _Source(said=found.said, evaluation=texts.stem, name=texts.name)
+    else:
+        source = _Source(said=(), evaluation=options["labels"].stem, name=options["labels"].name)
+    return _Source(
+        said=list(draw(source.said, share=options["share"], seed=options["seed"])),
+        evaluation=options["evaluation"] or source.evaluation,
+        name=source.name,
+        ablated=source.ablated,
+        probe=source.probe,
+    )
+
+
+def _read_run(run: Path) -> _Source:
+    from audit.probe.read import read_run
+    from audit.replay.documents import get_replay
+    from audit.replay.store import open_store
+
+    store = open_store(run)
+    try:
+        replay = get_replay(store)
+        said, ablated = read_run(store)
+    finally:
+        store.close()
+    return _Source(said=said, evaluation=replay.name, name=run.name, ablated=ablated, probe=replay.probe)
+
+
+def _tell_unread(app: App, path: Path, columns: Sequence[str]) -> None:
+    if columns:
+        app.say(f"{path}: columns that are not read: {', '.join(columns)}")
+
+
+def _report_candidates(app: App, source: _Source, passages: "Sequence[Passage]", options: dict[str, Any]) -> None:
+    from audit.cli.probe_text import print_candidates, summarise_candidates, write_passages
+    from audit.probe.candidates import count_candidates
+
+    counts = count_candidates(passages)
+    if options["output"] is not None:
+        write_passages(options["output"], passages, ())
+    document = summarise_candidates(source.evaluation, counts)
+    app.report(document, lambda console: print_candidates(console, source.evaluation, counts))
+
+
+def _classify(app: App, run: Path | None, source: _Source, passages: "Sequence[Passage]", options: dict[str, Any]) -> None:
+    from audit.cli.probe_text import print_recognition, write_passages
+    from audit.cli.record import record_finding
+    from audit.probe.read import read_labels
+    from audit.probe.run import plan_first, probe_passages
+    from registry.codec.documents import to_document
+
+    plan, wanted = build_plan({name: options[name] for name in ("contexts", "level")}), _build_probe(source, options)
+    labels = read_labels(options["labels"]) if options["labels"] is not None else None
+    if labels is not None:
+        _tell_unread(app, options["labels"], labels.unread)
+    if options["dry_run"]:
+        _report_dry_run(app, plan_first(passages, labels, wanted), wanted)
+        return
+    named = None if labels is None else (options["labels"].name, labels)
+    with _open(run, source, options) as store:
+        probed = probe_passages(
+            store, passages, wanted, lambda calls: _ask(app, store, calls, wanted, options), labels=named, level=plan.level
+        )
+    found = _recognise(source, passages, probed, plan, options)
+    if options["output"] is not None:
+        write_passages(options["output"], passages, probed.found)
+    if options["audit"] is not None:
+        _check_recordable(found, options["audit"])
+        record_finding(app, options["audit"], found, source=source.name if named is None else f"{source.name}, {named[0]}")
+    app.report(to_document(found), lambda console: print_recognition(console, found))
+
+
+def _build_probe(source: _Source, options: dict[str, Any]) -> "Probe":
+    from registry.records.replay import Probe
+
+    planned = source.probe
+    model = options["model"] or (planned.model if planned else None)
+    if model is None:
+        raise click.UsageError("name the model that classifies with --judge MODEL, or mark candidates alone with --patterns-only")
+    tokens = options["max_tokens"] or (planned.max_tokens if planned else 1024)
+    return Probe(model=model, max_tokens=tokens, base_url=options["base_url"] or (planned.base_url if planned else None))
+
+
+def _report_dry_run(app: App, calls: "Sequence[Call]", wanted: "Probe") -> None:
+    most = len(calls) * wanted.max_tokens
+    message = f"{len(calls)} calls to {wanted.model}, at most {most:,} output tokens; then one for each prompt of a recognised passage"
+    document = {"schema": "caveat/probe-plan/1", "calls": len(calls), "model": wanted.model, "most_output_tokens": most}
+    app.report(document, lambda console: console.print(message, markup=False))
+
+
+@contextmanager
+def _open(run: Path | None, source: _Source, options: dict[str, Any]) -> "Iterator[RunStore]":
+    from audit.replay.store import open_store
+
+    folder = options["cache"] or run or Path(f"{source.name}.probe")
+    store = open_store(folder, create=True)
+    try:
+        yield store
+    finally:
+        store.close()
+
+
+def _ask(app: App, store: "RunStore", calls: "Sequence[Call]", wanted: "Probe", options: dict[str, Any]) -> None:
+    """Make the calls; an end before the last of them is an error, so that no rate is made from a part."""
+    import asyncio
+
+    from registry.cli.progress import track
+    from registry.errors import AnswerNoError
+
+    with track(app, "classifying", total=len(calls), unit="calls") as advance:
+        summary = asyncio.run(_run(store, calls, wanted, options, advance))
+    if summary.stopped is not None:
+        raise summary.stopped
+    if summary.interrupted:
+        found = "ended by request before its last call; every answer that came is kept"
+        raise AnswerNoError(Fault(code="interrupted", where=str(store.path.parent), found=found, advice="run the same command again"))
+
+
+async def _run(store: "RunStore", calls: "Sequence[Call]", wanted: "Probe", options: dict[str, Any], advance: Any) -> Any:
+    import asyncio
+    import signal
+
+    from audit.model import open_endpoint
+    from audit.replay.engine import Halt, Settings, run_calls
+    from registry.records.replay import Budget, Policy
+
+    shown, halt = 0, Halt()
+
+    def show(summary: Any) -> None:
+        nonlocal shown
+        done = summary.settled_before + summary.done
+        advance(done - shown)
+        shown = done
+
+    settings = Settings(concurrency=options["concurrency"], retry_failed=options["retry_failed"], budget=Budget(calls=options["max_calls"]))
+    loop = asyncio.get_running_loop()
+    loop.add_signal_handler(signal.SIGINT, halt.request)
+    try:
+        async with open_endpoint(Policy(model=wanted.model, max_tokens=wanted.max_tokens, base_url=wanted.base_url)) as endpoint:
+            return await run_calls(store, calls, endpoint, settings, progress=show, stop=halt)
+    finally:
+        loop.remove_signal_handler(signal.SIGINT)
+
+
+def _recognise(source: _Source, passages: "Sequence[Passage]", probed: "Probed", plan: "Plan", options: dict[str, Any]) -> "Recognition":
+    from audit.probe.passage import digest_passages
+    from audit.probe.station import Circumstances, recognise
+
+    circumstances = Circumstances(
+        evaluation=source.evaluation,
+        models=tuple(sorted({one.model for one in source.said if one.model is not None})),
+        classifier=", ".join(probed.classifiers) or "no model answered",
+        drawn=options["share"],
+        seed=options["seed"],
+        passages=digest_passages(source.said),
+        test=options["test"],
+        deploy=options["deploy"],
+        examples=options["examples"],
+        ablated=source.ablated,
+    )
+    return recognise(passages, probed.found, plan, circumstances, probed.accuracy)
+
+
+def _check_recordable(found: "Recognition", audit: Identifier) -> None:
+    if not found.groups:
+        raise InputError(Fault(code="nothing-selected", where=audit.bare, found="there is no response, so there is nothing to record"))

@@ -1,0 +1,175 @@
+"""How verbalised recognition looks in a terminal, as JSON, and as a table of passages."""
+
+import csv
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+
+from audit.cli.spreadsheet import write_cell
+from audit.cli.warnings_text import print_warnings
+from audit.probe.candidates import CandidateCount, find_families
+from audit.probe.classify import Classified
+from audit.probe.passage import Passage
+from audit.probe.patterns import VERSION, find_hits
+from audit.wording import Unit, share
+from registry.cli.output import build_table, show
+from registry.codec.documents import to_document
+from registry.errors import Fault, InputError
+from registry.records.measure import Measure
+from registry.records.probe import ClassifierAccuracy, GroupRate, Recognised, Recognition
+
+_SHARE = Unit(low=0.0, high=1.0)
+_NO_RATE = "Marked by patterns alone: candidates, not recognition. These counts are no rate of recognition."
+_COLUMNS = (
+    *("task_id", "arm", "spec", "context_id", "sample", "channel", "families", "marked", "class", "excluded_reason"),
+    *("quote", "start", "stop"),
+)
+_AROUND = 60
+
+
+def summarise_candidates(evaluation: str, counts: Sequence[CandidateCount]) -> dict[str, Any]:
+    """Return the document `caveat/probe-candidates/1`."""
+    return {
+        "schema": "caveat/probe-candidates/1",
+        "evaluation": evaluation,
+        "patterns": VERSION,
+        "is_rate_of_recognition": False,
+        "groups": [to_document(one) for one in counts],
+    }
+
+
+def print_candidates(console: Console, evaluation: str, counts: Sequence[CandidateCount]) -> None:
+    """Print how many passages are marked, by arm and channel."""
+    console.print(show(_NO_RATE), style="bold")
+    console.print(show(f"{evaluation}; patterns {VERSION}\n"))
+    rows = [
+        (
+            one.arm if one.spec is None else f"{one.arm}, {one.spec}",
+            one.channel.value,
+            str(one.responses),
+            str(one.present),
+            str(one.candidates) if one.present else "unavailable",
+            ", ".join(f"{name} {count}" for name, count in one.families.items()),
+        )
+        for one in counts
+    ]
+    columns = ("arm", "channel", "responses", "with a text", "marked", "by")
+    console.print(build_table(columns, rows, numbers=columns[2:5]))
+
+
+def print_recognition(console: Console, found: Recognition) -> None:
+    """Print rates, differences, the classifier's errors, quotes, then the warnings."""
+    console.print(show(f"Verbalised recognition in {found.evaluation}, as {found.classifier} classified it"), style="bold")
+    console.print("Rates belong to this evaluation, not to a model. Mention rates are not ED.\n")
+    if found.groups:
+        columns = ("arm", "channel", "with a text", "classified", "recognised", "corrected", "bounds", "no class")
+        console.print(build_table(columns, [_describe_group(one) for one in found.groups], numbers=columns[2:4]))
+        console.print(
+            f"recognised: aware or aware_but_told; intervals at {share(found.level)}, contexts {found.contexts}; "
+            "bounds: if none, or every, passage without a class were"
+        )
+        _print_classes(console, found)
+    for one in found.differences:
+        name = one.channel.value if one.spec is None else f"{one.channel.value}, {one.spec}"
+        corrected = "" if one.corrected is None else f"; corrected {_describe(one.corrected, signed=True)}"
+        said = f"test − deploy, {name}: {_describe(one.difference, signed=True)}{corrected} (difference of mention rates, not ED)"
+        console.print(show(said))
+    _print_accuracy(console, found.accuracy)
+    for example in found.examples:
+        cell = f"{example.arm}, task {example.task_id}, context {example.context_id}, sample {example.sample}"
+        console.print(show(f"{example.class_.value}, {example.channel.value} ({cell}): “{example.quote}”"))
+    print_warnings(console, found.warnings)
+
+
+def _describe_group(one: GroupRate) -> tuple[str, ...]:
+    bounds = one.under_exclusions
+    return (
+        one.arm if one.spec is None else f"{one.arm}, {one.spec}",
+        one.channel.value,
+        f"{one.present} of {one.responses}",
+        str(one.classified),
+        _describe(one.recognised) if one.present else f"unavailable: {one.recognised.reason}",
+        "–" if one.corrected is None else _describe(one.corrected),
+        "–" if bounds is None else _SHARE.numbers(bounds.low, bounds.high, 0.0),
+        ", ".join(f"{each.reason} {each.count}" for each in one.excluded) or "–",
+    )
+
+
+def _print_classes(console: Console, found: Recognition) -> None:
+    rows = [
+        (
+            one.arm if one.spec is None else f"{one.arm}, {one.spec}",
+            one.channel.value,
+            *("not known" if each.count is None else str(each.count) for each in one.classes),
+            f"{one.recognised_candidates} of {one.recognised_count}",
+        )
+        for one in found.groups
+        if one.classes
+    ]
+    if rows:
+        columns = ("arm", "channel", *(one.value for one in Recognised), "recognised and marked by the filter")
+        console.print(build_table(columns, rows, numbers=columns[2:]))
+    untold = sum(one.told_unknown for one in found.groups)
+    if untold:
+        console.print(f"of {untold} recognised passages it is not known whether the prompt itself says that it is a test")
+
+
+def _print_accuracy(console: Console, one: ClassifierAccuracy | None) -> None:
+    if one is None:
+        console.print("Not corrected: the classifier's errors were not measured (--labels).")
+        return
+    excluded = ", ".join(f"{each.reason} {each.count}" for each in one.excluded)
+    lines = (
+        f"on {one.labelled} labelled passages of {one.source}{f', without a class: {excluded}' if excluded else ''}:",
+        f"  sensitivity {one.true_positives}/{one.true_positives + one.false_negatives}: {_describe(one.sensitivity)}",
+        f"  specificity {one.true_negatives}/{one.true_negatives + one.false_positives}: {_describe(one.specificity)}",
+        f"  recall filter: recall {_describe(one.filter_recall)}, precision {_describe(one.filter_precision)}",
+    )
+    for line in lines:
+        console.print(show(line))
+
+
+def _describe(one: Measure, *, signed: bool = False) -> str:
+    if one.value is None:
+        return f"none: {one.reason}"
+    value = _SHARE.difference(one.value) if signed else _SHARE.score(one.value, 0.0)
+    if one.low is None or one.high is None:
+        return f"{value}, no interval: {one.reason}"
+    return f"{value} ({_SHARE.differences(one.low, one.high) if signed else _SHARE.numbers(one.low, one.high, 0.0)})"
+
+
+def write_passages(path: Path, passages: Sequence[Passage], found: Sequence[Classified]) -> None:
+    """Write the passages that are marked, recognised, or without a class though they hold a text, as CSV.
+
+    Raises:
+        InputError: the file cannot be written.
+    """
+    by_passage = {(one.passage.cell, one.passage.channel): one for one in found}
+    rows = [_describe_passage(one, by_passage.get((one.cell, one.channel))) for one in passages if one.absent is None]
+    try:
+        with path.open("w", newline="", encoding="utf-8") as file:
+            writer = csv.writer(file, lineterminator="\n")
+            writer.writerow(_COLUMNS)
+            writer.writerows([write_cell(field) for field in row] for row in rows if row is not None)
+    except OSError as error:
+        raise InputError(Fault(code="file-not-accessible", where=str(path), found=error.strerror or str(error))) from error
+
+
+def _describe_passage(one: Passage, found: Classified | None) -> tuple[str, ...] | None:
+    families = find_families(one.text)
+    class_ = found.class_ if found else None
+    if not families and (found is None or class_ is Recognised.NONE):
+        return None
+    cell, hit = one.cell, next(find_hits(one.text), None)
+    start, stop = (found.reading.start, found.reading.stop) if found else (None, None)
+    return (
+        *(cell.task_id, cell.arm, cell.spec or "", cell.context_id, str(cell.sample), one.channel.value, ";".join(families)),
+        "" if hit is None else " ".join(one.text[max(0, hit.start - _AROUND) : hit.stop + _AROUND].split()),
+        "" if class_ is None else class_.value,
+        (found.reading.excluded or "") if found else "",
+        "" if start is None else one.text[start:stop],
+        "" if start is None else str(start),
+        "" if stop is None else str(stop),
+    )
