@@ -1,11 +1,12 @@
 """A submission whose answer was lost is found again at the endpoint, so that nothing is submitted, and paid, twice."""
 
+from collections.abc import Iterable
 from contextlib import aclosing
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from audit.model import Endpoint
-from audit.replay.batch_calls import BatchView, list_batches, read_results
+from audit.replay.batch_calls import BatchView, read_results
 from audit.replay.batch_chunks import Chunk
 
 _SKEW = timedelta(hours=1)
@@ -29,18 +30,23 @@ class Search:
         return self.found is not None or not self.undecided
 
 
-async def search_chunk(endpoint: Endpoint, chunk: Chunk, *, known: set[str]) -> Search:
-    """Look for the batch that *chunk* was submitted as, among batches of its size since its intents were written down.
+def find_earliest(chunk: Chunk) -> datetime:
+    """Return the time from which batches may be that of *chunk*, by any clock that is not far behind ours."""
+    return datetime.fromisoformat(chunk.at) - _SKEW
+
+
+async def search_chunk(endpoint: Endpoint, chunk: Chunk, listed: Iterable[BatchView], *, known: set[str]) -> Search:
+    """Look for the batch that *chunk* was submitted as, among those of its size.
 
     Args:
-        known: batches that are known to be something else.
+        listed: the endpoint's batches since `find_earliest`.
+        known: batches that are known to be something else; what is found to be so is added.
 
     Raises:
-        ModelError: the endpoint does not list its batches, or results could not be read.
+        ModelError: results could not be read.
     """
-    since = datetime.fromisoformat(chunk.at) - _SKEW
     undecided = 0
-    for view in await list_batches(endpoint, since=since):
+    for view in listed:
         if view.id in known or view.total != len(chunk.keys):
             continue
         if view.ended_at is None:

@@ -1,7 +1,7 @@
 """The results of one batch become outcomes in the store: each as it comes, none twice, none left without one."""
 
 from collections import Counter
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from typing import Any
 
 from audit.message import NotAMessageError, read_message
@@ -26,12 +26,13 @@ _REFUSALS = frozenset(
 
 
 class ChunkReader:
-    """Settles the results of one chunk; can be told the same results again after a reading broke off."""
+    """Settles the results of one chunk, and hands each outcome to *count*; can read again after a reading broke off."""
 
-    def __init__(self, store: RunStore, chunk: Chunk, view: BatchView) -> None:
+    def __init__(self, store: RunStore, chunk: Chunk, view: BatchView, count: Callable[[Response], None]) -> None:
         self.counts: Counter[str] = Counter()
         """Results by kind: the API's own, and `unknown`, `repeated`, `unreadable`, `missing`, `other_model`."""
         self._store = store
+        self._count = count
         self._view = view
         self._ids = chunk.custom_ids
         self._open = chunk.find_open(store)
@@ -81,8 +82,9 @@ class ChunkReader:
 
     def _settle(self, waiting: list[tuple[Intent, Response]]) -> None:
         self._store.settle(waiting)
-        for intent, _ in waiting:
+        for intent, response in waiting:
             del self._open[intent.key]
+            self._count(response)
         waiting.clear()
 
     def _build(self, intent: Intent, result: Mapping[str, Any]) -> Response:
@@ -151,6 +153,12 @@ class ChunkReader:
         if intent.request not in self._models:
             self._models[intent.request] = str(self._store.get_request(intent.request)["model"])
         return self._models[intent.request]
+
+
+def build_failed(store: RunStore, intent: Intent, failure: Failure, *, batch: str | None) -> Response:
+    """Return the outcome of a call that no result was read for."""
+    model = str(store.get_request(intent.request).get("model"))
+    return Response(key=intent.key, request=intent.request, purpose=intent.purpose, model_requested=model, batch=batch, failure=failure)
 
 
 def _text(value: object) -> str | None:

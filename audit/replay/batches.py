@@ -5,14 +5,16 @@ endpoint's own list of batches says whether the chunk was accepted. Waiting can 
 """
 
 import asyncio
+import contextlib
+import time
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import aclosing
-from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime, timedelta
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
 
-from audit.model import SAMPLING, Endpoint, ModelError, Trouble, build_key_refused, build_unreachable
-from audit.replay.batch_calls import BatchView, cancel_batch, find_batch, is_certain, read_results, submit_batch
+from audit.model import Endpoint, ModelError, Trouble, build_key_refused, build_unreachable
+from audit.replay.batch_calls import BatchView, cancel_batch, find_batch, is_certain, list_batches, read_results, submit_batch
 from audit.replay.batch_chunks import (
     MOST_BYTES,
     MOST_REQUESTS,
@@ -23,11 +25,17 @@ from audit.replay.batch_chunks import (
     write_chunk,
     write_closed,
 )
-from audit.replay.batch_recovery import search_chunk
-from audit.replay.batch_results import ChunkReader
+from audit.replay.batch_recovery import find_earliest, search_chunk
+from audit.replay.batch_results import ChunkReader, build_failed
+from audit.replay.batch_selection import check_sampling, select_calls
+from audit.replay.budget import Purse, count_spent
+from audit.replay.engine import INTERRUPTED, LOST, UNSENT, Halt, Progress, Settings, read_clock, settle_lost
+from audit.replay.lock import hold_run
+from audit.replay.prices import discount
 from audit.replay.store import Call, Intent, RunStore
+from audit.replay.summary import RunSummary, Tally
 from registry.codec.canonical import Json
-from registry.errors import Fault, InputError, NotFoundError
+from registry.errors import AnswerNoError, CaveatError, Fault, InputError, NotFoundError
 from registry.records.response import Failure, Response
 
 _GROWTH = 1.5
@@ -37,7 +45,7 @@ _READINGS = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BatchSettings:
+class Batching:
     """How calls are put into batches, and how these are waited for."""
 
     requests: int = 10_000
@@ -47,11 +55,9 @@ class BatchSettings:
     first_wait_s: float = 5.0
     longest_wait_s: float = 120.0
     grace_s: float = 60.0
-    """Seconds after a submission was written down until the endpoint's list is believed when the batch is not on it."""
+    """Seconds after a submission whose answer was lost, until the endpoint's list is believed when the batch is not on it."""
     patience: int = 8
-    """Failed questions to the endpoint in a row, after which the run ends and says how to come back."""
-    repeat_failed: bool = False
-    repeat_lost: bool = False
+    """Questions in a row without an answer, after which the run ends and says how to come back."""
 
     def __post_init__(self) -> None:
         if not 1 <= self.requests <= MOST_REQUESTS:
@@ -61,50 +67,53 @@ class BatchSettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Around:
-    """What a run is surrounded by: clock, waiting, and whom it talks to."""
-
-    clock: Callable[[], datetime] = lambda: datetime.now(UTC)
-    sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
-    should_stop: Callable[[], bool] = lambda: False
-    tell: Callable[[str], None] = lambda _text: None
-    progress: Callable[[int], None] = lambda _more: None
-    """Told how many more calls are done at the endpoint."""
-
-
-@dataclass
 class BatchSummary:
-    """What became of the calls."""
+    """What became of the calls of one run by batches."""
 
-    submitted: int = 0
-    """Requests in batches submitted by this run."""
-    already: int = 0
-    """Calls that had an outcome, or were under way, before."""
-    lost: int = 0
-    """Calls of an earlier run that may have been made, and of which nobody can say; not repeated."""
-    counts: Counter[str] = field(default_factory=Counter)
-    """Results settled, by kind: those of the API, and missing, unknown, repeated, unreadable, other_model."""
-    running: tuple[str, ...] = ()
+    run: RunSummary
+    submitted: int
+    """Requests in batches that the endpoint accepted in this run."""
+    results: Mapping[str, int]
+    """Results read in this run, by kind: those of the API, and missing, unknown, repeated, unreadable, other_model."""
+    running: tuple[str, ...]
     """Batches that are still being worked on at the endpoint; running again waits for them."""
 
 
 async def run_batches(
-    store: RunStore, calls: Iterable[Call], endpoint: Endpoint, settings: BatchSettings, around: Around | None = None
+    store: RunStore,
+    calls: Iterable[Call],
+    endpoint: Endpoint,
+    settings: Settings | None = None,
+    *,
+    batching: Batching | None = None,
+    progress: Progress | None = None,
+    tell: Callable[[str], None] | None = None,
+    clock: Callable[[], datetime] = read_clock,
+    stop: Halt | None = None,
 ) -> BatchSummary:
-    """Make *calls* by Message Batches and settle each of them in *store*; those that have an outcome are not made again.
+    """Make those of *calls* that have no outcome yet by Message Batches, settle each, and return what came of them.
 
-    First come the batches that an earlier run left behind, then the rest. When `around.should_stop` says so, the batches are left
-    running and named in the summary.
+    First come the batches that an earlier run left behind, then the rest. A run that is stopped leaves its batches running, and names
+    them. `concurrency` and `patience` of *settings* are for single calls, and mean nothing here.
+
+    Args:
+        progress: told how things stand after each chunk.
+        tell: told in a sentence what becomes of each chunk.
+        clock: the time that is written down.
+        stop: how somebody else ends the waiting.
 
     Raises:
+        ConflictError: another process works in this folder.
         InputError: the endpoint takes no batches, or calls set sampling parameters that its API version does not take.
         NotFoundError: the endpoint does not know a batch any more; `repeat_lost` gives it up.
         UnavailableError: the key is refused, or the endpoint does not answer; batches go on running.
     """
-    run = _Run(store, endpoint, settings, around or Around())
-    await run.resume()
-    await run.submit(calls)
-    return await run.wait()
+    with hold_run(store):
+        run = _Run(store, endpoint, settings or Settings(), batching or Batching(), clock)
+        run.listen(progress or (lambda _summary: None), tell or (lambda _text: None), stop or Halt())
+        run.resume()
+        await run.submit(calls)
+        return await run.wait()
 
 
 async def cancel_batches(store: RunStore, endpoint: Endpoint) -> list[str]:
@@ -116,108 +125,121 @@ async def cancel_batches(store: RunStore, endpoint: Endpoint) -> list[str]:
 class _Run:
     """One run: the chunks that are open, and what was found of them."""
 
-    def __init__(self, store: RunStore, endpoint: Endpoint, settings: BatchSettings, around: Around) -> None:
+    def __init__(self, store: RunStore, endpoint: Endpoint, settings: Settings, batching: Batching, clock: Callable[[], datetime]) -> None:
         self._store = store
         self._endpoint = endpoint
         self._settings = settings
-        self._around = around
-        self._summary = BatchSummary()
+        self._batching = batching
+        self._clock = clock
+        self._tally = Tally(lost=settle_lost(store, clock))
+        for asked, returned in store.list_models():
+            self._tally.models.setdefault(asked, []).append(returned)
+        spent = count_spent(store, settings.prices, UNSENT)
+        self._purse = Purse(settings.budget, discount(settings.prices), spent=spent)
         self._open, self._number = list_open_chunks(store)
         self._foreign: dict[int, set[str]] = {}
-        self._done: Counter[int] = Counter()
         self._sends: Counter[int] = Counter()
         self._tried: dict[int, datetime] = {}
-        self._begun = self._around.clock()
+        self._begun = clock()
+        self._started = time.monotonic()
         self._failures = 0
+        self._submitted = 0
+        self._results: Counter[str] = Counter()
+        self._stopped: CaveatError | None = None
+        self._ended = asyncio.Event()
+
+    def listen(self, progress: Progress, tell: Callable[[str], None], stop: Halt) -> None:
+        """Say who is told, and who may end the run."""
+        self._progress = progress
+        self._tell = tell
+        stop.listen(self._ended.set)
+        if stop.times:
+            self._ended.set()
 
     # What an earlier run left behind
 
-    async def resume(self) -> None:
+    def resume(self) -> None:
         """Drop chunks that were written down and never submitted; tell of those that go on."""
         for chunk in list(self._open):
             waiting = chunk.find_open(self._store)
             if chunk.batch is None and not waiting:
                 self._close(chunk, "never submitted", {})
             elif chunk.batch is None:
-                self._around.tell(
-                    f"{chunk.name}: {len(waiting)} calls were about to be submitted when the run ended; looking for their batch"
-                )
+                self._tell(f"{chunk.name}: {len(waiting)} calls were about to be submitted when the run ended; looking for their batch")
             else:
-                self._around.tell(f"{chunk.name}: waiting for batch {chunk.batch} again")
+                self._tell(f"{chunk.name}: waiting for batch {chunk.batch} again")
 
     # Submission
 
     async def submit(self, calls: Iterable[Call]) -> None:
-        """Submit what of *calls* has no outcome yet and is not under way."""
-        settings = self._settings
-        for chunk_calls in split_calls(self._list_pending(calls), most=settings.requests, most_bytes=settings.bytes):
-            if self._around.should_stop():
+        """Submit what of *calls* has no outcome yet, is not under way, and fits the budget."""
+        batching = self._batching
+        under_way = {key for chunk in self._open for key in chunk.keys}
+        selected = select_calls(self._store, calls, under_way=under_way, settings=self._settings, tally=self._tally)
+        for chunk_calls in split_calls(self._afford(selected), most=batching.requests, most_bytes=batching.bytes):
+            if self._ended.is_set():
                 return
-            self._check_sampling(chunk_calls)
+            check_sampling(chunk_calls, api_version=self._endpoint.api_version)
             self._number += 1
-            at = self._around.clock()
+            at = self._clock()
             chunk, intents = write_chunk(self._store, chunk_calls, number=self._number, endpoint=self._endpoint.base_url, at=at)
             self._open.append(chunk)
             await self._send(chunk, {call.key: call.body for call in chunk_calls}, intents)
 
-    def _list_pending(self, calls: Iterable[Call]) -> Iterator[Call]:
-        under_way = {key for chunk in self._open for key in chunk.keys}
-        lost = {intent.key for intent in self._store.list_lost()} - under_way
+    def _afford(self, calls: Iterable[Call]) -> Iterator[Call]:
+        """Give *calls* while the worst case of all that were given fits the budget."""
         for call in calls:
-            settled = bool(self._store.find_settled([call.key], failed=not self._settings.repeat_failed))
-            if settled or call.key in under_way:
-                self._summary.already += 1
-            elif call.key in lost and not self._settings.repeat_lost:
-                self._summary.lost += 1
-            else:
-                yield call
-
-    def _check_sampling(self, calls: Iterable[Call]) -> None:
-        set_names = {name for call in calls for name in SAMPLING if name in call.body}
-        if set_names and self._endpoint.api_version >= "2026-10-21":
-            version = self._endpoint.api_version
-            found = f"cannot be set under API version {version}, and one version holds for a whole batch"
-            advice = "set policy.api_version: '2023-06-01', or leave it out"
-            faults = [Fault(code="sampling-not-settable", where=f"policy.{name}", found=found, advice=advice) for name in sorted(set_names)]
-            raise InputError(faults)
+            excess = self._purse.reserve(call)
+            if excess is not None:
+                self._stopped = self._stopped or AnswerNoError(excess)
+                return
+            self._purse.settle(call, None)
+            yield call
 
     async def _send(self, chunk: Chunk, bodies: Mapping[str, Mapping[str, Json]], intents: Iterable[Intent]) -> None:
         """Submit *chunk* until the endpoint takes it or refuses it; when nobody knows what it did, it stays open to be looked for."""
         requests = [(custom_id, bodies[key]) for custom_id, key in chunk.custom_ids.items() if key in bodies]
-        wait_s = self._settings.first_wait_s
-        for attempt in range(self._settings.patience):
-            self._tried[chunk.number] = self._around.clock()
+        wait_s = self._batching.first_wait_s
+        for attempt in range(self._batching.patience):
+            self._tried[chunk.number] = self._clock()
             self._sends[chunk.number] += 1
+            self._tally.attempts += 1
             try:
                 view = await submit_batch(self._endpoint, requests)
             except ModelError as error:
                 if not is_certain(error):
-                    if self._sends[chunk.number] >= self._settings.patience:
-                        raise build_unreachable(self._endpoint, error) from error
-                    self._around.tell(f"{chunk.name}: the submission's answer was lost ({error.message}); looking for its batch")
+                    self._doubt(chunk, error)
                     return
-                if not error.is_passing or attempt + 1 == self._settings.patience:
-                    self._refuse(chunk, intents, error)
-                await self._pause(max(wait_s, min(error.retry_after_s or 0.0, self._settings.longest_wait_s)))
+                if not error.is_passing or attempt + 1 == self._batching.patience or self._ended.is_set():
+                    self._set_free(chunk, intents, error)
+                    return
+                await self._pause(max(wait_s, min(error.retry_after_s or 0.0, self._batching.longest_wait_s)))
                 wait_s *= _GROWTH
             else:
                 self._accept(chunk, view, adopted=False)
-                self._summary.submitted += len(requests)
+                self._submitted += len(requests)
                 return
 
     def _accept(self, chunk: Chunk, view: BatchView, *, adopted: bool) -> None:
         write_accepted(self._store, chunk, batch=view.id, created_at=view.created_at, adopted=adopted)
         self._open[self._open.index(chunk)] = replace(chunk, batch=view.id)
-        how = "was found again as" if adopted else "was submitted as"
-        self._around.tell(f"{chunk.name}: {len(chunk.keys)} calls: {how} {view.id}")
+        how = "found again as" if adopted else "submitted as"
+        self._tell(f"{chunk.name}: {len(chunk.keys)} calls {how} {view.id}")
 
-    def _refuse(self, chunk: Chunk, intents: Iterable[Intent], error: ModelError) -> None:
-        """Settle a chunk that the endpoint did not take, and end the run: the next chunk would fare no better."""
-        self._fail(intents, Failure(code="not-accepted", message=error.message), batch=None)
+    def _doubt(self, chunk: Chunk, error: ModelError) -> None:
+        if self._sends[chunk.number] >= self._batching.patience:
+            raise build_unreachable(self._endpoint, error) from error
+        self._tell(f"{chunk.name}: the answer to the submission was lost ({error.message}); looking for its batch")
+
+    def _set_free(self, chunk: Chunk, intents: Iterable[Intent], error: ModelError) -> None:
+        """Let the calls of a chunk that the endpoint did not take be made later, and end the run: the next chunk would fare no better."""
+        self._fail(intents, Failure(code=INTERRUPTED, message=f"the batch was not accepted: {error.message}"), batch=None)
         self._close(chunk, "not accepted", {})
         if error.trouble is Trouble.KEY_REFUSED:
             raise build_key_refused(self._endpoint, error)
-        if error.trouble in (Trouble.UNREACHABLE, Trouble.RATE_LIMITED, Trouble.OVERLOADED):
+        if self._ended.is_set():
+            return
+        if error.is_passing:
             raise build_unreachable(self._endpoint, error)
         found = f"the endpoint does not take this batch of {len(chunk.keys)} calls (HTTP {error.status}): {error.message}"
         advice = "an endpoint without Message Batches is asked one call at a time; a batch that is too large wants fewer requests"
@@ -227,17 +249,16 @@ class _Run:
 
     async def wait(self) -> BatchSummary:
         """Visit the open chunks until none is left, or somebody says stop."""
-        wait_s = self._settings.first_wait_s
+        wait_s = self._batching.first_wait_s
         while self._open:
             for chunk in list(self._open):
-                if not self._around.should_stop():
+                if not self._ended.is_set():
                     await self._visit(chunk)
-            if not self._open or self._around.should_stop():
+            if not self._open or self._ended.is_set():
                 break
             await self._pause(wait_s)
-            wait_s = min(wait_s * _GROWTH, self._settings.longest_wait_s)
-        self._summary.running = tuple(chunk.batch or chunk.name for chunk in self._open)
-        return self._summary
+            wait_s = min(wait_s * _GROWTH, self._batching.longest_wait_s)
+        return self._summarise()
 
     async def _visit(self, chunk: Chunk) -> None:
         try:
@@ -252,31 +273,30 @@ class _Run:
     async def _look_for(self, chunk: Chunk) -> None:
         known = self._foreign.setdefault(chunk.number, self._list_known())
         try:
-            search = await search_chunk(self._endpoint, chunk, known=known)
+            listed = await list_batches(self._endpoint, since=find_earliest(chunk))
         except ModelError as error:
             if error.status not in (404, 405, 501):
                 raise
             self._give_up(chunk, f"the endpoint does not list its batches (HTTP {error.status}), so nobody can say whether they were made")
             return
+        search = await search_chunk(self._endpoint, chunk, listed, known=known)
         if search.found is not None:
             self._accept(chunk, search.found, adopted=True)
         elif search.is_conclusive and self._is_grace_over(chunk):
-            self._around.tell(f"{chunk.name}: the endpoint has no such batch, so it was never accepted; submitting it again")
+            self._tell(f"{chunk.name}: the endpoint has no such batch, so it was never accepted; submitting it again")
             intents = list(chunk.find_open(self._store).values())
             bodies = {intent.key: self._store.get_request(intent.request) for intent in intents}
             await self._send(chunk, bodies, intents)
 
     async def _look_at(self, chunk: Chunk, batch: str) -> None:
         view = await find_batch(self._endpoint, batch)
-        self._around.progress(view.done - self._done[chunk.number])
-        self._done[chunk.number] = view.done
         if view.is_archived:
             self._give_up(chunk, f"batch {batch} is archived: its results can no longer be read")
         elif view.ended_at is not None:
             await self._read(chunk, view)
 
     async def _read(self, chunk: Chunk, view: BatchView) -> None:
-        reader = ChunkReader(self._store, chunk, view)
+        reader = ChunkReader(self._store, chunk, view, self._count)
         for _ in range(_READINGS):
             async with aclosing(read_results(self._endpoint, view.id)) as lines:
                 await reader.read(lines)
@@ -284,9 +304,9 @@ class _Run:
                 break
         reader.close()
         counts = {kind: count for kind, count in sorted(reader.counts.items()) if count}
-        self._summary.counts.update(counts)
+        self._results.update(counts)
         self._close(chunk, "read", counts)
-        self._around.tell(f"{chunk.name}: {view.id} has ended: {', '.join(f'{count} {kind}' for kind, count in counts.items())}")
+        self._tell(f"{chunk.name}: {view.id} has ended: {', '.join(f'{count} {kind}' for kind, count in counts.items())}")
 
     # What goes wrong
 
@@ -295,7 +315,7 @@ class _Run:
         if error.trouble is Trouble.KEY_REFUSED:
             raise build_key_refused(self._endpoint, error)
         if error.trouble is Trouble.NOT_FOUND and chunk.batch is not None:
-            if self._settings.repeat_lost:
+            if self._settings.repeat_lost and not self._sends[chunk.number]:
                 self._give_up(chunk, f"the endpoint does not know batch {chunk.batch} any more")
                 return
             found = f"the endpoint does not know batch {chunk.batch} of {len(chunk.keys)} calls: {error.message}"
@@ -304,30 +324,38 @@ class _Run:
             )
             raise NotFoundError(Fault(code="batch-not-found", where=self._endpoint.base_url, found=found, advice=advice))
         self._failures += 1
-        if self._failures >= self._settings.patience:
+        if self._failures >= self._batching.patience:
             raise build_unreachable(self._endpoint, error)
 
     def _give_up(self, chunk: Chunk, why: str) -> None:
         """Settle the calls of a chunk that nobody can say anything of; running again with `repeat_lost` makes them again."""
         intents = list(chunk.find_open(self._store).values())
-        self._fail(intents, Failure(code="lost-in-flight", message=why), batch=chunk.batch)
-        self._summary.lost += len(intents)
+        self._fail(intents, Failure(code=LOST, message=why), batch=chunk.batch)
+        self._tally.lost += len(intents)
         self._close(chunk, "given up", {"lost": len(intents)})
-        self._around.tell(f"{chunk.name}: {len(intents)} calls are lost: {why}")
+        self._tell(f"{chunk.name}: {len(intents)} calls are lost, and made again only when you ask for that: {why}")
 
     def _fail(self, intents: Iterable[Intent], failure: Failure, *, batch: str | None) -> None:
-        outcomes = []
-        for intent in intents:
-            model = str(self._store.get_request(intent.request)["model"])
-            response = Response(
-                key=intent.key, request=intent.request, purpose=intent.purpose, model_requested=model, batch=batch, failure=failure
-            )
-            outcomes.append((intent, response))
-        self._store.settle(outcomes)
+        self._store.settle([(intent, build_failed(self._store, intent, failure, batch=batch)) for intent in intents])
 
     def _close(self, chunk: Chunk, reason: str, counts: Mapping[str, int]) -> None:
         write_closed(self._store, chunk, reason=reason, counts=counts)
         self._open = [one for one in self._open if one.number != chunk.number]
+        self._progress(self._summarise().run)
+
+    def _count(self, response: Response) -> None:
+        """Take in one outcome; another model than was asked for, or than answered before, is told when everything is read."""
+        self._tally.add(response)
+        asked, returned = response.model_requested, response.model_returned
+        if returned is None:
+            return
+        known = self._tally.models.setdefault(asked, [])
+        if returned not in known:
+            known.append(returned)
+        if self._stopped is None and (len(known) > 1 or (returned != asked and not self._settings.allow_alias)):
+            found = f"{asked} was asked, and {' and '.join(known)} answered in {response.batch}"
+            advice = "ask for the version that answers, in a run folder of its own; policy.allow_alias: true allows one other name, not two"
+            self._stopped = AnswerNoError(Fault(code="model-changed", where=self._endpoint.base_url, found=found, advice=advice))
 
     def _list_known(self) -> set[str]:
         accepted = (self._store.find_document(f"batch-{number:06}-accepted") for number in range(1, self._number + 1))
@@ -336,8 +364,19 @@ class _Run:
     def _is_grace_over(self, chunk: Chunk) -> bool:
         # A chunk of an earlier run was submitted before this one began, whenever that was.
         tried = self._tried.get(chunk.number, self._begun)
-        return self._around.clock() - tried >= timedelta(seconds=self._settings.grace_s)
+        return self._clock() - tried >= timedelta(seconds=self._batching.grace_s)
 
     async def _pause(self, seconds: float) -> None:
-        if not self._around.should_stop():
-            await self._around.sleep(seconds)
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(self._ended.wait(), seconds)
+
+    def _summarise(self) -> BatchSummary:
+        run = self._tally.summarise(
+            spent=count_spent(self._store, self._settings.prices, UNSENT),
+            elapsed_s=time.monotonic() - self._started,
+            most_at_once=0,
+            stopped=self._stopped,
+            interrupted=self._ended.is_set(),
+        )
+        running = tuple(chunk.batch or chunk.name for chunk in self._open)
+        return BatchSummary(run=run, submitted=self._submitted, results=dict(self._results), running=running)

@@ -1,7 +1,7 @@
 """What tokens cost: a table that the user keeps, because prices change; a model that is not in it has no known cost, never none."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -83,6 +83,17 @@ def sum_cost(prices: Prices, spent: Iterable[Spent]) -> float | None:
             return None
         total += bound_cost(price, input_tokens=one.input_tokens, output_tokens=one.output_tokens)
     return total
+
+
+def discount(prices: Prices) -> dict[str, Price]:
+    """Return what the same tokens cost in batches."""
+    return {model: _discount(price) for model, price in prices.items()}
+
+
+def _discount(price: Price) -> Price:
+    share = price.batch_share
+    write, read = (None if one is None else one * share for one in (price.cache_write, price.cache_read))
+    return replace(price, input=price.input * share, output=price.output * share, cache_write=write, cache_read=read, batch_share=1.0)
 
 
 def prices_schema() -> dict[str, Any]:

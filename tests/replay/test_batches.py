@@ -7,20 +7,24 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from audit.model import open_endpoint
 from audit.replay.batch_chunks import count_bytes, list_open_chunks, split_calls, write_chunk
-from audit.replay.batches import Around, BatchSettings, BatchSummary, cancel_batches, run_batches
+from audit.replay.batches import Batching, BatchSummary, cancel_batches, run_batches
+from audit.replay.engine import Halt, Settings, run_calls
+from audit.replay.prices import Price
 from audit.replay.store import Call, RunStore, build_call, open_store
-from registry.errors import CaveatError, InputError, NotFoundError, UnavailableError
-from registry.records.replay import Policy
+from audit.replay.summary import RunSummary
+from registry.errors import InputError, NotFoundError, UnavailableError
+from registry.records.replay import Budget, Policy
 from registry.records.response import Purpose, Response
 from tests.endpoint.server import KEY, MODEL, Asked, Broken, Endpoint, Outcome, Refusal, Reply, run_endpoint
 
 NOW = datetime.now(UTC)
-FAST = BatchSettings(first_wait_s=0.0, longest_wait_s=0.0, grace_s=0.0)
+FAST = Batching(first_wait_s=0.0, longest_wait_s=0.0, grace_s=0.0)
 
 
 @pytest.fixture
@@ -48,15 +52,16 @@ def run(
     store: RunStore,
     calls: list[Call],
     *,
-    settings: BatchSettings = FAST,
-    around: Around | None = None,
+    batching: Batching = FAST,
+    settings: Settings | None = None,
     policy: Policy | None = None,
+    **around: Any,
 ) -> BatchSummary:
     policy = policy or Policy(model=MODEL, max_tokens=9, base_url=server.url)
 
     async def go() -> BatchSummary:
         async with open_endpoint(policy, environ={"ANTHROPIC_API_KEY": KEY}, timeout_s=5) as endpoint:
-            return await run_batches(store, calls, endpoint, settings, around)
+            return await run_batches(store, calls, endpoint, settings, batching=batching, **around)
 
     return asyncio.run(go())
 
@@ -68,6 +73,11 @@ def read_outcomes(store: RunStore) -> dict[str, Response]:
 def list_submitted(server: Endpoint) -> Counter[str]:
     """How often each question was accepted in a batch, whatever became of it."""
     return Counter(one["params"]["messages"][0]["content"] for batch in server.batches.values() for one in batch["requests"])
+
+
+def stop_when(stop: Halt, text: str) -> Callable[[str], None]:
+    """Press Ctrl-C when something is told that holds *text*."""
+    return lambda told: stop.request() if text in told else None
 
 
 def on(path_end: str, outcome: Outcome, *, method: str = "POST", times: int = 1) -> Callable[[Asked], Outcome | None]:
@@ -88,14 +98,14 @@ def test_every_call_is_answered_in_batches_of_the_size_asked_for(server: Endpoin
     server.script = lambda asked: Reply(text=f"answer to {asked.body['messages'][0]['content']}")
     calls = make_calls(7)
 
-    summary = run(server, store, calls, settings=replace(FAST, requests=3))
+    summary = run(server, store, calls, batching=replace(FAST, requests=3))
 
     assert [len(batch["requests"]) for batch in server.batches.values()] == [3, 3, 1]
     outcomes = read_outcomes(store)
     assert {outcomes[call.key].text for call in calls} == {f"answer to q{n}" for n in range(7)}
     assert all(outcomes[call.key].text == f"answer to {call.body['messages'][0]['content']}" for call in calls)  # type: ignore[index,call-overload]
     assert all(one.batch in server.batches and one.model_returned == MODEL and one.usage.output_tokens == 5 for one in outcomes.values())
-    assert summary.counts == {"succeeded": 7}
+    assert summary.results == {"succeeded": 7}
     assert not summary.running
 
 
@@ -107,7 +117,7 @@ def test_running_again_asks_the_endpoint_for_nothing(server: Endpoint, store: Ru
     summary = run(server, store, make_calls(4))
 
     assert len(server.asked) == before
-    assert summary.already == 4
+    assert summary.run.settled_before == 4
 
 
 def test_more_samples_reuse_the_earlier_ones(server: Endpoint, store: RunStore) -> None:
@@ -136,7 +146,7 @@ def test_each_kind_of_result_is_an_outcome_of_its_own(server: Endpoint, store: R
     outcomes = read_outcomes(store)
     codes = [outcomes[call.key].failure.code if outcomes[call.key].failure else None for call in calls]  # type: ignore[union-attr]
     assert codes == [None, "not-accepted", "endpoint-error", "batch-expired", "batch-canceled"]
-    assert summary.counts == {"succeeded": 1, "errored": 2, "expired": 1, "canceled": 1}
+    assert summary.results == {"succeeded": 1, "errored": 2, "expired": 1, "canceled": 1}
     assert not store.list_lost()
 
 
@@ -151,7 +161,7 @@ def test_missing_unknown_repeated_and_unreadable_results_are_told_and_no_call_is
 
     summary = run(server, store, make_calls(5))
 
-    assert summary.counts == {"succeeded": 4, "missing": 1, "unknown": 1, "repeated": 1, "unreadable": 3}
+    assert summary.results == {"succeeded": 4, "missing": 1, "unknown": 1, "repeated": 1, "unreadable": 3}
     failures = [one.failure.code for one in read_outcomes(store).values() if one.failure]
     assert failures == ["batch-missing"]
     assert len(read_outcomes(store)) == 5
@@ -175,7 +185,7 @@ def test_line_separators_inside_an_answer_do_not_cut_its_line(server: Endpoint, 
 
     summary = run(server, store, make_calls(2))
 
-    assert summary.counts == {"succeeded": 2}
+    assert summary.results == {"succeeded": 2}
     assert {one.text for one in read_outcomes(store).values()} == {"a\u2028b\x85c\u2029d"}
 
 
@@ -185,7 +195,7 @@ def test_another_model_than_the_one_asked_for_is_counted(server: Endpoint, store
 
     summary = run(server, store, make_calls(2))
 
-    assert summary.counts["other_model"] == 2
+    assert summary.results["other_model"] == 2
     assert {one.model_returned for one in read_outcomes(store).values()} == {"claude-other"}
 
 
@@ -197,7 +207,7 @@ def test_an_accepted_submission_whose_answer_is_lost_is_found_again(server: Endp
     summary = run(server, store, make_calls(3))
 
     assert list_submitted(server) == {f"q{n}": 1 for n in range(3)}
-    assert summary.counts == {"succeeded": 3}
+    assert summary.results == {"succeeded": 3}
 
 
 @pytest.mark.parametrize("answer", [Broken.CLOSE, Refusal(status=500)])
@@ -206,35 +216,26 @@ def test_a_submission_that_never_arrived_is_made_again(server: Endpoint, store: 
     server.before_batch = on("/batches", answer)
     told: list[str] = []
 
-    summary = run(server, store, make_calls(3), around=Around(tell=told.append))
+    summary = run(server, store, make_calls(3), tell=told.append)
 
     assert list_submitted(server) == {f"q{n}": 1 for n in range(3)}
-    assert summary.counts == {"succeeded": 3}
+    assert summary.results == {"succeeded": 3}
     assert any("was never accepted" in line for line in told)
 
 
 def test_a_young_submission_is_not_repeated_before_the_list_can_show_it(server: Endpoint, store: RunStore) -> None:
     """An endpoint's list may lag: only after the grace is a batch that is not on it believed not to be there."""
     server.before_batch = on("/batches", Broken.CLOSE)
-    clock = [NOW]
-    waits: list[float] = []
 
-    async def sleep(seconds: float) -> None:
-        waits.append(seconds)
-        clock[0] += timedelta(seconds=20)
+    def read_clock() -> datetime:
+        # Time passes with every look at the list.
+        return NOW + timedelta(seconds=20 * sum(one.method == "GET" for one in server.asked))
 
-    run(
-        server,
-        store,
-        make_calls(2),
-        settings=replace(FAST, grace_s=60.0),
-        around=Around(clock=lambda: clock[0], sleep=sleep),
-    )
+    run(server, store, make_calls(2), batching=replace(FAST, grace_s=60.0), clock=read_clock)
 
     submissions = [number for number, one in enumerate(server.asked) if one.method == "POST"]
-    lists = [number for number, one in enumerate(server.asked) if one.method == "GET" and one.path.endswith("/batches")]
     assert len(submissions) == 2
-    assert len([number for number in lists if submissions[0] < number < submissions[1]]) == 4
+    assert submissions[1] - submissions[0] == 4
 
 
 def test_a_foreign_batch_of_the_same_size_is_not_adopted(server: Endpoint, store: RunStore, tmp_path: Path) -> None:
@@ -247,28 +248,20 @@ def test_a_foreign_batch_of_the_same_size_is_not_adopted(server: Endpoint, store
     summary = run(server, store, make_calls(3))
 
     assert list_submitted(server) == {f"q{n}": 2 for n in range(3)}
-    assert summary.counts == {"succeeded": 3}
+    assert summary.results == {"succeeded": 3}
 
 
 def test_a_batch_that_may_be_ours_is_waited_for_and_then_looked_at(server: Endpoint, store: RunStore) -> None:
     """Whose a running batch is shows only in its results: meanwhile nothing is submitted."""
     server.after_batch = on("/batches", Broken.CLOSE)
-    server.batch_polls = 0
-    polls = [0]
-
-    def before(asked: Asked) -> Outcome | None:
-        # Listed batches end once they were listed three times.
-        polls[0] += asked.method == "GET" and asked.path.endswith("/batches")
-        for batch in server.batches.values():
-            batch["polls"] = 1 if polls[0] > 3 else 0
-        return None
-
-    server.before_batch = before
+    server.batch_polls = 5
 
     summary = run(server, store, make_calls(2))
 
+    lists = [one for one in server.asked if one.method == "GET" and one.path.endswith("/batches")]
+    assert len(lists) == 6
     assert len(server.posts("/v1/messages/batches")) == 1
-    assert summary.counts == {"succeeded": 2}
+    assert summary.results == {"succeeded": 2}
 
 
 def test_without_a_list_of_batches_calls_in_doubt_are_lost_and_not_repeated(server: Endpoint, store: RunStore) -> None:
@@ -279,11 +272,11 @@ def test_without_a_list_of_batches_calls_in_doubt_are_lost_and_not_repeated(serv
     summary = run(server, store, make_calls(2))
     again = run(server, store, make_calls(2))
 
-    assert summary.lost == 2
-    assert again.already == 2
+    assert summary.run.lost == 2
+    assert again.run.settled_before == 2
     assert list_submitted(server) == {"q0": 1, "q1": 1}
-    repeated = run(server, store, make_calls(2), settings=replace(FAST, repeat_lost=True))
-    assert repeated.counts == {"succeeded": 2}
+    repeated = run(server, store, make_calls(2), settings=Settings(repeat_lost=True))
+    assert repeated.results == {"succeeded": 2}
 
 
 def test_a_crash_before_the_intents_leaves_nothing_behind(server: Endpoint, store: RunStore) -> None:
@@ -294,7 +287,7 @@ def test_a_crash_before_the_intents_leaves_nothing_behind(server: Endpoint, stor
     summary = run(server, store, calls)
 
     assert list_submitted(server) == {"q0": 1, "q1": 1}
-    assert summary.counts == {"succeeded": 2}
+    assert summary.results == {"succeeded": 2}
 
 
 def test_a_crash_between_intent_and_submission_submits_once(server: Endpoint, store: RunStore) -> None:
@@ -304,26 +297,23 @@ def test_a_crash_between_intent_and_submission_submits_once(server: Endpoint, st
     summary = run(server, store, make_calls(3))
 
     assert list_submitted(server) == {f"q{n}": 1 for n in range(3)}
-    assert summary.counts == {"succeeded": 3}
+    assert summary.results == {"succeeded": 3}
     assert not store.list_lost()
 
 
 def test_stopping_leaves_the_batch_running_and_coming_back_reads_it(server: Endpoint, store: RunStore) -> None:
     """Ctrl-C while a batch is worked on: its identifier is told, and the next run waits for it without submitting."""
     server.batch_polls = 10**9
-    stop = [False]
+    stop = Halt()
 
-    async def sleep(_seconds: float) -> None:
-        stop[0] = True
-
-    left = run(server, store, make_calls(2), around=Around(sleep=sleep, should_stop=lambda: stop[0]))
+    left = run(server, store, make_calls(2), stop=stop, tell=stop_when(stop, "submitted as"))
     server.batch_polls = 0
     summary = run(server, store, make_calls(2))
 
     assert left.running == tuple(server.batches)
-    assert not left.counts
+    assert not left.results
     assert len(server.posts("/v1/messages/batches")) == 1
-    assert summary.counts == {"succeeded": 2}
+    assert summary.results == {"succeeded": 2}
 
 
 def test_results_that_break_off_are_read_again(server: Endpoint, store: RunStore) -> None:
@@ -332,7 +322,7 @@ def test_results_that_break_off_are_read_again(server: Endpoint, store: RunStore
 
     summary = run(server, store, make_calls(4))
 
-    assert summary.counts == {"succeeded": 4}
+    assert summary.results == {"succeeded": 4}
     assert len(read_outcomes(store)) == 4
 
 
@@ -343,7 +333,7 @@ def test_a_busy_endpoint_is_asked_again(server: Endpoint, store: RunStore) -> No
     summary = run(server, store, make_calls(2))
 
     assert list_submitted(server) == {"q0": 1, "q1": 1}
-    assert summary.counts == {"succeeded": 2}
+    assert summary.results == {"succeeded": 2}
 
 
 def test_a_wrong_key_ends_the_run_and_costs_no_call(server: Endpoint, store: RunStore) -> None:
@@ -357,7 +347,7 @@ def test_a_wrong_key_ends_the_run_and_costs_no_call(server: Endpoint, store: Run
 
     assert caught.value.code == "key-refused"
     assert KEY not in str(caught.value)
-    assert summary.counts == {"succeeded": 2}
+    assert summary.results == {"succeeded": 2}
 
 
 def test_an_endpoint_without_batches_is_told_so(server: Endpoint, store: RunStore) -> None:
@@ -372,14 +362,16 @@ def test_an_endpoint_without_batches_is_told_so(server: Endpoint, store: RunStor
 
 def test_a_batch_that_the_endpoint_no_longer_knows_is_an_error_and_can_be_given_up(server: Endpoint, store: RunStore) -> None:
     """Another workspace's key, or a deleted batch: nothing is repeated until somebody says that the calls are lost."""
-    server.before_batch = on("", Refusal(status=404, message="message batch not found"), method="GET", times=3)
+    server.before_batch = on("", Refusal(status=404, message="message batch not found"), method="GET", times=2)
     with pytest.raises(NotFoundError) as caught:
         run(server, store, make_calls(2))
 
-    summary = run(server, store, make_calls(2), settings=replace(FAST, repeat_lost=True))
+    given_up = run(server, store, make_calls(2), settings=Settings(repeat_lost=True))
+    assert given_up.run.lost == 2
+    summary = run(server, store, make_calls(2), settings=Settings(repeat_lost=True))
 
     assert caught.value.code == "batch-not-found"
-    assert summary.counts == {"succeeded": 2}
+    assert summary.results == {"succeeded": 2}
 
 
 def test_sampling_parameters_are_refused_where_the_version_does_not_take_them(server: Endpoint, store: RunStore) -> None:
@@ -399,12 +391,8 @@ def test_sampling_parameters_are_refused_where_the_version_does_not_take_them(se
 def test_cancelling_settles_what_was_not_done(server: Endpoint, store: RunStore) -> None:
     """A batch that is cancelled at the endpoint comes back with its requests canceled; none is left open."""
     server.batch_polls = 10**9
-    stop = [False]
-
-    async def sleep(_seconds: float) -> None:
-        stop[0] = True
-
-    run(server, store, make_calls(2), around=Around(sleep=sleep, should_stop=lambda: stop[0]))
+    stop = Halt()
+    run(server, store, make_calls(2), stop=stop, tell=stop_when(stop, "submitted as"))
 
     async def cancel() -> list[str]:
         policy = Policy(model=MODEL, max_tokens=9, base_url=server.url)
@@ -414,7 +402,7 @@ def test_cancelling_settles_what_was_not_done(server: Endpoint, store: RunStore)
     canceled = asyncio.run(cancel())
 
     assert canceled == list(server.batches)
-    assert run(server, store, make_calls(2)).counts == {"canceled": 2}
+    assert run(server, store, make_calls(2)).results == {"canceled": 2}
 
 
 def test_a_call_that_stands_twice_is_one_call() -> None:
@@ -464,9 +452,64 @@ def test_a_chunk_that_is_open_says_so(server: Endpoint, store: RunStore) -> None
 def test_limits_of_the_api_cannot_be_passed(requests: int, size: int) -> None:
     """Settings beyond what a batch can hold are refused when they are made."""
     with pytest.raises(ValueError, match="a batch has"):
-        BatchSettings(requests=requests, bytes=size)
+        Batching(requests=requests, bytes=size)
 
 
-def test_errors_are_of_the_family() -> None:
-    """What the module raises carries faults with a code and advice."""
-    assert issubclass(NotFoundError, CaveatError)
+def test_results_of_a_possible_batch_that_cannot_be_read_are_no_missing_list(server: Endpoint, store: RunStore) -> None:
+    """Only a refused list says that nobody can say; results that fail are asked for again, and nothing is lost."""
+    server.after_batch = on("/batches", Broken.CLOSE)
+    server.before_batch = on("/results", Refusal(status=404), method="GET", times=2)
+
+    summary = run(server, store, make_calls(2))
+
+    assert summary.run.lost == 0
+    assert summary.results == {"succeeded": 2}
+
+
+def test_a_spent_budget_submits_what_fits_and_says_so(server: Endpoint, store: RunStore) -> None:
+    """A batch cannot be ended midway, so calls go in while the worst case of all of them fits."""
+    settings = Settings(budget=Budget(output_tokens=9 * 3))
+
+    summary = run(server, store, make_calls(5), settings=settings)
+
+    assert summary.submitted == 3
+    assert summary.run.stopped is not None
+    assert summary.run.stopped.code == "budget-spent"
+    assert summary.run.answered == 3
+
+
+def test_a_batch_costs_the_share_that_the_price_table_says(server: Endpoint, store: RunStore) -> None:
+    """A dollar pays for twice as many calls at half the price."""
+    price = Price(input=0.0, output=1_000_000 / 9, batch_share=0.5)
+
+    summary = run(server, store, make_calls(5), settings=Settings(budget=Budget(usd=2.0), prices={MODEL: price}))
+
+    assert summary.submitted == 4
+
+
+def test_spent_counts_batches_at_their_price(server: Endpoint, store: RunStore) -> None:
+    """Five output tokens a call at one dollar each and half of it in batches."""
+    price = Price(input=0.0, output=1_000_000, batch_share=0.5)
+
+    summary = run(server, store, make_calls(2), settings=Settings(prices={MODEL: price}))
+
+    assert summary.run.spent.usd == pytest.approx(5.0)
+
+
+def test_a_run_of_single_calls_leaves_what_waits_in_a_batch_alone(server: Endpoint, store: RunStore) -> None:
+    """A call that a batch holds is neither lost nor made again by the ordinary engine: it would be paid twice."""
+    server.batch_polls = 10**9
+    stop = Halt()
+    run(server, store, make_calls(2), stop=stop, tell=stop_when(stop, "submitted as"))
+
+    async def go() -> RunSummary:
+        policy = Policy(model=MODEL, max_tokens=9, base_url=server.url)
+        async with open_endpoint(policy, environ={"ANTHROPIC_API_KEY": KEY}, timeout_s=5) as endpoint:
+            return await run_calls(store, make_calls(3), endpoint)
+
+    summary = asyncio.run(go())
+
+    assert summary.answered == 1
+    assert len(server.posts()) == 1
+    server.batch_polls = 0
+    assert run(server, store, make_calls(3)).results == {"succeeded": 2}
