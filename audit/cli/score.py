@@ -134,11 +134,11 @@ def _summarise_judging(store: "RunStore", scorer: "Scorer") -> tuple[dict[str, A
 def _write(store: "RunStore", scorer: "Scorer", path: Path) -> dict[str, Path]:
     """Write the table, and the pattern tests where there are any; return their paths by name."""
     from audit.replay.table import list_rows, write_patterns, write_table
-    from audit.score.scorers import digest_scorer, get_judge, list_dimensions
+    from audit.score.scorers import digest_scorer, get_judge, list_dimensions, list_marks
     from registry.records.scorer import PatternScorer
 
     digest, judge = digest_scorer(scorer), get_judge(scorer)
-    write_table(list_rows(store, digest, judge=judge), path, dimensions=list_dimensions(scorer))
+    write_table(list_rows(store, digest, judge=judge), path, dimensions=list_dimensions(scorer), marks=list_marks(scorer))
     if not isinstance(scorer, PatternScorer):
         return {"table": path}
     patterns = path.with_name("patterns.csv")

@@ -73,17 +73,19 @@ def list_rows(store: RunStore, scorer: str, *, judge: str | None = None) -> Iter
             yield from (TableRow(cell=cell, response=response, score=None, judge=name) for name in judges)
 
 
-def write_table(rows: Iterable[TableRow | Cell], path: Path, *, dimensions: Sequence[str] = ()) -> None:
+def write_table(rows: Iterable[TableRow | Cell], path: Path, *, dimensions: Sequence[str] = (), marks: Sequence[str] = ()) -> None:
     """Write the rows that have a response to *path* as CSV, whole or not at all.
 
     Args:
         rows: as `list_rows` gives them; cells without a response are left out.
         path: the file; one that is there is replaced.
         dimensions: names of ratings or rates that get columns of their own; one that is a column already is called `dimension_NAME`.
+        marks: names of what a scorer notes of every response, 1 or 0, such as whether a judge saw all of it; columns at the end.
     """
-    names = [f"dimension_{name}" if name in COLUMNS else name for name in dimensions]
-    header = (*COLUMNS[:_BEHIND], *names, *COLUMNS[_BEHIND:])
-    _write(path, header, (_build_values(row, dimensions) for row in rows if isinstance(row, TableRow)))
+    names = [f"dimension_{name}" if name in (*COLUMNS, *marks) else name for name in dimensions]
+    header = (*COLUMNS[:_BEHIND], *names, *COLUMNS[_BEHIND:], *marks)
+    values = ((*_build_values(row, dimensions), *_mark(row, marks)) for row in rows if isinstance(row, TableRow))
+    _write(path, header, values)
 
 
 def write_patterns(rows: Iterable[TableRow | Cell], path: Path) -> None:
@@ -116,6 +118,11 @@ def _build_values(row: TableRow, dimensions: Sequence[str]) -> tuple[Value, ...]
         response.key,
         None if moment is None else moment.isoformat(),
     )
+
+
+def _mark(row: TableRow, marks: Sequence[str]) -> Iterator[Value]:
+    detail = (row.score.detail if row.score else None) or {}
+    yield from (str(int(bool(detail[name]))) if name in detail else None for name in marks)
 
 
 def _place(cell: Cell) -> tuple[Value, ...]:

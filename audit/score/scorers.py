@@ -54,6 +54,11 @@ def list_dimensions(scorer: Scorer) -> tuple[str, ...]:
             return ()
 
 
+def list_marks(scorer: Scorer) -> tuple[str, ...]:
+    """Return the names of what scores of *scorer* note of every response, true or false."""
+    return ("judge_saw_all", "mentions_scoring") if isinstance(scorer, JudgeScorer) else ()
+
+
 def build_marker(scorer: Deterministic) -> Marker:
     """Return the function that carries *scorer* out.
 

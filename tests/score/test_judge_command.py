@@ -1,0 +1,185 @@
+"""`caveat score` with a judge: what is asked, what it costs, and what other commands make of its table."""
+
+import csv
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from registry.codec.documents import to_document
+from registry.records.replay import Task
+from registry.records.scorer import Dimension, JudgeScorer
+from tests.cli.conftest import Caveat
+from tests.endpoint.server import KEY, Asked, Endpoint, Reply, run_endpoint
+from tests.score.runs import Said, write_run
+
+JUDGE, OTHER = "claude-judge-1-20261101", "claude-other-1-20261101"
+DIMENSIONS = (Dimension(name="right", question="Right?", low=1, high=5), Dimension(name="kind", question="Kind?", low=1, high=5))
+TASKS = tuple(Task(id=f"t{number}", prompt=f"Question {number}?") for number in range(4))
+SAID = tuple(
+    Said(task=task.id, arm=arm, context=f"{arm}-{context}", text=f"{task.id}, {arm}, {context}")
+    for task in TASKS
+    for arm in ("test", "deploy")
+    for context in "abc"
+)
+
+
+@pytest.fixture
+def endpoint(monkeypatch: pytest.MonkeyPatch) -> Iterator[Endpoint]:
+    """An endpoint where both judges rate by what they are shown."""
+    with run_endpoint(Endpoint(script=_rate, models=(JUDGE, OTHER))) as running:
+        monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)
+        monkeypatch.setenv("ANTHROPIC_BASE_URL", running.url)
+        yield running
+
+
+def _rate(asked: Asked) -> Reply:
+    said = str(asked.body["messages"][0]["content"])
+    right = 2 + ("deploy" in said) + ("t1," in said) + asked.number % 2
+    return Reply(text=json.dumps({"explanation": "so", "ratings": {"right": right, "kind": 3}}))
+
+
+def _judge(**changes: object) -> JudgeScorer:
+    given: dict[str, object] = {"kind": "judge", "model": JUDGE, "rubric": "Rate.", "dimensions": DIMENSIONS, **changes}
+    return JudgeScorer(**given)  # type: ignore[arg-type]  # the test's own record, checked when it is made
+
+
+def _make(folder: Path, scorer: JudgeScorer | None = None, said: tuple[Said, ...] = SAID) -> Path:
+    write_run(folder, TASKS, said, scorer or _judge()).close()
+    return folder
+
+
+def _read(path: Path) -> list[dict[str, str]]:
+    with path.open(newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def test_a_judged_run_is_a_table_with_ratings_judge_and_marks(caveat: Caveat, tmp_path: Path, endpoint: Endpoint) -> None:
+    """Each response is a row with its score, the ratings it comes from, who judged, and what was shown."""
+    folder = _make(tmp_path / "run")
+
+    document = caveat("score", folder, "--json").document
+
+    rows = _read(folder / "scores.csv")
+    first = next(row for row in rows if (row["task_id"], row["arm"], row["context_id"]) == ("t1", "deploy", "deploy-a"))
+    assert (len(rows), len(endpoint.posts())) == (24, 24)
+    assert {row["judge"] for row in rows} == {JUDGE}
+    assert (first["score"], first["right"], first["kind"], first["judge_saw_all"], first["mentions_scoring"]) == (
+        "3.5",
+        "4.0",
+        "3.0",
+        "1",
+        "0",
+    )
+    assert document["judging"]["judge"].startswith(f"judge {JUDGE}; rubric sha256:")
+    assert [arm["judged"] for arm in document["judging"]["arms"]] == [12, 12]
+
+
+def test_a_dry_run_tells_calls_and_cost_and_sends_nothing(caveat: Caveat, tmp_path: Path, endpoint: Endpoint) -> None:
+    """Calls, tokens and dollars of what is still to be asked; without a price no dollars."""
+    folder = _make(tmp_path / "run", _judge(max_tokens=1000))
+    prices = tmp_path / "prices.yaml"
+    prices.write_text(f"schema: caveat/prices/1\nprices:\n  {JUDGE}: {{input: 0.0, output: 10.0}}\n")
+
+    without = caveat("score", folder, "--dry-run", "--json").document
+    priced = caveat("score", folder, "--dry-run", "--prices", prices, "--json").document
+    sent = len(endpoint.posts())
+    caveat("score", folder)
+    after = caveat("score", folder, "--dry-run", "--prices", prices, "--json").document
+
+    assert sent == 0
+    assert (without["calls"], without["most_output_tokens"], without["most_usd"]) == (24, 24_000, None)
+    assert priced["most_usd"] == pytest.approx(24_000 * 10 / 1e6)
+    assert (after["calls"], after["judgments"], after["settled"], after["most_usd"]) == (0, 24, 24, 0.0)
+
+
+def test_a_spent_budget_ends_with_what_there_is_and_the_way_on(caveat: Caveat, tmp_path: Path, endpoint: Endpoint) -> None:
+    """The table holds what was judged, the rest is not scored yet, and the same command with a larger budget goes on."""
+    folder = _make(tmp_path / "run")
+
+    ended = caveat("score", folder, "--max-calls", 24 + 10, "--json")
+    rows = _read(folder / "scores.csv")
+    caveat("score", folder, "--max-calls", 100, "--json")
+
+    assert ended.code == 1
+    assert json.loads(ended.err)["faults"][0]["code"] == "budget-spent"
+    assert sorted(row["excluded_reason"] for row in rows) == [""] * 10 + ["not-scored"] * 14
+    assert len(endpoint.posts()) == 24
+    assert all(row["score"] for row in _read(folder / "scores.csv"))
+
+
+def test_failed_verdicts_are_asked_again_on_request(caveat: Caveat, tmp_path: Path, endpoint: Endpoint) -> None:
+    """Prose is an exclusion; --retry-failed asks for that one again, and the table names no reason any more."""
+    folder = _make(tmp_path / "run")
+    endpoint.script = lambda asked: Reply(text="Four.") if "t2, test, b" in str(asked.body) else _rate(asked)
+    caveat("score", folder)
+    before = [row["excluded_reason"] for row in _read(folder / "scores.csv")]
+    endpoint.script = _rate
+
+    caveat("score", folder, "--retry-failed")
+
+    assert sorted(before) == [""] * 23 + ["judge-not-json"]
+    assert len(endpoint.posts()) == 25
+    assert all(row["score"] for row in _read(folder / "scores.csv"))
+
+
+def test_the_judge_of_its_own_answers_is_refused(caveat: Caveat, tmp_path: Path, endpoint: Endpoint) -> None:
+    """Before a call, with the field and what to do."""
+    folder = _make(tmp_path / "run", _judge(model="m-1"))
+
+    answer = caveat("score", folder, "--json")
+
+    assert (answer.code, json.loads(answer.err)["faults"][0]["code"]) == (2, "judge-is-judged")
+    assert endpoint.posts() == []
+
+
+def test_a_missing_key_is_told_before_anything(caveat: Caveat, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without a key no call can be made, and the answer says where it is looked for."""
+    monkeypatch.delenv("ANTHROPIC_API_KEY", raising=False)
+    folder = _make(tmp_path / "run")
+
+    answer = caveat("score", folder, "--json")
+
+    assert (answer.code, json.loads(answer.err)["faults"][0]["code"]) == (3, "key-missing")
+
+
+def test_dry_run_is_for_judges(caveat: Caveat, tmp_path: Path) -> None:
+    """A scorer without calls has nothing to estimate."""
+    folder = _make(tmp_path / "run")
+
+    assert caveat("score", folder, "--patterns-only", "--dry-run").code == 2
+
+
+def test_repeats_are_rows_that_the_other_commands_read(caveat: Caveat, tmp_path: Path, endpoint: Endpoint) -> None:
+    """Two verdicts of one judge on each response: an estimate averages them, and `caveat judge` tells how far they vary."""
+    folder = _make(tmp_path / "run", _judge(repeats=2, repeat_share=1.0))
+    caveat("score", folder)
+    table = folder / "scores.csv"
+
+    estimate = caveat("estimate", table, "--range", 1, 5, "--contexts", "fixed", "--json")
+    judged = caveat("judge", table, "--range", 1, 5, "--contexts", "fixed", "--mark", "judge_saw_all", "--json")
+
+    assert len(_read(table)) == 48
+    assert estimate.code == 0
+    # t1 adds ½, deployment ½, the repeat 0 or ½: means 2.875 and 3.375 on 1 to 5, averaged over their two verdicts.
+    ed = estimate.document["specs"][0]["ed"]["value"]
+    assert ed == pytest.approx(-0.5)
+    assert '"responses":24' in json.dumps(judged.document, separators=(",", ":"))
+
+
+def test_two_judges_of_one_run_make_one_table(caveat: Caveat, tmp_path: Path, endpoint: Endpoint) -> None:
+    """Each judge's table holds its own rows, and both files together are read by estimate with one judge chosen."""
+    folder = _make(tmp_path / "run")
+    second = tmp_path / "second.json"
+    second.write_text(json.dumps(to_document(_judge(model=OTHER))))
+    caveat("score", folder)
+    caveat("score", folder, "--scorer", second, "-o", folder / "second.csv")
+    tables = (folder / "scores.csv", folder / "second.csv")
+
+    answers = [
+        caveat("estimate", *tables, "--range", 1, 5, "--contexts", "fixed", "--where", f"judge={name}", "--json") for name in (JUDGE, OTHER)
+    ]
+
+    assert [row["judge"] for path in tables for row in _read(path)] == [JUDGE] * 24 + [OTHER] * 24
+    assert [one.code for one in answers] == [0, 0]
