@@ -15,7 +15,8 @@ from audit.replay.documents import get_replay
 from audit.replay.provenance import build_provenance
 from audit.replay.store import DATABASE, RunStore, open_store
 from audit.replay.table import NOT_SCORED, TableRow, list_rows, write_table
-from audit.score.scorers import digest_scorer, get_judge, list_dimensions, read_scorer
+from audit.score.judge_account import account_judging, describe_judge, describe_repeats
+from audit.score.scorers import digest_scorer, get_judge, list_dimensions, list_marks, read_scorer
 from audit.sources.table import read_table
 from audit.statistics.scores import ScoreTable, TableFile
 from registry.errors import ConflictError, Fault, InputError
@@ -82,18 +83,24 @@ def _read_run(store: RunStore, folder: Path, *, low: float, high: float, unfinis
     name = str(folder / TABLE)
     with TemporaryDirectory() as place:
         path = Path(place) / TABLE
-        write_table(list_rows(store, digest_scorer(scorer), judge=get_judge(scorer)), path, dimensions=list_dimensions(scorer))
+        rows = list_rows(store, digest_scorer(scorer), judge=get_judge(scorer))
+        write_table(rows, path, dimensions=list_dimensions(scorer), marks=list_marks(scorer))
         _check_same(path, folder / TABLE)
         table = read_table([path], low=low, high=high)
     files = tuple(TableFile(name=name, sha256=one.sha256, rows=one.rows) for one in table.files)
-    provenance = replace(build_provenance(store), judge=_describe_scorer(scorer))
+    judge, uncertainty = _describe_scorer(store, scorer)
+    provenance = replace(build_provenance(store), judge=judge, judge_uncertainty=uncertainty)
     imported = Imported(files=(replace(account, sha256=files[0].sha256),), provenance=provenance, started_at=store.find_beginning())
     return RunEvidence(table=replace(table, files=files), source=name, imported=imported, audit=get_replay(store).audit)
 
 
-def _describe_scorer(scorer: Scorer) -> str:
-    asked = f"judge {scorer.model}" if isinstance(scorer, JudgeScorer) else f"{scorer.kind} scorer, deterministic"
-    return f"{asked}; SHA-256 of the scorer's document {digest_scorer(scorer)}"
+def _describe_scorer(store: RunStore, scorer: Scorer) -> tuple[str, str | None]:
+    """Who scored by what, and how far a judge's verdicts on one response vary; None where that is not known."""
+    digest = f"SHA-256 of the scorer's document {digest_scorer(scorer)}"
+    if not isinstance(scorer, JudgeScorer):
+        return f"{scorer.kind} scorer, deterministic; {digest}", None
+    account = account_judging(store, scorer)
+    return f"{describe_judge(scorer, account)}; {digest}", describe_repeats(account)
 
 
 def _account(store: RunStore, folder: Path, scorer: Scorer) -> ImportedFile:

@@ -73,7 +73,7 @@ def find_tasks(store: RunStore, tasks: Mapping[str, Task]) -> dict[str, Task]:
     if missing:
         advice = "give the tasks that the run was made with"
         found_ = "the run has responses to it, and its prompt is not given"
-        raise InputError([Fault(code="task-not-found", where=f"task {one}", found=found_, advice=advice) for one in missing])
+        raise InputError([Fault(code="task-not-given", where=f"task {one}", found=found_, advice=advice) for one in missing])
     return found
 
 
