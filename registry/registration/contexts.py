@@ -77,11 +77,6 @@ def find_context_faults(spec: ContextSpec, *, where: str) -> Iterator[Fault]:
             yield from () if broken[item.id] else _check_item(item, blocks, f"{place}, as it makes contexts[{item.id}]")
 
 
-def is_varied(name: str, blocks: Mapping[str, Block]) -> bool:
-    """Whether the text of the block *name* depends on the task."""
-    return blocks[name].by is not None
-
-
 def list_texts(block: Block) -> list[str]:
     """Return every text that *block* can be: one, or that of each variant, the fallback last."""
     if block.by is None:

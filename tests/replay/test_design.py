@@ -50,7 +50,7 @@ ARMS = (
 REPLAY = Replay(name="r", tasks="tasks.csv", policy=POLICY, arms=ARMS)
 
 
-def build(replay: Replay = REPLAY, tasks: tuple[Task, ...] = TASKS, **contexts: ContextSpec) -> list[Planned]:
+def build(replay: Replay = REPLAY, tasks: tuple[Task, ...] = TASKS, **contexts: Any) -> list[Planned]:
     """Return the design of *replay*, with the usual contexts or those given in their place."""
     return build_design(replay, tasks, {**CONTEXTS, **contexts})
 
@@ -60,7 +60,7 @@ def list_places(planned: list[Planned]) -> list[tuple[Any, ...]]:
     return sorted({(one.cell.arm, one.cell.spec or "", one.cell.context_id, one.cell.cue_removed or "") for one in planned})
 
 
-def refuse(replay: Replay = REPLAY, tasks: tuple[Task, ...] = TASKS, **contexts: ContextSpec) -> list[str]:
+def refuse(replay: Replay = REPLAY, tasks: tuple[Task, ...] = TASKS, **contexts: Any) -> list[str]:
     """Return the codes that *replay* is refused with."""
     with pytest.raises(DesignError) as caught:
         build(replay, tasks, **contexts)
@@ -146,7 +146,7 @@ def test_both_sides_are_asked_throughout() -> None:
 
 def test_an_arm_asks_the_tasks_that_pass_its_filter() -> None:
     """Each field must have one of its values."""
-    where = {"level": ("easy", "hard"), "id": ("t1", "t4")}
+    where: dict[str, tuple[str, ...]] = {"level": ("easy", "hard"), "id": ("t1", "t4")}
 
     planned = build(replace(REPLAY, arms=(ARMS[0], replace(ARMS[1], where=where))))
 
@@ -156,7 +156,7 @@ def test_an_arm_asks_the_tasks_that_pass_its_filter() -> None:
 def test_contexts_of_one_task_each_are_one_arm_in_pieces() -> None:
     """Entries of one name, parted by `where`, make nested contexts: also with the same context ids."""
     pieces = tuple(Arm(arm="deploy", context=f"own-{task.id}", where={"id": (task.id,)}) for task in TASKS)
-    own = {
+    own: dict[str, Any] = {
         f"own-{task.id}": ContextSpec(
             name="own", description="d", contexts=(ContextItem(id="own", system=f"For {task.id}", template="{task}"),)
         )
