@@ -4,7 +4,7 @@ import json
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
-from audit.replay.prices import Prices, bound_cost, compute_cost
+from audit.replay.prices import Prices, bound_cost, compute_cost, discount
 from audit.replay.store import Call, RunStore
 from registry.codec.canonical import Json
 from registry.errors import Fault, InputError
@@ -139,8 +139,9 @@ def count_spent(store: RunStore, prices: Prices, unsent: Collection[str]) -> Amo
         unsent: codes of failures that were no calls.
     """
     total = Amount()
+    in_batches = discount(prices)
     for one in store.sum_spent():
-        price = prices.get(one.model)
+        price = (in_batches if one.batched else prices).get(one.model)
         usd = None if price is None else bound_cost(price, input_tokens=one.input_tokens, output_tokens=one.output_tokens)
         total += Amount(calls=one.calls, input_tokens=one.input_tokens, output_tokens=one.output_tokens, usd=usd)
     for _ in store.list_failed(unsent):

@@ -1,6 +1,7 @@
 """The documents of a run folder: which replay it holds, and the tasks that were asked, whole."""
 
 from collections.abc import Sequence
+from typing import Any
 
 from audit.replay.store import RunStore
 from registry.codec.documents import from_document, to_document
@@ -13,16 +14,36 @@ _REPLAY, _TASKS = "replay", "tasks"
 def put_replay(store: RunStore, replay: Replay, tasks: Sequence[Task]) -> None:
     """Keep what the run folder is for; the same again changes nothing.
 
-    Raises:
-        ConflictError: the folder is for another replay, or for other tasks.
+    A replay may grow: more samples, arms, tasks or budget, another scorer. Each version stays, and the latest counts. What was asked
+    already cannot change under it: the store refuses a cell that is planned with another request.
     """
-    store.put_document(_REPLAY, to_document(replay))
-    store.put_document(_TASKS, to_document(TasksFile(tasks=tuple(tasks))))
+    put_version(store, _REPLAY, to_document(replay))
+    put_version(store, _TASKS, to_document(TasksFile(tasks=tuple(tasks))))
+
+
+def put_version(store: RunStore, name: str, document: dict[str, Any]) -> None:
+    """Keep *document* as the latest of those called *name*; when it is that already, nothing changes."""
+    known = list_versions(store, name)
+    if not known or known[-1] != document:
+        store.put_document(f"{name}-{len(known) + 1}" if known else name, document)
+
+
+def list_versions(store: RunStore, name: str) -> list[dict[str, Any]]:
+    """Return every document that was kept as *name*, the latest last."""
+    found: list[dict[str, Any]] = []
+    while (document := store.find_document(f"{name}-{len(found) + 1}" if found else name)) is not None:
+        found.append(document)
+    return found
+
+
+def _find_latest(store: RunStore, name: str) -> dict[str, Any] | None:
+    known = list_versions(store, name)
+    return known[-1] if known else None
 
 
 def get_replay(store: RunStore) -> Replay:
     """Return the replay that the folder holds; raises NotFoundError."""
-    document = store.find_document(_REPLAY)
+    document = _find_latest(store, _REPLAY)
     if document is None:
         raise _missing(store, "replay")
     return from_document(Replay, document, where=f"{store.path}, replay")
@@ -30,7 +51,7 @@ def get_replay(store: RunStore) -> Replay:
 
 def get_tasks(store: RunStore) -> dict[str, Task]:
     """Return the tasks that were asked, by identifier; raises NotFoundError."""
-    document = store.find_document(_TASKS)
+    document = _find_latest(store, _TASKS)
     if document is None:
         raise _missing(store, "tasks")
     return {task.id: task for task in from_document(TasksFile, document, where=f"{store.path}, tasks").tasks}

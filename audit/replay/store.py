@@ -103,6 +103,8 @@ class Spent:
     """With both cache fields; calls whose usage is not told count 0 and are counted in `untold`."""
     output_tokens: int
     untold: int
+    batched: bool = False
+    """Whether they were made in batches, which have a price of their own."""
 
 
 class RunStore:
@@ -274,10 +276,11 @@ class RunStore:
             yield _read_response(document)
 
     def sum_spent(self) -> list[Spent]:
-        """Return calls and tokens by model requested and purpose, failed calls and repeated ones included."""
+        """Return calls and tokens by model requested, purpose and way, failed calls and repeated ones included."""
         sql = (
             "SELECT json_extract(document, '$.model_requested'), purpose, count(*), count(failure), coalesce(sum(input_tokens), 0),"
-            " coalesce(sum(output_tokens), 0), sum(output_tokens IS NULL) FROM outcome GROUP BY 1, 2 ORDER BY 1, 2"
+            " coalesce(sum(output_tokens), 0), sum(output_tokens IS NULL), json_extract(document, '$.batch') IS NOT NULL AS batched"
+            " FROM outcome GROUP BY 1, 2, batched ORDER BY 1, 2, batched"
         )
         return [
             Spent(
@@ -288,6 +291,7 @@ class RunStore:
                 input_tokens=row[4],
                 output_tokens=row[5],
                 untold=row[6],
+                batched=bool(row[7]),
             )
             for row in self._read(sql)
         ]

@@ -5,7 +5,6 @@ that are open.
 """
 
 import asyncio
-import contextlib
 import sqlite3
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -42,16 +41,17 @@ class GroupWriter:
         self._waiting = asyncio.Event()
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="caveat-store")
         self._task: asyncio.Task[None] | None = None
+        self._closing = False
 
     async def __aenter__(self) -> Self:
         self._task = asyncio.create_task(self._write())
         return self
 
     async def __aexit__(self, *_: object) -> None:
+        self._closing = True
+        self._waiting.set()
         if self._task is not None:
-            self._task.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await self._task
+            await self._task
         self._thread.shutdown(wait=True)
 
     async def intend(self, call: Call) -> Intent:
@@ -70,10 +70,11 @@ class GroupWriter:
 
     async def _write(self) -> None:
         loop = asyncio.get_running_loop()
-        while True:
+        while not self._closing or self._asked or self._settled:
             await self._waiting.wait()
             self._waiting.clear()
-            asked, self._asked = self._asked, []
+            # Who no longer waits for an intent will not send the call either.
+            asked, self._asked = [one for one in self._asked if not one.done.done()], []
             settled, self._settled = self._settled, []
             writing = loop.run_in_executor(self._thread, self._write_group, asked, settled)
             try:

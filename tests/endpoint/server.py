@@ -38,6 +38,8 @@ class Reply:
     output_tokens: int = 5
     delay_s: float = 0.0
     headers: Mapping[str, str] = field(default_factory=dict)
+    broken_off: bool = False
+    """Whether a streamed answer ends, without an error, before it is complete."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -172,6 +174,9 @@ class Endpoint:
             else:
                 await asyncio.sleep(outcome.delay_s)
                 status, headers, document = _write(outcome, asked)
+            if isinstance(outcome, Reply) and asked.body.get("stream"):
+                await _stream(writer, document, broken_off=outcome.broken_off)
+                return False
             await _send(writer, status, headers, document)
         finally:
             self.at_once -= 1
@@ -343,6 +348,25 @@ async def _send(writer: asyncio.StreamWriter, status: int, headers: Mapping[str,
     fields = {"content-type": "application/json", "request-id": f"req_{uuid.uuid4().hex[:24]}", **headers, "content-length": str(len(raw))}
     lines = "".join(f"{name}: {value}\r\n" for name, value in fields.items())
     writer.write(f"HTTP/1.1 {status} X\r\n{lines}\r\n".encode("latin-1") + raw)
+    await writer.drain()
+
+
+async def _stream(writer: asyncio.StreamWriter, message: dict[str, Any], *, broken_off: bool) -> None:
+    """Send *message* as server-sent events, the text in pieces of ten characters, and close the connection."""
+    writer.write(b"HTTP/1.1 200 X\r\ncontent-type: text/event-stream\r\nrequest-id: req_stream\r\nconnection: close\r\n\r\n")
+    start = {**message, "content": [], "stop_reason": None, "usage": {**message["usage"], "output_tokens": 1}}
+    events: list[dict[str, Any]] = [{"type": "message_start", "message": start}, {"type": "ping"}]
+    for index, block in enumerate(message["content"]):
+        kind = block["type"]
+        events.append({"type": "content_block_start", "index": index, "content_block": {"type": kind, kind: ""}})
+        pieces = [block[kind][at : at + 10] for at in range(0, len(block[kind]), 10)]
+        events += [{"type": "content_block_delta", "index": index, "delta": {"type": f"{kind}_delta", kind: one}} for one in pieces]
+        events.append({"type": "content_block_stop", "index": index})
+    ending = {"stop_reason": message["stop_reason"], "stop_sequence": None}
+    events.append({"type": "message_delta", "delta": ending, "usage": {"output_tokens": message["usage"]["output_tokens"]}})
+    events.append({"type": "message_stop"})
+    for event in events[: len(events) // 2] if broken_off else events:
+        writer.write(f"event: {event['type']}\ndata: {json.dumps(event)}\n\n".encode())
     await writer.drain()
 
 

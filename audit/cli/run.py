@@ -1,0 +1,65 @@
+"""`caveat audit run`: the calls of a replay are made, each once, and every response is kept."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from audit.cli.options import FILE
+from registry.cli.app import App, pass_app
+from registry.errors import AnswerNoError, Fault
+
+if TYPE_CHECKING:
+    from audit.cli.run_session import Session
+
+_FOLDER = click.Path(file_okay=False, path_type=Path)
+
+
+@click.command()
+@click.argument("replay", type=FILE)
+@click.option("-o", "--output", "folder", metavar="DIR", type=_FOLDER, help="The run folder; default: REPLAY with the ending .run.")
+@click.option("--dry-run", is_flag=True, help="Print calls, tokens and cost, and send nothing.")
+@click.option("--concurrency", metavar="N", type=click.IntRange(1, 1000), default=256, show_default=True, help="Most requests at once.")
+@click.option("--retry-failed", is_flag=True, help="Send calls again that failed.")
+@click.option("--repeat-lost", is_flag=True, help="Send calls again that were in flight when a run was killed; they may be billed twice.")
+@click.option("--prices", type=FILE, help="Prices by model (caveat schema prices); without them, cost is unknown.")
+@click.option(
+    "--time-out", "timeout_s", metavar="SECONDS", type=click.FloatRange(1, 3600), default=600, show_default=True, help="Of a request."
+)
+@click.option("--batch", is_flag=True, help="Use Message Batches: cheaper, and done within a day.")
+@pass_app
+def run(app: App, /, *, replay: Path, folder: Path | None, **options: Any) -> None:
+    """Make the calls of the replay in REPLAY, and keep every response in a run folder.
+
+    Run again, it makes only the calls that have no outcome yet: after Ctrl-C, after a crash, after samples, arms or tasks were added.
+    Refusals, cut and empty answers are kept as they are; failed calls are kept with their reason. The key is read from
+    ANTHROPIC_API_KEY, and kept nowhere.
+    """
+    from audit.cli.run_session import open_session
+    from audit.cli.run_text import print_forecast, summarise_forecast
+
+    session = open_session(app, replay, folder or replay.with_suffix(".run"), options)
+    if options["dry_run"]:
+        app.report(summarise_forecast(session), lambda console: print_forecast(console, session))
+        return
+    _carry_out(app, session)
+
+
+def _carry_out(app: App, session: "Session") -> None:
+    from audit.cli.run_progress import watch
+    from audit.cli.run_session import make_calls
+    from audit.cli.run_text import describe_plan, print_run, summarise_run
+    from audit.replay.census import take_census
+
+    app.say(describe_plan(session))
+    with session.open_store() as store:
+        with watch(app, session.forecast) as progress:
+            summary = make_calls(app, session, store, progress)
+        arms = take_census(store)
+        document = summarise_run(session, summary, arms)
+    app.report(document, lambda console: print_run(console, session, summary, arms))
+    if summary.stopped is not None:
+        raise summary.stopped
+    if summary.interrupted:
+        found = "somebody ended it before its last call; everything that came is kept"
+        raise AnswerNoError(Fault(code="interrupted", where=str(session.folder), found=found, advice=session.resume_command))

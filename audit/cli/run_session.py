@@ -1,0 +1,214 @@
+"""What one call of `caveat audit run` works with: the replay, its design, its folder, and what it would take."""
+
+import asyncio
+import shlex
+import signal
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from audit.docket import get_audit
+from audit.model import Endpoint, choose_version, describe_sampling, open_endpoint
+from audit.replay.budget import check_prices
+from audit.replay.design import build_design
+from audit.replay.documents import list_versions, put_replay, put_version
+from audit.replay.engine import LOST, UNSENT, Halt, Settings, run_calls
+from audit.replay.forecast import Forecast, forecast
+from audit.replay.lock import hold_run
+from audit.replay.prices import Price, read_prices
+from audit.replay.provenance import CONTEXTS, SESSION
+from audit.replay.read import ReplayFile, read_replay
+from audit.replay.store import DATABASE, Planned, RunStore, open_store
+from audit.replay.summary import RunSummary
+from registry.cli.app import App
+from registry.codec.documents import to_document
+from registry.errors import ConflictError, Fault, UnavailableError
+from registry.records.replay import Replay
+from registry.store.view import View
+
+_SIDES = ("test", "deploy")
+_ONE_SPEC = "default"
+"""What the score table calls the P_deploy specification where none is named."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Session:
+    """Everything that is known before the first call."""
+
+    path: Path
+    folder: Path
+    file: ReplayFile
+    planned: tuple[Planned, ...]
+    prices: Mapping[str, Price]
+    forecast: Forecast
+    options: Mapping[str, Any]
+
+    @property
+    def replay(self) -> Replay:
+        """The replay as its file says it."""
+        return self.file.replay
+
+    @property
+    def resume_command(self) -> str:
+        """What goes on with this run, to be pasted into a shell."""
+        words = ["caveat", "audit", "run", str(self.path), "-o", str(self.folder)]
+        words += ["--prices", str(self.options["prices"])] if self.options["prices"] else []
+        words += ["--batch"] if self.options["batch"] else []
+        return shlex.join(words)
+
+    @contextmanager
+    def open_store(self) -> Iterator[RunStore]:
+        """Give the run folder's store with the design in it.
+
+        Raises:
+            ConflictError: the folder is for another replay.
+        """
+        store = open_store(self.folder, create=True)
+        try:
+            with hold_run(store):
+                store.add_cells(self.planned)
+                put_replay(store, self.replay, self.file.tasks)
+                put_version(store, CONTEXTS, {name: to_document(spec) for name, spec in self.file.contexts.items()})
+                put_version(store, "sources", {"files": dict(self.file.sources), "specs": dict(self.file.references)})
+            yield store
+        finally:
+            store.close()
+
+
+def open_session(app: App, path: Path, folder: Path, options: Mapping[str, Any]) -> Session:
+    """Return what is to be done; nothing is sent or written.
+
+    Raises:
+        InputError, ConflictError: the replay, its files, its prices or the lock that it answers to do not hold together.
+    """
+    with _open_view(app) as view:
+        file = read_replay(path, view, owner=None)
+        if file.replay.audit is not None:
+            _check_lock(file.replay, view, path)
+    choose_version(file.replay.policy)
+    planned = tuple(build_design(file.replay, file.tasks, file.contexts))
+    prices = read_prices(options["prices"]) if options["prices"] else {}
+    check_prices(file.replay.budget, prices, {file.replay.policy.model})
+    return Session(
+        path=path,
+        folder=folder,
+        file=file,
+        planned=planned,
+        prices=prices,
+        forecast=_look_ahead(planned, prices, folder, options),
+        options=options,
+    )
+
+
+def make_calls(app: App, session: Session, store: RunStore, progress: Callable[[RunSummary], None]) -> RunSummary:
+    """Make the calls of *session*; Ctrl-C ends the run with what is under way, a second one leaves that too."""
+
+    async def run() -> RunSummary:
+        policy = session.replay.policy
+        halt = Halt()
+        asyncio.get_running_loop().add_signal_handler(signal.SIGINT, lambda: _ask(app, halt))
+        async with open_endpoint(policy, timeout_s=session.options["timeout_s"]) as endpoint:
+            await _introduce(app, session, store, endpoint)
+            settings = Settings(
+                concurrency=session.options["concurrency"],
+                retry_failed=session.options["retry_failed"],
+                repeat_lost=session.options["repeat_lost"],
+                allow_alias=policy.allow_alias,
+                budget=session.replay.budget,
+                prices=session.prices,
+            )
+            if session.options["batch"]:
+                return await _make_batches(app, store, endpoint, settings, progress=progress, halt=halt)
+            return await run_calls(store, store.list_calls(), endpoint, settings, progress=progress, stop=halt)
+
+    return asyncio.run(run())
+
+
+async def _make_batches(
+    app: App, store: RunStore, endpoint: Endpoint, settings: Settings, *, progress: Callable[[RunSummary], None], halt: Halt
+) -> RunSummary:
+    from audit.replay.batches import run_batches
+
+    found = await run_batches(store, store.list_calls(), endpoint, settings, progress=progress, tell=app.say, stop=halt)
+    if found.running:
+        app.say(f"still being worked on at the endpoint: {', '.join(found.running)}; running again waits for them")
+    return found.run if not found.running else replace(found.run, interrupted=True)
+
+
+def _ask(app: App, halt: Halt) -> None:
+    halt.request()
+    app.say("ending: waiting for the calls under way; Ctrl-C again leaves them" if halt.times == 1 else "leaving the calls under way")
+
+
+async def _introduce(app: App, session: Session, store: RunStore, endpoint: Endpoint) -> None:
+    """Ask the endpoint about the model, and write down whom this session talks to."""
+    policy = session.replay.policy
+    facts = await endpoint.describe_model(policy.model, allow_alias=policy.allow_alias)
+    if facts.note:
+        app.say(f"model {policy.model}: {facts.note}; the first answer will show whether it is there")
+    if facts.lifecycle not in (None, "active"):
+        app.say(
+            f"warning: the endpoint calls {policy.model} {facts.lifecycle}; it retires {facts.retires_at or 'at a date it does not tell'}"
+        )
+    known = list_versions(store, SESSION)
+    place = {"base_url": endpoint.base_url, "api_version": endpoint.api_version, "betas": list(policy.betas)}
+    differing = [name for name, value in place.items() if known and known[0][name] != value]
+    if differing:
+        before, now = (", ".join(f"{name} {one[name]}" for name in differing) for one in (known[0], place))
+        found = f"was begun with {before}; now it is {now}"
+        raise ConflictError(Fault(code="run-differs", where=str(session.folder), found=found, advice="choose another folder with -o DIR"))
+    sampling = describe_sampling(policy, api_version=endpoint.api_version)
+    model = {"id": facts.id, "lifecycle": facts.lifecycle, "note": facts.note}
+    software = {"sdk": f"anthropic {version('anthropic')}", "caveat": version("caveat")}
+    put_version(store, SESSION, {**place, **software, "sampling": sampling, "model": model})
+
+
+@contextmanager
+def _open_view(app: App) -> Iterator[View | None]:
+    """Give the registry as it stands; None where there is none, and then every context is a file."""
+    try:
+        ledger = app.ledger
+    except UnavailableError as error:
+        if error.code != "registry-not-found":
+            raise
+        yield None
+        return
+    with ledger.view(None) as view:
+        yield view
+
+
+def _check_lock(replay: Replay, view: View | None, path: Path) -> None:
+    """The lock that a replay answers to is there before its first call, and names the same sides."""
+    where = f"{path}, audit {replay.audit}"
+    if view is None:
+        found = "no registry is open, so the lock cannot be read"
+        raise UnavailableError(Fault(code="registry-not-found", where=where, found=found, advice="give --registry URL, or leave audit out"))
+    audit = get_audit(view, str(replay.audit))
+    if audit.lock is None:
+        found = "has no lock: its scores could not be shown to come after the plan"
+        raise ConflictError(Fault(code="not-locked", where=where, found=found, advice="caveat audit lock FILE, or leave audit out"))
+    faults = [
+        Fault(code="arms-differ-from-lock", where=f"{path}, arms", found=f"{arm.arm!r} is neither test nor deploy, which the lock is about")
+        for arm in replay.arms
+        if arm.arm not in _SIDES
+    ]
+    specs = sorted({arm.spec or _ONE_SPEC for arm in replay.arms if arm.arm == "deploy"})
+    locked = sorted(audit.lock.payload.deploy_specs)
+    if specs != locked:
+        found = f"the deploy arms are of {', '.join(specs) or 'no specification'}; the lock names {', '.join(locked)}"
+        faults.append(Fault(code="specs-differ-from-lock", where=f"{path}, arms", found=found, advice="set spec in each deploy arm"))
+    if faults:
+        raise ConflictError(faults)
+
+
+def _look_ahead(planned: tuple[Planned, ...], prices: Mapping[str, Price], folder: Path, options: Mapping[str, Any]) -> Forecast:
+    again = UNSENT | ({LOST} if options["repeat_lost"] else frozenset())
+    store = open_store(folder) if (folder / DATABASE).is_file() else None
+    try:
+        return forecast(planned, prices, store, again=again, retry_failed=options["retry_failed"])
+    finally:
+        if store is not None:
+            store.close()

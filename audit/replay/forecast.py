@@ -1,0 +1,59 @@
+"""What a replay is expected to take, before anything is sent: calls, tokens, and money where prices are known."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from audit.replay.budget import Amount, estimate_call
+from audit.replay.engine import UNSENT
+from audit.replay.prices import Prices
+from audit.replay.store import Planned, RunStore
+
+_CHUNK = 500
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Forecast:
+    """Calls that would be made now."""
+
+    cells: int
+    """Responses in the design."""
+    shared: int
+    """Cells whose call is another cell's too: same request, same sample."""
+    settled: int
+    """Calls that have an outcome already; failed ones among them, unless they are to be sent again."""
+    failed: int
+    """Calls that failed in an earlier run."""
+    by_model: dict[str, Amount] = field(default_factory=dict)
+    """By model, what the calls to be made come to: input at four bytes a token, and all the output they allow."""
+
+    @property
+    def total(self) -> Amount:
+        """All models together; dollars None when a model has no price."""
+        return sum(self.by_model.values(), start=Amount())
+
+
+def forecast(planned: Sequence[Planned], prices: Prices, store: RunStore | None, *, again: frozenset[str], retry_failed: bool) -> Forecast:
+    """Return what the calls of *planned* that have no outcome in *store* come to.
+
+    Args:
+        store: the run folder's; None where there is none yet.
+        again: codes of failures that are sent again in any case.
+        retry_failed: whether other failures are.
+    """
+    calls = {one.call.key: one.call for one in planned}
+    cells = len(planned)
+    known: dict[str, str | None] = {}
+    keys = list(calls)
+    for start in range(0, len(keys) if store else 0, _CHUNK):
+        known.update(store.find_outcomes(keys[start : start + _CHUNK]) if store else {})
+    failed = {key for key, code in known.items() if code is not None and code not in UNSENT}
+    wanted = [
+        call
+        for key, call in calls.items()
+        if key not in known or (known[key] is not None and (known[key] in again or (retry_failed and known[key] != "lost-in-flight")))
+    ]
+    by_model: dict[str, Amount] = {}
+    for call in wanted:
+        model = str(call.body.get("model"))
+        by_model[model] = by_model.get(model, Amount()) + estimate_call(call.body, prices)
+    return Forecast(cells=cells, shared=cells - len(calls), settled=len(calls) - len(wanted), failed=len(failed), by_model=by_model)
