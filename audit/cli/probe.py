@@ -74,7 +74,7 @@ class _Source:
 @click.option("-o", "--output", metavar="CSV", type=_OUTPUT, help="Write marked and recognised passages, one a row.")
 @pass_app
 def probe(app: App, /, *, run: Path | None, texts: Path | None, patterns_only: bool, **options: Any) -> None:
-    """Classify the responses in the run folder RUN for verbalised recognition of being tested.
+    """Read what responses in RUN say of being tested.
 
     Reasoning and output are read apart: aware, aware_but_told, monitoring_only, task_content or none. The classifier sees the passage
     alone, never arm or context; a class counts only if its quote stands in the passage word for word. Rates come with intervals over

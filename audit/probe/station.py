@@ -227,6 +227,9 @@ def _warn(groups: Mapping[Place, _Members], circumstances: Circumstances) -> Ite
     if circumstances.ablated:
         message = f"{circumstances.ablated} responses have a cue taken out of their context (cue_removed) and are left out."
         yield EstimateWarning(code="ablation-rows", message=message)
+    if circumstances.classifier in circumstances.models:
+        message = f"{circumstances.classifier} classified its own responses; another model would err in other places."
+        yield EstimateWarning(code="classifier-is-model", message=message)
     for (arm, spec, channel), one in groups.items():
         classified = sum(each.class_ is not None for each in one.found)
         if one.found and classified < len(one.found):

@@ -13,11 +13,12 @@ DOCS = Path(__file__).parents[2] / "docs"
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "names",
-    [("getting-started.md", "supplement.md"), ("cards.md",), ("registry.md",), ("judge.md",), ("contexts.md",), ("replay.md",)],
+    [("getting-started.md", "supplement.md"), ("cards.md",), ("registry.md",), ("judge.md",), ("logs.md",), ("contexts.md",), ("replay.md",), ("probe.md",)],
     ids=" then ".join,
 )
 def test_the_commands_of_a_page_print_what_it_shows(names: tuple[str, ...], tmp_path: Path) -> None:
     """A reader who follows the pages from an empty folder sees on the screen what stands on them."""
+    (tmp_path / "examples").symlink_to(DOCS.parent / "examples")
     shown = {name: (DOCS / name).read_text(encoding="utf-8") for name in names}
 
     printed = {name: run_page(page, tmp_path) for name, page in shown.items()}
