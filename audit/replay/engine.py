@@ -147,6 +147,8 @@ class _Run:
     async def make(self, calls: Iterable[Call], progress: Progress, stop: Halt) -> RunSummary:
         self._progress = progress
         self._tally.lost = settle_lost(self._store, self._clock)
+        # What a batch holds is made there: it counts as under way, and is not sent a second time.
+        self._pending.update(intent.key for intent in self._store.list_lost())
         self._purse = Purse(self._settings.budget, self._settings.prices, spent=count_spent(self._store, self._settings.prices, UNSENT))
         for asked, returned in self._store.list_models():
             self._tally.models.setdefault(asked, []).append(returned)

@@ -77,8 +77,9 @@ def bound_cost(price: Price, *, input_tokens: int, output_tokens: int) -> float:
 def sum_cost(prices: Prices, spent: Iterable[Spent]) -> float | None:
     """Return the cost of what the store holds, every input token at the dearest price; None when a model has no price."""
     total = 0.0
+    in_batches = discount(prices)
     for one in spent:
-        price = prices.get(one.model)
+        price = (in_batches if one.batched else prices).get(one.model)
         if price is None:
             return None
         total += bound_cost(price, input_tokens=one.input_tokens, output_tokens=one.output_tokens)
