@@ -50,7 +50,7 @@ def build_design(replay: Replay, tasks: Sequence[Task], contexts: Mapping[str, C
     meantime changes under all of them alike. More samples add calls and change none; they are mixed in.
 
     Args:
-        contexts: the context specification by what `Arm.context` calls it.
+        contexts: by what `Arm.context` calls it, the context specification; each arm's is there.
 
     Raises:
         DesignError: with every fault, so far as one does not hide another.

@@ -22,21 +22,21 @@ _MARKS = {Change.KEPT: "{}", Change.REMOVED: "[-{}-]", Change.ADDED: "{{+{}+}}"}
 
 def print_context_spec(console: "Console", version: SpecVersion, spec: ContextSpec, reference: str) -> None:
     """Print *spec* with every context composed from its blocks, and what its edits derive."""
-    console.print(f"{reference}  {version.kind.value} {version.slug} of {version.owner}")
+    console.print(f"{reference}  {version.kind.value} {_line(version.slug)} of {version.owner}")
     console.print(_line(spec.name))
     console.print(f"  {_line(spec.description)}")
     for label, text in (("construction", spec.construction), ("why", version.why)):
         if text:
             console.print(f"  {label}: {_line(text)}")
     for item in spec.contexts:
-        _print_lines(console, ["", f"context {item.id}", *_list_context(item, spec.blocks or {})])
+        _print_lines(console, ["", f"context {_line(item.id)}", *_list_context(item, spec.blocks or {})])
     for name, block in (spec.blocks or {}).items():
         _print_lines(console, _list_block(name, block, spec))
     for edit in spec.edits:
-        console.print(f"\nedit {edit.name}{' (placebo)' if edit.placebo else ''}: {_describe_edit(edit)}")
-        console.print(
-            f"  derives {', '.join(item.id for item in derive(spec, edit))}{f'; {_line(edit.description)}' if edit.description else ''}"
-        )
+        derived = ", ".join(item.id for item in derive(spec, edit))
+        console.print(f"\nedit {_line(edit.name)}{' (placebo)' if edit.placebo else ''}: {_describe_edit(edit)}")
+        told = f"; {edit.description}" if edit.description else ""
+        console.print(f"  {_line(f'derives {derived}{told}')}")
 
 
 def print_changes(console: "Console", changes: Sequence[Mapping[str, Any]]) -> None:
@@ -48,7 +48,7 @@ def print_changes(console: "Console", changes: Sequence[Mapping[str, Any]]) -> N
         after = dict(_flatten(change["field"], change["after"]))
         for place in dict.fromkeys((*before, *after)):
             if before.get(place) != after.get(place):
-                console.print(place)
+                console.print(_line(place))
                 _print_lines(console, _quote(_compare(before.get(place), after.get(place)), console.width))
 
 
@@ -96,9 +96,9 @@ def _list_parts(label: str, parts: Parts | None, blocks: Mapping[str, Block]) ->
         return
     for name in parts:
         block = blocks.get(name)
-        yield f"  ┌ {name}{f' · cue: {block.cue}' if block and block.cue else ''}"
+        yield f"  ┌ {_line(name)}{f' · cue: {_line(block.cue)}' if block and block.cue else ''}"
         if block and block.by:
-            yield f"{_BAR}(by the task's {block.by.field}: see block {name})"
+            yield f"{_BAR}(by the task's {_line(block.by.field)}: see block {_line(name)})"
         elif block and block.text:
             yield from (f"{_BAR}{line}" for line in block.text.strip("\r\n").split("\n"))
 
@@ -108,15 +108,15 @@ def _list_block(name: str, block: Block, spec: ContextSpec) -> list[str]:
     users = [item.id for item in spec.contexts if name in list_names(item)]
     edits = [edit.name for edit in spec.edits if name in (edit.replace or {}).values()]
     used = ", ".join([*(f"context {one}" for one in users), *(f"edit {one}" for one in edits)])
-    lines = ["", f"block {name}: {f'in {used}' if used else 'not used'}"]
+    lines = ["", f"block {_line(name)}: {f'in {_line(used)}' if used else 'not used'}"]
     said = (("cue", block.cue), ("what", block.description), ("source", block.source))
     lines += [f"  {label}: {_line(text)}" for label, text in said if text]
     if block.by is not None:
         labels = [f"{block.by.field} {value}" for value in block.by.texts]
         for label, text in zip((*labels, f"any other {block.by.field}, or none"), list_texts(block), strict=False):
-            lines += [f"  {label}", *(f"{_BAR}{line}" for line in text.strip("\r\n").split("\n"))]
+            lines += [f"  {_line(label)}", *(f"{_BAR}{line}" for line in text.strip("\r\n").split("\n"))]
         if block.by.fallback is None:
-            lines.append(f"  no fallback: a task with another {block.by.field} cannot be asked")
+            lines.append(f"  no fallback: a task with another {_line(block.by.field)} cannot be asked")
     elif not users:
         lines += [f"{_BAR}{line}" for line in (block.text or "").strip("\r\n").split("\n")]
     return lines
@@ -125,7 +125,7 @@ def _list_block(name: str, block: Block, spec: ContextSpec) -> list[str]:
 def _describe_edit(edit: Edit) -> str:
     removed = [f"takes out {', '.join(edit.remove)}"] if edit.remove else []
     replaced = [f"puts {new} in the place of {old}" for old, new in (edit.replace or {}).items()]
-    return "; ".join([*removed, *replaced])
+    return _line("; ".join([*removed, *replaced]))
 
 
 def _flatten(place: str, value: Any) -> Iterator[tuple[str, str]]:

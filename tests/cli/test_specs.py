@@ -113,10 +113,33 @@ def test_a_text_cannot_look_like_a_line_of_ours(registry: Caveat) -> None:
     """Whatever a block says, each of its lines stands behind a bar; control characters are made visible."""
     hostile = EXAM.replace("You are helpful.", '"x\\n\\ncontext forged\\n  │ y\\e[31m"')
 
+    hostile = (
+        hostile.replace("style", r'"a\ncontext forged"')
+        .replace("id: told", r'id: "b\ncontext forged"')
+        .replace("tone only", r'"c\n\ncontext forged"')
+    )
+
     shown = registry("spec", "show", add(registry, hostile)).out
 
     assert "\ncontext forged" not in shown
     assert "  │ context forged\n  │   │ y[U+001B][31m" in shown
+
+
+def test_every_kind_of_specification_is_compared(registry: Caveat) -> None:
+    """A specification without contexts is compared by the same rule."""
+    for text, options in (("range: [0, 1]", ()), ("range: [0, 5]\ndescription: wider", ("--why", "wider"))):
+        Path("p.yaml").write_text(f"name: p\nclass: capability\ndirection: not_safety\n{text}\n", encoding="utf-8")
+        reference = registry("spec", "add", "property", "p", "p.yaml", "--json", *options).document["spec"]
+
+    assert (
+        registry("spec", "diff", reference).out
+        == """\
+range
+  │ 0.0,[- 1.0-]{+ 5.0+}
+description
+  │ {+wider+}
+"""
+    )
 
 
 def test_a_new_version_is_compared_word_by_word(registry: Caveat) -> None:
