@@ -154,6 +154,7 @@ _WORDS: tuple[tuple[StrEnum, str], ...] = (
     (ScoringMethod.PATTERN, "pattern"),
     (ScoringMethod.JUDGE, "judge"),
     (ScoringMethod.CHOICE, "choice"),
+    (ScoringMethod.NUMBER, "number"),
     (ScoringMethod.LABEL, "human label"),
     (ScoringMethod.EXTERNAL, "external score"),
     (SpecRole.PROPERTY, "property φ"),
