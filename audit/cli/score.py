@@ -50,14 +50,15 @@ def score(app: App, /, *, run: Path, patterns_only: bool, named: str | None, out
             _report_plan(app, store, scorer, tasks, options)
             return
         changed, ended = _carry_out(app, store, scorer, (replay, tasks), options)
-        path = output or run / ("scores.csv" if replay.scoring in (None, scorer) else f"scores-{scorer.kind}.csv")
+        is_own = replay.scoring in (None, scorer)
+        path = output or run / ("scores.csv" if is_own else f"scores-{scorer.kind}.csv")
         written = _write(store, scorer, path)
         tallies = _tally(store, scorer)
         told, lines = _summarise_judging(store, scorer)
     finally:
         store.close()
     document = {**summarise_scored(written, scorer, digest_scorer(scorer), tallies, tasks.values(), changed=changed), **told}
-    app.report(document, lambda console: print_scored(console, document, tallies, run, lines))
+    app.report(document, lambda console: print_scored(console, document, tallies, run if is_own else None, lines))
     if ended is not None:
         raise ended
 

@@ -35,9 +35,12 @@ def summarise_scored(
 
 
 def print_scored(
-    console: Console, document: Mapping[str, Any], tallies: Mapping[Side, Tally], run: Path, judging: Sequence[str] = ()
+    console: Console, document: Mapping[str, Any], tallies: Mapping[Side, Tally], run: Path | None, judging: Sequence[str] = ()
 ) -> None:
-    """Print counts and mean of each side, what to know of them and of a judge, where the table is, and what comes next."""
+    """Print counts and mean of each side, what to know of them and of a judge, where the table is, and what comes next.
+
+    *run* is the folder whose own scorer it was, which an audit can import; None for another scorer's.
+    """
     columns = ("arm", "rows", "scored", "excluded", "mean")
     rows = [(name_side(side), f"{one.rows:,}", f"{one.scored:,}", _tell_excluded(one), _tell_mean(one)) for side, one in tallies.items()]
     console.print(build_table(columns, rows, numbers=("rows", "scored", "mean")))
@@ -48,7 +51,8 @@ def print_scored(
     table = document["files"]["table"]
     fresh = f"{document['changed']:,} scores are new" if document["changed"] else "No score is new"
     console.print(show(f"{fresh}. Table: {', '.join(document['files'].values())}"))
-    console.print(show(f"Next: caveat estimate {quote(table)}, or caveat audit import AUD-… {quote(str(run))}"))
+    whole = f", or caveat audit import AUD-… {quote(str(run))}" if run else ""
+    console.print(show(f"Next: caveat estimate {quote(table)}{whole}"))
 
 
 def _tell_excluded(tally: Tally) -> str:
