@@ -4,7 +4,6 @@ import difflib
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations
 
 from audit.errors import DesignError
 from audit.replay.compose import compose_request, find_field
@@ -174,8 +173,8 @@ def _find_coinciding(asked: Sequence[_Asked]) -> Iterator[Fault]:
     for one in asked:
         by_request.setdefault(one.call.request, []).append(one.cell)
     pairs: dict[tuple[str, str], list[Cell]] = {}
-    for cells in by_request.values():
-        for first, second in combinations(cells, 2):
+    for first, *others in by_request.values():
+        for second in others:
             same = _name_place(first) == _name_place(second)
             names = (f"task {first.task_id}", f"task {second.task_id}") if same else (_name_place(first), _name_place(second))
             pairs.setdefault(names, []).append(second)
