@@ -22,15 +22,22 @@ def choose(asked: str | None, there: Collection[str], *, where: str, option: str
         TableError: there is no such name, none at all, or several and none is asked for.
     """
     known = ", ".join(sorted(there)) or "none"
-    kind = "key" if option == "--key" else "scorer"
+    is_key = option == "--key"
     if asked is not None and asked not in there:
         found = f"there is no {what} {asked!r}; there are: {known}"
         raise TableError(
-            Fault(code=f"unknown-{kind}", where=where, found=found, advice=suggest(asked, there) or f"choose one with {option}")
+            Fault(
+                code="unknown-key" if is_key else "unknown-scorer",
+                where=where,
+                found=found,
+                advice=suggest(asked, there) or f"choose one with {option}",
+            )
         )
     if asked is None and len(there) != 1:
         found = f"expected one {what}, found {len(there)}: {known}"
-        raise TableError(Fault(code=f"{kind}-not-chosen", where=where, found=found, advice=f"choose one with {option}"))
+        raise TableError(
+            Fault(code="key-not-chosen" if is_key else "scorer-not-chosen", where=where, found=found, advice=f"choose one with {option}")
+        )
     return asked if asked is not None else next(iter(there))
 
 
