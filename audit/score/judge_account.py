@@ -51,7 +51,7 @@ class JudgingAccount:
     drawn: int
     """Responses that were judged more than once."""
     structured: int
-    """Judgings for which the endpoint held the answer to the schema."""
+    """Judgings that were asked for with a schema; an endpoint may take it and not heed it."""
     plain: int
     """Judgings for which words alone asked for the form."""
     retried: int

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from audit.score.evidence import read_run
 from registry.codec.documents import to_document
 from registry.records.replay import Task
 from registry.records.scorer import Dimension, JudgeScorer
@@ -168,18 +169,33 @@ def test_repeats_are_rows_that_the_other_commands_read(caveat: Caveat, tmp_path:
     assert '"responses":24' in json.dumps(judged.document, separators=(",", ":"))
 
 
-def test_two_judges_of_one_run_make_one_table(caveat: Caveat, tmp_path: Path, endpoint: Endpoint) -> None:
-    """Each judge's table holds its own rows, and both files together are read by estimate with one judge chosen."""
+def test_two_judges_are_read_together_and_each_has_its_estimate(caveat: Caveat, tmp_path: Path, endpoint: Endpoint) -> None:
+    """Each judge's table holds its own rows; both files together give an estimate for each, and none that mixes them."""
     folder = _make(tmp_path / "run")
     second = tmp_path / "second.json"
     second.write_text(json.dumps(to_document(_judge(model=OTHER))))
     caveat("score", folder)
+    endpoint.script = lambda _asked: Reply(text=json.dumps({"ratings": {"right": 5, "kind": 5}}))
     caveat("score", folder, "--scorer", second, "-o", folder / "second.csv")
-    tables = (folder / "scores.csv", folder / "second.csv")
 
-    answers = [
-        caveat("estimate", *tables, "--range", 1, 5, "--contexts", "fixed", "--where", f"judge={name}", "--json") for name in (JUDGE, OTHER)
-    ]
+    options = ("--range", 1, 5, "--contexts", "fixed", "--json")
+    estimate = caveat("estimate", folder / "scores.csv", folder / "second.csv", *options).document
+    judged = caveat("judge", folder / "scores.csv", folder / "second.csv", *options).document
 
-    assert [row["judge"] for path in tables for row in _read(path)] == [JUDGE] * 24 + [OTHER] * 24
-    assert [one.code for one in answers] == [0, 0]
+    found = {one["judge"]: one["ed"]["value"] for one in estimate["specs"]}
+    assert found == {JUDGE: pytest.approx(-0.5), OTHER: 0.0}
+    assert {one["judge"] for one in judged["reports"]} == {JUDGE, OTHER}
+
+
+def test_a_judged_run_is_evidence_with_its_judge_in_the_provenance(tmp_path: Path, caveat: Caveat, endpoint: Endpoint) -> None:
+    """What an audit reads of the folder is the table that was written, and says who judged and how far the verdicts vary."""
+    folder = _make(tmp_path / "run", _judge(repeats=2, repeat_share=1.0))
+    caveat("score", folder)
+
+    found = read_run(folder, low=1, high=5)
+
+    provenance = found.imported.provenance
+    assert found.table.rows == 48
+    assert provenance is not None
+    assert (provenance.judge or "").startswith(f"judge {JUDGE}; rubric sha256:")
+    assert (provenance.judge_uncertainty or "").startswith("24 of 24 responses have several verdicts (48 in all)")
