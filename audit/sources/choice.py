@@ -56,9 +56,17 @@ def read_score(value: object, values: Mapping[str, float], *, where: str) -> tup
     """
     if value is None:
         return None, "the log has no score"
-    number = values.get(value) if isinstance(value, str) else float(value) if isinstance(value, int | float) else None
+    number = values.get(value) if isinstance(value, str) else _to_float(value)
     if number is None:
         advice = f"say what each text is: --value {value}=1" if isinstance(value, str) else "choose another score with --scorer or --key"
         kind = repr(value[:40]) if isinstance(value, str) else "a list" if isinstance(value, list) else "an object"
         raise TableError(Fault(code="score-not-number", where=where, found=f"expected a number, found {kind}", advice=advice))
     return (number, None) if math.isfinite(number) else (None, "the score is NaN" if math.isnan(number) else "the score is infinite")
+
+
+def _to_float(value: object) -> float | None:
+    """A whole number may have more digits than a float can hold."""
+    try:
+        return float(value) if isinstance(value, int | float) else None
+    except OverflowError:
+        return math.inf

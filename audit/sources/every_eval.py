@@ -4,6 +4,7 @@ Written for release 0.3.0 of its schemas (`instance_level_eval.schema.json`, `ev
 scored it, so a sample of two metrics has two lines.
 """
 
+import json
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,13 +15,14 @@ from typing import Any
 from audit.errors import TableError
 from audit.sources.accounts import Tally, merge_accounts
 from audit.sources.choice import choose, read_score
-from audit.sources.lines import Line, Lines, as_text, dig, read_companion, read_lines
+from audit.sources.lines import Line, Lines, as_text, dig, find_unread, read_companion, read_lines
 from audit.sources.port import Reading, Row
 from registry.errors import Fault
 from registry.records.imported import Imported, ImportedFile
 from registry.records.trial import Provenance
 
 _REQUIRED = ("schema_version", "evaluation_id", "model_id", "evaluation_name", "sample_id", "evaluation")
+_HEAVY = ("input", "output", "messages", "answer_attribution", "token_usage", "performance")
 _KNOWN = ("0.2", "0.3")
 """Versions of the schema whose fields were compared with what is read here."""
 _UNKNOWN_LEVEL = -1
@@ -71,12 +73,12 @@ def read_every_eval(paths: Sequence[Path], reading: Reading) -> tuple[list[Row],
 
 
 def _open(path: Path, reading: Reading) -> _Log:
-    lines = read_lines(path)
+    lines = read_lines(path, without=find_unread(_HEAVY, reading.arm_field, reading.context_field, reading.task_field))
     faults = [
         Fault(code="not-valid", where=f"{path}, line {line.number}", found=f"expected a sample with {name}, found none")
         for line in lines.lines
         for name in _REQUIRED
-        if line.fields.get(name) is None
+        if as_text(line.fields.get(name)) is None and not (name == "evaluation" and isinstance(line.fields.get(name), Mapping))
     ]
     if faults:
         raise TableError(faults[:20])
@@ -110,7 +112,7 @@ def _read_log(log: _Log, reading: Reading, *, arm: str | None) -> tuple[list[Row
         except TableError as error:
             faults.extend(error.faults)
             continue
-        tally.add(f"sample {line.fields['sample_id']}", row.excluded_reason)
+        tally.add(f"sample {as_text(line.fields['sample_id'])}", row.excluded_reason)
         rows.append(row)
     if faults:
         raise TableError(faults[:20])
@@ -131,7 +133,8 @@ def _read_log(log: _Log, reading: Reading, *, arm: str | None) -> tuple[list[Row
 
 def _read_line(line: Line, log: _Log, reading: Reading, *, arm: str | None, seen: Counter[str]) -> Row:
     fields = line.fields
-    place = f"sample {fields['sample_id']} (line {line.number})"
+    sample = as_text(fields["sample_id"])
+    place = f"sample {sample} (line {line.number})"
     asked = {"--arm-field": reading.arm_field, "--context-field": reading.context_field, "--task-field": reading.task_field}
     found = {option: _find(line, log, name) for option, name in asked.items() if name is not None}
     missing = [
@@ -147,7 +150,7 @@ def _read_line(line: Line, log: _Log, reading: Reading, *, arm: str | None, seen
     if missing:
         raise TableError(missing)
     score, reason = _read_score(line, log, reading)
-    task = found.get("--task-field") or f"{fields['evaluation_name']}/{fields['sample_id']}"
+    task = found.get("--task-field") or f"{as_text(fields['evaluation_name'])}/{sample}"
     seen[task] += 1
     return Row(
         task_id=task,
@@ -174,11 +177,11 @@ def _find(line: Line, log: _Log, name: str) -> str | None:
 def _read_score(line: Line, log: _Log, reading: Reading) -> tuple[float | None, str | None]:
     """A sample with an error has a score in the file all the same, for the schema requires one; it is no observation."""
     evaluation = line.fields["evaluation"]
-    error = as_text(line.fields.get("error"))
-    if error is not None:
-        return None, f"the log states an error: {error.splitlines()[0][:80]}"
-    if not isinstance(evaluation, Mapping) or (reading.key or "score") not in evaluation:
-        there = ", ".join(sorted(evaluation)) if isinstance(evaluation, Mapping) else "none"
+    error = line.fields.get("error")
+    if error:
+        return None, f"the log states an error: {(as_text(error) or json.dumps(error)).splitlines()[0][:80]}"
+    if (reading.key or "score") not in evaluation:
+        there = ", ".join(sorted(evaluation))
         found = f"the evaluation has no entry {reading.key or 'score'!r}; there are: {there}"
         where = f"{log.lines.name}, line {line.number}"
         raise TableError(Fault(code="unknown-key", where=where, found=found, advice="choose one with --key, such as is_correct"))
@@ -226,7 +229,7 @@ def _reconcile(log: _Log, reading: Reading) -> list[str]:
 
 def _build_provenance(log: _Log) -> Provenance:
     aggregate = log.aggregate or {}
-    models = sorted({str(line.fields["model_id"]) for line in log.chosen})
+    models = sorted({as_text(line.fields["model_id"]) or "" for line in log.chosen})
     library = " ".join(filter(None, (as_text(dig(aggregate, "eval_library.name")), as_text(dig(aggregate, "eval_library.version")))))
     arguments = dig(log.result, "generation_config.generation_args")
     settings = (

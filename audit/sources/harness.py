@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 from audit.errors import TableError
 from audit.sources.accounts import Tally, merge_accounts
 from audit.sources.choice import choose, read_score
-from audit.sources.lines import Line, Lines, as_text, dig, read_companion, read_lines
+from audit.sources.lines import Line, Lines, as_text, dig, find_unread, read_companion, read_lines
 from audit.sources.port import Reading, Row
 from registry.errors import Fault
 from registry.records.imported import Imported, ImportedFile
@@ -29,6 +29,7 @@ _NAME = re.compile(r"samples_(?P<task>.+)_(?P<date>\d{4}-\d{2}-\d{2}T[\d.:-]+)\.
 _OWN = frozenset(
     "doc_id doc target arguments resps filtered_resps filter metrics doc_hash prompt_hash target_hash".split()  # noqa: SIM905  # as its source lists them
 )
+_HEAVY = ("doc", "arguments", "resps", "filtered_resps")
 _CLOSE = 1e-6
 """The results file states a mean as the samples give it, but for rounding."""
 
@@ -87,7 +88,7 @@ def check_documents(rows: Sequence[Row]) -> None:
 
 
 def _open(path: Path, reading: Reading) -> _Log:
-    lines = read_lines(path)
+    lines = read_lines(path, without=find_unread(_HEAVY, reading.arm_field, reading.context_field, reading.task_field))
     _check_form(lines)
     named = _NAME.fullmatch(path.name)
     task, run = (named["task"], named["date"]) if named else (path.stem.removeprefix("samples_"), path.stem)
@@ -139,7 +140,7 @@ def _read_log(log: _Log, reading: Reading, *, arm: str | None) -> tuple[list[Row
         except TableError as error:
             faults.extend(error.faults)
             continue
-        tally.add(f"document {line.fields['doc_id']}", row.excluded_reason)
+        tally.add(f"document {as_text(line.fields['doc_id'])}", row.excluded_reason)
         rows.append(row)
     if faults:
         raise TableError(faults[:20])
@@ -161,7 +162,7 @@ def _read_log(log: _Log, reading: Reading, *, arm: str | None) -> tuple[list[Row
 
 
 def _read_line(line: Line, log: _Log, reading: Reading, *, arm: str | None) -> Row:
-    place = f"document {line.fields['doc_id']} (line {line.number})"
+    place = f"document {as_text(line.fields['doc_id'])} (line {line.number})"
     score, reason = read_score(line.fields.get(log.metric), reading.values, where=f"{log.lines.name}, {place}")
     asked = {"--arm-field": reading.arm_field, "--context-field": reading.context_field, "--task-field": reading.task_field}
     found = {option: _find(line, log, name) for option, name in asked.items() if name is not None}
@@ -170,7 +171,7 @@ def _read_line(line: Line, log: _Log, reading: Reading, *, arm: str | None) -> R
             code="unknown-field",
             where=f"{log.lines.name}, {place}",
             found=f"has nothing at {asked[option]}, in the sample or in the results",
-            advice=f"name another field with {option}, such as doc_hash or doc.{next(iter(line.fields.get('doc') or {}), 'id')}",
+            advice=f"name another field with {option}, such as doc_hash or doc.id",
         )
         for option, value in found.items()
         if value is None

@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -32,8 +32,12 @@ class Lines:
     lines: tuple[Line, ...]
 
 
-def read_lines(path: Path) -> Lines:
+def read_lines(path: Path, *, without: Collection[str] = ()) -> Lines:
     """Return the objects of a JSONL file; NaN is kept, for the reader to say what it means.
+
+    Args:
+        path: the file.
+        without: keys whose values are dropped as each line is read: prompts and answers are what makes a log large.
 
     Raises:
         TableError: the file cannot be read or has no lines, or lines are no JSON objects, each of them told.
@@ -49,7 +53,7 @@ def read_lines(path: Path) -> Lines:
             for number, line in enumerate(file, start=1):
                 digest.update(line)
                 if line.strip():
-                    found += _parse(line, number, str(path), faults)
+                    found += _parse(line, number, str(path), faults, without)
     except OSError as error:
         unread = f"the file cannot be read: {error.strerror or error}"
         raise TableError(Fault(code="table-not-readable", where=str(path), found=unread, advice="check what the file is")) from error
@@ -60,7 +64,7 @@ def read_lines(path: Path) -> Lines:
     return Lines(name=str(path), sha256=digest.hexdigest(), lines=tuple(found))
 
 
-def _parse(line: bytes, number: int, name: str, faults: FaultList) -> Iterator[Line]:
+def _parse(line: bytes, number: int, name: str, faults: FaultList, without: Collection[str]) -> Iterator[Line]:
     where = f"{name}, line {number}"
     try:
         fields = json.loads(line.decode("utf-8-sig" if number == 1 else "utf-8"))
@@ -69,7 +73,7 @@ def _parse(line: bytes, number: int, name: str, faults: FaultList) -> Iterator[L
         faults.add(Fault(code="line-not-json", where=where, found=found, advice="check that the log was written to its end"))
         return
     if isinstance(fields, dict):
-        yield Line(number=number, fields=fields)
+        yield Line(number=number, fields={key: value for key, value in fields.items() if key not in without})
     else:
         faults.add(Fault(code="line-not-json", where=where, found=f"expected an object, found {type(fields).__name__}"))
 
@@ -91,6 +95,11 @@ def read_companion(path: Path) -> Mapping[str, Any] | None:
     if not isinstance(fields, dict):
         raise TableError(Fault(code="not-json", where=str(path), found=f"expected an object, found {type(fields).__name__}"))
     return fields
+
+
+def find_unread(heavy: Collection[str], *names: str | None) -> frozenset[str]:
+    """Return those of the *heavy* keys that none of the dotted *names* leads into."""
+    return frozenset(heavy) - {(name or "").partition(".")[0] for name in names}
 
 
 def dig(value: Any, name: str) -> Any:

@@ -177,3 +177,22 @@ def test_a_level_that_the_scorer_does_not_know_is_no_score(tmp_path: Path) -> No
     rows, _ = read_every_eval([path], Reading(unfinished=True))
 
     assert rows[0].excluded_reason == "the scorer's level is unknown"
+
+
+@pytest.mark.parametrize("name", ["\ud800", "a\x1b[31m"])
+def test_a_text_that_is_none_is_still_a_name(tmp_path: Path, name: str) -> None:
+    """Half a character in an identifier ends neither the import nor the table that is written of it."""
+    path = change_first(copy_every_eval(tmp_path, EVERY_EVAL_INSPECT["test"]), sample_id=name, model_id=name)
+
+    rows, imported = read_every_eval([path], Reading(unfinished=True))
+
+    assert (rows[0].task_id + repr(imported)).encode("utf-8")
+
+
+def test_an_error_is_one_whatever_its_form(tmp_path: Path) -> None:
+    """The schema says text; an object is no reason to take the score for an observation."""
+    path = change_first(copy_every_eval(tmp_path, EVERY_EVAL_INSPECT["test"]), error={"code": 529})
+
+    rows, _ = read_every_eval([path], Reading(unfinished=True))
+
+    assert rows[0].excluded_reason == 'the log states an error: {"code": 529}'

@@ -210,3 +210,30 @@ def test_a_line_that_was_cut_off_is_told(tmp_path: Path) -> None:
         read_harness([path], choose())
 
     assert codes(error) == ["line-not-json"]
+
+
+def test_a_number_beyond_all_floats_is_no_score(tmp_path: Path) -> None:
+    """A whole number of 400 digits is infinite for every computation."""
+    path = change_first(copy_harness(tmp_path, "test"), exact_match=10**400)
+
+    rows, _ = read_harness([path], choose())
+
+    assert rows[0].excluded_reason == "the score is infinite"
+
+
+def test_a_field_of_the_document_can_be_the_task(tmp_path: Path) -> None:
+    """What is not asked for is not kept; what is, is."""
+    path = copy_harness(tmp_path, "test")
+
+    rows, _ = read_harness([path], choose(task_field="doc.question"))
+
+    assert rows[0].task_id == "What is 7 + 5?"
+
+
+def test_a_field_that_is_not_there_is_told(tmp_path: Path) -> None:
+    """With the option that named it."""
+    with pytest.raises(TableError) as error:
+        read_harness([copy_harness(tmp_path, "test")], choose(context_field="metadata.context"))
+
+    assert set(codes(error)) == {"unknown-field"}
+    assert "--context-field" in (error.value.faults[0].advice or "")
