@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from audit.replay.store import Call, RunStore
     from audit.replay.summary import RunSummary
     from audit.score.judge_cost import JudgingPlan
-    from registry.records.replay import Budget, Replay, Task
+    from registry.records.replay import Budget, Policy, Replay, Task
     from registry.records.scorer import JudgeScorer
 
 Command = TypeVar("Command", bound=Callable[..., object])
@@ -34,6 +34,7 @@ class JudgeOptions:
     max_calls: int | None
     max_usd: float | None
     concurrency: int
+    batch: bool
 
 
 def judge_options(command: Command) -> Command:
@@ -46,6 +47,7 @@ def judge_options(command: Command) -> Command:
             "--max-calls", metavar="N", type=click.IntRange(1), help="Judge: calls that RUN may hold, those of the replay included."
         ),
         click.option("--max-usd", metavar="USD", type=click.FloatRange(0, min_open=True), help="Judge: dollars that RUN may cost in all."),
+        click.option("--batch", is_flag=True, help="Judge: by Message Batches, after a first call alone; cheaper, and may take a day."),
         click.option(
             "--concurrency", metavar="N", type=click.IntRange(1), default=64, show_default=True, help="Judge: calls at once, at most."
         ),
@@ -78,10 +80,15 @@ def judge(
             advance(max(0, done - shown))
             shown = max(shown, done)
 
-        def ask(calls: "Iterable[Call]") -> "RunSummary":
-            return asyncio.run(_run(store, calls, scorer, replay, (options, prices, show)))
-
-        done = judge_run(store, scorer, tasks, ask, retry=options.retry_failed)
+        make = _Maker(app=app, store=store, scorer=scorer, replay=replay, options=options, prices=prices, show=show)
+        done = judge_run(
+            store,
+            scorer,
+            tasks,
+            lambda calls: asyncio.run(make.run(calls, batch=options.batch)),
+            ask_first=lambda calls: asyncio.run(make.run(calls, batch=False)),
+            retry=options.retry_failed,
+        )
     return done.verdicts, _find_end(store, done.asked[-1] if done.asked else None, done.waiting)
 
 
@@ -158,24 +165,45 @@ def _build_budget(replay: "Replay", options: JudgeOptions) -> "Budget":
     return replace(replay.budget, calls=calls, usd=usd)
 
 
-async def _run(store: "RunStore", calls: "Iterable[Call]", scorer: "JudgeScorer", replay: "Replay", rest: tuple[Any, ...]) -> "RunSummary":
-    import asyncio
-    import signal
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Maker:
+    """Makes calls to a judge, with what the command line says of them."""
 
-    from audit.model import open_endpoint
-    from audit.replay.engine import Halt, Settings, run_calls
-    from registry.records.replay import Policy
+    app: App
+    store: "RunStore"
+    scorer: "JudgeScorer"
+    replay: "Replay"
+    options: JudgeOptions
+    prices: "Prices"
+    show: "Callable[[RunSummary], None]"
 
-    options, prices, show = rest
-    halt, loop = Halt(), asyncio.get_running_loop()
-    settings = Settings(concurrency=options.concurrency, budget=_build_budget(replay, options), prices=prices)
-    policy = Policy(model=scorer.model, max_tokens=scorer.max_tokens, base_url=scorer.base_url or replay.policy.base_url)
-    loop.add_signal_handler(signal.SIGINT, halt.request)
-    try:
-        async with open_endpoint(policy) as endpoint:
-            return await run_calls(store, calls, endpoint, settings, progress=show, stop=halt)
-    finally:
-        loop.remove_signal_handler(signal.SIGINT)
+    async def run(self, calls: "Iterable[Call]", *, batch: bool) -> "RunSummary":
+        """Make *calls*; Ctrl-C ends the run with what is under way, a second one leaves that too."""
+        import asyncio
+        import signal
+
+        from audit.model import open_endpoint
+        from audit.replay.batches import run_batches
+        from audit.replay.engine import Halt, Settings, run_calls
+
+        halt, loop = Halt(), asyncio.get_running_loop()
+        budget = _build_budget(self.replay, self.options)
+        settings = Settings(concurrency=self.options.concurrency, budget=budget, prices=self.prices)
+        loop.add_signal_handler(signal.SIGINT, halt.request)
+        try:
+            async with open_endpoint(self._build_policy()) as endpoint:
+                if batch:
+                    done = await run_batches(self.store, calls, endpoint, settings, progress=self.show, tell=self.app.say, stop=halt)
+                    return done.run
+                return await run_calls(self.store, calls, endpoint, settings, progress=self.show, stop=halt)
+        finally:
+            loop.remove_signal_handler(signal.SIGINT)
+
+    def _build_policy(self) -> "Policy":
+        from registry.records.replay import Policy
+
+        address = self.scorer.base_url or self.replay.policy.base_url
+        return Policy(model=self.scorer.model, max_tokens=self.scorer.max_tokens, base_url=address)
 
 
 def _find_end(store: "RunStore", last: "RunSummary | None", waiting: int) -> CaveatError | None:

@@ -125,6 +125,19 @@ def test_failed_verdicts_are_asked_again_on_request(caveat: Caveat, tmp_path: Pa
     assert all(row["score"] for row in _read(folder / "scores.csv"))
 
 
+def test_verdicts_come_by_batches_after_a_first_call(caveat: Caveat, tmp_path: Path, endpoint: Endpoint) -> None:
+    """One call alone shows that the judge takes the schema; the others go in one batch, and all become scores."""
+    folder = _make(tmp_path / "run")
+    endpoint.batch_polls = 0
+
+    answer = caveat("score", folder, "--batch", "--json")
+
+    assert answer.code == 0
+    assert [len(one["requests"]) for one in endpoint.batches.values()] == [23]
+    assert len(endpoint.posts()) == 1
+    assert all(row["score"] for row in _read(folder / "scores.csv"))
+
+
 def test_the_judge_of_its_own_answers_is_refused(caveat: Caveat, tmp_path: Path, endpoint: Endpoint) -> None:
     """Before a call, with the field and what to do."""
     folder = _make(tmp_path / "run", _judge(model="m-1"))
