@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from audit.cli.options import FILE
 from audit.cli.score_judge import JudgeOptions, judge_options
 from registry.cli.app import App, pass_app
 from registry.errors import CaveatError, Fault, InputError
@@ -23,10 +24,13 @@ _OUTPUT = click.Path(dir_okay=False, path_type=Path)
 @click.argument("run", metavar="RUN", type=_FOLDER)
 @click.option("--patterns-only", is_flag=True, help="Score by the tasks' patterns; no call is made, and a judge's scores stay.")
 @click.option("--scorer", "named", metavar="FILE|SCF-…@n", help="Score by this scorer instead of the replay's own (caveat schema scorer).")
+@click.option("--sheet", type=_OUTPUT, help="Write a shuffled sheet of responses for a person to label, without arm and context.")
+@click.option("--items", metavar="N", type=click.IntRange(1), help="Responses on the sheet, drawn by chance; default: all.")
+@click.option("--answers", type=FILE, help="Take in the labels of a sheet; they are scores too, and stand in labels.csv.")
 @click.option("-o", "--output", type=_OUTPUT, help="The table; default: scores.csv in RUN, for another scorer scores-KIND.csv.")
 @judge_options
 @pass_app
-def score(app: App, /, *, run: Path, patterns_only: bool, named: str | None, output: Path | None, **judging: Any) -> None:
+def score(app: App, /, *, run: Path, output: Path | None, sheet: Path | None, items: int | None, **options: Any) -> None:
     """Score or re-score the responses in the run folder RUN, and write its score table.
 
     By default the replay's own scorer is used; a judge is asked only for verdicts that RUN does not hold yet. Every row of the table
@@ -34,22 +38,29 @@ def score(app: App, /, *, run: Path, patterns_only: bool, named: str | None, out
     written one by one, to patterns.csv beside the table. Scoring again by the same scorer changes nothing; scores by another stand
     beside the first.
     """
+    from audit.cli.score_labels import write_sheet
     from audit.cli.score_text import print_scored, summarise_scored
     from audit.replay.documents import get_replay, get_tasks
     from audit.replay.store import open_store
     from audit.score.scorers import digest_scorer
 
-    if patterns_only and named:
-        raise click.UsageError("give --patterns-only or --scorer, not both")
+    named, patterns_only, answers = (options.pop(name) for name in ("named", "patterns_only", "answers"))
+    if sum(map(bool, (named, patterns_only, answers, sheet))) > 1:
+        raise click.UsageError("give one of --patterns-only, --scorer, --sheet and --answers")
+    if items is not None and sheet is None:
+        raise click.UsageError("--items belongs to a sheet: --sheet FILE")
     store = open_store(run)
     try:
         replay, tasks = get_replay(store), get_tasks(store)
-        scorer = _choose_scorer(app, replay, named, patterns_only=patterns_only)
-        options = JudgeOptions(**judging)
-        if options.dry_run:
-            _report_plan(app, store, scorer, tasks, options)
+        if sheet is not None:
+            write_sheet(app, store, tasks, sheet, items=items)
             return
-        changed, ended = _carry_out(app, store, scorer, (replay, tasks), options)
+        judging = JudgeOptions(**options)
+        scorer = None if answers else _choose_scorer(app, replay, named, patterns_only=patterns_only)
+        if judging.dry_run:
+            _report_plan(app, store, scorer, tasks, judging)
+            return
+        scorer, changed, ended = _score(app, store, scorer or answers, (replay, tasks), judging)
         is_own = replay.scoring in (None, scorer)
         path = output or run / ("scores.csv" if is_own else f"scores-{scorer.kind}.csv")
         written = _write(store, scorer, path)
@@ -102,17 +113,33 @@ def _carry_out(
 ) -> tuple[int, CaveatError | None]:
     """Score what is not scored yet; return how many scores are new, and why a judge was not asked to the end (None: it was)."""
     from audit.cli.score_judge import judge
+    from audit.score.scorers import is_deterministic
     from audit.score.station import score_run
     from registry.cli.progress import track
     from registry.records.scorer import JudgeScorer
 
     if isinstance(scorer, JudgeScorer):
         return judge(app, store, scorer, asked, options)
+    if not is_deterministic(scorer):
+        found = "the replay is scored by the labels of a person"
+        advice = f"caveat score {store.path.parent} --sheet labels.csv writes a sheet to be filled in; --answers takes it in"
+        raise InputError(Fault(code="labels-missing", where=str(store.path.parent), found=found, advice=advice))
     with track(app, "scoring", total=store.count_cells(), unit="responses") as advance:
         return score_run(store, scorer, asked[1], advance=advance), None
 
 
-def _report_plan(app: App, store: "RunStore", scorer: "Scorer", tasks: "dict[str, Task]", options: JudgeOptions) -> None:
+def _score(
+    app: App, store: "RunStore", asked: "Scorer | Path", replayed: "tuple[Replay, dict[str, Task]]", judging: JudgeOptions
+) -> "tuple[Scorer, int, CaveatError | None]":
+    """Score by a scorer, or take the labels of a file in; return whose scores they are, how many are new, and what ended a judge."""
+    from audit.cli.score_labels import take_answers
+
+    if isinstance(asked, Path):
+        return *take_answers(store, replayed[0], asked), None
+    return asked, *_carry_out(app, store, asked, replayed, judging)
+
+
+def _report_plan(app: App, store: "RunStore", scorer: "Scorer | None", tasks: "dict[str, Task]", options: JudgeOptions) -> None:
     from audit.cli.score_judge import report_plan
     from registry.records.scorer import JudgeScorer
 
@@ -134,12 +161,16 @@ def _summarise_judging(store: "RunStore", scorer: "Scorer") -> tuple[dict[str, A
 
 def _write(store: "RunStore", scorer: "Scorer", path: Path) -> dict[str, Path]:
     """Write the table, and the pattern tests where there are any; return their paths by name."""
+    from audit.cli.score_labels import LABELS, write_labels
     from audit.replay.table import list_rows, write_patterns, write_table
     from audit.score.scorers import digest_scorer, get_judge, list_dimensions, list_marks
-    from registry.records.scorer import PatternScorer
+    from registry.records.scorer import LabelScorer, PatternScorer
 
     digest, judge = digest_scorer(scorer), get_judge(scorer)
     write_table(list_rows(store, digest, judge=judge), path, dimensions=list_dimensions(scorer), marks=list_marks(scorer))
+    if isinstance(scorer, LabelScorer):
+        write_labels(store, scorer, path.with_name(LABELS))
+        return {"table": path, "labels": path.with_name(LABELS)}
     if not isinstance(scorer, PatternScorer):
         return {"table": path}
     patterns = path.with_name("patterns.csv")

@@ -21,7 +21,7 @@ from audit.sources.table import read_table
 from audit.statistics.scores import ScoreTable, TableFile
 from registry.errors import ConflictError, Fault, InputError
 from registry.records.imported import Imported, ImportedFile, LeftOut
-from registry.records.scorer import JudgeScorer, Scorer
+from registry.records.scorer import JudgeScorer, LabelScorer, Scorer
 
 TABLE = "scores.csv"
 FORMAT = "caveat-run/1"
@@ -98,7 +98,8 @@ def _describe_scorer(store: RunStore, scorer: Scorer) -> tuple[str, str | None]:
     """Who scored by what, and how far a judge's verdicts on one response vary; None where that is not known."""
     digest = f"SHA-256 of the scorer's document {digest_scorer(scorer)}"
     if not isinstance(scorer, JudgeScorer):
-        return f"{scorer.kind} scorer, deterministic; {digest}", None
+        named = "labels of a person" if isinstance(scorer, LabelScorer) else f"{scorer.kind} scorer, deterministic"
+        return f"{named}; {digest}", None
     account = account_judging(store, scorer)
     return f"{describe_judge(scorer, account)}; {digest}", describe_repeats(account)
 

@@ -17,7 +17,7 @@ from registry.codec.canonical import Json, canonical_bytes
 from registry.codec.documents import from_document, to_document
 from registry.errors import InputError
 from registry.records.replay import Task
-from registry.records.scorer import ChoiceScorer, JudgeScorer, NumberScorer, PatternScorer, Scorer
+from registry.records.scorer import ChoiceScorer, JudgeScorer, LabelScorer, NumberScorer, PatternScorer, Scorer
 
 Deterministic = PatternScorer | ChoiceScorer | NumberScorer
 """Scorers that give the same response the same score, always and everywhere."""
@@ -29,8 +29,8 @@ def digest_scorer(scorer: Scorer) -> str:
 
 
 def is_deterministic(scorer: Scorer) -> TypeGuard[Deterministic]:
-    """Tell whether *scorer* makes no call to a model."""
-    return not isinstance(scorer, JudgeScorer)
+    """Tell whether *scorer* asks nobody, neither a model nor a person."""
+    return not isinstance(scorer, JudgeScorer | LabelScorer)
 
 
 def read_scorer(document: Json, *, where: str) -> Scorer:
@@ -50,7 +50,7 @@ def list_dimensions(scorer: Scorer) -> tuple[str, ...]:
             return "expected_rate", "anti_rate"
         case JudgeScorer():
             return tuple(one.name for one in scorer.dimensions)
-        case ChoiceScorer() | NumberScorer():
+        case ChoiceScorer() | NumberScorer() | LabelScorer():
             return ()
 
 
@@ -75,7 +75,7 @@ def build_marker(scorer: Deterministic) -> Marker:
 
 
 def check_scorable(scorer: Scorer, tasks: Sequence[Task]) -> None:
-    """Refuse tasks that *scorer* cannot score, before or after they are asked; a judge can score any.
+    """Refuse tasks that *scorer* cannot score, before or after they are asked; a judge and a person can score any.
 
     Raises:
         InputError: with every task that has no answer, none of its options, no patterns or an empty one.
@@ -87,7 +87,7 @@ def check_scorable(scorer: Scorer, tasks: Sequence[Task]) -> None:
             faults = list(check_choices(tasks))
         case NumberScorer():
             faults = list(check_answers(tasks))
-        case JudgeScorer():
+        case JudgeScorer() | LabelScorer():
             faults = []
     if faults:
         raise InputError(faults)

@@ -130,6 +130,19 @@ def _read_answer(row: _Row, faults: FaultList) -> Answer | None:
     return Answer(item=fields["item"], answer=_WORDS.get(word), cues=cues, confidence=int(confidence) if confidence else None)
 
 
+def read_fields(path: Path, *, required: Sequence[str], known: Sequence[str]) -> list[tuple[str, dict[str, str]]]:
+    """Return the records of a CSV or JSONL file, each with its place; columns that are neither *required* nor *known* are kept too.
+
+    Raises:
+        TableError: with every fault.
+    """
+    faults = FaultList()
+    found = [(row.where, row.fields) for row in _read_all([path], required=required, known=(*required, *known), faults=faults)]
+    if faults.faults:
+        raise TableError(faults.all(where=str(path)))
+    return found
+
+
 def _read_all(paths: Sequence[Path], *, required: Sequence[str], known: Sequence[str], faults: FaultList) -> Iterator[_Row]:
     """Give the records of all files; what cannot be read becomes a fault."""
     for path in paths:

@@ -115,5 +115,14 @@ class JudgeScorer(Record):
             raise ValueError(f"repeats is 1 or more, got {self.repeats}")
 
 
-Scorer = PatternScorer | ChoiceScorer | NumberScorer | JudgeScorer
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LabelScorer(Record):
+    """A person labels every response with a number, on a shuffled sheet that names neither arm nor context."""
+
+    kind: Literal["label"]
+    question: str | None = None
+    """What the labeller is asked."""
+
+
+Scorer = PatternScorer | ChoiceScorer | NumberScorer | JudgeScorer | LabelScorer
 """Told apart by `kind`."""

@@ -120,8 +120,8 @@ def build_replay(scoring: object) -> dict[str, object]:
 @pytest.mark.parametrize(
     ("scoring", "expected"),
     [
-        ({"kind": "patern", "score": 1}, {"scoring.kind": "expected pattern, choice, number or judge; found 'patern'"}),
-        ({"rubric": "r"}, {"scoring.kind": "is required and missing: pattern, choice, number or judge"}),
+        ({"kind": "patern", "score": 1}, {"scoring.kind": "expected pattern, choice, number, judge or label; found 'patern'"}),
+        ({"rubric": "r"}, {"scoring.kind": "is required and missing: pattern, choice, number, judge or label"}),
         ("pattern", {"scoring": "expected an object; found 'pattern'"}),
         ({"kind": "number", "tolerance": 1}, {"scoring.tolerance": "is not a known key"}),
         (

@@ -23,7 +23,7 @@ from registry.records.evidence import Evidence, Finding
 from registry.records.model import ModelRef
 from registry.records.plan import Plan
 from registry.records.replay import Arm, Budget, Policy, Probe, Replay, Task, TasksFile
-from registry.records.scorer import ChoiceScorer, Dimension, JudgeScorer, NumberScorer, PatternScorer
+from registry.records.scorer import ChoiceScorer, Dimension, JudgeScorer, LabelScorer, NumberScorer, PatternScorer
 from registry.records.spec import ContextItem, ContextSpec, CueInventorySpec, MethodSpec, PropertySpec, ScoringSpec
 from registry.records.trial import Provenance
 
@@ -34,7 +34,7 @@ NOUNS = (
     *(AuditDraft, Case, CaseClaim, ClaimDraft, ClaimsFile, ContextItem, ContextSpec, CueInventorySpec, Deployment, Evidence, Finding),
     *(MethodSpec, ModelRef, Plan, PropertySpec, Provenance, Reported, Scoring, ScoringSpec),
     *(Arm, Block, Budget, Edit, Policy, Probe, Replay, Task, TasksFile, Tool, Turn, Variants),
-    *(ChoiceScorer, Dimension, JudgeScorer, NumberScorer, PatternScorer),
+    *(ChoiceScorer, Dimension, JudgeScorer, LabelScorer, NumberScorer, PatternScorer),
 )
 
 READERS: dict[str, tuple[str, Callable[[Path], object]]] = {
