@@ -1,6 +1,6 @@
 """Payloads to typed rows. Private to the store: rows never leave it."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -99,8 +99,24 @@ def _spec(said: SpecVersion, here: tuple[int, int], _place: Place) -> Iterator[R
     kind = said.kind.value
     if said.version == 1:
         yield "spec", (*here, said.spec, kind, said.slug, said.owner)
-    body = None if said.body is None else canonical_bytes(to_document(said.body)).decode()
+    body = None if said.body is None else canonical_bytes(_leave_out_later(to_document(said.body))).decode()
     yield "spec_version", (*here, said.spec, kind, said.version, body, _raw(said.commitment), said.why)
+
+
+_LATER: Mapping[str, object] = {"procedure": None, "blocks": None, "edits": []}
+_LATER_IN_CONTEXTS: Mapping[str, object] = {"messages": [], "tools": [], "scaffold": None}
+"""Fields that specifications got after rows of them were written, with what stands in a statement that does not have them."""
+
+
+def _leave_out_later(body: dict[str, Any]) -> dict[str, Any]:
+    """Return *body* as it was written before it had the later fields, where they say nothing: a row stays what its statement gives."""
+    kept = {name: value for name, value in body.items() if name not in _LATER or value != _LATER[name]}
+    if "contexts" in kept:
+        kept["contexts"] = [
+            {name: value for name, value in one.items() if name not in _LATER_IN_CONTEXTS or value != _LATER_IN_CONTEXTS[name]}
+            for one in kept["contexts"]
+        ]
+    return kept
 
 
 def _card(said: Card, here: tuple[int, int], _place: Place) -> Iterator[Row]:
