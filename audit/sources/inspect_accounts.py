@@ -10,6 +10,7 @@ from audit.sources.inspect_header import Header, as_count, as_list, as_number, a
 from audit.sources.inspect_sample import Sample
 from audit.sources.inspect_sent import Sampling
 from audit.sources.port import Row
+from registry.errors import Fault
 
 _SHOWN = 5
 
@@ -41,6 +42,15 @@ def count_epochs(header: Header) -> int:
     return as_count(as_object(header.spec.get("config")).get("epochs")) or 1
 
 
+def find_lacking(header: Header, samples: Sequence[Sample], counts: Counts, *, where: str) -> Fault | None:
+    """Return what is wrong where the log holds another number of samples than it states; None where they agree or it states none."""
+    found = next(_note_declared(header, samples, counts), None)
+    if found is None:
+        return None
+    advice = "look for the whole log, or take what is there with --unfinished; the accounts then say so"
+    return Fault(code="samples-missing", where=where, found=found, advice=advice)
+
+
 def list_notes(header: Header, samples: Sequence[Sample], rows: Sequence[Row], counts: Counts, scorer: str | None) -> tuple[str, ...]:
     """Return one sentence for each thing that a reader must know, without a full stop."""
     return (
@@ -66,11 +76,8 @@ def _note_status(header: Header) -> Iterator[str]:
 
 
 def _note_counts(header: Header, samples: Sequence[Sample], counts: Counts) -> Iterator[str]:
-    declared, completed = count_declared(header), as_count(header.results.get("completed_samples"))
-    if declared is not None and declared != counts.listed:
-        missing = list(islice(_list_missing(header, samples), _SHOWN + 1))
-        named = f" (not there: {', '.join(missing[:_SHOWN])}{' …' if len(missing) > _SHOWN else ''})" if missing else ""
-        yield f"the header states {declared} samples and the log holds {counts.listed}{named}"
+    yield from _note_declared(header, samples, counts)
+    completed = as_count(header.results.get("completed_samples"))
     errors = sum(sample.error is not None for sample in samples)
     if completed is not None and completed != counts.listed - errors:
         yield f"the header states {completed} samples completed and the log holds {counts.listed - errors} without an error"
@@ -78,6 +85,14 @@ def _note_counts(header: Header, samples: Sequence[Sample], counts: Counts) -> I
         yield f"the log's summaries list {counts.summarised} samples and it holds {counts.listed}"
     if counts.superseded:
         yield f"{counts.superseded} samples were logged again; the last record of each is taken, as Inspect does"
+
+
+def _note_declared(header: Header, samples: Sequence[Sample], counts: Counts) -> Iterator[str]:
+    declared = count_declared(header)
+    if declared is not None and declared != counts.listed:
+        missing = list(islice(_list_missing(header, samples), _SHOWN + 1))
+        named = f" (not there: {', '.join(missing[:_SHOWN])}{' …' if len(missing) > _SHOWN else ''})" if missing else ""
+        yield f"the header states {declared} samples and the log holds {counts.listed}{named}"
 
 
 def _list_missing(header: Header, samples: Sequence[Sample]) -> Iterator[str]:

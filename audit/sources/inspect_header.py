@@ -1,7 +1,6 @@
 """What a log of Inspect says of itself as a whole, and where in it (or in a sample) a value stands."""
 
 import json
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +14,8 @@ LARGEST_NUMBER = 1e100
 LARGEST_COUNT = 100_000_000
 """More responses than this have no log."""
 
-Object = Mapping[str, Any]
+Object = dict[str, Any]
+"""A parsed JSON object."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,7 +65,7 @@ def parse_header(document: Object, *, name: str) -> Header:
         TableError: it is no log of Inspect, or one of a format that came after this program.
     """
     version = document.get("version", NEWEST_VERSION)
-    if not isinstance(version, int) or not isinstance(document.get("eval"), Mapping):
+    if not isinstance(version, int) or not isinstance(document.get("eval"), dict):
         found = "the file has no `version` and `eval`, as a log of Inspect has"
         raise TableError(Fault(code="log-not-readable", where=name, found=found, advice="give a log of Inspect (.eval or .json)"))
     if version > NEWEST_VERSION:
@@ -108,7 +108,7 @@ def dig(value: Any, name: str) -> Any:
     """Return what stands at the dotted *name* below *value*, or None; a key that holds dots itself is found too."""
     if not name:
         return value
-    if not isinstance(value, Mapping):
+    if not isinstance(value, dict):
         return None
     if name in value:
         return value[name]
@@ -130,7 +130,7 @@ def as_text(value: object) -> str | None:
 
 def as_object(value: object) -> Object:
     """Return *value* if it is an object, else an empty one: a log is not trusted to have the form it should have."""
-    return value if isinstance(value, Mapping) else {}
+    return value if isinstance(value, dict) else {}
 
 
 def as_list(value: object) -> list[Any]:

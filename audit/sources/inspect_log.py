@@ -8,7 +8,7 @@ from pathlib import Path
 
 from audit.errors import TableError
 from audit.sources.accounts import Tally, merge_accounts
-from audit.sources.inspect_accounts import Counts, count_declared, list_notes, note_sampling
+from audit.sources.inspect_accounts import Counts, count_declared, find_lacking, list_notes, note_sampling
 from audit.sources.inspect_header import Header, Object, as_list, as_object, parse_header
 from audit.sources.inspect_provenance import build_provenance, digest_parts, find_start
 from audit.sources.inspect_rows import Frame, build_rows
@@ -23,6 +23,7 @@ from registry.records.imported import Imported, ImportedFile
 
 _HEADER, _START, _SUMMARIES = "header.json", "_journal/start.json", "summaries.json"
 _SAMPLES = "samples/"
+_LARGEST_SUMMARIES = 1 << 24
 _ZIP = b"PK"
 _REMOTE = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):/+(.+)", re.DOTALL)
 
@@ -79,6 +80,9 @@ def find_remote(path: Path) -> str | None:
 def _read_one(path: Path, reading: Reading, arm: str | None) -> tuple[list[Row], Imported]:
     fields = Fields(arm=None if arm else reading.arm_field, context=reading.context_field, task=reading.task_field)
     log = _open_log(path, fields, unfinished=reading.unfinished)
+    lacking = find_lacking(log.header, log.samples, log.counts, where=log.name)
+    if lacking is not None and not reading.unfinished:
+        raise TableError(lacking)
     faults, tally = FaultList(), Tally()
     scorer = choose_scorer(log.samples, reading, where=log.name)
     numbers = Numbers(reading=reading, where=f"{log.name}, scorer {scorer}")
@@ -140,13 +144,17 @@ def _read_archive(path: Path, fields: Fields, sha256: str, *, unfinished: bool) 
         documents = ((member, parse_json(archive.read(member), f"{name}, member {member}")) for member in members)
         samples = _build_samples(documents, header, fields, name)
         superseded = [member for member in archive.superseded if member.startswith(_SAMPLES)]
-        summarised = _count_summaries(archive.read(_SUMMARIES), name) if _SUMMARIES in names else None
+        summarised = _count_summaries(archive, name)
     counts = Counts(listed=len(members), superseded=len(superseded), summarised=summarised)
     return _Log(name=name, sha256=sha256, kind="inspect-eval", header=header, samples=samples, counts=counts, superseded=superseded)
 
 
-def _count_summaries(content: bytes, name: str) -> int:
-    wrapped = parse_json(b'{"summaries":' + content + b"}", f"{name}, member {_SUMMARIES}")
+def _count_summaries(archive: Archive, name: str) -> int | None:
+    """Return how many samples the summaries list; None where there are none, or so many that counting them is not worth their memory."""
+    size = archive.find_size(_SUMMARIES)
+    if size is None or size > _LARGEST_SUMMARIES:
+        return None
+    wrapped = parse_json(b'{"summaries":' + archive.read(_SUMMARIES) + b"}", f"{name}, member {_SUMMARIES}")
     return len({(str(one.get("id")), one.get("epoch")) for one in map(as_object, as_list(wrapped["summaries"]))})
 
 

@@ -97,7 +97,7 @@ def _list_extras(sample: Sample, scored: Scored | None, scorer: str | None) -> M
     }
     for name, other in sample.scores.items():
         if name != scorer:
-            entries = other.value.items() if isinstance(other.value, Mapping) else [("", other.value)]
+            entries = other.value.items() if isinstance(other.value, dict) else [("", other.value)]
             extras.update({f"score:{name}{'.' if key else ''}{key}": _as_extra(value) for key, value in entries})
     return extras
 

@@ -6,6 +6,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import orjson
+
 from audit.errors import TableError
 from audit.sources.inspect_header import Header, Object, as_list, as_number, as_object, as_text
 from registry.errors import Fault
@@ -93,13 +95,21 @@ def parse_json(content: bytes | str, where: str) -> Object:
         TableError: it is no JSON, or no object.
     """
     try:
-        document = json.loads(content)
+        document = _load(content)
     except (ValueError, RecursionError) as error:
         raise TableError(Fault(code="log-not-readable", where=where, found=f"the content is not JSON: {error}")) from error
-    if not isinstance(document, Mapping):
+    if not isinstance(document, dict):
         found = f"expected an object, found {type(document).__name__}"
         raise TableError(Fault(code="log-not-readable", where=where, found=found))
     return document
+
+
+def _load(content: bytes | str) -> Any:
+    """The fast parser knows no NaN; where it refuses, Python's own decides."""
+    try:
+        return orjson.loads(content)
+    except orjson.JSONDecodeError:
+        return json.loads(content)
 
 
 def build_sample(document: Object, header: Header, fields: Fields, *, where: str) -> Sample:
@@ -149,7 +159,7 @@ def _read_scores(document: Object, header: Header) -> dict[str, Scored]:
         named = as_list(header.results.get("scores")) or [header.results.get("scorer")]
         name = as_object(named[0]).get("name")
         scores[str(name or PLACEHOLDER)] = scores.pop(PLACEHOLDER)
-    return {str(name): _read_score(as_object(score)) for name, score in scores.items() if isinstance(score, Mapping)}
+    return {str(name): _read_score(as_object(score)) for name, score in scores.items() if isinstance(score, dict)}
 
 
 def _read_score(score: Object) -> Scored:
@@ -172,8 +182,9 @@ def _find_asked(events: Iterable[Any]) -> Asked | None:
             request = as_object(event.get("call")).get("request")
             ids = tuple(text for one in as_list(event.get("request_ids")) if (text := as_text(as_object(one).get("id"))))
             tools = tuple(text for tool in as_list(event.get("tools")) if (text := as_text(as_object(tool).get("name"))))
-            kept = {key: value for key, value in request.items() if key not in _BULKY} if isinstance(request, Mapping) else None
-            return Asked(config=as_object(event.get("config")), request=kept, tools=tools, request_ids=ids)
+            kept = {key: value for key, value in request.items() if key not in _BULKY} if isinstance(request, dict) else None
+            config = {key: value for key, value in as_object(event.get("config")).items() if value is not None}
+            return Asked(config=config, request=kept, tools=tools, request_ids=ids)
     return None
 
 

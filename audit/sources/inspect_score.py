@@ -31,7 +31,7 @@ class Numbers:
 
     def read(self, value: object, place: str) -> float | None:
         """Return *value* as a number, NaN included; None where there is no value, or where it was refused."""
-        if isinstance(value, Mapping):
+        if isinstance(value, dict):
             self.keys.update(dict.fromkeys(str(key) for key in value))
             if self.reading.key is None or self.reading.key not in value:
                 self.lacking.append(place)

@@ -90,10 +90,10 @@ def build_sampling(calls: Iterable[Asked]) -> Sampling:
 def _walk(value: Mapping[str, Any], depth: int) -> Iterator[tuple[str, Any]]:
     """Give every entry that is set, the outermost last: it wins where a name stands on several levels."""
     for inner in value.values():
-        if isinstance(inner, Mapping) and depth:
+        if isinstance(inner, dict) and depth:
             yield from _walk(inner, depth - 1)
     for key, inner in value.items():
-        if inner is not None and not isinstance(inner, Mapping):
+        if inner is not None and not isinstance(inner, dict):
             yield key.lower(), inner
 
 

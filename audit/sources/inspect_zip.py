@@ -47,6 +47,7 @@ class Archive:
             TableError: no readable zip archive (`log-not-readable`), or one that could do harm (`log-not-safe`).
         """
         self.name = name
+        self._zstandard = zstandard.ZstdDecompressor()
         try:
             self._file: BinaryIO = path.open("rb")
         except OSError as error:
@@ -79,6 +80,11 @@ class Archive:
         """Names of the members, each once, in the order of the archive."""
         return tuple(self._members)
 
+    def find_size(self, name: str) -> int | None:
+        """Return how many bytes the member called *name* unpacks to; None where there is none."""
+        member = self._members.get(name)
+        return member.file_size if member is not None else None
+
     def read(self, name: str) -> bytes:
         """Return the content of the member called *name*, found right by its length and its checksum.
 
@@ -89,7 +95,7 @@ class Archive:
         where = f"{self.name}, member {name}"
         packed = self._read_packed(member, where)
         try:
-            content = _unpack(packed, member)
+            content = _unpack(packed, member, self._zstandard)
         except (zlib.error, zstandard.ZstdError) as error:
             raise _not_readable(where, f"the member cannot be unpacked: {error}") from error
         if len(content) > member.file_size:
@@ -117,7 +123,7 @@ class Archive:
         return packed
 
 
-def _unpack(packed: bytes, member: zipfile.ZipInfo) -> bytes:
+def _unpack(packed: bytes, member: zipfile.ZipInfo, decompressor: zstandard.ZstdDecompressor) -> bytes:
     """Return what *packed* holds, but at most one byte more than the archive states."""
     limit = member.file_size + 1
     if member.compress_type == _STORED:
@@ -125,7 +131,7 @@ def _unpack(packed: bytes, member: zipfile.ZipInfo) -> bytes:
     if member.compress_type == _DEFLATE:
         return zlib.decompressobj(-zlib.MAX_WBITS).decompress(packed, limit)
     pieces, left = list[bytes](), limit
-    with zstandard.ZstdDecompressor().stream_reader(packed, read_across_frames=True) as reader:
+    with decompressor.stream_reader(packed, read_across_frames=True) as reader:
         while left and (piece := reader.read(min(left, _CHUNK))):
             pieces.append(piece)
             left -= len(piece)

@@ -119,7 +119,9 @@ def test_members_that_lead_out_of_the_archive_are_refused(tmp_path: Path, name: 
 def test_identifiers_with_slashes_dots_or_accents_are_read(tmp_path: Path, name: str) -> None:
     """Identifiers that are paths themselves, or hold two dots within a word, are no traversal."""
     sample = build_sample(name.removeprefix("samples/").removesuffix("_epoch_1.json"))
-    path = write(tmp_path, Member(name=name, content=json.dumps(sample).encode(), flags=0x800))
+    path = tmp_path / "log.eval"
+    member = Member(name=name, content=json.dumps(sample).encode(), flags=0x800)
+    path.write_bytes(build_archive([*list_members(build_header(2), [build_sample()]), member]))
 
     rows, _ = read_inspect([path], Reading(arms={str(path): "test"}))
 

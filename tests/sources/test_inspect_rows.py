@@ -145,12 +145,14 @@ def test_what_is_invalid_or_broken_is_not_scored(tmp_path: Path) -> None:
 
 
 def test_fewer_samples_than_the_header_says_are_named(tmp_path: Path) -> None:
-    """What the header states and the log lacks is told with the first identifiers and epochs."""
+    """A log that lacks samples is refused with the first identifiers and epochs; asked for, it is read and its accounts say the same."""
     header = build_header(3, epochs=2)
     path = write_log(tmp_path, build_sample("s0"), build_sample("s0", epoch=2), build_sample("s2"), header=header)
 
-    _, file = read(path)
+    error = refuse(path)
+    _, file = read(path, unfinished=True)
 
+    assert (error.code, error.faults[0].found) == ("samples-missing", file.notes[0])
     assert (file.declared, file.found) == (6, 3)
     assert "the header states 6 samples and the log holds 3 (not there: s1 epoch 1, s1 epoch 2, s2 epoch 2)" in file.notes
     assert "the header states 6 samples completed and the log holds 3 without an error" in file.notes
@@ -162,7 +164,7 @@ def test_a_mean_that_differs_from_the_logs_own_is_told(tmp_path: Path) -> None:
     samples = build_sample("s0", "C"), build_sample("s1", "I")
 
     _, agreeing = read(write_log(tmp_path, *samples, header=build_header(2, results=results)))
-    _, differing = read(write_log(tmp_path, *samples[:1], header=build_header(2, results=results)))
+    _, differing = read(write_log(tmp_path, *samples[:1], header=build_header(2, results=results)), unfinished=True)
 
     assert not [note for note in agreeing.notes if "accuracy" in note]
     assert "the log states accuracy 0.5 for match and the mean of the scored rows is 1" in differing.notes
