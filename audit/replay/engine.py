@@ -139,6 +139,10 @@ class _Run:
         self._stopped: CaveatError | None = None
         self._interrupted = False
         self._down = 0
+        """Calls in a row that the endpoint had no answer to."""
+        self._refused = 0
+        self._has_answered = False
+        self._failed: BaseException | None = None
         self._started = time.monotonic()
         self._shown = 0.0
         self._progress: Progress = lambda _summary: None
@@ -248,7 +252,7 @@ class _Run:
         except ModelError as error:
             self._react(call, error)
             return self._fail(call, attempts, sent_at, Failure(code=error.trouble.value, message=error.message), doubtful)
-        self._down = 0
+        self._down, self._has_answered = 0, True
         self._purse.settle(call, answer.message.usage)
         for _ in range(doubtful):
             self._purse.add_lost(call)
@@ -291,21 +295,20 @@ class _Run:
 
     def _react(self, call: Call, error: ModelError) -> None:
         """End the run where *error* is about more than this one call."""
-        tally = self._tally
         match error.trouble:
             case Trouble.KEY_REFUSED:
                 self._end(build_key_refused(self._endpoint, error))
             case Trouble.NOT_FOUND:
                 self._end(build_unknown_model(self._endpoint, str(call.body.get("model")), error))
             case Trouble.NOT_ACCEPTED:
-                refused = tally.failures[Trouble.NOT_ACCEPTED.value] + 1
-                if tally.answered == 0 and refused >= _HOPELESS and refused > sum(tally.failures.values()):
-                    self._end(_build_hopeless(self._endpoint, refused, error))
+                self._refused += 1
+                if self._refused >= _HOPELESS and not self._has_answered:
+                    self._end(_build_hopeless(self._endpoint, self._refused, error))
             case Trouble.BAD_ANSWER:
                 return
             case _:
                 self._down += 1
-                if self._down >= _DOWN or (self._down >= _HOPELESS and tally.answered == 0):
+                if self._down >= _DOWN or (self._down >= _HOPELESS and not self._has_answered):
                     self._end(build_unreachable(self._endpoint, error))
 
     def _check(self, call: Call, response: Response) -> None:
@@ -352,8 +355,6 @@ class _Run:
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
-
-    _failed: BaseException | None = None
 
     def _close(self, task: "asyncio.Task[None]") -> None:
         self._tasks.discard(task)
