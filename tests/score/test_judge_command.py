@@ -2,7 +2,10 @@
 
 import csv
 import json
+import signal
+import threading
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,6 +15,7 @@ from registry.codec.documents import to_document
 from registry.records.replay import Task
 from registry.records.scorer import Dimension, JudgeScorer
 from tests.cli.conftest import Caveat
+from tests.cli.test_kill import start
 from tests.endpoint.server import KEY, Asked, Endpoint, Reply, run_endpoint
 from tests.score.runs import Said, write_run
 
@@ -212,3 +216,44 @@ def test_a_judged_run_is_evidence_with_its_judge_in_the_provenance(tmp_path: Pat
     assert provenance is not None
     assert (provenance.judge or "").startswith(f"judge {JUDGE}; rubric sha256:")
     assert (provenance.judge_uncertainty or "").startswith("24 of 24 responses have several verdicts (48 in all)")
+
+
+def test_failed_calls_and_missing_verdicts_stand_beside_repeats(caveat: Caveat, tmp_path: Path, endpoint: Endpoint) -> None:
+    """Rows without a repeat (a replay call that failed, a response not judged yet) do not keep the table from being read."""
+    said = (*SAID[1:], Said(task="t0", arm="test", context="test-a", failure="time-out"))
+    folder = _make(tmp_path / "run", _judge(repeats=2, repeat_share=0.5), said)
+    endpoint.script = lambda asked: Reply(text="no") if "t2, test, b" in str(asked.body) else _rate(asked)
+    caveat("score", folder, "--max-calls", 24 + 20)
+
+    estimate = caveat("estimate", folder / "scores.csv", "--range", 1, 5, "--contexts", "fixed", "--json")
+    judged = caveat("judge", folder / "scores.csv", "--range", 1, 5, "--contexts", "fixed", "--json")
+
+    reasons = {row["excluded_reason"] for row in _read(folder / "scores.csv")}
+    assert reasons >= {"", "time-out", "not-scored"}
+    assert {row["judge"] for row in _read(folder / "scores.csv")} == {JUDGE}
+    assert (estimate.code, judged.code) == (0, 0), estimate.err + judged.err
+
+
+def test_ctrl_c_ends_with_what_is_under_way_and_the_same_command_goes_on(caveat: Caveat, tmp_path: Path, endpoint: Endpoint) -> None:
+    """Interrupted in the middle: what came is in the table, the code says so, and the second run asks for the rest alone."""
+    folder = _make(tmp_path / "run")
+    under_way = threading.Event()
+
+    def slow(asked: Asked) -> Reply:
+        if len(endpoint.posts()) == 6:
+            under_way.set()
+        return replace(_rate(asked), delay_s=0.2 if len(endpoint.posts()) > 4 else 0.0)
+
+    endpoint.script = slow
+    process = start(tmp_path, "score", str(folder), "--concurrency", "2", "--json")
+    under_way.wait(30)
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=30)
+    rows = _read(folder / "scores.csv")
+    endpoint.script = _rate
+    caveat("score", folder)
+
+    assert (process.returncode, json.loads(said)["faults"][0]["code"]) == (1, "interrupted")
+    assert 0 < sum(bool(row["score"]) for row in rows) < 24
+    assert len(endpoint.posts()) == len({one.digest for one in endpoint.posts()}) == 24
+    assert all(row["score"] for row in _read(folder / "scores.csv"))
