@@ -3,6 +3,7 @@
 import json
 import math
 import os
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +15,7 @@ from audit.errors import TableError
 from audit.sources.accounts import verify_accounts
 from audit.sources.inspect_log import read_inspect
 from audit.sources.port import Reading, Row
+from registry.errors import UnavailableError
 from registry.records.imported import Imported
 
 inspect_ai = pytest.importorskip("inspect_ai", reason="the extra `inspect` is not installed")
@@ -350,3 +352,13 @@ def test_remote_logs_that_are_not_there_are_told() -> None:
         read_inspect([Path("memory://nowhere/x.eval")], Reading(arm_field="tags"))
 
     assert (caught.value.code, caught.value.faults[0].where) == ("log-not-readable", "memory://nowhere/x.eval")
+
+
+def test_a_remote_log_without_inspect_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where inspect_ai is not installed a remote log cannot be read here (exit code 3), and the message says what to install."""
+    monkeypatch.setitem(sys.modules, "inspect_ai.log", None)
+
+    with pytest.raises(UnavailableError, match=r"caveat\[inspect\]") as caught:
+        read_inspect([Path("s3://bucket/x.eval")], Reading(arm_field="tags"))
+
+    assert (caught.value.code, caught.value.faults[0].where, caught.value.exit_code) == ("reader-missing", "s3://bucket/x.eval", 3)
