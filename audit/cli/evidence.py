@@ -99,9 +99,10 @@ def read_evidence(paths: Sequence[str], reading: "Reading", *, low: float, high:
         ConflictError: a run folder that is not finished or not scored.
     """
     from audit.score.evidence import is_run, read_runs
-    from audit.sources.logs import read_logs
+    from audit.sources.logs import read_logs, refuse_options
 
     if any(map(is_run, paths)):
+        refuse_options(paths, reading, what="a run folder, whose plan says arms, contexts and scorer")
         run = read_runs(paths, low=low, high=high, unfinished=reading.unfinished)
         begun = datetime.fromisoformat(run.imported.started_at) if run.imported.started_at else None
         return Evidence(

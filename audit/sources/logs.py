@@ -100,7 +100,7 @@ def read_logs(paths: Sequence[str], reading: Reading, *, low: float, high: float
     """
     source = ", ".join(Path(path).name for path in paths)
     if find_format(paths) is Format.TABLE:
-        _refuse_for_tables(paths, reading)
+        refuse_options(paths, reading, what="a score table, which says arm, context and task in its own columns")
         return Scores(
             table=read_table([Path(path) for path in paths], low=low, high=high, score=reading.scorer or "score"),
             source=source,
@@ -220,8 +220,12 @@ def _find_reader(format_: Format) -> Callable[[Sequence[Path], Reading], tuple[l
             raise ValueError("a score table has no reader of logs")
 
 
-def _refuse_for_tables(paths: Sequence[str], reading: Reading) -> None:
-    """What is said of logs would be without effect on a table, and must not seem to have one."""
+def refuse_options(paths: Sequence[str], reading: Reading, *, what: str) -> None:
+    """Refuse what is said of logs and would be without effect here: it must not seem to have one; raises TableError.
+
+    Args:
+        what: what *paths* are, and where they say themselves what the options say, such as `a score table, which …`.
+    """
     asked = {
         "--key": reading.key,
         "--value": reading.values,
@@ -233,7 +237,7 @@ def _refuse_for_tables(paths: Sequence[str], reading: Reading) -> None:
     }
     useless = [name for name, value in asked.items() if value]
     if useless:
-        found = f"is a score table, which says arm, context and task in its own columns; {', '.join(useless)} is for logs"
+        found = f"is {what}; {', '.join(useless)} is for logs"
         raise TableError(Fault(code="option-for-logs", where=", ".join(paths[:3]), found=found, advice=f"leave {', '.join(useless)} out"))
 
 
