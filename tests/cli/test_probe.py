@@ -180,6 +180,21 @@ def test_failed_calls_are_asked_again_on_request(caveat: Caveat, tmp_path: Path,
     assert (found["classified"], found["excluded"]) == (2, [])
 
 
+def test_a_probe_that_may_not_finish_gives_no_rate_and_goes_on_where_it_stood(caveat: Caveat, tmp_path: Path, endpoint: Endpoint) -> None:
+    """A budget that is spent ends it with an error; run again with more, nothing is asked twice."""
+    file = tmp_path / "texts.jsonl"
+    file.write_text("".join(json.dumps({"text": f"Hello {number}."}) + "\n" for number in range(6)))
+    command = ("probe", "--texts", file, "--judge", MODEL, "--json")
+
+    stopped = caveat(*command, "--max-calls", "2")
+    done = caveat(*command)
+
+    assert (stopped.code, json.loads(stopped.out or "{}").get("groups")) == (1, None)
+    assert done.code == 0, done.err
+    assert find(done.document, "texts", "output")["classified"] == 6
+    assert len(endpoint.posts()) == len({asked.digest for asked in endpoint.posts()}) == 6
+
+
 def test_a_labelled_set_measures_and_corrects(caveat: Caveat, tmp_path: Path, endpoint: Endpoint) -> None:
     """Sensitivity and specificity are counted on the labels; the corrected share is that of Rogan and Gladen."""
     run = write_run(tmp_path / "run", spread(("test", "deploy"), speak, tasks=8), model=MODEL)
