@@ -83,7 +83,7 @@ def parse_header(document: Object, *, name: str) -> Header:
         plan=as_object(document.get("plan")),
         results=as_object(document.get("results")),
         stats=as_object(document.get("stats")),
-        error=str(as_object(error).get("message") or error) if error else None,
+        error=(as_text(as_object(error).get("message")) or as_text(error) or "no message") if error else None,
         metadata=metadata,
         tags=tags,
         updates=len(updates),
@@ -126,6 +126,11 @@ def as_text(value: object) -> str | None:
         # Half a surrogate pair is no character and could not be written.
         return value.strip().encode("utf-8", "replace").decode("utf-8") or None
     return json.dumps(value) if isinstance(value, bool | int | float) else None
+
+
+def as_line(text: str) -> str:
+    """Return *text* on one line and without control characters: what a log says is printed, never obeyed."""
+    return "".join(mark for mark in " ".join(text.split()) if mark.isprintable())
 
 
 def as_object(value: object) -> Object:

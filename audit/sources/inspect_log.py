@@ -9,7 +9,7 @@ from pathlib import Path
 from audit.errors import TableError
 from audit.sources.accounts import Tally, merge_accounts
 from audit.sources.inspect_accounts import Counts, count_declared, find_lacking, list_notes, note_sampling
-from audit.sources.inspect_header import Header, Object, as_list, as_object, parse_header
+from audit.sources.inspect_header import Header, Object, as_line, as_list, as_object, parse_header
 from audit.sources.inspect_provenance import build_provenance, digest_parts, find_start
 from audit.sources.inspect_rows import Frame, build_rows
 from audit.sources.inspect_sample import Fields, Sample, build_sample, parse_json
@@ -106,7 +106,7 @@ def _read_one(path: Path, reading: Reading, arm: str | None) -> tuple[list[Row],
         found=tally.found,
         scored=tally.scored,
         left_out=tally.list_left_out(),
-        notes=(*log.notes, *note_sampling(sampling), *notes),
+        notes=tuple(map(as_line, (*log.notes, *note_sampling(sampling), *notes))),
     )
     provenance = build_provenance(log.header, log.samples, sampling, sha256=log.sha256, scorer=scorer)
     return rows, Imported(files=(file,), provenance=provenance, started_at=find_start(log.header, log.samples))
@@ -206,7 +206,7 @@ def _build_samples(documents: Iterator[tuple[str, Object]], header: Header, fiel
 def _check_finished(header: Header, name: str, *, unfinished: bool) -> None:
     if header.status == "success" or unfinished:
         return
-    why = f": {header.error[:200]}" if header.error else ""
+    why = f": {as_line(header.error[:200])}" if header.error else ""
     found = f"the log's status is {header.status}{why}; samples may be missing for a reason that has to do with the scores"
     advice = "finish the run (inspect eval-retry), or take what is there with --unfinished"
     raise TableError(Fault(code="log-not-finished", where=name, found=found, advice=advice))

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from audit.sources.accounts import Tally
+from audit.sources.inspect_header import as_text
 from audit.sources.inspect_sample import Sample, Scored
 from audit.sources.inspect_score import LETTERS, Numbers, convert
 from audit.sources.port import Row
@@ -104,4 +105,4 @@ def _list_extras(sample: Sample, scored: Scored | None, scorer: str | None) -> M
 
 def _as_extra(value: object) -> str | float | None:
     number = convert(value, LETTERS)
-    return number if number is not None else value[:200] if isinstance(value, str) else None
+    return number if number is not None else as_text(value[:200]) if isinstance(value, str) else None

@@ -159,7 +159,7 @@ def _read_scores(document: Object, header: Header) -> dict[str, Scored]:
         named = as_list(header.results.get("scores")) or [header.results.get("scorer")]
         name = as_object(named[0]).get("name")
         scores[str(name or PLACEHOLDER)] = scores.pop(PLACEHOLDER)
-    return {str(name): _read_score(as_object(score)) for name, score in scores.items() if isinstance(score, dict)}
+    return {as_text(name) or "unnamed": _read_score(as_object(score)) for name, score in scores.items() if isinstance(score, dict)}
 
 
 def _read_score(score: Object) -> Scored:

@@ -302,6 +302,17 @@ def test_faults_of_several_logs_are_told_together(tmp_path: Path) -> None:
     assert [fault.code for fault in caught.value.faults] == ["log-not-readable", "scorer-not-chosen"]
 
 
+def test_what_a_log_says_is_printed_on_one_line(tmp_path: Path) -> None:
+    """Control characters and line breaks of a log do not reach a terminal; half a character does not stop a table from being written."""
+    header = build_header(1, status="error", error={"message": "lost\x1b[31m\nred\ud800"})
+    sample = build_sample(scores={"match": {"value": "C"}, "no\ud800te": {"value": "half \ud83d"}})
+
+    rows, file = read(write_log(tmp_path, sample, header=header), unfinished=True, scorer="match")
+
+    assert file.notes[0] == "the log's status is error: lost[31m red?"
+    assert rows[0].extras["score:no?te"] == "half ?"
+
+
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers(-5, 5) | st.floats() | st.text(max_size=4),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner, max_size=3),
