@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
+from zipfile import BadZipFile, ZipFile
 
 import orjson
 
@@ -171,9 +172,18 @@ def _find_one(path: Path) -> Format:
     except OSError as error:
         found = f"the file cannot be opened: {error.strerror or error}"
         raise TableError(Fault(code="table-not-readable", where=str(path), found=found)) from error
-    if start.startswith(b"PK\x03\x04") and path.suffix.lower() != ".parquet":
-        return Format.INSPECT
+    if start.startswith(b"PK\x03\x04"):
+        return Format.INSPECT if path.suffix.lower() == ".eval" or _has_members(path) else Format.TABLE
     return _find_json(path, start) if start.lstrip()[:1] == b"{" else Format.TABLE
+
+
+def _has_members(path: Path) -> bool:
+    """Whether an archive that is not called `.eval` holds what a log does; a spreadsheet is an archive too."""
+    try:
+        with ZipFile(path) as archive:
+            return bool({"header.json", "_journal/start.json"} & set(archive.namelist()))
+    except (BadZipFile, OSError, ValueError):
+        return False
 
 
 def _find_json(path: Path, start: bytes) -> Format:

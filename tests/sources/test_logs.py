@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import shutil
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -50,6 +51,18 @@ def test_an_inspect_log_as_json_is_told_by_its_beginning(tmp_path: Path) -> None
     path = write(tmp_path / "x.json", json.dumps({"version": 2, "status": "success", "eval": {}, "samples": []}, indent=2))
 
     assert find_format([path]).name == "INSPECT"
+
+
+def test_an_archive_of_something_else_is_no_log(tmp_path: Path) -> None:
+    """A spreadsheet is an archive too; nobody is asked for its arm."""
+    with zipfile.ZipFile(tmp_path / "scores.xlsx", "w") as archive:
+        archive.writestr("xl/workbook.xml", "<workbook/>")
+    path = str(tmp_path / "scores.xlsx")
+
+    with pytest.raises(TableError) as error:
+        read_logs([path], Reading(), low=0, high=1)
+
+    assert codes(error) == ["unknown-format"]
 
 
 @pytest.mark.parametrize("name", ["results.json", "aggregate.json"])
