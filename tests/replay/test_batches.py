@@ -316,6 +316,32 @@ def test_stopping_leaves_the_batch_running_and_coming_back_reads_it(server: Endp
     assert summary.results == {"succeeded": 2}
 
 
+def test_a_second_interruption_leaves_at_once_and_the_submission_is_found_again(server: Endpoint, store: RunStore) -> None:
+    """Ctrl-C twice while a submission hangs: its calls stay written down, and the next run takes the batch over."""
+    stop = Halt()
+
+    def press(_asked: Asked) -> Outcome | None:
+        for _ in range(2):
+            loops[0].call_soon_threadsafe(stop.request)
+        return Broken.HANG
+
+    loops: list[asyncio.AbstractEventLoop] = []
+    server.after_batch = press
+
+    def list_calls() -> Iterator[Call]:
+        loops.append(asyncio.get_running_loop())
+        yield from make_calls(2)
+
+    left = run(server, store, list_calls(), stop=stop)  # type: ignore[arg-type]
+    server.after_batch = None
+    summary = run(server, store, make_calls(2))
+
+    assert left.running == ("batch-000001",)
+    assert left.run.interrupted
+    assert list_submitted(server) == {"q0": 1, "q1": 1}
+    assert summary.results == {"succeeded": 2}
+
+
 def test_results_that_break_off_are_read_again(server: Endpoint, store: RunStore) -> None:
     """What was settled before the connection broke is kept, and the rest comes with the next reading."""
     server.after_batch = on("/results", Broken.HALF, method="GET", times=2)
