@@ -18,7 +18,7 @@ from audit.replay.documents import list_versions, put_replay, put_version
 from audit.replay.engine import LOST, UNSENT, Halt, Settings, run_calls
 from audit.replay.forecast import Forecast, forecast
 from audit.replay.lock import hold_run
-from audit.replay.prices import Price, read_prices
+from audit.replay.prices import Price, discount, read_prices
 from audit.replay.provenance import CONTEXTS, SESSION
 from audit.replay.read import ReplayFile, read_replay
 from audit.replay.store import DATABASE, Planned, RunStore, open_store
@@ -208,7 +208,7 @@ def _look_ahead(planned: tuple[Planned, ...], prices: Mapping[str, Price], folde
     again = UNSENT | ({LOST} if options["repeat_lost"] else frozenset())
     store = open_store(folder) if (folder / DATABASE).is_file() else None
     try:
-        return forecast(planned, prices, store, again=again, retry_failed=options["retry_failed"])
+        return forecast(planned, discount(prices) if options["batch"] else prices, store, again=again, retry_failed=options["retry_failed"])
     finally:
         if store is not None:
             store.close()
