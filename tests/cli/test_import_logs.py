@@ -130,6 +130,27 @@ def test_what_the_logs_say_is_not_said_otherwise(caveat: Caveat, logs: Path) -> 
     assert known["model_returned"] != "another-model"
 
 
+def test_accounts_cannot_be_made_up(caveat: Caveat, logs: Path) -> None:
+    """What was read of logs is told by whoever read them."""
+    _, claim, _ = register(caveat, logs)
+    caveat("audit", "table", *SOURCES, "-o", "scores.csv")
+    (logs / "forged.yaml").write_text("imported: all.eval, 500 found, 500 scored\n")
+
+    done = caveat("audit", "import", write_audit(logs, claim), "scores.csv", "--provenance", "forged.yaml")
+
+    assert (done.code, "provenance, imported" in done.err) == (2, True)
+
+
+def test_the_same_logs_again_change_nothing(caveat: Caveat, logs: Path) -> None:
+    """In whatever order they are named."""
+    _, claim, _ = register(caveat, logs)
+    audit = write_audit(logs, claim)
+
+    answers = [caveat("audit", "import", audit, *sources, "--json").document for sources in (SOURCES, SOURCES[::-1])]
+
+    assert [one["new"] for one in answers] == [True, False]
+
+
 def test_one_side_alone_is_no_differential(caveat: Caveat, logs: Path) -> None:
     """An arm is missing: nothing is recorded."""
     _, claim, _ = register(caveat, logs)
