@@ -161,7 +161,13 @@ class _Run:
         self._progress = progress
         self._tell = tell
         task = asyncio.current_task()
-        stop.listen(lambda: task.cancel() if task and stop.times > 1 else self._ended.set())
+
+        def end() -> None:
+            self._ended.set()
+            if stop.times > 1 and task is not None:
+                task.cancel()
+
+        stop.listen(end)
         if stop.times:
             self._ended.set()
 
