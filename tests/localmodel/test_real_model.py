@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from audit.replay.provenance import build_provenance
 from audit.replay.store import open_store
 from registry.records.response import Purpose
 
@@ -122,7 +123,7 @@ def test_a_replay_runs_from_the_model_to_the_estimate(folder: Path) -> None:
     assert any("few-tasks" in json.dumps(one) for one in json.loads(estimated.stdout)["warnings"])
 
 
-def test_every_answer_is_kept_with_what_is_known_of_it(folder: Path) -> None:
+def test_every_answer_is_kept_with_what_is_known_of_it(folder: Path, model: dict[str, Any]) -> None:
     """Text, blocks, stop reason, usage, times and attempts of each answer; what llama.cpp does not tell is None, not made up."""
     caveat(folder, "audit", "run", "replay.yaml", "-o", "run")
 
@@ -130,6 +131,7 @@ def test_every_answer_is_kept_with_what_is_known_of_it(folder: Path) -> None:
     responses = list(store.list_responses(Purpose.REPLAY))
     cells = dict(store.list_cells())
     requests = [store.get_request(one.request) for one in responses]
+    provenance = build_provenance(store)
     store.close()
     assert len(responses) == len(set(cells.values())) == len(cells) == 12
     for response in responses:
@@ -144,6 +146,11 @@ def test_every_answer_is_kept_with_what_is_known_of_it(folder: Path) -> None:
         assert response.latency_s
         assert response.attempts[-1].status == 200
         assert response.attempts[-1].request_id is None
+    assert (provenance.model_requested, provenance.model_returned) == (MODEL, MODEL)
+    assert provenance.endpoint is not None
+    assert provenance.endpoint.startswith(model["base_url"])
+    assert provenance.sampling is not None
+    assert "0.7" in provenance.sampling
     assert all(request["temperature"] == 0.7 and request["max_tokens"] == 16 for request in requests)
     # An empty system prompt and none are two things: D2 says that it is empty.
     assert any("system" not in request or request["system"] == "" for request in requests)
