@@ -6,7 +6,8 @@ from xml.etree.ElementTree import Element
 from audit.cli.contamination_figures import element
 from audit.cli.contamination_text import write_count, write_interval, write_points
 from audit.contamination.changes import plain
-from registry.records.contamination import Aggregate, ContaminationStudy, Effect, SkillContrasts
+from audit.contamination.effects import NO_BASELINE
+from registry.records.contamination import Aggregate, ContaminationStudy, Effect, Mitigation, SkillContrasts
 from registry.records.measure import Measure
 from registry.report.numbers import format_count, format_number, format_p, format_range, format_signed
 
@@ -62,10 +63,19 @@ def _list_pooled(aggregate: Aggregate) -> Iterator[Sequence[Cell]]:
             _write_seen_whole(one),
         )
     if aggregate.mitigation is not None:
-        text = (
-            "Mitigation 1 − (D−A)/(B−A): not identified, no baseline in the realistic context. Context and skill together, ratio of means: "
-        )
-        yield (name, element("td", text + plain(aggregate.mitigation.descriptive), colspan="9"))
+        yield (name, element("td", _tell_mitigation(aggregate.mitigation), colspan="9"))
+
+
+def _tell_mitigation(one: Mitigation) -> str:
+    if is_without_baseline(one):
+        told = "Mitigation 1 − (D−A)/(B−A): not identified, no baseline in the realistic context. Context and skill together, ratio of means"
+        return f"{told}: {plain(one.descriptive)}"
+    return f"Mitigation 1 − (D−E)/(B−A), a ratio of means: {plain(one.identified)}"
+
+
+def is_without_baseline(one: Mitigation) -> bool:
+    """Whether mitigation is not identified because the realistic context was never run without the skill."""
+    return one.identified.value is None and one.identified.reason == NO_BASELINE
 
 
 def write_properties(kept: Aggregate) -> Element:
@@ -128,7 +138,7 @@ def _list_contrasts(skill: SkillContrasts) -> Iterator[Sequence[Cell]]:
             _write_seen_whole(one),
         )
     if skill.mitigation is not None:
-        text = f"mitigation: not identified; context and skill together, ratio of means: {plain(skill.mitigation.descriptive)}"
+        text = _tell_mitigation(skill.mitigation)
         printed_ratio = "–" if skill.mitigation.published is None else format_number(skill.mitigation.published)
         yield ("", printed_ratio, element("td", text, colspan="7"))
 

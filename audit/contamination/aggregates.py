@@ -61,8 +61,7 @@ def build_aggregate(sample: Sample, settings: Settings) -> Aggregate:
             build_effect(name, pooled[name], settings, _find_mean(sample, name)) for name in CONTRASTS if len(differences[name]) > 1
         ),
         mitigation=build_mitigation(
-            differences["D−A"],
-            differences["B−A"],
+            differences,
             settings,
             find_figure(sample.published, "summary", "realistic_context", "mean_mitigation_ratio"),
         ),

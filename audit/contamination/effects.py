@@ -29,8 +29,14 @@ CONTRASTS: Mapping[str, Arms] = {
     "B−D": ("B", "D"),
     "C−A": ("C", "A"),
     "B−C": ("B", "C"),
+    "D−E": ("D", "E"),
+    "E−A": ("E", "A"),
 }
-"""What is compared: the skill, the skill in a realistic context, what this context changes; the skill's own text, its references."""
+"""What is compared: the skill, the skill in a realistic context, what this context changes; the skill's own text, its references; the
+skill within the realistic context, and that context without it."""
+
+MITIGATED = ("D−E", "D−A", "B−A")
+"""The contrasts that a mitigation is made of."""
 
 COMPOSITE = (LOWEST, HIGHEST)
 
@@ -139,15 +145,26 @@ def _adjust(effects: Iterable[tuple[int, Effect]]) -> Iterable[tuple[int, float 
 
 
 def build_mitigation(
-    realistic: Mapping[str, float], with_skill: Mapping[str, float], settings: Settings, published: float | None
+    differences: Mapping[str, Mapping[str, float]], settings: Settings, published: float | None
 ) -> Mitigation | None:
-    """Return how much of B−A is gone in D−A, from both differences by unit; None when no unit has both."""
-    common = [unit for unit in realistic if unit in with_skill]
+    """Return how much of B−A is gone in the realistic context, from the differences by contrast and unit; None without one of both.
+
+    Within that context the skill's effect is D−E; where no such baseline was run, D−A describes context and skill together.
+    """
+    descriptive = _divide(differences["D−A"], differences["B−A"], settings)
+    if descriptive is None:
+        return None
+    identified = _divide(differences["D−E"], differences["B−A"], settings) or Measure(value=None, reason=NO_BASELINE)
+    return Mitigation(identified=identified, descriptive=descriptive, published=published)
+
+
+def _divide(numerators: Mapping[str, float], denominators: Mapping[str, float], settings: Settings) -> Measure | None:
+    """Return 1 less the ratio of means over the units that have both; None when there is none."""
+    common = [unit for unit in numerators if unit in denominators]
     if not common:
         return None
-    numerator, denominator = (np.array([one[unit] for unit in common]) for one in (realistic, with_skill))
-    ratio = fieller(numerator, denominator, level=settings.level)
-    return Mitigation(identified=Measure(value=None, reason=NO_BASELINE), descriptive=_take_from_one(ratio), published=published)
+    numerator, denominator = (np.array([one[unit] for unit in common]) for one in (numerators, denominators))
+    return _take_from_one(fieller(numerator, denominator, level=settings.level))
 
 
 def find_differences(reading: Reading, name: str, settings: Settings) -> dict[str, float]:

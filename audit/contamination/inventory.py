@@ -45,7 +45,7 @@ def take_inventory(recording: Recording, skills: Sequence[Skill]) -> Inventory:
 def _count_arm(arm: str, skills: Sequence[Skill], recording: Recording) -> ArmCount:
     responses = [one for skill in skills for one in skill.find(arm)]
     scored = sum(one.excluded is None for one in responses)
-    visible, limit = recording.facts.visible_chars, recording.facts.token_limit
+    limit = recording.facts.token_limit
     return ArmCount(
         arm=arm,
         condition=ARMS[arm],
@@ -53,11 +53,18 @@ def _count_arm(arm: str, skills: Sequence[Skill], recording: Recording) -> ArmCo
         responses=len(responses),
         scored=scored,
         excluded=len(responses) - scored,
-        beyond_judge=None if visible is None else _count(None if one.chars is None else one.chars > visible for one in responses),
+        beyond_judge=_count_beyond(responses, recording),
         at_token_limit=None if limit is None else _count(_reaches(one, limit) for one in responses),
         cached=_count(one.cached for one in responses),
         judge_cached=_count(one.judge_cached for one in responses if one.excluded is None),
     )
+
+
+def _count_beyond(responses: Sequence[Response], recording: Recording) -> int | None:
+    visible = recording.facts.visible_chars
+    if recording.facts.is_seen_whole:
+        return 0
+    return None if visible is None else _count(None if one.chars is None else one.chars > visible for one in responses)
 
 
 def _reaches(response: Response, limit: int) -> bool | None:

@@ -7,6 +7,7 @@ from audit.contamination.aggregates import Sample, build_aggregate
 from audit.contamination.changes import Found, list_changes
 from audit.contamination.effects import (
     CONTRASTS,
+    MITIGATED,
     Reading,
     adjust_by_holm,
     build_effect,
@@ -16,7 +17,7 @@ from audit.contamination.effects import (
 )
 from audit.contamination.inventory import compare_states, take_inventory
 from audit.contamination.published import compare_published, find_figure
-from audit.contamination.tables import Settings, read_composite, read_seen_whole
+from audit.contamination.tables import Settings, choose_seen_whole, read_composite
 from audit.errors import DesignError
 from audit.sources.contamination import Recording, Skill
 from registry.errors import Fault
@@ -57,8 +58,7 @@ def build_study(recording: Recording, settings: Settings, *, names: Sequence[str
     """
     check_names(recording, names)
     skills = tuple(skill for skill in recording.skills if not names or skill.name in names)
-    visible = recording.facts.visible_chars
-    seen_whole = None if visible is None else read_seen_whole(visible)
+    seen_whole = choose_seen_whole(recording.facts.visible_chars, is_whole=recording.facts.is_seen_whole)
     readings = {skill.name: read_skill(skill, read_composite, seen_whole) for skill in skills}
     contrasts = _contrast_skills(skills, readings, recording.published, settings)
     whole = len(skills) == len(recording.skills)
@@ -164,8 +164,7 @@ def _build_row(skill: Skill, task_id: str, published: Mapping[str, object] | Non
 
 def _mitigate(skill: Skill, reading: Reading, published: Mapping[str, object] | None, settings: Settings) -> Mitigation | None:
     return build_mitigation(
-        find_differences(reading, "D−A", settings),
-        find_differences(reading, "B−A", settings),
+        {name: find_differences(reading, name, settings) for name in MITIGATED},
         settings,
         find_figure(published, "skills", skill.name, "statistics_realistic", "mitigation_ratio"),
     )

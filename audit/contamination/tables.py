@@ -60,6 +60,13 @@ def read_seen_whole(visible_chars: int) -> Score:
     return read
 
 
+def choose_seen_whole(visible_chars: int | None, *, is_whole: bool) -> Score | None:
+    """Return the composite of what the judge saw whole; None when nobody says what it saw."""
+    if is_whole:
+        return read_composite
+    return None if visible_chars is None else read_seen_whole(visible_chars)
+
+
 def read_dimension(name: str) -> Score:
     """Return one dimension of the judge."""
 

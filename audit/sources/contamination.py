@@ -29,7 +29,7 @@ class Response:
     task_id: str
     run: int
     arm: str
-    """A baseline, B with the skill, C the skill without its references, D the skill in a realistic context."""
+    """A baseline, B with the skill, C the skill without its references, D the skill in a realistic context, E that context alone."""
 
     dimensions: Mapping[str, float]
     """The judge's scores, 1 to 5; a dimension that the judge left out is not there."""
@@ -94,7 +94,10 @@ class Facts:
     """What skills.json says of the study as a whole."""
 
     visible_chars: int | None = None
-    """How many characters of a response the judge was shown; None when nobody says."""
+    """How many characters of a response the judge was shown; None when nobody says, and when it was shown all."""
+
+    is_seen_whole: bool = False
+    """Whether it says that the judge was shown every response to its end."""
 
     token_limit: int | None = None
     left_out: tuple[str, ...] = ()
@@ -174,6 +177,7 @@ class _Reader:
         known = {name: one.at("config") for name, one in place.at("skills").entries()}
         return Facts(
             visible_chars=place.whole("judge_visible_chars", required=False),
+            is_seen_whole=_says_whole(place),
             token_limit=constants.whole("MAX_GENERATION_TOKENS", required=False),
             left_out=tuple(place.texts("excluded_from_aggregates")),
             skills={
@@ -296,6 +300,11 @@ class _Reader:
             self._note("task-not-run", skill.name, f"{len(absent)} of {len(planned)} planned tasks have no run: {', '.join(absent)}")
         if unplanned := sorted(run - set(planned)):
             self._note("task-not-planned", skill.name, f"tasks/ does not know: {', '.join(unplanned)}")
+
+
+def _says_whole(place: Place) -> bool:
+    """A null that stands there says something; a key that does not, says nothing."""
+    return isinstance(place.value, dict) and place.value.get("judge_visible_chars", 0) is None
 
 
 def _read_response(place: Place, task_id: str, run: int, arm: str, text: Place | None) -> Response:

@@ -8,8 +8,15 @@ from registry.records.estimate import EstimateWarning, Range
 from registry.records.measure import HypothesisTest, Measure
 from registry.records.record import Record
 
-ARMS: Mapping[str, str] = {"A": "baseline", "B": "with_skill", "C": "skill_md_only", "D": "realistic"}
-"""Condition of the study by arm: nothing loaded; the skill; the skill without its references; the skill in a realistic agent context."""
+ARMS: Mapping[str, str] = {
+    "A": "baseline",
+    "B": "with_skill",
+    "C": "skill_md_only",
+    "D": "realistic",
+    "E": "realistic_baseline",
+}
+"""Condition of the study by arm: nothing loaded; the skill; the skill without its references; the skill in a realistic agent context;
+that context without the skill, which the published study did not run."""
 
 DIMENSIONS = ("language_correctness", "api_idiomaticity", "functional_correctness", "code_quality")
 """What the judge scored; the composite is their mean."""
@@ -134,12 +141,12 @@ class Effect(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mitigation(Record):
-    """1 − (D−A)/(B−A): how much of the skill's effect a realistic context takes away."""
+    """1 − (D−E)/(B−A): how much of the skill's effect a realistic context takes away."""
 
     identified: Measure
-    """Not identified wherever no baseline was run in the realistic context."""
+    """Not identified wherever no baseline (E) was run in the realistic context."""
     descriptive: Measure
-    """The ratio of means of the published arms, context and skill confounded; None where the denominator's interval contains 0."""
+    """1 − (D−A)/(B−A) of the published arms, context and skill confounded; None where the denominator's interval contains 0."""
     published: float | None
 
 

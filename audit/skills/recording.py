@@ -1,0 +1,213 @@
+"""A study's run folder as a recording: the same analysis then reads it as reads a published study."""
+
+import hashlib
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from audit.replay.store import RunStore
+from audit.score.scorers import digest_scorer
+from audit.skills.plan import PATTERNS
+from audit.skills.study import StudyFile
+from audit.skills.tasks import LANGUAGE, TYPE
+from audit.sources.contamination import NOT_SCORED, Facts, Patterns, Recording, Skill, Task
+from audit.sources.contamination import Response as Scored
+from registry.records.contamination import ARMS, Note
+from registry.records.replay import Task as Asked
+from registry.records.response import Cell, Response
+from registry.records.score import Score
+
+NOT_MADE = "the generation failed: the call was not made yet"
+NOT_JUDGED = "not judged: not yet"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """What there is of one cell."""
+
+    cell: Cell
+    response: Response | None
+    """None before the call."""
+    verdicts: tuple[Score, ...]
+    """Of the judge, one for each repeat."""
+    patterns: Score | None
+
+    @property
+    def dimensions(self) -> dict[str, float]:
+        """The judge's ratings, the mean of its repeats; empty without a verdict."""
+        rated = [one.dimensions for one in self.verdicts if one.score is not None and one.dimensions]
+        return {name: sum(one[name] for one in rated) / len(rated) for name in rated[0]} if rated else {}
+
+    @property
+    def excluded(self) -> str | None:
+        """Why there is no composite score; None when there is one."""
+        if self.response is None:
+            return NOT_MADE
+        if self.response.failure is not None:
+            return f"the generation failed: {self.response.failure.code}: {self.response.failure.message}"
+        if self.dimensions:
+            return None
+        reasons = dict.fromkeys(one.excluded_reason for one in self.verdicts if one.excluded_reason)
+        return f"not judged: {', '.join(reasons)}" if reasons else NOT_JUDGED
+
+    @property
+    def judges(self) -> set[str]:
+        """The models that judged, as they were returned."""
+        return {one.judge for one in self.verdicts if one.judge is not None}
+
+
+def list_outcomes(store: RunStore, file: StudyFile) -> dict[str, list[Outcome]]:
+    """Return by skill, for those with a cell in the run folder, what there is of each cell, in the order of names."""
+    judge = None if file.judge is None else digest_scorer(file.judge)
+    patterns = digest_scorer(PATTERNS)
+    found: dict[str, list[Outcome]] = defaultdict(list)
+    for cell, key in store.list_cells(by_name=True):
+        matched = store.find_scores(patterns, key)
+        found[cell.task_id.partition("/")[0]].append(
+            Outcome(
+                cell=cell,
+                response=store.find_response(key),
+                verdicts=() if judge is None else tuple(store.find_scores(judge, key)),
+                patterns=matched[0] if matched else None,
+            )
+        )
+    return {name: found[name] for name in file.study.skills if name in found}
+
+
+def build_recording(store: RunStore, file: StudyFile) -> Recording:
+    """Return the run folder as a recording, without anything published; what was not made, not answered or not judged is an exclusion.
+
+    The judge of a study sees a response whole unless its file says `longest_chars`.
+    """
+    outcomes = list_outcomes(store, file)
+    limit = None if file.judge is None else file.judge.longest_chars
+    facts = Facts(
+        visible_chars=limit,
+        is_seen_whole=file.judge is not None and limit is None,
+        token_limit=file.study.policy.max_tokens,
+        left_out=tuple(name for name, entry in file.study.skills.items() if entry.left_out is not None),
+    )
+    return Recording(
+        skills=tuple(_build_skill(file, name, found) for name, found in sorted(outcomes.items())),
+        earlier={},
+        facts=facts,
+        published=None,
+        notes=tuple(_note(file, outcomes)),
+        files=dict(sorted(file.sources.items())),
+    )
+
+
+def _build_skill(file: StudyFile, name: str, found: Sequence[Outcome]) -> Skill:
+    entry = file.study.skills[name]
+    asked = {outcome.cell.task_id for outcome in found}
+    tasks = [task for task in file.tasks[name].tasks if task.id in asked]
+    returned = {one.response.model_returned for one in found if one.response is not None and one.response.model_returned}
+    return Skill(
+        name=name,
+        structural_score=entry.structural_score,
+        risk_level=entry.risk_level.value,
+        test_category=entry.test_category,
+        generator=", ".join(sorted(returned)) or file.study.policy.model,
+        judge=", ".join(sorted({judge for one in found for judge in one.judges})),
+        scored_at="",
+        tasks=tuple(_build_task(task) for task in tasks),
+        responses=tuple(_list_responses(tasks, found)),
+        hidden=entry.hidden_references,
+        left_out=entry.left_out,
+    )
+
+
+def _build_task(task: Asked) -> Task:
+    fields = task.fields or {}
+    return Task(task_id=task.id.partition("/")[2], type_=fields[TYPE], language=fields[LANGUAGE])
+
+
+def _list_responses(tasks: Sequence[Asked], found: Sequence[Outcome]) -> Iterator[Scored]:
+    """Give every run of every task under every condition that was tried; a gap that was never planned is one too."""
+    by_place = {(one.cell.task_id, one.cell.sample, one.cell.arm): one for one in found}
+    tried = [arm for arm in ARMS if any(one.cell.arm == arm for one in found)]
+    for task in tasks:
+        for run in sorted({one.cell.sample for one in found if one.cell.task_id == task.id}):
+            for arm in tried:
+                outcome = by_place.get((task.id, run, arm))
+                yield _build_gap(task, run, arm) if outcome is None else _build_response(outcome)
+
+
+def _build_gap(task: Asked, run: int, arm: str) -> Scored:
+    return Scored(
+        task_id=task.id.partition("/")[2],
+        run=run,
+        arm=arm,
+        dimensions={},
+        excluded=NOT_SCORED,
+        patterns=None,
+        chars=None,
+        digest=None,
+        output_tokens=None,
+        cached=None,
+        judge_cached=None,
+    )
+
+
+def _build_response(one: Outcome) -> Scored:
+    gap = replace(_build_gap(_name(one.cell), one.cell.sample, one.cell.arm), excluded=one.excluded, dimensions=one.dimensions)
+    response = one.response
+    if response is None or response.text is None:
+        return replace(gap, chars=0, digest=hashlib.sha256(b"").hexdigest(), cached=False)
+    return replace(
+        gap,
+        patterns=read_patterns(one.patterns),
+        chars=len(response.text),
+        digest=hashlib.sha256(response.text.encode("utf-8", "surrogatepass")).hexdigest(),
+        output_tokens=response.usage.output_tokens,
+        cached=False,
+        judge_cached=False if one.dimensions else None,
+    )
+
+
+def _name(cell: Cell) -> Asked:
+    return Asked(id=cell.task_id, prompt="")
+
+
+def list_found(score: Score | None) -> list[Mapping[str, object]]:
+    """Return what became of each pattern; empty before the scoring, and where a pattern ran out of time."""
+    listed = (score.detail or {}).get("patterns") if score is not None and score.score is not None else None
+    return [one for one in listed if isinstance(one, dict)] if isinstance(listed, list | tuple) else []
+
+
+def read_patterns(score: Score | None) -> Patterns | None:
+    """Return whether each expected pattern, and each anti-pattern, matched; None where they were not looked for to the end."""
+    found = list_found(score)
+    if not found:
+        return None
+    expected, anti = (tuple(one["matched"] is True for one in found if one["kind"] == kind) for kind in ("expected", "anti"))
+    return expected, anti
+
+
+def _note(file: StudyFile, outcomes: Mapping[str, Sequence[Outcome]]) -> Iterator[Note]:
+    for name in file.study.skills:
+        found = outcomes.get(name)
+        if found is None:
+            yield Note(kind="skill-not-run", where=name, message="nothing of it was planned in this run folder yet")
+            continue
+        planned = {one.cell.task_id for one in found}
+        absent = [task.id for task in file.tasks[name].tasks if task.id not in planned]
+        if absent:
+            yield Note(kind="task-not-run", where=name, message=f"{len(absent)} tasks have no run: {', '.join(absent)}")
+        waiting = sum(one.response is None for one in found)
+        if waiting:
+            yield Note(kind="unfinished", where=name, message=f"{waiting} of {len(found)} planned calls were not made yet")
+    yield from _note_shared(outcomes)
+
+
+def _note_shared(outcomes: Mapping[str, Iterable[Outcome]]) -> Iterator[Note]:
+    """Skills with the same tasks have the same baseline, so their contrasts are not independent of each other."""
+    owners: dict[str, set[str]] = defaultdict(set)
+    for name, found in outcomes.items():
+        for one in found:
+            if one.response is not None:
+                owners[one.response.key].add(name)
+    shared = {tuple(sorted(names)) for names in owners.values() if len(names) > 1}
+    for names in sorted(shared):
+        message = "they ask the same without a skill, and share those responses: their contrasts are not independent of each other"
+        yield Note(kind="shared-baseline", where=", ".join(names), message=message)
