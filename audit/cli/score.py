@@ -63,8 +63,7 @@ def score(app: App, /, *, run: Path, output: Path | None, sheet: Path | None, it
         scorer, changed, ended = _score(app, store, scorer or answers, (replay, tasks), judging)
         is_own = replay.scoring in (None, scorer)
         path = output or run / ("scores.csv" if is_own else f"scores-{scorer.kind}.csv")
-        written = _write(store, scorer, path)
-        tallies = _tally(store, scorer)
+        written, tallies = _write(store, scorer, path)
         told, lines = _summarise_judging(store, scorer)
     finally:
         store.close()
@@ -159,28 +158,22 @@ def _summarise_judging(store: "RunStore", scorer: "Scorer") -> tuple[dict[str, A
     return {"judging": document}, lines
 
 
-def _write(store: "RunStore", scorer: "Scorer", path: Path) -> dict[str, Path]:
-    """Write the table, and the pattern tests where there are any; return their paths by name."""
+def _write(store: "RunStore", scorer: "Scorer", path: Path) -> "tuple[dict[str, Path], dict[Side, Tally]]":
+    """Write the table, and pattern tests or labels where there are any; return their paths by name, and the counts of each side."""
     from audit.cli.score_labels import LABELS, write_labels
     from audit.replay.table import list_rows, write_patterns, write_table
     from audit.score.scorers import digest_scorer, get_judge, list_dimensions, list_marks
+    from audit.score.summary import sort_sides, watch_rows
     from registry.records.scorer import LabelScorer, PatternScorer
 
-    digest, judge = digest_scorer(scorer), get_judge(scorer)
-    write_table(list_rows(store, digest, judge=judge), path, dimensions=list_dimensions(scorer), marks=list_marks(scorer))
+    digest, found = digest_scorer(scorer), dict[Any, Any]()
+    rows = watch_rows(list_rows(store, digest, judge=get_judge(scorer)), found)
+    write_table(rows, path, dimensions=list_dimensions(scorer), marks=list_marks(scorer))
+    written = {"table": path}
     if isinstance(scorer, LabelScorer):
-        write_labels(store, scorer, path.with_name(LABELS))
-        return {"table": path, "labels": path.with_name(LABELS)}
-    if not isinstance(scorer, PatternScorer):
-        return {"table": path}
-    patterns = path.with_name("patterns.csv")
-    write_patterns(list_rows(store, digest), patterns)
-    return {"table": path, "patterns": patterns}
-
-
-def _tally(store: "RunStore", scorer: "Scorer") -> "dict[Side, Tally]":
-    from audit.replay.table import list_rows
-    from audit.score.scorers import digest_scorer, get_judge
-    from audit.score.summary import tally_rows
-
-    return tally_rows(list_rows(store, digest_scorer(scorer), judge=get_judge(scorer)))
+        written["labels"] = path.with_name(LABELS)
+        write_labels(store, scorer, written["labels"])
+    elif isinstance(scorer, PatternScorer):
+        written["patterns"] = path.with_name("patterns.csv")
+        write_patterns(list_rows(store, digest), written["patterns"])
+    return written, sort_sides(found)

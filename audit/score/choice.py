@@ -20,9 +20,9 @@ from registry.records.scorer import ChoiceScorer
 _WITHOUT_OPTIONS = 10
 """A to J are looked for where a task does not list its options."""
 
-_WRAP = r"(?:[\s*_`\"'“‘$(\[]|\\[(\[]|\\(?:text|textbf|mathbf|mathrm|textrm|boxed)\s*\{)*"
+_WRAP = r"(?:[\s*_`\"'“‘$(\[]|\\[(\[]|\\(?:text|textbf|mathbf|mathrm|textrm|boxed)\s?\{){0,12}"
 _SETTLED = re.compile(r"(?:\b|(?<=[*_(]))(?P<letter>[A-Z])[*_)]*\s+is\s+(?:the\s+|indeed\s+)?(?:correct|right|best)\b")
-_LABEL = re.compile(r"^[\s>*_#`-]*\(?(?P<letter>[A-Za-z])(?:[).:]|\*\*|\s*$)", re.MULTILINE)
+_LABEL = re.compile(r"^[ \t>*_#`-]{0,20}\(?(?P<letter>[A-Za-z])(?:[).:]|\*\*|\s*$)", re.MULTILINE)
 _ALONE = re.compile(rf"{_WRAP}(?P<letter>[A-Za-z])[\s*_`\"'”’$)\].}}\\:,]*")
 _OTHER = re.compile(r"[\s*_)`\"'”}$\\,]*(?:or|and|/|,)\s*(?:option\s+|either\s+)?[*_(`]*(?P<letter>[A-Z])(?![\w'’])")
 _ENDS = re.compile(r"[.!?:)\]}*`\"'”’$|%]\s*$")
@@ -30,14 +30,16 @@ _WHOLE, _SHORT = 200, 600
 """A response up to the first length may end without a full stop and still be whole; one up to the second that names one option alone
 means it, and does not name it in the course of its reasoning."""
 
+_REACH = 300
+"""Characters after "the answer is" in which the text of an option is looked for."""
+
 _AFTER_A = re.compile(r"\s+(?!(?:because|since|as|and|or|for|which|with|but|where|due|is|in|by|based|followed|given|\()\b)[a-z]")
 """A word that makes "A" before it an article."""
 
 _JOINED = re.compile(r"\d[^\d.;]{0,30}\bor\b[^\d.;]{0,30}\d[\d.,]*\D*$")
 """Two numbers left open at the end of a sentence."""
 
-_MARKS = re.compile(r"[*_`\\{}()\[\]\"'“”’,.;:!?]+(?=\s|$)|[*`\\(){}\[\]\"“”]")
-_TOKEN = re.compile(r"[\w%$€£.+-]*\w%?|\S")
+_MARKS = re.compile(r"[*_`\\{}()\[\]\"'“”’,.;:!?]{1,8}(?=\s|$)|[*`\\(){}\[\]\"“”]")
 
 Options = Sequence[str]
 
@@ -92,7 +94,7 @@ def _read_place(text: str, place: Place, options: Options) -> str:
         other = _OTHER.match(text, ahead.end())
         rival = _letter(other["letter"], options) if other else None
         return "?" if rival and rival != letter else letter
-    line = text[place.start :].lstrip(" \t\n:*_").split("\n", 1)[0]
+    line = text[place.start : place.start + _REACH].lstrip(" \t\n:*_").split("\n", 1)[0]
     mentioned = _find_mentioned(re.split(r"(?<=\S)\.(?:\s|$)", line, maxsplit=1)[0], options)
     return "?" if len(mentioned) > 1 else "".join(mentioned)
 
@@ -181,4 +183,4 @@ def _letter(letter: str, options: Options) -> str | None:
 
 def _normalise(text: str) -> str:
     """Return *text* in small letters, its words apart by one space, without marks and punctuation."""
-    return " ".join(_TOKEN.findall(_MARKS.sub(" ", text.casefold())))
+    return " ".join(_MARKS.sub(" ", text.casefold()).split())

@@ -29,6 +29,9 @@ _NUMBER = re.compile(
     re.IGNORECASE,
 )
 _LATEX_SPACES = re.compile(r"\\[,;:! ]|\{,\}|~")
+_LONGEST_NUMBER = 60
+"""Characters of a number; a longer one is a key or a digest."""
+
 _LONGEST = 60
 """Characters of a stated answer in which its number is looked for."""
 
@@ -56,7 +59,7 @@ def build_number_marker(scorer: NumberScorer) -> Marker:
         if gold is None or found is None:
             reason = None if scorer.unextracted == "wrong" and gold else NOT_FOUND
             return Mark(score=None if reason else 0.0, excluded_reason=reason, detail={"extracted": None, "how": how})
-        detail: dict[str, object] = {"extracted": found.written, "value": float(found.value), "how": how, "answer": task.answer}
+        detail: dict[str, object] = {"extracted": found.written, "value": _to_float(found.value), "how": how, "answer": task.answer}
         if found.ambiguous:
             detail["ambiguous"] = "separator"
         if found.percent != gold.percent:
@@ -115,12 +118,22 @@ def _extract(scorer: NumberScorer, text: str) -> tuple[Number | None, str]:
     return (numbers[-1], "last number") if numbers else (None, "no number")
 
 
+def _to_float(value: Fraction) -> float | None:
+    """Return *value* for the detail; None where it is larger than a float holds."""
+    try:
+        return float(value)
+    except OverflowError:
+        return None
+
+
 def _first_clause(text: str) -> str:
     """What stands before the sentence or the line ends; a decimal point ends none."""
     return re.split(r"\n\s*\n|(?<=\S)\.(?:\s|$)|;", text.lstrip(), maxsplit=1)[0]
 
 
 def _read(match: re.Match[str]) -> Number | None:
+    if len(match[0]) > _LONGEST_NUMBER:
+        return None
     negative = (match["sign"] or "+")[0] in "-−–" or match["sign2"] is not None
     ambiguous = False
     if match["top"] is not None:

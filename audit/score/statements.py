@@ -4,8 +4,11 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-_BOXED = re.compile(r"\\(?:boxed|fbox)\s*\{((?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*)\}")
-_BOX_FOLLOWS = re.compile(r"[\s*_$(\[\\:]*?\\(?:boxed|fbox)\s*\{")
+_BOXED = re.compile(r"\\(?:boxed|fbox)\s?\{")
+_LONGEST_BOX = 200
+"""Characters of a box; in a longer one no answer is looked for."""
+
+_BOX_FOLLOWS = re.compile(r"[\s*_$(\[\\:]{0,20}?\\(?:boxed|fbox)\s*\{")
 """Then "the answer is" and its box say one answer, in the box."""
 
 _STATED = re.compile(
@@ -13,7 +16,7 @@ _STATED = re.compile(
     r"[\s*_]*(?:(?:is|was|would\s+be|should\s+be|must\s+be|will\s+be)(?!\s+not\b|n['’]t\b)(?:\s+(?:option|choice|answer|therefore|thus|then|indeed))*"
     r"[\s*_]*:?|[:=→])"
     r"|\b(?:I|I'd|I’d|I'll|I’ll|we)\s+(?:would\s+|will\s+)?(?:choose|chose|select|pick|go\s+(?:with|for))(?:\s+(?:option|choice|answer))?\s*:?"
-    r"|^\s*\#{4})",
+    r"|^[ \t]*\#{4})",
     re.IGNORECASE | re.MULTILINE,
 )
 
@@ -32,6 +35,17 @@ class Place:
 
 def find_places(text: str) -> Iterator[Place]:
     """Give every place in which *text* says its answer, in the order of the text; the last is what it settles on."""
-    boxed = [Place(found.start(1), found.end(1), "boxed") for found in _BOXED.finditer(text)]
+    boxes = ((found.end(), _find_end(text, found.end())) for found in _BOXED.finditer(text))
+    boxed = [Place(start, end, "boxed") for start, end in boxes if end is not None]
     stated = [Place(found.end(), None, "stated") for found in _STATED.finditer(text) if not _BOX_FOLLOWS.match(text, found.end())]
     yield from sorted((*boxed, *stated), key=lambda one: one.start)
+
+
+def _find_end(text: str, start: int) -> int | None:
+    """Return where the brace is closed that was opened before *start*; None for a box that is cut or too long."""
+    depth = 1
+    for place in range(start, min(len(text), start + _LONGEST_BOX)):
+        depth += (text[place] == "{") - (text[place] == "}")
+        if not depth:
+            return place
+    return None

@@ -53,6 +53,13 @@ class Tally:
 def tally_rows(rows: Iterable[TableRow | Cell]) -> dict[Side, Tally]:
     """Return the counts of each side, in the order of names; *rows* are read once, whatever their number."""
     found: dict[Side, Tally] = {}
+    for _ in watch_rows(rows, found):
+        pass
+    return sort_sides(found)
+
+
+def watch_rows(rows: Iterable[TableRow | Cell], found: dict[Side, Tally]) -> Iterator[TableRow | Cell]:
+    """Give *rows* on while they are counted into *found*."""
     for row in rows:
         cell = row.cell if isinstance(row, TableRow) else row
         tally = found.setdefault((cell.arm, cell.spec, cell.cue_removed), Tally())
@@ -60,6 +67,11 @@ def tally_rows(rows: Iterable[TableRow | Cell]) -> dict[Side, Tally]:
             _count(tally, row)
         else:
             tally.unanswered += 1
+        yield row
+
+
+def sort_sides(found: Mapping[Side, Tally]) -> dict[Side, Tally]:
+    """Return the counts in the order of their sides' names."""
     return dict(sorted(found.items(), key=lambda one: tuple(name or "" for name in one[0])))
 
 

@@ -1,16 +1,19 @@
 """The option that a response settles on."""
 
 import json
+import time
 from pathlib import Path
 
 import pytest
 
 from audit.score.choice import build_choice_marker, check_choices, extract
+from audit.score.number import build_number_marker
 from registry.errors import InputError
 from registry.records.replay import Task
-from registry.records.scorer import ChoiceScorer
+from registry.records.scorer import ChoiceScorer, NumberScorer
 
 RECORDINGS = Path(__file__).parents[2] / "examples" / "recording"
+mark_number = build_number_marker(NumberScorer(kind="number"))
 DISTANCES = ("120 km", "150 km", "180 km", "135 km")
 CLAUSES = ("WHERE", "ORDER BY", "HAVING", "LIMIT")
 CENTS = ("10 cents", "5 cents", "1 cent", "15 cents")
@@ -175,3 +178,35 @@ def test_tasks_whose_answer_is_no_option_are_refused_all_at_once() -> None:
     tasks = [Task(id="a", prompt="p", options=("x", "y"), answer="C"), Task(id="b", prompt="p"), Task(id="c", prompt="p", answer="C")]
 
     assert [fault.where for fault in check_choices(tasks)] == ["task a", "task b"]
+
+
+HOSTILE = [
+    "\n" * 200_000,
+    " " * 200_000,
+    "answer " * 40_000,
+    "answer is " * 10_000,
+    "the answer is" + " *" * 100_000,
+    "answer is" + "(" * 200_000,
+    "\\boxed{" * 10_000,
+    "{" * 200_000,
+    "-" * 200_000,
+    "." * 200_000,
+    "1" * 200_000,
+    "1," * 100_000,
+    "1 or " * 40_000,
+    "A is " * 40_000,
+    "(" * 200_000 + "A",
+    "`*_" * 70_000 + "B",
+]
+
+
+@pytest.mark.parametrize("said", HOSTILE, ids=range(len(HOSTILE)))
+def test_no_response_can_hold_the_reading_up(said: str) -> None:
+    """Up to two hundred thousand characters made to be read slowly are read in a moment: by option, and by number."""
+    begun = time.process_time()
+
+    extract(said, DISTANCES)
+    extract(said, CLAUSES)
+    mark_number(Task(id="t", prompt="p", answer="1"), said)
+
+    assert time.process_time() - begun < 10

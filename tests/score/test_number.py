@@ -123,3 +123,11 @@ def test_tasks_without_a_number_are_refused() -> None:
 def test_numbers_of_a_text_come_in_their_order() -> None:
     """As they are written."""
     assert [one.written for one in list_numbers("From $1,200 to 1.5 % in 3 steps")] == ["$1,200", "1.5 %", "3"]
+
+
+@pytest.mark.parametrize("said", ["9" * 5000, "1e999", "-1e999", "1/0", "1e-999", "0." + "1" * 5000])
+def test_no_number_is_too_large_to_be_read(said: str) -> None:
+    """What is longer than any number is none; what no float holds is compared all the same."""
+    marked = mark(f"The answer is {said}.", "12")
+
+    assert marked.score in (0.0, None)  # type: ignore[attr-defined]
