@@ -10,7 +10,6 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from audit.docket import get_audit
 from audit.model import Endpoint, choose_version, describe_sampling, open_endpoint
 from audit.replay.budget import check_prices
 from audit.replay.design import build_design
@@ -182,6 +181,8 @@ def _open_view(app: App) -> Iterator[View | None]:
 
 def _check_lock(replay: Replay, view: View | None, path: Path) -> None:
     """The lock that a replay answers to is there before its first call, and names the same sides."""
+    from audit.docket import get_audit
+
     where = f"{path}, audit {replay.audit}"
     if view is None:
         found = "no registry is open, so the lock cannot be read"
