@@ -68,6 +68,7 @@ class _Source:
 @click.option("--max-calls", metavar="N", type=click.IntRange(1), help="Calls that the folder may hold in all, earlier ones included.")
 @click.option("--concurrency", metavar="N", type=click.IntRange(1), default=64, show_default=True, help="Calls under way at once, at most.")
 @click.option("--retry-failed", is_flag=True, help="Ask again where a call failed.")
+@click.option("--repeat-lost", is_flag=True, help="Ask again what was in flight when a probe was killed; it may be billed twice.")
 @click.option("--dry-run", is_flag=True, help="Say how many calls it would take, and make none.")
 @click.option("--cache", metavar="DIR", type=_NEW, help="Where answers are kept; default: RUN, or FILE.probe in this folder.")
 @audit_option
@@ -237,7 +238,12 @@ async def _run(store: "RunStore", calls: "Sequence[Call]", wanted: "Probe", opti
         advance(done - shown)
         shown = done
 
-    settings = Settings(concurrency=options["concurrency"], retry_failed=options["retry_failed"], budget=Budget(calls=options["max_calls"]))
+    settings = Settings(
+        concurrency=options["concurrency"],
+        retry_failed=options["retry_failed"],
+        repeat_lost=options["repeat_lost"],
+        budget=Budget(calls=options["max_calls"]),
+    )
     loop = asyncio.get_running_loop()
     loop.add_signal_handler(signal.SIGINT, halt.request)
     try:
