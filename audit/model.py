@@ -11,13 +11,13 @@ import os
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 from urllib.parse import quote
 
 import orjson
 
+from audit.headers import Quota, read_quotas, read_retry_after
 from audit.message import Assembly, Message, NotAMessageError, read_message
 from registry.codec.canonical import Json, canonical_bytes
 from registry.errors import Fault, InputError, UnavailableError
@@ -59,18 +59,6 @@ class Trouble(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Quota:
-    """What one kind of rate limit still allows, as the endpoint told in its headers."""
-
-    kind: str
-    """`requests`, `tokens`, `input-tokens` or `output-tokens`."""
-    limit: float
-    remaining: float
-    reset_s: float | None
-    """Seconds until it is full again; None: not told."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
     """A message, and how it came."""
 
@@ -101,7 +89,7 @@ class ModelError(Exception):
         """The endpoint's own name for it, such as `overloaded_error`."""
         self.status = status
         self.request_id = headers.get("request-id")
-        self.retry_after_s = _read_retry_after(headers)
+        self.retry_after_s = read_retry_after(headers)
         """Seconds that the endpoint asks to wait; None: not told."""
         self.quotas = read_quotas(headers)
 
@@ -403,17 +391,6 @@ def describe_sampling(policy: Policy, *, api_version: str) -> dict[str, str]:
     return {name: unset if getattr(policy, name) is None else str(getattr(policy, name)) for name in SAMPLING}
 
 
-def read_quotas(headers: Mapping[str, str]) -> tuple[Quota, ...]:
-    """Return the rate limits that *headers* tell of; those that cannot be read are not there."""
-    found = []
-    for kind in ("requests", "tokens", "input-tokens", "output-tokens"):
-        limit, remaining = (_read_number(headers.get(f"anthropic-ratelimit-{kind}-{name}")) for name in ("limit", "remaining"))
-        if limit is not None and remaining is not None:
-            reset_s = _read_reset(headers.get(f"anthropic-ratelimit-{kind}-reset"))
-            found.append(Quota(kind=kind, limit=limit, remaining=remaining, reset_s=reset_s))
-    return tuple(found)
-
-
 def build_key_refused(endpoint: Endpoint, error: ModelError) -> UnavailableError:
     """Return the error that ends a run whose key the endpoint does not take."""
     found = f"the endpoint does not take the key in {KEY} (HTTP {error.status}): {error.message}"
@@ -470,42 +447,6 @@ def _read_error_body(body: object) -> tuple[str | None, str | None]:
         type_, message = error.get("type"), error.get("message")
         return (type_ if isinstance(type_, str) else None), (message if isinstance(message, str) else None)
     return None, (body.strip() or None) if isinstance(body, str) else None
-
-
-def _read_number(text: str | None) -> float | None:
-    try:
-        value = float(text) if text is not None else -1.0
-    except ValueError:
-        return None
-    return value if 0 <= value < 1e18 else None
-
-
-def _read_reset(text: str | None) -> float | None:
-    """Return the seconds until the moment in *text* (RFC 3339, as the API writes it), or which it is itself."""
-    if text is None:
-        return None
-    try:
-        moment = datetime.fromisoformat(text)
-    except ValueError:
-        return _read_number(text)
-    moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-    return max(0.0, (moment - datetime.now(UTC)).total_seconds())
-
-
-def _read_retry_after(headers: Mapping[str, str]) -> float | None:
-    milliseconds = _read_number(headers.get("retry-after-ms"))
-    if milliseconds is not None:
-        return milliseconds / 1000
-    text = headers.get("retry-after")
-    seconds = _read_number(text)
-    if seconds is not None or text is None:
-        return seconds
-    from email.utils import parsedate_to_datetime
-
-    try:
-        return max(0.0, (parsedate_to_datetime(text) - datetime.now(UTC)).total_seconds())
-    except (ValueError, TypeError):
-        return None
 
 
 def _as_told(value: object) -> str | None:

@@ -13,16 +13,17 @@ from audit.replay.batch_chunks import list_open_chunks
 from audit.replay.budget import Purse, count_spent
 from audit.replay.limiter import Limiter, StoppedError
 from audit.replay.lock import hold_run
+from audit.replay.outcomes import IN_FLIGHT, build_changed, build_hopeless, build_lost, build_response
 from audit.replay.prices import Prices
 from audit.replay.retries import Patience, build_retrying, find_pause
-from audit.replay.store import Call, Intent, RunStore, join_text, join_thinking
+from audit.replay.store import Call, RunStore
 from audit.replay.summary import RunSummary, Tally
 from audit.replay.writer import GroupWriter
-from registry.errors import AnswerNoError, CaveatError, Fault, InputError
+from registry.errors import AnswerNoError, CaveatError
 from registry.records.replay import Budget
 from registry.records.response import Attempt, Failure, Response
 
-LOST = "lost-in-flight"
+LOST = IN_FLIGHT
 INTERRUPTED = "interrupted"
 UNSENT = frozenset({INTERRUPTED, Trouble.KEY_REFUSED.value, Trouble.NOT_FOUND.value})
 """Failures that cost nothing and say nothing of the call: it is sent when the run goes on."""
@@ -116,7 +117,7 @@ def settle_lost(store: RunStore, clock: Callable[[], datetime] = read_clock) -> 
     waiting = {(chunk.at, key) for chunk in list_open_chunks(store)[0] for key in chunk.keys}
     lost = [intent for intent in store.list_lost() if (intent.at, intent.key) not in waiting]
     message = "the call was in flight when the process ended; it may have been billed"
-    store.settle([(intent, _build_lost(store, intent, message, clock())) for intent in lost])
+    store.settle([(intent, build_lost(store, intent, message, clock())) for intent in lost])
     return len(lost)
 
 
@@ -256,7 +257,7 @@ class _Run:
         self._purse.settle(call, answer.message.usage)
         for _ in range(doubtful):
             self._purse.add_lost(call)
-        return _build_response(call, answer, attempts, sent_at, self._clock())
+        return build_response(call, answer, attempts, sent_at, self._clock())
 
     async def _attempt(self, call: Call, attempts: list[Attempt]) -> Answer:
         """Send one request; what the endpoint says of its limits is learned either way."""
@@ -303,7 +304,7 @@ class _Run:
             case Trouble.NOT_ACCEPTED:
                 self._refused += 1
                 if self._refused >= _HOPELESS and not self._has_answered:
-                    self._end(_build_hopeless(self._endpoint, self._refused, error))
+                    self._end(build_hopeless(self._endpoint, self._refused, error))
             case Trouble.BAD_ANSWER:
                 return
             case _:
@@ -322,7 +323,7 @@ class _Run:
         if returned not in known:
             known.append(returned)
         if len(known) > 1 or (returned != asked and not self._settings.allow_alias):
-            self._end(_build_changed(self._endpoint, asked, known, call))
+            self._end(build_changed(self._endpoint, asked, known, call))
 
     def _interrupt(self, times: int) -> None:
         self._interrupted = True
@@ -383,48 +384,3 @@ def _chunk(calls: Iterable[Call]) -> Iterator[list[Call]]:
     iterator = iter(calls)
     while chunk := list(islice(iterator, _CHUNK)):
         yield chunk
-
-
-def _build_response(call: Call, answer: Answer, attempts: list[Attempt], sent_at: datetime, received_at: datetime) -> Response:
-    message = answer.message
-    return Response(
-        key=call.key,
-        request=call.request,
-        purpose=call.purpose,
-        model_requested=str(call.body.get("model")),
-        model_returned=message.model,
-        text=join_text(message.content),
-        thinking=join_thinking(message.content),
-        content=message.content,
-        stop_reason=message.stop_reason,
-        message_id=message.id,
-        usage=message.usage,
-        attempts=tuple(attempts),
-        sent_at=sent_at,
-        received_at=received_at,
-        latency_s=answer.latency_s,
-    )
-
-
-def _build_lost(store: RunStore, intent: Intent, message: str, now: datetime) -> Response:
-    return Response(
-        key=intent.key,
-        request=intent.request,
-        purpose=intent.purpose,
-        model_requested=str(store.get_request(intent.request).get("model")),
-        sent_at=datetime.fromisoformat(intent.at),
-        received_at=now,
-        failure=Failure(code=LOST, message=message),
-    )
-
-
-def _build_hopeless(endpoint: Endpoint, refused: int, error: ModelError) -> InputError:
-    found = f"the endpoint accepted none of the first {refused} calls (HTTP {error.status}): {error.message}"
-    return InputError(Fault(code="not-accepted", where=endpoint.base_url, found=found, advice="change the policy or the contexts"))
-
-
-def _build_changed(endpoint: Endpoint, asked: str, known: list[str], call: Call) -> AnswerNoError:
-    others = ", ".join(name for name in known if name != asked) or asked
-    found = f"{asked} was asked, and {others} answered" if len(known) == 1 else f"{' and then '.join(known)} answered as {asked}"
-    advice = "ask for the version that answers, in a run folder of its own; policy.allow_alias: true allows one other name, not two"
-    return AnswerNoError(Fault(code="model-changed", where=f"{endpoint.base_url}, call {call.key[:12]}", found=found, advice=advice))

@@ -10,7 +10,7 @@ import contextlib
 from collections.abc import AsyncIterator, Callable, Iterable
 from dataclasses import dataclass
 
-from audit.model import Quota
+from audit.headers import Quota
 
 _FIRST = 16
 _BETTER = 1.04

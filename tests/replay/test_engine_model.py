@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from audit.headers import read_quotas
 from audit.message import NotAMessageError, read_message
-from audit.model import ModelError, ModelFacts, Trouble, choose_version, describe_sampling, open_endpoint, read_quotas
+from audit.model import ModelError, ModelFacts, Trouble, choose_version, describe_sampling, open_endpoint
 from registry.codec.canonical import canonical_bytes
 from registry.errors import InputError, UnavailableError
 from registry.records.replay import Policy

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from audit.model import Quota
+from audit.headers import Quota
 from audit.replay.limiter import Limiter, StoppedError
 from tests.endpoint.server import Asked, Endpoint, Outcome, Refusal, Reply, run_endpoint
 from tests.replay.calling import make_calls, run
