@@ -106,9 +106,9 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="caveat-bench-") as name:
         folder = Path(name)
         good = [
-            measure_throughput(folder / "a", capacity=50, latency_s=1.0, count=3000),
-            measure_throughput(folder / "b", capacity=200, latency_s=0.05, count=6000),
             measure_cpu(folder, 2000),
+            measure_throughput(folder / "a", capacity=100, latency_s=0.2, count=4000),
+            measure_throughput(folder / "b", capacity=200, latency_s=0.05, count=6000),
             measure_memory(folder / "d", count),
         ]
     sys.exit(0 if all(good) else 1)
