@@ -42,10 +42,11 @@ def run(app: App, /, *, replay: Path, folder: Path | None, **options: Any) -> No
     if options["dry_run"]:
         app.report(summarise_forecast(session), lambda console: print_forecast(console, session))
         return
-    _carry_out(app, session)
+    carry_out(app, session)
 
 
-def _carry_out(app: App, session: "Session") -> None:
+def carry_out(app: App, session: "Session") -> None:
+    """Make the calls of *session* and report what came of them; raises what ended it early."""
     from audit.cli.run_progress import watch
     from audit.cli.run_session import make_calls
     from audit.cli.run_text import describe_plan, print_run, summarise_run

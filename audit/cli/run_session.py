@@ -20,7 +20,7 @@ from audit.replay.lock import hold_run
 from audit.replay.prices import Price, discount, read_prices
 from audit.replay.provenance import CONTEXTS, SESSION
 from audit.replay.read import ReplayFile, read_replay
-from audit.replay.store import DATABASE, Planned, RunStore, open_store
+from audit.replay.store import DATABASE, Call, Planned, RunStore, open_store
 from audit.replay.summary import RunSummary
 from registry.cli.app import App
 from registry.codec.documents import to_document
@@ -44,6 +44,16 @@ class Session:
     prices: Mapping[str, Price]
     forecast: Forecast
     options: Mapping[str, Any]
+    words: tuple[str, ...] = ("audit", "run")
+    """The command that this is a call of, with the arguments that come first; after them stand path and folder."""
+    more: tuple[str, ...] = ()
+    """Further options of the command that resuming needs."""
+    following: str | None = None
+    """What to call when all is done; None: `caveat score` on the folder."""
+    is_part: bool = False
+    """Whether only the calls of `planned` are to be made, and not those that the folder still holds open."""
+    keep: Callable[[RunStore], None] | None = None
+    """What else is checked against the folder and kept there, before the design is."""
 
     @property
     def replay(self) -> Replay:
@@ -53,7 +63,7 @@ class Session:
     @property
     def resume_command(self) -> str:
         """What goes on with this run, to be pasted into a shell."""
-        words = ["caveat", "audit", "run", str(self.path), "-o", str(self.folder)]
+        words = ["caveat", *self.words, str(self.path), "-o", str(self.folder), *self.more]
         words += ["--prices", str(self.options["prices"])] if self.options["prices"] else []
         words += ["--batch"] if self.options["batch"] else []
         return shlex.join(words)
@@ -68,6 +78,8 @@ class Session:
         store = open_store(self.folder, create=True)
         try:
             with hold_run(store):
+                if self.keep is not None:
+                    self.keep(store)
                 store.add_cells(self.planned)
                 put_replay(store, self.replay, self.file.tasks)
                 put_version(store, CONTEXTS, {name: to_document(spec) for name, spec in self.file.contexts.items()})
@@ -97,7 +109,7 @@ def open_session(app: App, path: Path, folder: Path, options: Mapping[str, Any])
         file=file,
         planned=planned,
         prices=prices,
-        forecast=_look_ahead(planned, prices, folder, options),
+        forecast=look_ahead(planned, prices, folder, options),
         options=options,
     )
 
@@ -120,18 +132,29 @@ def make_calls(app: App, session: Session, store: RunStore, progress: Callable[[
                 prices=session.prices,
             )
             if session.options["batch"]:
-                return await _make_batches(app, store, endpoint, settings, progress=progress, halt=halt)
-            return await run_calls(store, store.list_calls(), endpoint, settings, progress=progress, stop=halt)
+                return await _make_batches(app, session, store, endpoint, settings, progress=progress, halt=halt)
+            return await run_calls(store, _list_calls(session, store), endpoint, settings, progress=progress, stop=halt)
 
     return asyncio.run(run())
 
 
+def _list_calls(session: Session, store: RunStore) -> Iterator[Call]:
+    return (one.call for one in session.planned) if session.is_part else store.list_calls()
+
+
 async def _make_batches(
-    app: App, store: RunStore, endpoint: Endpoint, settings: Settings, *, progress: Callable[[RunSummary], None], halt: Halt
+    app: App,
+    session: Session,
+    store: RunStore,
+    endpoint: Endpoint,
+    settings: Settings,
+    *,
+    progress: Callable[[RunSummary], None],
+    halt: Halt,
 ) -> RunSummary:
     from audit.replay.batches import run_batches
 
-    found = await run_batches(store, store.list_calls(), endpoint, settings, progress=progress, tell=app.say, stop=halt)
+    found = await run_batches(store, _list_calls(session, store), endpoint, settings, progress=progress, tell=app.say, stop=halt)
     if found.running:
         app.say(f"still being worked on at the endpoint: {', '.join(found.running)}; running again waits for them")
     return found.run if not found.running else replace(found.run, interrupted=True)
@@ -205,7 +228,8 @@ def _check_lock(replay: Replay, view: View | None, path: Path) -> None:
         raise ConflictError(faults)
 
 
-def _look_ahead(planned: tuple[Planned, ...], prices: Mapping[str, Price], folder: Path, options: Mapping[str, Any]) -> Forecast:
+def look_ahead(planned: tuple[Planned, ...], prices: Mapping[str, Price], folder: Path, options: Mapping[str, Any]) -> Forecast:
+    """Return what *planned* would take, beside what *folder* holds already."""
     again = UNSENT | ({LOST} if options["repeat_lost"] else frozenset())
     store = open_store(folder) if (folder / DATABASE).is_file() else None
     try:

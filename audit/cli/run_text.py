@@ -116,7 +116,7 @@ def print_run(console: Console, session: Session, summary: RunSummary, arms: Seq
     if summary.maybe_billed_twice:
         console.print(f"{summary.maybe_billed_twice} requests were repeated after no answer came; they may have been billed twice")
     if summary.stopped is None and not summary.interrupted:
-        console.print(f"Next: caveat score {session.folder}")
+        console.print(f"Next: {session.following or f'caveat score {session.folder}'}")
     else:
         console.print(f"To go on: {session.resume_command}")
 

@@ -9,7 +9,7 @@ from audit.errors import DesignError
 from audit.replay.design import build_design
 from audit.replay.read import ReplayFile
 from audit.replay.store import Planned
-from audit.skills.study import CONDITIONS, StudyFile
+from audit.skills.study import CONDITIONS, PATTERNS, StudyFile
 from audit.skills.tasks import SKILL
 from registry.errors import Fault, InputError
 from registry.records.contamination import ARMS
@@ -17,10 +17,6 @@ from registry.records.replay import Arm, Replay
 from registry.records.response import Cell
 from registry.records.scorer import JudgeScorer, PatternScorer
 from registry.records.spec import ContextSpec
-
-PATTERNS = PatternScorer(kind="pattern")
-"""The patterns of every study: hit rate of the expected ones, each reported one by one."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Selection:

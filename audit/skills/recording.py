@@ -7,8 +7,7 @@ from dataclasses import dataclass, replace
 
 from audit.replay.store import RunStore
 from audit.score.scorers import digest_scorer
-from audit.skills.plan import PATTERNS
-from audit.skills.study import StudyFile
+from audit.skills.study import PATTERNS, StudyFile
 from audit.skills.tasks import LANGUAGE, TYPE
 from audit.sources.contamination import NOT_SCORED, Facts, Patterns, Recording, Skill, Task
 from audit.sources.contamination import Response as Scored

@@ -3,17 +3,19 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
+from audit.score.patterns import check_patterns
 from audit.score.scorers import read_scorer
 from audit.skills.tasks import TaskFile, read_task_files
 from audit.skills.texts import SkillText, read_skill_text
-from registry.codec.documents import from_document
+from registry.codec.documents import from_document, json_schema
 from registry.codec.files import read_document
 from registry.errors import Fault, InputError
 from registry.records.block import Block, Variants
 from registry.records.contamination import ARMS, DIMENSIONS, HIGHEST, LOWEST
 from registry.records.replay import Task
-from registry.records.scorer import JudgeScorer
+from registry.records.scorer import JudgeScorer, PatternScorer
 from registry.records.skills import SkillStudy
 from registry.records.spec import ContextSpec
 from registry.registration.context_file import digest_file, find_beside, read_context_spec
@@ -24,6 +26,9 @@ SKILL, REFERENCES = "skill", "references"
 """Blocks of the conditions that the study fills, by the task's skill."""
 CONDITIONS: Mapping[str, str] = {condition: arm for arm, condition in ARMS.items()}
 """Arm by condition, which is the context's id."""
+
+PATTERNS = PatternScorer(kind="pattern")
+"""The patterns of every study: hit rate of the expected ones, each reported one by one."""
 
 _NEEDED = ("baseline", "with_skill")
 _WITHOUT = {"baseline": (SKILL, REFERENCES), "realistic_baseline": (SKILL, REFERENCES), "skill_md_only": (REFERENCES,)}
@@ -72,6 +77,7 @@ def read_study(path: Path) -> StudyFile:
     tasks: list[TaskFile] = []
     try:
         tasks = read_task_files(path.parent, study.tasks, list(study.skills), where=f"{path}, tasks")
+        faults.extend(check_patterns(PATTERNS, [task for file in tasks for task in file.tasks]))
         sources |= {f"{study.tasks.rstrip('/')}/{file.path.name}": file.sha256 for file in tasks}
     except InputError as error:
         faults.extend(error.faults)
@@ -87,6 +93,11 @@ def read_study(path: Path) -> StudyFile:
         judge=judge,
         sources=sources,
     )
+
+
+def study_schema() -> dict[str, Any]:
+    """Return the JSON Schema of a study's file."""
+    return json_schema(SkillStudy)
 
 
 def find_conditions() -> Path:

@@ -1,0 +1,51 @@
+"""A study, or a part of it, as a session of calls."""
+
+import shlex
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from audit.cli.run_session import Session, look_ahead
+from audit.model import choose_version
+from audit.replay.budget import check_prices
+from audit.replay.prices import read_prices
+from audit.skills.keeping import keep_study
+from audit.skills.plan import build_replay, choose, plan_calls
+from audit.skills.study import read_study
+
+
+def open_study_session(path: Path, folder: Path, options: Mapping[str, Any]) -> Session:
+    """Return what is to be done for the study in *path*; nothing is sent or written.
+
+    Raises:
+        InputError: the study, its files, its prices or the part that is asked for do not hold together.
+    """
+    study = read_study(path)
+    selection = choose(study, skills=options["skills_"], tasks=options["tasks"], conditions=options["conditions"])
+    file = build_replay(study, samples=options["samples"])
+    planned = plan_calls(study, file, selection)
+    policy = file.replay.policy
+    choose_version(policy)
+    prices = read_prices(options["prices"]) if options["prices"] else {}
+    check_prices(file.replay.budget, prices, {policy.model})
+    return Session(
+        path=path,
+        folder=folder,
+        file=file,
+        planned=planned,
+        prices=prices,
+        forecast=look_ahead(planned, prices, folder, options),
+        options=options,
+        words=("skills", "generate"),
+        more=tuple(_list_part(options)),
+        following=shlex.join(["caveat", "skills", "score", str(path), "-o", str(folder)]),
+        is_part=True,
+        keep=lambda store: keep_study(store, study),
+    )
+
+
+def _list_part(options: Mapping[str, Any]) -> list[str]:
+    words = [word for name in options["skills_"] for word in ("--skill", name)]
+    words += [word for name in options["tasks"] for word in ("--task", name)]
+    words += [word for name in options["conditions"] for word in ("--condition", name)]
+    return [*words, "--samples", str(options["samples"])] if options["samples"] else words
