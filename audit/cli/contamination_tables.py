@@ -68,7 +68,9 @@ def _list_pooled(aggregate: Aggregate) -> Iterator[Sequence[Cell]]:
 
 def _tell_mitigation(one: Mitigation) -> str:
     if is_without_baseline(one):
-        told = "Mitigation 1 − (D−A)/(B−A): not identified, no baseline in the realistic context. Context and skill together, ratio of means"
+        told = (
+            "Mitigation 1 − (D−A)/(B−A): not identified, no baseline in the realistic context. Context and skill together, ratio of means"
+        )
         return f"{told}: {plain(one.descriptive)}"
     return f"Mitigation 1 − (D−E)/(B−A), a ratio of means: {plain(one.identified)}"
 

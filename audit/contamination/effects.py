@@ -144,9 +144,7 @@ def _adjust(effects: Iterable[tuple[int, Effect]]) -> Iterable[tuple[int, float 
     return zip([place for place, _ in listed], holm_p([one.paired_t.p for _, one in listed]), strict=True)
 
 
-def build_mitigation(
-    differences: Mapping[str, Mapping[str, float]], settings: Settings, published: float | None
-) -> Mitigation | None:
+def build_mitigation(differences: Mapping[str, Mapping[str, float]], settings: Settings, published: float | None) -> Mitigation | None:
     """Return how much of B−A is gone in the realistic context, from the differences by contrast and unit; None without one of both.
 
     Within that context the skill's effect is D−E; where no such baseline was run, D−A describes context and skill together.

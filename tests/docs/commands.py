@@ -18,8 +18,8 @@ it with the command; after a change: `CAVEAT_UPDATE_DOCS=1 pytest tests/docs`.
 or bad input, 3 it could not be evaluated here ([errors](errors.md)).
 
 Worked examples: [getting started](getting-started.md) (registry, claims, audits, supplements), [planning a replay](replay.md)
-(estimate, contrast, ablation, audit order, audit rate), [checking a judge](judge.md), [scoring a run](scoring.md), [the registry](registry.md) (disputes, revisions,
-findings), [a study read again](contamination.md).
+(estimate, contrast, ablation, audit order, audit rate), [checking a judge](judge.md), [scoring a run](scoring.md),
+[the registry](registry.md) (disputes, revisions, findings), [a study read again](contamination.md).
 """
 
 

@@ -13,7 +13,16 @@ DOCS = Path(__file__).parents[2] / "docs"
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "names",
-    [("getting-started.md", "supplement.md"), ("cards.md",), ("registry.md",), ("judge.md",), ("logs.md",), ("contexts.md",), ("replay.md",), ("probe.md",)],
+    [
+        ("getting-started.md", "supplement.md"),
+        ("cards.md",),
+        ("registry.md",),
+        ("judge.md",),
+        ("logs.md",),
+        ("contexts.md",),
+        ("replay.md",),
+        ("probe.md",),
+    ],
     ids=" then ".join,
 )
 def test_the_commands_of_a_page_print_what_it_shows(names: tuple[str, ...], tmp_path: Path) -> None:
