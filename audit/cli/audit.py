@@ -221,12 +221,14 @@ def _read_draft(path: Path) -> "AuditDraft":
 def _read_evidence(writer: "Writer", file: "AuditFile", sources: tuple[str, ...], options: dict[str, Any]) -> "Evidence":
     from audit.cli.evidence import build_reading, read_evidence
     from audit.docket import get_claim, get_property
+    from registry.registration.specs import find_procedure
 
-    low, high = get_property(writer, get_claim(writer, file.audit.payload.claim)).range
-    evidence = read_evidence(*build_reading(sources, options), low=low, high=high)
-    if evidence.audit is not None and evidence.audit != file.audit.payload.audit:
-        found = f"the replay answers to {evidence.audit}"
-        advice = f"caveat audit import {evidence.audit} {sources[0]}"
+    claim = get_claim(writer, file.audit.payload.claim)
+    low, high = get_property(writer, claim).range
+    evidence = read_evidence(*build_reading(sources, options), low=low, high=high, scorer=find_procedure(writer, claim))
+    if evidence.audits and file.audit.payload.audit not in evidence.audits:
+        found = f"the replay answers to {', '.join(evidence.audits)}"
+        advice = f"caveat audit import {evidence.audits[0]} {sources[0]}"
         raise ConflictError(Fault(code="other-audit", where=file.audit.payload.audit, found=found, advice=advice))
     return evidence
 

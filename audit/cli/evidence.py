@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from audit.sources.port import Reading
     from audit.statistics.scores import ScoreTable
     from registry.records.imported import Imported
+    from registry.records.scorer import Scorer
 
 Command = TypeVar("Command", bound=Callable[..., object])
 
@@ -36,8 +37,8 @@ class Evidence:
     """When the first response was made; None when the files do not say."""
     imported: "Imported | None" = None
     """The accounts of an import of logs; None for tables."""
-    audit: str | None = None
-    """The audit that a replay says it answers to."""
+    audits: tuple[str, ...] = ()
+    """The audits that a replay says it answers to."""
 
 
 def reading_options(command: Command) -> Command:
@@ -86,13 +87,14 @@ def build_reading(sources: Sequence[str], options: Mapping[str, Any]) -> "tuple[
     )
 
 
-def read_evidence(paths: Sequence[str], reading: "Reading", *, low: float, high: float) -> Evidence:
+def read_evidence(paths: Sequence[str], reading: "Reading", *, low: float, high: float, scorer: "Scorer | None" = None) -> Evidence:
     """Return what the files hold as one table, through the checks that every table gets.
 
     Args:
         paths: score tables, logs of one format, or run folders.
         low: lowest possible score.
         high: highest possible score.
+        scorer: whose scores of a run folder are taken; None for its replay's own.
 
     Raises:
         TableError: with every fault; nothing is taken by halves.
@@ -103,7 +105,7 @@ def read_evidence(paths: Sequence[str], reading: "Reading", *, low: float, high:
 
     if any(map(is_run, paths)):
         refuse_options(paths, reading, what="a run folder, whose plan says arms, contexts and scorer")
-        run = read_runs(paths, low=low, high=high, unfinished=reading.unfinished)
+        run = read_runs(paths, low=low, high=high, unfinished=reading.unfinished, scorer=scorer)
         begun = datetime.fromisoformat(run.imported.started_at) if run.imported.started_at else None
         return Evidence(
             table=run.table,
@@ -111,7 +113,7 @@ def read_evidence(paths: Sequence[str], reading: "Reading", *, low: float, high:
             provenance=run.imported.provenance,
             started_at=begun,
             imported=run.imported,
-            audit=run.audit,
+            audits=run.audits,
         )
     read = read_logs(paths, reading, low=low, high=high)
     imported = read.imported

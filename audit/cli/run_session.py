@@ -97,8 +97,8 @@ def open_session(app: App, path: Path, folder: Path, options: Mapping[str, Any])
     """
     with _open_view(app) as view:
         file = read_replay(path, view, owner=None)
-        if file.replay.audit is not None:
-            _check_lock(file.replay, view, path)
+        for audit in file.replay.audits:
+            _check_lock(file.replay, audit, view, path)
     choose_version(file.replay.policy)
     planned = tuple(build_design(file.replay, file.tasks, file.contexts))
     prices = read_prices(options["prices"]) if options["prices"] else {}
@@ -202,15 +202,15 @@ def _open_view(app: App) -> Iterator[View | None]:
         yield view
 
 
-def _check_lock(replay: Replay, view: View | None, path: Path) -> None:
+def _check_lock(replay: Replay, name: str, view: View | None, path: Path) -> None:
     """The lock that a replay answers to is there before its first call, and names the same sides."""
     from audit.docket import get_audit
 
-    where = f"{path}, audit {replay.audit}"
+    where = f"{path}, audit {name}"
     if view is None:
         found = "no registry is open, so the lock cannot be read"
         raise UnavailableError(Fault(code="registry-not-found", where=where, found=found, advice="give --registry URL, or leave audit out"))
-    audit = get_audit(view, str(replay.audit))
+    audit = get_audit(view, name)
     if audit.lock is None:
         found = "has no lock: its scores could not be shown to come after the plan"
         raise ConflictError(Fault(code="not-locked", where=where, found=found, advice="caveat audit lock FILE, or leave audit out"))

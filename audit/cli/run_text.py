@@ -15,7 +15,8 @@ from registry.cli.output import build_table
 def describe_plan(session: Session) -> str:
     """Return in a sentence or two what is about to be done."""
     ahead, replay = session.forecast, session.replay
-    basis = f"under the lock of {replay.audit}" if replay.audit else "exploratory: no audit is named, so no lock precedes it"
+    locks = " and ".join(replay.audits)
+    basis = f"under the lock of {locks}" if locks else "exploratory: no audit is named, so no lock precedes it"
     settled = f", {ahead.settled} settled before" if ahead.settled else ""
     planned = f"{replay.name}: {ahead.cells} responses planned, {ahead.total.calls} calls to make{settled} ({basis})"
     return f"{planned}\nrun folder: {session.folder}"
@@ -28,7 +29,7 @@ def summarise_forecast(session: Session) -> dict[str, Any]:
         "schema": "caveat/run-forecast/1",
         "replay": session.replay.name,
         "folder": str(session.folder),
-        "audit": session.replay.audit,
+        "audits": list(session.replay.audits),
         "planned": ahead.cells,
         "shared": ahead.shared,
         "settled": ahead.settled,
@@ -67,7 +68,7 @@ def summarise_run(session: Session, summary: RunSummary, arms: Sequence[ArmCount
         "schema": "caveat/run/1",
         "replay": session.replay.name,
         "folder": str(session.folder),
-        "audit": session.replay.audit,
+        "audits": list(session.replay.audits),
         "complete": summary.stopped is None and not summary.interrupted,
         "stopped": None if summary.stopped is None else summary.stopped.code,
         "interrupted": summary.interrupted,

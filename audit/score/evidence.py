@@ -34,8 +34,8 @@ class RunEvidence:
     table: ScoreTable
     source: str
     imported: Imported
-    audit: str | None
-    """The audit whose lock the replay says that it answers to."""
+    audits: tuple[str, ...]
+    """The audits whose locks the replay says that it answers to."""
 
 
 def is_run(path: str | Path) -> bool:
@@ -43,14 +43,15 @@ def is_run(path: str | Path) -> bool:
     return (Path(path) / DATABASE).is_file()
 
 
-def read_run(folder: Path, *, low: float, high: float, unfinished: bool = False) -> RunEvidence:
-    """Return the scores of the run in *folder* by the replay's own scorer, or by the only one that scored it where the replay names none.
+def read_run(folder: Path, *, low: float, high: float, unfinished: bool = False, scorer: Scorer | None = None) -> RunEvidence:
+    """Return the scores of the run in *folder*, with what it says of itself.
 
     Args:
         folder: the run folder.
         low: lowest possible score.
         high: highest possible score.
         unfinished: take it also with planned calls that were never answered, or with responses that were never scored.
+        scorer: whose scores are taken; None for the replay's own, or the only one that scored it where the replay names none.
 
     Raises:
         NotFoundError: the folder holds no run.
@@ -59,7 +60,7 @@ def read_run(folder: Path, *, low: float, high: float, unfinished: bool = False)
     """
     store = open_store(folder)
     try:
-        return _read_run(store, folder, low=low, high=high, unfinished=unfinished)
+        return _read_run(store, folder, scorer or find_scorer(store), (low, high), unfinished=unfinished)
     finally:
         store.close()
 
@@ -76,22 +77,23 @@ def find_scorer(store: RunStore) -> Scorer:
     return read_scorer(store.find_document(f"scorer-{known[0]}"), where=f"{store.path}, scorer")
 
 
-def _read_run(store: RunStore, folder: Path, *, low: float, high: float, unfinished: bool) -> RunEvidence:
-    scorer = find_scorer(store)
+def _read_run(store: RunStore, folder: Path, scorer: Scorer, range_: tuple[float, float], *, unfinished: bool) -> RunEvidence:
+    is_own = get_replay(store).scoring in (None, scorer)
     account = _account(store, folder, scorer)
-    _check_finished(account, folder, unfinished=unfinished)
+    _check_finished(account, folder, unfinished=unfinished, command=f"caveat score {folder}{'' if is_own else ' --scorer FILE|SCF-…@n'}")
     name = str(folder / TABLE)
     with TemporaryDirectory() as place:
         path = Path(place) / TABLE
         rows = list_rows(store, digest_scorer(scorer), judge=get_judge(scorer))
         write_table(rows, path, dimensions=list_dimensions(scorer), marks=list_marks(scorer))
-        _check_same(path, folder / TABLE)
-        table = read_table([path], low=low, high=high)
+        if is_own:
+            _check_same(path, folder / TABLE)
+        table = read_table([path], low=range_[0], high=range_[1])
     files = tuple(TableFile(name=name, sha256=one.sha256, rows=one.rows) for one in table.files)
     judge, uncertainty = _describe_scorer(store, scorer)
     provenance = replace(build_provenance(store), judge=judge, judge_uncertainty=uncertainty)
     imported = Imported(files=(replace(account, sha256=files[0].sha256),), provenance=provenance, started_at=store.find_beginning())
-    return RunEvidence(table=replace(table, files=files), source=name, imported=imported, audit=get_replay(store).audit)
+    return RunEvidence(table=replace(table, files=files), source=name, imported=imported, audits=get_replay(store).audits)
 
 
 def _describe_scorer(store: RunStore, scorer: Scorer) -> tuple[str, str | None]:
@@ -130,15 +132,15 @@ def _account(store: RunStore, folder: Path, scorer: Scorer) -> ImportedFile:
     )
 
 
-def _check_finished(account: ImportedFile, folder: Path, *, unfinished: bool) -> None:
+def _check_finished(account: ImportedFile, folder: Path, *, unfinished: bool, command: str) -> None:
     counts = {one.reason: one.count for one in account.left_out}
     waiting, unscored = counts.get("unanswered", 0), counts.get(NOT_SCORED, 0)
     faults = []
     if not account.scored:
-        advice = f"caveat score {folder}"
-        faults.append(Fault(code="run-not-scored", where=str(folder), found="holds no score by the replay's scorer", advice=advice))
+        found = "holds no score by the scorer that is asked for"
+        faults.append(Fault(code="run-not-scored", where=str(folder), found=found, advice=command))
     elif unscored and not unfinished:
-        advice = f"caveat score {folder}, or --unfinished to count them as exclusions"
+        advice = f"{command}, or --unfinished to count them as exclusions"
         faults.append(Fault(code="run-not-scored", where=str(folder), found=f"{unscored:,} responses are not scored", advice=advice))
     if waiting and not unfinished:
         advice = "go on with caveat audit run, or --unfinished to take what there is"
@@ -162,9 +164,9 @@ def _digest(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def read_runs(folders: Sequence[str], *, low: float, high: float, unfinished: bool) -> RunEvidence:
-    """Return the evidence of one run folder; raises InputError where *folders* names something beside it."""
+def read_runs(folders: Sequence[str], *, low: float, high: float, unfinished: bool, scorer: Scorer | None = None) -> RunEvidence:
+    """Return the evidence of one run folder as `read_run`; raises InputError where *folders* names something beside it."""
     if len(folders) != 1:
         found = "a run folder is imported alone: its design holds all arms"
         raise InputError(Fault(code="bad-option", where=", ".join(folders), found=found, advice="give the run folder and nothing else"))
-    return read_run(Path(folders[0]), low=low, high=high, unfinished=unfinished)
+    return read_run(Path(folders[0]), low=low, high=high, unfinished=unfinished, scorer=scorer)

@@ -108,11 +108,16 @@ class Replay(Record):
     scoring: Scorer | None = None
     probe: Probe | None = None
     budget: Budget = Budget()
-    audit: str | None = None
-    """`AUD-…` whose lock this replay answers to; None: an exploratory replay."""
+    audit: str | tuple[str, ...] | None = None
+    """`AUD-…` whose lock this replay answers to, or several that share its responses; None: an exploratory replay."""
     seed: int = 0
     """Order in which calls are made: neither arm comes first."""
     schema: Literal["caveat/replay/1"] = "caveat/replay/1"
+
+    @property
+    def audits(self) -> tuple[str, ...]:
+        """Every audit whose lock this replay answers to; empty for an exploratory one."""
+        return (self.audit,) if isinstance(self.audit, str) else self.audit or ()
 
     def __post_init__(self) -> None:
         if self.samples < 1:

@@ -2,8 +2,10 @@
 
 from registry.codec.documents import to_document
 from registry.errors import ConflictError, Fault, NotFoundError
+from registry.records.claim import ClaimRevision
 from registry.records.identifier import Kind, parse_identifier
-from registry.records.spec import ContextSpec, SpecBody, SpecKind, SpecVersion
+from registry.records.scorer import Scorer
+from registry.records.spec import ContextSpec, ScoringSpec, SpecBody, SpecKind, SpecVersion
 from registry.registration.contexts import check_contexts
 from registry.store.view import View
 from registry.store.writer import Writer
@@ -75,6 +77,16 @@ def get_spec(view: View, kind: SpecKind, name: str, *, owner: str) -> SpecVersio
         words = kind.value.replace("_", " ")
         raise NotFoundError(Fault(code="spec-not-found", where=name, found=f"no such {words} here; {words} names: {known}"))
     return found.payload
+
+
+def find_procedure(view: View, claim: ClaimRevision) -> Scorer | None:
+    """Return how exactly the claim's responses are scored; None where it names no scoring function, or one in words alone."""
+    if claim.scoring is None:
+        return None
+    identifier = parse_identifier(claim.scoring, Kind.SCORING)
+    found = view.find_spec(identifier.bare, identifier.revision)
+    body = None if found is None else found.payload.body
+    return body.procedure if isinstance(body, ScoringSpec) else None
 
 
 def _list_differences(old: SpecBody | None, new: SpecBody) -> str:
