@@ -3,18 +3,17 @@
 Nothing is guessed or filled in: a quote that cannot be found makes the classification void, whatever the class.
 """
 
-import json
-import re
 from collections.abc import Collection
 from dataclasses import dataclass
-from typing import Any
 
+from audit.probe.quotation import SPACED, find_quote
+from audit.score.json_answer import NoObjectError, find_object
 from registry.records.probe import Recognised
 from registry.records.response import Response
 
 _CUT = ("max_tokens", "model_context_window_exceeded")
 _FEWEST_LETTERS = 3
-_AROUND = "\"'“”‘’«»`… "
+"""Letters and digits of a quote; a character of a script without spaces counts twice."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,8 +46,9 @@ def read_told(answer: Response | None, prompt: str) -> Reading:
 def _read(answer: Response | None, text: str, *, key: str, values: Collection[str], unquoted: str) -> Reading:
     if (reason := _find_silence(answer)) is not None or answer is None:
         return Reading(value=None, excluded=reason)
-    document = _find_object(answer.text or "")
-    if document is None:
+    try:
+        document = find_object(answer.text or "")
+    except NoObjectError:
         return Reading(value=None, excluded="answer-not-json")
     value, quote = document.get(key), document.get("quote")
     if not isinstance(value, str) or value not in values:
@@ -68,7 +68,7 @@ def _find_silence(answer: Response | None) -> str | None:
 
 
 def _read_quote(value: str, quote: object, text: str) -> Reading:
-    if not isinstance(quote, str) or sum(map(str.isalnum, quote)) < _FEWEST_LETTERS:
+    if not isinstance(quote, str) or _weigh(quote) < _FEWEST_LETTERS:
         return Reading(value=None, excluded="quote-missing")
     place = find_quote(quote, text)
     if place is None:
@@ -76,29 +76,5 @@ def _read_quote(value: str, quote: object, text: str) -> Reading:
     return Reading(value=value, start=place[0], stop=place[1])
 
 
-def find_quote(quote: str, text: str) -> tuple[int, int] | None:
-    """Return where *quote* stands in *text*, as start and stop in characters; None when it does not.
-
-    White space may differ, and marks of quotation or omission around the quote may be the quoter's; every other character must be there.
-    """
-    for words in (quote.split(), quote.strip(_AROUND).split()):
-        if words and (found := re.search(r"\s+".join(map(re.escape, words)), text)):
-            return found.start(), found.end()
-    return None
-
-
-def _find_object(text: str) -> dict[str, Any] | None:
-    """The one JSON object of *text*, from its first brace to its last: prose or a code fence may stand around it; None without one."""
-    first, last = text.find("{"), text.rfind("}")
-    try:
-        found = json.loads(text[first : last + 1], object_pairs_hook=_build_unique) if 0 <= first < last else None
-    except (ValueError, RecursionError):
-        return None
-    return found if isinstance(found, dict) else None
-
-
-def _build_unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    built = dict(pairs)
-    if len(built) < len(pairs):
-        raise ValueError("a name stands twice in an object")
-    return built
+def _weigh(quote: str) -> int:
+    return sum(1 if SPACED.match(one) else 2 for one in quote if one.isalnum())

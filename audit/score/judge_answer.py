@@ -8,6 +8,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+from audit.score.json_answer import NoObjectError, find_object
 from audit.score.mark import Mark
 from registry.records.response import Response
 from registry.records.scorer import Dimension, JudgeScorer
@@ -16,10 +17,6 @@ _CUT = ("max_tokens", "model_context_window_exceeded")
 _SAID = "explanation"
 _LONGEST = 500
 """Characters of a quotation in the detail of a score; the whole answer stands in the store."""
-
-
-class _NotVerdictError(Exception):
-    """The answer holds no JSON object that could be a verdict."""
 
 
 def read_verdict(scorer: JudgeScorer, answer: Response) -> Mark:
@@ -38,8 +35,8 @@ def read_verdict(scorer: JudgeScorer, answer: Response) -> Mark:
     if not text.strip():
         return _exclude("judge-empty", ["an empty answer"])
     try:
-        ratings, explanation = _split(_find_object(text), scorer)
-    except _NotVerdictError as error:
+        ratings, explanation = _split(find_object(text), scorer)
+    except NoObjectError as error:
         return _exclude("judge-not-json", [str(error)])
     return _rate(scorer, ratings, explanation)
 
@@ -73,29 +70,6 @@ def _split(document: Mapping[str, Any], scorer: JudgeScorer) -> tuple[Mapping[st
     if any(one.name == _SAID for one in scorer.dimensions):
         return document, None
     return {name: value for name, value in document.items() if name != _SAID}, document.get(_SAID)
-
-
-def _find_object(text: str) -> dict[str, Any]:
-    """The one JSON object of *text*: from its first brace to its last, with prose or a code fence around it and no second object."""
-    first, last = text.find("{"), text.rfind("}")
-    if first < 0 or last < first:
-        raise _NotVerdictError("no JSON object in the answer")
-    try:
-        found = json.loads(text[first : last + 1], object_pairs_hook=_build_unique, parse_constant=_refuse_constant)
-    except (ValueError, RecursionError) as error:
-        raise _NotVerdictError(f"from the first brace to the last, the answer is no single JSON object: {_quote(str(error))}") from error
-    return dict(found)
-
-
-def _build_unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    built = dict(pairs)
-    if len(built) < len(pairs):
-        raise ValueError("a name stands twice in an object")
-    return built
-
-
-def _refuse_constant(name: str) -> None:
-    raise ValueError(f"{name} is no number")
 
 
 def _exclude(code: str, faults: list[str], **detail: object) -> Mark:
