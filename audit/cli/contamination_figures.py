@@ -17,6 +17,8 @@ _INK, _QUIET, _MARK, _BAND, _AXIS, _PAPER, _PRINTED = "#1c2430", "#566172", "#14
 
 
 Point = tuple[float, float]
+Box = tuple[float, float, float, float]
+"""Left, top, right, bottom."""
 Look = tuple[str, str, float]
 """Class, colour and width of a line."""
 
@@ -115,7 +117,37 @@ def draw_scatter(dots: Sequence[Dot], *, title: str, x_name: str, unit: str) -> 
     _add_text(svg, unit, at=(0, 14), quiet=True)
     for one in dots:
         _draw_dot(svg, one, across.place(one.x), up, bottom)
+    known = [(one.label, (across.place(one.x), bottom - up.place(one.measure.value))) for one in dots if one.measure.value is not None]
+    _add_labels(svg, known)
     return svg
+
+
+def _add_labels(svg: Element, points: Sequence[tuple[str, Point]]) -> None:
+    """Write the name of each point where it covers no other name or point; one that fits nowhere is in the table alone."""
+    taken = [(x - 5, y - 5, x + 5, y + 5) for _, (x, y) in points]
+    for name, (x, y) in sorted(points, key=lambda one: one[1]):
+        text = _shorten(name, 30)
+        width = 4.7 * len(text)
+        for right, drop in (
+            (True, 3.0),
+            (False, 3.0),
+            (True, -8.0),
+            (True, 14.0),
+            (False, -8.0),
+            (False, 14.0),
+            (True, 25.0),
+            (True, -19.0),
+        ):
+            left = x + 8 if right else x - 8 - width
+            box = (left, y + drop - 8, left + width, y + drop + 2)
+            if left >= 0 and box[2] <= WIDTH and not any(_overlap(box, other) for other in taken):
+                taken.append(box)
+                _add_text(svg, text, at=(left, y + drop), quiet=True, size=9.0)
+                break
+
+
+def _overlap(one: Box, other: Box) -> bool:
+    return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]
 
 
 def _draw_dot(svg: Element, dot: Dot, x: float, up: Axis, bottom: float) -> None:

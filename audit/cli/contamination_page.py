@@ -4,6 +4,7 @@ import base64
 from xml.etree.ElementTree import Element, tostring
 
 from audit.cli.contamination_figures import Dot, Line, Row, draw_intervals, draw_scatter, element
+from audit.cli.contamination_sections import UNIT, draw_net_negative, draw_patterns, draw_references, draw_within, find_effect, list_effects
 from audit.cli.contamination_tables import (
     build_figure,
     build_section,
@@ -21,7 +22,6 @@ from registry.records.contamination import Aggregate, ContaminationStudy, Effect
 from registry.report.numbers import format_count, format_number, format_p
 from registry.resources import find_resource
 
-_UNIT = "points of the composite score"
 _FONTS = (("SourceSans3-Regular", 400), ("SourceSans3-Semibold", 600))
 _STYLE = """
 main { max-width: 60rem; }
@@ -48,11 +48,15 @@ def build_page(study: ContaminationStudy) -> str:
         _write_changes(study),
         _draw_forest(study),
         _draw_contexts(study),
+        draw_within(study),
+        draw_references(study),
+        draw_net_negative(study),
         *(
             []
             if kept is None
             else [_draw_correlations(study, kept), _draw_groups(study, kept), write_pooled(study), write_properties(kept)]
         ),
+        draw_patterns(study),
         write_skills(study),
         write_inventory(study),
         write_states(study),
@@ -111,18 +115,8 @@ def _write_changes(study: ContaminationStudy) -> Element | None:
     return build_section("What changes", element("p", text), build_table(("", "Published", "Here", "Why"), rows, class_="changes"))
 
 
-def _find(skill: SkillContrasts, name: str) -> Effect | None:
-    return next((one for one in skill.effects if one.name == name), None)
-
-
-def _list_effects(study: ContaminationStudy, name: str) -> list[tuple[SkillContrasts, Effect]]:
-    """Return the skills that have the contrast, from the lowest to the highest value, left-out ones last."""
-    found = [(one, effect) for one in study.skills if (effect := _find(one, name)) is not None and effect.measure.value is not None]
-    return sorted(found, key=lambda pair: (pair[0].left_out is not None, pair[1].measure.value or 0.0, pair[0].skill))
-
-
 def _draw_forest(study: ContaminationStudy) -> Element | None:
-    pairs = _list_effects(study, "B−A")
+    pairs = list_effects(study, "B−A")
     if not pairs:
         return None
     rows = [
@@ -135,7 +129,7 @@ def _draw_forest(study: ContaminationStudy) -> Element | None:
         )
         for skill, effect in pairs
     ]
-    figure = draw_intervals(rows, margin=study.margin, title="The skill against the baseline, by skill", unit=f"B−A, {_UNIT}")
+    figure = draw_intervals(rows, margin=study.margin, title="The skill against the baseline, by skill", unit=f"B−A, {UNIT}")
     text = "Circle and line: here, with the interval by task. Diamond: as published. Band: the margin δ. An arrow: the interval goes on."
     return build_section("The skill against the baseline (B−A)", build_figure(figure, text))
 
@@ -151,19 +145,25 @@ def _note(skill: SkillContrasts, effect: Effect) -> str:
 
 def _draw_contexts(study: ContaminationStudy) -> Element | None:
     rows = []
-    for skill, effect in _list_effects(study, "B−A"):
-        realistic = _find(skill, "D−A")
+    for skill, effect in list_effects(study, "B−A"):
+        realistic = find_effect(skill, "D−A")
         if realistic is not None:
             lines = (Line(measure=effect.measure), Line(measure=realistic.measure, is_open=True))
             rows.append(Row(label=skill.skill, note="", lines=lines, published=None, quiet=skill.left_out is not None))
     if not rows:
         return None
     figure = draw_intervals(
-        rows, margin=study.margin, title="The skill alone and in a realistic context, by skill", unit=f"against the baseline A, {_UNIT}"
+        rows, margin=study.margin, title="The skill alone and in a realistic context, by skill", unit=f"against the baseline A, {UNIT}"
+    )
+    has_baseline = any(find_effect(skill, "D−E") is not None for skill in study.skills)
+    apart = (
+        "what the context does without the skill, E−A, stands in the table"
+        if has_baseline
+        else "no baseline was run in the realistic context"
     )
     text = (
         "Filled circle: B−A, the skill alone. Open square: D−A, the skill in a realistic context. Both are against the plain baseline: "
-        "no baseline was run in the realistic context, so the difference of the two is not mitigation alone."
+        f"{apart}, so the difference of the two is not mitigation alone."
     )
     return build_section("The skill alone and in a realistic context", build_figure(figure, text))
 
@@ -172,7 +172,7 @@ def _draw_correlations(study: ContaminationStudy, kept: Aggregate) -> Element | 
     known = {one.skill: one for one in study.skills if one.left_out is None}
     figures: list[Element] = []
     for one in kept.correlations:
-        effects = [(skill, effect) for skill in known.values() if (effect := _find(skill, one.contrast)) is not None]
+        effects = [(skill, effect) for skill in known.values() if (effect := find_effect(skill, one.contrast)) is not None]
         dots = [Dot(x=skill.structural_score, measure=effect.measure, label=skill.skill) for skill, effect in effects]
         if len(dots) < 2:
             continue
@@ -199,8 +199,8 @@ def _draw_groups(study: ContaminationStudy, kept: Aggregate) -> Element | None:
             rows.append(Row(label=group.replace("_", " "), note=f"{first.skills} skills", lines=lines, published=first.published))
         single = [one.name.replace("_", " ") for one in kept.groups if one.by == by and one.contrast == "B−A" and one.skills == 1]
         if rows:
-            figure = draw_intervals(rows, margin=study.margin, title=name, unit=f"against the baseline A, {_UNIT}")
-            left = f" Not shown, with one skill each: {', '.join(single)}." if single else ""
+            figure = draw_intervals(rows, margin=study.margin, title=name, unit=f"against the baseline A, {UNIT}")
+            left = f" Not shown, for one skill is not a group: {', '.join(single)}." if single else ""
             text = f"{name}. Filled circle: B−A; open square: D−A; diamond: B−A as published. The skill is the unit.{left}"
             drawn.append(build_figure(figure, text))
     return build_section("Groups of skills and types of task", *drawn) if drawn else None

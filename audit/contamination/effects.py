@@ -1,11 +1,12 @@
 """The contrasts of one skill by task, and of many skills by skill: interval, tests and effect size over the units that are independent."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from audit.contamination.tables import (
+    PATTERNS,
     Arms,
     Score,
     Scored,
@@ -19,7 +20,7 @@ from audit.sources.contamination import Skill
 from audit.statistics.multiplicity import holm_p
 from audit.statistics.paired import cohens_d, paired_t, wilcoxon_signed_rank
 from audit.statistics.ratio import fieller
-from registry.records.contamination import HIGHEST, LOWEST, Effect, Mitigation, Published
+from registry.records.contamination import HIGHEST, LOWEST, Effect, Mitigation, PatternEffect, Published
 from registry.records.estimate import SpecEstimate
 from registry.records.measure import Measure
 
@@ -130,6 +131,17 @@ def _is_within(measure: Measure, margin: float) -> bool | None:
     if measure.low is None or measure.high is None:
         return None
     return -margin <= measure.low and measure.high <= margin
+
+
+def contrast_patterns(skill: Skill, settings: Settings) -> Iterator[PatternEffect]:
+    """Give every contrast of the shares of patterns found, for conditions under which they were looked for."""
+    for name, score in PATTERNS.items():
+        rows = list_task_rows(skill, score)
+        known = {row.arm for row in rows if row.score is not None}
+        for contrast, arms in CONTRASTS.items():
+            if known.issuperset(arms):
+                measure, tasks = measure_contrast(estimate_contrast(rows, arms, settings, (0.0, 1.0)))
+                yield PatternEffect(property=name, contrast=contrast, tasks=tasks, measure=measure)
 
 
 def adjust_by_holm(effects: Sequence[Effect], kept: Sequence[bool]) -> list[Effect]:

@@ -12,6 +12,7 @@ from audit.contamination.effects import (
     adjust_by_holm,
     build_effect,
     build_mitigation,
+    contrast_patterns,
     find_differences,
     read_skill,
 )
@@ -118,6 +119,7 @@ def _contrast_skills(
             tasks=tuple(_build_row(skill, task.task_id, published) for task in skill.tasks),
             effects=tuple(effects[skill.name]),
             mitigation=_mitigate(skill, readings[skill.name], published, settings),
+            patterns=tuple(contrast_patterns(skill, settings)),
         )
         for skill in skills
     )

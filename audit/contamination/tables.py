@@ -86,10 +86,12 @@ def read_pattern_share(position: int) -> Score:
     return read
 
 
+PATTERNS: Mapping[str, Score] = {"expected patterns found": read_pattern_share(0), "anti-patterns found": read_pattern_share(1)}
+"""Shares of the patterns of a task that a response matches."""
+
 PROPERTIES: Mapping[str, tuple[Score, tuple[float, float]]] = {
     **{name: (read_dimension(name), (LOWEST, HIGHEST)) for name in DIMENSIONS},
-    "expected patterns found": (read_pattern_share(0), (0.0, 1.0)),
-    "anti-patterns found": (read_pattern_share(1), (0.0, 1.0)),
+    **{name: (score, (0.0, 1.0)) for name, score in PATTERNS.items()},
 }
 """What a response was scored on beside the composite, with its range."""
 

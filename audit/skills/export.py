@@ -121,7 +121,10 @@ def _write_patterns(one: Outcome) -> Document | None:
     if not found:
         return None
     kinds = ("expected", "anti")
-    return {f"{kind}_results": [{"pattern": each["pattern"], "matched": each["matched"]} for each in found if each["kind"] == kind] for kind in kinds}
+    return {
+        f"{kind}_results": [{"pattern": each["pattern"], "matched": each["matched"]} for each in found if each["kind"] == kind]
+        for kind in kinds
+    }
 
 
 def write_export(documents: Mapping[str, Document | str], folder: Path) -> list[Path]:
@@ -130,6 +133,10 @@ def write_export(documents: Mapping[str, Document | str], folder: Path) -> list[
     for name, document in sorted(documents.items()):
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(document if isinstance(document, str) else json.dumps(document, ensure_ascii=False, indent=1) + "\n", encoding="utf-8", newline="")
+        path.write_text(
+            document if isinstance(document, str) else json.dumps(document, ensure_ascii=False, indent=1) + "\n",
+            encoding="utf-8",
+            newline="",
+        )
         paths.append(path)
     return paths

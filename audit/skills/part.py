@@ -17,7 +17,7 @@ class PartStore(RunStore):
 
     def list_cells(self, *, by_name: bool = False) -> Iterator[tuple[Cell, str]]:
         """Give the selected cells with the keys of their calls, in the order of planning or of names."""
-        return (one for one in super(PartStore, self).list_cells(by_name=by_name) if self._selection.holds(one[0]))
+        return (one for one in super().list_cells(by_name=by_name) if self._selection.holds(one[0]))
 
     def count_cells(self) -> int:
         """Return the number of selected cells."""

@@ -18,6 +18,7 @@ from registry.records.response import Cell
 from registry.records.scorer import JudgeScorer, PatternScorer
 from registry.records.spec import ContextSpec
 
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Selection:
     """A part of a study; empty: all of it."""

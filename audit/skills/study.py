@@ -136,11 +136,15 @@ def _check_conditions(spec: ContextSpec, where: str) -> Iterator[Fault]:
     for name in _NEEDED:
         if name not in held:
             found = f"no context is called {name!r}, and nothing can be compared without it"
-            yield Fault(code="condition-missing", where=f"{where}, contexts", found=found, advice=f"the conditions are {', '.join(CONDITIONS)}")
+            yield Fault(
+                code="condition-missing", where=f"{where}, contexts", found=found, advice=f"the conditions are {', '.join(CONDITIONS)}"
+            )
     for name, blocks in held.items():
         if name not in CONDITIONS:
             found = f"no condition is called {name!r}"
-            yield Fault(code="unknown-condition", where=f"{where}, contexts", found=found, advice=f"the conditions are {', '.join(CONDITIONS)}")
+            yield Fault(
+                code="unknown-condition", where=f"{where}, contexts", found=found, advice=f"the conditions are {', '.join(CONDITIONS)}"
+            )
         wrong = [f"holds {one}" for one in _WITHOUT.get(name, ()) if one in blocks]
         wrong += [f"does not hold {one}" for one in _WITH.get(name, ()) if one not in blocks]
         if wrong:

@@ -40,7 +40,9 @@ def read_task_files(folder: Path, name: str, skills: Sequence[str], *, where: st
     place = find_beside(folder, name, where=where)
     if not place.is_dir():
         found = f"there is no folder {name!r}"
-        raise InputError(Fault(code="tasks-not-found", where=where, found=found, advice="name the folder that holds SKILL.json of each skill"))
+        raise InputError(
+            Fault(code="tasks-not-found", where=where, found=found, advice="name the folder that holds SKILL.json of each skill")
+        )
     files = {path.stem: path for path in sorted(place.glob("*.json"))}
     faults = list(_compare_names(skills, list(files), where))
     read: list[TaskFile] = []
@@ -70,11 +72,15 @@ def _compare_names(skills: Sequence[str], files: Sequence[str], where: str) -> I
         if skill not in files:
             close = difflib.get_close_matches(skill, files, n=1, cutoff=0.6)
             advice = f"did you mean {close[0]}?" if close else "write its tasks, or take the skill out of the study"
-            yield Fault(code="tasks-not-found", where=where, found=f"the skill {skill!r} has no tasks: there is no {skill}.json", advice=advice)
+            yield Fault(
+                code="tasks-not-found", where=where, found=f"the skill {skill!r} has no tasks: there is no {skill}.json", advice=advice
+            )
     for file in files:
         if file not in skills:
             found = f"{file}.json has tasks of a skill that the study does not name"
-            yield Fault(code="skill-not-listed", where=where, found=found, advice="add the skill, with left_out: REASON if it is not to count")
+            yield Fault(
+                code="skill-not-listed", where=where, found=found, advice="add the skill, with left_out: REASON if it is not to count"
+            )
 
 
 def _check(found: SkillTasks, skill: str, path: Path) -> Iterator[Fault]:

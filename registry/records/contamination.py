@@ -164,6 +164,17 @@ class TaskRow(Record):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PatternEffect(Record):
+    """One contrast of the share of patterns that are found in a response, by task of one skill."""
+
+    property: str
+    contrast: str
+    tasks: int
+    measure: Measure
+    """In shares, 0 to 1."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SkillContrasts(Record):
     """One skill: its contrasts by task."""
 
@@ -176,6 +187,8 @@ class SkillContrasts(Record):
     effects: tuple[Effect, ...]
     mitigation: Mitigation | None
     """None without the arms A, B and D."""
+    patterns: tuple[PatternEffect, ...] = ()
+    """Of expected and anti-patterns, where they were looked for; not adjusted for their number."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
