@@ -30,11 +30,11 @@ class Tally:
     unanswered: int = 0
     """Cells of the design whose call was never answered; they are no rows."""
     cut: int = 0
-    """Answers that ended at the limit of tokens; they are scored as they are."""
+    """Answers that ended at the limit of tokens; the scorer gets them as they are."""
     refused: int = 0
-    """Answers with the stop reason `refusal`; they are scored as they are."""
+    """Answers with the stop reason `refusal`; the scorer gets them as they are."""
     empty: int = 0
-    """Answers without a word; they are scored as they are."""
+    """Answers without a word; the scorer gets them as they are."""
 
     @property
     def mean(self) -> float | None:
@@ -92,7 +92,8 @@ def remark_sides(tallies: Mapping[Side, Tally]) -> Iterator[Remark]:
     sides = [(side, one) for side, one in tallies.items() if one.answered > 0]
     for code, what, count in shares:
         found = [(count(one) / one.answered, count(one), one.answered, side) for side, one in sides]
-        if len(found) > 1 and max(found)[0] - min(found)[0] > UNEQUAL:
+        rates = [one[0] for one in found]
+        if len(rates) > 1 and max(rates) - min(rates) > UNEQUAL:
             parts = ", ".join(f"{name_side(side)} {some} of {all_}" for _, some, all_, side in found)
             yield Remark(code=code, message=f"{what} differ between the sides: {parts}; that alone can make their scores differ")
 
