@@ -123,26 +123,17 @@ def draw_scatter(dots: Sequence[Dot], *, title: str, x_name: str, unit: str) -> 
 
 
 def _add_labels(svg: Element, points: Sequence[tuple[str, Point]]) -> None:
-    """Write the name of each point where it covers no other name or point; one that fits nowhere is in the table alone."""
+    """Write the name of each point where it covers no other name or point; one that fits nowhere is left to the table."""
     taken = [(x - 5, y - 5, x + 5, y + 5) for _, (x, y) in points]
     for name, (x, y) in sorted(points, key=lambda one: one[1]):
         text = _shorten(name, 30)
         width = 4.7 * len(text)
-        for right, drop in (
-            (True, 3.0),
-            (False, 3.0),
-            (True, -8.0),
-            (True, 14.0),
-            (False, -8.0),
-            (False, 14.0),
-            (True, 25.0),
-            (True, -19.0),
-        ):
+        for right, drop in ((True, 3.0), (False, 3.0), (True, -8.0), (False, -8.0), (True, 14.0), (False, 14.0)):
             left = x + 8 if right else x - 8 - width
             box = (left, y + drop - 8, left + width, y + drop + 2)
             if left >= 0 and box[2] <= WIDTH and not any(_overlap(box, other) for other in taken):
                 taken.append(box)
-                _add_text(svg, text, at=(left, y + drop), quiet=True, size=9.0)
+                _add_text(svg, text, at=(x + 8 if right else x - 8, y + drop), anchor="start" if right else "end", quiet=True, size=9.0)
                 break
 
 

@@ -177,7 +177,8 @@ def _draw_correlations(study: ContaminationStudy, kept: Aggregate) -> Element | 
         if len(dots) < 2:
             continue
         published = "not published" if one.published is None else f"published {format_number(one.published)} without an interval"
-        text = f"{one.contrast}: Pearson {plain(one.pearson)}, Spearman {plain(one.spearman)}, {one.skills} skills; {published}."
+        found = f"{one.contrast}: Pearson {plain(one.pearson)}, Spearman {plain(one.spearman)}, {one.skills} skills; {published}."
+        text = f"{found} A name that would cover another is left out."
         drawn = draw_scatter(
             dots,
             title=f"Structural score and {one.contrast}",

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
 _FOLDER = click.Path(file_okay=False, path_type=Path)
 _STUDY = click.argument("path", metavar="STUDY", type=FILE)
-_RUN = click.option("-o", "--run", "folder", metavar="DIR", type=_FOLDER, help="The run folder; default: STUDY with the ending .run.")
+_RUN_HELP = "The run folder; default: STUDY with the ending .run."
+_RUN = click.option("--run", "folder", metavar="DIR", type=_FOLDER, help=_RUN_HELP)
 _SKILL = click.option("--skill", "skills_", metavar="NAME", multiple=True, help="Only this skill. May be repeated.")
 _TASK = click.option("--task", "tasks", metavar="ID", multiple=True, help="Only this task: SKILL/ID, or ID. May be repeated.")
 
@@ -59,7 +60,7 @@ def list_(app: App, /, *, path: Path, folder: Path | None) -> None:
 
 @skills.command()
 @_STUDY
-@_RUN
+@click.option("-o", "--run", "folder", metavar="DIR", type=_FOLDER, help=_RUN_HELP)
 @_SKILL
 @_TASK
 @click.option("--condition", "conditions", metavar="ARM", multiple=True, help="Only this condition, A to E or its name. May be repeated.")
@@ -135,7 +136,7 @@ def score(app: App, /, *, path: Path, folder: Path | None, **options: Any) -> No
 @_STUDY
 @_RUN
 @_SKILL
-@click.option("--output", metavar="DIR", type=_FOLDER, help="Write results.json, two tables and a page here.")
+@click.option("-o", "--output", metavar="DIR", type=_FOLDER, help="Write results.json, two tables and a page here.")
 @click.option("--export", metavar="DIR", type=_FOLDER, help="Write the run in the layout of published studies (caveat contamination).")
 @click.option("--level", metavar="SHARE", type=float, default=0.95, help="Nominal coverage of the intervals; default: 0.95.")
 @click.option("--margin", metavar="NUMBER", type=float, default=0.2, help="Materiality margin δ in points, of 1 to 5; default: 0.2.")

@@ -94,7 +94,7 @@ def print_scored(console: Console, document: Mapping[str, Any]) -> None:
     if document["judge"] is None:
         console.print("The study names no judge: there are patterns, and no composite score.")
     console.print(f"new: {document['patterns_changed']:,} pattern scores, {document['verdicts_new']:,} verdicts")
-    console.print(show(f"Next: caveat skills analyze {quote(document['path'])} -o {quote(document['folder'])} --output DIR"))
+    console.print(show(f"Next: caveat skills analyze {quote(document['path'])} --run {quote(document['folder'])} -o DIR"))
 
 
 def _count(stage: Stage | None) -> dict[str, int]:

@@ -33,7 +33,7 @@ def check_study(store: RunStore, file: StudyFile) -> None:
     known = _find_known(store)
     if not known:
         found = "was not made by a skill study"
-        advice = f"caveat skills generate {file.path} -o {store.path.parent}"
+        advice = f"caveat skills generate {file.path} --run {store.path.parent}"
         raise ConflictError(Fault(code="run-differs", where=str(store.path.parent), found=found, advice=advice))
     faults = list(_compare(known, file))
     if faults:
@@ -59,5 +59,5 @@ def _compare(known: dict[str, Any], file: StudyFile) -> Iterator[Fault]:
         for key in _FIXED:
             if now[key] != before[key]:
                 found = f"{key} was {before[key]!r} when its calls were planned, and is {now[key]!r} now"
-                advice = "put it back; another decision needs a run folder of its own (-o DIR)"
+                advice = "put it back; another decision needs a run folder of its own (--run DIR)"
                 yield Fault(code="skill-changed", where=f"{where}.{key}", found=found, advice=advice)
