@@ -22,6 +22,7 @@ from audit.replay.provenance import CONTEXTS, SESSION
 from audit.replay.read import ReplayFile, read_replay
 from audit.replay.store import DATABASE, Call, Planned, RunStore, open_store
 from audit.replay.summary import RunSummary
+from audit.score.scorers import check_scorable
 from registry.cli.app import App
 from registry.codec.documents import to_document
 from registry.errors import ConflictError, Fault, UnavailableError
@@ -93,13 +94,15 @@ def open_session(app: App, path: Path, folder: Path, options: Mapping[str, Any])
     """Return what is to be done; nothing is sent or written.
 
     Raises:
-        InputError, ConflictError: the replay, its files, its prices or the lock that it answers to do not hold together.
+        InputError, ConflictError: the replay, its files, its scorer, its prices or the lock that it answers to do not hold together.
     """
     with _open_view(app) as view:
         file = read_replay(path, view, owner=None)
         for audit in file.replay.audits:
             _check_lock(file.replay, audit, view, path)
     choose_version(file.replay.policy)
+    if file.replay.scoring is not None:
+        check_scorable(file.replay.scoring, file.tasks)
     planned = tuple(build_design(file.replay, file.tasks, file.contexts))
     prices = read_prices(options["prices"]) if options["prices"] else {}
     check_prices(file.replay.budget, prices, {file.replay.policy.model})

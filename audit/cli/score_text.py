@@ -64,11 +64,11 @@ def _tell_mean(tally: Tally) -> str:
 
 
 def _print_notes(console: Console, tallies: Mapping[Side, Tally]) -> None:
-    """Refusals, cut and empty answers are scored as they are, and counted."""
+    """Refusals, cut and empty answers go to the scorer as they are, and are counted."""
     for side, one in tallies.items():
         parts = [f"{count:,} {what}" for count, what in ((one.cut, "cut"), (one.refused, "refused"), (one.empty, "empty")) if count]
         if parts:
-            console.print(show(f"{name_side(side)}: of {one.answered:,} answers, {', '.join(parts)}; scored as they are"))
+            console.print(show(f"{name_side(side)}: of {one.answered:,} answers, {', '.join(parts)}; the scorer gets them as they are"))
 
 
 def _print_warnings(console: Console, warnings: list[dict[str, str]]) -> None:

@@ -7,11 +7,11 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from audit.probe.quotation import SPACED, find_quote
+from audit.replay.table import CUT
 from audit.score.json_answer import NoObjectError, find_object
 from registry.records.probe import Recognised
 from registry.records.response import Response
 
-_CUT = ("max_tokens", "model_context_window_exceeded")
 _FEWEST_LETTERS = 3
 """Letters and digits of a quote; a character of a script without spaces counts twice."""
 
@@ -64,7 +64,7 @@ def _find_silence(answer: Response | None) -> str | None:
         return answer.failure.code
     if answer.stop_reason == "refusal":
         return "classifier-refused"
-    return "classifier-truncated" if answer.stop_reason in _CUT else None
+    return "classifier-truncated" if answer.stop_reason in CUT else None
 
 
 def _read_quote(value: str, quote: object, text: str) -> Reading:

@@ -14,8 +14,10 @@ from registry.records.score import Score
 
 COLUMNS = (
     *("task_id", "arm", "spec", "context_id", "cue_removed", "sample", "judge", "judge_repeat", "score", "excluded_reason"),
-    *("stop_reason", "model_returned", "request_id", "response", "at"),
+    *("stop_reason", "truncated", "model_returned", "request_id", "response", "at"),
 )
+CUT = frozenset({"max_tokens", "model_context_window_exceeded"})
+"""Stop reasons of answers that ended before they were over."""
 _BEHIND = COLUMNS.index("stop_reason")
 PATTERN_COLUMNS = (
     *("task_id", "arm", "spec", "context_id", "cue_removed", "sample", "response"),
@@ -113,6 +115,7 @@ def _build_values(row: TableRow, dimensions: Sequence[str]) -> tuple[Value, ...]
         row.excluded_reason,
         *(rated.get(name) for name in dimensions),
         response.stop_reason,
+        None if response.failure else str(int(response.stop_reason in CUT)),
         response.model_returned,
         response.attempts[-1].request_id if response.attempts else None,
         response.key,

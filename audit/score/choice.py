@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Sequence
 from string import ascii_uppercase
 
-from audit.score.extraction import NOT_FOUND, apply_pattern, check_pattern
+from audit.score.extraction import NOT_FOUND, apply_pattern, check_pattern, mark_time_out
 from audit.score.mark import Mark, Marker
 from audit.score.number import list_numbers, parse_number
 from audit.score.statements import Place, find_places
@@ -49,11 +49,10 @@ def build_choice_marker(scorer: ChoiceScorer) -> Marker:
     check_pattern(scorer.pattern)
 
     def mark(task: Task, text: str) -> Mark:
-        if scorer.pattern is None:
-            letter, how = extract(text, task.options)
-        else:
-            group = apply_pattern(scorer.pattern, text)
-            letter, how = (None if group is None else _resolve(group, task.options)), "pattern"
+        try:
+            letter, how = _extract(scorer, text, task.options)
+        except TimeoutError:
+            return mark_time_out(scorer.pattern)
         gold = _resolve(task.answer or "", task.options)
         if letter is None and scorer.unextracted == "excluded":
             return Mark(score=None, excluded_reason=NOT_FOUND, detail={"extracted": None, "how": how})
@@ -83,6 +82,13 @@ def extract(text: str, options: Options) -> tuple[str | None, str]:
         _, how, letter = max(settled)
         return (None, "several options") if letter == "?" else (letter, how)
     return _read_labels(text, options) or _read_closing(text, options)
+
+
+def _extract(scorer: ChoiceScorer, text: str, options: Options) -> tuple[str | None, str]:
+    if scorer.pattern is None:
+        return extract(text, options)
+    group = apply_pattern(scorer.pattern, text)
+    return (None if group is None else _resolve(group, options)), "pattern"
 
 
 def _read_place(text: str, place: Place, options: Options) -> str:

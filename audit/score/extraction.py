@@ -1,7 +1,8 @@
-"""What all extractors share: the user's own pattern instead of ours, and the name of the exclusion."""
+"""What all extractors share: the user's own pattern instead of ours, and the names of the exclusions."""
 
 import regex
 
+from audit.score.mark import TIME_OUT, Mark
 from registry.errors import Fault, InputError
 
 NOT_FOUND = "unextracted"
@@ -26,10 +27,16 @@ def check_pattern(pattern: str | None) -> None:
         raise InputError(Fault(code="not-valid", where="scoring.pattern", found=found, advice="put round brackets around the answer"))
 
 
+def mark_time_out(pattern: str | None) -> Mark:
+    """Return the exclusion of a response on which the extractor's own *pattern* ran out of time; never a wrong answer."""
+    return Mark(score=None, excluded_reason=TIME_OUT, detail={"extracted": None, "how": "pattern", "timed_out": pattern})
+
+
 def apply_pattern(pattern: str, text: str) -> str | None:
-    """Return the first group of the last match of *pattern* in *text*; None without a match, or where it needs longer than a second."""
-    try:
-        found = [match[1] for match in regex.finditer(pattern, text, timeout=_TIME_LIMIT_S)]
-    except TimeoutError:
-        return None
+    """Return the first group of the last match of *pattern* in *text*; None without a match.
+
+    Raises:
+        TimeoutError: it needs longer than a second.
+    """
+    found = [match[1] for match in regex.finditer(pattern, text, timeout=_TIME_LIMIT_S)]
     return found[-1] if found else None

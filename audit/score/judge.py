@@ -8,15 +8,15 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from audit.model import Trouble
 from audit.replay.engine import INTERRUPTED, UNSENT
 from audit.replay.store import Call, RunStore
 from audit.replay.summary import RunSummary
 from audit.score.judge_answer import read_verdict
 from audit.score.judge_plan import Judgment, check_model, find_attempts, find_judged_models, plan_judgments
 from audit.score.judge_prompt import count_repeats
-from audit.score.scorers import digest_scorer
+from audit.score.scorers import check_scorable, digest_scorer
 from audit.score.station import keep_scorer
+from audit.trouble import Trouble
 from registry.records.replay import Task
 from registry.records.response import Purpose, Response
 from registry.records.score import Score
@@ -64,7 +64,7 @@ def judge_run(
         retry: ask again where there was no verdict.
 
     Raises:
-        InputError: a task of the run is not among *tasks*.
+        InputError: a task of the run is not among *tasks*, or has no answer that the judge is to be shown.
         ConflictError: the judge is a model that it would judge; nothing more is asked.
     """
     judging = _Judging(store, scorer, tasks, retry=retry)
@@ -97,6 +97,7 @@ class _Judging:
 
     def __init__(self, store: RunStore, scorer: JudgeScorer, tasks: Mapping[str, Task], *, retry: bool) -> None:
         self._store, self._scorer, self._tasks = store, scorer, tasks
+        check_scorable(scorer, list(tasks.values()))
         self._judged = find_judged_models(store)
         check_model(scorer, scorer.model, self._judged)
         self._digest = keep_scorer(store, scorer)

@@ -104,6 +104,8 @@ def describe_judge(scorer: JudgeScorer, account: JudgingAccount) -> str:
         f"dimensions {dimensions}; score: {scorer.score}",
         f"context hidden, {_tell_shown(scorer, account)}",
     ]
+    if scorer.show_answer:
+        parts.append("the right answer shown")
     if scorer.allow_same_model:
         parts.append("the judge may be the model that it judges")
     return "; ".join(parts)

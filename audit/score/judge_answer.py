@@ -8,12 +8,12 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+from audit.replay.table import CUT
 from audit.score.json_answer import NoObjectError, find_object
 from audit.score.mark import Mark
 from registry.records.response import Response
 from registry.records.scorer import Dimension, JudgeScorer
 
-_CUT = ("max_tokens", "model_context_window_exceeded")
 _SAID = "explanation"
 _LONGEST = 500
 """Characters of a quotation in the detail of a score; the whole answer stands in the store."""
@@ -29,7 +29,7 @@ def read_verdict(scorer: JudgeScorer, answer: Response) -> Mark:
         return _exclude("judge-failed", [f"{answer.failure.code}: {answer.failure.message}"], failure=answer.failure.code)
     if answer.stop_reason == "refusal":
         return _exclude("judge-refused", ["stop reason refusal"])
-    if answer.stop_reason in _CUT:
+    if answer.stop_reason in CUT:
         return _exclude("judge-truncated", [f"stop reason {answer.stop_reason}"])
     text = answer.text or ""
     if not text.strip():

@@ -9,7 +9,7 @@ from audit.replay.prices import Prices
 from audit.replay.store import RunStore
 from audit.score.judge import takes_schema
 from audit.score.judge_plan import check_model, find_attempts, find_judged_models, plan_judgments
-from audit.score.scorers import digest_scorer
+from audit.score.scorers import check_scorable, digest_scorer
 from registry.records.replay import Task
 from registry.records.scorer import JudgeScorer
 
@@ -30,9 +30,10 @@ def plan_judging(store: RunStore, scorer: JudgeScorer, tasks: Mapping[str, Task]
     """Return what judging the run in *store* would come to; nothing is sent and nothing is written.
 
     Raises:
-        InputError: a task of the run is not among *tasks*.
+        InputError: a task of the run is not among *tasks*, or has no answer that the judge is to be shown.
         ConflictError: the judge is a model that it would judge.
     """
+    check_scorable(scorer, list(tasks.values()))
     check_model(scorer, scorer.model, find_judged_models(store))
     attempts = find_attempts(store.list_scores(digest_scorer(scorer)), retry=retry)
     amount, judgments = Amount(), 0

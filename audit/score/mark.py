@@ -6,6 +6,9 @@ from dataclasses import dataclass, field
 from registry.records.replay import Task
 from registry.records.score import Score
 
+TIME_OUT = "pattern-time-out"
+"""Reason of a response on which a regular expression needed longer than its time limit: that says nothing of the response."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mark:

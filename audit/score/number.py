@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from audit.score.extraction import NOT_FOUND, apply_pattern, check_pattern
+from audit.score.extraction import NOT_FOUND, apply_pattern, check_pattern, mark_time_out
 from audit.score.mark import Mark, Marker
 from audit.score.statements import find_places
 from registry.errors import Fault
@@ -55,7 +55,10 @@ def build_number_marker(scorer: NumberScorer) -> Marker:
 
     def mark(task: Task, text: str) -> Mark:
         gold = parse_number(task.answer or "")
-        found, how = _extract(scorer, text)
+        try:
+            found, how = _extract(scorer, text)
+        except TimeoutError:
+            return mark_time_out(scorer.pattern)
         if gold is None or found is None:
             reason = None if scorer.unextracted == "wrong" and gold else NOT_FOUND
             return Mark(score=None if reason else 0.0, excluded_reason=reason, detail={"extracted": None, "how": how})

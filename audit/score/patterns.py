@@ -14,13 +14,12 @@ from typing import Literal
 
 import regex
 
-from audit.score.mark import Mark, Marker
+from audit.score.mark import TIME_OUT, Mark, Marker
 from audit.statistics.design import Remark
 from registry.errors import Fault
 from registry.records.replay import Task
 from registry.records.scorer import PatternScore, PatternScorer
 
-TIME_OUT = "pattern-time-out"
 Kind = Literal["expected", "anti"]
 
 _LONGEST_MATCH = 200

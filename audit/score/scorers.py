@@ -5,7 +5,7 @@ Deterministic scorers are functions of a task and a text (`build_marker`). A jud
 """
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TypeGuard, cast
 
 from audit.score.choice import build_choice_marker, check_choices
@@ -15,7 +15,7 @@ from audit.score.patterns import build_pattern_marker, check_patterns, remark_pa
 from audit.statistics.design import Remark
 from registry.codec.canonical import Json, canonical_bytes
 from registry.codec.documents import from_document, to_document
-from registry.errors import InputError
+from registry.errors import Fault, InputError
 from registry.records.replay import Task
 from registry.records.scorer import ChoiceScorer, JudgeScorer, LabelScorer, NumberScorer, PatternScorer, Scorer
 
@@ -75,7 +75,9 @@ def build_marker(scorer: Deterministic) -> Marker:
 
 
 def check_scorable(scorer: Scorer, tasks: Sequence[Task]) -> None:
-    """Refuse tasks that *scorer* cannot score, before or after they are asked; a judge and a person can score any.
+    """Refuse tasks that *scorer* cannot score, before or after they are asked.
+
+    A person can score any, and so can a judge that is not to be shown the right answer.
 
     Raises:
         InputError: with every task that has no answer, none of its options, no patterns or an empty one.
@@ -87,10 +89,19 @@ def check_scorable(scorer: Scorer, tasks: Sequence[Task]) -> None:
             faults = list(check_choices(tasks))
         case NumberScorer():
             faults = list(check_answers(tasks))
-        case JudgeScorer() | LabelScorer():
+        case JudgeScorer():
+            faults = list(_check_shown(tasks)) if scorer.show_answer else []
+        case LabelScorer():
             faults = []
     if faults:
         raise InputError(faults)
+
+
+def _check_shown(tasks: Sequence[Task]) -> Iterator[Fault]:
+    for task in tasks:
+        if not (task.answer or "").strip():
+            found = "the judge is to be shown the right answer (show_answer), and the task has none"
+            yield Fault(code="task-not-scorable", where=f"task {task.id}", found=found, advice="give it `answer`, or leave show_answer out")
 
 
 def remark_scorer(scorer: Scorer, tasks: Sequence[Task]) -> list[Remark]:

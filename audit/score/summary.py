@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from audit.replay.table import NOT_SCORED, TableRow
+from audit.replay.table import CUT, NOT_SCORED, TableRow
 from audit.score.extraction import NOT_FOUND
 from audit.statistics.design import Remark
 from registry.records.response import Cell
@@ -12,7 +12,6 @@ from registry.records.response import Cell
 UNEQUAL = 0.05
 """Shares of two sides that differ by more than this are told."""
 
-_CUT = frozenset({"max_tokens", "model_context_window_exceeded"})
 Side = tuple[str, str | None, str | None]
 """Arm, P_deploy specification, edit."""
 
@@ -135,6 +134,6 @@ def _count(tally: Tally, row: TableRow) -> None:
     if response.failure is not None:
         tally.failed.add(response.failure.code)
         return
-    tally.cut += response.stop_reason in _CUT
+    tally.cut += response.stop_reason in CUT
     tally.refused += response.stop_reason == "refusal"
     tally.empty += not (response.text or "").strip()

@@ -1,5 +1,6 @@
 """How a response becomes a score, exactly enough to be carried out again (method section 1: the scoring function s)."""
 
+import math
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Literal
@@ -33,7 +34,11 @@ class PatternScorer(Record):
     anti: tuple[str, ...] = ()
     """For tasks without anti-patterns of their own."""
     time_limit_s: float = 1.0
-    """For one match; a pattern that needs longer makes the response an exclusion."""
+    """For one match, above 0; a pattern that needs longer makes the response an exclusion."""
+
+    def __post_init__(self) -> None:
+        if not 0 < self.time_limit_s < math.inf:
+            raise ValueError(f"time_limit_s is above 0, got {self.time_limit_s}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,6 +63,11 @@ class NumberScorer(Record):
     relative_tolerance: float = 0.0
     unextracted: Literal["excluded", "wrong"] = "excluded"
 
+    def __post_init__(self) -> None:
+        for name in ("absolute_tolerance", "relative_tolerance"):
+            if not 0 <= getattr(self, name) < math.inf:
+                raise ValueError(f"{name} is 0 or more, got {getattr(self, name)}")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dimension(Record):
@@ -77,7 +87,7 @@ class Dimension(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgeScorer(Record):
-    """A model rates every response by a rubric; it sees the task and the response, and never the context."""
+    """A model rates every response by a rubric; it sees the task's prompt and the response, and never the context."""
 
     kind: Literal["judge"]
     model: str
@@ -95,6 +105,8 @@ class JudgeScorer(Record):
     """Share of the responses, drawn by the seed, that are judged `repeats` times; 0 to 1."""
     longest_chars: int | None = None
     """Characters of a response that the judge sees; None: the whole. What is cut is stored, and the same for all arms."""
+    show_answer: bool = False
+    """Whether the judge also sees the task's right answer; every task must then have one."""
     allow_same_model: bool = False
     """Whether the judge may be the model that it judges."""
     seed: int = 0
@@ -111,8 +123,11 @@ class JudgeScorer(Record):
             raise ValueError("the mean of dimensions needs one range; name the dimension that is the score")
         if not 0 <= self.repeat_share <= 1:
             raise ValueError(f"repeat_share lies in [0, 1], got {self.repeat_share}")
-        if self.repeats < 1:
-            raise ValueError(f"repeats is 1 or more, got {self.repeats}")
+        for name in ("repeats", "max_tokens", "longest_chars"):
+            if (value := getattr(self, name)) is not None and value < 1:
+                raise ValueError(f"{name} is 1 or more, got {value}")
+        if not self.rubric.strip():
+            raise ValueError("a rubric says something")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -166,6 +166,15 @@ def test_a_pattern_of_ones_own_replaces_our_reading() -> None:
     assert marked.detail["extracted"] == "B"  # type: ignore[attr-defined]
 
 
+@pytest.mark.parametrize("unextracted", ["excluded", "wrong"])
+def test_a_pattern_that_explodes_is_neither_wrong_nor_unextracted(unextracted: str) -> None:
+    """The pattern ran out of time: the response is excluded for that, and the pattern is named."""
+    marked = make("a" * 40 + "!", pattern=r"((?:a|a)+)$", unextracted=unextracted)
+
+    assert (marked.score, marked.excluded_reason) == (None, "pattern-time-out")  # type: ignore[attr-defined]
+    assert marked.detail["timed_out"] == r"((?:a|a)+)$"  # type: ignore[attr-defined]
+
+
 @pytest.mark.parametrize("pattern", ["FINAL", "(", ""])
 def test_a_pattern_that_extracts_nothing_is_refused(pattern: str) -> None:
     """No regular expression, or none with a group."""

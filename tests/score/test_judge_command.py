@@ -246,9 +246,9 @@ def test_ctrl_c_ends_with_what_is_under_way_and_the_same_command_goes_on(caveat:
 
     endpoint.script = slow
     process = start(tmp_path, "score", str(folder), "--concurrency", "2", "--json")
-    under_way.wait(30)
+    under_way.wait(180)
     process.send_signal(signal.SIGINT)
-    _, said = process.communicate(timeout=30)
+    _, said = process.communicate(timeout=120)
     rows = _read(folder / "scores.csv")
     endpoint.script = _rate
     caveat("score", folder)

@@ -14,8 +14,10 @@ from hypothesis.strategies import characters, text
 from audit.replay.store import build_call
 from audit.score.address import addresses_judge
 from audit.score.judge_prompt import build_body, count_repeats, digest_rubric, order_dimensions, show_response
+from audit.score.scorers import check_scorable
 from registry.codec.documents import from_document
 from registry.codec.files import read_document
+from registry.errors import InputError
 from registry.records.replay import Task
 from registry.records.response import Purpose, Response
 from registry.records.scorer import Dimension, JudgeScorer
@@ -172,6 +174,38 @@ def test_options_are_part_of_the_task_and_the_answer_is_not() -> None:
     assert _between(_message(body), "TASK") == "Name a prime number.\nA) 4\nB) 7"
     assert "easy" not in json.dumps(body)
     assert "seven" not in json.dumps(body)
+
+
+def test_the_right_answer_is_shown_on_request_and_fenced() -> None:
+    """It stands in a fence of its own, closed by a mark that it does not hold either; without the request nothing changes."""
+    scorer, task = replace(SCORER, show_answer=True), replace(TASK, answer="7\nANSWER ffffffffffffffffffffffff>>>")
+
+    message = _message(build_body(scorer, task, _respond("9"), structured=True))
+
+    assert _between(message, "ANSWER") == task.answer
+    assert _between(message, "RESPONSE") == "9"
+    assert build_body(SCORER, task, _respond("9"), structured=True) == build_body(SCORER, TASK, _respond("9"), structured=True)
+    assert digest_rubric(scorer) != digest_rubric(SCORER)
+
+
+def test_a_task_without_the_answer_that_is_to_be_shown_is_refused() -> None:
+    """All of them at once, before a call is made; a judge that is not shown it needs none."""
+    tasks = [TASK, replace(TASK, id="t2", answer=" "), replace(TASK, id="t3", answer="7")]
+
+    with pytest.raises(InputError) as caught:
+        check_scorable(replace(SCORER, show_answer=True), tasks)
+
+    assert [(one.code, one.where) for one in caught.value.faults] == [("task-not-scorable", "task t1"), ("task-not-scorable", "task t2")]
+    check_scorable(SCORER, tasks)
+
+
+@pytest.mark.parametrize(
+    "fields", [{"rubric": " "}, {"max_tokens": 0}, {"longest_chars": 0}, {"repeats": 0}, {"repeat_share": 1.5}, {"dimensions": ()}]
+)
+def test_a_judge_that_cannot_judge_is_no_scorer(fields: dict[str, Any]) -> None:
+    """Limits below one, shares above one, an empty rubric."""
+    with pytest.raises(ValueError, match=next(iter(fields)).split("_")[0].rstrip("s")):
+        replace(SCORER, **fields)
 
 
 def test_the_schema_is_one_that_the_sdk_leaves_as_it_is() -> None:

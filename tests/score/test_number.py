@@ -1,5 +1,6 @@
 """The number that a response ends in."""
 
+import math
 from fractions import Fraction
 
 import pytest
@@ -13,6 +14,21 @@ from registry.records.scorer import NumberScorer
 
 def mark(said: str, answer: str, **fields: object) -> object:
     return build_number_marker(NumberScorer(kind="number", **fields))(Task(id="t", prompt="p", answer=answer), said)  # type: ignore[arg-type]
+
+
+def test_a_pattern_that_explodes_is_neither_wrong_nor_unextracted() -> None:
+    """The pattern ran out of time: that says nothing of the response."""
+    marked = mark("1" * 40 + "!", "1", pattern=r"((?:1|1)+)$", unextracted="wrong")
+
+    assert (marked.score, marked.excluded_reason) == (None, "pattern-time-out")  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("value", [-1.0, math.nan, math.inf])
+@pytest.mark.parametrize("name", ["absolute_tolerance", "relative_tolerance"])
+def test_a_tolerance_is_a_number_from_0(name: str, value: float) -> None:
+    """A negative one would make every response wrong in silence."""
+    with pytest.raises(ValueError, match=name):
+        NumberScorer(kind="number", **{name: value})  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 import csv
 import json
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -128,6 +129,29 @@ def test_sides_that_differ_beyond_their_scores_are_told(caveat: Caveat, tmp_path
         ("deploy", 10, None, 10, 1),
         ("test", 10, 1.0, 0, 0),
     ]
+
+
+def test_what_was_cut_is_a_mark_that_a_judge_check_reads(caveat: Caveat, tmp_path: Path) -> None:
+    """One in two answers of a side cut off: the check tells both rates; a failed call is neither cut nor whole."""
+    said = [
+        Said(task=task, arm=arm, context=f"{arm}{context}", sample=sample, text="yes", stop_reason=stop(arm, sample))
+        for task in ("sum", "yes")
+        for arm in ("test", "deploy")
+        for context in range(3)
+        for sample in range(8)
+    ]
+    folder = make(tmp_path / "run", said=(*said, Said(task="sum", arm="test", context="test0", sample=8, failure="time-out")))
+    assert caveat("score", folder, "--patterns-only", "-o", folder / "scores.csv", "--json").code == 0
+
+    document = caveat("judge", folder / "scores.csv", "--contexts", "fixed", "--mark", "truncated", "--json").document
+
+    assert sorted(Counter(row["truncated"] for row in read(folder / "scores.csv")).items()) == [("", 1), ("0", 72), ("1", 24)]
+    (check,) = [one for one in document["reports"][0]["invariance"] if one["check"] == "failure-rate"]
+    assert (check["column"], check["difference"]["value"]) == ("truncated", pytest.approx(-0.5))
+
+
+def stop(arm: str, sample: int) -> str:
+    return "max_tokens" if arm == "deploy" and sample % 2 == 0 else "end_turn"
 
 
 def test_a_scorer_of_a_file_is_used_instead(caveat: Caveat, tmp_path: Path) -> None:
