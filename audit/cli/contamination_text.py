@@ -32,12 +32,10 @@ def print_study(console: Console, study: ContaminationStudy) -> None:
     _print_inventory(console, study.inventory)
     margin = Unit(low=study.range[0], high=study.range[1]).given_difference(study.margin)
     console.print(f"intervals at {share(study.level)}, margin ±{margin}, scores from 1 to 5; conditional on these conditions")
-    for aggregate in study.aggregates:
-        _print_aggregate(console, aggregate)
-    console.print("\nThe skill against the baseline (B−A), by task", style="bold")
-    console.print(build_table(_COLUMNS, [_list_cells(one, "B−A") for one in study.skills], numbers=_NUMBERS))
-    if any(one.left_out for one in study.skills):
-        console.print("* left out of the aggregates by the study; not in the family of Holm's rule")
+    if any(effect.measure.value is not None for one in study.skills for effect in one.effects):
+        _print_contrasts(console, study)
+    else:
+        _print_patterns(console, study)
     _print_changes(console, study)
     _print_states(console, study)
     if study.compatibility is not None:
@@ -83,6 +81,28 @@ def _print_aggregate(console: Console, aggregate: Aggregate) -> None:
 
 def _write_seen_whole(measure: Measure) -> str:
     return write_points(measure.value) + ("" if measure.low is None else f" {write_interval(measure)}")
+
+
+def _print_contrasts(console: Console, study: ContaminationStudy) -> None:
+    for aggregate in study.aggregates:
+        _print_aggregate(console, aggregate)
+    console.print("\nThe skill against the baseline (B−A), by task", style="bold")
+    console.print(build_table(_COLUMNS, [_list_cells(one, "B−A") for one in study.skills], numbers=_NUMBERS))
+    if any(one.left_out for one in study.skills):
+        console.print("* left out of the aggregates by the study; not in the family of Holm's rule")
+
+
+def _print_patterns(console: Console, study: ContaminationStudy) -> None:
+    """What there is where no judge gave a score."""
+    rows = [
+        (skill.skill, one.property, one.contrast, str(one.tasks), write_points(one.measure.value), write_interval(one.measure))
+        for skill in study.skills
+        for one in skill.patterns
+    ]
+    if rows:
+        console.print("\nShares of patterns found, by task; no response has a composite score", style="bold")
+        numbers = ("tasks", "ours", "interval")
+        console.print(build_table(("skill", "", "contrast", *numbers), rows, numbers=numbers))
 
 
 def _list_cells(skill: SkillContrasts, name: str) -> Sequence[str]:

@@ -193,7 +193,7 @@ def _name_family(contrasts: Sequence[SkillContrasts]) -> str:
 def _list_warnings(contrasts: Sequence[SkillContrasts], aggregates: Sequence[Aggregate]) -> Iterator[EstimateWarning]:
     message = "Every statement is conditional on these conditions: each is one fixed harness, and other harnesses were not sampled."
     yield EstimateWarning(code="conditions-fixed", message=message)
-    tasks = [effect.units for one in contrasts for effect in one.effects]
+    tasks = [effect.units for one in contrasts for effect in one.effects if effect.units] or [len(one.tasks) for one in contrasts]
     if tasks and min(tasks) < ENOUGH_TASKS:
         message = (
             f"No verdict on a skill: each has {min(tasks)} to {max(tasks)} tasks, fewer than {ENOUGH_TASKS}; there are intervals only."
