@@ -11,14 +11,15 @@ import os
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 from urllib.parse import quote
 
 import orjson
 
-from audit.headers import Quota, read_quotas, read_retry_after
+from audit.address import check_address, is_loopback
+from audit.headers import Quota, read_quotas
 from audit.message import Assembly, Message, NotAMessageError, read_message
+from audit.trouble import ModelError, Trouble, classify_status, read_error_body
 from registry.codec.canonical import Json, canonical_bytes
 from registry.errors import Fault, InputError, UnavailableError
 from registry.records.replay import Policy
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 
 _Got = TypeVar("_Got")
 KEY = "ANTHROPIC_API_KEY"
+ADDRESS = "ANTHROPIC_BASE_URL"
 SAMPLING_VERSION = "2023-06-01"
 """The API version under which sampling parameters can still be sent."""
 _WITHOUT_SAMPLING = "2026-10-21"
@@ -43,21 +45,6 @@ _LONGEST_TEXT = 2000
 """Characters of an endpoint's error text that are kept."""
 
 
-class Trouble(StrEnum):
-    """What became of a request that has no answer; docs/replay.md has a line for each."""
-
-    KEY_REFUSED = "key-refused"
-    NOT_FOUND = "unknown-model"
-    NOT_ACCEPTED = "not-accepted"
-    RATE_LIMITED = "rate-limited"
-    OVERLOADED = "overloaded"
-    SERVER = "endpoint-error"
-    TIME_OUT = "time-out"
-    UNREACHABLE = "unreachable"
-    LOST = "connection-lost"
-    BAD_ANSWER = "bad-answer"
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
     """A message, and how it came."""
@@ -67,46 +54,6 @@ class Answer:
     request_id: str | None
     quotas: tuple[Quota, ...] = ()
     latency_s: float
-
-
-class ModelError(Exception):
-    """One HTTP request without an answer, classified; its text never holds a key."""
-
-    def __init__(
-        self,
-        trouble: Trouble,
-        message: str,
-        *,
-        type_: str | None = None,
-        status: int | None = None,
-        headers: Mapping[str, str] | None = None,
-    ) -> None:
-        super().__init__(message)
-        headers = headers or {}
-        self.trouble = trouble
-        self.message = message
-        self.type = type_ or trouble.value
-        """The endpoint's own name for it, such as `overloaded_error`."""
-        self.status = status
-        self.request_id = headers.get("request-id")
-        self.retry_after_s = read_retry_after(headers)
-        """Seconds that the endpoint asks to wait; None: not told."""
-        self.quotas = read_quotas(headers)
-
-    @property
-    def is_passing(self) -> bool:
-        """Whether the same request may succeed a little later."""
-        return self.trouble in _PASSING
-
-    @property
-    def may_be_billed(self) -> bool:
-        """Whether the request may have reached a model: a repetition may be billed twice."""
-        return self.trouble in (Trouble.TIME_OUT, Trouble.LOST, Trouble.BAD_ANSWER) or self.status in _GIVEN_UP
-
-
-_GIVEN_UP = (408, 502, 504)
-"""What a gateway answers that stopped waiting for the model behind it."""
-_PASSING = {Trouble.RATE_LIMITED, Trouble.OVERLOADED, Trouble.SERVER, Trouble.TIME_OUT, Trouble.UNREACHABLE, Trouble.LOST}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -136,7 +83,7 @@ class Endpoint:
         """Requests of each client."""
         self._key = key
         api_version = api_version or str(self._client.default_headers["anthropic-version"])
-        self.base_url = _strip_login(str(self._client.base_url).rstrip("/"))
+        self.base_url = str(self._client.base_url).rstrip("/")
         self.api_version = api_version
         self.betas = betas
         self.timeout_s = timeout_s
@@ -249,7 +196,10 @@ class Endpoint:
             response = await client.post("/v1/messages", cast_to=httpx2.Response, content=canonical_bytes(body), options=options)
         latency_s = time.perf_counter() - started
         try:
-            message = read_message(orjson.loads(response.content))
+            document = orjson.loads(response.content)
+            if isinstance(document, dict) and document.get("type") == "error":
+                raise self._classify_told(response.status_code, document, response.headers)
+            message = read_message(document)
         except (NotAMessageError, orjson.JSONDecodeError) as error:
             raise self._refuse_answer(response, error) from error
         return _build_answer(message, response, latency_s)
@@ -298,10 +248,12 @@ class Endpoint:
 
     def _classify_status(self, error: Any) -> ModelError:
         status, headers = error.response.status_code, error.response.headers
-        type_, message = _read_error_body(error.body)
-        if 200 <= status < 300:  # an error event in a stream that began well
-            status = {"overloaded_error": 529, "rate_limit_error": 429, "invalid_request_error": 400}.get(type_ or "", 500)
-        trouble = _TROUBLES.get(status) or (Trouble.SERVER if status >= 500 else Trouble.NOT_ACCEPTED)
+        return self._classify_told(status, error.body, headers)
+
+    def _classify_told(self, status: int, body: object, headers: Mapping[str, str]) -> ModelError:
+        """Return the error that an endpoint tells in *body*, also where it does so in a stream, or in an answer, that began well."""
+        type_, message = read_error_body(body)
+        status, trouble = classify_status(status, type_)
         text = message or f"HTTP {status} without an explanation"
         return ModelError(trouble, self.redact(text), type_=self.redact(type_ or "") or None, status=status, headers=headers)
 
@@ -355,15 +307,17 @@ def open_endpoint(policy: Policy, *, environ: Mapping[str, str] = os.environ, ti
     import anthropic
     import httpx2
 
-    address = policy.base_url or environ.get("ANTHROPIC_BASE_URL") or "https://api.anthropic.com"
-    if not address.startswith(("http://", "https://")):
-        found = f"expected an address that begins with https:// or http://, found {address!r}"
-        raise InputError(Fault(code="bad-endpoint", where="policy.base_url", found=found))
+    address = policy.base_url or environ.get(ADDRESS) or "https://api.anthropic.com"
+    check_address(address, where="policy.base_url" if policy.base_url else ADDRESS)
+    # A proxy that the environment names is for the world outside, and cannot reach this machine's own loopback.
+    direct: Any = {f"all://{httpx2.URL(address).host}": None} if is_loopback(address) else {}
     verify = httpx2.create_ssl_context()  # made once: reading the certificates takes 25 ms
 
     def open_client() -> anthropic.AsyncAnthropic:
         limits = httpx2.Limits(max_connections=2 * _POOL, max_keepalive_connections=2 * _POOL)
-        http = anthropic.DefaultAsyncHttpxClient(limits=limits, timeout=httpx2.Timeout(timeout_s, connect=10.0), verify=verify)
+        http = anthropic.DefaultAsyncHttpxClient(
+            limits=limits, timeout=httpx2.Timeout(timeout_s, connect=10.0), verify=verify, mounts=direct
+        )
         return anthropic.AsyncAnthropic(api_key=key, base_url=address, max_retries=0, http_client=http)
 
     return Endpoint(open_client, key=key, api_version=version, betas=policy.betas, timeout_s=timeout_s)
@@ -401,7 +355,7 @@ def build_key_refused(endpoint: Endpoint, error: ModelError) -> UnavailableError
 def build_unknown_model(endpoint: Endpoint, model: str, error: ModelError) -> InputError:
     """Return the error that ends a run whose model the endpoint does not know."""
     found = f"the endpoint does not know the model {model} (HTTP {error.status}): {error.message}"
-    advice = "name an exact version that the endpoint lists"
+    advice = "name an exact version that the endpoint lists, and check that policy.base_url is where its Messages API begins"
     return InputError(Fault(code="unknown-model", where=endpoint.base_url, found=found, advice=advice))
 
 
@@ -410,17 +364,6 @@ def build_unreachable(endpoint: Endpoint, error: ModelError) -> UnavailableError
     found = f"the endpoint does not answer ({error.trouble.value}): {error.message}"
     advice = "check policy.base_url or ANTHROPIC_BASE_URL, and the network"
     return UnavailableError(Fault(code="endpoint-unreachable", where=endpoint.base_url, found=found, advice=advice))
-
-
-_TROUBLES = {
-    401: Trouble.KEY_REFUSED,
-    403: Trouble.KEY_REFUSED,
-    404: Trouble.NOT_FOUND,
-    408: Trouble.SERVER,
-    409: Trouble.SERVER,
-    429: Trouble.RATE_LIMITED,
-    529: Trouble.OVERLOADED,
-}
 
 
 def _refuse_alias(model: str, meant: str) -> InputError:
@@ -440,21 +383,5 @@ def _build_answer(message: Message, response: "httpx2.Response", latency_s: floa
     )
 
 
-def _read_error_body(body: object) -> tuple[str | None, str | None]:
-    """Return type and message of an error document; a body that is none is its own message."""
-    error = body.get("error") if isinstance(body, dict) else None
-    if isinstance(error, dict):
-        type_, message = error.get("type"), error.get("message")
-        return (type_ if isinstance(type_, str) else None), (message if isinstance(message, str) else None)
-    return None, (body.strip() or None) if isinstance(body, str) else None
-
-
 def _as_told(value: object) -> str | None:
     return value if isinstance(value, str) else None
-
-
-def _strip_login(address: str) -> str:
-    """An address may hold a password, which must not be recorded."""
-    scheme, sign, rest = address.partition("://")
-    host, slash, path = rest.partition("/")
-    return f"{scheme}{sign}{host.rpartition('@')[2]}{slash}{path}"

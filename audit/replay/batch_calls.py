@@ -7,7 +7,8 @@ from datetime import UTC, datetime
 from typing import Any, cast
 from urllib.parse import quote
 
-from audit.model import Endpoint, ModelError, Trouble
+from audit.model import Endpoint
+from audit.trouble import ModelError, Trouble
 from registry.codec.canonical import Json
 
 _PATH = "/v1/messages/batches"

@@ -13,7 +13,7 @@ from contextlib import aclosing
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-from audit.model import Endpoint, ModelError, Trouble, build_key_refused, build_unreachable
+from audit.model import Endpoint, build_key_refused, build_unreachable
 from audit.replay.batch_calls import BatchView, cancel_batch, find_batch, is_certain, list_batches, read_results, submit_batch
 from audit.replay.batch_chunks import (
     MOST_BYTES,
@@ -31,9 +31,11 @@ from audit.replay.batch_selection import check_sampling, select_calls
 from audit.replay.budget import Purse, count_spent
 from audit.replay.engine import INTERRUPTED, LOST, UNSENT, Halt, Progress, Settings, read_clock, settle_lost
 from audit.replay.lock import hold_run
+from audit.replay.outcomes import build_changed, is_changed
 from audit.replay.prices import discount
 from audit.replay.store import Call, Intent, RunStore
 from audit.replay.summary import RunSummary, Tally
+from audit.trouble import ModelError, Trouble
 from registry.codec.canonical import Json
 from registry.errors import AnswerNoError, CaveatError, Fault, InputError, NotFoundError
 from registry.records.response import Failure, Response
@@ -204,6 +206,10 @@ class _Run:
     def _afford(self, calls: Iterable[Call]) -> Iterator[Call]:
         """Give *calls* while the worst case of all that were given fits the budget."""
         for call in calls:
+            asked = str(call.body.get("model"))
+            if is_changed(asked, self._tally.models.get(asked, ()), allow_alias=self._settings.allow_alias):
+                self._stopped = self._stopped or build_changed(self._endpoint, asked, self._tally.models[asked], call.key)
+                return
             excess = self._purse.reserve(call)
             if excess is not None:
                 self._stopped = self._stopped or AnswerNoError(excess)
@@ -361,16 +367,9 @@ class _Run:
     def _count(self, response: Response) -> None:
         """Take in one outcome; another model than was asked for, or than answered before, is told when everything is read."""
         self._tally.add(response)
-        asked, returned = response.model_requested, response.model_returned
-        if returned is None:
-            return
-        known = self._tally.models.setdefault(asked, [])
-        if returned not in known:
-            known.append(returned)
-        if self._stopped is None and (len(known) > 1 or (returned != asked and not self._settings.allow_alias)):
-            found = f"{asked} was asked, and {' and '.join(known)} answered in {response.batch}"
-            advice = "ask for the version that answers, in a run folder of its own; policy.allow_alias: true allows one other name, not two"
-            self._stopped = AnswerNoError(Fault(code="model-changed", where=self._endpoint.base_url, found=found, advice=advice))
+        asked, known = response.model_requested, self._tally.add_model(response)
+        if self._stopped is None and is_changed(asked, known, allow_alias=self._settings.allow_alias):
+            self._stopped = build_changed(self._endpoint, asked, known, response.key)
 
     def _list_known(self) -> set[str]:
         accepted = (self._store.find_document(f"batch-{number:06}-accepted") for number in range(1, self._number + 1))

@@ -6,12 +6,13 @@ from dataclasses import dataclass
 
 from audit.replay.prices import Prices, bound_cost, compute_cost, discount
 from audit.replay.store import Call, RunStore
+from audit.trouble import DOUBTFUL, GIVEN_UP
 from registry.codec.canonical import Json
 from registry.errors import Fault, InputError
 from registry.records.replay import Budget
 from registry.records.response import Usage
 
-MAYBE_BILLED = ("lost-in-flight", "time-out", "connection-lost", "bad-answer")
+MAYBE_BILLED = ("lost-in-flight", *DOUBTFUL)
 """Failures of calls that may have been billed."""
 _BYTES_A_TOKEN = 4.0
 """A rule of thumb for English, until the endpoint has counted."""
@@ -146,9 +147,10 @@ def count_spent(store: RunStore, prices: Prices, unsent: Collection[str]) -> Amo
         total += Amount(calls=one.calls, input_tokens=one.input_tokens, output_tokens=one.output_tokens, usd=usd)
     for _ in store.list_failed(unsent):
         total -= Amount(calls=1)
-    for _, request in store.list_failed(MAYBE_BILLED):
+    for request, count in store.list_doubtful(MAYBE_BILLED, errors=DOUBTFUL, statuses=GIVEN_UP):
         worst = estimate_call(store.get_request(request), prices, bytes_a_token=_SAFE_BYTES_A_TOKEN)
-        total += Amount(input_tokens=worst.input_tokens, output_tokens=worst.output_tokens, usd=worst.usd)
+        usd = None if worst.usd is None else count * worst.usd
+        total += Amount(input_tokens=count * worst.input_tokens, output_tokens=count * worst.output_tokens, usd=usd)
     return total
 
 

@@ -8,17 +8,18 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from itertools import islice
 
-from audit.model import Answer, Endpoint, ModelError, Trouble, build_key_refused, build_unknown_model, build_unreachable
+from audit.model import Answer, Endpoint, build_key_refused, build_unknown_model, build_unreachable
 from audit.replay.batch_chunks import list_open_chunks
 from audit.replay.budget import Purse, count_spent
 from audit.replay.limiter import Limiter, StoppedError
 from audit.replay.lock import hold_run
-from audit.replay.outcomes import IN_FLIGHT, build_changed, build_hopeless, build_lost, build_response
+from audit.replay.outcomes import IN_FLIGHT, build_changed, build_hopeless, build_lost, build_response, is_changed, is_doubtful
 from audit.replay.prices import Prices
 from audit.replay.retries import Patience, build_retrying, find_pause
 from audit.replay.store import Call, RunStore
 from audit.replay.summary import RunSummary, Tally
 from audit.replay.writer import GroupWriter
+from audit.trouble import ModelError, Trouble
 from registry.errors import AnswerNoError, CaveatError
 from registry.records.replay import Budget
 from registry.records.response import Attempt, Failure, Response
@@ -173,6 +174,8 @@ class _Run:
     async def _dispatch(self, calls: Iterable[Call]) -> None:
         """Begin every call that is to be made, as fast as the limiter lets them."""
         async for call in self._select(calls):
+            if self._check_models(call):
+                return
             try:
                 if not await self._afford(call):
                     return
@@ -227,35 +230,32 @@ class _Run:
         self._pending.discard(call.key)
         self._tally.add(response)
         self._settled.set()
-        self._check(call, response)
+        self._tally.add_model(response)
+        self._check_models(call)
         self._show()
 
     async def _ask(self, call: Call, attempts: list[Attempt], sent_at: datetime) -> Response:
-        last: ModelError | None = None
-        doubtful = 0
-        retrying = build_retrying(self._settings.patience, self._sleep)
+        doubted: list[ModelError] = []
         try:
-            async for attempt in retrying:
+            async for attempt in build_retrying(self._settings.patience, self._sleep):
                 with attempt:
                     try:
-                        if doubtful and last is not None and last.may_be_billed:
-                            self._tally.maybe_billed_twice += 1
                         answer = await self._attempt(call, attempts)
                     except ModelError as error:
-                        last = error
-                        doubtful += error.may_be_billed
+                        if error.may_be_billed:
+                            doubted.append(error)
                         raise
         except StoppedError:
-            code = INTERRUPTED if last is None or not last.may_be_billed else last.trouble.value
-            return self._fail(
-                call, attempts, sent_at, Failure(code=code, message="the run was ended before the call had an answer"), doubtful
-            )
+            # A call that may have been billed is not one that was never made.
+            code = doubted[-1].trouble.value if doubted else INTERRUPTED
+            message = "the run was ended before the call had an answer"
+            return self._fail(call, attempts, sent_at, Failure(code=code, message=message), len(doubted))
         except ModelError as error:
             self._react(call, error)
-            return self._fail(call, attempts, sent_at, Failure(code=error.trouble.value, message=error.message), doubtful)
+            return self._fail(call, attempts, sent_at, Failure(code=error.trouble.value, message=error.message), len(doubted))
         self._down, self._has_answered = 0, True
         self._purse.settle(call, answer.message.usage)
-        for _ in range(doubtful):
+        for _ in doubted:
             self._purse.add_lost(call)
         return build_response(call, answer, attempts, sent_at, self._clock())
 
@@ -263,6 +263,7 @@ class _Run:
         """Send one request; what the endpoint says of its limits is learned either way."""
         async with self._limiter.slot() as number:
             self._tally.attempts += 1
+            self._tally.maybe_billed_twice += bool(attempts) and is_doubtful(attempts[-1])
             try:
                 answer = await self._endpoint.send(call.body)
             except ModelError as error:
@@ -312,18 +313,14 @@ class _Run:
                 if self._down >= _DOWN or (self._down >= _HOPELESS and not self._has_answered):
                     self._end(build_unreachable(self._endpoint, error))
 
-    def _check(self, call: Call, response: Response) -> None:
-        """End the run when another model answers than before, or than was asked."""
-        asked, returned = response.model_requested, response.model_returned
-        if returned is None:
-            return
-        known = self._tally.models.setdefault(asked, [])
-        if returned in known and (len(known) == 1 or not known):
-            return
-        if returned not in known:
-            known.append(returned)
-        if len(known) > 1 or (returned != asked and not self._settings.allow_alias):
-            self._end(build_changed(self._endpoint, asked, known, call))
+    def _check_models(self, call: Call) -> bool:
+        """End the run when another model than was asked, or several, answered what *call* asks, in this run or before; return whether."""
+        asked = str(call.body.get("model"))
+        known = self._tally.models.get(asked, [])
+        if is_changed(asked, known, allow_alias=self._settings.allow_alias):
+            self._end(build_changed(self._endpoint, asked, known, call.key))
+            return True
+        return False
 
     def _interrupt(self, times: int) -> None:
         self._interrupted = True

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, stop_after_attempt, stop_after_delay, wait_random_exponential
 
-from audit.model import ModelError, Trouble
+from audit.trouble import ModelError, Trouble
 
 _SHARED = (Trouble.RATE_LIMITED, Trouble.OVERLOADED)
 

@@ -7,45 +7,19 @@ flight: it may have been billed, and is not sent again unless somebody asks for 
 
 import hashlib
 import json
-import sqlite3
-import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, cast
 
+from audit.replay.bodies import find_body, keep_body
+from audit.replay.scores import ScoreStore
 from registry.codec.canonical import Json, canonical_bytes, digest
 from registry.codec.documents import from_json, to_document
 from registry.errors import ConflictError, Fault, NotFoundError
 from registry.records.response import Cell, Purpose, Response
-from registry.records.score import Score
 
 DATABASE = "responses.db"
-VERSION = 1
-_LONG = 64
-"""Characters from which a text of a request is kept once, by its digest."""
-
-_SCHEMA = """
-CREATE TABLE meta (name TEXT PRIMARY KEY, document TEXT NOT NULL) STRICT;
-CREATE TABLE text (sha256 TEXT PRIMARY KEY, content TEXT NOT NULL) STRICT, WITHOUT ROWID;
-CREATE TABLE request (sha256 TEXT PRIMARY KEY, folded TEXT NOT NULL) STRICT, WITHOUT ROWID;
-CREATE TABLE cell (
-    id INTEGER PRIMARY KEY, task_id TEXT NOT NULL, arm TEXT NOT NULL, spec TEXT NOT NULL, context_id TEXT NOT NULL,
-    cue_removed TEXT NOT NULL, sample INTEGER NOT NULL, key TEXT NOT NULL, request TEXT NOT NULL REFERENCES request (sha256),
-    UNIQUE (task_id, arm, spec, context_id, cue_removed, sample)
-) STRICT;
-CREATE TABLE intent (id INTEGER PRIMARY KEY, key TEXT NOT NULL, request TEXT NOT NULL, purpose TEXT NOT NULL, at TEXT NOT NULL) STRICT;
-CREATE INDEX intent_key ON intent (key);
-CREATE TABLE outcome (
-    id INTEGER PRIMARY KEY, intent INTEGER NOT NULL UNIQUE REFERENCES intent (id), key TEXT NOT NULL, purpose TEXT NOT NULL,
-    failure TEXT, model_returned TEXT, input_tokens INTEGER, output_tokens INTEGER, document TEXT NOT NULL
-) STRICT;
-CREATE INDEX outcome_key ON outcome (key);
-CREATE TABLE score (
-    id INTEGER PRIMARY KEY, response TEXT NOT NULL, scorer TEXT NOT NULL, repeat INTEGER NOT NULL, document TEXT NOT NULL
-) STRICT;
-CREATE INDEX score_scorer ON score (scorer, response);
-"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,17 +81,8 @@ class Spent:
     """Whether they were made in batches, which have a price of their own."""
 
 
-class RunStore:
+class RunStore(ScoreStore):
     """One run folder's database. Methods may be called from any thread; each is one transaction."""
-
-    def __init__(self, connection: sqlite3.Connection, path: Path) -> None:
-        self._connection = connection
-        self._lock = threading.Lock()
-        self.path = path
-
-    def close(self) -> None:
-        """Let go of the database."""
-        self._connection.close()
 
     # What is planned
 
@@ -128,7 +93,7 @@ class RunStore:
             ConflictError: another document stands there.
         """
         text = canonical_bytes(document).decode()
-        with self._lock, self._connection as write:
+        with self._write() as write:
             write.execute("INSERT INTO meta VALUES (?, ?) ON CONFLICT DO NOTHING", (name, text))
             known = write.execute("SELECT document FROM meta WHERE name = ?", (name,)).fetchone()[0]
         if known != text:
@@ -147,9 +112,9 @@ class RunStore:
         Raises:
             ConflictError: a cell is planned with another call than the one it has; nothing is written.
         """
-        with self._lock, self._connection as write:
+        with self._write() as write:
             for one in planned:
-                self._add_request(write, one.call.request, one.call.body)
+                keep_body(write, one.call.request, one.call.body)
                 place = _cell_values(one.cell)
                 write.execute(
                     "INSERT INTO cell (task_id, arm, spec, context_id, cue_removed, sample, key, request) VALUES (?,?,?,?,?,?,?,?)"
@@ -179,19 +144,19 @@ class RunStore:
     def get_request(self, sha256: str) -> dict[str, Any]:
         """Return the request body with this digest, whole; raises NotFoundError."""
         with self._lock:
-            row = self._connection.execute("SELECT folded FROM request WHERE sha256 = ?", (sha256,)).fetchone()
-            if row is None:
-                raise NotFoundError(Fault(code="not-registered", where=str(self.path), found=f"no request has the digest {sha256}"))
-            return cast("dict[str, Any]", self._unfold(json.loads(row[0])))
+            found = find_body(self._connection, sha256)
+        if found is None:
+            raise NotFoundError(Fault(code="not-registered", where=str(self.path), found=f"no request has the digest {sha256}"))
+        return found
 
     # What is sent, and what comes back
 
     def intend(self, calls: Sequence[Call], *, at: str) -> list[Intent]:
         """Write down that *calls* are about to be sent, before they are; return their intents in the same order."""
-        with self._lock, self._connection as write:
+        with self._write() as write:
             intents = []
             for call in calls:
-                self._add_request(write, call.request, call.body)
+                keep_body(write, call.request, call.body)
                 row = write.execute(
                     "INSERT INTO intent (key, request, purpose, at) VALUES (?,?,?,?)", (call.key, call.request, call.purpose.value, at)
                 )
@@ -200,7 +165,7 @@ class RunStore:
 
     def settle(self, outcomes: Sequence[tuple[Intent, Response]]) -> None:
         """Write down what came back."""
-        with self._lock, self._connection as write:
+        with self._write() as write:
             write.executemany(
                 "INSERT INTO outcome (intent, key, purpose, failure, model_returned, input_tokens, output_tokens, document)"
                 " VALUES (?,?,?,?,?,?,?,?)",
@@ -236,6 +201,23 @@ class RunStore:
         sql = f"SELECT failure, intent.request FROM outcome JOIN intent ON intent.id = intent WHERE failure IN ({marks})"  # noqa: S608 (no text of others)
         for row in self._read(sql, wanted):
             yield row[0], row[1]
+
+    def list_doubtful(self, failures: Iterable[str], *, errors: Iterable[str], statuses: Iterable[int]) -> Iterator[tuple[str, int]]:
+        """Give request digest and number of requests for every call whose requests may have been billed without a count of tokens.
+
+        Those are its attempts that ended in one of *errors* (a kind of our own) or *statuses* (of HTTP), and at least one where the
+        call failed with one of *failures*.
+        """
+        lists = [json.dumps(list(one)) for one in (errors, statuses, failures)]
+        sql = (
+            "SELECT intent.request, max((SELECT count(*) FROM json_each(document, '$.attempts') WHERE"
+            " json_extract(value, '$.error') IN (SELECT value FROM json_each(?1))"
+            " OR json_extract(value, '$.status') IN (SELECT value FROM json_each(?2))),"
+            " coalesce(failure IN (SELECT value FROM json_each(?3)), 0)) AS count"
+            " FROM outcome JOIN intent ON intent.id = intent"
+            " WHERE (failure IS NOT NULL OR json_array_length(document, '$.attempts') > 1) AND count > 0"
+        )
+        yield from self._read(sql, lists)
 
     def list_documents(self, purpose: Purpose) -> Iterator[str]:
         """Give the latest outcome of every call made for *purpose* as it is kept, ordered by key."""
@@ -296,72 +278,6 @@ class RunStore:
             for row in self._read(sql)
         ]
 
-    # What was made of it
-
-    def add_scores(self, scores: Iterable[Score]) -> None:
-        """Keep *scores*; a later scoring of the same response, scorer and repeat counts, and the earlier stays."""
-        with self._lock, self._connection as write:
-            write.executemany(
-                "INSERT INTO score (response, scorer, repeat, document) VALUES (?,?,?,?)",
-                (
-                    (one.response, one.scorer, -1 if one.repeat is None else one.repeat, canonical_bytes(to_document(one)).decode())
-                    for one in scores
-                ),
-            )
-
-    def list_scores(self, scorer: str) -> Iterator[Score]:
-        """Give the scores that count of the scorer with this digest, by response and repeat."""
-        sql = (
-            "SELECT document FROM score WHERE id IN (SELECT max(id) FROM score WHERE scorer = ? GROUP BY response, repeat)"
-            " ORDER BY response, repeat"
-        )
-        for (document,) in self._read(sql, (scorer,)):
-            yield from_json(Score, document, where=str(self.path))
-
-    def find_scores(self, scorer: str, response: str) -> list[Score]:
-        """Return the scores that count of one response by the scorer with this digest, by repeat; empty when it was not scored."""
-        latest = "SELECT max(id) FROM score WHERE scorer = ? AND response = ? GROUP BY repeat"
-        sql = f"SELECT document FROM score WHERE id IN ({latest}) ORDER BY repeat"  # noqa: S608 (no text of others)
-        with self._lock:
-            rows = self._connection.execute(sql, (scorer, response)).fetchall()
-        return [from_json(Score, document, where=str(self.path)) for (document,) in rows]
-
-    def list_scorers(self) -> list[str]:
-        """Return the digests of the scorers that scored anything here, in the order of their digests."""
-        return [scorer for (scorer,) in self._read("SELECT DISTINCT scorer FROM score ORDER BY scorer")]
-
-    def list_judges(self, scorer: str) -> list[str]:
-        """Return the models that judged for the scorer with this digest, as they were returned, in the order of their names."""
-        sql = "SELECT DISTINCT json_extract(document, '$.judge') AS judge FROM score WHERE scorer = ? AND judge IS NOT NULL ORDER BY judge"
-        return [judge for (judge,) in self._read(sql, (scorer,))]
-
-    def _read(self, sql: str, values: Sequence[object] = ()) -> Iterator[tuple[Any, ...]]:
-        """Give rows from a cursor of their own, so that a long reading holds no memory and nobody up."""
-        with self._lock:
-            cursor = self._connection.cursor()
-            cursor.execute(sql, values)
-        while True:
-            with self._lock:
-                rows = cursor.fetchmany(500)
-            if not rows:
-                return
-            yield from rows
-
-    def _add_request(self, write: sqlite3.Connection, sha256: str, body: Mapping[str, Json]) -> None:
-        if write.execute("SELECT 1 FROM request WHERE sha256 = ?", (sha256,)).fetchone():
-            return
-        texts: dict[str, str] = {}
-        folded = json.dumps(_fold(body, texts), ensure_ascii=False, separators=(",", ":"))
-        write.executemany("INSERT INTO text VALUES (?, ?) ON CONFLICT DO NOTHING", texts.items())
-        write.execute("INSERT INTO request VALUES (?, ?)", (sha256, folded))
-
-    def _unfold(self, value: Any) -> Any:
-        if isinstance(value, dict):
-            if value.keys() == {"$text"}:
-                return self._connection.execute("SELECT content FROM text WHERE sha256 = ?", (value["$text"],)).fetchone()[0]
-            return {key.removeprefix("$") if key.startswith("$$") else key: self._unfold(one) for key, one in value.items()}
-        return [self._unfold(one) for one in value] if isinstance(value, list) else value
-
 
 def open_store(folder: Path, *, create: bool = False) -> RunStore:
     """Return the store of the run folder *folder*.
@@ -372,38 +288,14 @@ def open_store(folder: Path, *, create: bool = False) -> RunStore:
     Raises:
         NotFoundError: there is no run in the folder.
         ConflictError: it was made by a later Caveat, or is no run's database.
+        UnavailableError: it cannot be opened for writing.
     """
     path = folder / DATABASE
     if not create and not path.is_file():
         found = f"is no run folder: there is no {DATABASE} in it"
         raise NotFoundError(Fault(code="run-not-found", where=str(folder), found=found, advice="caveat audit run REPLAY -o DIR makes one"))
     folder.mkdir(parents=True, exist_ok=True)
-    connection = sqlite3.connect(path, check_same_thread=False, timeout=30)
-    try:
-        version = connection.execute("PRAGMA user_version").fetchone()[0]
-        for pragma in ("journal_mode = WAL", "synchronous = FULL", "foreign_keys = ON"):
-            connection.execute(f"PRAGMA {pragma}")
-        if version == 0:
-            connection.executescript(f"BEGIN; {_SCHEMA} PRAGMA user_version = {VERSION}; COMMIT;")
-    except sqlite3.DatabaseError as error:
-        connection.close()
-        raise ConflictError(Fault(code="run-not-readable", where=str(path), found=f"is no database of a run: {error}")) from error
-    if version > VERSION:
-        connection.close()
-        found = f"was made by a later Caveat (version {version}, this one reads {VERSION})"
-        raise ConflictError(Fault(code="run-not-readable", where=str(path), found=found, advice="upgrade Caveat"))
-    return RunStore(connection, path)
-
-
-def _fold(value: Any, texts: dict[str, str]) -> Any:
-    """Return *value* with its long texts replaced by their digests, which go into *texts*; a key that begins with $ gets another."""
-    if isinstance(value, str) and len(value) >= _LONG:
-        sha256 = hashlib.sha256(value.encode()).hexdigest()
-        texts[sha256] = value
-        return {"$text": sha256}
-    if isinstance(value, Mapping):
-        return {f"${key}" if key.startswith("$") else key: _fold(one, texts) for key, one in value.items()}
-    return [_fold(one, texts) for one in value] if isinstance(value, (list, tuple)) else value
+    return RunStore.open(path)
 
 
 def _cell_values(cell: Cell) -> tuple[str | int, ...]:

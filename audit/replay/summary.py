@@ -81,6 +81,13 @@ class Tally:
         self.input_tokens += sum(one or 0 for one in inputs)
         self.output_tokens += usage.output_tokens or 0
 
+    def add_model(self, response: Response) -> list[str]:
+        """Take in which model answered, and return those that have answered what was asked of the same one."""
+        known = self.models.setdefault(response.model_requested, [])
+        if response.model_returned is not None and response.model_returned not in known:
+            known.append(response.model_returned)
+        return known
+
     def summarise(
         self, *, spent: Amount, elapsed_s: float, most_at_once: int, stopped: CaveatError | None, interrupted: bool
     ) -> RunSummary:

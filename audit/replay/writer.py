@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Self
 
+from audit.replay.database import build_not_writable
 from audit.replay.store import Call, Intent, RunStore
-from registry.errors import CaveatError, Fault, UnavailableError
+from registry.errors import CaveatError
 from registry.records.response import Response
 
 
@@ -96,8 +97,6 @@ class GroupWriter:
         return self._store.intend([one.call for one in asked], at=self._clock().isoformat()) if asked else []
 
     def _fail(self, waiting: list[_Asked | _Settled], error: Exception) -> None:
-        found = f"the run folder cannot be written: {error}"
-        fault = Fault(code="run-not-writable", where=str(self._store.path), found=found, advice="check free space and permissions")
         for one in waiting:
             if not one.done.done():
-                one.done.set_exception(error if isinstance(error, CaveatError) else UnavailableError(fault))
+                one.done.set_exception(error if isinstance(error, CaveatError) else build_not_writable(self._store.path, error))

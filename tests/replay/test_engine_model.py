@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from audit.headers import read_quotas
 from audit.message import NotAMessageError, read_message
-from audit.model import ModelError, ModelFacts, Trouble, choose_version, describe_sampling, open_endpoint
+from audit.model import ModelFacts, choose_version, describe_sampling, open_endpoint
+from audit.trouble import ModelError, Trouble
 from registry.codec.canonical import canonical_bytes
 from registry.errors import InputError, UnavailableError
 from registry.records.replay import Policy

@@ -1,0 +1,181 @@
+"""What may have been paid for is counted, in this run and the next; and another model that answers ends every run."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from audit.model import open_endpoint
+from audit.replay.budget import count_spent
+from audit.replay.engine import UNSENT, Halt
+from audit.replay.retries import Patience
+from audit.replay.store import open_store
+from audit.replay.summary import RunSummary
+from audit.trouble import ModelError, Trouble
+from registry.errors import InputError
+from registry.records.replay import Budget, Policy
+from registry.records.response import Purpose
+from tests.endpoint.server import KEY, Asked, Broken, Endpoint, Outcome, Refusal, Reply, run_endpoint
+from tests.replay.calling import make_calls, run, send
+
+BODY = {"model": "claude-test-1-20261101", "max_tokens": 50, "messages": [{"role": "user", "content": "?"}]}
+
+
+def in_order(*outcomes: Outcome) -> Endpoint:
+    """Return an endpoint that answers its requests with *outcomes*, and then well."""
+    left = list(outcomes)
+    return Endpoint(script=lambda _asked: left.pop(0) if left else Reply())
+
+
+def test_what_may_be_billed_counts_in_the_next_run_as_in_this_one(tmp_path: Path) -> None:
+    """Two broken connections before an answer: twice the worst case beside the tokens told, also when the folder is opened again."""
+    with run_endpoint(in_order(Broken.CLOSE, Refusal(status=504), Reply(input_tokens=7, output_tokens=5))) as server:
+        summary = run(server, tmp_path, make_calls(1))
+    store = open_store(tmp_path)
+    later = count_spent(store, {}, UNSENT)
+    store.close()
+
+    assert (summary.attempts, summary.maybe_billed_twice) == (3, 2)
+    assert later.calls == summary.spent.calls == 1
+    assert later.output_tokens == summary.spent.output_tokens == 5 + 2 * 50
+
+
+def test_a_gateway_that_gave_up_counts_in_the_next_run(tmp_path: Path) -> None:
+    """Six times 504 without an answer: each may have been billed, and a refusal (429) between them was not."""
+    with run_endpoint(in_order(Refusal(status=429), *[Refusal(status=504)] * 5)) as server:
+        summary = run(server, tmp_path, make_calls(1))
+    store = open_store(tmp_path)
+    later = count_spent(store, {}, UNSENT)
+    store.close()
+
+    assert summary.failures == {"endpoint-error": 1}
+    assert later.output_tokens == summary.spent.output_tokens == 5 * 50
+
+
+def test_a_call_that_may_be_billed_is_not_taken_for_one_never_made(tmp_path: Path) -> None:
+    """A half answer, then a refusal, then Ctrl-C while it waits: the call is kept as lost on the way, and not sent again unasked."""
+    halt = Halt()
+
+    def script(asked: Asked) -> Outcome:
+        if "task 0" in str(asked.body):
+            return Reply(delay_s=0.5)
+        return Broken.HALF if asked.number == 0 else Refusal(status=429, headers={"retry-after": "30"})
+
+    def progress(summary: RunSummary) -> None:
+        if summary.answered:
+            halt.request()
+
+    patience = Patience(first_wait_s=0.01, longest_wait_s=30)
+    with run_endpoint(Endpoint(script=script)) as server:
+        summary = run(server, tmp_path, make_calls(2), progress=progress, stop=halt, patience=patience)
+        again = run(server, tmp_path, make_calls(2))
+
+    assert (summary.answered, summary.failures, summary.attempts) == (1, {"connection-lost": 1}, 3)
+    assert again.attempts == 0
+
+
+@pytest.mark.parametrize("names", [["claude-b-2"], ["claude-b-2", "claude-b-3"]])
+def test_a_changed_model_ends_the_next_run_before_its_first_call(tmp_path: Path, names: list[str]) -> None:
+    """Running again is not agreeing: nothing more is sent into a folder in which another model answered."""
+    allow_alias = len(names) > 1
+    script = Endpoint(script=lambda asked: Reply(model=names[asked.number % len(names)]))
+    with run_endpoint(script) as server:
+        first = run(server, tmp_path, make_calls(30, samples=2), concurrency=2, allow_alias=allow_alias)
+        sent = len(server.posts())
+        second = run(server, tmp_path, make_calls(30, samples=2), concurrency=2, allow_alias=allow_alias)
+
+    assert first.stopped is not None
+    assert second.stopped is not None
+    assert (first.stopped.code, second.stopped.code) == ("model-changed", "model-changed")
+    assert len(server.posts()) == sent < 60
+
+
+def test_an_error_document_under_200_is_that_error(tmp_path: Path) -> None:
+    """An overload that a proxy hands on as 200 passes, and the endpoint's own words are kept."""
+    document = b'{"type": "error", "error": {"type": "overloaded_error", "message": "busy today"}}'
+    refusal = b'{"type": "error", "error": {"type": "invalid_request_error", "message": "too long by 7"}}'
+    with run_endpoint(in_order(Refusal(status=200, body=document))) as server:
+        passing = run(server, tmp_path / "a", make_calls(1))
+    with run_endpoint(Endpoint(script=lambda _asked: Refusal(status=200, body=refusal))) as server:
+        run(server, tmp_path / "b", make_calls(1))
+    store = open_store(tmp_path / "b")
+    (kept,) = store.list_responses(Purpose.REPLAY)
+    store.close()
+
+    assert (passing.answered, passing.attempts) == (1, 2)
+    assert kept.failure is not None
+    assert (kept.failure.code, kept.failure.message) == ("not-accepted", "too long by 7")
+
+
+@pytest.mark.parametrize("body", [b"<html>\n<body>\n" + b"<h1>Bad gateway</h1>\n" * 5000, b"\x1b[31mno\x00 " * 3000, b"\xff\xfe" * 900])
+def test_a_page_instead_of_an_error_is_cut(body: bytes) -> None:
+    """What a gateway says is kept in its beginning, on one line."""
+    with run_endpoint(Endpoint(script=lambda _asked: Refusal(status=500, body=body))) as server, pytest.raises(ModelError) as error:
+        send(server, BODY)
+
+    assert error.value.trouble is Trouble.SERVER
+    assert 0 < len(error.value.message) <= 300
+    assert "\n" not in error.value.message
+
+
+def test_a_proxy_of_the_environment_is_not_asked_for_loopback(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """HTTP_PROXY names a machine that is not there, and the answer comes all the same."""
+    for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "HTTPS_PROXY"):
+        monkeypatch.setenv(name, "http://127.0.0.1:9")
+    monkeypatch.delenv("NO_PROXY", raising=False)
+    monkeypatch.delenv("no_proxy", raising=False)
+    with run_endpoint() as server:
+        summary = run(server, tmp_path, make_calls(2))
+
+    assert summary.answered == 2
+
+
+ADDRESSES = [
+    ("https://user:hunter2@example.org", "login"),
+    ("https://hunter2@example.org", "login"),
+    ("https://example.org/?key=hunter2", "query"),
+    ("https://example.org/#hunter2", "fragment"),
+    ("https://example.org/v1", "/v1/messages is added"),
+    ("https://example.org/proxy/v1/", "/v1/messages is added"),
+    ("example.org:hunter2", "begins with https"),
+    ("ftp://hunter2/x", "begins with https"),
+    ("http://", "names a machine"),
+    ("http://example.org:hunter2", "no web address"),
+]
+
+
+@pytest.mark.parametrize(("address", "said"), ADDRESSES)
+@pytest.mark.parametrize("place", ["policy", "environment"])
+def test_an_address_that_cannot_be_kept_is_refused(address: str, said: str, place: str) -> None:
+    """It would stand in every recording; nothing of it is printed either, where it may hold a secret."""
+    policy = Policy(model="m", max_tokens=5, base_url=address if place == "policy" else None)
+    environ = {"ANTHROPIC_API_KEY": KEY} | ({} if place == "policy" else {"ANTHROPIC_BASE_URL": address})
+    with pytest.raises(InputError) as error:
+        open_endpoint(policy, environ=environ)
+
+    (fault,) = error.value.faults
+    assert fault.where == ("policy.base_url" if place == "policy" else "ANTHROPIC_BASE_URL")
+    assert said in str(fault)
+    assert "hunter2" not in str(fault)
+
+
+def test_an_address_may_end_with_a_stroke_or_a_path() -> None:
+    """A gateway's path stays; the stroke at the end does not."""
+
+    async def read(address: str) -> str:
+        async with open_endpoint(Policy(model="m", max_tokens=5, base_url=address), environ={"ANTHROPIC_API_KEY": KEY}) as endpoint:
+            return endpoint.base_url
+
+    assert asyncio.run(read("https://example.org/")) == "https://example.org"
+    assert asyncio.run(read("https://example.org/gateway/a/")) == "https://example.org/gateway/a"
+
+
+def test_no_file_of_a_run_folder_holds_the_key(tmp_path: Path) -> None:
+    """After answers, a refusal that repeats the key, and a broken connection."""
+    outcomes = [Refusal(status=400, message=f"bad {KEY}"), Broken.CLOSE, Refusal(status=500, body=f"<p>{KEY}</p>".encode())]
+    with run_endpoint(in_order(*outcomes)) as server:
+        run(server, tmp_path, make_calls(6), concurrency=1, budget=Budget(calls=20))
+    written = b"".join(path.read_bytes() for path in tmp_path.iterdir())
+
+    assert b"[key]" in written
+    assert KEY.encode() not in written
