@@ -175,6 +175,20 @@ def test_removed_and_added_are_said_in_words(htmls: Mapping[str, str]) -> None:
     assert "[added: 2.1-2026-09-30]" in redline
 
 
+def test_a_claim_of_which_no_word_stands_is_not_printed_again(supplements: Mapping[str, Supplement]) -> None:
+    """The redline would be the restricted claim a second time, and push the reasons off the first page."""
+    supplement = supplements["inverted"]
+    assert isinstance(supplement, Supplement)
+    page = render_html(
+        replace(supplement, claim=replace(supplement.claim, payload=replace(supplement.claim.payload, quote="Utterly different")))
+    ).decode()
+
+    redline = next(text_of(one) for one in elements(page, "div") if one.attrib.get("class") == "redline")
+
+    assert "[removed: Utterly different]" in redline
+    assert "[added: the whole of the restricted claim above] No word of the original stands." in redline
+
+
 @pytest.mark.parametrize(
     ("name", "said"),
     [
