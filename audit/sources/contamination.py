@@ -104,6 +104,9 @@ class Facts:
     skills: Mapping[str, Mapping[str, bool]] = field(default_factory=dict)
     """By skill: `hidden_contamination` and `experimental`."""
 
+    reasons: Mapping[str, str] = field(default_factory=dict)
+    """By skill that was left out, why, where the file says so."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recording:
@@ -175,6 +178,7 @@ class _Reader:
             return Facts()
         constants = place.at("constants")
         known = {name: one.at("config") for name, one in place.at("skills").entries()}
+        reasons = {name: config.text("left_out", default="") for name, config in known.items()}
         return Facts(
             visible_chars=place.whole("judge_visible_chars", required=False),
             is_seen_whole=_says_whole(place),
@@ -184,6 +188,7 @@ class _Reader:
                 name: {flag: config.flag(flag) is True for flag in ("hidden_contamination", "experimental")}
                 for name, config in known.items()
             },
+            reasons={name: reason for name, reason in reasons.items() if reason},
         )
 
     def read_published(self) -> Mapping[str, object] | None:
@@ -234,7 +239,7 @@ class _Reader:
             tasks=tuple(tasks.values()),
             responses=tuple(self._drop_absent(responses)),
             hidden=flags.get("hidden_contamination", False),
-            left_out=("experimental" if flags.get("experimental") else "behavioral_override") if name in facts.left_out else None,
+            left_out=_name_reason(name, facts) if name in facts.left_out else None,
         )
 
     @staticmethod
@@ -300,6 +305,12 @@ class _Reader:
             self._note("task-not-run", skill.name, f"{len(absent)} of {len(planned)} planned tasks have no run: {', '.join(absent)}")
         if unplanned := sorted(run - set(planned)):
             self._note("task-not-planned", skill.name, f"tasks/ does not know: {', '.join(unplanned)}")
+
+
+def _name_reason(name: str, facts: Facts) -> str:
+    """Return why a skill was left out: as the file says, else as the published study called it."""
+    published = "experimental" if facts.skills.get(name, {}).get("experimental") else "behavioral_override"
+    return facts.reasons.get(name, published)
 
 
 def _says_whole(place: Place) -> bool:
