@@ -44,7 +44,7 @@ def read_told(answer: Response | None, prompt: str) -> Reading:
 
 
 def _read(answer: Response | None, text: str, *, key: str, values: Collection[str], unquoted: str) -> Reading:
-    if (reason := _find_silence(answer)) is not None or answer is None:
+    if (reason := _find_reason(answer)) is not None or answer is None:
         return Reading(value=None, excluded=reason)
     try:
         document = find_object(answer.text or "")
@@ -56,7 +56,7 @@ def _read(answer: Response | None, text: str, *, key: str, values: Collection[st
     return Reading(value=value) if value == unquoted else _read_quote(value, quote, text)
 
 
-def _find_silence(answer: Response | None) -> str | None:
+def _find_reason(answer: Response | None) -> str | None:
     """Why an answer is none to be read; None when it can be read."""
     if answer is None:
         return "not-asked"

@@ -38,7 +38,7 @@ def test_every_code_is_explained_once_and_in_words() -> None:
 
 
 def test_the_scan_sees_each_way_in_which_a_fault_is_made(tmp_path: Path) -> None:
-    """Keyword, helper with a code, exception with a code first, choice of two, variable, and a composed code."""
+    """Keyword, helper with a code, exception with a code first, choice of two, variable, composed code, constant, exclusion, reason, table."""
     (tmp_path / "audit").mkdir()
     (tmp_path / "registry").mkdir()
     (tmp_path / "registry" / "room.py").write_text(
@@ -52,8 +52,18 @@ def test_the_scan_sees_each_way_in_which_a_fault_is_made(tmp_path: Path) -> None
         "def unknown(what): return _fault(f'{what}-unknown', 'x')\n"
         "unknown('audit')\n"
         "print('not-a-code')\n"
+        "TIME_OUT = 'by-constant'\n"
+        "ONE = 'word'\n"
+        "Mark(excluded_reason=TIME_OUT)\n"
+        "Mark(excluded=ONE, other='not-this')\n"
+        "_exclude('by-exclusion', 'x')\n"
+        "def find_reason(): return 'by-return' if found else None\n"
+        "def warn():\n"
+        "    shares: tuple[str, ...] = (('by-table', 'x'), ('by-row', 'y'))\n"
+        "    for code, what in shares: print(code)\n"
     )
 
     found = find_codes(tmp_path)
 
-    assert set(found) == {"by-keyword", "by-helper", "by-position", "by-exception", "if-so", "if-not", "audit-unknown"}
+    plain = {"by-keyword", "by-helper", "by-position", "by-exception", "if-so", "if-not", "audit-unknown"}
+    assert set(found) == {*plain, "by-constant", "word", "by-exclusion", "by-return", "by-table", "by-row"}
