@@ -62,11 +62,16 @@ def build_page(study: ContaminationStudy) -> str:
         write_states(study),
         write_files(study),
     ]
-    title = "Skill contamination, read again"
+    title = "Skill contamination, read again" if has_published(study) else "Skill contamination"
     head = element("head", element("meta", charset="utf-8"), element("title", title), element("style", _build_style()))
     head.append(element("meta", name="viewport", content="width=device-width, initial-scale=1"))
     page = element("html", head, element("body", element("main", *(part for part in parts if part is not None))), lang="en")
     return "<!DOCTYPE html>\n" + tostring(page, encoding="unicode", method="html") + "\n"
+
+
+def has_published(study: ContaminationStudy) -> bool:
+    """Whether a published figure stands beside any of ours."""
+    return study.compatibility is not None or any(one.published is not None for skill in study.skills for one in skill.effects)
 
 
 def _build_style() -> str:
@@ -94,7 +99,7 @@ def _write_head(study: ContaminationStudy) -> Element:
         element(
             "div",
             element("span", "Caveat", class_="brand-name"),
-            element("span", "skill contamination, read again", class_="brand-kind"),
+            element("span", f"skill contamination{', read again' if has_published(study) else ''}", class_="brand-kind"),
             class_="brand",
         ),
         element(
@@ -130,7 +135,8 @@ def _draw_forest(study: ContaminationStudy) -> Element | None:
         for skill, effect in pairs
     ]
     figure = draw_intervals(rows, margin=study.margin, title="The skill against the baseline, by skill", unit=f"B−A, {UNIT}")
-    text = "Circle and line: here, with the interval by task. Diamond: as published. Band: the margin δ. An arrow: the interval goes on."
+    diamond = " Diamond: as published." if has_published(study) else ""
+    text = f"Circle and line: here, with the interval by task.{diamond} Band: the margin δ. An arrow: the interval goes on."
     return build_section("The skill against the baseline (B−A)", build_figure(figure, text))
 
 
@@ -176,8 +182,8 @@ def _draw_correlations(study: ContaminationStudy, kept: Aggregate) -> Element | 
         dots = [Dot(x=skill.structural_score, measure=effect.measure, label=skill.skill) for skill, effect in effects]
         if len(dots) < 2:
             continue
-        published = "not published" if one.published is None else f"published {format_number(one.published)} without an interval"
-        found = f"{one.contrast}: Pearson {plain(one.pearson)}, Spearman {plain(one.spearman)}, {one.skills} skills; {published}."
+        printed = "" if one.published is None else f"; published {format_number(one.published)} without an interval"
+        found = f"{one.contrast}: Pearson {plain(one.pearson)}, Spearman {plain(one.spearman)}, {one.skills} skills{printed}."
         text = f"{found} A name that would cover another is left out."
         drawn = draw_scatter(
             dots,
@@ -202,7 +208,8 @@ def _draw_groups(study: ContaminationStudy, kept: Aggregate) -> Element | None:
         if rows:
             figure = draw_intervals(rows, margin=study.margin, title=name, unit=f"against the baseline A, {UNIT}")
             left = f" Not shown, for one skill is not a group: {', '.join(single)}." if single else ""
-            text = f"{name}. Filled circle: B−A; open square: D−A; diamond: B−A as published. The skill is the unit.{left}"
+            diamond = "; diamond: B−A as published" if has_published(study) else ""
+            text = f"{name}. Filled circle: B−A; open square: D−A{diamond}. The skill is the unit.{left}"
             drawn.append(build_figure(figure, text))
     return build_section("Groups of skills and types of task", *drawn) if drawn else None
 

@@ -231,4 +231,4 @@ def write_files(study: ContaminationStudy) -> Element:
             lines = [f"{one.path}: published {one.published:g}, found {one.recomputed}" for one in found.differ[:50]]
             parts.append(element("ul", *(element("li", line) for line in lines)))
     names = element("p", f"{len(study.files)} files were read; their SHA-256 stand in results.json.", class_="quiet")
-    return build_section("The published figures, recomputed", *parts, names)
+    return build_section("The published figures, recomputed" if study.compatibility is not None else "Files", *parts, names)

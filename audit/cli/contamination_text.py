@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from rich.console import Console
+from rich.table import Table
 
 from audit.cli.warnings_text import print_warnings
 from audit.wording import Unit, share
@@ -11,6 +12,7 @@ from registry.records.contamination import Aggregate, ContaminationStudy, Invent
 from registry.records.measure import Measure
 from registry.report.numbers import format_p, format_range, format_signed
 
+_PUBLISHED = ("published", "p then")
 _COLUMNS = ("", "published", "p then", "ours", "interval", "p", "Holm")
 _NUMBERS = (
     "published",
@@ -76,7 +78,13 @@ def _print_aggregate(console: Console, aggregate: Aggregate) -> None:
         )
         for one in aggregate.effects
     ]
-    console.print(build_table(columns, rows, numbers=_NUMBERS))
+    console.print(_build_table(columns, rows))
+
+
+def _build_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> Table:
+    """Return the table without the columns about published figures where nothing was published."""
+    kept = [place for place, name in enumerate(columns) if name not in _PUBLISHED or any(row[place] not in ("", "–") for row in rows)]
+    return build_table([columns[place] for place in kept], [[row[place] for place in kept] for row in rows], numbers=_NUMBERS)
 
 
 def _write_seen_whole(measure: Measure) -> str:
@@ -87,7 +95,7 @@ def _print_contrasts(console: Console, study: ContaminationStudy) -> None:
     for aggregate in study.aggregates:
         _print_aggregate(console, aggregate)
     console.print("\nThe skill against the baseline (B−A), by task", style="bold")
-    console.print(build_table(_COLUMNS, [_list_cells(one, "B−A") for one in study.skills], numbers=_NUMBERS))
+    console.print(_build_table(_COLUMNS, [_list_cells(one, "B−A") for one in study.skills]))
     if any(one.left_out for one in study.skills):
         console.print("* left out of the aggregates by the study; not in the family of Holm's rule")
 
