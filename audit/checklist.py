@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from audit.findings import describe_markers, describe_uncertainty, list_checks
+from audit.replay.account import describe_cues, describe_mapping, describe_outcomes
 from audit.wording import Unit, join
 from registry.records.case import Case, Infeasible
 from registry.records.claim import Form
@@ -109,12 +110,24 @@ def _stated(find: Callable[[Provenance], str | None], absent: str) -> Callable[[
 def _mapping(known: _Known) -> Answer:
     if not known.has_scores:
         return _not_applicable(_NO_REPLAY)
-    return _reported("every score names its task, arm and context")
+    replayed = known.provenance.replayed
+    return _reported("every score names its task, arm and context" if replayed is None else describe_mapping(replayed))
+
+
+def _prompts(known: _Known) -> Answer:
+    if not known.has_scores:
+        return _not_applicable(_NO_REPLAY)
+    if known.provenance.system_prompts:
+        return _reported(known.provenance.system_prompts)
+    absent = "the system prompts are not disclosed"
+    return _missing(f"{absent}; the digests of the contexts are on record" if known.provenance.replayed else absent)
 
 
 def _markers(known: _Known) -> Answer:
     cues = [one for one in known.case.evidence if one.layer is Layer.CUE_SENSITIVITY and one.access is Access.AVAILABLE]
-    found = [*(["cue sensitivity is on record"] if cues else []), *filter(None, [describe_markers(known.findings)])]
+    replayed = known.provenance.replayed
+    named = describe_cues(replayed) if replayed and known.has_scores else None
+    found = [*(["cue sensitivity is on record"] if cues else []), *filter(None, [describe_markers(known.findings), named])]
     return _reported("; ".join(found)) if found else _missing("no cue inventory of the evaluation is on record")
 
 
@@ -155,7 +168,8 @@ def _fixed_before(known: _Known) -> Answer:
 def _budget(known: _Known) -> Answer:
     if not known.has_scores:
         return _not_applicable(_NO_REPLAY)
-    planned, spent = known.lock.budget if known.lock else None, known.provenance.budget_spent
+    stated = [known.lock.budget if known.lock else None, known.provenance.budget_planned]
+    planned, spent = "; in the replay: ".join(filter(None, stated)), known.provenance.budget_spent
     if planned and spent:
         return _reported(f"budget {planned}; spent {spent}")
     if not planned and not spent:
@@ -175,6 +189,8 @@ def _exclusions(known: _Known) -> Answer:
             continue
         counts = f"{spec.spec}: {n.excluded_test} of the test side, {n.excluded_deploy} of the deployment side"
         parts.append(f"{counts}, each with its reason in the score table; ED from {unit.differences(bounds.low, bounds.high)} under them")
+    if known.provenance.replayed is not None:
+        parts.append(describe_outcomes(known.provenance.replayed))
     return _reported("; ".join(parts))
 
 
@@ -229,7 +245,7 @@ def _describe_sizes(estimate: Estimate) -> str:
 
 ITEMS: dict[str, Callable[[_Known], Answer]] = {
     "task-context-mapping": _mapping,
-    "system-prompts": _stated(lambda one: one.system_prompts, "the system prompts are not disclosed"),
+    "system-prompts": _prompts,
     "scaffolds-and-tools": _stated(lambda one: one.tools, "scaffolds and tools are not stated"),
     "evaluator-specific-markers": _markers,
     "raw-ed": _from_estimate(_describe_specs),

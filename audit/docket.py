@@ -264,7 +264,9 @@ def _record_run(writer: Writer, file: AuditFile, scored: Scored, outcome: Outcom
 
 def _find_circumstances(view: View, file: AuditFile, scored: Scored | None, claim: ClaimRevision, *, locked: bool) -> Circumstances:
     """Return what the checklist reports of how the scores came to be and of who answers for P_deploy."""
-    specs = [view.find_spec(one.bare, one.revision) for one in map(parse_identifier, claim.deploy_contexts)]
+    replayed = scored.provenance.replayed if scored else None
+    named = dict.fromkeys((*claim.deploy_contexts, *(replayed.list_references(scored.deploy_arm) if scored and replayed else ())))
+    specs = [view.find_spec(one.bare, one.revision) for one in map(parse_identifier, named)]
     owners = sorted({f"{one.payload.owner} ({one.payload.slug})" for one in specs if one is not None})
     return Circumstances(
         provenance=scored.provenance if scored else None,

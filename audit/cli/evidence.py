@@ -152,9 +152,10 @@ def settle_provenance(stated: Provenance, evidence: Evidence) -> Provenance:
 
     logged = evidence.provenance
     faults = []
-    if stated.imported is not None:
-        found = "expected nothing: what was read of logs is told by their import alone"
-        faults.append(Fault(code="not-valid", where="provenance, imported", found=found, advice="leave the key out"))
+    for name in ("imported", "replayed"):
+        if getattr(stated, name) is not None:
+            found = "expected nothing: what was read of logs and run folders is told by their import alone"
+            faults.append(Fault(code="not-valid", where=f"provenance, {name}", found=found, advice="leave the key out"))
     merged: dict[str, Any] = {}
     for name in (one.name for one in fields(Provenance)):
         said, found = getattr(stated, name), getattr(logged, name)

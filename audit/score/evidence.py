@@ -8,23 +8,28 @@ import hashlib
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from audit.replay.documents import get_replay
+from audit.replay.documents import get_replay, get_tasks
 from audit.replay.provenance import build_provenance
 from audit.replay.store import DATABASE, RunStore, open_store
 from audit.replay.table import NOT_SCORED, TableRow, list_rows, write_table
 from audit.score.judge_account import account_judging, describe_judge, describe_repeats
+from audit.score.procedure import describe_procedure
 from audit.score.scorers import digest_scorer, get_judge, list_dimensions, list_marks, read_scorer
 from audit.sources.table import read_table
 from audit.statistics.scores import ScoreTable, TableFile
 from registry.errors import ConflictError, Fault, InputError
 from registry.records.imported import Imported, ImportedFile, LeftOut
+from registry.records.response import Cell
 from registry.records.scorer import JudgeScorer, LabelScorer, Scorer
 
 TABLE = "scores.csv"
 FORMAT = "caveat-run/1"
+UNANSWERED = "unanswered"
+"""Reason of a planned call that has no response."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,40 +106,52 @@ def _describe_scorer(store: RunStore, scorer: Scorer) -> tuple[str, str | None]:
     digest = f"SHA-256 of the scorer's document {digest_scorer(scorer)}"
     if not isinstance(scorer, JudgeScorer):
         named = "labels of a person" if isinstance(scorer, LabelScorer) else f"{scorer.kind} scorer, deterministic"
-        return f"{named}; {digest}", None
+        return f"{named}{describe_procedure(scorer, get_tasks(store).values())}; {digest}", None
     account = account_judging(store, scorer)
-    return f"{describe_judge(scorer, account)}; {digest}", describe_repeats(account)
+    repeats = (
+        f"{scorer.repeats} verdicts planned on {100 * scorer.repeat_share:g} % of the responses" if scorer.repeats > 1 else "no repeats"
+    )
+    return f"{describe_judge(scorer, account)}; {repeats}; {digest}", describe_repeats(account)
 
 
 def _account(store: RunStore, folder: Path, scorer: Scorer) -> ImportedFile:
-    """Return the counts of the run; its digest is that of the table, once there is one."""
-    rows = scored = unanswered = 0
-    excluded: Counter[str] = Counter()
-    for row in list_rows(store, digest_scorer(scorer), judge=get_judge(scorer)):
-        if not isinstance(row, TableRow):
-            unanswered += 1
-            continue
-        rows += 1
-        scored += row.value is not None
-        excluded.update([row.excluded_reason] if row.excluded_reason else [])
-    left_out = [LeftOut(reason=reason, count=count, is_row=True) for reason, count in sorted(excluded.items())]
-    if unanswered:
-        left_out.append(LeftOut(reason="unanswered", count=unanswered, is_row=False))
+    """Return the counts of the run, of responses and not of scorings; its digest is that of the table, once there is one."""
+    found = scored = scorings = void = 0
+    left_out: Counter[str] = Counter()
+    for _, group in groupby(list_rows(store, digest_scorer(scorer), judge=get_judge(scorer)), key=_get_cell):
+        rows = [row for row in group if isinstance(row, TableRow)]
+        failed = [row.excluded_reason or UNANSWERED for row in rows if row.value is None]
+        found, scorings = found + 1, scorings + len(rows)
+        if len(failed) < len(rows):
+            scored, void = scored + 1, void + len(failed)
+        else:
+            left_out[failed[0] if failed else UNANSWERED] += 1
+    several = f"{scorings:,} rows, because some responses were judged several times; of those with a score, {void:,} verdicts have none"
     return ImportedFile(
         name=str(folder),
         sha256="",
         format=FORMAT,
         arm=None,
         declared=None,
-        found=rows + unanswered,
+        found=found,
         scored=scored,
-        left_out=tuple(left_out),
+        left_out=tuple(LeftOut(reason=reason, count=left_out[reason], is_row=reason != UNANSWERED) for reason in _order(left_out)),
+        notes=(several,) if isinstance(scorer, JudgeScorer) and scorings > found - left_out[UNANSWERED] else (),
     )
+
+
+def _get_cell(row: TableRow | Cell) -> Cell:
+    return row.cell if isinstance(row, TableRow) else row
+
+
+def _order(left_out: Counter[str]) -> list[str]:
+    """Reasons by name, calls that were never answered last."""
+    return sorted((one for one in left_out if left_out[one]), key=lambda one: (one == UNANSWERED, one))
 
 
 def _check_finished(account: ImportedFile, folder: Path, *, unfinished: bool, command: str) -> None:
     counts = {one.reason: one.count for one in account.left_out}
-    waiting, unscored = counts.get("unanswered", 0), counts.get(NOT_SCORED, 0)
+    waiting, unscored = counts.get(UNANSWERED, 0), counts.get(NOT_SCORED, 0)
     faults = []
     if not account.scored:
         found = "holds no score by the scorer that is asked for"

@@ -5,6 +5,7 @@ from datetime import datetime
 from enum import StrEnum
 
 from registry.records.record import Record
+from registry.records.replayed import Replayed
 
 
 class RunStatus(StrEnum):
@@ -41,6 +42,10 @@ class Provenance(Record):
     """Number of tasks in the original evaluation; coverage is replayed / corpus."""
     imported: str | None = None
     """Of logs that were imported: one line each, with what it states, what was found and scored, and what was left out and why."""
+    budget_planned: str | None = None
+    """What the replay itself allowed to be spent, beside the budget of the lock."""
+    replayed: Replayed | None = None
+    """Contexts, arms and outcomes of a live replay, as its run folder holds them; None for other scores."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -217,16 +217,23 @@ def _filters(covers: Covers | None) -> dict[str, Callable[..., Any]]:
             safe = safe.replace(name, f"{letter}<sub>{below}</sub>")
         return Markup(_UNIT.sub("\u00a0", safe))  # noqa: S704  (escaped above)
 
+    def lines(text: str) -> Markup:
+        """Keep the lines of a prompt, after making each safe; shown where white space is kept."""
+        safe = (str(escape(show_text(line, covers=covers))) for line in text.replace("\r\n", "\n").split("\n"))
+        return Markup("\n".join(safe))  # noqa: S704  (escaped above)
+
     return {
         "count": numbers.format_count,
         "day": format_day,
         "exact": numbers.format_exact,
         "item": get_item,
         "level": numbers.format_level,
+        "lines": lines,
         "moment": format_moment,
         "number": numbers.format_number,
         "p_value": numbers.format_probability,
         "interval": lambda low, high, against, signed: numbers.format_range(low, high, against=against, signed=signed),
+        "schema": lambda schema: json.dumps(schema, sort_keys=True),
         "percent": numbers.format_percent,
         "signed": numbers.format_signed,
         "symbols": symbols,
