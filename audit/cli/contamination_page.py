@@ -211,6 +211,8 @@ def _draw_groups(study: ContaminationStudy, kept: Aggregate) -> Element | None:
             diamond = "; diamond: B−A as published" if has_published(study) else ""
             text = f"{name}. Filled circle: B−A; open square: D−A{diamond}. The skill is the unit.{left}"
             drawn.append(build_figure(figure, text))
+        elif single:
+            drawn.append(element("p", f"{name}: {', '.join(single)}. Each has one skill, and one skill is not a group.", class_="quiet"))
     return build_section("Groups of skills and types of task", *drawn) if drawn else None
 
 
