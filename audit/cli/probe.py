@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from audit.probe.passage import Passage, Said
     from audit.probe.run import Probed
-    from audit.replay.store import Call, RunStore
+    from audit.replay.store import RunStore
     from registry.records.plan import Plan
     from registry.records.probe import Recognition
     from registry.records.replay import Probe
@@ -65,7 +65,13 @@ class _Source:
     "--examples", metavar="N", type=click.IntRange(0, 50), default=3, show_default=True, help="Quotes of each class that are kept."
 )
 @click.option("--max-tokens", metavar="N", type=click.IntRange(16), help="Output tokens of one classification; default: 1024.")
-@click.option("--max-calls", metavar="N", type=click.IntRange(1), help="Calls that the folder may hold in all, earlier ones included.")
+@click.option("--max-calls", metavar="N", type=click.IntRange(1), help="Calls to make now, at most; running again goes on.")
+@click.option("--max-usd", metavar="USD", type=click.FloatRange(0, min_open=True), help="Dollars to spend now, at most; needs --prices.")
+@click.option("--prices", metavar="FILE", type=FILE, help="Prices of models, for dollars (caveat schema prices).")
+@click.option("--batch", is_flag=True, help="By Message Batches: cheaper, and may take a day.")
+@click.option(
+    "--time-out", "timeout_s", metavar="SECONDS", type=click.FloatRange(1, 3600), default=600, show_default=True, help="Of a request."
+)
 @click.option("--concurrency", metavar="N", type=click.IntRange(1), default=64, show_default=True, help="Calls under way at once, at most.")
 @click.option("--retry-failed", is_flag=True, help="Ask again where a call failed.")
 @click.option("--repeat-lost", is_flag=True, help="Ask again what was in flight when a probe was killed; it may be billed twice.")
@@ -149,6 +155,7 @@ def _report_candidates(app: App, source: _Source, passages: "Sequence[Passage]",
 
 
 def _classify(app: App, run: Path | None, source: _Source, passages: "Sequence[Passage]", options: dict[str, Any]) -> None:
+    from audit.cli.probe_calls import build_asker, report_plan
     from audit.cli.probe_text import print_recognition, write_passages
     from audit.cli.record import record_finding
     from audit.probe.read import read_labels
@@ -160,13 +167,12 @@ def _classify(app: App, run: Path | None, source: _Source, passages: "Sequence[P
     if labels is not None:
         _tell_unread(app, options["labels"], labels.unread)
     if options["dry_run"]:
-        _report_dry_run(app, plan_first(passages, labels, wanted), wanted)
+        report_plan(app, plan_first(passages, labels, wanted), wanted, options)
         return
     named = None if labels is None else (options["labels"].name, labels)
     with _open(run, source, options) as store:
-        probed = probe_passages(
-            store, passages, wanted, lambda calls: _ask(app, store, calls, wanted, options), labels=named, level=plan.level
-        )
+        ask = build_asker(app, store, wanted, options)
+        probed = probe_passages(store, passages, wanted, ask, labels=named, level=plan.level)
     found = _recognise(source, passages, probed, plan, options)
     if options["output"] is not None:
         write_passages(options["output"], passages, probed.found)
@@ -187,13 +193,6 @@ def _build_probe(source: _Source, options: dict[str, Any]) -> "Probe":
     return Probe(model=model, max_tokens=tokens, base_url=options["base_url"] or (planned.base_url if planned else None))
 
 
-def _report_dry_run(app: App, calls: "Sequence[Call]", wanted: "Probe") -> None:
-    most = len(calls) * wanted.max_tokens
-    message = f"{len(calls)} calls to {wanted.model}, at most {most:,} output tokens; then one for each prompt of a recognised passage"
-    document = {"schema": "caveat/probe-plan/1", "calls": len(calls), "model": wanted.model, "most_output_tokens": most}
-    app.report(document, lambda console: console.print(message, markup=False))
-
-
 @contextmanager
 def _open(run: Path | None, source: _Source, options: dict[str, Any]) -> "Iterator[RunStore]":
     from audit.replay.store import open_store
@@ -204,53 +203,6 @@ def _open(run: Path | None, source: _Source, options: dict[str, Any]) -> "Iterat
         yield store
     finally:
         store.close()
-
-
-def _ask(app: App, store: "RunStore", calls: "Sequence[Call]", wanted: "Probe", options: dict[str, Any]) -> None:
-    """Make the calls; an end before the last of them is an error, so that no rate is made from a part."""
-    import asyncio
-
-    from registry.cli.progress import track
-    from registry.errors import AnswerNoError
-
-    with track(app, "classifying", total=len(calls), unit="calls") as advance:
-        summary = asyncio.run(_run(store, calls, wanted, options, advance))
-    if summary.stopped is not None:
-        raise summary.stopped
-    if summary.interrupted:
-        found = "ended by request before its last call; every answer that came is kept"
-        raise AnswerNoError(Fault(code="interrupted", where=str(store.path.parent), found=found, advice="run the same command again"))
-
-
-async def _run(store: "RunStore", calls: "Sequence[Call]", wanted: "Probe", options: dict[str, Any], advance: Any) -> Any:
-    import asyncio
-    import signal
-
-    from audit.model import open_endpoint
-    from audit.replay.engine import Halt, Settings, run_calls
-    from registry.records.replay import Budget, Policy
-
-    shown, halt = 0, Halt()
-
-    def show(summary: Any) -> None:
-        nonlocal shown
-        done = summary.settled_before + summary.done
-        advance(done - shown)
-        shown = done
-
-    settings = Settings(
-        concurrency=options["concurrency"],
-        retry_failed=options["retry_failed"],
-        repeat_lost=options["repeat_lost"],
-        budget=Budget(calls=options["max_calls"]),
-    )
-    loop = asyncio.get_running_loop()
-    loop.add_signal_handler(signal.SIGINT, halt.request)
-    try:
-        async with open_endpoint(Policy(model=wanted.model, max_tokens=wanted.max_tokens, base_url=wanted.base_url)) as endpoint:
-            return await run_calls(store, calls, endpoint, settings, progress=show, stop=halt)
-    finally:
-        loop.remove_signal_handler(signal.SIGINT)
 
 
 def _recognise(source: _Source, passages: "Sequence[Passage]", probed: "Probed", plan: "Plan", options: dict[str, Any]) -> "Recognition":

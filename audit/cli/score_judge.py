@@ -1,6 +1,6 @@
 """The part of `caveat score` that asks a judge: its options, its calls, and what it tells of them."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from audit.replay.prices import Prices
-    from audit.replay.store import Call, RunStore
+    from audit.replay.store import RunStore
     from audit.replay.summary import RunSummary
     from audit.score.judge_cost import JudgingPlan
-    from registry.records.replay import Budget, Policy, Replay, Task
+    from registry.records.replay import Budget, Replay, Task
     from registry.records.scorer import JudgeScorer
 
 Command = TypeVar("Command", bound=Callable[..., object])
@@ -34,6 +34,7 @@ class JudgeOptions:
     max_calls: int | None
     max_usd: float | None
     concurrency: int
+    timeout_s: float
     batch: bool
 
 
@@ -51,6 +52,15 @@ def judge_options(command: Command) -> Command:
         click.option(
             "--concurrency", metavar="N", type=click.IntRange(1), default=64, show_default=True, help="Judge: calls at once, at most."
         ),
+        click.option(
+            "--time-out",
+            "timeout_s",
+            metavar="SECONDS",
+            type=click.FloatRange(1, 3600),
+            default=600,
+            show_default=True,
+            help="Judge: of a call.",
+        ),
     )
     for option in reversed(options):
         command = option(command)
@@ -61,32 +71,28 @@ def judge(
     app: App, store: "RunStore", scorer: "JudgeScorer", asked: "tuple[Replay, dict[str, Task]]", options: JudgeOptions
 ) -> tuple[int, CaveatError | None]:
     """Ask for the verdicts that are missing; return how many scores are new, and why it ended early (None: it did not)."""
-    import asyncio
-
+    from audit.cli.calls import Caller, count_up
     from audit.replay.budget import check_prices
+    from audit.replay.engine import Settings
     from audit.score.judge import count_judgments, judge_run
     from registry.cli.progress import track
+    from registry.records.replay import Policy
 
     replay, tasks = asked
-    prices = _read_prices(options)
-    check_prices(_build_budget(replay, options), prices, {scorer.model, replay.policy.model})
-    shown = 0
+    prices, budget = _read_prices(options), _build_budget(replay, options)
+    check_prices(budget, prices, {scorer.model, replay.policy.model})
+    policy = Policy(model=scorer.model, max_tokens=scorer.max_tokens, base_url=scorer.base_url or replay.policy.base_url)
+    settings = Settings(concurrency=options.concurrency, budget=budget, prices=prices)
+    caller = Caller(app=app, store=store, policy=policy, settings=settings, timeout_s=options.timeout_s)
 
     with track(app, "judging", total=count_judgments(store, scorer), unit="verdicts") as advance:
-
-        def show(summary: "RunSummary") -> None:
-            nonlocal shown
-            done = summary.settled_before + summary.done
-            advance(max(0, done - shown))
-            shown = max(shown, done)
-
-        make = _Maker(app=app, store=store, scorer=scorer, replay=replay, options=options, prices=prices, show=show)
+        show = count_up(advance)
         done = judge_run(
             store,
             scorer,
             tasks,
-            lambda calls: asyncio.run(make.run(calls, batch=options.batch)),
-            ask_first=lambda calls: asyncio.run(make.run(calls, batch=False)),
+            lambda calls: caller.make(calls, show, batch=options.batch),
+            ask_first=lambda calls: caller.make(calls, show),
             retry=options.retry_failed,
         )
     return done.verdicts, _find_end(store, done.asked[-1] if done.asked else None, done.waiting)
@@ -163,47 +169,6 @@ def _build_budget(replay: "Replay", options: JudgeOptions) -> "Budget":
     calls = replay.budget.calls if options.max_calls is None else options.max_calls
     usd = replay.budget.usd if options.max_usd is None else options.max_usd
     return replace(replay.budget, calls=calls, usd=usd)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Maker:
-    """Makes calls to a judge, with what the command line says of them."""
-
-    app: App
-    store: "RunStore"
-    scorer: "JudgeScorer"
-    replay: "Replay"
-    options: JudgeOptions
-    prices: "Prices"
-    show: "Callable[[RunSummary], None]"
-
-    async def run(self, calls: "Iterable[Call]", *, batch: bool) -> "RunSummary":
-        """Make *calls*; Ctrl-C ends the run with what is under way, a second one leaves that too."""
-        import asyncio
-        import signal
-
-        from audit.model import open_endpoint
-        from audit.replay.batches import run_batches
-        from audit.replay.engine import Halt, Settings, run_calls
-
-        halt, loop = Halt(), asyncio.get_running_loop()
-        budget = _build_budget(self.replay, self.options)
-        settings = Settings(concurrency=self.options.concurrency, budget=budget, prices=self.prices)
-        loop.add_signal_handler(signal.SIGINT, halt.request)
-        try:
-            async with open_endpoint(self._build_policy()) as endpoint:
-                if batch:
-                    done = await run_batches(self.store, calls, endpoint, settings, progress=self.show, tell=self.app.say, stop=halt)
-                    return done.run
-                return await run_calls(self.store, calls, endpoint, settings, progress=self.show, stop=halt)
-        finally:
-            loop.remove_signal_handler(signal.SIGINT)
-
-    def _build_policy(self) -> "Policy":
-        from registry.records.replay import Policy
-
-        address = self.scorer.base_url or self.replay.policy.base_url
-        return Policy(model=self.scorer.model, max_tokens=self.scorer.max_tokens, base_url=address)
 
 
 def _find_end(store: "RunStore", last: "RunSummary | None", waiting: int) -> CaveatError | None:

@@ -38,7 +38,7 @@ def test_every_code_is_explained_once_and_in_words() -> None:
 
 
 def test_the_scan_sees_each_way_in_which_a_fault_is_made(tmp_path: Path) -> None:
-    """Keyword, helper with a code, exception with a code first, choice of two, variable, composed code, constant, exclusion, reason, table."""
+    """Keyword, helper with a code, exception with one first, choice of two, variable, composed code, constant, exclusion, reason, table."""
     (tmp_path / "audit").mkdir()
     (tmp_path / "registry").mkdir()
     (tmp_path / "registry" / "room.py").write_text(

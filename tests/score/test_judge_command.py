@@ -218,6 +218,20 @@ def test_a_judged_run_is_evidence_with_its_judge_in_the_provenance(tmp_path: Pat
     assert (provenance.judge_uncertainty or "").startswith("24 of 24 responses have several verdicts (48 in all)")
 
 
+def test_accounts_of_a_judged_run_count_responses_and_not_verdicts(tmp_path: Path, caveat: Caveat, endpoint: Endpoint) -> None:
+    """Found is scored and left out together, however often a response is judged; verdicts are counted in a note."""
+    said = (*SAID[1:], Said(task="t0", arm="test", context="test-a", failure="time-out"))
+    folder = _make(tmp_path / "run", _judge(repeats=3, repeat_share=1.0), said)
+    endpoint.script = lambda asked: Reply(text="no") if "t2, test, b" in str(asked.body) else _rate(asked)
+    caveat("score", folder)
+
+    (account,) = read_run(folder, low=1, high=5).imported.files
+
+    assert (account.found, account.scored) == (24, 22)
+    assert {one.reason: one.count for one in account.left_out} == {"judge-not-json": 1, "time-out": 1}
+    assert account.notes[0].startswith("70 rows, because some responses were judged several times")
+
+
 def test_failed_calls_and_missing_verdicts_stand_beside_repeats(caveat: Caveat, tmp_path: Path, endpoint: Endpoint) -> None:
     """Rows without a repeat (a replay call that failed, a response not judged yet) do not keep the table from being read."""
     said = (*SAID[1:], Said(task="t0", arm="test", context="test-a", failure="time-out"))
