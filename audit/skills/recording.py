@@ -129,12 +129,12 @@ def _list_responses(tasks: Sequence[Asked], found: Sequence[Outcome]) -> Iterato
         for run in sorted({one.cell.sample for one in found if one.cell.task_id == task.id}):
             for arm in tried:
                 outcome = by_place.get((task.id, run, arm))
-                yield _build_gap(task, run, arm) if outcome is None else _build_response(outcome)
+                yield _build_gap(task.id, run, arm) if outcome is None else _build_response(outcome)
 
 
-def _build_gap(task: Asked, run: int, arm: str) -> Scored:
+def _build_gap(task_id: str, run: int, arm: str) -> Scored:
     return Scored(
-        task_id=task.id.partition("/")[2],
+        task_id=task_id.partition("/")[2],
         run=run,
         arm=arm,
         dimensions={},
@@ -149,7 +149,7 @@ def _build_gap(task: Asked, run: int, arm: str) -> Scored:
 
 
 def _build_response(one: Outcome) -> Scored:
-    gap = replace(_build_gap(_name(one.cell), one.cell.sample, one.cell.arm), excluded=one.excluded, dimensions=one.dimensions)
+    gap = replace(_build_gap(one.cell.task_id, one.cell.sample, one.cell.arm), excluded=one.excluded, dimensions=one.dimensions)
     response = one.response
     if response is None or response.text is None:
         return replace(gap, chars=0, digest=hashlib.sha256(b"").hexdigest(), cached=False)
@@ -162,10 +162,6 @@ def _build_response(one: Outcome) -> Scored:
         cached=False,
         judge_cached=False if one.dimensions else None,
     )
-
-
-def _name(cell: Cell) -> Asked:
-    return Asked(id=cell.task_id, prompt="")
 
 
 def list_found(score: Score | None) -> list[Mapping[str, object]]:
