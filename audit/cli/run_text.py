@@ -95,6 +95,9 @@ def print_run(console: Console, session: Session, summary: RunSummary, arms: Seq
     ]
     numbers = ("planned", "answered", "refused", "cut", "empty", "failed", "open")
     console.print(build_table(("arm", *numbers), rows, numbers=numbers))
+    left = sum(one.open for one in arms)
+    if left and summary.stopped is None and not summary.interrupted:
+        console.print(f"{left} open responses are of an earlier version of the replay's file, which no longer asks for them")
     failures: dict[str, int] = {}
     for one in arms:
         for code, count in one.failures.items():

@@ -39,7 +39,6 @@ def open_study_session(path: Path, folder: Path, options: Mapping[str, Any]) -> 
         words=("skills", "generate"),
         more=tuple(_list_part(options)),
         following=shlex.join(["caveat", "skills", "score", str(path), "--run", str(folder)]),
-        is_part=True,
         keep=lambda store: keep_study(store, study),
     )
 

@@ -38,7 +38,7 @@ def read_replay(path: Path, view: View | None, *, owner: str | None = None) -> R
 
     Args:
         view: the registry; None where there is none, and then every context is a file.
-        owner: authority whose short names are meant; None for those of all.
+        owner: authority whose short names come first; those of others are looked at where it has none of the name.
 
     Raises:
         InputError: with every fault of the replay's file; else of tasks and contexts together.
@@ -103,4 +103,5 @@ def _list_named(view: View, name: str, owner: str | None) -> list[SpecVersion]:
         found = view.find_spec(name)
         return [found.payload] if found is not None and found.payload.kind in _KINDS else []
     listed = [one.payload for kind in _KINDS for one in view.list_specs(kind)]
-    return [one for one in listed if one.slug == name and owner in (None, one.owner)]
+    named = [one for one in listed if one.slug == name]
+    return [one for one in named if one.owner == owner] or named

@@ -1,11 +1,13 @@
 """A small replay in files, and the command that runs it."""
 
 import os
-import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
+from registry.cli.main import main
 from tests.endpoint.server import KEY, MODEL, Endpoint
+from tests.replay.processes import Started
 
 REPLAY = """\
 schema: caveat/replay/1
@@ -38,10 +40,16 @@ def write_replay(folder: Path, *, tasks: int = 10, samples: int = 1, model: str 
     return path
 
 
-def start(server: Endpoint, folder: Path, *words: str, key: str | None = KEY) -> "subprocess.Popen[str]":
-    """Start `caveat audit run small.yaml` with *words* in *folder*, its endpoint being *server*."""
+def start(server: Endpoint, folder: Path, *words: str, key: str | None = KEY, prepare: Callable[[], None] | None = None) -> Started:
+    """Start `caveat audit run small.yaml` with *words* in *folder*, its endpoint being *server*; *prepare* runs in the process before."""
     environ = {name: value for name, value in os.environ.items() if not name.startswith(("ANTHROPIC_", "CAVEAT_"))}
     environ |= {"ANTHROPIC_BASE_URL": server.url} | ({"ANTHROPIC_API_KEY": key} if key else {})
-    script = "import sys; from registry.cli.main import main; sys.argv[0] = 'caveat'; main()"
-    command = [sys.executable, "-c", script, "audit", "run", "small.yaml", *words]
-    return subprocess.Popen(command, cwd=folder, env=environ, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    return Started(_call, str(folder), words, prepare, folder=folder, environ=environ)
+
+
+def _call(folder: str, words: tuple[str, ...], prepare: Callable[[], None] | None) -> None:
+    os.chdir(folder)
+    if prepare is not None:
+        prepare()
+    sys.argv = ["caveat", "audit", "run", "small.yaml", *words]
+    main()

@@ -1,10 +1,8 @@
 """A run by batches that is killed at any instant goes on where it was: the endpoint's count of requests is the witness."""
 
 import asyncio
-import os
 import signal
-import subprocess
-import sys
+import threading
 from collections import Counter
 from pathlib import Path
 
@@ -12,21 +10,11 @@ import pytest
 
 from audit.model import open_endpoint
 from audit.replay.batches import Batching, run_batches
-from audit.replay.store import Call, build_call, open_store
+from audit.replay.store import Call, RunStore, build_call, open_store
 from registry.records.replay import Policy
 from registry.records.response import Purpose
 from tests.endpoint.server import KEY, MODEL, Asked, Broken, Endpoint, Outcome, run_endpoint
-
-CHILD = """
-import asyncio, sys
-from pathlib import Path
-from audit.replay.store import open_store
-sys.path.insert(0, sys.argv[3])
-from tests.replay.test_batches_killed import make_calls, make_batches
-
-asyncio.run(make_batches(sys.argv[1], open_store(Path(sys.argv[2]), create=True), make_calls()))
-"""
-ROOT = Path(__file__).parents[2]
+from tests.replay.processes import Started
 
 
 def make_calls() -> list[Call]:
@@ -34,12 +22,19 @@ def make_calls() -> list[Call]:
     return [build_call(body, index=0, purpose=Purpose.REPLAY) for body in bodies]
 
 
-async def make_batches(url: str, store: object, calls: list[Call]) -> None:
+async def make_batches(url: str, store: RunStore, calls: list[Call]) -> None:
     """Make *calls* in batches of three, without waiting longer than needed."""
     policy = Policy(model=MODEL, max_tokens=9, base_url=url)
     batching = Batching(requests=3, first_wait_s=0.0, longest_wait_s=0.0, grace_s=0.0)
     async with open_endpoint(policy, environ={"ANTHROPIC_API_KEY": KEY}, timeout_s=5) as endpoint:
-        await run_batches(store, calls, endpoint, batching=batching)  # type: ignore[arg-type]
+        await run_batches(store, calls, endpoint, batching=batching)
+
+
+def make_in(url: str, folder: str) -> None:
+    """Make the calls in batches into the run folder *folder*."""
+    store = open_store(Path(folder), create=True)
+    asyncio.run(make_batches(url, store, make_calls()))
+    store.close()
 
 
 MOMENTS = [
@@ -55,8 +50,9 @@ MOMENTS = [
 @pytest.mark.parametrize(("when", "method", "path_end", "turn"), MOMENTS)
 def test_a_killed_run_submits_no_call_twice_and_loses_none(tmp_path: Path, when: str, method: str, path_end: str, turn: int) -> None:
     """SIGKILL at the endpoint's *turn*-th request of a kind, carried out or not; running again completes every call, each accepted once."""
-    child: list[subprocess.Popen[bytes]] = []
+    child: list[Started] = []
     left = [turn]
+    dead = threading.Event()
 
     def kill(asked: Asked) -> Outcome | None:
         if asked.method != method or not asked.path.endswith(path_end):
@@ -64,15 +60,17 @@ def test_a_killed_run_submits_no_call_twice_and_loses_none(tmp_path: Path, when:
         left[0] -= 1
         if left[0]:
             return None
-        os.kill(child[0].pid, signal.SIGKILL)
-        child[0].wait()
+        child[0].send_signal(signal.SIGKILL)
+        dead.wait(30)
         return Broken.CLOSE
 
     server = Endpoint(**{f"{when}_batch": kill})
     with run_endpoint(server):
-        child.append(subprocess.Popen([sys.executable, "-c", CHILD, server.url, str(tmp_path), str(ROOT)], stdout=sys.stderr))
-        assert child[0].wait(30) == -signal.SIGKILL
-        store = open_store(tmp_path)
+        child.append(Started(make_in, server.url, str(tmp_path / "run"), folder=tmp_path))
+        child[0].communicate(timeout=60)
+        dead.set()
+        assert child[0].returncode == -signal.SIGKILL
+        store = open_store(tmp_path / "run")
         asyncio.run(make_batches(server.url, store, make_calls()))
 
     answers = [one for one in store.list_responses(Purpose.REPLAY) if one.failure is None]

@@ -1,0 +1,56 @@
+"""Processes that can be killed, without the seconds of importing: each is forked from one that has imported everything."""
+
+import multiprocessing
+import os
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+_PRELOADED = ["registry.cli.main", "audit.cli.run", "audit.cli.run_session", "audit.cli.run_text", "audit.replay.batches", "anthropic"]
+_CONTEXT = multiprocessing.get_context("forkserver")
+_CONTEXT.set_forkserver_preload(_PRELOADED)
+
+
+class Started:
+    """A process of its own, which speaks into two files."""
+
+    def __init__(self, target: Callable[..., None], *arguments: Any, folder: Path, environ: Mapping[str, str] | None = None) -> None:
+        self._streams = [folder / f"{id(self)}.{name}" for name in ("out", "err")]
+        self._process = _CONTEXT.Process(target=_run, args=(target, arguments, [str(one) for one in self._streams], dict(environ or {})))
+        self._process.start()
+
+    @property
+    def returncode(self) -> int | None:
+        """The exit code; minus the signal's number when one ended it, None while it runs."""
+        return self._process.exitcode
+
+    def send_signal(self, number: int) -> None:
+        """Send it the signal *number*."""
+        assert self._process.pid is not None
+        os.kill(self._process.pid, number)
+
+    def communicate(self, timeout: float) -> tuple[str, str]:
+        """Return what it wrote to standard output and standard error, once it has ended."""
+        self._process.join(timeout)
+        assert self._process.exitcode is not None, "the process did not end in time"
+        out, err = (one.read_text(encoding="utf-8") for one in self._streams)
+        for one in self._streams:
+            one.unlink()
+        return out, err
+
+
+def _run(target: Callable[..., None], arguments: tuple[Any, ...], streams: list[str], environ: dict[str, str]) -> None:
+    os.environ.clear()
+    os.environ.update(environ)
+    for number, name in enumerate(streams, 1):
+        opened = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+        os.dup2(opened, number)
+        os.close(opened)
+    sys.stdout = open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115 (until the process ends)
+    sys.stderr = open(2, "w", encoding="utf-8", closefd=False, buffering=1)  # noqa: SIM115
+    try:
+        target(*arguments)
+    finally:
+        sys.stdout.flush()
+        sys.stderr.flush()
