@@ -15,11 +15,17 @@ from registry.errors import ConflictError, Fault, InputError
 from registry.records.identifier import Identifier
 
 if TYPE_CHECKING:
+    from audit.cli.draft_replay import Contexts
     from audit.cli.evidence import Evidence
     from audit.docket import Scored
+    from registry.records.claim import ClaimRevision
     from registry.records.dossier import AuditFile
     from registry.records.draft import AuditDraft
+    from registry.records.spec import PropertySpec
+    from registry.store.view import View
     from registry.store.writer import Writer
+
+_FOLDER = click.Path(file_okay=False, path_type=Path)
 
 
 @click.group(cls=LazyGroup, entry_points="caveat.commands.audit")
@@ -29,16 +35,31 @@ def audit() -> None:
 
 @audit.command()
 @click.argument("claim_id", type=CLAIM)
+@click.option(
+    "--replay",
+    "folder",
+    metavar="DIR",
+    type=_FOLDER,
+    help="Write the files of a live replay into DIR instead: audit, replay, tasks, contexts.",
+)
 @as_of_option
 @pass_app
-def new(app: App, *, claim_id: Identifier) -> None:
-    """Print an audit file for a claim, to be filled in: caveat audit new CLAIM > audit.yaml."""
+def new(app: App, *, claim_id: Identifier, folder: Path | None) -> None:
+    """Print an audit file for a claim, to be filled in: caveat audit new CLAIM > audit.yaml.
+
+    With --replay DIR the files of a replay are written beside it; what has to be filled in is empty, and refused until it is. Contexts
+    that the claim names are taken from the registry.
+    """
     from audit.cli.draft_text import compose_draft
     from audit.docket import get_claim, get_property
 
     with app.view() as view:
         claim = get_claim(view, str(claim_id))
         body = get_property(view, claim)
+        contexts = _find_contexts(view, claim) if folder else None
+    if folder is not None and contexts is not None:
+        _write_replay(app, folder, claim, body, contexts)
+        return
     draft = compose_draft(claim, body)
     if app.json:
         from registry.cli.output import print_json
@@ -69,7 +90,8 @@ def lock(app: App, *, file: Path) -> None:
         {"schema": "caveat/audit-lock/1", "audit": name, "claim": claim, "new": is_new, "locked_at": at},
         lambda console: console.print(
             f"{'Locked' if is_new else 'Locked already:'} {name} for {claim} at {at}.\n"
-            f"Next: run the replay, then: caveat audit import {name} scores.csv --run-date DATE"
+            f"Next: run the replay, then: caveat audit import {name} scores.csv --run-date DATE\n"
+            f"Or live: audit: {name} in replay.yaml, caveat audit run replay.yaml, caveat score, caveat audit import {name} replay.run"
         ),
     )
 
@@ -106,6 +128,7 @@ def open_(app: App, /, *, file: Path) -> None:
 )
 @arm_options
 @reading_options
+@click.option("--withhold-prompts", is_flag=True, help="Of a run folder's contexts, record the digests and not the texts.")
 @click.option("--provenance", type=FILE, help="YAML file: endpoint, model_returned, accessed, sampling … (caveat schema provenance).")
 @pass_app
 def import_(app: App, /, *, target: str, sources: tuple[str, ...], **options: Any) -> None:
@@ -196,6 +219,36 @@ def order(app: App, *, tasks: Path, audit_id: Identifier | None, seed: int | Non
     )
 
 
+def _find_contexts(view: "View", claim: "ClaimRevision") -> "Contexts":
+    """Return the contexts that *claim* names and that the registry holds the texts of."""
+    from audit.cli.draft_replay import Contexts
+    from registry.records.identifier import parse_identifier
+    from registry.records.spec import ContextSpec
+
+    def find_slug(reference: str) -> str | None:
+        named = parse_identifier(reference)
+        found = view.find_spec(named.bare, named.revision)
+        body = found.payload.body if found is not None else None
+        return found.payload.slug if found is not None and isinstance(body, ContextSpec) and body.contexts else None
+
+    deploy = {slug: one for one in claim.deploy_contexts if (slug := find_slug(one))}
+    test = claim.test_context or ""
+    return Contexts(test=test if test and find_slug(test) else "", deploy=deploy if len(deploy) == len(claim.deploy_contexts) else {})
+
+
+def _write_replay(app: App, folder: Path, claim: "ClaimRevision", body: "PropertySpec", contexts: "Contexts") -> None:
+    from audit.cli.draft_replay import write_replay
+
+    written = [str(path) for path in write_replay(folder, claim, body, contexts)]
+    app.report(
+        {"schema": "caveat/audit-new/1", "claim": claim.reference, "files": written},
+        lambda console: console.print(
+            "\n".join(written) + f"\nNext: fill them in; caveat audit run {folder}/replay.yaml --dry-run says what is missing.\n"
+            f"Then: caveat audit lock {folder}/audit.yaml, write the AUD-… that it prints into replay.yaml, and run without --dry-run."
+        ),
+    )
+
+
 def _open_target(app: App, writer: "Writer", target: str) -> "tuple[AuditFile, AuditDraft | None]":
     """Return the audit that *target* names, or the one that the file describes, recorded if it is not yet."""
     from audit.docket import get_audit, open_audit
@@ -236,6 +289,7 @@ def _read_evidence(writer: "Writer", file: "AuditFile", sources: tuple[str, ...]
 def _build_scored(evidence: "Evidence", file: "AuditFile", options: dict[str, Any], draft: "AuditDraft | None") -> "Scored":
     from audit.cli.evidence import settle_beginning, settle_provenance
     from audit.docket import Scored
+    from audit.replay.provenance import withhold_prompts
     from registry.codec.documents import from_document
     from registry.codec.files import read_document
     from registry.records.trial import Provenance
@@ -243,11 +297,12 @@ def _build_scored(evidence: "Evidence", file: "AuditFile", options: dict[str, An
     stated = draft.provenance if draft else Provenance()
     if options["provenance"]:
         stated = from_document(Provenance, read_document(options["provenance"]), where=str(options["provenance"]))
+    provenance = settle_provenance(stated, evidence)
     return Scored(
         table=evidence.table,
         source=evidence.source,
         started_at=settle_beginning(_parse_date(options["started"], file, evidence.started_at), evidence, written=options["started"]),
-        provenance=settle_provenance(stated, evidence),
+        provenance=withhold_prompts(provenance) if options["withhold_prompts"] else provenance,
         test_arm=options["test"],
         deploy_arm=options["deploy"],
     )

@@ -20,10 +20,10 @@ plan: {{margin: {margin:g}, level: 0.95, epsilon: {epsilon:g}, contexts: random,
   seed: 0, replicates: 10000}}
 #   contexts: random | fixed | nested; interval: closed_form | guaranteed | anytime (nested contexts; may be stopped at any look);
 #   tasks: how many will be replayed, in the order that `caveat audit order` prints; random_subset: true if they are drawn from more
-deploy_specs: [default]            # names of the P_deploy specifications, as in the score table's column `spec`
+deploy_specs: [{specs}]            # names of the P_deploy specifications, as in the score table's column `spec`
 exclusion_rules:
 stopping_rule:
-budget:
+budget:                            # in words, such as 800 calls; a replay keeps limits of its own
 
 # What is known without a replay; one entry for each layer, also for those that are unavailable or withheld.
 evidence:
@@ -38,13 +38,18 @@ evidence:
 """
 
 
-def compose_draft(claim: ClaimRevision, body: PropertySpec) -> str:
-    """Return the YAML text of an audit file for *claim*, ready to be filled in and locked or imported."""
+def compose_draft(claim: ClaimRevision, body: PropertySpec, *, specs: tuple[str, ...] = ()) -> str:
+    """Return the YAML text of an audit file for *claim*, ready to be filled in and locked or imported.
+
+    Args:
+        specs: names of the specifications of P_deploy; without any there is one, `default`.
+    """
     low, high = body.range
     return _TEMPLATE.format(
         reference=claim.reference,
         form=claim.form.value,
         quote=show(" ".join(claim.quote.split())[:100]),
+        specs=", ".join(specs or ("default",)),
         low=low,
         high=high,
         direction=claim.direction.value.replace("_", " "),

@@ -16,6 +16,22 @@ Command = TypeVar("Command", bound=Callable[..., object])
 
 FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
+
+class _Table(click.Path):
+    """A score table, or a run folder, which stands for the table that `caveat score` wrote into it."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the path of the table; a folder without one ends the command with what makes it."""
+        folder = Path(value)
+        if not (folder / "responses.db").is_file():
+            return super().convert(value, param, ctx)
+        if not (folder / "scores.csv").is_file():
+            self.fail(f"{str(value)!r} is a run that is not scored. Next: caveat score {value}", param, ctx)
+        return folder / "scores.csv"
+
+
+TABLE = _Table(exists=True, dir_okay=False, path_type=Path)
+
 _PLAN = {
     "contexts": click.option("--contexts", type=click.Choice(["random", "fixed", "nested"]), help="What contexts are; default: random."),
     "margin": click.option("--margin", type=float, metavar="NUMBER", help="Materiality margin δ; default: 0.05 × range."),
@@ -36,7 +52,7 @@ def table_options(command: Command) -> Command:
     )
     score = click.option("--score", metavar="COLUMN", default="score", show_default=True, help="The column of scores.")
     range_ = click.option("--range", "range_", nargs=2, type=float, metavar="LOW HIGH", help="The possible scores; default: 0 1.")
-    tables = click.argument("tables", metavar="TABLE...", nargs=-1, required=True, type=FILE)
+    tables = click.argument("tables", metavar="TABLE|RUN...", nargs=-1, required=True, type=TABLE)
     return tables(range_(score(where(command))))
 
 

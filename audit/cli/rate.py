@@ -1,13 +1,16 @@
 """`caveat audit rate`: can blind raters tell a test from deployment?"""
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from audit.cli.options import FILE, arm_options, audit_option, build_plan, plan_options
 from registry.cli.app import App, pass_app
 from registry.records.identifier import Identifier
+
+if TYPE_CHECKING:
+    from registry.records.rating import Sample
 
 _SEED = click.IntRange(0, 2**53 - 1)
 _FOLDER = click.Path(file_okay=False, path_type=Path)
@@ -19,7 +22,8 @@ def rate() -> None:
 
 
 @rate.command()
-@click.argument("samples", metavar="SAMPLES...", nargs=-1, required=True, type=FILE)
+@click.argument("samples", metavar="RUN|SAMPLES...", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path))
+@click.option("--spec", metavar="NAME", help="Of a run folder with several specifications of P_deploy, the one to be rated.")
 @click.option("--raters", metavar="NAME,NAME...", required=True, help="Who rates, persons and models.")
 @click.option("-o", "--output", "folder", metavar="DIR", required=True, type=_FOLDER, help="A new folder for key and sheets.")
 @click.option("--items", metavar="N", type=int, help="Items in all, half of each side; default: as many as the smaller side has, twice.")
@@ -29,6 +33,7 @@ def rate() -> None:
 def sheet(app: App, /, *, samples: tuple[Path, ...], raters: str, folder: Path, **options: Any) -> None:
     """Write a blinded, shuffled sheet for each rater, and the key that they must not see.
 
+    RUN is a run folder of caveat audit run: every prompt of both sides, as the model was sent it, is a sample, but not those of edits.
     SAMPLES are CSV or JSONL with the columns arm and text (a prompt or transcript), optional task_id and context_id. Each rater gets
     the folder with their name: sheet.html to fill in offline, sheet.csv for a spreadsheet, instructions.txt.
     """
@@ -37,15 +42,34 @@ def sheet(app: App, /, *, samples: tuple[Path, ...], raters: str, folder: Path, 
     from audit.blinding import digest_key, draw_sheets
     from audit.cli.rate_sheets import write_sheets
     from audit.cli.rate_text import print_sheets, summarise_sheets
-    from audit.sources.ratings import read_samples
 
-    found = read_samples(samples, test=options["test"], deploy=options["deploy"])
+    found = _read_samples(samples, options)
     names = [name.strip() for name in raters.split(",")]
     seed = secrets.randbits(48) if options["seed"] is None else options["seed"]
     drawn = draw_sheets(found, names, items=options["items"], seed=seed, arms=(options["test"], options["deploy"]))
     write_sheets(folder, drawn.key, drawn.sheets)
     digest = digest_key(drawn.key)
     app.report(summarise_sheets(drawn, folder, digest), lambda console: print_sheets(console, drawn, folder, digest))
+
+
+def _read_samples(paths: tuple[Path, ...], options: dict[str, Any]) -> "list[Sample]":
+    """Return the samples in files, or the prompts of one run folder."""
+    from audit.replay.samples import list_samples
+    from audit.replay.store import open_store
+    from audit.sources.ratings import read_samples
+
+    sides = {"test": options["test"], "deploy": options["deploy"]}
+    if not any(path.is_dir() for path in paths):
+        if options["spec"] is not None:
+            raise click.UsageError("--spec belongs to a run folder; of a table of samples, keep the rows of one specification")
+        return read_samples(paths, **sides)
+    if len(paths) > 1:
+        raise click.UsageError("give one run folder, or files of samples")
+    store = open_store(paths[0])
+    try:
+        return list_samples(store, **sides, spec=options["spec"])
+    finally:
+        store.close()
 
 
 @rate.command()
