@@ -1,6 +1,6 @@
 """The part of `caveat probe` that asks a classifier: what it would take, its calls, and the limits on them."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -36,7 +36,7 @@ def report_plan(app: App, calls: Iterable[Call], wanted: Probe, options: Mapping
     app.report(document, lambda console: console.print(message, markup=False))
 
 
-def build_asker(app: App, store: RunStore, wanted: Probe, options: Mapping[str, Any]) -> Callable[[Sequence[Call]], None]:
+def build_asker(app: App, store: RunStore, wanted: Probe, options: Mapping[str, Any]) -> Callable[[Iterable[Call], int], None]:
     """Return what makes the calls of a probe, within the limits that *options* set for all of them together.
 
     Raises:
@@ -46,7 +46,7 @@ def build_asker(app: App, store: RunStore, wanted: Probe, options: Mapping[str, 
     check_prices(Budget(usd=options["max_usd"]), prices, {wanted.model, *(one.model for one in store.sum_spent())})
     before = _count(store, prices)
 
-    def ask(calls: Sequence[Call]) -> None:
+    def ask(calls: Iterable[Call], most: int) -> None:
         settings = Settings(
             concurrency=options["concurrency"],
             retry_failed=options["retry_failed"],
@@ -56,7 +56,7 @@ def build_asker(app: App, store: RunStore, wanted: Probe, options: Mapping[str, 
         )
         policy = Policy(model=wanted.model, max_tokens=wanted.max_tokens, base_url=wanted.base_url)
         caller = Caller(app=app, store=store, policy=policy, settings=settings, timeout_s=options["timeout_s"])
-        with track(app, "classifying", total=len(calls), unit="calls") as advance:
+        with track(app, "classifying", total=most, unit="calls") as advance:
             summary = caller.make(calls, count_up(advance), batch=options["batch"])
         _check_over(store, summary)
 

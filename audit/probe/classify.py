@@ -4,7 +4,7 @@ Two rounds: every passage, then the prompts of those that were recognised. What 
 words share a call, and the calls of an interrupted probe are found again.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from audit.probe.answer import Reading, read_class, read_told
@@ -43,10 +43,9 @@ class Classified:
         return Verdict(cell=self.passage.cell, class_=self.class_, excluded=self.reading.excluded)
 
 
-def plan_passages(passages: Iterable[Passage], probe: Probe) -> list[Call]:
-    """Return the calls of the first round, each once, in the order of the passages."""
-    calls = (_ask(one, probe) for one in passages if one.absent is None)
-    return list({call.key: call for call in calls}.values())
+def plan_passages(passages: Iterable[Passage], probe: Probe) -> Iterator[Call]:
+    """Give the calls of the first round in the order of the passages, made as they are needed; the same words may give one twice."""
+    return (_ask(one, probe) for one in passages if one.absent is None)
 
 
 def read_passages(passages: Iterable[Passage], probe: Probe, find: Find) -> list[Classified]:
@@ -56,8 +55,7 @@ def read_passages(passages: Iterable[Passage], probe: Probe, find: Find) -> list
 
 def plan_prompts(found: Iterable[Classified], probe: Probe) -> list[Call]:
     """Return the calls of the second round: the prompts of recognised passages, each once."""
-    calls = (ask_prompt(prompt, model=probe.model, max_tokens=probe.max_tokens) for prompt in _list_prompts(found))
-    return list({call.key: call for call in calls}.values())
+    return [ask_prompt(prompt, model=probe.model, max_tokens=probe.max_tokens) for prompt in _list_prompts(found)]
 
 
 def read_prompts(found: Sequence[Classified], probe: Probe, find: Find) -> list[Classified]:

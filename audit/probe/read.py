@@ -3,8 +3,9 @@
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
@@ -73,21 +74,31 @@ def read_run(store: RunStore) -> tuple[list[Said], int]:
     """Return every response of a run as it was asked for in the contexts as they are, and how many had a cue taken out."""
     said: list[Said] = []
     ablated = 0
+
+    @lru_cache(maxsize=4096)
+    def find_prompt(request: str) -> str:
+        return _write_prompt(store.get_request(request))
+
     for cell, key in store.list_cells():
         if cell.cue_removed is not None:
             ablated += 1
             continue
-        said.append(_read_response(store, cell, store.find_response(key)))
+        said.append(_read_response(cell, store.find_response(key), find_prompt))
     return said, ablated
 
 
-def _read_response(store: RunStore, cell: Cell, response: Response | None) -> Said:
+def _read_response(cell: Cell, response: Response | None, find_prompt: Callable[[str], str]) -> Said:
     if response is None:
         return Said(cell=cell, reasoning=None, output=None, failure=NOT_ANSWERED)
     if response.failure is not None:
         return Said(cell=cell, reasoning=None, output=None, failure=response.failure.code)
-    prompt = _write_prompt(store.get_request(response.request))
-    return Said(cell=cell, reasoning=response.thinking, output=response.text, prompt=prompt, model=response.model_returned)
+    return Said(
+        cell=cell,
+        reasoning=response.thinking,
+        output=response.text,
+        prompt=find_prompt(response.request),
+        model=response.model_returned,
+    )
 
 
 def _write_prompt(body: dict[str, Any]) -> str:

@@ -4,20 +4,23 @@ Calls go through the engine of the replay and are kept in a run folder's store, 
 the same probe again asks nothing.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 from audit.probe.answer import read_class
-from audit.probe.classify import Classified, ask_label, plan_passages, plan_prompts, read_passages, read_prompts
+from audit.probe.classify import Classified, Find, ask_label, plan_passages, plan_prompts, read_passages, read_prompts
 from audit.probe.labels import assess_classifier
 from audit.probe.passage import Passage
 from audit.probe.read import Labels
 from audit.replay.store import Call, RunStore
 from registry.records.probe import ClassifierAccuracy
 from registry.records.replay import Probe
+from registry.records.response import Response
 
-Ask = Callable[[Sequence[Call]], object]
-"""Sends the calls that have no outcome yet and puts what comes back into the store: the engine with endpoint, budget and progress."""
+Ask = Callable[[Iterable[Call], int], object]
+"""Sends the calls that have no outcome yet, of which there are as many as said at most, and puts what comes back into the store: the
+engine with endpoint, budget and progress. Calls are made as they are read: their bodies together would be larger than all texts."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,10 +33,15 @@ class Probed:
     """What answered, as the endpoint returned it."""
 
 
-def plan_first(passages: Sequence[Passage], labels: Labels | None, probe: Probe) -> list[Call]:
-    """Return the calls that are known before anything is asked: labelled passages first, then the others."""
-    labelled = [ask_label(one.text, probe) for one in labels.texts] if labels else []
-    return list({call.key: call for call in (*labelled, *plan_passages(passages, probe))}.values())
+def plan_first(passages: Iterable[Passage], labels: Labels | None, probe: Probe) -> Iterator[Call]:
+    """Give the calls that are known before anything is asked, each once: labelled passages first, then the others."""
+    labelled = (ask_label(one.text, probe) for one in labels.texts) if labels else iter(())
+    seen: set[bytes] = set()
+    for call in chain(labelled, plan_passages(passages, probe)):
+        key = bytes.fromhex(call.key)
+        if key not in seen:
+            seen.add(key)
+            yield call
 
 
 def probe_passages(
@@ -45,25 +53,24 @@ def probe_passages(
         labels: name of the labelled set, and its passages.
         level: of the intervals of the classifier's errors.
     """
-    first = plan_first(passages, labels[1] if labels else None, probe)
-    ask(first)
-    found = read_passages(passages, probe, store.find_response)
+    models: set[str] = set()
+
+    def find(key: str) -> Response | None:
+        answer = store.find_response(key)
+        models.update([answer.model_returned] if answer is not None and answer.model_returned is not None else [])
+        return answer
+
+    texts = len({(one.channel, one.text) for one in passages if one.absent is None})
+    ask(plan_first(passages, labels[1] if labels else None, probe), texts + (len(labels[1].texts) if labels else 0))
+    found = read_passages(passages, probe, find)
     second = plan_prompts(found, probe)
     if second:
-        ask(second)
-        found = read_prompts(found, probe, store.find_response)
-    return Probed(
-        found=tuple(found),
-        accuracy=None if labels is None else _assess(store, labels[0], labels[1], probe, level=level),
-        classifiers=_list_models(store, (*first, *second)),
-    )
+        ask(second, len(second))
+        found = read_prompts(found, probe, find)
+    accuracy = None if labels is None else _assess(find, labels[0], labels[1], probe, level=level)
+    return Probed(found=tuple(found), accuracy=accuracy, classifiers=tuple(sorted(models)))
 
 
-def _assess(store: RunStore, name: str, labels: Labels, probe: Probe, *, level: float) -> ClassifierAccuracy:
-    readings = [read_class(store.find_response(ask_label(one.text, probe).key), one.text) for one in labels.texts]
+def _assess(find: Find, name: str, labels: Labels, probe: Probe, *, level: float) -> ClassifierAccuracy:
+    readings = [read_class(find(ask_label(one.text, probe).key), one.text) for one in labels.texts]
     return assess_classifier(labels.texts, readings, source=(name, labels.sha256), level=level)
-
-
-def _list_models(store: RunStore, calls: Iterable[Call]) -> tuple[str, ...]:
-    answers = (store.find_response(call.key) for call in calls)
-    return tuple(sorted({one.model_returned for one in answers if one is not None and one.model_returned is not None}))

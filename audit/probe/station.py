@@ -197,7 +197,10 @@ def _compare(
             if arm != circumstances.deploy or where is not channel or not tests or not (tests[0].found or deploy.found):
                 continue
             plain, corrected, tasks = measure_difference(tests[0].group, deploy.group, is_recognition, plan, known)
-            if accuracy is not None and known is None:
+            if silent := [name for name, one in ((circumstances.test, tests[0]), (circumstances.deploy, deploy)) if not one.found]:
+                plain = Measure(value=None, reason=f"no {channel.value} was returned in arm {silent[0]}")
+                corrected = None if accuracy is None else plain
+            elif accuracy is not None and known is None:
                 corrected = Measure(value=None, reason=_tell_one_kind(accuracy))
             yield MentionDifference(channel=channel, spec=spec, tasks=tasks, difference=plain, corrected=corrected)
 

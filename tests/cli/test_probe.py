@@ -67,6 +67,8 @@ def test_recognition_is_counted_by_arm_and_channel(caveat: Caveat, tmp_path: Pat
         "reasoning": None,
         "output": pytest.approx(2 / 12),
     }
+    (silence,) = [one["difference"]["reason"] for one in found["differences"] if one["channel"] == "reasoning"]
+    assert silence == "no reasoning was returned in arm deploy"
     assert (found["evaluation"], found["models"], found["classifier"]) == ("covert actions", [POLICY], MODEL)
 
 
