@@ -55,7 +55,7 @@ def print_forecast(console: Console, session: Session) -> None:
         for model, one in ahead.by_model.items()
     ]
     if rows:
-        numbers = ("calls", "input tokens, about", "output tokens, at most", "US $, at most")
+        numbers = ("calls", "input tokens", "output tokens", "US $")
         console.print(build_table(("model", *numbers), rows, numbers=numbers))
     if ahead.total.usd is None:
         console.print("The cost is unknown: there is no price for the model. Give --prices FILE (caveat schema prices).")

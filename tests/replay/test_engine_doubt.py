@@ -1,6 +1,7 @@
 """What may have been paid for is counted, in this run and the next; and another model that answers ends every run."""
 
 import asyncio
+import json
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,7 @@ from registry.errors import InputError
 from registry.records.replay import Budget, Policy
 from registry.records.response import Purpose
 from tests.endpoint.server import KEY, Asked, Broken, Endpoint, Outcome, Refusal, Reply, run_endpoint
-from tests.replay.calling import make_calls, run, send
+from tests.replay.calling import make_calls, read_all, run, send
 
 BODY = {"model": "claude-test-1-20261101", "max_tokens": 50, "messages": [{"role": "user", "content": "?"}]}
 
@@ -179,3 +180,29 @@ def test_no_file_of_a_run_folder_holds_the_key(tmp_path: Path) -> None:
 
     assert b"[key]" in written
     assert KEY.encode() not in written
+
+
+def test_an_answer_with_half_a_character_is_no_message(tmp_path: Path) -> None:
+    """A lone surrogate, which JSON can write and Unicode has not, cannot be kept: the call is a failure that may have been billed."""
+    document = (
+        b'{"id": "m", "type": "message", "role": "assistant", "model": "claude-test-1-20261101", "stop_reason": "end_turn",'
+        b' "content": [{"type": "text", "text": "half \\ud83d"}], "usage": {"input_tokens": 1, "output_tokens": 1}}'
+    )
+    with run_endpoint(Endpoint(script=lambda _asked: Refusal(status=200, body=document))) as server:
+        summary = run(server, tmp_path, make_calls(1))
+
+    assert summary.failures == {"bad-answer": 1}
+    assert summary.spent.output_tokens == 50
+
+
+def test_a_request_for_a_tool_is_an_answer_without_text(tmp_path: Path) -> None:
+    """Its content is kept as it came, and nothing is executed."""
+    block = {"type": "tool_use", "id": "toolu_1", "name": "shell", "input": {"command": "rm -rf /"}}
+    message = {"id": "m", "type": "message", "role": "assistant", "model": BODY["model"], "stop_reason": "tool_use", "content": [block]}
+    body = json.dumps({**message, "usage": {"input_tokens": 1, "output_tokens": 1}}).encode()
+    with run_endpoint(Endpoint(script=lambda _asked: Refusal(status=200, body=body))) as server:
+        summary = run(server, tmp_path, make_calls(1))
+    (kept,) = read_all(tmp_path)
+
+    assert (summary.answered, summary.empty) == (1, 1)
+    assert (kept.text, kept.stop_reason, kept.content) == ("", "tool_use", (block,))
