@@ -257,7 +257,7 @@ def _record_run(writer: Writer, file: AuditFile, scored: Scored, outcome: Outcom
     # An entry's time has whole seconds.
     if scored.started_at >= entry.at + timedelta(seconds=1):
         found = f"begins at {scored.started_at.isoformat()}, after this import at {entry.at.isoformat()}"
-        advice = "give the moment of the first response with --run-date"
+        advice = "check the clocks of both computers; of a score table, give the moment of the first response with --run-date"
         raise ConflictError(Fault(code="run-in-future", where=scored.source, found=found, advice=advice))
     return writer.append(Result(audit=run.audit, run=entry.seq, estimate=outcome.estimate)).seq
 

@@ -35,7 +35,7 @@ def _print_file(console: Console, file: ImportedFile, *, several: bool) -> None:
         f"{', …' if one.count > len(one.examples) else ''})"
         for one in file.left_out
     ]
-    lines += file.notes
+    lines += (*(f"warning: {one}" for one in file.warnings), *file.notes)
     if lines and several:
         console.print(show(f"\n{Path(file.name).name} ({file.format})"))
     for line in lines:

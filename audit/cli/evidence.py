@@ -178,6 +178,7 @@ def describe_warnings(imported: "Imported") -> "list[str]":
         missing = 0 if file.declared is None else file.declared - file.found
         if missing:
             said.append(f"warning: {file.name} states {file.declared} responses and has {file.found}")
+        said += [f"warning: {file.name}: {one}" for one in file.warnings]
         said += [f"{file.name}: {one.count} without a score: {one.reason}" for one in file.left_out if one.is_row]
         said += [f"{file.name}: {one.count} not taken: {one.reason}" for one in file.left_out if not one.is_row]
     model = imported.provenance.model_returned or imported.provenance.model_requested or ""
@@ -190,7 +191,7 @@ def _split(texts: Sequence[str], option: str, example: str) -> dict[str, str]:
     found: dict[str, str] = {}
     faults = []
     for text in texts:
-        name, sign, value = text.partition("=")
+        name, sign, value = text.rpartition("=")
         if not (sign and name and value):
             expected = f"expected something like {example}, found {text!r}"
             faults.append(Fault(code="bad-option", where=option, found=expected, advice=f"write {option} {example}"))

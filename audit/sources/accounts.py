@@ -89,7 +89,7 @@ def _summarise(file: ImportedFile) -> str:
     arm = f" as arm {file.arm}" if file.arm else ""
     said = [f"{declared}, {file.found} found, {file.scored} scored{arm}"]
     said += [f"{one.count} {'excluded' if one.is_row else 'not taken'}: {one.reason}" for one in file.left_out]
-    return f"{Path(file.name).name} ({file.format}, SHA-256 {file.sha256[:12]}…): {'; '.join((*said, *file.notes))}."
+    return f"{Path(file.name).name} ({file.format}, SHA-256 {file.sha256[:12]}…): {'; '.join((*said, *file.warnings, *file.notes))}."
 
 
 def verify_accounts(imported: Imported, rows: Iterable[Row]) -> None:

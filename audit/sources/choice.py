@@ -2,10 +2,14 @@
 
 import math
 from collections.abc import Collection, Mapping
+from shlex import quote
 
 from audit.errors import TableError
 from audit.sources.selection import suggest
 from registry.errors import Fault
+
+_LONGEST_VALUE = 40
+"""Characters of a grade; what is longer is an explanation."""
 
 
 def choose(asked: str | None, there: Collection[str], *, where: str, option: str, what: str) -> str:
@@ -58,10 +62,19 @@ def read_score(value: object, values: Mapping[str, float], *, where: str) -> tup
         return None, "the log has no score"
     number = values.get(value) if isinstance(value, str) else _to_float(value)
     if number is None:
-        advice = f"say what each text is: --value {value}=1" if isinstance(value, str) else "choose another score with --scorer or --key"
+        advice = advise_value(value if isinstance(value, str) else None)
         kind = repr(value[:40]) if isinstance(value, str) else "a list" if isinstance(value, list) else "an object"
         raise TableError(Fault(code="score-not-number", where=where, found=f"expected a number, found {kind}", advice=advice))
     return (number, None) if math.isfinite(number) else (None, "the score is NaN" if math.isnan(number) else "the score is infinite")
+
+
+def advise_value(text: str | None) -> str:
+    """Return what to do about a score that is no number: a *text* can be given one, anything else (None) cannot."""
+    if text is None:
+        return "choose another score with --scorer, or an entry of it with --key"
+    if len(text) > _LONGEST_VALUE:
+        return "a text this long is no grade: choose another score with --scorer, or an entry of it with --key"
+    return f"say what each text is: --value {quote(f'{text}=1')}"
 
 
 def _to_float(value: object) -> float | None:

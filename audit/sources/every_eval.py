@@ -101,7 +101,7 @@ def _find_metric(line: Line) -> str:
 
 
 def _read_log(log: _Log, reading: Reading, *, arm: str | None) -> tuple[list[Row], Imported]:
-    notes = _reconcile(log, reading)
+    warnings = _reconcile(log, reading)
     tally = Tally()
     rows: list[Row] = []
     faults: list[Fault] = []
@@ -112,7 +112,7 @@ def _read_log(log: _Log, reading: Reading, *, arm: str | None) -> tuple[list[Row
         except TableError as error:
             faults.extend(error.faults)
             continue
-        tally.add(f"sample {as_text(line.fields['sample_id'])}", row.excluded_reason)
+        tally.add(_locate(line), row.excluded_reason)
         rows.append(row)
     if faults:
         raise TableError(faults[:20])
@@ -125,7 +125,8 @@ def _read_log(log: _Log, reading: Reading, *, arm: str | None) -> tuple[list[Row
         found=tally.found,
         scored=tally.scored,
         left_out=tally.list_left_out(),
-        notes=tuple(notes),
+        warnings=tuple(warnings),
+        notes=tuple(_list_notes(log)),
     )
     # `evaluation_timestamp` does not say whether it is the beginning or the end.
     return rows, Imported(files=(file,), provenance=_build_provenance(log))
@@ -170,6 +171,13 @@ def _read_line(line: Line, log: _Log, reading: Reading, *, arm: str | None, seen
     )
 
 
+def _locate(line: Line) -> str:
+    """The sample, and what its error was: as an example of what was left out, for every error is worded otherwise."""
+    error = line.fields.get("error")
+    told = f": {' '.join((as_text(error) or json.dumps(error)).split())[:80]}" if error else ""
+    return f"sample {as_text(line.fields['sample_id'])}{told}"
+
+
 def _find(line: Line, log: _Log, name: str) -> str | None:
     return as_text(dig(line.fields, name)) or as_text(dig(log.aggregate or {}, name))
 
@@ -179,7 +187,7 @@ def _read_score(line: Line, log: _Log, reading: Reading) -> tuple[float | None, 
     evaluation = line.fields["evaluation"]
     error = line.fields.get("error")
     if error:
-        return None, f"the log states an error: {(as_text(error) or json.dumps(error)).splitlines()[0][:80]}"
+        return None, "the log states an error"
     if (reading.key or "score") not in evaluation:
         there = ", ".join(sorted(evaluation))
         found = f"the evaluation has no entry {reading.key or 'score'!r}; there are: {there}"
@@ -195,36 +203,44 @@ def _find_declared(log: _Log) -> int | None:
     """Return how many samples of the chosen metric there should be: the aggregate counts lines, which several metrics share."""
     lines = dig(log.aggregate or {}, "detailed_evaluation_results.total_rows")
     samples = dig(log.result, "score_details.uncertainty.num_samples")
-    if isinstance(samples, int):
-        return samples
-    return lines if isinstance(lines, int) and len(log.metrics) == 1 else None
+    if _is_count(samples):
+        return int(samples)
+    return int(lines) if _is_count(lines) and len(log.metrics) == 1 else None
 
 
-def _reconcile(log: _Log, reading: Reading) -> list[str]:
-    """Return what a reader must know of the file.
+def _is_count(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
 
-    Raises:
-        TableError: the aggregate states other lines than there are, and *reading* does not allow it.
-    """
+
+def _list_notes(log: _Log) -> list[str]:
     notes = [f"metric {log.metric}"]
     if len(log.metrics) > 1:
         notes.append(f"samples also by {', '.join(sorted(set(log.metrics) - {log.metric}))}, which was not taken")
     if not log.version.startswith(_KNOWN):
         notes.append(f"schema {log.version} is none of those that were compared: {', '.join(f'{one}.x' for one in _KNOWN)}")
     if log.aggregate is None:
-        return [*notes, "no aggregate stands beside it, so nothing states how many there should be"]
-    lines = dig(log.aggregate, "detailed_evaluation_results.total_rows")
+        notes.append("no aggregate stands beside it, so nothing states how many there should be")
+    return notes
+
+
+def _reconcile(log: _Log, reading: Reading) -> list[str]:
+    """Return what the aggregate states differently of the file.
+
+    Raises:
+        TableError: it states other lines than there are, and *reading* does not allow it.
+    """
+    lines = dig(log.aggregate or {}, "detailed_evaluation_results.total_rows")
     counts = [("lines", lines, len(log.lines.lines)), (f"samples of {log.metric}", _find_declared(log), len(log.chosen))]
-    differing = [f"{stated} {what}, the file has {there}" for what, stated, there in counts if isinstance(stated, int) and stated != there]
-    checksum = as_text(dig(log.aggregate, "detailed_evaluation_results.checksum"))
-    is_sha256 = (as_text(dig(log.aggregate, "detailed_evaluation_results.hash_algorithm")) or "").lower() in ("sha256", "sha-256")
+    differing = [f"{stated} {what}, the file has {there}" for what, stated, there in counts if _is_count(stated) and stated != there]
+    checksum = as_text(dig(log.aggregate or {}, "detailed_evaluation_results.checksum"))
+    is_sha256 = (as_text(dig(log.aggregate or {}, "detailed_evaluation_results.hash_algorithm")) or "").lower() in ("sha256", "sha-256")
     if checksum and is_sha256 and checksum.lower() != log.lines.sha256:
         differing.append(f"the digest {checksum[:12]}…, the file has {log.lines.sha256[:12]}…")
     if differing and not reading.unfinished:
         advice = "restore the file, or add --unfinished to take what is there; the accounts then say so"
         found = f"the aggregate beside it states {'; '.join(differing)}"
         raise TableError(Fault(code="samples-missing", where=log.lines.name, found=found, advice=advice))
-    return [*notes, *(f"the aggregate states {one}" for one in differing)]
+    return [f"the aggregate states {one}" for one in differing]
 
 
 def _build_provenance(log: _Log) -> Provenance:

@@ -7,7 +7,8 @@ filter of the answers scored it, so a task with two filters has each document tw
 import json
 import math
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -46,7 +47,8 @@ class _Log:
     """None: no results file is there, and nothing states counts, model or date."""
     metric: str
     filter_: str
-    filters: Collection[str]
+    filters: Mapping[str, int]
+    """By filter, how many documents it scored."""
 
 
 def read_harness(paths: Sequence[Path], reading: Reading) -> tuple[list[Row], Imported]:
@@ -69,30 +71,12 @@ def read_harness(paths: Sequence[Path], reading: Reading) -> tuple[list[Row], Im
     return rows, merge_accounts(parts)
 
 
-def check_documents(rows: Sequence[Row]) -> None:
-    """Raise TableError where rows that would be paired as one task are of different documents."""
-    seen: dict[str, tuple[str, Row]] = {}
-    faults: dict[tuple[str | None, str | None], Fault] = {}
-    for row in rows:
-        digest = row.extras.get("doc_hash")
-        if not isinstance(digest, str):
-            continue
-        first, other = seen.setdefault(row.task_id, (digest, row))
-        if digest != first and (other.file, row.file) not in faults:
-            found = f"task {row.task_id} is another document here than in {other.file}: doc_hash {digest[:12]}… and {first[:12]}…"
-            advice = "evaluate both arms on the same data; to pair by content, add --task-field doc_hash"
-            fault = Fault(code="documents-differ", where=f"{row.file}, {row.place}", found=found, advice=advice)
-            faults[other.file, row.file] = fault
-    if faults:
-        raise TableError(list(faults.values()))
-
-
 def _open(path: Path, reading: Reading) -> _Log:
     lines = read_lines(path, without=find_unread(_HEAVY, reading.arm_field, reading.context_field, reading.task_field))
     _check_form(lines)
     named = _NAME.fullmatch(path.name)
     task, run = (named["task"], named["date"]) if named else (path.stem.removeprefix("samples_"), path.stem)
-    filters = {_find_filter(line) for line in lines.lines}
+    filters = Counter(map(_find_filter, lines.lines))
     metrics = {name for line in lines.lines for name in _list_metrics(line)}
     return _Log(
         lines=lines,
@@ -144,7 +128,9 @@ def _read_log(log: _Log, reading: Reading, *, arm: str | None) -> tuple[list[Row
         rows.append(row)
     if faults:
         raise TableError(faults[:20])
+    _check_filters(log, reading)
     declared, notes = _reconcile(log, rows, reading)
+    mean = _compare_mean(log, rows)
     file = ImportedFile(
         name=log.lines.name,
         sha256=log.lines.sha256,
@@ -154,7 +140,8 @@ def _read_log(log: _Log, reading: Reading, *, arm: str | None) -> tuple[list[Row
         found=tally.found,
         scored=tally.scored,
         left_out=tally.list_left_out(),
-        notes=tuple(notes),
+        warnings=() if mean is None or mean.agrees else (mean.told,),
+        notes=(*notes, *([mean.told] if mean is not None and mean.agrees else [])),
     )
     begun = _find_beginning(log.results)
     started_at = f"{begun:%Y-%m-%dT%H:%M:%S.%fZ}" if begun else None
@@ -198,6 +185,15 @@ def _find(line: Line, log: _Log, name: str) -> str | None:
     return as_text(dig(line.fields, name)) or as_text(dig(log.results or {}, name))
 
 
+def _check_filters(log: _Log, reading: Reading) -> None:
+    """The harness scores each document by every filter: a filter with fewer lines means that lines are gone."""
+    if len(set(log.filters.values())) > 1 and not reading.unfinished:
+        there = ", ".join(f"{name} {count}" for name, count in sorted(log.filters.items()))
+        found = f"expected as many documents for each filter, found: {there}"
+        advice = "restore the file, or add --unfinished to take what is there; the accounts then say so"
+        raise TableError(Fault(code="samples-missing", where=log.lines.name, found=found, advice=advice))
+
+
 def _reconcile(log: _Log, rows: Sequence[Row], reading: Reading) -> tuple[int | None, list[str]]:
     """Return how many documents the results state, and what they say differently of the samples.
 
@@ -206,13 +202,14 @@ def _reconcile(log: _Log, rows: Sequence[Row], reading: Reading) -> tuple[int | 
     """
     notes = [f"metric {log.metric}, filter {log.filter_}"]
     if len(log.filters) > 1:
-        notes.append(f"each document also by the filters {', '.join(sorted(set(log.filters) - {log.filter_}))}, which were not taken")
+        others = ", ".join(f"{name} ({count} documents)" for name, count in sorted(log.filters.items()) if name != log.filter_)
+        notes.append(f"also scored by the filters {others}, which were not taken")
     if log.results is None:
         return None, [*notes, "no results file stands beside it, so nothing states how many there should be"]
     counts = dig(log.results, "n-samples") or {}
-    stated = counts.get(log.task) if isinstance(counts, Mapping) else None
-    declared = dig(stated or {}, "effective")
-    if not isinstance(declared, int):
+    stated = _get(counts, log.task)
+    declared = _read_count(dig(stated, "effective"))
+    if declared is None:
         return None, [*notes, "the results file states no count for this task"]
     if declared != len(rows) and not reading.unfinished:
         found = f"the results beside it state {declared} documents, the file has {len(rows)} for the filter {log.filter_}"
@@ -222,23 +219,40 @@ def _reconcile(log: _Log, rows: Sequence[Row], reading: Reading) -> tuple[int | 
         notes.append(
             f"{declared - len(rows)} documents that the results state are not there" if declared > len(rows) else "more than stated"
         )
-    original = dig(stated or {}, "original")
-    if isinstance(original, int) and original != declared:
+    original = _read_count(dig(stated, "original"))
+    if original is not None and original != declared:
         notes.append(f"{declared} of the task's {original} documents were evaluated")
-    return declared, [*notes, *_compare_mean(log, rows)]
+    return declared, notes
 
 
-def _compare_mean(log: _Log, rows: Sequence[Row]) -> list[str]:
+def _get(by_task: object, task: str) -> Any:
+    """What stands under the name of a task, dots and all; None where nothing does."""
+    return by_task.get(task) if isinstance(by_task, Mapping) else None
+
+
+def _read_count(value: object) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Mean:
+    """The mean of the samples beside that of the results."""
+
+    agrees: bool
+    told: str
+
+
+def _compare_mean(log: _Log, rows: Sequence[Row]) -> _Mean | None:
     """Most metrics are means; where the results state another number, the reader is told, for some are not."""
     of_task = dig(log.results or {}, "results")
-    stated = (of_task.get(log.task) or {}).get(f"{log.metric},{log.filter_}") if isinstance(of_task, Mapping) else None
+    stated = dig(_get(of_task, log.task), f"{log.metric},{log.filter_}")
     scores = [row.score for row in rows if row.score is not None]
-    if not isinstance(stated, int | float) or not scores:
-        return []
+    if isinstance(stated, bool) or not isinstance(stated, int | float) or not scores:
+        return None
     mean = math.fsum(scores) / len(scores)
     if math.isclose(mean, stated, rel_tol=_CLOSE, abs_tol=_CLOSE):
-        return [f"mean {mean:.4g}, as the results state"]
-    return [f"the results state {stated:.4g}, the mean of the samples is {mean:.4g}"]
+        return _Mean(agrees=True, told=f"mean {mean:.4g}, as the results state")
+    return _Mean(agrees=False, told=f"the results state {stated:.4g}, the mean of the samples is {mean:.4g}")
 
 
 def _find_beginning(results: Mapping[str, Any] | None) -> datetime | None:
@@ -253,7 +267,7 @@ def _build_provenance(log: _Log, begun: datetime | None) -> Provenance:
         return Provenance()
     results = log.results
     name = " ".join(filter(None, (as_text(results.get("model_source")), as_text(results.get("model_name")))))
-    corpus = dig(results, f"n-samples.{log.task}.original")
+    corpus = _read_count(dig(_get(results.get("n-samples"), log.task), "original"))
     version = as_text(results.get("lm_eval_version")) or "of unknown version"
     return Provenance(
         endpoint=_find_endpoint(dig(results, "config.model_args")),
@@ -261,9 +275,9 @@ def _build_provenance(log: _Log, begun: datetime | None) -> Provenance:
         accessed=_describe_access(begun, as_text(results.get("total_evaluation_time_seconds"))),
         sampling=_describe_sampling(log),
         system_prompts=_describe_prompt(results),
-        judge=f"{log.metric} of {log.task} {as_text(dig(results, f'versions.{log.task}')) or ''}".strip()
+        judge=f"{log.metric} of {log.task} {as_text(_get(results.get('versions'), log.task)) or ''}".strip()
         + f", filter {log.filter_}, lm-evaluation-harness {version}",
-        corpus_tasks=corpus if isinstance(corpus, int) else None,
+        corpus_tasks=corpus,
     )
 
 
@@ -291,7 +305,7 @@ def _describe_access(begun: datetime | None, seconds: str | None) -> str | None:
 def _describe_sampling(log: _Log) -> str | None:
     """As it was configured: the harness does not record what was sent."""
     of_task = dig(log.results or {}, "configs")
-    configured = of_task.get(log.task, {}).get("generation_kwargs") if isinstance(of_task, Mapping) else None
+    configured = dig(_get(of_task, log.task), "generation_kwargs")
     given = dig(log.results or {}, "config.gen_kwargs")
     said = {**(configured if isinstance(configured, Mapping) else {}), **(given if isinstance(given, Mapping) else {})}
     return f"as configured, not as sent: {json.dumps(said, sort_keys=True)[:400]}" if said else None

@@ -51,12 +51,22 @@ def find_lacking(header: Header, samples: Sequence[Sample], counts: Counts, *, w
     return Fault(code="samples-missing", where=where, found=found, advice=advice)
 
 
-def list_notes(header: Header, samples: Sequence[Sample], rows: Sequence[Row], counts: Counts, scorer: str | None) -> tuple[str, ...]:
-    """Return one sentence for each thing that a reader must know, without a full stop."""
+def list_warnings(header: Header, samples: Sequence[Sample], rows: Sequence[Row], counts: Counts, scorer: str | None) -> tuple[str, ...]:
+    """Return one sentence for each thing that makes the log doubtful, without a full stop."""
     return (
         *_note_status(header),
-        *_note_counts(header, samples, counts),
+        *_note_totals(header, samples, counts),
         *_note_metric(header, rows, scorer),
+        *_note_edits(samples, scorer),
+        *_note_models(samples),
+    )
+
+
+def list_notes(header: Header, samples: Sequence[Sample], counts: Counts, scorer: str | None) -> tuple[str, ...]:
+    """Return one sentence for each other thing that a reader must know, without a full stop."""
+    return (
+        *_note_counts(header, samples, counts),
+        *_note_epochs(header),
         *_note_scores(samples, scorer),
         *_note_responses(header, samples),
         *_note_origin(header),
@@ -77,14 +87,17 @@ def _note_status(header: Header) -> Iterator[str]:
 
 def _note_counts(header: Header, samples: Sequence[Sample], counts: Counts) -> Iterator[str]:
     yield from _note_declared(header, samples, counts)
+    if counts.superseded:
+        yield f"{counts.superseded} samples were logged again; the last record of each is taken, as Inspect does"
+
+
+def _note_totals(header: Header, samples: Sequence[Sample], counts: Counts) -> Iterator[str]:
     completed = as_count(header.results.get("completed_samples"))
     errors = sum(sample.error is not None for sample in samples)
     if completed is not None and completed != counts.listed - errors:
         yield f"the header states {completed} samples completed and the log holds {counts.listed - errors} without an error"
     if counts.summarised is not None and counts.summarised != counts.listed:
         yield f"the log's summaries list {counts.summarised} samples and it holds {counts.listed}"
-    if counts.superseded:
-        yield f"{counts.superseded} samples were logged again; the last record of each is taken, as Inspect does"
 
 
 def _note_declared(header: Header, samples: Sequence[Sample], counts: Counts) -> Iterator[str]:
@@ -116,12 +129,15 @@ def _note_metric(header: Header, rows: Sequence[Row], scorer: str | None) -> Ite
                 mean = math.fsum(scores) / len(scores)
                 if not math.isclose(mean, value, rel_tol=1e-9, abs_tol=1e-12):
                     yield f"the log states {name} {value:g} for {scorer} and the mean of the scored rows is {mean:g}"
+
+
+def _note_epochs(header: Header) -> Iterator[str]:
     if (epochs := count_epochs(header)) > 1:
         reducers = ", ".join(str(one) for one in as_list(as_object(header.spec.get("config")).get("epochs_reducer"))) or "mean"
         yield f"{epochs} epochs, which the log's own results reduce by {reducers}; here each epoch is a sample of its own"
 
 
-def _note_scores(samples: Sequence[Sample], scorer: str | None) -> Iterator[str]:
+def _note_edits(samples: Sequence[Sample], scorer: str | None) -> Iterator[str]:
     chosen = [scored for sample in samples if (scored := sample.scores.get(scorer or "")) is not None]
     edited = [scored.edits for scored in chosen if scored.edits]
     if edited:
@@ -130,6 +146,10 @@ def _note_scores(samples: Sequence[Sample], scorer: str | None) -> Iterator[str]
             if max(edited) > 1
             else (f"{len(edited)} scores of {scorer} were edited after scoring")
         )
+
+
+def _note_scores(samples: Sequence[Sample], scorer: str | None) -> Iterator[str]:
+    chosen = [scored for sample in samples if (scored := sample.scores.get(scorer or "")) is not None]
     reasons = Counter(scored.reason for scored in chosen if scored.reason)
     yield from (f"{count} scores of {scorer} are marked {reason}" for reason, count in sorted(reasons.items()))
     broken = sum(sample.error is not None and (scorer or "") in sample.scores for sample in samples)
@@ -140,11 +160,6 @@ def _note_scores(samples: Sequence[Sample], scorer: str | None) -> Iterator[str]
 def _note_responses(header: Header, samples: Sequence[Sample]) -> Iterator[str]:
     for limit, count in sorted(Counter(sample.limit for sample in samples if sample.limit).items()):
         yield f"limit: {limit} – {count} responses were ended by it and are scored as they stand"
-    for model, count in sorted(Counter(model for sample in samples for model in set(sample.fallbacks)).items()):
-        yield f"in {count} samples another model answered in place of the one asked for: {model}"
-    returned = sorted({sample.model for sample in samples if sample.model})
-    if len(returned) > 1:
-        yield f"{len(returned)} model names were returned: {', '.join(returned[:_SHOWN])}"
     authors = sorted({sample.invalidated_by for sample in samples if sample.invalidated_by})
     if authors:
         yield f"samples were declared invalid by {', '.join(authors[:_SHOWN])}"
@@ -156,7 +171,18 @@ def _note_responses(header: Header, samples: Sequence[Sample]) -> Iterator[str]:
         yield "the endpoint is not recorded: the log has no base URL, so it was the provider's own or came from the environment"
 
 
+def _note_models(samples: Sequence[Sample]) -> Iterator[str]:
+    for model, count in sorted(Counter(model for sample in samples for model in set(sample.fallbacks)).items()):
+        yield f"in {count} samples another model answered in place of the one asked for: {model}"
+    returned = sorted({sample.model for sample in samples if sample.model})
+    if len(returned) > 1:
+        yield f"{len(returned)} model names were returned: {', '.join(returned[:_SHOWN])}"
+
+
 def _note_origin(header: Header) -> Iterator[str]:
+    task, dataset = as_text(header.spec.get("task")), as_text(as_object(header.spec.get("dataset")).get("name"))
+    if task is not None:
+        yield f"the log's task is {task}" + (f", its data set {dataset}" if dataset else "")
     packages = as_object(header.spec.get("packages"))
     if packages:
         yield "made with " + ", ".join(f"{name} {version}" for name, version in packages.items())

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from audit.errors import TableError
 from audit.sources.accounts import Tally, merge_accounts
-from audit.sources.inspect_accounts import Counts, count_declared, find_lacking, list_notes, note_sampling
+from audit.sources.inspect_accounts import Counts, count_declared, find_lacking, list_notes, list_warnings, note_sampling
 from audit.sources.inspect_header import Header, Object, as_line, as_list, as_object, parse_header
 from audit.sources.inspect_provenance import build_provenance, digest_parts, find_start
 from audit.sources.inspect_rows import Frame, build_rows
@@ -96,7 +96,8 @@ def _read_one(path: Path, reading: Reading, arm: str | None) -> tuple[list[Row],
     for member in log.superseded:
         tally.add(member, "superseded", is_row=False)
     sampling = build_sampling(sample.asked for sample in log.samples if sample.asked is not None)
-    notes = list_notes(log.header, log.samples, rows, log.counts, scorer)
+    warnings = list_warnings(log.header, log.samples, rows, log.counts, scorer)
+    notes = list_notes(log.header, log.samples, log.counts, scorer)
     file = ImportedFile(
         name=log.name,
         sha256=log.sha256,
@@ -106,6 +107,7 @@ def _read_one(path: Path, reading: Reading, arm: str | None) -> tuple[list[Row],
         found=tally.found,
         scored=tally.scored,
         left_out=tally.list_left_out(),
+        warnings=tuple(map(as_line, warnings)),
         notes=tuple(map(as_line, (*log.notes, *note_sampling(sampling), *notes))),
     )
     provenance = build_provenance(log.header, log.samples, sampling, sha256=log.sha256, scorer=scorer)

@@ -31,24 +31,26 @@ def build_provenance(header: Header, samples: Sequence[Sample], sampling: Sampli
 
 
 def find_start(header: Header, samples: Sequence[Sample]) -> str | None:
-    """Return when the first sample began, ISO 8601 in UTC; else when the run did, else when the log was made; None where it says none."""
+    """Return when the first sample began, ISO 8601 in UTC; None where the log says nothing.
+
+    Where a sample does not say it, the beginning of the run (or when the log was made) counts too: it may have been the first.
+    """
     stated = [parse_moment(sample.started_at) for sample in samples]
     known = [moment for moment in stated if moment is not None]
-    if known:
-        return min(known).isoformat()
-    for value in (header.stats.get("started_at"), header.spec.get("created")):
-        if (moment := parse_moment(as_text(value))) is not None:
-            return moment.isoformat()
-    return None
+    if len(known) < len(stated) or not stated:
+        of_run = (parse_moment(as_text(value)) for value in (header.stats.get("started_at"), header.spec.get("created")))
+        known += [moment for moment in of_run if moment is not None][:1]
+    return min(known).isoformat() if known else None
 
 
 def parse_moment(text: str | None) -> datetime | None:
     """Return *text* as a moment in UTC; None where it is no ISO 8601 time. Inspect means UTC where it writes no zone."""
     try:
         moment = datetime.fromisoformat(text or "")
-    except ValueError:
+        return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC)
+    except (ValueError, OverflowError):
+        # A zone can lead out of the years that a computer counts.
         return None
-    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC)
 
 
 def _show_span(moments: Sequence[datetime]) -> str | None:

@@ -9,6 +9,7 @@ from audit.sources.accounts import Tally
 from audit.sources.inspect_header import as_text
 from audit.sources.inspect_sample import Sample, Scored
 from audit.sources.inspect_score import LETTERS, Numbers, convert
+from audit.sources.pairing import TARGET
 from audit.sources.port import Row
 from audit.sources.raw import FaultList
 from registry.errors import Fault
@@ -94,6 +95,7 @@ def _list_extras(sample: Sample, scored: Scored | None, scorer: str | None) -> M
         "working_s": sample.working_s,
         "input_tokens": sample.input_tokens,
         "output_tokens": sample.output_tokens,
+        TARGET: sample.target_sha256,
         "system_sha256": sample.system_sha256,
     }
     for name, other in sample.scores.items():

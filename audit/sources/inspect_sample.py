@@ -68,6 +68,8 @@ class Sample:
     input_tokens: float | None
     """Of the audited model alone, all its calls."""
     output_tokens: float | None
+    target_sha256: str | None
+    """Digest of the right answer; None where the log states none."""
     system_sha256: str | None
     """Digest of the system messages' text; None where there is none."""
     asked: Asked | None
@@ -146,6 +148,7 @@ def build_sample(document: Object, header: Header, fields: Fields, *, where: str
         working_s=as_number(document.get("working_time")),
         input_tokens=as_number(usage.get("input_tokens")),
         output_tokens=as_number(usage.get("output_tokens")),
+        target_sha256=_digest_target(document.get("target")),
         system_sha256=_digest_system(document),
         asked=_find_asked(as_list(document.get("events"))),
     )
@@ -189,6 +192,12 @@ def _find_asked(events: Iterable[Any]) -> Asked | None:
 
 
 _BULKY = frozenset({"messages", "contents", "input", "system", "system_instruction", "tools", "prompt"})
+
+
+def _digest_target(target: object) -> str | None:
+    """A text and a list of that text alone are one target, as they are for Inspect."""
+    texts = [text for one in (target if isinstance(target, list) else [target]) if (text := as_text(one)) is not None]
+    return hashlib.sha256(json.dumps(texts).encode()).hexdigest() if texts else None
 
 
 def _digest_system(document: Object) -> str | None:

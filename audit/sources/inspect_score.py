@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from audit.errors import TableError
+from audit.sources.choice import advise_value
 from audit.sources.inspect_sample import Sample
 from audit.sources.port import Reading
 from audit.sources.raw import FaultList
@@ -24,6 +25,8 @@ class Numbers:
     reading: Reading
     where: str
     refused: dict[str, list[str]] = field(default_factory=dict)
+    texts: dict[str, str] = field(default_factory=dict)
+    """Of what was refused, the texts, by how they are shown."""
     keys: dict[str, None] = field(default_factory=dict)
     """Entries of scores that are objects, in the order met."""
     lacking: list[str] = field(default_factory=list)
@@ -42,6 +45,8 @@ class Numbers:
         number = convert(value, self.reading.values or LETTERS)
         if number is None:
             self.refused.setdefault(_show(value), []).append(place)
+            if isinstance(value, str):
+                self.texts[_show(value)] = value
         return number
 
     def report(self, faults: FaultList) -> None:
@@ -57,8 +62,7 @@ class Numbers:
         known_texts = ", ".join(self.reading.values or LETTERS)
         for value, places in self.refused.items():
             found = f"{_count(places)}: expected a number or one of {known_texts}, found {value}"
-            advice = f"say what each text is: --value {value[1:-1]}=1" if value.startswith("'") else "choose another scorer with --scorer"
-            faults.add(Fault(code="score-not-number", where=self.where, found=found, advice=advice))
+            faults.add(Fault(code="score-not-number", where=self.where, found=found, advice=advise_value(self.texts.get(value))))
 
 
 def convert(value: object, values: Mapping[str, float]) -> float | None:

@@ -1,5 +1,6 @@
 """The door for everything that scores come in: which reader reads which file, and what of the rows becomes a table."""
 
+import json
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -7,10 +8,9 @@ from enum import StrEnum
 from pathlib import Path
 from zipfile import BadZipFile, ZipFile
 
-import orjson
-
 from audit.errors import TableError
 from audit.sources.accounts import check_twice, merge_accounts, rename, verify_accounts
+from audit.sources.pairing import check_documents, check_targets, warn_of_pairing
 from audit.sources.port import Reading, Row
 from audit.sources.rows import build_row_table
 from audit.sources.table import read_table
@@ -21,6 +21,9 @@ from registry.records.imported import Imported
 _LONGEST_LINE = 200_000_000
 _REMOTE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
 """An address such as `s3://bucket/log.eval`; Inspect alone writes there."""
+_TABLES = (".csv", ".jsonl", ".ndjson", ".parquet")
+_PACKED = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "Zstandard", b"BZh": "bzip2", b"\xfd7zXZ\x00": "xz"}
+"""By the first bytes, how a file is packed as a whole."""
 
 
 class Format(StrEnum):
@@ -59,8 +62,14 @@ def split_sources(texts: Sequence[str]) -> list[Source]:
     Raises:
         InputError: no arm before the `=`, nothing behind it, nothing where a path leads, or one path twice; all of these at once.
     """
-    found = [_split_source(text) for text in texts]
-    faults = [fault for source in found if (fault := _check_path(source.path)) is not None]
+    found: list[Source] = []
+    faults: list[Fault] = []
+    for text in texts:
+        source = _split_source(text)
+        fault = _check_path(source.path) if isinstance(source, Source) else source
+        if isinstance(source, Source):
+            found.append(source)
+        faults += [fault] if fault is not None else []
     places = [Path(source.path).absolute() for source in found]
     twice = sorted({source.path for source, place in zip(found, places, strict=True) if places.count(place) > 1})
     advice = "give each file once; one arm cannot be compared with itself"
@@ -70,20 +79,25 @@ def split_sources(texts: Sequence[str]) -> list[Source]:
     return found
 
 
-def _split_source(text: str) -> Source:
+def _split_source(text: str) -> Source | Fault:
     left, sign, path = text.partition("=")
     if not sign or Path(text).exists():
         return Source(path=text)
     arm, slash, spec = left.partition("/")
-    if not path or not arm.strip() or (slash and not spec.strip()):
-        expected = f"expected ARM=PATH or ARM/SPEC=PATH, found {text!r}"
-        raise InputError(Fault(code="bad-option", where=text, found=expected, advice="write for example test=eval.eval deploy=agent.eval"))
+    is_named = all(part and part == part.strip() for part in (arm, spec if slash else arm))
+    if not path or not is_named:
+        expected = f"expected ARM=PATH or ARM/SPEC=PATH without white space around a name, found {text!r}"
+        return Fault(code="bad-option", where=text, found=expected, advice="write for example test=eval.eval deploy=agent.eval")
     return Source(path=path, arm=arm, spec=spec or None)
 
 
 def _check_path(path: str) -> Fault | None:
-    if _REMOTE.match(path) or Path(path).exists():
+    place = Path(path)
+    if _REMOTE.match(path) or place.is_file() or place.is_dir():
         return None
+    if place.exists():
+        advice = "write what comes out of it to a file: a log is read more than once"
+        return Fault(code="file-not-readable", where=path, found="is no file (a pipe, a socket or a device)", advice=advice)
     return Fault(code="file-not-readable", where=path, found="there is no such file", advice="check the path")
 
 
@@ -143,14 +157,22 @@ def read_rows(paths: Sequence[str], reading: Reading) -> tuple[list[Row], Import
     check_twice(imported)
     named = _name_arms(rows, imported, reading)
     _check_across(format_, named, reading)
-    return named, imported
+    return named, warn_of_pairing(imported, named)
 
 
 def find_format(paths: Sequence[str]) -> Format:
     """Return what all *paths* are; raises TableError where they differ, or where one is a part of something that cannot stand alone."""
     if not paths:
         raise TableError(Fault(code="no-table", where="sources", found="expected at least one file, found none"))
-    found = {path: Format.INSPECT if _REMOTE.match(path) else _find_one(Path(path)) for path in paths}
+    found: dict[str, Format] = {}
+    faults: list[Fault] = []
+    for path in paths:
+        try:
+            found[path] = Format.INSPECT if _REMOTE.match(path) else _find_one(Path(path))
+        except TableError as error:
+            faults.extend(error.faults)
+    if faults:
+        raise TableError(faults)
     if len(set(found.values())) > 1:
         there = "; ".join(f"{path} is {one.value}" for path, one in found.items())
         advice = "make a table of each kind with caveat audit table, and import the tables together"
@@ -172,9 +194,20 @@ def _find_one(path: Path) -> Format:
     except OSError as error:
         found = f"the file cannot be opened: {error.strerror or error}"
         raise TableError(Fault(code="table-not-readable", where=str(path), found=found)) from error
-    if start.startswith(b"PK\x03\x04"):
-        return Format.INSPECT if path.suffix.lower() == ".eval" or _has_members(path) else Format.TABLE
-    return _find_json(path, start) if start.lstrip()[:1] == b"{" else Format.TABLE
+    if packing := next((name for mark, name in _PACKED.items() if start.startswith(mark)), None):
+        advice = "unpack it; an .eval log is an archive already and is given as it is"
+        raise TableError(Fault(code="unknown-format", where=str(path), found=f"the file is compressed ({packing})", advice=advice))
+    if path.suffix.lower() == ".eval" or (start.startswith(b"PK\x03\x04") and _has_members(path)):
+        return Format.INSPECT
+    return _find_json(path, start) if start.lstrip()[:1] == b"{" else _check_table(path)
+
+
+def _check_table(path: Path) -> Format:
+    """What is no log must be called as a score table is."""
+    if path.suffix.lower() in _TABLES:
+        return Format.TABLE
+    found = f"is no log that Caveat knows, and no score table: its name ends in {path.suffix or 'nothing'}, not in {', '.join(_TABLES)}"
+    raise TableError(Fault(code="unknown-format", where=str(path), found=found, advice="docs/logs.md lists the formats"))
 
 
 def _has_members(path: Path) -> bool:
@@ -189,8 +222,8 @@ def _has_members(path: Path) -> bool:
 def _find_json(path: Path, start: bytes) -> Format:
     """A log has keys that no score table has; an object over several lines cannot be parsed by its first and is told by its beginning."""
     try:
-        keys = set(orjson.loads(start.replace(b"NaN", b"null")))
-    except orjson.JSONDecodeError:
+        keys = set(json.loads(start))
+    except (ValueError, RecursionError):
         with path.open("rb") as file:
             beginning = file.read(4096)
         keys = {key for key in ("eval", "status", "version", "evaluation_results", "results") if f'"{key}"'.encode() in beginning}
@@ -202,9 +235,12 @@ def _find_json(path: Path, start: bytes) -> Format:
         return Format.HARNESS
     if path.suffix.lower() == ".json":
         found = "is a JSON file that is no Inspect log"
-        advice = "of lm-evaluation-harness name samples_*.jsonl, of Every Eval Ever the .jsonl of instances; results are found beside them"
+        advice = (
+            "of lm-evaluation-harness name samples_*.jsonl, of Every Eval Ever the .jsonl of instances (results are found beside them); "
+            "call a score table of one object a line .jsonl"
+        )
         raise TableError(Fault(code="unknown-format", where=str(path), found=found, advice=advice))
-    return Format.TABLE
+    return _check_table(path)
 
 
 def _find_reader(format_: Format) -> Callable[[Sequence[Path], Reading], tuple[list[Row], Imported]]:
@@ -291,9 +327,9 @@ def _check_across(format_: Format, rows: Sequence[Row], reading: Reading) -> Non
     """Refuse what only several files together show."""
     _check_scorers(rows)
     if format_ is Format.HARNESS:
-        from audit.sources.harness import check_documents  # noqa: PLC0415
-
         check_documents(rows)
+    if format_ is Format.INSPECT and reading.task_field is None:
+        check_targets(rows)
     if format_ is Format.INSPECT and reading.context_field is None:
         _check_contexts(rows)
 

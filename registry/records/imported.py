@@ -34,8 +34,10 @@ class ImportedFile(Record):
     """Responses that are in the file."""
     scored: int
     left_out: tuple[LeftOut, ...] = ()
+    warnings: tuple[str, ...] = ()
+    """What makes it doubtful and must be heard before the outcome: a status that is not success, scores edited after scoring."""
     notes: tuple[str, ...] = ()
-    """What else a reader must know: a status that is not success, an invalidation, a parameter that was recorded and not sent."""
+    """What else a reader must know, such as a parameter that was recorded and not sent."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

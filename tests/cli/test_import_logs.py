@@ -182,14 +182,16 @@ def test_tasks_that_do_not_overlap_are_no_pair(caveat: Caveat, tmp_path: Path) -
         ((*SOURCES, "--value", "C"), "bad-option"),
         ((*SOURCES, "--value", "C=nan"), "bad-option"),
         ((*SOURCES, "--arm", "a=test"), "arm-twice"),
-        (("test=pair_T1_test.eval", "deploy=card.md"), "formats-mixed"),
-        (("test=claims.yaml", "deploy=card.md"), "option-for-logs"),
+        (("test=pair_T1_test.eval", "deploy=scores.jsonl"), "formats-mixed"),
+        (("test=claims.yaml", "deploy=card.md"), "unknown-format"),
+        (("test=scores.jsonl",), "option-for-logs"),
         ((*SOURCES, "--context-field", "metadata.nothing"), "unknown-field"),
     ],
 )
 def test_what_cannot_be_is_refused_and_nothing_is_recorded(caveat: Caveat, logs: Path, arguments: tuple[str, ...], code: str) -> None:
     """By import and by table alike, with a code that docs/errors.md explains."""
     _, claim, _ = register(caveat, logs)
+    (logs / "scores.jsonl").write_text('{"task_id": "a", "arm": "test", "context_id": "c", "sample": "1", "score": 1}\n')
 
     imported = caveat("audit", "import", write_audit(logs, claim), *arguments)
     table = caveat("audit", "table", *arguments, "-o", "scores.csv")

@@ -97,8 +97,8 @@ def test_a_sample_with_an_error_is_an_exclusion(tmp_path: Path) -> None:
 
     rows, imported = read_every_eval([path], reading)
 
-    assert [row.excluded_reason for row in rows if row.score is None] == ["the log states an error: timeout after 600 s"]
-    assert (imported.files[0].scored, imported.files[0].left_out[0].examples) == (11, ("sample ages",))
+    assert [row.excluded_reason for row in rows if row.score is None] == ["the log states an error"]
+    assert (imported.files[0].scored, imported.files[0].left_out[0].examples) == (11, ("sample ages: timeout after 600 s trace",))
 
 
 def test_a_changed_file_is_not_the_one_the_aggregate_states(tmp_path: Path) -> None:
@@ -193,6 +193,7 @@ def test_an_error_is_one_whatever_its_form(tmp_path: Path) -> None:
     """The schema says text; an object is no reason to take the score for an observation."""
     path = change_first(copy_every_eval(tmp_path, EVERY_EVAL_INSPECT["test"]), error={"code": 529})
 
-    rows, _ = read_every_eval([path], Reading(unfinished=True))
+    rows, imported = read_every_eval([path], Reading(unfinished=True))
 
-    assert rows[0].excluded_reason == 'the log states an error: {"code": 529}'
+    assert rows[0].excluded_reason == "the log states an error"
+    assert imported.files[0].left_out[0].examples[0].endswith(': {"code": 529}')

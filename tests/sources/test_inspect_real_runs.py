@@ -259,7 +259,7 @@ def test_edited_scores_and_invalid_samples_are_told(logs: Logs, tmp_path: Path) 
     _, imported = read(path)
 
     assert [(row.score, row.excluded_reason) for row in rows[:2]] == [(0.5, None), (None, "invalidated")]
-    assert "1 scores of letter were edited after scoring, one of them 2 times" in imported.files[0].notes
+    assert "1 scores of letter were edited after scoring, one of them 2 times" in imported.files[0].warnings
     assert "samples were declared invalid by a reviewer" in imported.files[0].notes
 
 
@@ -277,7 +277,7 @@ def test_unfinished_logs_are_refused_unless_asked_for(logs: Logs, tmp_path: Path
     assert caught.value.code == "log-not-finished"
     assert "--unfinished" in (caught.value.faults[0].advice or "")
     assert len(rows) == 4
-    assert f"the log's status is {status}" in imported.files[0].notes
+    assert f"the log's status is {status}" in imported.files[0].warnings
 
 
 def test_a_run_that_inspect_gave_up_is_refused(tmp_path: Path) -> None:
@@ -327,7 +327,7 @@ def test_tags_edited_after_the_run_count(logs: Logs, tmp_path: Path) -> None:
 
     assert read_eval_log(path).tags == ["side:test", "wave:2"]
     assert {row.arm for row in rows} == {"test"}
-    assert "tags or metadata were edited 1 times after the run" in imported.files[0].notes
+    assert "tags or metadata were edited 1 times after the run" in imported.files[0].warnings
 
 
 def test_remote_logs_come_through_inspect(logs: Logs) -> None:

@@ -65,8 +65,8 @@ def test_texts_are_numbers_only_by_what_the_user_says(tmp_path: Path) -> None:
     lacking = refuse(path, values={"GRADE: A": 1.0, "GRADE: B": 0.7})
 
     assert [(fault.code, fault.advice) for fault in told.faults] == [
-        ("score-not-number", "say what each text is: --value GRADE: A=1"),
-        ("score-not-number", "say what each text is: --value GRADE: B=1"),
+        ("score-not-number", "say what each text is: --value 'GRADE: A=1'"),
+        ("score-not-number", "say what each text is: --value 'GRADE: B=1'"),
     ]
     assert [row.score for row in rows] == [1.0, 0.7, 0.2]
     assert "sample c, epoch 1: expected a number or one of GRADE: A, GRADE: B, found 'C'" in lacking.faults[0].found
@@ -155,7 +155,7 @@ def test_fewer_samples_than_the_header_says_are_named(tmp_path: Path) -> None:
     assert (error.code, error.faults[0].found) == ("samples-missing", file.notes[0])
     assert (file.declared, file.found) == (6, 3)
     assert "the header states 6 samples and the log holds 3 (not there: s1 epoch 1, s1 epoch 2, s2 epoch 2)" in file.notes
-    assert "the header states 6 samples completed and the log holds 3 without an error" in file.notes
+    assert "the header states 6 samples completed and the log holds 3 without an error" in file.warnings
 
 
 def test_a_mean_that_differs_from_the_logs_own_is_told(tmp_path: Path) -> None:
@@ -166,8 +166,8 @@ def test_a_mean_that_differs_from_the_logs_own_is_told(tmp_path: Path) -> None:
     _, agreeing = read(write_log(tmp_path, *samples, header=build_header(2, results=results)))
     _, differing = read(write_log(tmp_path, *samples[:1], header=build_header(2, results=results)), unfinished=True)
 
-    assert not [note for note in agreeing.notes if "accuracy" in note]
-    assert "the log states accuracy 0.5 for match and the mean of the scored rows is 1" in differing.notes
+    assert not [note for note in agreeing.warnings if "accuracy" in note]
+    assert "the log states accuracy 0.5 for match and the mean of the scored rows is 1" in differing.warnings
 
 
 def test_another_model_that_answered_is_told(tmp_path: Path) -> None:
@@ -182,7 +182,7 @@ def test_another_model_that_answered_is_told(tmp_path: Path) -> None:
         "2 model names were returned: m-1, m-2",
         "1 samples were run again after an error",
         "1 samples have timelines (as Petri's do): the target's transcript is there and not in the sample's messages",
-    } <= set(file.notes)
+    } <= {*file.notes, *file.warnings}
 
 
 def test_a_parameter_sent_otherwise_is_told(tmp_path: Path) -> None:
@@ -309,7 +309,7 @@ def test_what_a_log_says_is_printed_on_one_line(tmp_path: Path) -> None:
 
     rows, file = read(write_log(tmp_path, sample, header=header), unfinished=True, scorer="match")
 
-    assert file.notes[0] == "the log's status is error: lost[31m red?"
+    assert file.warnings[0] == "the log's status is error: lost[31m red?"
     assert rows[0].extras["score:no?te"] == "half ?"
 
 
@@ -356,3 +356,18 @@ def test_whatever_stands_in_a_log_is_read_or_told(tmp_path: Path, place: str, va
         assert all(fault.code and fault.where and fault.found for fault in error.faults)
     else:
         assert [row.score is None for row in rows] == [row.excluded_reason is not None for row in rows]
+
+
+@pytest.mark.parametrize("moment", ["0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-14:00", "yesterday", 7])
+def test_a_moment_that_no_calendar_has_is_none(tmp_path: Path, moment: object) -> None:
+    """The log's own date stands in for it."""
+    path = write_log(tmp_path, build_sample(started_at=moment))
+
+    assert read_inspect([path], Reading(arms={str(path): "test"}))[1].started_at == "2026-11-21T12:00:00+00:00"
+
+
+def test_a_sample_without_a_time_may_have_been_the_first(tmp_path: Path) -> None:
+    """The beginning of the run counts where one sample does not say when it was asked: the first response was not later."""
+    path = write_log(tmp_path, build_sample("s0", started_at="2026-11-21T12:30:00+00:00"), build_sample("s1"))
+
+    assert read_inspect([path], Reading(arms={str(path): "test"}))[1].started_at == "2026-11-21T12:00:00+00:00"

@@ -1,13 +1,16 @@
 """The door: which file is read as what, who says the arm, and what only several files together show."""
 
 import csv
+import gzip
 import io
 import json
+import os
 import shutil
 import zipfile
 from pathlib import Path
 
 import pytest
+import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -120,7 +123,7 @@ def test_an_argument_is_taken_apart(
     assert (source.path, source.arm, source.spec) == (path, arm, spec)
 
 
-@pytest.mark.parametrize("text", ["=a.eval", "test=", "deploy/=a.eval", " =a.eval"])
+@pytest.mark.parametrize("text", ["=a.eval", "test=", "deploy/=a.eval", " =a.eval", "test =a.eval", " test=a.eval", "deploy/ x=a.eval"])
 def test_an_argument_that_is_none_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str) -> None:
     """No arm, no path, or no specification where one is announced."""
     monkeypatch.chdir(tmp_path)
@@ -141,6 +144,62 @@ def test_missing_and_repeated_paths_are_told_at_once(tmp_path: Path, monkeypatch
         split_sources(["test=a.eval", "deploy=./a.eval", "deploy=b.eval"])
 
     assert sorted(set(codes(error))) == ["file-not-readable", "file-twice"]
+
+
+def test_every_wrong_argument_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An arm that is missing hides no path that is."""
+    monkeypatch.chdir(tmp_path)
+
+    with pytest.raises(InputError) as error:
+        split_sources(["=a.eval", "test=nowhere.eval", "deploy /x=b.eval"])
+
+    assert codes(error) == ["bad-option", "file-not-readable", "bad-option"]
+
+
+def test_a_pipe_is_no_log(tmp_path: Path) -> None:
+    """It can be read once, and nobody may ever write into it."""
+    os.mkfifo(tmp_path / "pipe.eval")
+
+    with pytest.raises(InputError) as error:
+        split_sources([f"test={tmp_path / 'pipe.eval'}"])
+
+    assert codes(error) == ["file-not-readable"]
+    assert "pipe" in (error.value.faults[0].found or "")
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "told"),
+    [
+        ("a.eval.gz", gzip.compress(b"PK"), "gzip"),
+        ("a.jsonl", zstandard.compress(b"{}"), "Zstandard"),
+        ("card.md", b"# A card", "ends in .md"),
+        ("scores", b"task_id,arm", "ends in nothing"),
+        ("table.json", b'{"task_id": "a"}', "no Inspect log"),
+        ("rows.json", b"[]", "ends in .json"),
+        ("book.xlsx", b"PK\x03\x04", "ends in .xlsx"),
+    ],
+)
+def test_what_is_no_log_is_no_table_for_that(tmp_path: Path, name: str, content: bytes, told: str) -> None:
+    """The message says what it is, also beside a log that is one."""
+    (tmp_path / name).write_bytes(content)
+
+    with pytest.raises(TableError) as error:
+        find_format([str(INSPECT / "pair_T1_test.eval"), str(tmp_path / name)])
+
+    assert codes(error) == ["unknown-format"]
+    assert told in (error.value.faults[0].found or "")
+
+
+@pytest.mark.parametrize("content", [b"", b"hello", b"PK\x03\x04"])
+def test_what_is_called_a_log_of_inspect_is_read_as_one(tmp_path: Path, content: bytes) -> None:
+    """An empty or broken archive is told as what it is meant to be."""
+    path = str(tmp_path / "a.eval")
+    Path(path).write_bytes(content)
+
+    with pytest.raises(TableError) as error:
+        read_rows([path], Reading(arms={path: "test"}))
+
+    assert codes(error) == ["log-not-readable"]
 
 
 def test_a_copy_of_a_log_is_the_same_log(tmp_path: Path) -> None:
