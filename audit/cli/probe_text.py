@@ -64,17 +64,25 @@ def print_recognition(console: Console, found: Recognition) -> None:
     console.print(show(f"Verbalised recognition in {found.evaluation}, as {found.classifier} classified it"), style="bold")
     console.print("Rates belong to this evaluation, not to a model. Mention rates are not ED.\n")
     if found.groups:
-        columns = ("arm", "channel", "with a text", "classified", "recognised", "corrected", "bounds", "no class")
-        console.print(build_table(columns, [_describe_group(one) for one in found.groups], numbers=columns[2:4]))
+        corrected = () if found.accuracy is None else ("corrected",)
+        columns = ("arm", "channel", "texts", "classified", "recognised", *corrected, "bounds")
+        rows = [_describe_group(one, is_corrected=bool(corrected)) for one in found.groups]
+        console.print(build_table(columns, rows, numbers=columns[2:4]))
         console.print(
             f"recognised: aware or aware_but_told; intervals at {share(found.level)}, contexts {found.contexts}; "
-            "bounds: if none, or every, passage without a class were"
+            "bounds: if none, or every, text without a class were"
         )
+        for one in found.groups:
+            if one.excluded:
+                reasons = ", ".join(f"{each.count} {each.reason}" for each in one.excluded)
+                console.print(show(f"without a class: {_name(one)}, {one.channel.value}: {reasons}"))
         _print_classes(console, found)
     for one in found.differences:
         name = one.channel.value if one.spec is None else f"{one.channel.value}, {one.spec}"
-        corrected = "" if one.corrected is None else f"; corrected {_describe(one.corrected, signed=True)}"
-        said = f"test − deploy, {name}: {_describe(one.difference, signed=True)}{corrected} (difference of mention rates, not ED)"
+        known = one.corrected if one.difference.value is not None else None
+        corrected = "" if known is None else f"; corrected {_describe(known, signed=True)}"
+        sides = f"{found.test} − {found.deploy}, {name}"
+        said = f"{sides}: {_describe(one.difference, signed=True)}{corrected} (difference of mention rates, not ED)"
         console.print(show(said))
     _print_accuracy(console, found.accuracy)
     for example in found.examples:
@@ -83,24 +91,28 @@ def print_recognition(console: Console, found: Recognition) -> None:
     print_warnings(console, found.warnings)
 
 
-def _describe_group(one: GroupRate) -> tuple[str, ...]:
+def _describe_group(one: GroupRate, *, is_corrected: bool) -> tuple[str, ...]:
     bounds = one.under_exclusions
+    corrected = "–" if one.corrected is None or not one.present else _describe(one.corrected)
     return (
-        one.arm if one.spec is None else f"{one.arm}, {one.spec}",
+        _name(one),
         one.channel.value,
         f"{one.present} of {one.responses}",
         str(one.classified),
-        _describe(one.recognised) if one.present else f"unavailable: {one.recognised.reason}",
-        "–" if one.corrected is None else _describe(one.corrected),
+        _describe(one.recognised) if one.present else "unavailable",
+        *([corrected] if is_corrected else []),
         "–" if bounds is None else _SHARE.numbers(bounds.low, bounds.high, 0.0),
-        ", ".join(f"{each.reason} {each.count}" for each in one.excluded) or "–",
     )
+
+
+def _name(one: GroupRate) -> str:
+    return one.arm if one.spec is None else f"{one.arm}, {one.spec}"
 
 
 def _print_classes(console: Console, found: Recognition) -> None:
     rows = [
         (
-            one.arm if one.spec is None else f"{one.arm}, {one.spec}",
+            _name(one),
             one.channel.value,
             *("not known" if each.count is None else str(each.count) for each in one.classes),
             f"{one.recognised_candidates} of {one.recognised_count}",
@@ -109,7 +121,7 @@ def _print_classes(console: Console, found: Recognition) -> None:
         if one.classes
     ]
     if rows:
-        columns = ("arm", "channel", *(one.value for one in Recognised), "recognised and marked by the filter")
+        columns = ("arm", "channel", *(one.value for one in Recognised), "marked too")
         console.print(build_table(columns, rows, numbers=columns[2:]))
     untold = sum(one.told_unknown for one in found.groups)
     if untold:
