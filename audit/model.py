@@ -8,6 +8,7 @@ the environment, and is taken out of every message that leaves here.
 import asyncio
 import contextlib
 import os
+import re
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -19,7 +20,7 @@ import orjson
 from audit.address import check_address, is_loopback
 from audit.headers import Quota, read_quotas
 from audit.message import Assembly, Message, NotAMessageError, read_message
-from audit.trouble import ModelError, Trouble, classify_status, read_error_body
+from audit.trouble import LONGEST_BODY, ModelError, Trouble, classify_status, read_error_body
 from registry.codec.canonical import Json, canonical_bytes
 from registry.errors import Fault, InputError, UnavailableError
 from registry.records.replay import Policy
@@ -41,6 +42,7 @@ _STREAM_FROM = 21_334
 _LONGEST_STREAM_S = 3600.0
 _POOL = 32
 """Requests under way in one client; with 256 in one, its pool took two thirds of the client's time."""
+_SHORTEST_SECRET = 8
 _LONGEST_TEXT = 2000
 """Characters of an endpoint's error text that are kept."""
 
@@ -81,7 +83,9 @@ class Endpoint:
         self._clients = [self._client]
         self._under_way = [0]
         """Requests of each client."""
-        self._key = key
+        # A word such as `any`, for an endpoint that looks at no key, is taken out where it stands alone.
+        edge = r"\b" if len(key) < _SHORTEST_SECRET else ""
+        self._secret = re.compile(f"{edge}{re.escape(key)}{edge}")
         api_version = api_version or str(self._client.default_headers["anthropic-version"])
         self.base_url = str(self._client.base_url).rstrip("/")
         self.api_version = api_version
@@ -172,7 +176,7 @@ class Endpoint:
 
     def redact(self, text: str) -> str:
         """Return *text* without the key, and not longer than can be kept."""
-        return text.replace(self._key, "[key]")[:_LONGEST_TEXT]
+        return self._secret.sub("[key]", text)[:_LONGEST_TEXT]
 
     @contextlib.contextmanager
     def _borrow(self) -> Iterator["AsyncAnthropic"]:
@@ -254,8 +258,9 @@ class Endpoint:
         """Return the error that an endpoint tells in *body*, also where it does so in a stream, or in an answer, that began well."""
         type_, message = read_error_body(body)
         status, trouble = classify_status(status, type_)
-        text = message or f"HTTP {status} without an explanation"
-        return ModelError(trouble, self.redact(text), type_=self.redact(type_ or "") or None, status=status, headers=headers)
+        # Cut after the key is taken out: half a key is no longer found.
+        text = self.redact(message or f"HTTP {status} without an explanation")[: None if type_ else LONGEST_BODY]
+        return ModelError(trouble, text, type_=self.redact(type_ or "") or None, status=status, headers=headers)
 
     def _classify_connection(self, error: BaseException) -> ModelError:
         import httpx2

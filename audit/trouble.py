@@ -5,7 +5,7 @@ from enum import StrEnum
 
 from audit.headers import read_quotas, read_retry_after
 
-_LONGEST_BODY = 300
+LONGEST_BODY = 300
 """Characters that are kept of an error's body that is no error document, such as a gateway's page."""
 
 
@@ -93,4 +93,4 @@ def read_error_body(body: object) -> tuple[str | None, str | None]:
     if isinstance(error, dict):
         type_, message = error.get("type"), error.get("message")
         return (type_ if isinstance(type_, str) else None), (message if isinstance(message, str) else None)
-    return None, (" ".join(body.split())[:_LONGEST_BODY] or None) if isinstance(body, str) else None
+    return None, (" ".join(body.split()) or None) if isinstance(body, str) else None

@@ -12,7 +12,7 @@ from registry.errors import Fault, InputError
 from registry.records.replay import Budget
 from registry.records.response import Usage
 
-MAYBE_BILLED = ("lost-in-flight", *DOUBTFUL)
+MAYBE_BILLED = ("lost-in-flight", "batch-missing", *DOUBTFUL)
 """Failures of calls that may have been billed."""
 _BYTES_A_TOKEN = 4.0
 """A rule of thumb for English, until the endpoint has counted."""

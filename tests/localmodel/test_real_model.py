@@ -64,13 +64,15 @@ pytestmark = [
 
 
 @pytest.fixture(scope="module")
-def model() -> Iterator[dict[str, Any]]:
+def model(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Any]]:
     """The running model, as its server describes it."""
-    command = [sys.executable, str(ROOT / "tools/localmodel.py"), "--model", "smollm2", "--name", MODEL]
+    facts = tmp_path_factory.mktemp("server") / "facts.json"
+    command = [sys.executable, str(ROOT / "tools/localmodel.py"), "--model", "smollm2", "--name", MODEL, "--facts", str(facts)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as server:
         assert server.stdout is not None
         address, described = server.stdout.readline().strip(), server.stdout.readline()
         assert address.startswith("http://127.0.0.1:"), "the server did not start"
+        assert json.loads(facts.read_text(encoding="utf-8")) == json.loads(described)
         yield json.loads(described)
         server.terminate()
         server.wait(30)
@@ -82,6 +84,7 @@ def folder(tmp_path: Path, model: dict[str, Any]) -> Path:
     for name, text in {"tasks": TASKS, "examination": EXAMINATION, "everyday": EVERYDAY}.items():
         (tmp_path / f"{name}.yaml").write_text(text)
     (tmp_path / "replay.yaml").write_text(REPLAY % (MODEL, model["base_url"]))
+    (tmp_path / "server.json").write_text(json.dumps(model))
     return tmp_path
 
 
@@ -125,7 +128,7 @@ def test_a_replay_runs_from_the_model_to_the_estimate(folder: Path) -> None:
 
 def test_every_answer_is_kept_with_what_is_known_of_it(folder: Path, model: dict[str, Any]) -> None:
     """Text, blocks, stop reason, usage, times and attempts of each answer; what llama.cpp does not tell is None, not made up."""
-    caveat(folder, "audit", "run", "replay.yaml", "-o", "run")
+    caveat(folder, "audit", "run", "replay.yaml", "-o", "run", "--served-by", "server.json")
 
     store = open_store(folder / "run")
     responses = list(store.list_responses(Purpose.REPLAY))
@@ -148,6 +151,8 @@ def test_every_answer_is_kept_with_what_is_known_of_it(folder: Path, model: dict
         assert response.attempts[-1].request_id is None
     assert (provenance.model_requested, provenance.model_returned) == (MODEL, MODEL)
     assert provenance.endpoint is not None
+    assert f"SHA-256 {model['weights_sha256']}" in provenance.endpoint
+    assert "2 threads, 4 slots" in provenance.endpoint
     assert provenance.endpoint.startswith(model["base_url"])
     assert provenance.sampling is not None
     assert "0.7" in provenance.sampling

@@ -14,7 +14,8 @@ import pytest
 from audit.model import open_endpoint
 from audit.replay.batch_chunks import count_bytes, list_open_chunks, split_calls, write_chunk
 from audit.replay.batches import Batching, BatchSummary, cancel_batches, run_batches
-from audit.replay.engine import Halt, Settings, run_calls
+from audit.replay.budget import count_spent
+from audit.replay.engine import UNSENT, Halt, Settings, run_calls
 from audit.replay.prices import Price
 from audit.replay.store import Call, RunStore, build_call, open_store
 from audit.replay.summary import RunSummary
@@ -164,6 +165,7 @@ def test_missing_unknown_repeated_and_unreadable_results_are_told_and_no_call_is
     assert summary.results == {"succeeded": 4, "missing": 1, "unknown": 1, "repeated": 1, "unreadable": 3}
     failures = [one.failure.code for one in read_outcomes(store).values() if one.failure]
     assert failures == ["batch-missing"]
+    assert count_spent(store, {}, UNSENT).output_tokens == 4 * Reply().output_tokens + 9
     assert len(read_outcomes(store)) == 5
 
 

@@ -206,3 +206,24 @@ def test_a_request_for_a_tool_is_an_answer_without_text(tmp_path: Path) -> None:
 
     assert (summary.answered, summary.empty) == (1, 1)
     assert (kept.text, kept.stop_reason, kept.content) == ("", "tool_use", (block,))
+
+
+@pytest.mark.parametrize("before", [250, 290, 299, 1990, 1999])
+def test_no_half_of_a_key_is_left_where_a_text_is_cut(before: int) -> None:
+    """Wherever the cut falls, in a page or in an error document."""
+    page = ("x" * before + KEY).encode()
+    document = json.dumps({"type": "error", "error": {"type": "api_error", "message": page.decode()}}).encode()
+    for body in (page, document):
+        script = Endpoint(script=lambda _asked, body=body: Refusal(status=500, body=body))
+        with run_endpoint(script) as server, pytest.raises(ModelError) as error:
+            send(server, BODY)
+
+        assert KEY[:4] not in error.value.message
+
+
+def test_a_key_that_is_a_word_is_taken_out_as_a_word() -> None:
+    """`any`, for an endpoint that looks at no key, leaves `company` whole."""
+    policy = Policy(model="m", max_tokens=5, base_url="https://example.org")
+    endpoint = open_endpoint(policy, environ={"ANTHROPIC_API_KEY": "any"})
+
+    assert endpoint.redact("the company got any: any.") == "the company got [key]: [key]."
