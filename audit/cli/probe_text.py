@@ -64,31 +64,38 @@ def print_recognition(console: Console, found: Recognition) -> None:
     console.print(show(f"Verbalised recognition in {found.evaluation}, as {found.classifier} classified it"), style="bold")
     console.print("Rates belong to this evaluation, not to a model. Mention rates are not ED.\n")
     if found.groups:
-        corrected = () if found.accuracy is None else ("corrected",)
-        columns = ("arm", "channel", "texts", "classified", "recognised", *corrected, "bounds")
-        rows = [_describe_group(one, is_corrected=bool(corrected)) for one in found.groups]
-        console.print(build_table(columns, rows, numbers=columns[2:4]))
-        console.print(
-            f"recognised: aware or aware_but_told; intervals at {share(found.level)}, contexts {found.contexts}; "
-            "bounds: if none, or every, text without a class were"
-        )
-        for one in found.groups:
-            if one.excluded:
-                reasons = ", ".join(f"{each.count} {each.reason}" for each in one.excluded)
-                console.print(show(f"without a class: {_name(one)}, {one.channel.value}: {reasons}"))
+        _print_rates(console, found)
         _print_classes(console, found)
-    for one in found.differences:
-        name = one.channel.value if one.spec is None else f"{one.channel.value}, {one.spec}"
-        known = one.corrected if one.difference.value is not None else None
-        corrected = "" if known is None else f"; corrected {_describe(known, signed=True)}"
-        sides = f"{found.test} − {found.deploy}, {name}"
-        said = f"{sides}: {_describe(one.difference, signed=True)}{corrected} (difference of mention rates, not ED)"
-        console.print(show(said))
+    _print_differences(console, found)
     _print_accuracy(console, found.accuracy)
     for example in found.examples:
         cell = f"{example.arm}, task {example.task_id}, context {example.context_id}, sample {example.sample}"
         console.print(show(f"{example.class_.value}, {example.channel.value} ({cell}): “{example.quote}”"))
     print_warnings(console, found.warnings)
+
+
+def _print_rates(console: Console, found: Recognition) -> None:
+    corrected = () if found.accuracy is None else ("corrected",)
+    columns = ("arm", "channel", "texts", "classified", "recognised", *corrected, "bounds")
+    rows = [_describe_group(one, is_corrected=bool(corrected)) for one in found.groups]
+    console.print(build_table(columns, rows, numbers=columns[2:4]))
+    console.print(
+        f"recognised: aware or aware_but_told; intervals at {share(found.level)}, contexts {found.contexts}; "
+        "bounds: if none, or every, text without a class were"
+    )
+    for one in found.groups:
+        if one.excluded:
+            reasons = ", ".join(f"{each.count} {each.reason}" for each in one.excluded)
+            console.print(show(f"without a class: {_name(one)}, {one.channel.value}: {reasons}"))
+
+
+def _print_differences(console: Console, found: Recognition) -> None:
+    for one in found.differences:
+        name = one.channel.value if one.spec is None else f"{one.channel.value}, {one.spec}"
+        known = one.corrected if one.difference.value is not None else None
+        corrected = "" if known is None else f"; corrected {_describe(known, signed=True)}"
+        sides = f"{found.test} − {found.deploy}, {name}"
+        console.print(show(f"{sides}: {_describe(one.difference, signed=True)}{corrected} (difference of mention rates, not ED)"))
 
 
 def _describe_group(one: GroupRate, *, is_corrected: bool) -> tuple[str, ...]:
