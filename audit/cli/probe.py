@@ -41,6 +41,8 @@ class _Source:
     ablated: int = 0
     probe: "Probe | None" = None
     """As the run's replay plans it."""
+    base_url: str | None = None
+    """The endpoint of the run's replay; None where it names none."""
 
 
 @click.command()
@@ -50,7 +52,7 @@ class _Source:
 )
 @click.option("--patterns-only", is_flag=True, help="Mark candidates by patterns alone; no call is made, and no rate is given.")
 @click.option("--judge", "model", metavar="MODEL", help="The model that classifies; default: the one that the run's replay names.")
-@click.option("--base-url", metavar="URL", help="Its endpoint; default: ANTHROPIC_BASE_URL.")
+@click.option("--base-url", metavar="URL", help="Its endpoint; default: that of the replay, else ANTHROPIC_BASE_URL.")
 @click.option(
     "--labels", metavar="FILE", type=FILE, help="Labelled passages (JSONL: text, label) to measure and correct the classifier's errors."
 )
@@ -121,6 +123,7 @@ def _read(app: App, run: Path | None, texts: Path | None, options: dict[str, Any
         name=source.name,
         ablated=source.ablated,
         probe=source.probe,
+        base_url=source.base_url,
     )
 
 
@@ -135,7 +138,7 @@ def _read_run(run: Path) -> _Source:
         said, ablated = read_run(store)
     finally:
         store.close()
-    return _Source(said=said, evaluation=replay.name, name=run.name, ablated=ablated, probe=replay.probe)
+    return _Source(said=said, evaluation=replay.name, name=run.name, ablated=ablated, probe=replay.probe, base_url=replay.policy.base_url)
 
 
 def _tell_unread(app: App, path: Path, columns: Sequence[str]) -> None:
@@ -190,7 +193,9 @@ def _build_probe(source: _Source, options: dict[str, Any]) -> "Probe":
     if model is None:
         raise click.UsageError("name the model that classifies with --judge MODEL, or mark candidates alone with --patterns-only")
     tokens = options["max_tokens"] or (planned.max_tokens if planned else 1024)
-    return Probe(model=model, max_tokens=tokens, base_url=options["base_url"] or (planned.base_url if planned else None))
+    # Transcripts go nowhere that the replay did not go, unless somebody says so.
+    address = options["base_url"] or (planned.base_url if planned else None) or source.base_url
+    return Probe(model=model, max_tokens=tokens, base_url=address)
 
 
 @contextmanager

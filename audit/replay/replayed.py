@@ -18,7 +18,7 @@ from registry.records.spec import ContextSpec
 
 CONTEXTS = "contexts"
 SOURCES = "sources"
-LONGEST_BYTES = 200_000
+LONGEST_BYTES = 100_000
 """Of all contexts of a replay together, as documents; longer ones stand in the record by their digests alone."""
 _GATEWAY = (408, 502, 504)
 """What is answered in the place of a model that may have begun."""

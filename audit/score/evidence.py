@@ -108,9 +108,8 @@ def _describe_scorer(store: RunStore, scorer: Scorer) -> tuple[str, str | None]:
         named = "labels of a person" if isinstance(scorer, LabelScorer) else f"{scorer.kind} scorer, deterministic"
         return f"{named}{describe_procedure(scorer, get_tasks(store).values())}; {digest}", None
     account = account_judging(store, scorer)
-    repeats = (
-        f"{scorer.repeats} verdicts planned on {100 * scorer.repeat_share:g} % of the responses" if scorer.repeats > 1 else "no repeats"
-    )
+    planned = f"{scorer.repeats} verdicts planned on {100 * scorer.repeat_share:g} % of the responses"
+    repeats = planned if scorer.repeats > 1 and scorer.repeat_share else "no repeats"
     return f"{describe_judge(scorer, account)}; {repeats}; {digest}", describe_repeats(account)
 
 

@@ -92,6 +92,7 @@ class Probe(Record):
     model: str
     max_tokens: int = 1024
     base_url: str | None = None
+    """The classifier's endpoint; None for that of the replay."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

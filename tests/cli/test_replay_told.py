@@ -168,6 +168,23 @@ def test_raters_get_the_prompts_of_a_run(caveat: Caveat, tmp_path: Path, endpoin
     assert caveat("estimate", "run", "--json").document["specs"][0]["n"]["tasks"] == 2
 
 
+def test_a_probe_asks_where_the_replay_asked(caveat: Caveat, tmp_path: Path, endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Transcripts go to no other endpoint than the replay's, whatever the environment says."""
+    write_replay(tmp_path, None)
+    replay = json.loads((tmp_path / "replay.yaml").read_text(encoding="utf-8"))
+    replay["policy"]["base_url"] = endpoint.url
+    (tmp_path / "replay.yaml").write_text(json.dumps(replay), encoding="utf-8")
+    assert caveat("audit", "run", "replay.yaml", "-o", "run", "--json").code == 0
+    before = len(endpoint.posts())
+    with run_endpoint() as other:
+        monkeypatch.setenv("ANTHROPIC_BASE_URL", other.url)
+
+        caveat("probe", "run", "--judge", MODEL, "--json")
+
+        assert other.posts() == []
+    assert len(endpoint.posts()) > before
+
+
 def test_a_replay_begins_with_files_to_be_filled_in(caveat: Caveat, tmp_path: Path, endpoint: Endpoint) -> None:
     """Refused as they are, run once filled in, and never written over."""
     claim = register(caveat, tmp_path)[0]
