@@ -1,4 +1,4 @@
-"""Addresses of endpoints: what is refused before anything is sent to one, or written down."""
+"""Where requests go, as a person set it: what is refused of it before anything is sent or written down."""
 
 import ipaddress
 from collections.abc import Iterator
@@ -27,6 +27,19 @@ def check_address(address: str, *, where: str) -> None:
     faults = [Fault(code="bad-endpoint", where=where, found=found, advice=advice) for found, advice in _find_faults(parts)]
     if faults:
         raise InputError(faults)
+
+
+def check_headers(text: str, *, where: str) -> None:
+    """Return when the headers in *text*, one a line, change nothing that a recording would have to say.
+
+    Raises:
+        InputError: one of them is the API's own, such as a beta.
+    """
+    names = sorted({name for line in text.split("\n") if (name := line.partition(":")[0].strip().lower()).startswith("anthropic-")})
+    if names:
+        found = f"sets {', '.join(names)} behind the recording's back"
+        advice = "take it out; policy.betas and policy.api_version say the same, and are kept"
+        raise InputError(Fault(code="not-valid", where=where, found=found, advice=advice))
 
 
 def is_loopback(address: str) -> bool:

@@ -17,7 +17,7 @@ from urllib.parse import quote
 
 import orjson
 
-from audit.address import check_address, is_loopback
+from audit.address import check_address, check_headers, is_loopback
 from audit.headers import Quota, read_quotas
 from audit.message import Assembly, Message, NotAMessageError, read_message
 from audit.trouble import LONGEST_BODY, ModelError, Trouble, classify_status, read_error_body
@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 _Got = TypeVar("_Got")
 KEY = "ANTHROPIC_API_KEY"
 ADDRESS = "ANTHROPIC_BASE_URL"
+_HEADERS = "ANTHROPIC_CUSTOM_HEADERS"
+"""Headers that the SDK adds to every request, one a line."""
 SAMPLING_VERSION = "2023-06-01"
 """The API version under which sampling parameters can still be sent."""
 _WITHOUT_SAMPLING = "2026-10-21"
@@ -309,6 +311,7 @@ def open_endpoint(policy: Policy, *, environ: Mapping[str, str] = os.environ, ti
     if not key.isascii() or not key.isprintable():
         raise UnavailableError(Fault(code="key-missing", where=KEY, found="holds characters that no key has", advice="set it again"))
     version = choose_version(policy)
+    check_headers(environ.get(_HEADERS, ""), where=_HEADERS)
     import anthropic
     import httpx2
 

@@ -128,6 +128,8 @@ def open_session(app: App, path: Path, folder: Path, options: Mapping[str, Any])
         prices=prices,
         forecast=look_ahead(planned, prices, folder, options),
         options=options,
+        # An address with a password is not printed; where it comes from the environment, it is there the next time too.
+        more=("--registry", app.registry) if app.registry and "@" not in app.registry else (),
         served_by=_read_served_by(options["served_by"], file.replay),
     )
 

@@ -227,3 +227,14 @@ def test_a_key_that_is_a_word_is_taken_out_as_a_word() -> None:
     endpoint = open_endpoint(policy, environ={"ANTHROPIC_API_KEY": "any"})
 
     assert endpoint.redact("the company got any: any.") == "the company got [key]: [key]."
+
+
+def test_headers_of_the_environment_cannot_change_what_is_asked() -> None:
+    """A beta that only the environment names would stand in no recording; a gateway's own header may pass."""
+    policy = Policy(model="m", max_tokens=5, base_url="https://example.org")
+    environ = {"ANTHROPIC_API_KEY": KEY, "ANTHROPIC_CUSTOM_HEADERS": "X-Team: red"}
+    open_endpoint(policy, environ=environ)
+    environ["ANTHROPIC_CUSTOM_HEADERS"] += "\nAnthropic-Beta: secret-2026"
+
+    with pytest.raises(InputError, match="anthropic-beta"):
+        open_endpoint(policy, environ=environ)

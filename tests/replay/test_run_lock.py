@@ -118,3 +118,13 @@ def test_a_short_name_that_two_authorities_have_is_ones_own(caveat: Caveat, tmp_
         "ours: you are in test one.",
         "ours: you are in test two.",
     }
+
+
+def test_the_command_that_goes_on_names_the_registry_that_was_named(caveat: Caveat, tmp_path: Path, audit: str) -> None:
+    """Without it the lock would be looked for in another one."""
+    write_replay(tmp_path, tasks=2, more=f"audit: {audit}\nbudget: {{calls: 2}}")
+    with run_endpoint() as server:
+        ran = caveat(*RUN, "--registry", "sqlite:///caveat.db", server=server)
+
+    assert ran.code == 1, ran.err
+    assert "small.run --registry sqlite:///caveat.db" in " ".join(ran.out.split())
