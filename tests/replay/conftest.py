@@ -1,15 +1,16 @@
-"""`caveat audit run` in this process: as a user would call it, without the seconds that a process of its own takes."""
+"""`caveat audit run` in this process, without the seconds that a process of its own takes; an endpoint; an empty run folder."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from audit.replay.store import RunStore, open_store
 from registry.cli.main import main
-from tests.endpoint.server import KEY, Endpoint
+from tests.endpoint.server import KEY, Endpoint, run_endpoint
 
 
 @dataclass(frozen=True)
@@ -51,3 +52,18 @@ def caveat(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.Captur
         return Ran(code, captured.out, captured.err)
 
     return call
+
+
+@pytest.fixture
+def server() -> Iterator[Endpoint]:
+    """A running endpoint."""
+    with run_endpoint() as endpoint:
+        yield endpoint
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[RunStore]:
+    """An empty run folder."""
+    store = open_store(tmp_path / "run", create=True)
+    yield store
+    store.close()
