@@ -14,6 +14,7 @@ from registry.records.response import Purpose
 from registry.records.score import Score
 from registry.records.scorer import ChoiceScorer, Dimension, JudgeScorer, PatternScorer, Scorer
 from tests.cli.conftest import Answer, Caveat
+from tests.replay.replay_files import write_replay
 from tests.score.runs import Said, write_run
 
 TASKS = (
@@ -148,6 +149,19 @@ def test_what_was_cut_is_a_mark_that_a_judge_check_reads(caveat: Caveat, tmp_pat
     assert sorted(Counter(row["truncated"] for row in read(folder / "scores.csv")).items()) == [("", 1), ("0", 72), ("1", 24)]
     (check,) = [one for one in document["reports"][0]["invariance"] if one["check"] == "failure-rate"]
     assert (check["column"], check["difference"]["value"]) == ("truncated", pytest.approx(-0.5))
+
+
+def test_tasks_that_cannot_be_scored_are_told_before_a_call_is_paid_for(
+    caveat: Caveat, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The replay's own scorer is held against its tasks when the run begins, also in a dry run; without a scorer nothing is."""
+    monkeypatch.chdir(tmp_path)
+    plain = write_replay(tmp_path, tasks=2)
+    assert caveat("audit", "run", plain, "--dry-run", "--json").code == 0
+    scored = write_replay(tmp_path, tasks=2, more="scoring: {kind: number}")
+
+    assert list_codes(caveat("audit", "run", scored, "--dry-run", "--json")) == ["task-not-scorable", "task-not-scorable"]
+    assert not (tmp_path / "small.run").exists()
 
 
 def stop(arm: str, sample: int) -> str:
