@@ -267,7 +267,6 @@ def _build_provenance(log: _Log, begun: datetime | None) -> Provenance:
         return Provenance()
     results = log.results
     name = " ".join(filter(None, (as_text(results.get("model_source")), as_text(results.get("model_name")))))
-    corpus = _read_count(dig(_get(results.get("n-samples"), log.task), "original"))
     version = as_text(results.get("lm_eval_version")) or "of unknown version"
     return Provenance(
         endpoint=_find_endpoint(dig(results, "config.model_args")),
@@ -277,7 +276,6 @@ def _build_provenance(log: _Log, begun: datetime | None) -> Provenance:
         system_prompts=_describe_prompt(results),
         judge=f"{log.metric} of {log.task} {as_text(_get(results.get('versions'), log.task)) or ''}".strip()
         + f", filter {log.filter_}, lm-evaluation-harness {version}",
-        corpus_tasks=corpus,
     )
 
 

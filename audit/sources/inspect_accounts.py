@@ -1,6 +1,7 @@
 """What must be known of a log of Inspect before its scores are believed: counts that disagree, edits, limits, what was not sent."""
 
 import math
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -13,6 +14,8 @@ from audit.sources.port import Row
 from registry.errors import Fault
 
 _SHOWN = 5
+_LONGEST = 60
+_SECRET = re.compile(r"key|token|secret|passw|auth|credential", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -171,6 +174,27 @@ def _note_responses(header: Header, samples: Sequence[Sample]) -> Iterator[str]:
         yield "the endpoint is not recorded: the log has no base URL, so it was the provider's own or came from the environment"
 
 
+def _tell_arguments(header: Header) -> str:
+    """The first few arguments of the task: they tell contexts apart. One that may be a secret is left out."""
+    named = ((name, as_text(value)) for name, value in as_object(header.spec.get("task_args")).items() if not _SECRET.search(name))
+    told = [f"{name[:_LONGEST]} {text[:_LONGEST]}" for name, text in named if text is not None][:_SHOWN]
+    return f" ({', '.join(told)})" if told else ""
+
+
+def _tell_dataset(header: Header) -> str:
+    """Name and size of the log's own data set, which need not be that of the evaluation a card reports."""
+    dataset = as_object(header.spec.get("dataset"))
+    name, samples = as_text(dataset.get("name")), as_count(dataset.get("samples"))
+    if name is None:
+        return ""
+    return f", its data set {name[:_LONGEST]}" + (f" of {samples} samples" if samples is not None else "")
+
+
+def _tell_tags(header: Header) -> str:
+    tags = ", ".join(tag[:_LONGEST] for tag in header.tags[:_SHOWN])
+    return f", its tags {tags}" if tags else ""
+
+
 def _note_models(samples: Sequence[Sample]) -> Iterator[str]:
     for model, count in sorted(Counter(model for sample in samples for model in set(sample.fallbacks)).items()):
         yield f"in {count} samples another model answered in place of the one asked for: {model}"
@@ -180,9 +204,10 @@ def _note_models(samples: Sequence[Sample]) -> Iterator[str]:
 
 
 def _note_origin(header: Header) -> Iterator[str]:
-    task, dataset = as_text(header.spec.get("task")), as_text(as_object(header.spec.get("dataset")).get("name"))
+    task = as_text(header.spec.get("task"))
     if task is not None:
-        yield f"the log's task is {task}" + (f", its data set {dataset}" if dataset else "")
+        parts = (f"the log's task is {task[:_LONGEST]}", _tell_arguments(header), _tell_dataset(header), _tell_tags(header))
+        yield "".join(parts)
     packages = as_object(header.spec.get("packages"))
     if packages:
         yield "made with " + ", ".join(f"{name} {version}" for name, version in packages.items())

@@ -4,7 +4,7 @@ import hashlib
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 
-from audit.sources.inspect_header import Header, as_count, as_list, as_number, as_object, as_text
+from audit.sources.inspect_header import Header, as_list, as_number, as_object, as_text
 from audit.sources.inspect_sample import Sample
 from audit.sources.inspect_sent import Sampling
 from registry.records.trial import Provenance
@@ -26,7 +26,6 @@ def build_provenance(header: Header, samples: Sequence[Sample], sampling: Sampli
         system_prompts=_describe_systems(samples),
         judge=_describe_judge(header, scorer),
         transcripts=sha256,
-        corpus_tasks=_count_corpus(header),
     )
 
 
@@ -107,10 +106,6 @@ def _describe_judge(header: Header, scorer: str | None) -> str | None:
         named = [text for one in several if (text := as_text(as_object(one).get("model")) or as_text(one)) is not None]
         parts.append(f"model in the role {role}: {_join(named) or 'not named'}")
     return "; ".join(parts)
-
-
-def _count_corpus(header: Header) -> int | None:
-    return as_count(as_object(header.spec.get("dataset")).get("samples")) or None
 
 
 def _join(names: Iterable[str]) -> str | None:

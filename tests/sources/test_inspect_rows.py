@@ -216,7 +216,7 @@ def test_provenance_says_what_the_log_states_and_no_more(tmp_path: Path) -> None
     provenance = imported.provenance
 
     assert (provenance.endpoint, provenance.model_returned, provenance.sampling, provenance.budget_spent) == (None, None, None, None)
-    assert (provenance.model_requested, provenance.judge, provenance.corpus_tasks) == ("lab/m", "Inspect scorer match", 1)
+    assert (provenance.model_requested, provenance.judge, provenance.corpus_tasks) == ("lab/m", "Inspect scorer match", None)
     assert provenance.transcripts == imported.files[0].sha256
     assert imported.started_at == "2026-11-21T12:00:00+00:00"
     assert any(note.startswith("the endpoint is not recorded") for note in imported.files[0].notes)
@@ -371,3 +371,15 @@ def test_a_sample_without_a_time_may_have_been_the_first(tmp_path: Path) -> None
     path = write_log(tmp_path, build_sample("s0", started_at="2026-11-21T12:30:00+00:00"), build_sample("s1"))
 
     assert read_inspect([path], Reading(arms={str(path): "test"}))[1].started_at == "2026-11-21T12:00:00+00:00"
+
+
+def test_what_a_log_calls_itself_is_told_and_no_secret(tmp_path: Path) -> None:
+    """Task, arguments, data set and tags show which context a log is of; an argument that may be a key is not repeated."""
+    header = build_header(1)
+    header["eval"] |= {"task_args": {"framing": "exam", "api_key": "sk-1", "options": {"a": 1}}, "tags": ["side:test"]}
+    header["eval"]["dataset"]["name"] = "sums12"
+
+    notes = read(write_log(tmp_path, build_sample(), header=header))[1].notes
+
+    assert "the log's task is sums (framing exam), its data set sums12 of 1 samples, its tags side:test" in notes
+    assert "sk-1" not in repr(notes)
