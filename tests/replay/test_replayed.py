@@ -61,7 +61,7 @@ def test_an_arm_says_its_tasks_and_where_its_contexts_come_from(store: RunStore)
     assert [(one.contexts, one.tasks) for one in found.arms] == [("exam", 3), ("chat.yaml", 3), ("editor", 2)]
     assert [(one.reference, one.file) for one in found.contexts] == [("CTX-A@1", None), (None, "b" * 64), ("CTX-B@2", None)]
     assert found.tasks_file == f"tasks.csv, SHA-256 {'a' * 64}"
-    assert "deploy (editor): 2 tasks (language go), each in the 1 contexts of CTX-B@2" in describe_mapping(found)
+    assert "deploy (editor): 2 tasks (language go), each in the 1 context of CTX-B@2" in describe_mapping(found)
     assert "2 responses to each task in each context" in describe_mapping(found)
 
 
