@@ -16,9 +16,8 @@ def describe_mapping(replayed: Replayed) -> str:
         number = len(spec.contexts) if spec else None
         size = "contexts" if number is None else "1 context" if number == 1 else f"{number} contexts"
         chosen = f" ({_describe_choice(arm)})" if arm.where else ""
-        parts.append(
-            f"{_name_arm(arm)}: {arm.tasks} task{'s' if arm.tasks != 1 else ''}{chosen}, each in the {size} of {_name_contexts(replayed, arm)}"
-        )
+        tasks = f"{arm.tasks} task{'s' if arm.tasks != 1 else ''}{chosen}"
+        parts.append(f"{_name_arm(arm)}: {tasks}, each in the {size} of {_name_contexts(replayed, arm)}")
     samples = f"{replayed.samples} response{'s' if replayed.samples > 1 else ''} to each task in each context"
     return "; ".join([*parts, samples, "every score names its task, arm and context"])
 
