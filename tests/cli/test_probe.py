@@ -7,9 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from audit.probe.question import ask_passage
-from audit.replay.store import open_store
-from registry.records.probe import Channel
 from registry.records.response import Cell
 from tests.cli.conftest import Caveat
 from tests.cli.scenario import register, write_audit
@@ -198,65 +195,6 @@ def test_a_probe_that_may_not_finish_gives_no_rate_and_goes_on_where_it_stood(ca
     assert done.code == 0, done.err
     assert find(done.document, "texts", "output")["classified"] == 6
     assert len(endpoint.posts()) == len({asked.digest for asked in endpoint.posts()}) == 6
-
-
-def test_a_limit_on_calls_is_one_on_those_of_now(caveat: Caveat, tmp_path: Path, endpoint: Endpoint) -> None:
-    """Calls of the replay, and of an earlier probe, do not count; both rounds together do."""
-    run = write_run(
-        tmp_path / "run", spread(("test", "deploy"), lambda cell: (None, f"Is it a test of {cell.task_id}, {cell.context_id}?"))
-    )
-    command = ("probe", run, "--judge", MODEL, "--json")
-
-    first = caveat(*command, "--max-calls", 20)
-    second = caveat(*command, "--max-calls", 5)
-    third = caveat(*command, "--max-calls", 23)
-
-    assert (first.code, second.code, third.code) == (1, 1, 0), third.err
-    assert json.loads(first.err)["faults"][0]["code"] == "budget-spent"
-    assert len(endpoint.posts()) == len({asked.digest for asked in endpoint.posts()}) == 48
-
-
-def test_dollars_are_told_before_and_kept_to(caveat: Caveat, tmp_path: Path, endpoint: Endpoint) -> None:
-    """A dry run says the most that it costs; a limit needs a price for every model of the folder."""
-    run = write_run(tmp_path / "run", spread(("test", "deploy"), lambda cell: (None, f"Nothing, {cell.task_id}, {cell.context_id}.")))
-    prices = tmp_path / "prices.yaml"
-    command = ("probe", run, "--judge", MODEL, "--prices", prices, "--json")
-    prices.write_text(f"schema: caveat/prices/1\nprices:\n  {MODEL}: {{input: 1, output: 1000}}\n")
-
-    planned = caveat(*command, "--dry-run").document
-    unpriced = caveat(*command, "--max-usd", 1)
-    prices.write_text(f"schema: caveat/prices/1\nprices:\n  {MODEL}: {{input: 1, output: 1000}}\n  {POLICY}: {{input: 1, output: 5}}\n")
-    stopped = caveat(*command, "--max-usd", 0.5)
-
-    assert (planned["calls"], planned["most_output_tokens"]) == (24, 24 * 1024)
-    assert 24.5 < planned["most_usd"] < 24.7  # type: ignore[operator]
-    assert json.loads(unpriced.err)["faults"][0]["code"] == "price-missing"
-    assert (stopped.code, json.loads(stopped.err)["faults"][0]["code"]) == (1, "budget-spent")
-    assert endpoint.posts() == []
-
-
-def test_what_was_in_flight_at_a_kill_is_asked_again_on_request(caveat: Caveat, tmp_path: Path, endpoint: Endpoint) -> None:
-    """It may have been billed: without the option it has no class, with it the call is made once more."""
-    run = write_run(tmp_path / "run", spread(("test",), lambda _: (None, "The same words.")))
-    _leave_in_flight(run)
-
-    lost = caveat("probe", run, "--judge", MODEL, "--json")
-    sent = len(endpoint.posts())
-    again = caveat("probe", run, "--judge", MODEL, "--repeat-lost", "--json")
-
-    assert (lost.code, again.code) == (0, 0), lost.err + again.err
-    assert sent == 0
-    assert find(lost.document, "test", "output")["excluded"] == [{"reason": "lost-in-flight", "count": 12}]
-    assert find(again.document, "test", "output")["classified"] == 12
-    assert len(endpoint.posts()) == 1
-
-
-def _leave_in_flight(run: Path) -> None:
-    """Write the intent of the one call down, as a probe that is killed leaves it."""
-    store = open_store(run)
-    call = ask_passage("The same words.", Channel.OUTPUT, model=MODEL, max_tokens=1024)
-    store.intend([call], at="2026-11-21T12:00:00Z")
-    store.close()
 
 
 def test_a_probe_by_batches_is_the_same_probe(caveat: Caveat, tmp_path: Path, endpoint: Endpoint) -> None:
