@@ -57,7 +57,7 @@ def test_dollars_are_told_before_and_kept_to(caveat: Caveat, tmp_path: Path, end
     stopped = caveat(*command, "--max-usd", 0.5)
 
     assert (planned["calls"], planned["most_output_tokens"]) == (24, 24 * 1024)
-    assert 24.5 < planned["most_usd"] < 24.7  # type: ignore[operator]
+    assert 24.5 < planned["most_usd"] < 24.7
     assert json.loads(unpriced.err)["faults"][0]["code"] == "price-missing"
     assert (stopped.code, json.loads(stopped.err)["faults"][0]["code"]) == (1, "budget-spent")
     assert endpoint.posts() == []
