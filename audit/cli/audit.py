@@ -317,10 +317,10 @@ def _parse_date(text: str | None, file: "AuditFile", logged: datetime | None) ->
         return None
     try:
         moment = datetime.fromisoformat(text)
-    except ValueError as error:
+        moment = moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
+    except (ValueError, OverflowError) as error:
         found = f"{text!r} is not an ISO 8601 date or time such as 2026-11-21 or 2026-11-21T12:00:00Z"
         raise InputError(Fault(code="bad-date", where="--run-date", found=found)) from error
-    moment = moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
     # Its first second lies before the lock, and scores once recorded as post hoc stay so.
     if file.lock and logged is None and len(text) <= len("2026-11-21") and moment.date() == file.lock.entry.at.date():
         found = f"{text} is the day of the lock, made at {file.lock.entry.at:%H:%M:%S} UTC; a date alone does not say which came first"

@@ -186,6 +186,7 @@ def test_tasks_that_do_not_overlap_are_no_pair(caveat: Caveat, tmp_path: Path) -
         (("test=claims.yaml", "deploy=card.md"), "unknown-format"),
         (("test=scores.jsonl",), "option-for-logs"),
         ((*SOURCES, "--context-field", "metadata.nothing"), "unknown-field"),
+        (("=pair_T1_test.eval", "test =pair_D2_deploy.eval"), "bad-option"),
     ],
 )
 def test_what_cannot_be_is_refused_and_nothing_is_recorded(caveat: Caveat, logs: Path, arguments: tuple[str, ...], code: str) -> None:
@@ -244,3 +245,25 @@ def test_skill_runs_become_an_audit_of_two_conditions(caveat: Caveat, tmp_path: 
     assert [file["format"] for file in right.document["imported"]["files"]] == ["skill-contamination"] * 3
     assert table.code == 0, table.err
     assert (tmp_path / "scores.csv").read_text().startswith("task_id,arm,context_id,sample,score,excluded_reason,skill,")
+
+
+@pytest.mark.parametrize("date", ["0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-14:00", "2026-02-30"])
+def test_a_date_that_no_calendar_has_is_refused(caveat: Caveat, logs: Path, date: str) -> None:
+    """A zone can lead out of the years that there are; nothing is recorded."""
+    _, claim, _ = register(caveat, logs)
+
+    done = caveat("audit", "import", write_audit(logs, claim), *SOURCES, "--run-date", date)
+
+    assert (done.code, "bad-date" in done.err) == (2, True)
+    assert caveat("audit", "list", "--json").document["audits"] == []
+
+
+def test_swapped_arms_are_warned_of_before_the_outcome(caveat: Caveat, logs: Path) -> None:
+    """The names of the files say otherwise; the warning is in the record too."""
+    _, claim, _ = register(caveat, logs)
+
+    done = caveat("audit", "import", write_audit(logs, claim), "deploy=pair_T1_test.eval", "test=pair_D2_deploy.eval", "--json")
+
+    assert done.code == 0, done.err
+    assert "it is given as arm deploy, and its name says test" in done.err
+    assert "its name says test" in done.document["restriction"]["provenance"]["imported"]
