@@ -154,7 +154,7 @@ def import_(app: App, /, *, target: str, sources: tuple[str, ...], **options: An
         scored = _build_scored(evidence, file, options, draft) if evidence else None
         concluded = conclude(writer, file, scored)
     imported = evidence.imported if evidence else None
-    for line in describe_warnings(imported) if imported else ():
+    for line in describe_warnings(imported, now=app.config.now()) if imported else ():
         app.say(line)
     app.report(summarise_concluded(concluded, imported), lambda console: print_concluded(console, concluded))
 

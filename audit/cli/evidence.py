@@ -171,9 +171,16 @@ def settle_provenance(stated: Provenance, evidence: Evidence) -> Provenance:
     return Provenance(**merged)
 
 
-def describe_warnings(imported: "Imported") -> "list[str]":
-    """Return what a person should be told of an import before its outcome: responses left out, counts that differ, several models."""
+def describe_warnings(imported: "Imported", *, now: datetime) -> "list[str]":
+    """Return what a person should be told of an import before its outcome: responses left out, counts that differ, several models.
+
+    Args:
+        imported: the accounts.
+        now: the registry's clock, with which the logs' own is compared.
+    """
     said = []
+    if imported.started_at is not None and datetime.fromisoformat(imported.started_at) > now + _SAME_MOMENT:
+        said.append(f"warning: the logs date their first response at {imported.started_at}, which is still to come: a clock was wrong")
     for file in imported.files:
         missing = 0 if file.declared is None else file.declared - file.found
         if missing:

@@ -267,3 +267,17 @@ def test_swapped_arms_are_warned_of_before_the_outcome(caveat: Caveat, logs: Pat
     assert done.code == 0, done.err
     assert "it is given as arm deploy, and its name says test" in done.err
     assert "its name says test" in done.document["restriction"]["provenance"]["imported"]
+
+
+def test_a_log_from_the_future_is_warned_of_and_is_no_replay(caveat: Caveat, tmp_path: Path) -> None:
+    """Without a lock it is reported evidence whose date is doubtful; under a lock it is refused."""
+    unlocked, locked, _ = register(caveat, tmp_path)
+    audit = caveat("audit", "lock", write_audit(tmp_path, locked), "--json").document["audit"]
+    sources = [f"{arm}={copy_harness(tmp_path, arm)}" for arm in HARNESS]
+    date_results(tmp_path, time.time() + 10**8)
+
+    refused = caveat("audit", "import", audit, *sources, *STRICT)
+    done = caveat("audit", "import", write_audit(tmp_path, unlocked), *sources, *STRICT)
+
+    assert (refused.code, "run-in-future" in refused.err) == (2, True), refused.err
+    assert (done.code, "still to come" in done.err) == (0, True), done.err
