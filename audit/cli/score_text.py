@@ -11,7 +11,7 @@ from audit.score.scorers import remark_scorer
 from audit.score.summary import Side, Tally, name_side, remark_sides, summarise
 from registry.cli.output import build_table, show
 from registry.codec.documents import to_document
-from registry.records.replay import Task
+from registry.records.replay import Replay, Task
 from registry.records.scorer import Scorer
 
 _MOST_REMARKS = 10
@@ -51,8 +51,14 @@ def print_scored(
     table = document["files"]["table"]
     fresh = f"{document['changed']:,} scores are new" if document["changed"] else "No score is new"
     console.print(show(f"{fresh}. Table: {', '.join(document['files'].values())}"))
-    whole = f", or caveat audit import AUD-… {quote(str(run))}" if run else ""
-    console.print(show(f"Next: caveat estimate {quote(table)}{whole}"))
+    whole = f", or caveat audit import {' or '.join(document['audits']) or 'AUD-…'} {quote(str(run))}" if run else ""
+    cues = f", caveat ablation {quote(table)}" if any(edit for _, _, edit in tallies) else ""
+    console.print(show(f"Next: caveat estimate {quote(table)}{cues}{whole}"))
+
+
+def list_audits(replay: Replay) -> list[str]:
+    """Return the audits whose locks *replay* answers to; none for an exploratory one."""
+    return [replay.audit] if isinstance(replay.audit, str) else list(replay.audit or ())
 
 
 def _tell_excluded(tally: Tally) -> str:
