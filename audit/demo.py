@@ -1,18 +1,23 @@
 """The story that `caveat demo` tells, on bundled inputs, from an empty folder to printed supplements.
 
-Nothing in it is special to the demo: each step is what a command does. Its clock stands still and its salts are drawn from a fixed
-seed, so that everybody gets the same records and the same bytes; doing it twice changes nothing.
+Nothing in it is special to the demo: each step is what a command does. Its clock stands at the moments at which things were done when
+the example was made, and its salts are drawn from a fixed seed, so that everybody gets the same records and the same bytes; doing it
+twice changes nothing.
 """
 
 import hashlib
 import itertools
+import shutil
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 from audit.ablation import ablate
 from audit.docket import Concluded, Scored, add_finding, build_case, conclude, get_audit, get_claim, get_property, open_audit
+from audit.replay.store import DATABASE
+from audit.score.evidence import read_run
+from audit.sources.accounts import summarise_accounts
 from audit.sources.table import read_table
 from registry.codec.documents import from_document
 from registry.codec.files import read_document
@@ -27,6 +32,7 @@ from registry.records.identifier import parse_identifier
 from registry.records.publication import OutputFormat
 from registry.registration.cards import CardNote, register_card
 from registry.registration.intake import register_file
+from registry.registration.specs import find_procedure
 from registry.resources import find_resource
 from registry.store.ledger import Ledger
 from registry.store.schema import upgrade
@@ -34,12 +40,20 @@ from registry.store.writer import Writer
 
 AUTHORITY = Authority(code="EXAMPLE", name="Example registry of the Caveat project", role=Role.AUDITOR)
 MOMENT = datetime(2026, 11, 21, 16, 0, tzinfo=UTC)
-STEPS = 11
+LOCKED = datetime(2026, 11, 21, 21, 2, 58, tzinfo=UTC)
+"""When the plans of the larger replay were locked, half a minute before its first response."""
+CONCLUDED = datetime(2026, 11, 21, 22, 5, tzinfo=UTC)
+"""When its scores were imported."""
+STEPS = 15
 """What `tell_story` counts up to."""
 _RETROSPECTIVE = ("browsecomp", "nla-swe-bench", "nla-destructive", "openai-apollo", "sycophancy")
 _REPLAYED = ("correct", "shows_working", "cautions")
 _ABLATED = {"correct": "ablation.csv"}
 """Score tables with contexts from which a cue was taken out, by the audit they belong to."""
+_LOCKED = ("correct", "shows-working")
+"""Audits whose plans were locked before the larger replay; one run answers to both."""
+RUN = "everyday-questions.run"
+"""The run folder of that replay, in the demo's folder."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,7 +63,7 @@ class Story:
     url: str
     card: Card
     audits: tuple[Concluded, ...]
-    """Retrospective ones first, then those of the recorded replay."""
+    """Retrospective ones first, then those of the pilot, then those of the larger replay under their locks."""
 
 
 def tell_story(folder: Path, *, progress: Callable[[int], None]) -> Story:
@@ -59,14 +73,20 @@ def tell_story(folder: Path, *, progress: Callable[[int], None]) -> Story:
         InputError: the folder holds files that are not the demo's.
     """
     url = _prepare(folder)
-    ledger = Ledger.open(url, clock=lambda: MOMENT, salt=_salts().__next__)
+    clock = _Clock(MOMENT)
+    ledger = Ledger.open(url, clock=clock.read, salt=_salts().__next__)
     try:
         card = _register(ledger)
         progress(3)
-        audits = tuple(_audit(ledger, draft, tables, progress) for draft, tables in _list_audits())
+        audits = [_audit(ledger, draft, tables, progress) for draft, tables in _list_audits()]
+        clock.moment = LOCKED
+        locked = [_lock(ledger, name, progress) for name in _LOCKED]
+        clock.moment = CONCLUDED
+        run = _copy_run(folder)
+        audits += [_conclude_run(ledger, audit, run, progress) for audit in locked]
     finally:
         ledger.close()
-    return Story(url=url, card=card, audits=audits)
+    return Story(url=url, card=card, audits=tuple(audits))
 
 
 def draw_supplements(story: Story, folder: Path, *, time_limit_s: float, workers: int, progress: Callable[[int], None]) -> list[Written]:
@@ -158,6 +178,53 @@ def _ablate(writer: Writer, file: AuditFile, path: Path) -> AuditFile:
     found = ablate(read_table([path], low=0, high=1), case.plan, range_=(0.0, 1.0), case=case)
     add_finding(writer, file.audit.payload.audit, found, source=path.name)
     return get_audit(writer, file.audit.payload.audit)
+
+
+class _Clock:
+    """A clock that stands at the moment it is set to."""
+
+    def __init__(self, moment: datetime) -> None:
+        self.moment = moment
+
+    def read(self) -> datetime:
+        return self.moment
+
+
+def _lock(ledger: Ledger, name: str, progress: Callable[[int], None]) -> str:
+    """Lock the plan of the audit called *name*, and return its identifier."""
+    path = find_resource("examples") / "replay" / f"{name}.audit.yaml"
+    draft = from_document(AuditDraft, read_document(path), where=str(path))
+    with ledger.write(actor=AUTHORITY.code) as writer:
+        file, _ = open_audit(writer, draft, auditor=AUTHORITY.code, locked=True)
+    progress(1)
+    return file.audit.payload.audit
+
+
+def _copy_run(folder: Path) -> Path:
+    """Put the recorded run beside the registry, where it can be scored again, and return its folder; what is there stays."""
+    run = folder / RUN
+    if not (run / DATABASE).is_file():
+        run.mkdir(exist_ok=True)
+        shutil.copyfile(find_resource("examples") / "replay" / "run" / DATABASE, run / DATABASE)
+    return run
+
+
+def _conclude_run(ledger: Ledger, audit: str, run: Path, progress: Callable[[int], None]) -> Concluded:
+    """Import the run into the locked *audit* by the scorer of its claim, with what its cues do as a finding before that."""
+    with ledger.write(actor=AUTHORITY.code) as writer:
+        file = get_audit(writer, audit)
+        claim = get_claim(writer, file.audit.payload.claim)
+        evidence = read_run(run, low=0, high=1, scorer=find_procedure(writer, claim))
+        if not file.restrictions:
+            case = build_case(claim, get_property(writer, claim), file)
+            found = ablate(evidence.table, case.plan, range_=(0.0, 1.0), case=case)
+            add_finding(writer, audit, found, source=RUN)
+            file = get_audit(writer, audit)
+        begun = datetime.fromisoformat(str(evidence.imported.started_at))
+        provenance = replace(evidence.imported.provenance, imported=summarise_accounts(evidence.imported))
+        concluded = conclude(writer, file, Scored(table=evidence.table, source=RUN, started_at=begun, provenance=provenance))
+    progress(1)
+    return concluded
 
 
 def _salts() -> Iterator[str]:

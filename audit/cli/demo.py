@@ -26,8 +26,9 @@ if TYPE_CHECKING:
 def demo(app: App, /, *, output: Path) -> None:
     """Build a registry, audit it and print its supplements, on bundled inputs, offline.
 
-    An example card with its claims, five retrospective audits of published evaluations, three audits of a recorded replay of a real
-    model, and all supplements. The clock of the demo stands still, so everybody gets the same bytes. Doing it twice changes nothing.
+    An example card with its claims, five retrospective audits of published evaluations, three audits of a recorded pilot with a real
+    model, two of its larger replay under locked plans, and all supplements. The clock of the demo stands still, so everybody gets the
+    same bytes. Doing it twice changes nothing.
     """
     from audit.demo import STEPS, draw_supplements, tell_story
     from registry.cli.progress import track
@@ -69,22 +70,23 @@ def _summarise(story: "Story", written: "list[Written]") -> dict[str, Any]:
 def _print(console: Any, story: "Story", written: "list[Written]", output: Path) -> None:
     from registry.cli.output import build_table, show
 
-    console.print("What became of eight claims", style="bold")
+    console.print("What became of eight claims, two of which were audited again under a locked plan", style="bold")
     rows = [(one.restriction.claim, show(one.restriction.text.verdict)) for one in story.audits]
     console.print(build_table(("claim", "verdict"), rows))
     drawn = [one for one in written if one.error is None]
     console.print(
-        f"\n{len(drawn)} files in {output / 'supplements'}. Begin with the card, then the claim with the recorded replay:", style="bold"
+        f"\n{len(drawn)} files in {output / 'supplements'}. Begin with the card, then a claim with the recorded replay:", style="bold"
     )
     first = [one.path for one in drawn if one.path.suffix == ".pdf"] or [one.path for one in drawn]
-    for path in (*first[:1], *(path for path in first if story.audits[5].restriction.claim in path.name)):
+    for path in (*first[:1], *(path for path in first if story.audits[-1].restriction.claim in path.name)):
         console.print(f"  {path}", soft_wrap=True)
     console.print("\nWhat to run next, in that folder:", style="bold")
     commands = (
         (f"cd {output}", ""),
         ("caveat claim list", "every claim with its status"),
-        (f"caveat claim show {story.audits[5].restriction.claim}", "one claim, its passage, what became of it"),
+        (f"caveat claim show {story.audits[-1].restriction.claim}", "one claim, its passage, what became of it"),
         ("caveat log show", "who said what, in order"),
+        ("caveat score everyday-questions.run", "the recorded responses, scored again without a call"),
         (f"caveat audit new {story.audits[0].restriction.claim} > audit.yaml", "an audit of your own"),
     )
     console.print(build_table(("", ""), [(f"  {command}", what) for command, what in commands]))

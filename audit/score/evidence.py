@@ -131,7 +131,7 @@ def _account(store: RunStore, folder: Path, scorer: Scorer) -> ImportedFile:
         sha256="",
         format=FORMAT,
         arm=None,
-        declared=None,
+        declared=found,  # the plan in the folder states every response
         found=found,
         scored=scored,
         left_out=tuple(LeftOut(reason=reason, count=left_out[reason], is_row=reason != UNANSWERED) for reason in _order(left_out)),

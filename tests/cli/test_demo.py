@@ -17,6 +17,8 @@ OUTCOMES = [
     ("undetermined", None, "reported"),
     ("undetermined", None, "reported"),
     ("undetermined", None, "reported"),
+    ("undetermined", None, "replay"),
+    ("undetermined", None, "replay"),
 ]
 
 
@@ -41,5 +43,10 @@ def test_the_demo_tells_the_same_story_twice(caveat: Caveat, tmp_path: Path) -> 
     assert len(drawn) == 3 * 14
     replayed = json.loads((tmp_path / "demo" / "supplements" / "CLM-EXAMPLE-2026-0006-J@1.json").read_text(encoding="utf-8"))
     (ablation,) = replayed["audit"]["findings"]
-    assert [(one["cue"], one["tasks"]) for one in ablation["payload"]["body"]["changes"]] == [("letter_only_format", 12)]
+    changes = ablation["payload"]["body"]["changes"]
+    assert {(one["cue"], one["tasks"], one["placebo"]) for one in changes} == {
+        ("letter-only", 24, False),
+        ("announcement", 24, False),
+        ("placebo-role", 24, True),
+    }
     assert {one["section"] for one in replayed["not_made"]} == {"naturalness", "judge"}
