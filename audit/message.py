@@ -142,6 +142,10 @@ def _as_text(value: object, where: str, *, required: bool = True) -> str | None:
         return None
     if not isinstance(value, str):
         raise NotAMessageError(f"expected a text as {where}, found {_name(value)}")
+    try:
+        value.encode()
+    except UnicodeEncodeError as error:
+        raise NotAMessageError(f"{where} cannot be kept: it holds half a character (a lone surrogate)") from error
     return value
 
 

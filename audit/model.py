@@ -177,8 +177,8 @@ class Endpoint:
             yield held
 
     def redact(self, text: str) -> str:
-        """Return *text* without the key, and not longer than can be kept."""
-        return self._secret.sub("[key]", text)[:_LONGEST_TEXT]
+        """Return *text* without the key and without half a character (a lone surrogate), and not longer than can be kept."""
+        return self._secret.sub("[key]", text.encode("utf-8", "replace").decode())[:_LONGEST_TEXT]
 
     @contextlib.contextmanager
     def _borrow(self) -> Iterator["AsyncAnthropic"]:

@@ -5,9 +5,9 @@ from dataclasses import replace
 from typing import Any
 
 from audit.cli.calls import Caller, count_up
-from audit.replay.budget import Amount, check_prices, count_spent, estimate_call
+from audit.replay.budget import Amount, check_prices, count_spent, count_waiting, estimate_call
 from audit.replay.engine import UNSENT, Settings
-from audit.replay.prices import Prices, discount, read_prices
+from audit.replay.prices import Prices, discount, format_usd, read_prices
 from audit.replay.store import Call, RunStore
 from audit.replay.summary import RunSummary
 from registry.cli.app import App
@@ -20,7 +20,7 @@ def report_plan(app: App, calls: Iterable[Call], wanted: Probe, options: Mapping
     """Report what the calls that are known before the first one would come to; nothing is sent."""
     prices = _read_prices(options)
     amount = sum((estimate_call(one.body, discount(prices) if options["batch"] else prices) for one in calls), Amount())
-    cost = "cost unknown: no price for it (--prices FILE)" if amount.usd is None else f"at most ${amount.usd:,.2f}"
+    cost = "cost unknown: no price for it (--prices FILE)" if amount.usd is None else f"at most {format_usd(amount.usd)}"
     message = (
         f"{amount.calls:,} calls to {wanted.model}: about {amount.input_tokens:,} input tokens, at most {amount.output_tokens:,} output "
         f"tokens; {cost}; then one call for each prompt of a recognised passage"
@@ -68,9 +68,9 @@ def _read_prices(options: Mapping[str, Any]) -> Prices:
 
 
 def _count(store: RunStore, prices: Prices) -> Amount:
-    """Return what the folder has spent before this probe: the replay, earlier probes, and calls that were lost in flight."""
+    """Return what the folder has spent before this probe: the replay, earlier probes, calls lost in flight, and batches under way."""
     spent = count_spent(store, prices, UNSENT)
-    return replace(spent, calls=spent.calls + len(store.list_lost()))
+    return replace(spent + count_waiting(store, prices), calls=spent.calls + len(store.list_lost()))
 
 
 def _allow(before: Amount, options: Mapping[str, Any]) -> Budget:

@@ -1,6 +1,6 @@
 """What a replay takes and what came of it, for people and for programs."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from rich.console import Console
@@ -8,6 +8,8 @@ from rich.console import Console
 from audit.cli.run_session import Session
 from audit.replay.budget import Amount
 from audit.replay.census import ArmCount
+from audit.replay.engine import LOST, UNSENT
+from audit.replay.prices import format_usd
 from audit.replay.summary import RunSummary
 from registry.cli.output import build_table
 
@@ -34,6 +36,7 @@ def summarise_forecast(session: Session) -> dict[str, Any]:
         "shared": ahead.shared,
         "settled": ahead.settled,
         "failed": ahead.failed,
+        "lost": ahead.lost,
         "calls": ahead.total.calls,
         "models": [{"model": model, **_document_amount(amount)} for model, amount in ahead.by_model.items()],
         "input_tokens_are": "estimated at four bytes a token",
@@ -50,6 +53,8 @@ def print_forecast(console: Console, session: Session) -> None:
         console.print(f"{ahead.shared} responses are those of other cells: same request, same sample")
     if ahead.failed:
         console.print(f"{ahead.failed} calls failed before; --retry-failed sends them again")
+    if ahead.lost:
+        console.print(f"{ahead.lost} calls were in flight when an earlier run ended; --repeat-lost sends them again")
     rows = [
         (model, f"{one.calls:,}", f"{one.input_tokens:,}", f"{one.output_tokens:,}", _name_cost(one))
         for model, one in ahead.by_model.items()
@@ -103,9 +108,8 @@ def print_run(console: Console, session: Session, summary: RunSummary, arms: Seq
         for code, count in one.failures.items():
             failures[code] = failures.get(code, 0) + count
     if failures:
-        console.print(
-            f"failed: {', '.join(f'{count} {code}' for code, count in sorted(failures.items()))}; --retry-failed sends them again"
-        )
+        told = ", ".join(f"{count} {code}" for code, count in sorted(failures.items()))
+        console.print(f"failed: {told}; {_tell_sent_again(failures)}")
     console.print(
         f"this run: {summary.answered} answers by {summary.attempts} requests in {summary.elapsed_s:.1f} s, "
         f"{summary.input_tokens:,} input and {summary.output_tokens:,} output tokens"
@@ -125,13 +129,21 @@ def print_run(console: Console, session: Session, summary: RunSummary, arms: Seq
         console.print(f"To go on: {session.resume_command}")
 
 
+def _tell_sent_again(codes: Collection[str]) -> str:
+    """Say what sends calls again that failed by *codes*: an option, another one, or the next run by itself."""
+    unsent, lost = sorted(set(codes) & UNSENT), sorted(set(codes) & {LOST})
+    options = (("--retry-failed", sorted(set(codes) - UNSENT - {LOST})), ("--repeat-lost", lost))
+    told = [f"{name} sends {'them' if len(found) == len(codes) else ', '.join(found)} again" for name, found in options if found]
+    return "; ".join([*told, *([f"{', '.join(unsent)}: made when the run goes on"] if unsent else [])])
+
+
 def _name_arm(one: ArmCount) -> str:
     name = f"{one.arm} ({one.spec})" if one.spec else one.arm
     return f"{name} without {one.cue_removed}" if one.cue_removed else name
 
 
 def _name_cost(amount: Amount) -> str:
-    return "unknown" if amount.usd is None else f"${amount.usd:,.2f}"
+    return "unknown" if amount.usd is None else format_usd(amount.usd)
 
 
 def _document_amount(amount: Amount) -> dict[str, Any]:

@@ -144,10 +144,11 @@ def summarise_judging(store: "RunStore", scorer: "JudgeScorer") -> tuple[dict[st
 
 
 def _print_plan(console: "Console", scorer: "JudgeScorer", plan: "JudgingPlan") -> None:
+    from audit.replay.prices import format_usd
     from registry.cli.output import show
 
     amount = plan.amount
-    cost = "cost unknown: no price for it (--prices FILE)" if amount.usd is None else f"at most ${amount.usd:,.2f}"
+    cost = "cost unknown: no price for it (--prices FILE)" if amount.usd is None else f"at most {format_usd(amount.usd)}"
     console.print(show(f"{plan.judgments:,} verdicts, {plan.settled:,} of them without a call of their own"))
     if amount.calls:
         tokens = f"about {amount.input_tokens:,} input tokens and at most {amount.output_tokens:,} output tokens"

@@ -26,13 +26,19 @@ _REFUSALS = frozenset(
 
 
 class ChunkReader:
-    """Settles the results of one chunk, and hands each outcome to *count*; can read again after a reading broke off."""
+    """Settles the results of one chunk, and hands each outcome to *count*; can read again after a reading broke off.
 
-    def __init__(self, store: RunStore, chunk: Chunk, view: BatchView, count: Callable[[Response], None]) -> None:
+    An endpoint's words about a failure go through *redact*.
+    """
+
+    def __init__(
+        self, store: RunStore, chunk: Chunk, view: BatchView, count: Callable[[Response], None], *, redact: Callable[[str], str]
+    ) -> None:
         self.counts: Counter[str] = Counter()
         """Results by kind: the API's own, and `unknown`, `repeated`, `unreadable`, `missing`, `other_model`."""
         self._store = store
         self._count = count
+        self._redact = redact
         self._view = view
         self._ids = chunk.custom_ids
         self._open = chunk.find_open(store)
@@ -131,8 +137,8 @@ class ChunkReader:
         outer = error if isinstance(error, dict) else {}
         found = outer.get("error")
         inner = found if isinstance(found, dict) else outer
-        kind, message = _text(inner.get("type")) or "error", _text(inner.get("message")) or "no reason was given"
-        attempt = Attempt(status=None, request_id=_text(outer.get("request_id")), error=kind)
+        kind, message = self._tell(inner.get("type")) or "error", self._tell(inner.get("message")) or "no reason was given"
+        attempt = Attempt(status=None, request_id=self._tell(outer.get("request_id")), error=kind)
         code = "not-accepted" if kind in _REFUSALS else "endpoint-error"
         return self._fail(intent, code, f"{kind}: {message}", attempts=(attempt,))
 
@@ -149,6 +155,10 @@ class ChunkReader:
             failure=Failure(code=code, message=message),
         )
 
+    def _tell(self, value: object) -> str | None:
+        """Return an endpoint's words as they can be kept: without the key that it may echo."""
+        return self._redact(value) if isinstance(value, str) else None
+
     def _find_model(self, intent: Intent) -> str:
         if intent.request not in self._models:
             self._models[intent.request] = str(self._store.get_request(intent.request)["model"])
@@ -159,7 +169,3 @@ def build_failed(store: RunStore, intent: Intent, failure: Failure, *, batch: st
     """Return the outcome of a call that no result was read for."""
     model = str(store.get_request(intent.request).get("model"))
     return Response(key=intent.key, request=intent.request, purpose=intent.purpose, model_requested=model, batch=batch, failure=failure)
-
-
-def _text(value: object) -> str | None:
-    return value if isinstance(value, str) else None

@@ -28,7 +28,7 @@ from audit.replay.batch_chunks import (
 from audit.replay.batch_recovery import find_earliest, search_chunk
 from audit.replay.batch_results import ChunkReader, build_failed
 from audit.replay.batch_selection import check_sampling, select_calls
-from audit.replay.budget import Purse, count_spent
+from audit.replay.budget import Purse, count_spent, count_waiting
 from audit.replay.engine import INTERRUPTED, LOST, UNSENT, Halt, Progress, Settings, read_clock, settle_lost
 from audit.replay.lock import hold_run
 from audit.replay.outcomes import build_changed, is_changed
@@ -144,8 +144,8 @@ class _Run:
         self._tally = Tally(lost=settle_lost(store, clock))
         for asked, returned in store.list_models():
             self._tally.models.setdefault(asked, []).append(returned)
-        spent = count_spent(store, settings.prices, UNSENT)
-        self._purse = Purse(settings.budget, discount(settings.prices), spent=spent)
+        spent, waiting = count_spent(store, settings.prices, UNSENT), count_waiting(store, settings.prices)
+        self._purse = Purse(settings.budget, discount(settings.prices), spent=spent, waiting=waiting)
         self._open, self._number = list_open_chunks(store)
         self._foreign: dict[int, set[str]] = {}
         self._sends: Counter[int] = Counter()
@@ -317,7 +317,7 @@ class _Run:
             await self._read(chunk, view)
 
     async def _read(self, chunk: Chunk, view: BatchView) -> None:
-        reader = ChunkReader(self._store, chunk, view, self._count)
+        reader = ChunkReader(self._store, chunk, view, self._count, redact=self._endpoint.redact)
         for _ in range(_READINGS):
             async with aclosing(read_results(self._endpoint, view.id)) as lines:
                 await reader.read(lines)

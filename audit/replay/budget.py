@@ -4,6 +4,7 @@ import json
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
+from audit.replay.batch_chunks import list_open_chunks
 from audit.replay.prices import Prices, bound_cost, compute_cost, discount
 from audit.replay.store import Call, RunStore
 from audit.trouble import DOUBTFUL, GIVEN_UP
@@ -48,10 +49,12 @@ class Amount:
 class Purse:
     """What is left of a budget while a run spends it."""
 
-    def __init__(self, budget: Budget, prices: Prices | None = None, *, spent: Amount | None = None) -> None:
+    def __init__(self, budget: Budget, prices: Prices | None = None, *, spent: Amount | None = None, waiting: Amount | None = None) -> None:
         self.budget = budget
         self.spent = spent or Amount()
         """Of this run and earlier ones in the same folder; what may have been billed counts as if it had."""
+        self._waiting = waiting or Amount()
+        """What earlier runs left at the endpoint, and has no outcome yet."""
         self._prices = prices or {}
         self._reserved: dict[str, Amount] = {}
         self._held = Amount()
@@ -73,7 +76,7 @@ class Purse:
         """Set aside what *call* may spend; None when it fits, otherwise what does not, and nothing is set aside."""
         wanted = self.bound(call)
         held = self._held + wanted
-        found = self._find_excess(self.spent + held)
+        found = self._find_excess(self.spent + self._waiting + held)
         if found is None:
             self._reserved[call.key] = wanted
             self._held = held
@@ -151,6 +154,16 @@ def count_spent(store: RunStore, prices: Prices, unsent: Collection[str]) -> Amo
         worst = estimate_call(store.get_request(request), prices, bytes_a_token=_SAFE_BYTES_A_TOKEN)
         usd = None if worst.usd is None else count * worst.usd
         total += Amount(input_tokens=count * worst.input_tokens, output_tokens=count * worst.output_tokens, usd=usd)
+    return total
+
+
+def count_waiting(store: RunStore, prices: Prices) -> Amount:
+    """Return the worst case of what waits in batches that earlier runs submitted: its results may come, and are paid for, at any time."""
+    total, in_batches = Amount(), discount(prices)
+    waiting = {(chunk.at, key) for chunk in list_open_chunks(store)[0] for key in chunk.keys}
+    for intent in store.list_lost() if waiting else ():
+        if (intent.at, intent.key) in waiting:
+            total += estimate_call(store.get_request(intent.request), in_batches, bytes_a_token=_SAFE_BYTES_A_TOKEN)
     return total
 
 

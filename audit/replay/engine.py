@@ -10,7 +10,7 @@ from itertools import islice
 
 from audit.model import Answer, Endpoint, build_key_refused, build_unknown_model, build_unreachable
 from audit.replay.batch_chunks import list_open_chunks
-from audit.replay.budget import Purse, count_spent
+from audit.replay.budget import Purse, count_spent, count_waiting
 from audit.replay.limiter import Limiter, StoppedError
 from audit.replay.lock import hold_run
 from audit.replay.outcomes import IN_FLIGHT, build_changed, build_hopeless, build_lost, build_response, is_changed, is_doubtful
@@ -155,7 +155,9 @@ class _Run:
         self._tally.lost = settle_lost(self._store, self._clock)
         # What a batch holds is made there: it counts as under way, and is not sent a second time.
         self._pending.update(intent.key for intent in self._store.list_lost())
-        self._purse = Purse(self._settings.budget, self._settings.prices, spent=count_spent(self._store, self._settings.prices, UNSENT))
+        settings = self._settings
+        spent, waiting = count_spent(self._store, settings.prices, UNSENT), count_waiting(self._store, settings.prices)
+        self._purse = Purse(settings.budget, settings.prices, spent=spent, waiting=waiting)
         for asked, returned in self._store.list_models():
             self._tally.models.setdefault(asked, []).append(returned)
         stop.listen(lambda: self._interrupt(stop.times))
@@ -210,7 +212,10 @@ class _Run:
     async def _afford(self, call: Call) -> bool:
         """Set aside what *call* may spend; when it does not fit, wait for those under way, which may spend less than they could."""
         while (excess := self._purse.reserve(call)) is not None:
-            if self._purse.is_idle or self._ended.is_set():
+            if self._ended.is_set():
+                # Those under way may spend less than they could: what they would have left is not known.
+                return False
+            if self._purse.is_idle:
                 self._stopped = self._stopped or AnswerNoError(excess)
                 return False
             self._settled.clear()

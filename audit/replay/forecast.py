@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from audit.replay.budget import Amount, estimate_call
-from audit.replay.engine import UNSENT
+from audit.replay.engine import LOST, UNSENT
 from audit.replay.prices import Prices
 from audit.replay.store import Planned, RunStore
 
@@ -22,7 +22,9 @@ class Forecast:
     settled: int
     """Calls that have an outcome already; failed ones among them, unless they are to be sent again."""
     failed: int
-    """Calls that failed in an earlier run."""
+    """Calls that failed in an earlier run; those that were lost in flight are not among them."""
+    lost: int = 0
+    """Calls that were in flight when an earlier run ended."""
     by_model: dict[str, Amount] = field(default_factory=dict)
     """By model, what the calls to be made come to: input at four bytes a token, and all the output they allow."""
 
@@ -46,14 +48,16 @@ def forecast(planned: Sequence[Planned], prices: Prices, store: RunStore | None,
     keys = list(calls)
     for start in range(0, len(keys) if store else 0, _CHUNK):
         known.update(store.find_outcomes(keys[start : start + _CHUNK]) if store else {})
-    failed = {key for key, code in known.items() if code is not None and code not in UNSENT}
+    lost = sum(code == LOST for code in known.values())
+    failed = sum(code is not None and code not in UNSENT for code in known.values()) - lost
     wanted = [
         call
         for key, call in calls.items()
-        if key not in known or (known[key] is not None and (known[key] in again or (retry_failed and known[key] != "lost-in-flight")))
+        if key not in known or (known[key] is not None and (known[key] in again or (retry_failed and known[key] != LOST)))
     ]
     by_model: dict[str, Amount] = {}
     for call in wanted:
         model = str(call.body.get("model"))
         by_model[model] = by_model.get(model, Amount()) + estimate_call(call.body, prices)
-    return Forecast(cells=cells, shared=cells - len(calls), settled=len(calls) - len(wanted), failed=len(failed), by_model=by_model)
+    settled = len(calls) - len(wanted)
+    return Forecast(cells=cells, shared=cells - len(calls), settled=settled, failed=failed, lost=lost, by_model=by_model)

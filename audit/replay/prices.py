@@ -1,5 +1,6 @@
 """What tokens cost: a table that the user keeps, because prices change; a model that is not in it has no known cost, never none."""
 
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -95,6 +96,11 @@ def _discount(price: Price) -> Price:
     share = price.batch_share
     write, read = (None if one is None else one * share for one in (price.cache_write, price.cache_read))
     return replace(price, input=price.input * share, output=price.output * share, cache_write=write, cache_read=read, batch_share=1.0)
+
+
+def format_usd(usd: float) -> str:
+    """Return an amount as people read it: to the cent, below ten cents with two figures that count; only nothing is `$0.00`."""
+    return f"${usd:,.2f}" if usd == 0 or usd >= 0.1 else f"${usd:.{1 - math.floor(math.log10(usd))}f}"
 
 
 def prices_schema() -> dict[str, Any]:

@@ -107,6 +107,16 @@ def test_a_message_that_is_none_is_a_failure_not_an_answer(server: Endpoint, sto
     assert {one.failure.code for one in read_outcomes(store).values() if one.failure} == {"bad-answer"}
 
 
+def test_an_error_in_a_batch_is_kept_without_the_key_and_without_half_a_character(server: Endpoint, store: RunStore) -> None:
+    """What an endpoint echoes of the key is taken out, and a lone surrogate cannot keep a batch that is paid for from being read."""
+    error = {"type": "error", "error": {"type": "api_error", "message": f"half \ud800 of {KEY}"}, "request_id": "req_\ud800"}
+    server.edit_results = lambda lines: [json.dumps({**json.loads(one), "result": {"type": "errored", "error": error}}) for one in lines]
+
+    run(server, store, make_calls(2))
+
+    assert [one.failure.message for one in read_outcomes(store).values() if one.failure] == ["api_error: half ? of [key]"] * 2
+
+
 def test_line_separators_inside_an_answer_do_not_cut_its_line(server: Endpoint, store: RunStore) -> None:
     """Unicode line ends may stand unescaped in JSON text; results are split at line feeds alone."""
     server.script = lambda _asked: Reply(text="a\u2028b\x85c\u2029d")

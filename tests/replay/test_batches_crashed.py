@@ -9,10 +9,13 @@ from pathlib import Path
 import pytest
 
 from audit.replay.batch_chunks import write_chunk
-from audit.replay.engine import Halt, Settings
+from audit.replay.engine import Halt, Settings, run_calls
 from audit.replay.store import Call, RunStore, open_store
+from registry.errors import AnswerNoError
+from registry.records.replay import Budget
 from tests.endpoint.server import Asked, Broken, Endpoint, Outcome, Refusal
 from tests.replay.batching import FAST, NOW, list_submitted, make_calls, on, run, stop_when
+from tests.replay.calling import open_at
 
 
 @pytest.mark.parametrize("answer", [Broken.CLOSE, Broken.HALF, Broken.PROSE, Refusal(status=500)])
@@ -156,3 +159,25 @@ def test_a_second_interruption_leaves_at_once_and_the_submission_is_found_again(
     assert left.run.interrupted
     assert list_submitted(server) == {"q0": 1, "q1": 1}
     assert summary.results == {"succeeded": 2}
+
+
+def test_what_waits_in_a_batch_counts_against_the_budget_of_the_next_run(server: Endpoint, store: RunStore) -> None:
+    """Three calls are allowed and three wait at the endpoint: coming back makes no fourth, in a batch or alone, before they are read."""
+    server.batch_polls = 10**9
+    stop, settings = Halt(), Settings(budget=Budget(calls=3))
+    run(server, store, make_calls(3), settings=settings, stop=stop, tell=stop_when(stop, "submitted as"))
+
+    async def make_alone() -> object:
+        async with open_at(server) as endpoint:
+            return (await run_calls(store, make_calls(6), endpoint, settings)).stopped
+
+    alone = asyncio.run(make_alone())
+    server.batch_polls = 0
+    summary = run(server, store, make_calls(6), settings=settings)
+
+    assert isinstance(alone, AnswerNoError)
+    assert list_submitted(server) == {f"q{n}": 1 for n in range(3)}
+    assert server.posts() == []
+    assert summary.results == {"succeeded": 3}
+    assert summary.run.stopped is not None
+    assert summary.run.stopped.code == "budget-spent"

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from audit.replay.budget import Amount, Purse, check_prices, estimate_call, measure
-from audit.replay.prices import Price, bound_cost, compute_cost, read_prices
+from audit.replay.prices import Price, bound_cost, compute_cost, format_usd, read_prices
 from audit.replay.store import Call
 from registry.errors import InputError
 from registry.records.replay import Budget
@@ -109,3 +109,11 @@ def test_prices_are_read_by_model(tmp_path: Path) -> None:
 
     assert cost is not None
     assert math.isclose(cost, 4e-6)
+
+
+@pytest.mark.parametrize(
+    ("usd", "told"), [(0.0, "$0.00"), (0.000314, "$0.00031"), (0.024, "$0.024"), (0.1, "$0.10"), (1234.5, "$1,234.50")]
+)
+def test_a_small_cost_is_not_told_as_none(usd: float, told: str) -> None:
+    """Only nothing costs nothing: a pilot on a cheap model costs less than a cent."""
+    assert format_usd(usd) == told

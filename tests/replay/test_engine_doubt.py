@@ -20,6 +20,7 @@ from tests.endpoint.server import KEY, Asked, Broken, Endpoint, Outcome, Refusal
 from tests.replay.calling import make_calls, read_all, run, send
 
 BODY = {"model": "claude-test-1-20261101", "max_tokens": 50, "messages": [{"role": "user", "content": "?"}]}
+GOOD = {"id": "m", "type": "message", "role": "assistant", "model": BODY["model"], "stop_reason": "end_turn", "content": []}
 
 
 def in_order(*outcomes: Outcome) -> Endpoint:
@@ -193,6 +194,27 @@ def test_an_answer_with_half_a_character_is_no_message(tmp_path: Path) -> None:
 
     assert summary.failures == {"bad-answer": 1}
     assert summary.spent.output_tokens == 50
+
+
+@pytest.mark.parametrize(
+    ("place", "code"), [("message", "not-accepted"), ("type", "not-accepted"), ("model", "bad-answer"), ("id", "bad-answer")]
+)
+def test_half_a_character_anywhere_in_an_answer_costs_no_other_call_its_answer(tmp_path: Path, place: str, code: str) -> None:
+    """In the words of an error, or in the name of the model of a streamed answer: that call is a failure, and the others are kept."""
+    half = "x \ud800"
+
+    def script(asked: Asked) -> Outcome:
+        if "task 1" not in str(asked.body):
+            return Reply()
+        if code == "bad-answer":
+            return Reply(model=half) if place == "model" else Refusal(status=200, body=json.dumps({**GOOD, place: half}).encode())
+        error = {"type": "invalid_request_error", "message": "no", place: half}
+        return Refusal(status=400, body=json.dumps({"type": "error", "error": error}).encode())
+
+    with run_endpoint(Endpoint(script=script)) as server:
+        summary = run(server, tmp_path, make_calls(3, max_tokens=30_000 if place == "model" else 50))
+
+    assert (summary.answered, summary.failures) == (2, {code: 1})
 
 
 def test_a_request_for_a_tool_is_an_answer_without_text(tmp_path: Path) -> None:

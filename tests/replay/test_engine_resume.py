@@ -1,5 +1,7 @@
 """Running again: what has an outcome is not sent, what was lost is told, and two never work in one folder."""
 
+import asyncio
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -11,7 +13,7 @@ from audit.replay.summary import RunSummary
 from registry.errors import AnswerNoError, ConflictError
 from registry.records.replay import Budget
 from registry.records.response import Purpose
-from tests.endpoint.server import Endpoint, Reply, run_endpoint
+from tests.endpoint.server import Asked, Endpoint, Reply, run_endpoint
 from tests.replay.calling import make_calls, read_all, read_store, run
 
 
@@ -81,6 +83,27 @@ def test_an_interrupted_run_keeps_what_was_under_way(tmp_path: Path) -> None:
     assert store.list_lost() == []
     assert max(one.number for one in server.posts()) == 0
     store.close()
+
+
+def test_a_run_that_is_asked_to_end_while_it_waits_for_its_budget_does_not_call_it_spent(tmp_path: Path) -> None:
+    """The call under way may spend less than it could, so nobody knows whether the next one would have fitted."""
+
+    class Pressed(Halt):
+        def listen(self, listener: Callable[[], None]) -> None:
+            self.loop = asyncio.get_running_loop()
+            super().listen(listener)
+
+    halt = Pressed()
+
+    def script(_asked: Asked) -> Reply:
+        halt.loop.call_soon_threadsafe(halt.request)
+        return Reply(delay_s=0.3)
+
+    with run_endpoint(Endpoint(script=script)) as server:
+        summary = run(server, tmp_path, make_calls(4), budget=Budget(output_tokens=60), stop=halt)
+
+    assert summary.interrupted
+    assert (summary.answered, summary.stopped) == (1, None)
 
 
 def test_asked_twice_a_run_leaves_its_calls(tmp_path: Path) -> None:

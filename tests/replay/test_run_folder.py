@@ -1,8 +1,10 @@
 """A run folder when the disk is full, when it is no folder of ours, and when the replay's file changes between two runs."""
 
 import resource
+from itertools import islice
 from pathlib import Path
 
+from audit.replay.store import open_store
 from tests.endpoint.server import KEY, MODEL, Refusal, Reply, run_endpoint
 from tests.replay.conftest import Caveat
 from tests.replay.replay_files import start, write_replay
@@ -91,6 +93,24 @@ def test_failed_calls_are_sent_again_only_on_request(tmp_path: Path, caveat: Cav
     assert (plain["requests"], plain["arms"][1]["failures"]) == (0, {"not-accepted": 2})
     assert (retried["requests"], retried["answered"], retried["arms"][1]["failures"]) == (2, 2, {})
     assert len(server.posts()) == 10
+
+
+def test_what_sends_a_failed_call_again_is_told_by_its_reason(tmp_path: Path, caveat: Caveat) -> None:
+    """A call that was lost in flight is not sent by --retry-failed, so that option is not what is advised."""
+    write_replay(tmp_path, tasks=2)
+    with run_endpoint() as server:
+        caveat(*RUN, server=server)
+        store = open_store(tmp_path / "small.run")
+        store.intend(list(islice(store.list_calls(), 1)), at="2026-11-21T12:00:00+00:00")
+        store.close()
+        ran = caveat(*RUN, server=server)
+        ahead = caveat(*RUN, "--dry-run", "--retry-failed", server=server)
+        again = caveat(*RUN, "--repeat-lost", server=server)
+
+    assert "failed: 1 lost-in-flight; --repeat-lost sends them again" in ran.out
+    assert "1 calls were in flight when an earlier run ended; --repeat-lost sends them again" in ahead.out
+    assert "0 calls to make" in ahead.out
+    assert "lost-in-flight" not in again.out
 
 
 def test_an_alias_is_refused_before_anything_is_paid(tmp_path: Path, caveat: Caveat) -> None:
