@@ -69,7 +69,11 @@ def print_listing(console: Console, document: Mapping[str, Any]) -> None:
     for one in document["skills"]:
         if one["left_out"]:
             console.print(show(f"* {one['name']}: left out of the means over skills ({one['left_out']})"))
-    console.print(show(f"Next: caveat skills generate {quote(document['path'])} --dry-run"))
+    cells = [one for skill in document["skills"] for one in skill["conditions"]]
+    is_whole = all(one["answered"] == one["calls"] for one in cells)
+    run = f"--run {quote(document['folder'])}"
+    verb = f"analyze {quote(document['path'])} {run}" if is_whole else f"generate {quote(document['path'])} --dry-run"
+    console.print(show(f"Next: caveat skills {verb}"))
 
 
 def summarise_scored(file: StudyFile, stages: Mapping[str, Sequence[Stage]], folder: Path) -> dict[str, Any]:

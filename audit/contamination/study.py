@@ -195,9 +195,8 @@ def _list_warnings(contrasts: Sequence[SkillContrasts], aggregates: Sequence[Agg
     yield EstimateWarning(code="conditions-fixed", message=message)
     tasks = [effect.units for one in contrasts for effect in one.effects if effect.units] or [len(one.tasks) for one in contrasts]
     if tasks and min(tasks) < ENOUGH_TASKS:
-        message = (
-            f"No verdict on a skill: each has {min(tasks)} to {max(tasks)} tasks, fewer than {ENOUGH_TASKS}; there are intervals only."
-        )
+        count = f"{min(tasks)}" if min(tasks) == max(tasks) else f"{min(tasks)} to {max(tasks)}"
+        message = f"No verdict on a skill: each has {count} tasks, fewer than {ENOUGH_TASKS}; there are intervals only."
         yield EstimateWarning(code="few-tasks", message=message)
     if aggregates and aggregates[0].skills < ENOUGH_TASKS:
         message = f"No verdict on skills either: {aggregates[0].skills} of them, fewer than {ENOUGH_TASKS}."

@@ -26,7 +26,7 @@ def test_the_summary_says_what_stands(tmp_path: Path) -> None:
     assert result.exit_code == 0
     assert "3 skills, 9 tasks, 60 responses by writer-1, judged by judge-1" in result.stdout
     assert "Means over the 2 skills that the study kept, by skill" in result.stdout
-    assert "warning: few-tasks: No verdict on a skill: each has 3 to 3 tasks, fewer than 20" in result.stdout
+    assert "warning: few-tasks: No verdict on a skill: each has 3 tasks, fewer than 20" in result.stdout
     assert result.stderr == ""
 
 
