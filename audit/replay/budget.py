@@ -144,12 +144,10 @@ def count_spent(store: RunStore, prices: Prices, unsent: Collection[str]) -> Amo
     """
     total = Amount()
     in_batches = discount(prices)
-    for one in store.sum_spent():
+    for one in store.sum_spent(unsent=unsent):
         price = (in_batches if one.batched else prices).get(one.model)
         usd = None if price is None else bound_cost(price, input_tokens=one.input_tokens, output_tokens=one.output_tokens)
         total += Amount(calls=one.calls, input_tokens=one.input_tokens, output_tokens=one.output_tokens, usd=usd)
-    for _ in store.list_failed(unsent):
-        total -= Amount(calls=1)
     for request, count in store.list_doubtful(MAYBE_BILLED, errors=DOUBTFUL, statuses=GIVEN_UP):
         worst = estimate_call(store.get_request(request), prices, bytes_a_token=_SAFE_BYTES_A_TOKEN)
         usd = None if worst.usd is None else count * worst.usd

@@ -1,12 +1,11 @@
 """What tokens cost: a table that the user keeps, because prices change; a model that is not in it has no known cost, never none."""
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from audit.replay.store import Spent
 from registry.codec.documents import from_document, json_schema
 from registry.codec.files import read_document
 from registry.records.record import Record
@@ -73,18 +72,6 @@ def bound_cost(price: Price, *, input_tokens: int, output_tokens: int) -> float:
     """Return the most that these tokens can cost, in US dollars, whatever of them is written to a cache."""
     dearest = max(price.input, price.cache_write or 0.0)
     return (input_tokens * dearest + output_tokens * price.output) / _MILLION
-
-
-def sum_cost(prices: Prices, spent: Iterable[Spent]) -> float | None:
-    """Return the cost of what the store holds, every input token at the dearest price; None when a model has no price."""
-    total = 0.0
-    in_batches = discount(prices)
-    for one in spent:
-        price = (in_batches if one.batched else prices).get(one.model)
-        if price is None:
-            return None
-        total += bound_cost(price, input_tokens=one.input_tokens, output_tokens=one.output_tokens)
-    return total
 
 
 def discount(prices: Prices) -> dict[str, Price]:

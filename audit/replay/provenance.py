@@ -7,6 +7,7 @@ from typing import Any
 
 from audit.model import SAMPLING
 from audit.replay.documents import get_replay, list_versions
+from audit.replay.engine import UNSENT
 from audit.replay.replayed import CONTEXTS, RequestTally, build_replayed, describe_budget
 from audit.replay.served import describe_served_by
 from audit.replay.store import RunStore, Spent
@@ -133,7 +134,7 @@ def _describe_tools(store: RunStore, replay: Replay) -> str | None:
 
 def _describe_spent(store: RunStore) -> str | None:
     """Say what was spent on the replay, and apart from it on judge and probe."""
-    spent = store.sum_spent()
+    spent = store.sum_spent(unsent=UNSENT)
     by_purpose = {purpose: [one for one in spent if one.purpose is purpose] for purpose in Purpose}
     if not by_purpose[Purpose.REPLAY]:
         return None

@@ -8,6 +8,9 @@ from typing import Any
 from audit.replay.census import ArmCount, take_census
 from audit.replay.compose import find_field
 from audit.replay.documents import get_replay, get_tasks, list_versions
+from audit.replay.engine import UNSENT
+from audit.replay.outcomes import is_doubtful
+from audit.replay.prices import format_usd
 from audit.replay.store import RunStore
 from registry.codec.canonical import canonical_bytes
 from registry.codec.documents import from_document
@@ -20,13 +23,11 @@ CONTEXTS = "contexts"
 SOURCES = "sources"
 LONGEST_BYTES = 100_000
 """Of all contexts of a replay together, as documents; longer ones stand in the record by their digests alone."""
-_GATEWAY = (408, 502, 504)
-"""What is answered in the place of a model that may have begun."""
 
 
 @dataclass(slots=True, kw_only=True)
 class RequestTally:
-    """HTTP requests, counted while responses are read."""
+    """HTTP requests, counted while responses are read; a call in a batch has none of its own."""
 
     sent: int = 0
     repeated: int = 0
@@ -35,11 +36,13 @@ class RequestTally:
 
     def add(self, response: Response) -> None:
         """Count those of one call."""
-        before = response.attempts[:-1]
         self.calls += 1
+        if response.batch is not None:
+            return
+        before = response.attempts[:-1]
         self.sent += len(response.attempts)
         self.repeated += len(before)
-        self.doubtful += sum(one.status is None or one.status in _GATEWAY for one in before)
+        self.doubtful += sum(map(is_doubtful, before))
 
 
 def build_replayed(store: RunStore, requests: RequestTally) -> Replayed | None:
@@ -54,7 +57,7 @@ def build_replayed(store: RunStore, requests: RequestTally) -> Replayed | None:
     replay, tasks = get_replay(store), list(get_tasks(store).values())
     named = sources[-1] if sources else {"files": {}, "specs": {}}
     file = named["files"].get(replay.tasks)
-    spent = sum(one.calls for one in store.sum_spent() if one.purpose is Purpose.REPLAY)
+    spent = sum(one.calls for one in store.sum_spent(unsent=UNSENT) if one.purpose is Purpose.REPLAY)
     return Replayed(
         name=replay.name,
         tasks=len(tasks),
@@ -77,7 +80,7 @@ def describe_budget(budget: Budget) -> str | None:
         for name in ("calls", "input_tokens", "output_tokens")
         if (value := getattr(budget, name)) is not None
     ]
-    limits += [f"${budget.usd:,.2f}"] if budget.usd is not None else []
+    limits += [format_usd(budget.usd)] if budget.usd is not None else []
     return ", ".join(limits) or None
 
 

@@ -194,14 +194,6 @@ class RunStore(ScoreStore):
             found = {key: self._connection.execute(sql, (key,)).fetchone() for key in keys}
         return {key: row[0] for key, row in found.items() if row is not None}
 
-    def list_failed(self, codes: Iterable[str]) -> Iterator[tuple[str, str]]:
-        """Give code and request digest of every outcome that is a failure of one of *codes*, repeated calls included."""
-        wanted = tuple(codes)
-        marks = ",".join("?" * len(wanted))
-        sql = f"SELECT failure, intent.request FROM outcome JOIN intent ON intent.id = intent WHERE failure IN ({marks})"  # noqa: S608 (no text of others)
-        for row in self._read(sql, wanted):
-            yield row[0], row[1]
-
     def list_doubtful(self, failures: Iterable[str], *, errors: Iterable[str], statuses: Iterable[int]) -> Iterator[tuple[str, int]]:
         """Give request digest and number of requests for every call whose requests may have been billed without a count of tokens.
 
@@ -257,12 +249,17 @@ class RunStore(ScoreStore):
         for (document,) in self._read(sql, (purpose.value, purpose.value)):
             yield _read_response(document)
 
-    def sum_spent(self) -> list[Spent]:
-        """Return calls and tokens by model requested, purpose and way, failed calls and repeated ones included."""
+    def sum_spent(self, *, unsent: Iterable[str] = ()) -> list[Spent]:
+        """Return calls and tokens by model requested, purpose and way, failed calls and repeated ones included.
+
+        Args:
+            unsent: codes of failures that were no calls.
+        """
         sql = (
             "SELECT json_extract(document, '$.model_requested'), purpose, count(*), count(failure), coalesce(sum(input_tokens), 0),"
             " coalesce(sum(output_tokens), 0), sum(output_tokens IS NULL), json_extract(document, '$.batch') IS NOT NULL AS batched"
-            " FROM outcome GROUP BY 1, 2, batched ORDER BY 1, 2, batched"
+            " FROM outcome WHERE failure IS NULL OR failure NOT IN (SELECT value FROM json_each(?))"
+            " GROUP BY 1, 2, batched ORDER BY 1, 2, batched"
         )
         return [
             Spent(
@@ -275,7 +272,7 @@ class RunStore(ScoreStore):
                 untold=row[6],
                 batched=bool(row[7]),
             )
-            for row in self._read(sql)
+            for row in self._read(sql, (json.dumps(list(unsent)),))
         ]
 
 

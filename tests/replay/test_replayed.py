@@ -14,8 +14,9 @@ from registry.codec.documents import to_document
 from registry.records.block import Block, Tool
 from registry.records.replay import Arm, Budget, Policy, Replay, Task
 from registry.records.replayed import ArmOutcomes, Replayed
-from registry.records.response import Attempt, Purpose, Response
+from registry.records.response import Attempt, Failure, Purpose, Response, Usage
 from registry.records.spec import ContextItem, ContextSpec
+from tests.replay.calling import make_calls
 
 TASKS = tuple(Task(id=f"t{one}", prompt="p", fields={"language": "go" if one else "python"}) for one in range(3))
 ARMS = (
@@ -115,9 +116,9 @@ def test_a_folder_without_contexts_says_nothing_of_them(store: RunStore) -> None
 
 
 def test_repetitions_that_may_be_billed_twice_are_those_after_no_answer() -> None:
-    """A refusal by 529 was never worked on; a request without an answer, or given up by a gateway, may have been."""
+    """A refusal by 529 or no connection was never worked on; a request without an answer, or given up by a gateway, may have been."""
     tally = RequestTally()
-    attempts = [(529, "overloaded"), (None, "time-out"), (504, "gateway"), (200, None)]
+    attempts = [(529, "overloaded"), (None, "time-out"), (504, "gateway"), (None, "unreachable"), (200, None)]
     tally.add(
         Response(
             key="k",
@@ -129,7 +130,17 @@ def test_repetitions_that_may_be_billed_twice_are_those_after_no_answer() -> Non
         )
     )
 
-    assert (tally.sent, tally.repeated, tally.doubtful) == (4, 3, 2)
+    assert (tally.sent, tally.repeated, tally.doubtful) == (5, 4, 2)
+
+
+def test_calls_in_batches_have_no_requests_of_their_own() -> None:
+    """Also where a batch says of a request that it failed, which is kept as an attempt."""
+    tally = RequestTally()
+    attempt = Attempt(status=None, request_id="req_1", error="api_error")
+    failure = Failure(code="endpoint-error", message="no")
+    tally.add(Response(key="k", request="r", purpose=Purpose.REPLAY, model_requested="m", attempts=(attempt,), batch="b", failure=failure))
+
+    assert (tally.sent, tally.calls) == (0, 1)
 
 
 def test_outcomes_are_told_without_those_of_edits(store: RunStore) -> None:
@@ -146,3 +157,22 @@ def test_limits_are_told_in_words() -> None:
     """None when a replay sets none: that is not a limit of nothing."""
     assert describe_budget(Budget(calls=1200, output_tokens=5, usd=2.5)) == "1,200 calls, 5 output tokens, $2.50"
     assert describe_budget(Budget()) is None
+
+
+def test_a_call_that_was_never_made_is_none_that_was_spent_or_made_again(store: RunStore) -> None:
+    """One that the end of a run kept from being sent, and that the next run made, is one call."""
+    keep_contexts(store)
+    call = next(make_calls(1))
+    never = Response(
+        key=call.key, request=call.request, purpose=call.purpose, model_requested="m", failure=Failure(code="interrupted", message="ended")
+    )
+    made = replace(never, failure=None, text="ok", usage=Usage(input_tokens=3, output_tokens=2))
+    for response in (never, made):
+        (intent,) = store.intend([call], at="2026-11-21T12:00:00+00:00")
+        store.settle([(intent, response)])
+
+    found = build_provenance(store)
+
+    assert found.budget_spent == "1 calls, 3 input tokens, 2 output tokens"
+    assert found.replayed is not None
+    assert found.replayed.requests.calls_again == 0
