@@ -170,7 +170,7 @@ def test_a_pipe_is_no_log(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "content", "told"),
     [
-        ("a.eval.gz", gzip.compress(b"PK"), "gzip"),
+        ("a.eval.gz", gzip.compress(b"PK", mtime=0), "gzip"),
         ("a.jsonl", zstandard.compress(b"{}"), "Zstandard"),
         ("card.md", b"# A card", "ends in .md"),
         ("scores", b"task_id,arm", "ends in nothing"),
