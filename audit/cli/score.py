@@ -39,7 +39,7 @@ def score(app: App, /, *, run: Path, output: Path | None, sheet: Path | None, it
     beside the first.
     """
     from audit.cli.score_labels import write_sheet
-    from audit.cli.score_text import list_audits, print_scored, summarise_scored
+    from audit.cli.score_text import print_scored, summarise_scored
     from audit.replay.documents import get_replay, get_tasks
     from audit.replay.store import open_store
     from audit.score.scorers import digest_scorer
@@ -69,7 +69,7 @@ def score(app: App, /, *, run: Path, output: Path | None, sheet: Path | None, it
         store.close()
     document = {
         **summarise_scored(written, scorer, digest_scorer(scorer), tallies, tasks.values(), changed=changed),
-        "audits": list_audits(replay),
+        "audits": list(replay.audits),
         **told,
     }
     app.report(document, lambda console: print_scored(console, document, tallies, run if is_own else None, lines))

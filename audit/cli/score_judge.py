@@ -95,7 +95,8 @@ def judge(
             ask_first=lambda calls: caller.make(calls, show),
             retry=options.retry_failed,
         )
-    return done.verdicts, _find_end(store, done.asked[-1] if done.asked else None, done.waiting)
+    last, command = done.asked[-1] if done.asked else None, _name_command(store, replay, scorer)
+    return done.verdicts, _find_end(store.path.parent, last, done.waiting, command)
 
 
 def report_plan(app: App, store: "RunStore", scorer: "JudgeScorer", tasks: "dict[str, Task]", options: JudgeOptions) -> None:
@@ -172,15 +173,19 @@ def _build_budget(replay: "Replay", options: JudgeOptions) -> "Budget":
     return replace(replay.budget, calls=calls, usd=usd)
 
 
-def _find_end(store: "RunStore", last: "RunSummary | None", waiting: int) -> CaveatError | None:
+def _name_command(store: "RunStore", replay: "Replay", scorer: "JudgeScorer") -> str:
+    """What goes on with this judging; the replay's own scorer needs no name."""
+    return f"caveat score {store.path.parent}{'' if replay.scoring == scorer else ' --scorer FILE|SCF-…@n'}"
+
+
+def _find_end(folder: Path, last: "RunSummary | None", waiting: int, command: str) -> CaveatError | None:
     if last is None or (last.stopped is None and not last.interrupted):
         return None
     if last.stopped is not None and last.stopped.code != "budget-spent":
         return last.stopped
-    folder = store.path.parent
     if last.stopped is None:
         found = f"ended by request with {waiting:,} verdicts still to be asked for; every answer that came is kept"
-        return AnswerNoError(Fault(code="interrupted", where=str(folder), found=found, advice=f"caveat score {folder}"))
+        return AnswerNoError(Fault(code="interrupted", where=str(folder), found=found, advice=command))
     found = f"{last.stopped.faults[0].found}; {waiting:,} verdicts are still to be asked for, and those that came are kept"
-    advice = f"caveat score {folder} --max-calls N or --max-usd USD, which count the replay's calls too"
+    advice = f"{command} --max-calls N or --max-usd USD, which count the replay's calls too"
     return AnswerNoError(Fault(code="budget-spent", where=last.stopped.faults[0].where, found=found, advice=advice))

@@ -11,7 +11,7 @@ from audit.score.scorers import remark_scorer
 from audit.score.summary import Side, Tally, name_side, remark_sides, summarise
 from registry.cli.output import build_table, show
 from registry.codec.documents import to_document
-from registry.records.replay import Replay, Task
+from registry.records.replay import Task
 from registry.records.scorer import Scorer
 
 _MOST_REMARKS = 10
@@ -51,14 +51,17 @@ def print_scored(
     table = document["files"]["table"]
     fresh = f"{document['changed']:,} scores are new" if document["changed"] else "No score is new"
     console.print(show(f"{fresh}. Table: {', '.join(document['files'].values())}"))
+    range_ = _name_range(document["scorer"])
     whole = f", or caveat audit import {' or '.join(document['audits']) or 'AUD-…'} {quote(str(run))}" if run else ""
-    cues = f", caveat ablation {quote(table)}" if any(edit for _, _, edit in tallies) else ""
-    console.print(show(f"Next: caveat estimate {quote(table)}{cues}{whole}"))
+    cues = f", caveat ablation {quote(table)}{range_}" if any(edit for _, _, edit in tallies) else ""
+    console.print(show(f"Next: caveat estimate {quote(table)}{range_}{cues}{whole}"))
 
 
-def list_audits(replay: Replay) -> list[str]:
-    """Return the audits whose locks *replay* answers to; none for an exploratory one."""
-    return [replay.audit] if isinstance(replay.audit, str) else list(replay.audit or ())
+def _name_range(scorer: Mapping[str, Any]) -> str:
+    """The option that says which scores are possible, where these are not those from 0 to 1 that every command expects."""
+    dimensions = scorer.get("dimensions") or [{"name": "mean", "low": 0, "high": 1}]
+    scored = next((one for one in dimensions if one["name"] == scorer.get("score")), dimensions[0])
+    return "" if (scored["low"], scored["high"]) == (0, 1) else f" --range {scored['low']} {scored['high']}"
 
 
 def _tell_excluded(tally: Tally) -> str:

@@ -84,6 +84,11 @@ class Budget(Record):
     usd: float | None = None
     """Needs a price for each model."""
 
+    def __post_init__(self) -> None:
+        for name in ("calls", "input_tokens", "output_tokens", "usd"):
+            if (value := getattr(self, name)) is not None and value < 0:
+                raise ValueError(f"{name} is 0 or more, got {value}")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Probe(Record):

@@ -117,3 +117,10 @@ def test_prices_are_read_by_model(tmp_path: Path) -> None:
 def test_a_small_cost_is_not_told_as_none(usd: float, told: str) -> None:
     """Only nothing costs nothing: a pilot on a cheap model costs less than a cent."""
     assert format_usd(usd) == told
+
+
+@pytest.mark.parametrize("limit", ["calls", "input_tokens", "output_tokens", "usd"])
+def test_a_limit_below_nothing_is_refused(limit: str) -> None:
+    """Nobody can mean it; nothing at all is `0`."""
+    with pytest.raises(ValueError, match=f"{limit} is 0 or more"):
+        Budget(**{limit: -1})

@@ -99,6 +99,23 @@ def test_a_dry_run_tells_calls_and_cost_and_sends_nothing(caveat: Caveat, tmp_pa
     assert (after["calls"], after["judgments"], after["settled"], after["most_usd"]) == (0, 24, 24, 0.0)
 
 
+def test_what_comes_next_can_be_done(caveat: Caveat, tmp_path: Path, endpoint: Endpoint) -> None:
+    """A rating from 1 to 5 needs its range said, and a judge that is not the replay's own its name."""
+    folder = _make(tmp_path / "run")
+    other = tmp_path / "other.json"
+    other.write_text(json.dumps(to_document(_judge(rubric="Rate again."))), encoding="utf-8")
+
+    scored = caveat("score", folder)
+    ended = caveat("score", folder, "--scorer", other, "--max-calls", 24 + 24 + 10)
+    said = " ".join(scored.out.split())
+    estimated = caveat("estimate", folder / "scores.csv", "--range", 1, 5, "--replicates", 0)
+
+    assert f"scores.csv --range 1 5, or caveat audit import AUD-… {folder}" in said
+    assert estimated.code == 0
+    assert ended.code == 1
+    assert f"caveat score {folder} --scorer FILE|SCF-…@n --max-calls N" in " ".join(ended.err.split())
+
+
 def test_a_spent_budget_ends_with_what_there_is_and_the_way_on(caveat: Caveat, tmp_path: Path, endpoint: Endpoint) -> None:
     """The table holds what was judged, the rest is not scored yet, and the same command with a larger budget goes on."""
     folder = _make(tmp_path / "run")
