@@ -36,7 +36,7 @@ _HEADERS = "ANTHROPIC_CUSTOM_HEADERS"
 """Headers that the SDK adds to every request, one a line."""
 SAMPLING_VERSION = "2023-06-01"
 """The API version under which sampling parameters can still be sent."""
-_WITHOUT_SAMPLING = "2026-10-21"
+WITHOUT_SAMPLING = "2026-10-21"
 """The first API version that refuses them (localmodel.md)."""
 SAMPLING = ("temperature", "top_p", "top_k")
 _STREAM_FROM = 21_334
@@ -338,7 +338,7 @@ def choose_version(policy: Policy) -> str | None:
         InputError: sampling parameters are set, and the version asked for does not take them.
     """
     wanted = [name for name in SAMPLING if getattr(policy, name) is not None]
-    if not wanted or (policy.api_version and policy.api_version < _WITHOUT_SAMPLING):
+    if not wanted or (policy.api_version and policy.api_version < WITHOUT_SAMPLING):
         return policy.api_version
     if policy.api_version is None:
         return SAMPLING_VERSION
@@ -349,7 +349,7 @@ def choose_version(policy: Policy) -> str | None:
 
 def describe_sampling(policy: Policy, *, api_version: str) -> dict[str, str]:
     """Return for each sampling parameter its value as set, `default`, or `not settable`, as provenance says it."""
-    unset = "default" if api_version < _WITHOUT_SAMPLING else "not settable"
+    unset = "default" if api_version < WITHOUT_SAMPLING else "not settable"
     return {name: unset if getattr(policy, name) is None else str(getattr(policy, name)) for name in SAMPLING}
 
 

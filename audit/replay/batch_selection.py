@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterable, Iterator
 
-from audit.model import SAMPLING
+from audit.model import SAMPLING, WITHOUT_SAMPLING
 from audit.replay.engine import LOST, UNSENT, Settings
 from audit.replay.store import Call, RunStore
 from audit.replay.summary import Tally
@@ -10,8 +10,6 @@ from registry.errors import Fault, InputError
 
 _LOOKED_UP = 500
 """Calls that are looked up in the store at once."""
-_WITHOUT_SAMPLING = "2026-10-21"
-"""The first API version that refuses sampling parameters (localmodel.md)."""
 
 
 def select_calls(store: RunStore, calls: Iterable[Call], *, under_way: Collection[str], settings: Settings, tally: Tally) -> Iterator[Call]:
@@ -36,7 +34,7 @@ def check_sampling(calls: Iterable[Call], *, api_version: str) -> None:
         InputError: they do.
     """
     found = {name for call in calls for name in SAMPLING if name in call.body}
-    if not found or api_version < _WITHOUT_SAMPLING:
+    if not found or api_version < WITHOUT_SAMPLING:
         return
     said = f"cannot be set under API version {api_version}, and one version holds for a whole batch"
     advice = "set policy.api_version: '2023-06-01', or leave it out"
