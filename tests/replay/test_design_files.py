@@ -135,17 +135,25 @@ def test_a_file_is_preferred_to_a_name_of_the_registry(folder: Path, ledger: Led
     [
         ("both", None, "spec-ambiguous"),
         ("secret", None, "spec-sealed"),
-        ("consumer", "OTHER", "spec-not-found"),
+        ("both", "OTHER", "spec-ambiguous"),
         ("nobody", None, "spec-not-found"),
         ("CTX-LAB-2026-0001-X@x", None, "spec-not-found"),
         ("CTX-LAB-2026-0001@7", None, "spec-not-found"),
     ],
 )
 def test_a_name_that_leads_nowhere_is_told(name: str, owner: str | None, code: str, folder: Path, ledger: Ledger) -> None:
-    """Ambiguous, sealed, of somebody else, unknown: each with what to do next."""
+    """Ambiguous, sealed, unknown: each with what to do next."""
     with ledger.view(None) as view, pytest.raises(InputError) as caught:
         read_replay(write(folder, deploy=name), view, owner=owner)
 
     (fault,) = caught.value.faults
     assert fault.code == code
     assert fault.advice
+
+
+def test_a_name_that_only_somebody_else_uses_is_theirs(folder: Path, ledger: Ledger) -> None:
+    """One's own names come first, and where there is none, a name that one other authority uses is not ambiguous."""
+    with ledger.view(None) as view:
+        found = read_replay(write(folder, deploy="consumer"), view, owner="OTHER")
+
+    assert set(found.references) == {"consumer"}

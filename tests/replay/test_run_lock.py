@@ -1,5 +1,6 @@
 """`caveat audit run` under a lock: before anything is sent, the registry is asked whether the lock is there, and about this replay."""
 
+import time
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -11,6 +12,13 @@ from tests.replay.conftest import Caveat
 from tests.replay.replay_files import write_replay
 
 RUN = ("audit", "run", "small.yaml")
+
+
+def wait_for_next_second() -> None:
+    """A lock's time has whole seconds: what happens within one cannot be told apart."""
+    begun = int(time.time())
+    while int(time.time()) == begun:
+        time.sleep(0.01)
 
 
 @pytest.fixture
@@ -68,6 +76,7 @@ def test_a_folder_that_was_begun_before_the_lock_is_refused(caveat: Caveat, tmp_
     with run_endpoint() as server:
         write_replay(tmp_path, tasks=2)
         caveat(*RUN, server=server)
+        wait_for_next_second()
         audit = caveat("audit", "lock", write_audit(tmp_path, claim), "--json").document["audit"]
         write_replay(tmp_path, tasks=2, samples=2, more=f"audit: {audit}")
         ran = caveat(*RUN, server=server)
