@@ -14,7 +14,6 @@ from typing import Self
 
 from audit.replay.database import build_not_writable
 from audit.replay.store import Call, Intent, RunStore
-from registry.errors import CaveatError
 from registry.records.response import Response
 
 
@@ -81,7 +80,7 @@ class GroupWriter:
             try:
                 # A transaction that has begun is finished, whoever has stopped waiting for it.
                 intents = await asyncio.shield(writing)
-            except (CaveatError, sqlite3.Error) as error:
+            except Exception as error:  # noqa: BLE001 (whatever it is, those who wait must hear of it)
                 self._fail([*asked, *settled], error)
                 continue
             for one, intent in zip(asked, intents, strict=True):
@@ -99,4 +98,5 @@ class GroupWriter:
     def _fail(self, waiting: list[_Asked | _Settled], error: Exception) -> None:
         for one in waiting:
             if not one.done.done():
-                one.done.set_exception(error if isinstance(error, CaveatError) else build_not_writable(self._store.path, error))
+                is_ours = not isinstance(error, sqlite3.Error)
+                one.done.set_exception(error if is_ours else build_not_writable(self._store.path, error))

