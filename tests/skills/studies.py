@@ -5,8 +5,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from audit.skills.study import find_conditions
 from tests.endpoint.server import MODEL, Asked, Refusal, Reply
 
@@ -48,7 +46,7 @@ class Study:
     def write(self, folder: Path) -> Path:
         """Write everything into *folder*; return the path of the study."""
         documents = {f"tasks/{name}.json": json.dumps(document) for name, document in self.tasks.items()}
-        plain = {"study.yaml": yaml.safe_dump(self.study), "judge.yaml": yaml.safe_dump(self.judge)}
+        plain = {"study.yaml": json.dumps(self.study), "judge.yaml": json.dumps(self.judge)}
         for name, text in {**documents, **plain, **self.texts}.items():
             path = folder / name
             path.parent.mkdir(parents=True, exist_ok=True)
