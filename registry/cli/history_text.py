@@ -26,6 +26,7 @@ from registry.records.publication import Publication
 from registry.records.restriction import Restriction
 from registry.records.spec import SpecVersion
 from registry.records.statement import Payload
+from registry.records.survey import Omission, Sighting, Survey
 from registry.records.trial import Run
 
 
@@ -83,6 +84,12 @@ def _describe(payload: Payload) -> str:  # noqa: C901, PLR0911, PLR0912  (one li
             return f"{payload.model}" + (f", follows {payload.predecessor}" if payload.predecessor else "")
         case Publication():
             return f"{payload.subject} as {payload.format.value}, sha256 {payload.sha256[:16]}…"
+        case Survey():
+            return f"{payload.card} {len(payload.passages)} passages proposed by {payload.by}"
+        case Omission():
+            return f"{payload.card} left out: “{payload.quote}”: {payload.reason}"
+        case Sighting():
+            return f"{payload.claim} in {payload.card}: {payload.fate.value}"
         case SpecVersion():
             return f"{payload.spec}@{payload.version} {payload.kind.value} {payload.why or payload.slug}"
 

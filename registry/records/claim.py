@@ -99,6 +99,10 @@ class ClaimRevision(Record):
     """`CTX-…@n`, the specifications of P_deploy, in order."""
     evaluation: str | None = None
     """The evaluation the figure comes from, in words."""
+    grader: str | None = None
+    """Who or what scored the responses, in words."""
+    elicitation: str | None = None
+    """How the model was asked, in words: attempts, prompts, tools, safeguards on or off."""
     deployment: str | None = None
     """The deployment context claimed for, in words."""
     source: str | None = None

@@ -16,6 +16,7 @@ from registry.records.restriction import Restriction
 from registry.records.spec import SpecVersion
 from registry.records.statement import Entry, Payload
 from registry.records.status import Status
+from registry.records.survey import Sighting
 from registry.records.trial import Run
 
 Said = TypeVar("Said", bound=Payload)
@@ -78,6 +79,8 @@ class Dossier(Record):
     """Relations in which the claim stands on either side."""
     contestations: tuple[ContestationFile, ...] = ()
     """Those that target the claim or one of its specifications."""
+    sightings: tuple[Recorded[Sighting], ...] = ()
+    """Where the passages of its revisions stand in other revisions of the card, in log order."""
 
     @property
     def current(self) -> Recorded[ClaimRevision]:

@@ -43,12 +43,42 @@ class ClaimDraft(Record):
     model: ModelRef | None = None
     """None means the file's."""
     evaluation: str | None = None
+    grader: str | None = None
+    """Who or what scored the responses, in words."""
+    elicitation: str | None = None
+    """How the model was asked, in words."""
     deployment: str | None = None
     source: str | None = None
     """Where the claim was read, when no card is registered."""
     note: str | None = None
+    restates: tuple[str, ...] = ()
+    """`CLM-…`, claims about the same quantity that give another number; recorded as relations."""
     why: str | None = None
     """Why a registered claim is changed; required exactly then."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OmissionDraft(Record):
+    """A passage of the card that is deliberately not registered as a claim."""
+
+    quote: str
+    reason: str
+    page: int | None = None
+    """Page on which the quote begins, from 1."""
+    card: str | None = None
+    """`CRD-…`; None means the file's."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SurveyDraft(Record):
+    """Which passages an engine proposed; written by `caveat claim propose`, so that coverage knows what nobody decided on."""
+
+    by: str
+    """The engine with its version."""
+    document: str
+    """SHA-256 of the card's file, hexadecimal: the positions mean nothing in another."""
+    passages: tuple[tuple[int, int], ...]
+    """Start and stop of each in the card's text, in order."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,6 +95,9 @@ class ClaimsFile(Record):
     scorings: dict[str, ScoringSpec] | None = None
     test_contexts: dict[str, ContextSpec] | None = None
     deploy_contexts: dict[str, ContextSpec] | None = None
+    left_out: tuple[OmissionDraft, ...] = ()
+    """What of the card is deliberately not registered, with the reason; it counts in the card's coverage."""
+    proposed: SurveyDraft | None = None
     schema: Literal["caveat/claims/1"] = "caveat/claims/1"
 
 

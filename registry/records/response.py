@@ -13,6 +13,7 @@ class Purpose(StrEnum):
     REPLAY = "replay"
     JUDGE = "judge"
     PROBE = "probe"
+    PROPOSAL = "proposal"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,6 +16,7 @@ from registry.records.publication import Publication
 from registry.records.record import Record
 from registry.records.restriction import Restriction
 from registry.records.spec import SpecVersion
+from registry.records.survey import Omission, Sighting, Survey
 from registry.records.trial import Run
 
 Payload = (
@@ -36,6 +37,9 @@ Payload = (
     | Contestation
     | ContestationEvent
     | Publication
+    | Survey
+    | Omission
+    | Sighting
 )
 
 
@@ -59,6 +63,9 @@ class StatementKind(StrEnum):
     CONTESTATION = "contestation"
     CONTESTATION_EVENT = "contestation_event"
     PUBLICATION = "publication"
+    SURVEY = "survey"
+    OMISSION = "omission"
+    SIGHTING = "sighting"
 
 
 PAYLOADS: dict[StatementKind, type[Payload]] = {
@@ -79,6 +86,9 @@ PAYLOADS: dict[StatementKind, type[Payload]] = {
     StatementKind.CONTESTATION: Contestation,
     StatementKind.CONTESTATION_EVENT: ContestationEvent,
     StatementKind.PUBLICATION: Publication,
+    StatementKind.SURVEY: Survey,
+    StatementKind.OMISSION: Omission,
+    StatementKind.SIGHTING: Sighting,
 }
 KINDS: dict[type[Payload], StatementKind] = {payload: kind for kind, payload in PAYLOADS.items()}
 

@@ -13,6 +13,8 @@ from registry.records.audit import Audit, EvidenceStatement, Independence, Resul
 from registry.records.authority import Role
 from registry.records.claim import ClaimEvent, ClaimRelation, ClaimRevision, Form, QuoteStatus
 from registry.records.classification import ClaimClass, Mode, Standing
+from registry.records.completeness import Completeness
+from registry.records.coverage import Coverage
 from registry.records.dossier import ContestationFile, Recorded
 from registry.records.estimate import Estimate, SpecEstimate
 from registry.records.evidence import Access, Layer
@@ -23,6 +25,7 @@ from registry.records.restriction import Restriction
 from registry.records.spec import PropertySpec, SpecVersion
 from registry.records.statement import Entry
 from registry.records.status import RestrictionStatus, Status
+from registry.records.survey import Sighting
 from registry.records.trial import Provenance, Run
 
 
@@ -229,6 +232,10 @@ class Supplement(Record):
     other_audits: tuple[AuditSummary, ...]
     other_findings: tuple[Recorded[Finding], ...] = ()
     """What modules found in other audits of the same revision, in log order."""
+    completeness: tuple[Completeness, ...] = ()
+    """What the claim says of how its figure came about: all seven items, in order."""
+    sightings: tuple[Recorded[Sighting], ...] = ()
+    """Where the passage of this revision stands in other revisions of the card, in log order."""
 
     def __post_init__(self) -> None:
         if tuple(part.layer for part in self.layers) != tuple(Layer):
@@ -275,6 +282,8 @@ class ClaimRow(Record):
     specs: int
     """How many specifications of P_deploy the estimate has."""
     audits: int
+    completeness: tuple[Completeness, ...] = ()
+    """All seven items, in order."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -294,6 +303,8 @@ class CardSupplement(Record):
     """In the order of the card; claims without a place last."""
     reserved: tuple[str, ...]
     """Identifiers that are reserved for this card and have no text yet."""
+    coverage: Coverage | None = None
+    """What of the card was proposed, registered, audited and left out, by section; None in supplements made before this was told."""
 
     @property
     def unaudited(self) -> tuple[ClaimRow, ...]:

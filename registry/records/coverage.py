@@ -1,0 +1,64 @@
+"""How far the claims of a card are known, section by section."""
+
+from dataclasses import dataclass
+
+from registry.records.dossier import Recorded
+from registry.records.record import Record
+from registry.records.survey import Omission
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Counts(Record):
+    """What became of the passages of one section, or of all."""
+
+    proposed: int | None
+    """Passages that an engine proposed; None when no survey of this card revision is recorded."""
+    registered: int
+    """Claims."""
+    audited: int
+    """Claims with an outcome."""
+    restricted: int
+    """Claims whose outcome restricts, suspends or withdraws them."""
+    left_out: int
+    """Passages that somebody deliberately left out."""
+    undecided: int | None
+    """Proposed passages that overlap neither a registered claim nor a passage left out; None without a survey."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SectionCoverage(Record):
+    """One section of the card."""
+
+    title: str | None
+    """None for what stands above the first heading, and for claims without a place."""
+    page: int | None
+    """On which the section begins."""
+    counts: Counts
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Undecided(Record):
+    """A passage that was proposed, and of which nobody said anything since."""
+
+    start: int
+    stop: int
+    page: int | None
+    section: str | None
+    quote: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Coverage(Record):
+    """What of a card revision was proposed, registered, audited, restricted, and deliberately left out."""
+
+    surveyed_by: tuple[str, ...]
+    """The engines whose surveys are recorded, in order; empty when nobody recorded one."""
+    total: Counts
+    sections: tuple[SectionCoverage, ...]
+    """In the order of the card; sections of which nothing is known at all are left out."""
+    silent_sections: int
+    """How many sections were left out of `sections`."""
+    omissions: tuple[Recorded[Omission], ...]
+    """In the order of the card."""
+    undecided: tuple[Undecided, ...]
+    """In the order of the card."""
