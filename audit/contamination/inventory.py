@@ -54,7 +54,7 @@ def _count_arm(arm: str, skills: Sequence[Skill], recording: Recording) -> ArmCo
         scored=scored,
         excluded=len(responses) - scored,
         beyond_judge=_count_beyond(responses, recording),
-        at_token_limit=None if limit is None else _count(_reaches(one, limit) for one in responses),
+        at_token_limit=None if limit is None else _count(_reaches(one, limit) for one in responses if not one.failed),
         cached=_count(one.cached for one in responses),
         judge_cached=_count(one.judge_cached for one in responses if one.excluded is None),
     )
@@ -64,7 +64,14 @@ def _count_beyond(responses: Sequence[Response], recording: Recording) -> int | 
     visible = recording.facts.visible_chars
     if recording.facts.is_seen_whole:
         return 0
-    return None if visible is None else _count(None if one.chars is None else one.chars > visible for one in responses)
+    texts = [one for one in responses if not one.failed]
+    return None if visible is None else _count(None if one.chars is None else one.chars > visible for one in texts)
+
+
+def _is_changed(then: Response, now: Response) -> bool | None:
+    """Whether the text is another one; None where one of the two is not known. A call without an answer has none."""
+    unknown = any(one.digest is None and not one.failed for one in (then, now))
+    return None if unknown else then.digest != now.digest
 
 
 def _reaches(response: Response, limit: int) -> bool | None:
@@ -91,7 +98,7 @@ def compare_states(recording: Recording, skills: Sequence[Skill], settings: Sett
 def _compare(state: str, earlier: Skill, now: Skill, settings: Settings) -> EarlierState:
     then = {(one.task_id, one.run, one.arm): one for one in earlier.responses}
     pairs = [(then[key], one) for one in now.responses if (key := (one.task_id, one.run, one.arm)) in then]
-    texts = [None if one.digest is None or other.digest is None else one.digest != other.digest for one, other in pairs]
+    texts = [_is_changed(one, other) for one, other in pairs]
     scores = [one.composite != other.composite for one, other in pairs]
     return EarlierState(
         state=state,

@@ -186,7 +186,7 @@ class _Run:
                 return
             task = asyncio.create_task(self._make(call))
             self._tasks.add(task)
-            task.add_done_callback(self._close)
+            task.add_done_callback(self._tasks.discard)
 
     async def _select(self, calls: Iterable[Call]) -> AsyncIterator[Call]:
         """Give those of *calls* that are to be sent, each once."""
@@ -223,14 +223,23 @@ class _Run:
         return not self._ended.is_set()
 
     async def _make(self, call: Call) -> None:
-        """Make one call, with its attempts, and write down what came of it."""
-        attempts: list[Attempt] = []
+        """Make one call in its place among those under way, which it keeps until its outcome is on the disk.
+
+        So a kill or a full disk loses no more calls than may be under way at once.
+        """
         try:
-            intent = await self._writer.intend(call)
-            sent_at = self._clock()
-            response = await self._ask(call, attempts, sent_at)
+            await self._complete(call)
+        except Exception as error:  # noqa: BLE001 (told by `_drain`; before its place is free, so that nobody is let in for it)
+            self._failed = self._failed or error
+            self._end(None)
         finally:
             self._limiter.leave()
+
+    async def _complete(self, call: Call) -> None:
+        """Write down that the call is about to be made, make it with its attempts, and write down what came of it."""
+        attempts: list[Attempt] = []
+        intent = await self._writer.intend(call)
+        response = await self._ask(call, attempts, self._clock())
         await self._writer.settle(intent, response)
         self._pending.discard(call.key)
         self._tally.add(response)
@@ -358,13 +367,6 @@ class _Run:
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
-
-    def _close(self, task: "asyncio.Task[None]") -> None:
-        self._tasks.discard(task)
-        error = None if task.cancelled() else task.exception()
-        if error is not None and self._failed is None:
-            self._failed = error
-            self._end(None)
 
     def _show(self) -> None:
         now = time.monotonic()

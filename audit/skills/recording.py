@@ -152,7 +152,7 @@ def _build_response(one: Outcome) -> Scored:
     gap = replace(_build_gap(one.cell.task_id, one.cell.sample, one.cell.arm), excluded=one.excluded, dimensions=one.dimensions)
     response = one.response
     if response is None or response.text is None:
-        return replace(gap, chars=0, digest=hashlib.sha256(b"").hexdigest(), cached=False)
+        return replace(gap, cached=False, failed=True)
     return replace(
         gap,
         patterns=read_patterns(one.patterns),

@@ -47,6 +47,8 @@ class Response:
     output_tokens: int | None
     cached: bool | None
     judge_cached: bool | None
+    failed: bool = False
+    """Whether the call had no answer, or was never made: then there is no text; its length and digest are None."""
 
     @property
     def composite(self) -> float | None:
@@ -281,7 +283,7 @@ class _Reader:
             self._note_tasks(skill)
             counts = {arm: len(skill.find(arm)) for arm in ARMS}
             uneven = {arm: count for arm, count in counts.items() if count and count != max(counts.values())}
-            silent = sum(one.chars is None for one in skill.responses)
+            silent = sum(one.chars is None and not one.failed for one in skill.responses)
             if 0 < silent < len(skill.responses):
                 self._note("text-missing", skill.name, f"{silent} of {len(skill.responses)} responses have no text in generations/")
             if uneven:
@@ -321,7 +323,8 @@ def _says_whole(place: Place) -> bool:
 def _read_response(place: Place, task_id: str, run: int, arm: str, text: Place | None) -> Response:
     judge = place.at("judge")
     scores = {name: judge.number(name, low=LOWEST, high=HIGHEST) for name in DIMENSIONS if judge.has(name)}
-    output = text.text("output", default="") if text is not None else None
+    failed = text is not None and not text.has("output") and text.has("error")
+    output = text.text("output", default="") if text is not None and not failed else None
     return Response(
         task_id=task_id,
         run=run,
@@ -334,6 +337,7 @@ def _read_response(place: Place, task_id: str, run: int, arm: str, text: Place |
         output_tokens=None if text is None else text.whole("output_tokens", required=False),
         cached=None if text is None else text.flag("cached"),
         judge_cached=judge.flag("cached"),
+        failed=failed,
     )
 
 
