@@ -163,12 +163,16 @@ def test_a_failed_call_is_an_exclusion_with_its_reason(caveat: Caveat, tmp_path:
     caveat("skills", "score", study)
 
     found = analyze(caveat, study)
+    caveat("skills", "analyze", study, "--output", str(tmp_path / "out"))
+    with (tmp_path / "out" / "scores.csv").open(encoding="utf-8", newline="") as file:
+        failed = [row for row in csv.DictReader(file) if row["excluded_reason"].startswith("the generation failed")]
 
     reasons = {(one["skill"], one["task_id"], one["arm"]): one["reason"] for one in found["inventory"]["exclusions"]}
     alpha = next(one for one in found["skills"] if one["skill"] == "alpha")["effects"][0]
     assert len(found["inventory"]["exclusions"]) == 4 + 8
     assert reasons["alpha", "alpha-0", "B"].startswith("the generation failed: not-accepted: ")
     assert reasons["gamma", "gamma-1", "E"].startswith("not judged: judge-")
+    assert {row["response_chars"] for row in failed} == {""}
     assert alpha["units"] == 1
     assert alpha["under_exclusions"]["low"] < alpha["measure"]["value"] < alpha["under_exclusions"]["high"]
 
