@@ -44,11 +44,12 @@ class Fate(StrEnum):
     """What became of a claim's passage in another revision of its card."""
 
     UNCHANGED = "unchanged"
-    """Word for word, in the same section; layout and spelling may differ."""
+    """Word for word, in the same section; layout may differ."""
     MOVED = "moved"
     """Word for word, in another section."""
     REWORDED = "reworded"
-    """A passage like it stands there in other words. Whether it is the same claim is a person's decision."""
+    """A passage like it stands there in other words. Whether it is the same claim is a person's decision, unless spelling is all that
+    differs (`Sighting.differs`)."""
     GONE = "gone"
     """Nothing like it stands there."""
 
@@ -65,8 +66,13 @@ class Sighting(Record):
     anchor: Anchor | None
     """The passage there; None exactly for what is gone."""
     differs: tuple[str, ...] = ()
-    """Of unchanged and moved passages: differences of spelling, as "colour → color"."""
+    """Of a reworded passage from which nothing but spelling differs: each difference, as "colour → color". Empty for all others."""
 
     def __post_init__(self) -> None:
         if (self.anchor is None) != (self.fate is Fate.GONE):
             raise ValueError("a passage has its place exactly if it is not gone")
+
+    @property
+    def is_alarm(self) -> bool:
+        """Whether a person has to decide what becomes of the claim: it is gone, or reworded in more than its spelling."""
+        return self.fate is Fate.GONE or (self.fate is Fate.REWORDED and not self.differs)
