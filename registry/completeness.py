@@ -1,0 +1,183 @@
+"""What a claim says of how its figure came about, item by item: stated, missing, or not applicable. Nothing is refused for it.
+
+After STREAM: McCaslin, Alaga, Nedungadi, Donoughe, Reed, Bommasani, Painter & Righetti (2025), "STREAM (ChemBio): A Standard
+for Transparently Reporting Evaluations in AI Model Reports", arXiv:2508.09853. Of its 28 criteria these are the ones that one
+claim can answer by itself. Like STREAM they look at the reporting and not at the quality of the evaluation behind it.
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from registry.records.claim import ClaimRevision, Form, Reported
+from registry.records.classification import ItemStatus
+from registry.records.completeness import Completeness, CompletenessItem
+from registry.records.spec import ContextSpec, ScoringSpec, SpecVersion
+
+# Words that stand in a field because something had to: they state nothing.
+_UNSTATED = re.compile(
+    r"(?:[-–—?.]*|n/?a|none|null|nil|unknown|unspecified|undisclosed|unpublished|unclear|tb[ad]|"
+    r"(?:it is |is )?(?:not|never) (?:stated|given|specified|known|disclosed|published|reported|named|available|applicable|clear)|"
+    r"no (?:version|information|details?)(?: (?:stated|given|known))?)\.?",
+    re.IGNORECASE,
+)
+
+# Names of a version that mean another one tomorrow, wherever they stand in it ("m-latest", "latest snapshot").
+_MOVING = re.compile(r"\b(?:latest|newest|most recent)\b", re.IGNORECASE)
+
+# The same, where they are the whole of it; as a part they may be a release's own name ("stable 2.1").
+_MOVING_ALONE = re.compile(r"(?:current|stable|default|production|prod|live|main|head|nightly|rolling)", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stated:
+    """What a claim or a proposal states; None, an empty text and words such as "not stated" mean that it does not."""
+
+    form: Form
+    theta: float | None
+    reported: Reported | None
+    evaluation: str | None
+    grader: str | None
+    elicitation: str | None
+    version: str | None
+    relative_to: str | None = None
+    """What a bound without a number is relative to, in words."""
+
+
+def check_completeness(stated: Stated) -> tuple[Completeness, ...]:
+    """Return all seven items in the order of `CompletenessItem`, each with what is stated, why it is missing, or why it does not apply."""
+    return tuple(_CHECKS[item](stated) for item in CompletenessItem)
+
+
+def build_stated(claim: ClaimRevision, *, scoring: SpecVersion | None = None, test_context: SpecVersion | None = None) -> Stated:
+    """Return what *claim* states: in its own words, and by the definitions that it names.
+
+    Args:
+        scoring: the scoring function that the claim names; it tells who graded. None when it names none, or one that is not known.
+        test_context: likewise the specification of P_test; it tells how the model was asked.
+    """
+    return Stated(
+        form=claim.form,
+        theta=claim.theta,
+        reported=claim.reported,
+        evaluation=claim.evaluation,
+        grader=_join(claim.grader, _describe_scoring(scoring)),
+        elicitation=_join(claim.elicitation, _describe_context(test_context)),
+        version=claim.model.version,
+    )
+
+
+def count_missing(items: tuple[Completeness, ...]) -> tuple[int, int]:
+    """Return how many items are missing, and how many apply."""
+    applying = [one for one in items if one.status is not ItemStatus.NOT_APPLICABLE]
+    return sum(one.status is ItemStatus.MISSING for one in applying), len(applying)
+
+
+def _join(words: str | None, defined: str | None) -> str | None:
+    return "; ".join(one for one in (words if _is_said(words) else None, defined) if one) or None
+
+
+def _describe_scoring(version: SpecVersion | None) -> str | None:
+    if version is None:
+        return None
+    name = f"{version.body.name}, {version.body.method.value}" if isinstance(version.body, ScoringSpec) else "sealed"
+    return f"scoring function {version.spec}@{version.version} ({name})"
+
+
+def _describe_context(version: SpecVersion | None) -> str | None:
+    if version is None:
+        return None
+    name = "sealed"
+    if isinstance(version.body, ContextSpec):
+        count = len(version.body.contexts)
+        name = f"{version.body.name}, {count} {'context' if count == 1 else 'contexts'}" if count else f"{version.body.name}, described"
+    return f"test context {version.spec}@{version.version} ({name})"
+
+
+def _is_said(words: str | None) -> bool:
+    return words is not None and not _UNSTATED.fullmatch(" ".join(words.split()))
+
+
+def _reported(item: CompletenessItem, note: str) -> Completeness:
+    return Completeness(item=item, status=ItemStatus.REPORTED, note=note)
+
+
+def _missing(item: CompletenessItem, note: str) -> Completeness:
+    return Completeness(item=item, status=ItemStatus.MISSING, note=note)
+
+
+def _not_applicable(item: CompletenessItem, note: str) -> Completeness:
+    return Completeness(item=item, status=ItemStatus.NOT_APPLICABLE, note=note)
+
+
+def _check_words(item: CompletenessItem, words: str | None, missing: str) -> Completeness:
+    return _reported(item, " ".join(words.split())) if words is not None and _is_said(words) else _missing(item, missing)
+
+
+def _check_evaluation(stated: Stated) -> Completeness:
+    return _check_words(CompletenessItem.EVALUATION, stated.evaluation, "the evaluation is not named")
+
+
+def _check_grader(stated: Stated) -> Completeness:
+    return _check_words(CompletenessItem.GRADER, stated.grader, "who or what scored the responses is not stated")
+
+
+def _check_elicitation(stated: Stated) -> Completeness:
+    missing = "how the model was asked (attempts, prompts, tools, safeguards) is not stated"
+    return _check_words(CompletenessItem.ELICITATION, stated.elicitation, missing)
+
+
+def _check_sample_size(stated: Stated) -> Completeness:
+    """A bound or a rate was measured on something, also where only the bound is printed; that something was seen needs no number."""
+    item, said = CompletenessItem.SAMPLE_SIZE, stated.reported
+    if said is not None and said.n is not None and said.n > 0:
+        return _reported(item, f"n = {said.n:,}")
+    if said is None and stated.form is Form.EXISTENCE:
+        return _not_applicable(item, "the claim gives no figure")
+    return _missing(item, "the number of tasks or trials behind it is not stated")
+
+
+def _check_version(stated: Stated) -> Completeness:
+    item, words = CompletenessItem.VERSION, " ".join((stated.version or "").split())
+    if not _is_said(words):
+        return _missing(item, "the model version is not stated")
+    if _MOVING.search(words.replace("_", " ")) or _MOVING_ALONE.fullmatch(words):
+        return _missing(item, f"“{words}” may mean another version tomorrow")
+    return _reported(item, words)
+
+
+def _check_threshold(stated: Stated) -> Completeness:
+    item = CompletenessItem.THRESHOLD
+    if stated.form in (Form.EXISTENCE, Form.PREVALENCE):
+        return _not_applicable(item, f"the claim is of the form {stated.form.value}, which has no θ")
+    if stated.theta is not None:
+        return _reported(item, f"θ = {_write(stated.theta)}")
+    if stated.relative_to is not None and _is_said(stated.relative_to):
+        return _missing(item, f"θ is given only relative to {stated.relative_to}")
+    return _missing(item, "θ is not published")
+
+
+def _check_uncertainty(stated: Stated) -> Completeness:
+    item, said = CompletenessItem.UNCERTAINTY, stated.reported
+    if said is None:
+        return _not_applicable(item, "the claim gives no figure")
+    if said.low is None and said.high is None:
+        return _missing(item, "no interval or standard error of the figure is stated")
+    if said.low is not None and said.high is not None:
+        return _reported(item, f"[{_write(said.low)}, {_write(said.high)}]")
+    return _reported(item, f"at least {_write(said.low)}" if said.low is not None else f"at most {_write(said.high)}")
+
+
+def _write(value: float | None) -> str:
+    return "?" if value is None else f"{value:.12g}".replace("-", "−")
+
+
+_CHECKS: Mapping[CompletenessItem, Callable[[Stated], Completeness]] = {
+    CompletenessItem.EVALUATION: _check_evaluation,
+    CompletenessItem.SAMPLE_SIZE: _check_sample_size,
+    CompletenessItem.GRADER: _check_grader,
+    CompletenessItem.ELICITATION: _check_elicitation,
+    CompletenessItem.VERSION: _check_version,
+    CompletenessItem.THRESHOLD: _check_threshold,
+    CompletenessItem.UNCERTAINTY: _check_uncertainty,
+}
