@@ -93,8 +93,25 @@ def test_a_rate_without_a_figure_still_misses_its_sample_size_and_an_observation
 
 @pytest.mark.parametrize(
     "version",
-    ["", "  ", "-", "–", "?", "n/a", "N/A", "None", "unknown", "Unknown.", "not stated", "is not disclosed", "TBD", "no version stated"]
-    + ["latest", "m-latest", "claude_latest", "the newest snapshot", "most  recent", "current", "Production", "main"],
+    [
+        *(
+            "",
+            "  ",
+            "-",
+            "–",
+            "?",
+            "n/a",
+            "N/A",
+            "None",
+            "unknown",
+            "Unknown.",
+            "not stated",
+            "is not disclosed",
+            "TBD",
+            "no version stated",
+        ),
+        *("latest", "m-latest", "claude_latest", "the newest snapshot", "most  recent", "current", "Production", "main"),
+    ],
 )
 def test_a_version_that_names_no_version_is_missing(version: str) -> None:
     """Words put there because something had to be, and names that move, are not a version."""
