@@ -1,0 +1,171 @@
+"""Which models a card names, under how many spellings, and which of them are its own."""
+
+import re
+from collections import Counter
+from dataclasses import dataclass
+from itertools import chain
+
+from audit.propose.around import Around
+from audit.propose.model_names import NOT_NAMES, PLAIN_FAMILIES, VARIANTS, WORD_FAMILIES
+from audit.propose.source import Source
+from registry.records.passage import PassageKind
+
+_VARIANT = "|".join(re.escape(one) for one in VARIANTS)
+_SIZE = r"\d{1,4}(?:\.\d{1,2})?[BMbm](?:x\d{1,4}E)?"
+_VERSION = r"v?\d{1,3}(?:\.\d{1,3}){0,2}(?:[a-z](?![a-z]))?"
+_TAIL = rf"(?:[- ]?(?:{_SIZE}|(?:{_VARIANT}))\b|[- ]{_VERSION}(?![\w%/×]|\.\d)|-\d{{8}}\b|-\d{{4}}-\d\d-\d\d\b)"
+_PLAIN = re.compile(
+    rf"\b(?:{'|'.join(re.escape(one) for one in PLAIN_FAMILIES)})(?:[-  ]?\s?{_VERSION}(?![\w%/]|\.\d)|(?=[- ](?:{_VARIANT})\b)|(?=-?\d))"
+    rf"{_TAIL}{{0,5}}",
+    re.IGNORECASE,
+)
+_CLAUDE = re.compile(rf"\bClaude (?:[A-Z][a-z]{{2,12}} (?:{_VERSION}(?![\w%/]|\.\d)|Preview\b)|{_VERSION} [A-Z][a-z]{{2,12}}\b)")
+_WORDS = re.compile(rf"\b(?:{'|'.join(WORD_FAMILIES)})[- ]{_VERSION}(?![\w%/]|\.\d){_TAIL}{{0,3}}")
+_SERIES = re.compile(r"\bo[1-9](?:[- ](?:mini|pro|preview|high|medium|low|deep-research))?(?![\w.%]|-\w)")
+_SIZED = re.compile(
+    rf"\b[A-Z][A-Za-z]{{1,14}}(?:[- ][A-Z][A-Za-z]{{1,14}}){{0,2}}[- ](?:{_SIZE}|v?\d{{1,2}}(?:\.\d{{1,2}}){{0,2}})(?![\w%/]|\.\d){_TAIL}{{0,3}}"
+)
+_PATTERNS = (_CLAUDE, _PLAIN, _WORDS, _SERIES)
+_SPLIT = re.compile(r"[\s_-]+")
+
+_UNKNOWN_VENDOR = 3
+"""How often a capitalised name with a number must stand in a card to be taken for a model of a maker not listed."""
+
+_PROSE = frozenset(
+    {
+        PassageKind.SENTENCE,
+        PassageKind.ITEM,
+        PassageKind.ROW,
+        PassageKind.HEAD,
+        PassageKind.HEADING,
+        PassageKind.CAPTION,
+        PassageKind.FOOTNOTE,
+    }
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mention:
+    """One model named in a passage."""
+
+    start: int
+    """First character in the words of the passage."""
+    stop: int
+    name: str
+    """The model's name in the card's most frequent full spelling."""
+    written: str
+    """As it stands there."""
+    is_own: bool
+    """Whether it is a model the card is about."""
+
+
+class Models:
+    """The models of one card."""
+
+    def __init__(self, names: dict[str, str], own: tuple[str, ...], pattern: re.Pattern[str] | None) -> None:
+        self._names = names
+        self.own = own
+        """Names of the card's own models, the most important first; empty where nothing tells."""
+        self._own = frozenset(own)
+        self._pattern = pattern
+
+    def find(self, words: str) -> tuple[Mention, ...]:
+        """Return the models named in *words*, in order."""
+        found = []
+        for match in self._pattern.finditer(words) if self._pattern else ():
+            name = self._names[fold_name(match[0])]
+            found.append(Mention(start=match.start(), stop=match.end(), name=name, written=match[0], is_own=name in self._own))
+        return tuple(found)
+
+
+def read_models(around: Around, source: Source) -> Models:
+    """Return the models that the card names; own are those of its title, their variants, and the one it names most."""
+    spellings = _collect(around, source)
+    shorts = _find_shorts(spellings)
+    names = {key: _display(key, spellings) for key in spellings}
+    names |= {short: names[full] for short, full in shorts.items()}
+    pattern = _compile(spellings)
+    everyone = Models(names, (), pattern)
+    totals = Counter(mention.name for one in around.passages for mention in everyone.find(one.words))
+    return Models(names, tuple(_find_own(totals, around, source)), pattern)
+
+
+def fold_name(name: str) -> str:
+    """Return *name* as it is compared: lower case, one hyphen between its parts, without the maker of Llama."""
+    folded = "-".join(part for part in _SPLIT.split(name.lower().strip("[](){} ")) if part)
+    return re.sub(r"(?<=[a-z])-(?=\d+(?:\.\d+)?b\b)", "-", folded.removeprefix("meta-"))
+
+
+def _collect(around: Around, source: Source) -> dict[str, Counter[str]]:
+    """Return the spellings of each name in the card, with how often each stands there."""
+    spellings: dict[str, Counter[str]] = {}
+    sized: dict[str, Counter[str]] = {}
+    texts = [one.words for one in around.passages if one.kind in _PROSE]
+    for words in chain([_clean_title(source.title), *source.models], texts):
+        taken: list[tuple[int, int]] = []
+        for pattern in _PATTERNS:
+            for match in pattern.finditer(words):
+                if not any(start < match.end() and match.start() < stop for start, stop in taken):
+                    taken.append(match.span())
+                    spellings.setdefault(fold_name(match[0]), Counter())[match[0]] += 1
+        for match in _SIZED.finditer(words):
+            if not any(start < match.end() and match.start() < stop for start, stop in taken) and not _is_no_name(match[0]):
+                sized.setdefault(fold_name(match[0]), Counter())[match[0]] += 1
+    for model in source.models:
+        spellings.setdefault(fold_name(model), Counter())[model] += 1
+    title = fold_name(_clean_title(source.title))
+    for key, forms in sized.items():
+        if forms.total() >= _UNKNOWN_VENDOR and (re.search(r"\d(?:\.\d+)?b$", key) or key in title):
+            spellings.setdefault(key, Counter()).update(forms)
+    return spellings
+
+
+def _is_no_name(written: str) -> bool:
+    words = [part.lower() for part in _SPLIT.split(written)]
+    return words[0] in NOT_NAMES or words[-2] in NOT_NAMES
+
+
+def _find_shorts(spellings: dict[str, Counter[str]]) -> dict[str, str]:
+    """Return which full name each short one means: "Opus 4.7" is "Claude Opus 4.7" where the card has both."""
+    full = (key for key in spellings if re.match(r"claude-[a-z]", key))
+    return {key.removeprefix("claude-"): key for key in sorted(full)}
+
+
+def _display(key: str, spellings: dict[str, Counter[str]]) -> str:
+    """Return the most frequent spelling, capitals before small letters."""
+    forms = spellings[key]
+    return min(forms, key=lambda one: (one.islower(), -forms[one], one))
+
+
+def _compile(spellings: dict[str, Counter[str]]) -> re.Pattern[str] | None:
+    forms = {form for counter in spellings.values() for form in counter}
+    forms |= {form.removeprefix("Claude ") for form in forms if form.startswith("Claude ")}
+    ordered = sorted(forms, key=lambda one: (-len(one), one))
+    return re.compile(rf"(?<![\w.-])(?:{'|'.join(re.escape(one) for one in ordered)})(?![\w%]|\.\d)") if ordered else None
+
+
+def _clean_title(title: str) -> str:
+    """Return the title with the marks of file names opened: "openai-gpt-5.3-codex.txt" names a model too."""
+    return re.sub(r"[_/]", " ", re.sub(r"\.(?:pdf|md|html?|txt)$", "", title, flags=re.IGNORECASE))
+
+
+def _find_own(totals: Counter[str], around: Around, source: Source) -> list[str]:
+    """Return the names of the card's own models, most named first."""
+    title = "-" + fold_name(_clean_title(source.title)) + "-"
+    first = "-" + next((fold_name(heading.title) for heading in around.outline.headings), "") + "-"
+    ordered = sorted(totals, key=lambda one: (-totals[one], one))
+    own = [name for name in ordered if _stands_in(fold_name(name), title)] or [
+        name for name in ordered if _stands_in(fold_name(name), first)
+    ]
+    known = {fold_name(model) for model in source.models}
+    own += [name for name in ordered if fold_name(name) in known]
+    if ordered and totals[ordered[0]] > sum(totals[name] for name in own):
+        own.append(ordered[0])
+    own += [name for name in ordered if any(fold_name(name).startswith(f"{fold_name(one)}-") for one in own)]
+    return sorted(set(own), key=lambda one: (-totals[one], one))
+
+
+def _stands_in(key: str, title: str) -> bool:
+    """Whether the title holds the name with nothing of it left over: "gpt-5" does not stand in "gpt-5.3-codex"."""
+    place = title.find(f"-{key}")
+    return place >= 0 and not re.match(r"[\w.]", title[place + len(key) + 1 :])

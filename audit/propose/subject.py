@@ -1,0 +1,117 @@
+"""What a figure is about: a model, and which build of it."""
+
+import re
+from dataclasses import dataclass
+
+from audit.propose.around import Around
+from audit.propose.model_names import ALL_MODELS, PRONOUNS, SNAPSHOTS
+from audit.propose.models import Mention, Models
+from audit.propose.row import find_cell
+from registry.records.passage import Passage, PassageKind
+
+_ALL = re.compile(ALL_MODELS, re.IGNORECASE)
+_SNAPSHOTS = tuple(re.compile(one, re.IGNORECASE) for one in SNAPSHOTS)
+_PRONOUN = re.compile(PRONOUNS, re.IGNORECASE)
+_ASIDE = re.compile(
+    r"\b(?:than|compar\w+ (?:to|with)|versus|vs\.?|relative to|similar(?:ly)? to|unlike|over|behind|below|above|against)\s+(?:\S+\s+){0,2}$",
+    re.IGNORECASE,
+)
+"""What stands before a model that a figure is compared with."""
+
+_LOOK_BACK = 6
+"""Passages above in which the model of a pronoun is looked for."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Subject:
+    """What a figure is about."""
+
+    model: str | None
+    """As the card names it; None where neither the passage nor its surroundings say."""
+    version: str | None
+    """The build in the card's own words ("near-final model snapshot"); None where the card does not state one."""
+    is_own: bool | None
+    """Whether it is a model the card is about; None where that cannot be told."""
+    why: str
+    """Where the name was found, in a few words."""
+
+
+def find_subject(passage: Passage, at: int | None, *, around: Around, models: Models) -> Subject:
+    """Return what the figure that begins at character *at* of the passage's words is about; *at* is None for a claim without one."""
+    found = _find_model(passage, at, around, models)
+    return Subject(model=found[0], version=_find_version(passage, around), is_own=found[1], why=found[2])
+
+
+_Found = tuple[str | None, bool | None, str]
+
+
+def _find_model(passage: Passage, at: int | None, around: Around, models: Models) -> _Found:
+    return (
+        _from_row(passage, at, models)
+        or _from_sentence(passage.words, at, models)
+        or _from_above(passage, around, models)
+        or _from_titles(passage, around, models)
+        or _from_card(models)
+    )
+
+
+def _from_row(passage: Passage, at: int | None, models: Models) -> _Found | None:
+    if not passage.cells:
+        return None
+    cell = find_cell(passage, at) if at is not None else None
+    if cell is not None and cell.column and (heads := models.find(cell.column)):
+        return heads[-1].name, heads[-1].is_own, "the head of its column"
+    labels = models.find(passage.cells[0].text)
+    return (labels[0].name, labels[0].is_own, "the first cell of its row") if labels else None
+
+
+def _from_sentence(words: str, at: int | None, models: Models) -> _Found | None:
+    """Return the model named before the figure and not as the other side of a comparison, else one named after it."""
+    if several := _ALL.search(words):
+        return several[0], None, "said of several models"
+    mentions = [one for one in models.find(words) if not _ASIDE.search(words[: one.start])]
+    before = [one for one in mentions if at is None or one.start < at]
+    chosen = _prefer(before) or _prefer(mentions[:1])
+    return (chosen.name, chosen.is_own, "named in the passage") if chosen else None
+
+
+def _prefer(mentions: list[Mention]) -> Mention | None:
+    """Return the last own model, else the last of all."""
+    return next((one for one in reversed(mentions) if one.is_own), mentions[-1] if mentions else None)
+
+
+def _from_above(passage: Passage, around: Around, models: Models) -> _Found | None:
+    """Return the own model named last in the sentences above, or in the paragraph that introduces a table."""
+    above = (*around.lead_in(passage), *around.neighbours(passage, before=_LOOK_BACK, after=0))
+    for one in reversed(above):
+        if one.kind in (PassageKind.ROW, PassageKind.HEAD):
+            continue
+        own = [mention for mention in models.find(one.words) if mention.is_own]
+        if own:
+            return own[-1].name, True, "named in a sentence above"
+    return None
+
+
+def _from_titles(passage: Passage, around: Around, models: Models) -> _Found | None:
+    for title in reversed(around.section_titles(passage)):
+        own = [mention for mention in models.find(title) if mention.is_own]
+        if own:
+            return own[-1].name, True, "named in a heading above"
+    return None
+
+
+def _from_card(models: Models) -> _Found:
+    if not models.own:
+        return None, None, "no model is named nearby"
+    sure = len(models.own) == 1
+    return models.own[0], True, "the card's own model" if sure else "the model the card names most; the passage does not say which"
+
+
+def _find_version(passage: Passage, around: Around) -> str | None:
+    """Return the build stated in the passage, its table or list, else in the sentences of its section."""
+    near = (passage, *around.lead_in(passage), *around.neighbours(passage, before=12, after=2))
+    for one in near:
+        for pattern in _SNAPSHOTS:
+            if found := pattern.search(one.words):
+                return found[0]
+    return None
