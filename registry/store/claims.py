@@ -5,7 +5,7 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Select, and_, exists, func, or_, select
 
-from registry.records.claim import Form
+from registry.records.claim import Form, QuoteStatus
 from registry.records.model import ModelRef
 from registry.records.status import Status
 from registry.store.facts import FactFinder, Head, Reference
@@ -14,6 +14,7 @@ from registry.store.summary import ClaimSummary
 from registry.store.tables import claim_revision as revisions
 from registry.store.tables import claim_text, spec_version
 
+_VERBATIM = QuoteStatus.VERBATIM.value
 _later = revisions.alias("later")
 
 
@@ -58,7 +59,7 @@ def get_head(reader: Reader, seq: int) -> Head:
 
 def head_of(row: tuple[Any, ...], models: dict[tuple[str, str, str], ModelRef]) -> Head:
     """Return the head in *row*; one `ModelRef` is kept for all that name it."""
-    (seq, claim, revision, developer, name, version, card, card_revision, phi, phi_version, scoring, scored, test, tested, _, _) = row
+    (seq, claim, revision, developer, name, version, card, card_revision, phi, phi_version, scoring, scored, test, tested, *words) = row
     model = models.get((developer, name, version))
     if model is None:
         model = models.setdefault((developer, name, version), ModelRef(developer=developer, name=name, version=version))
@@ -67,7 +68,7 @@ def head_of(row: tuple[Any, ...], models: dict[tuple[str, str, str], ModelRef]) 
         specs += ((scoring, scored),)
     if test:
         specs += ((test, tested),)
-    return Head(seq, claim, revision, model, (card, card_revision) if card else None, specs)
+    return Head(seq, claim, revision, model, (card, card_revision) if card else None, specs, words[-1] == _VERBATIM)
 
 
 def narrow(*, card: str | None, model: ModelRef | None, property_: str | None) -> list[ColumnElement[bool]]:
@@ -126,6 +127,7 @@ def _stretch_columns() -> Select[Any]:
         revisions.c.test_context_version,
         revisions.c.form,
         claim_text.c.quote,
+        revisions.c.quote_status,
     ).select_from(joined)
 
 

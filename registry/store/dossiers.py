@@ -4,14 +4,16 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from sqlalchemy import Select, Table, or_, select, union
+from sqlalchemy import ColumnElement, Select, Table, and_, or_, select, true, union
 
 from registry.errors import Fault, NotFoundError
-from registry.records.claim import ClaimRevision
+from registry.records.claim import ClaimRelation, ClaimRevision
 from registry.records.dossier import AuditFile, ContestationFile, Dossier, Recorded
 from registry.records.identifier import Identifier, Kind
 from registry.records.model import ModelRef, ModelVersion
 from registry.records.status import Staleness
+from registry.records.survey import Omission, Sighting, Survey
+from registry.store.card_tables import card_revision, omission, sighting, survey
 from registry.store.claims import find_current_entry, get_head
 from registry.store.facts import FactFinder
 from registry.store.reader import Reader
@@ -19,7 +21,6 @@ from registry.store.rows import split_reference
 from registry.store.tables import (
     audit,
     authority,
-    card_revision,
     claim_event,
     claim_relation,
     claim_revision,
@@ -50,7 +51,8 @@ def build_dossier(reader: Reader, claim: str, revision: int | None) -> Dossier:
         "claim": claim,
         "revisions": revisions,
         "events": _of(reader, claim_event, claim_event.c.claim == claim),
-        "relations": _of(reader, claim_relation, or_(claim_relation.c.claim == claim, claim_relation.c.other == claim)),
+        "relations": find_relations(reader, claim),
+        "sightings": find_sightings(reader, card=None, claim=claim),
     }
     if not revisions:
         return Dossier(**shared, status=finder.reserved_status(claim))
@@ -113,6 +115,28 @@ def get_contestation(reader: Reader, name: str) -> ContestationFile:
     return ContestationFile(contestation=opening, events=_of(reader, contestation_event, contestation_event.c.contestation == name))
 
 
+def find_relations(reader: Reader, claim: str) -> tuple[Recorded[ClaimRelation], ...]:
+    """Return the relations in which *claim* stands on either side, in log order."""
+    return _of(reader, claim_relation, or_(claim_relation.c.claim == claim, claim_relation.c.other == claim))
+
+
+def find_surveys(reader: Reader, card: str) -> tuple[Recorded[Survey], ...]:
+    """Return the surveys of *card*, with or without `@n`, in log order."""
+    return _of(reader, survey, _is_named(card, survey.c.card, survey.c.revision))
+
+
+def find_omissions(reader: Reader, card: str) -> tuple[Recorded[Omission], ...]:
+    """Return what was left out of *card*, with or without `@n`, in log order."""
+    return _of(reader, omission, _is_named(card, omission.c.card, omission.c.revision))
+
+
+def find_sightings(reader: Reader, *, card: str | None, claim: str | None) -> tuple[Recorded[Sighting], ...]:
+    """Return the sightings in *card* and of *claim*, each with or without `@n`, in log order; None asks for all."""
+    in_card = true() if card is None else _is_named(card, sighting.c.card, sighting.c.card_revision)
+    of_claim = true() if claim is None else _is_named(claim, sighting.c.claim, sighting.c.revision)
+    return _of(reader, sighting, and_(in_card, of_claim))
+
+
 def find_model(reader: Reader, model: ModelRef) -> Recorded[ModelVersion] | None:
     """Return the registered version *model*; None when nobody registered it."""
     table = model_version
@@ -148,7 +172,7 @@ def find_history(reader: Reader, name: Identifier) -> tuple[Recorded[Any], ...]:
         case Kind.AUDIT:
             parts = _about_audits(reader, audit.c.audit == bare)
         case Kind.CARD:
-            parts = [_seqs(reader, card_revision, card_revision.c.card == bare), _seqs(reader, publication, publication.c.subject == bare)]
+            parts = _about_card(reader, bare)
         case Kind.CONTESTATION:
             parts = _about_contestations(reader, contestation.c.contestation == bare)
         case Kind.CONTEXT | Kind.PROPERTY | Kind.SCORING | Kind.CUES | Kind.METHOD:
@@ -177,13 +201,25 @@ def _seqs(reader: Reader, table: Table, condition: Any) -> Select[Any]:
     return select(table.c.seq).where(reader.visible(table), condition)
 
 
+def _is_named(reference: str, name: ColumnElement[str], number: ColumnElement[int]) -> ColumnElement[bool]:
+    """Return the condition that a row names *reference*; in any revision, unless it has `@n`."""
+    bare, _, revision = reference.partition("@")
+    return (name == bare) & (number == int(revision)) if revision.isdigit() else name == bare
+
+
 def _about_claim(reader: Reader, claim: str) -> list[Select[Any]]:
     return [
         _seqs(reader, claim_revision, claim_revision.c.claim == claim),
         _seqs(reader, claim_event, or_(claim_event.c.claim == claim, claim_event.c.successor == claim)),
         _seqs(reader, claim_relation, or_(claim_relation.c.claim == claim, claim_relation.c.other == claim)),
         _seqs(reader, publication, publication.c.subject == claim),
+        _seqs(reader, sighting, sighting.c.claim == claim),
     ]
+
+
+def _about_card(reader: Reader, card: str) -> list[Select[Any]]:
+    own = (card_revision, survey, omission, sighting)
+    return [*(_seqs(reader, table, table.c.card == card) for table in own), _seqs(reader, publication, publication.c.subject == card)]
 
 
 def _about_audits(reader: Reader, condition: Any) -> list[Select[Any]]:

@@ -11,11 +11,12 @@ from registry.records.classification import Basis, ClaimClass, Standing, rank_ou
 from registry.records.contestation import ContestationStep
 from registry.records.model import ModelRef
 from registry.records.status import Status
+from registry.records.survey import Fate
+from registry.store.card_tables import card_revision, sighting
 from registry.store.reader import CHUNK, Reader
 from registry.store.status import Facts, derive_status
 from registry.store.tables import (
     audit,
-    card_revision,
     claim_context,
     claim_event,
     contestation,
@@ -48,6 +49,8 @@ class Head(NamedTuple):
     card: Reference | None
     specs: tuple[Reference, ...]
     """Property, scoring and test context; the deployment contexts are added when gathered."""
+    has_passage: bool
+    """Whether it quotes its card word for word, so that its passage can be looked up in another revision."""
 
 
 class FactFinder:
@@ -62,7 +65,7 @@ class FactFinder:
         self._disputed_specs: dict[Reference, list[ContestationStep | None]] | None = None
         self._filled: dict[str, bool] = {}
         self._usual: dict[Known, Status] = {}
-        self._reasons: dict[tuple[ModelRef, Reference | None, tuple[Reference, ...]], tuple[str, ...]] = {}
+        self._reasons: dict[tuple[ModelRef, str | None, tuple[Reference, ...]], tuple[str, ...]] = {}
 
     def statuses(self, heads: Sequence[Head]) -> list[Status]:
         """Return the status of each head, in order."""
@@ -71,12 +74,14 @@ class FactFinder:
         audited = self._audited(heads)
         contested = self._contested(heads)
         contexts = self._contexts(heads)
+        fates = self._fates(heads)
         disputes = self._spec_disputes()
         found = []
         for head in heads:
             specs = (*head.specs, *contexts.get(head.seq, ())) if contexts else head.specs
             steps = (*contested.get(head.claim, ()), *(step for one in specs for step in disputes.get(one, ()))) if self._disputed else ()
-            stale = self._stale_because(head, specs, audited.get(head.claim))
+            card = self._stale_card(head, fates.get((head.claim, head.revision)))
+            stale = self._stale_because(head, card, specs, audited.get(head.claim))
             found.append(self._derive((tuple(events.get(head.claim, ())), steps, stale, verdicts.get((head.claim, head.revision)))))
         return found
 
@@ -174,25 +179,49 @@ class FactFinder:
                 self._disputed_specs[row.spec, row.version].append(steps.get(row.contestation))
         return self._disputed_specs
 
-    def _stale_because(self, head: Head, specs: tuple[Reference, ...], audited: int | None) -> tuple[str, ...]:
-        key = (head.model, head.card, specs)
+    def _fates(self, heads: Sequence[Head]) -> dict[Reference, Fate]:
+        """Return what became of the passages of claim revisions in the newest revision of their card, where somebody looked."""
+        newest = self._cards() if any(head.card for head in heads) and self._has(sighting) else {}
+        older = [head.claim for head in heads if head.card and newest.get(head.card[0], 0) > head.card[1]]
+        columns = (sighting.c.claim, sighting.c.revision, sighting.c.card, sighting.c.card_revision, sighting.c.fate)
+        rows = self._rows_in(select(*columns).where(self._reader.visible(sighting)), sighting.c.claim, older)
+        return {(row.claim, row.revision): Fate(row.fate) for row in rows if newest.get(row.card) == row.card_revision}
+
+    def _stale_because(self, head: Head, card: str | None, specs: tuple[Reference, ...], audited: int | None) -> tuple[str, ...]:
+        key = (head.model, card, specs)
         reasons = self._reasons.get(key)
         if reasons is None:
             if len(self._reasons) > CHUNK:
                 self._reasons.clear()
-            reasons = self._reasons[key] = tuple(self._find_reasons(head, specs))
+            reasons = self._reasons[key] = tuple(self._find_reasons(head.model, card, specs))
         if audited is not None and audited < head.revision:
             return (*reasons, f"the claim was revised to @{head.revision} after its last audit, which was about @{audited}")
         return reasons
 
-    def _find_reasons(self, head: Head, specs: Sequence[Reference]) -> Iterator[str]:
-        if model := self._stale_model(head.model):
-            yield model
-        if head.card and (newest := self._cards()[head.card[0]]) > head.card[1]:
-            yield f"{head.card[0]}@{head.card[1]} has a newer revision, @{newest}"
+    def _find_reasons(self, model: ModelRef, card: str | None, specs: Sequence[Reference]) -> Iterator[str]:
+        if succeeded := self._stale_model(model):
+            yield succeeded
+        if card:
+            yield card
         for name, version in dict.fromkeys(specs):
             if (newest := self._specs()[name]) > version:
                 yield f"{name}@{version} has a newer version, @{newest}"
+
+    def _stale_card(self, head: Head, fate: Fate | None) -> str | None:
+        """Return why a newer revision of the card makes the claim stale; None when there is none, or its passage still stands there."""
+        if head.card is None or (newest := self._cards()[head.card[0]]) <= head.card[1]:
+            return None
+        name, revision = head.card
+        newer = f"{name}@{revision} has a newer revision, @{newest}"
+        match fate:
+            case Fate.UNCHANGED | Fate.MOVED:
+                return None
+            case Fate.REWORDED:
+                return f"its passage is reworded in {name}@{newest}"
+            case Fate.GONE:
+                return f"its passage is gone from {name}@{newest}"
+            case None:
+                return f"{newer}; where its passage stands there was not looked up (caveat card diff)" if head.has_passage else newer
 
     def _stale_model(self, model: ModelRef) -> str | None:
         if model not in self._stale_models:

@@ -60,6 +60,12 @@ RULES = (
         broken="NEW.form <> (SELECT form FROM claim_revision WHERE log = NEW.log AND claim = NEW.claim AND revision = NEW.revision)",
         message="form-disagrees: restriction.form must be the form of the claim revision",
     ),
+    Rule(
+        table="sighting",
+        broken="NOT EXISTS (SELECT 1 FROM claim_revision WHERE log = NEW.log AND claim = NEW.claim AND revision = NEW.revision"
+        " AND quote_status = 'verbatim' AND card = NEW.card AND card_revision <> NEW.card_revision)",
+        message="not-another-revision: a sighting is of a quoted passage, in another revision of the card it is quoted from",
+    ),
 )
 
 

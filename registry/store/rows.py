@@ -19,6 +19,7 @@ from registry.records.publication import Publication
 from registry.records.restriction import Restriction
 from registry.records.spec import SpecKind, SpecVersion
 from registry.records.statement import Payload
+from registry.records.survey import Omission, Sighting, Survey
 from registry.records.trial import Run
 from registry.store.natural import natural_key
 from registry.store.tables import OWN_LOG
@@ -224,6 +225,20 @@ def _publication(said: Publication, here: tuple[int, int], _place: Place) -> Ite
     yield "publication", (*here, *split_reference(said.subject), said.audit, said.format.value, *digests, said.log_size)
 
 
+def _survey(said: Survey, here: tuple[int, int], _place: Place) -> Iterator[Row]:
+    yield "survey", (*here, *split_reference(said.card), plain(said.by))
+
+
+def _omission(said: Omission, here: tuple[int, int], _place: Place) -> Iterator[Row]:
+    """The words stand in the statement alone, where they can be erased."""
+    yield "omission", (*here, *split_reference(said.card), said.anchor.start, said.anchor.stop)
+
+
+def _sighting(said: Sighting, here: tuple[int, int], _place: Place) -> Iterator[Row]:
+    span = (said.anchor.start, said.anchor.stop) if said.anchor else (None, None)
+    yield "sighting", (*here, *split_reference(said.claim), *split_reference(said.card), said.fate.value, *span)
+
+
 _BUILDERS: dict[type[Payload], Callable[[Any, tuple[int, int], Place], Iterator[Row]]] = {
     Authority: _authority,
     ModelVersion: _model,
@@ -242,6 +257,9 @@ _BUILDERS: dict[type[Payload], Callable[[Any, tuple[int, int], Place], Iterator[
     Contestation: _contestation,
     ContestationEvent: _contestation_event,
     Publication: _publication,
+    Survey: _survey,
+    Omission: _omission,
+    Sighting: _sighting,
 }
 
 

@@ -23,7 +23,9 @@ from registry.records.publication import Publication
 from registry.records.restriction import Restriction
 from registry.records.spec import SpecKind, SpecVersion
 from registry.records.statement import Payload
+from registry.records.survey import Omission, Sighting, Survey
 from registry.records.trial import Run
+from registry.store.card_rules import CardRules
 from registry.store.facts import FactFinder
 from registry.store.status import TERMINAL, derive_lifecycle
 from registry.store.tables import authority, claim_relation, claim_revision, lock, run, spec_version
@@ -49,6 +51,7 @@ class Rules:
     def __init__(self, view: View, allocated: Collection[str]) -> None:
         self._view = view
         self._allocated = allocated
+        self._of_cards = CardRules(view)
         self._specs: set[tuple[str, SpecKind]] = set()
         self._cards: set[str] = set()
         self._authorities: set[str] = set()
@@ -260,6 +263,18 @@ class Rules:
         if said.log_size > self._view.log_size:
             yield _fault("log-shorter", said.subject, f"made of {said.log_size} entries; the log has {self._view.log_size}")
 
+    def survey(self, said: Survey) -> Iterator[Fault]:
+        """An engine surveys a card revision once."""
+        yield from self._of_cards.survey(said)
+
+    def omission(self, said: Omission) -> Iterator[Fault]:
+        """A passage is left out once, with one reason."""
+        yield from self._of_cards.omission(said)
+
+    def sighting(self, said: Sighting) -> Iterator[Fault]:
+        """A passage is looked up once in each other revision of its card."""
+        yield from self._of_cards.sighting(said)
+
     def _number(self, name: str, number: int, last: int, word: str) -> Iterator[Fault]:
         if number != last + 1 and last:
             found = f"{word} {number} cannot follow {last}" if word in ("revision", "version") else f"this {word} exists already"
@@ -357,6 +372,9 @@ _RULES: dict[type[Payload], Callable[[Rules, Any], Iterable[Fault]]] = {
     Contestation: Rules.contestation,
     ContestationEvent: Rules.contestation_event,
     Publication: Rules.publication,
+    Survey: Rules.survey,
+    Omission: Rules.omission,
+    Sighting: Rules.sighting,
 }
 
 

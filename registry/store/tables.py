@@ -6,9 +6,9 @@ Tables have no hidden row number on SQLite (`INSERT OR REPLACE` could aim at it)
 
 from sqlalchemy import CheckConstraint, ForeignKeyConstraint, Index, PrimaryKeyConstraint, Table, UniqueConstraint
 
+import registry.store.card_tables  # noqa: F401  (its tables belong to METADATA too)
 from registry.records.audit import Independence
 from registry.records.authority import Role
-from registry.records.card import MediaType
 from registry.records.claim import ClaimEventKind, ClaimRelationKind, Direction, Form, QuoteStatus, Relation
 from registry.records.classification import Basis, ClaimClass, Mode, Standing
 from registry.records.contestation import ContestationStep
@@ -95,23 +95,6 @@ model_version = new_table(
     UniqueConstraint("log", "developer", "name", "version"),
     refers("predecessor_developer predecessor_name predecessor_version", "model_version", "developer name version"),
     Index("ix_model_version_predecessor", "log", "predecessor_developer", "predecessor_name", "predecessor_version"),
-)
-card_revision = new_table(
-    "card_revision",
-    text_column("card"),
-    whole_column("revision"),
-    *text_columns("title publisher media_type"),
-    bytes_column("document"),
-    bytes_column("text"),
-    text_column("why", null=True),
-    begins("card", Kind.CARD),
-    one_of("media_type", MediaType),
-    digest("document"),
-    digest("text"),
-    CheckConstraint("revision = 1 OR length(trim(why)) > 0 AND why IS NOT NULL", name="why_from_2"),
-    UniqueConstraint("log", "card", "revision"),
-    UniqueConstraint("log", "document"),
-    refers("card", "identifier", "id"),
 )
 spec = new_table(
     "spec",
@@ -392,7 +375,7 @@ ERASABLE = frozenset({body.name, claim_text.name, content.name})
 TYPED = tuple(table for table in METADATA.sorted_tables if table not in (log, entry, body, content))
 """What the statements give, each after those it refers to."""
 
-REVISION = "0003"
+REVISION = "0004"
 """The migration that makes these tables; a test compares it with the newest one there is."""
 
 OWN_LOG = 1

@@ -7,7 +7,7 @@ from sqlalchemy import func, select
 from registry.errors import Fault, InputError, NotFoundError
 from registry.records.authority import Authority
 from registry.records.card import Card
-from registry.records.claim import ClaimRevision
+from registry.records.claim import ClaimRelation, ClaimRevision
 from registry.records.dossier import AuditFile, ContestationFile, Dossier, Recorded
 from registry.records.identifier import Identifier, Kind, parse_identifier
 from registry.records.model import ModelRef, ModelVersion
@@ -15,14 +15,15 @@ from registry.records.publication import Publication
 from registry.records.spec import SpecKind, SpecVersion
 from registry.records.statement import Payload
 from registry.records.status import Status
+from registry.records.survey import Omission, Sighting, Survey
 from registry.store import claims, dossiers
+from registry.store.card_tables import card_revision
 from registry.store.facts import FactFinder
 from registry.store.reader import CHUNK, Reader
 from registry.store.summary import ClaimSummary
 from registry.store.tables import (
     audit,
     authority,
-    card_revision,
     claim_revision,
     contestation,
     model_version,
@@ -205,6 +206,27 @@ class View(Reader):
         """Return the publications of the file with this digest (hexadecimal)."""
         table = publication
         return self.recorded_by(select(table.c.seq).where(self.visible(table), table.c.sha256 == bytes.fromhex(sha256)))
+
+    def list_surveys(self, card: str) -> tuple[Recorded[Survey], ...]:
+        """Return the surveys of a card, `CRD-…` (of all its revisions) or `CRD-…@n`, in log order."""
+        return dossiers.find_surveys(self, card)
+
+    def list_omissions(self, card: str) -> tuple[Recorded[Omission], ...]:
+        """Return what somebody left out of a card, `CRD-…` (of all its revisions) or `CRD-…@n`, in log order."""
+        return dossiers.find_omissions(self, card)
+
+    def list_sightings(self, *, card: str | None = None, claim: str | None = None) -> tuple[Recorded[Sighting], ...]:
+        """Return where passages of claims stand in other revisions of their cards, in log order.
+
+        Args:
+            card: only what was found in this card, `CRD-…` (in any of its revisions) or `CRD-…@n`.
+            claim: only passages of this claim, `CLM-…` (of all its revisions) or `CLM-…@n`.
+        """
+        return dossiers.find_sightings(self, card=card, claim=claim)
+
+    def list_relations(self, claim: str) -> tuple[Recorded[ClaimRelation], ...]:
+        """Return the relations in which the claim `CLM-…` stands on either side, in log order."""
+        return dossiers.find_relations(self, claim)
 
     def history(self, name: str) -> tuple[Recorded[Payload], ...]:
         """Return every statement about what *name* identifies, in log order; a claim's audits and contestations belong to it.

@@ -236,13 +236,16 @@ _CONFLICTS = frozenset(
         "contestation-not-next",
         "document-exists",
         "model-exists",
+        "omission-exists",
         "other-claim",
         "relation-exists",
         "reservation-not-next",
         "revision-not-next",
         "run-before-lock",
+        "sighting-exists",
         "slug-taken",
         "spec-changed",
+        "survey-exists",
         "version-not-next",
     }
 )

@@ -7,7 +7,7 @@ from typing import Any
 
 from registry.records.audit import Audit, EvidenceStatement, Independence, Result
 from registry.records.authority import Authority, Role
-from registry.records.card import Card, MediaType, Page
+from registry.records.card import Anchor, Card, MatchLevel, MediaType, Page
 from registry.records.claim import ClaimRevision, Direction, Form, PropertyClass, QuoteStatus
 from registry.records.classification import Basis, ClaimClass, Classification, ReadingVerdict
 from registry.records.estimate import Bounded, Counts, Differential, Equivalence, Estimate, Normalised, Range, SpecEstimate
@@ -18,6 +18,7 @@ from registry.records.model import ModelRef
 from registry.records.plan import Lock, Plan
 from registry.records.restriction import RestrictedClaim, Restriction
 from registry.records.spec import ContextSpec, PropertySpec, ScoringMethod, ScoringSpec, SpecKind, SpecVersion
+from registry.records.survey import Fate, Omission, Sighting, Survey
 from registry.records.trial import Run, RunStatus
 from registry.store.writer import Writer
 
@@ -184,6 +185,26 @@ def restriction(name: str, claim: str, *readings: ReadingVerdict, **changes: Any
     return Restriction(**(known | changes))
 
 
+def anchor(quote: str = "It does not scheme.", document: str = "ab" * 32, **changes: Any) -> Anchor:
+    start = TEXT.index(quote)
+    around = {"prefix": TEXT[max(0, start - 32) : start], "suffix": TEXT[start + len(quote) :][:32]}
+    known: dict[str, Any] = {"document": document, "start": start, "stop": start + len(quote), "exact": quote, "level": MatchLevel.N0}
+    return Anchor(**(known | around | changes))
+
+
+def survey(card: str, *passages: tuple[int, int], by: str = "rules 1") -> Survey:
+    return Survey(card=card, by=by, passages=passages)
+
+
+def omission(card: str, reason: str = "It is about another model.", **changes: Any) -> Omission:
+    place = anchor(**changes)
+    return Omission(card=card, quote=place.exact, anchor=place, reason=reason)
+
+
+def sighting(claim: str, card: str, fate: Fate = Fate.UNCHANGED, document: str = "ef" * 32, **changes: Any) -> Sighting:
+    return Sighting(claim=claim, card=card, fate=fate, anchor=None if fate is Fate.GONE else anchor(document=document, **changes))
+
+
 def allocate(writer: Writer, kind: Kind, authority: str = LAB) -> str:
     """Return one new identifier."""
     return writer.allocate(kind, authority)[0]
@@ -221,3 +242,14 @@ def add_audit(writer: Writer, claim: str) -> str:
     name = allocate(writer, Kind.AUDIT)
     writer.append(audit(name, claim))
     return name
+
+
+def add_quoted(writer: Writer, phi: str, card: str, **changes: Any) -> str:
+    """Record a claim that is quoted word for word from *card* (`…@n`), and return its identifier."""
+    return add_claim(writer, phi, card=card, quote_status=QuoteStatus.VERBATIM, anchor=anchor(), **changes)
+
+
+def revise_card(writer: Writer, name: str, *, revision: int = 2, document: str = "ef" * 32) -> str:
+    """Record a newer revision of the card *name* with the same text, and return its reference."""
+    writer.append(card(name, writer.put_content(TEXT), document, revision=revision, why="erratum"))
+    return f"{name}@{revision}"

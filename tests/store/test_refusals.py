@@ -45,6 +45,7 @@ def filled(new_registry: Callable[[], str]) -> Iterator[Ledger]:
         name = make.add_claim(writer, phi, form=Form.THRESHOLD, relation=Relation.AT_LEAST, theta=0.9, **references)
         other = make.add_claim(writer, phi)
         _fill(writer, name, other, deploy.spec)
+        _fill_passages(writer, phi, card)
     yield ledger
     ledger.close()
 
@@ -66,6 +67,14 @@ def _fill(writer: Any, name: str, other: str, deploy: str) -> None:
     writer.append(ContestationEvent(contestation=contestation, step=ContestationStep.ANSWERED, note="no"))
     digests = {"sha256": "ab" * 32, "record": "cd" * 32, "template": "ef" * 32}
     writer.append(Publication(subject=f"{name}@1", format=OutputFormat.PDF, log_size=writer.log_size, audit=audit, **digests))
+
+
+def _fill_passages(writer: Any, phi: str, card: str) -> None:
+    quoted = make.add_quoted(writer, phi, f"{card}@1", quote="quoted")
+    make.add_card(writer, "cd" * 32)
+    second = make.revise_card(writer, card)
+    make.revise_card(writer, card, revision=3, document="12" * 32)
+    writer.append_many([make.survey(second, (0, 35)), make.omission(f"{card}@1"), make.sighting(f"{quoted}@1", second)])
 
 
 def _last(connection: Connection, table: str) -> Change:
@@ -115,6 +124,8 @@ def _attack(ledger: Ledger, table: str, change: Callable[[Connection], Change] |
 
 TABLES = sorted(METADATA.tables)
 SECOND = {"audit": format_identifier(Kind.AUDIT, "LAB", 2026, 2), "claim": format_identifier(Kind.CLAIM, "LAB", 2026, 2), "revision": 1}
+UNSEEN = {"card_revision": 3}
+"""A revision in which nobody looked."""
 CLAIM_2 = {"claim": "CLM-LAB-2026-0001-E", "revision": 2, "has_why": 1}
 
 
@@ -176,6 +187,9 @@ def test_a_fitting_row_is_accepted(filled: Ledger) -> None:
         "claim_event": {},
         "publication": {},
         "contestation_event": {},
+        "survey": {"engine": "rules 2"},
+        "omission": {"start": 0},
+        "sighting": UNSEEN,
     }
 
     assert {table: _attack(filled, table, change, kind="claim_event") for table, change in fitting.items()} == dict.fromkeys(
@@ -245,7 +259,7 @@ ROWS: list[tuple[str, str, Change]] = [
     ("a property that is a context", "claim_revision", CLAIM_2 | {"property_kind": "deploy_context"}),
     ("a scoring that is a property", "claim_revision", CLAIM_2 | {"scoring": "PRP-LAB-2026-0001-X"}),
     ("a version that is not there", "claim_revision", CLAIM_2 | {"property_version": 2}),
-    ("a card that is not there", "claim_revision", CLAIM_2 | {"card_revision": 2}),
+    ("a card that is not there", "claim_revision", CLAIM_2 | {"card_revision": 9}),
     ("a claim nobody named", "claim_revision", {"claim": "CLM-LAB-2026-0009-1", "revision": 1}),
     ("an event without reason", "claim_event", {"event": "withdraw"}),
     ("superseded by nothing", "claim_event", {"event": "supersede", "has_reason": 1}),
@@ -268,8 +282,27 @@ ROWS: list[tuple[str, str, Change]] = [
     ("an identifier that does not agree", "identifier", {"id": "PRP-LAB-2026-0003-A", "kind": "AUD", "number": 3}),
     ("an identifier of nobody", "identifier", {"id": "PRP-XX-2026-0001-A", "authority": "XX", "number": 1}),
     ("an authority for the second time", "authority", {"name": "Another"}),
-    ("a card file for the second time", "card_revision", {"revision": 2, "why": "x"}),
-    ("a card revision without reason", "card_revision", {"revision": 2, "document": DIGEST[:31] + b"\x00"}),
+    ("a card file for the second time", "card_revision", {"revision": 4, "why": "x"}),
+    ("a card revision without reason", "card_revision", {"revision": 4, "document": DIGEST[:31] + b"\x00"}),
+    ("a survey of a card that is not there", "survey", {"revision": 9}),
+    ("a second survey by one engine", "survey", {}),
+    ("an omission from a card that is not there", "omission", {"revision": 9}),
+    ("a passage left out twice", "omission", {}),
+    ("a passage that ends before it begins", "omission", {"start": 5, "stop": 5}),
+    ("a passage before the text", "omission", {"start": -1}),
+    ("a second sighting in one revision", "sighting", {}),
+    ("a sighting of a claim nobody made", "sighting", {"claim": "CLM-LAB-2026-0009-1"}),
+    ("a sighting of a revision nobody made", "sighting", {"revision": 2}),
+    ("a sighting of a paraphrase", "sighting", {"claim": "CLM-LAB-2026-0001-E"}),
+    ("a sighting of a claim without a card", "sighting", {"claim": "CLM-LAB-2026-0002-C"}),
+    ("a sighting where it is quoted from", "sighting", {"card_revision": 1}),
+    ("a sighting in a revision that is not there", "sighting", {"card_revision": 9}),
+    ("a sighting in another card", "sighting", UNSEEN | {"card": format_identifier(Kind.CARD, "LAB", 2026, 2), "card_revision": 1}),
+    ("an unknown fate", "sighting", UNSEEN | {"fate": "lost"}),
+    ("gone with a place", "sighting", UNSEEN | {"fate": "gone"}),
+    ("moved without a place", "sighting", UNSEEN | {"fate": "moved", "start": None, "stop": None}),
+    ("reworded with half a place", "sighting", UNSEEN | {"fate": "reworded", "stop": None}),
+    ("a sighting that ends before it begins", "sighting", UNSEEN | {"start": 9, "stop": 3}),
     ("a contestation of two things", "contestation", {"claim": "CLM-LAB-2026-0001-E", "revision": 1}),
     ("a publication of what comes later", "publication", {"log_size": 10_000}),
     ("a publication with a short digest", "publication", {"sha256": b"\xab"}),

@@ -93,7 +93,7 @@ def test_what_a_claim_refers_to_makes_it_stale(ledger: Ledger) -> None:
         deploy = make.context_spec(make.allocate(writer, Kind.CONTEXT))
         writer.append_many([deploy, ModelVersion(model=make.MODEL)])
         card = make.add_card(writer)
-        name = make.add_claim(writer, phi, card=f"{card}@1", deploy_contexts=(f"{deploy.spec}@1",))
+        name = make.add_quoted(writer, phi, f"{card}@1", deploy_contexts=(f"{deploy.spec}@1",))
         fresh = writer.status(name)
         writer.append(ModelVersion(model=newer, predecessor=make.MODEL))
         writer.append(make.card(card, writer.put_content(make.TEXT), "ef" * 32, revision=2, why="erratum"))
@@ -105,7 +105,7 @@ def test_what_a_claim_refers_to_makes_it_stale(ledger: Ledger) -> None:
     assert fresh.staleness is Staleness.CURRENT
     assert stale.status.stale_because == (
         "Example m 1 was followed by Example m 2",
-        f"{card}@1 has a newer revision, @2",
+        f"{card}@1 has a newer revision, @2; where its passage stands there was not looked up (caveat card diff)",
         f"{phi} has a newer version, @2",
         f"{deploy.spec}@1 has a newer version, @2",
     )
