@@ -78,6 +78,17 @@ class AnchoredText:
             raise InputError(self._other_page(elsewhere, page=page, where=where))
         raise InputError(self._not_found(quote, where))
 
+    def at(self, start: int, stop: int) -> Anchor:
+        """Return the anchor of exactly the characters from *start* to before *stop*.
+
+        Raises:
+            ValueError: they do not lie in the text, or are none.
+        """
+        if not 0 <= start < stop <= len(self._card.text):
+            raise ValueError(f"expected 0 <= start < stop <= {len(self._card.text)}, got {start} and {stop}")
+        occurrences = max(1, self._text.count(self._text[start:stop]))
+        return self._anchor(_Hit(start, stop, MatchLevel.N0, occurrences))
+
     def find_section(self, position: int) -> str | None:
         """Return the nearest heading above the character at *position*, None if there is none."""
         index = bisect_right(self._heading_starts, position) - 1

@@ -1,0 +1,85 @@
+"""Which passages of a card make claims about a model, and how sure that is before anything is read off them."""
+
+import re
+
+from audit.propose.around import Around
+from registry.records.passage import Passage, PassageKind
+from registry.records.proposal import Confidence
+
+_READ = frozenset({PassageKind.SENTENCE, PassageKind.ITEM, PassageKind.ROW, PassageKind.CAPTION, PassageKind.FOOTNOTE})
+
+
+def _compile(*alternatives: str) -> re.Pattern[str]:
+    return re.compile("|".join(f"(?:{one})" for one in alternatives), re.IGNORECASE)
+
+
+# Sections that say how a model was made, is used or is cited; their figures are not results.
+_SECTIONS = _compile(
+    r"^(?:[\dA-Z.]{1,10}\s)?(?:references?|bibliography|works\scited|citations?|bibtex|acknowledge?ments?|contributors|authors|licen[cs]e|contents|table\sof\scontents|"
+    r"change\s?log|revision\shistory|release\snotes|glossary|contact|feedback|disclaimer|terms)\b",
+    r"\b(?:training\s(?:data|dataset|corpus|details|infrastructure|procedure|compute|factors|energy|hyperparameters)|pre-?training\sdata|data\s(?:mixture|freshness|collection|sources)|"
+    r"hardware|software|environmental|carbon|energy\suse|model\sarchitecture|tokeni[sz]er|quick\s?start|installation|requirements|getting\sstarted|how\sto\suse|usage\b(?!\spolic)|"
+    r"deployment\sguide|run(?:ning)?\s(?:locally|with)|inference|prompt\s(?:format|template)|chat\stemplate|best\spractices|model\sdetails|crowd\sworkers)\b",
+)  # fmt: skip
+
+# Sentences that describe how, not what came out: training, machines, prices, settings, definitions, rubrics, hypotheses, references.
+_DESCRIPTIONS = _compile(
+    r"\b(?:pre-?train(?:ed|ing)|trained\s(?:on|with|for|using)|fine-?tun(?:ed|ing)\s(?:on|with)|training\s(?:data|set|corpus|tokens|run|mix\w*)|knowledge\scut-?off|learning\srate|batch\ssize|"
+    r"epochs?|optimizer|GPU[- ]hours?|H100|A100|TPU|tCO2\w*|CO2|carbon|renewable|megawatt|context\s(?:window|length)\sof|per\smillion\s(?:input|output)?\s?tokens)\b",
+    r"\b(?:is|are|was|were)\s(?:defined|computed|calculated|counted|measured|normali[sz]ed|weighted|sampled|scored|graded|assigned|rated)\s(?:as|by|from|on\sa|to\sbe|at|between|out|if|using)\b",
+    r"\b(?:we|which)\s(?:define|compute|calculate)\b|\bwhere\s(?:0|1|10|100)\b|\b(?:scale|rating|score|range)s?\s(?:from|of|between)\s\d+\s?(?:to|-|–|and)\s?\d+\b|\bgrade\slevels?\b",
+    r"\b(?:scores?|values?|figures?)\s(?:above|below|of|over|under)\s[\d.%]+\s(?:indicate|mean|correspond|represent|suggest|would)",
+    r"\b(?:random|chance)\s(?:guessing|level|performance|baseline)\b|\bguessing\salone\b",
+    r"\berror\sbars?\b|\bconfidence\sintervals?\s(?:are|were|show|represent|indicate)|\bshaded\b|\bdashed\sline\b",
+    r"\barXiv[:\s]|\bdoi\.org\b|\bet\sal\.[,\s]\s?\(?(?:19|20)\d\d\)?[.:]|\bProceedings\sof\b|\bIn:\s",
+    r"```|\bpip\sinstall\b|\bimport\s\w+\b(?=.{0,40}(?:\bfrom\b|\bas\b|\())|\bfrom_pretrained\b|\bdef\s\w+\(|https?://huggingface\.co/\S+/resolve",
+    r"^\s?(?:Human|User|Assistant|System|Question|Answer|Prompt|Q|A)\s?:",
+    r"\b(?:users?|customers?|developers?|subscribers?|employees|participants|respondents|annotators|contractors)\s(?:aged|must|can|may|should)\b",
+    r"^(?:if|when|suppose|imagine|assum(?:e|ing)|should)\b(?!.{0,120}\b(?:achiev|scor|refus|solv|reach|show|rate)).{0,200}\b(?:would|could|might)\b",
+)  # fmt: skip
+
+# What came out of a measurement: verbs of doing and failing, and nouns of rates.
+_OUTCOMES = _compile(
+    r"\b(?:scor(?:ed?|es|ing)|achiev\w{1,3}|reach(?:ed|es|ing)?|attain\w{0,3}|solv(?:ed?|es|ing)|complet(?:ed?|es|ing|ion)|pass(?:ed|es|ing)?|fail(?:ed|s|ing|ures?)?|succe\w{1,6}|"
+    r"answer(?:ed|s|ing)?|refus\w{1,4}|compl(?:y|ied|ies|iance)|declin\w{1,3}|block(?:ed|s|ing)?|detect\w{0,4}|flag(?:ged|s)?|resist\w{0,4}|avoid\w{0,4}|hallucinat\w{1,4}|deceiv\w{1,3}|decepti\w{1,3}|"
+    r"outperform\w{0,3}|underperform\w{0,3}|exceed\w{0,3}|perform(?:ed|s|ing|ance)?|improv\w{1,5}|reduc\w{1,4}|drop(?:ped|s)?|fell|rose|increas\w{1,3}|decreas\w{1,3}|reproduc\w{1,3}|produc\w{1,3}|"
+    r"exhibit\w{0,3}|display\w{0,3}|show(?:ed|s|ing|n)?|demonstrat\w{1,4}|mention\w{0,3}|verbali[sz]\w{1,4}|engag\w{1,3}|sandbag\w{0,4}|cheat\w{0,3}|caught|identif\w{1,4}|occur(?:red|s)?|cautio\w{1,3}|"
+    r"observ\w{1,4}|found|impact(?:ed|s)?|affect(?:ed|s)?|follow(?:ed|s)|continu(?:ed|es)|distinguish\w{0,3}|truthful|correct\w{0,3}|incorrect\w{0,3}|won|wins|met|meets|beat|gave|give)\b",
+    r"\b(?:rates?|accuracy|scores?|recall|precision|AUROC|AUC|F1|Elo|pass@\d+|success|win[- ]rate|error|asymmetr\w{1,4}|jailbreaks?|attacks?|violations?|refusals?|errors?|harmless|propensity|uplift)\b",
+)  # fmt: skip
+_MODEL = re.compile(r"\b(?:the|this|our|each|all|every|both|these|new|early|final)\s(?:\w+\s)?(?:models?|assistant|snapshot|checkpoint|agent|system|classifiers?|monitors?|safeguards?)\b|\bmodels?\b|^it\b|\bits\b|\bit\s(?:\w+ed|is|was|does|did)\b|\bwe\s(?:saw|see|found|find|observed|observe|flag)\b", re.IGNORECASE)  # fmt: skip
+_QUOTED = re.compile(r"^\s?[“\"«‘'].{20,}[”\"»’']\.?\s?$", re.DOTALL)
+
+# Tables of settings and sizes, and columns that count what was asked and not what came out.
+_SETTINGS = _compile(
+    r"\b(?:hyper-?parameters?|architecture|learning\srate|batch\ssize|layers|hidden\ssize|vocab\w*|GPU|hardware|training\s(?:data|tokens|time|location|energy)|context\s(?:window|length)|"
+    r"knowledge\scut-?off|licen[cs]e|pric(?:e|es|ing)|cost\sper|release\sdate|carbon|CO2|param(?:s|eters)\b|memory|VRAM|throughput|latency|token\scount|download)\b"
+)
+COUNTING = re.compile(
+    r"^\s?(?:#|n\b|no\.|num(?:ber)?\b|shots?\b|k\b|rank\b|sections?\b|dates?\b|years?\b|size\b|param|tokens?\b|length\b|context\slength|samples?\b|trials?\b|responses?\b|tasks?\b|questions?\b|prompts?\b|"
+    r"problems?\b|items?\b|steps?\b|seeds?\b|temperature\b|cost\b|price\b|time\b|latency\b|pages?\b|ids?\b|version\b|weights?\b|max\b|min\b|chance\b|random\b|attempts\b|count\b|total\b|correct\b(?!\s?(?:%|rate|\()))",
+    re.IGNORECASE,
+)  # fmt: skip
+
+
+def is_read(passage: Passage, around: Around) -> bool:
+    """Whether *passage* is of a kind, and in a section, in which claims are made."""
+    if passage.kind not in _READ or _DESCRIPTIONS.search(passage.words) or _QUOTED.match(passage.words):
+        return False
+    return not any(_SECTIONS.search(title) for title in around.section_titles(passage)[-2:])
+
+
+def is_settings(passage: Passage) -> bool:
+    """Whether a row lists what a model or a run is made of, and no results."""
+    label = passage.cells[0].text if passage.cells else passage.words[:60]
+    return bool(_SETTINGS.search(label) or _SETTINGS.search((passage.caption or "")[:120]))
+
+
+def judge_passage(passage: Passage, *, names_model: bool) -> Confidence:
+    """Return how sure it is that the passage tells a result of a model."""
+    if passage.kind is PassageKind.ROW:
+        return Confidence.HIGH if passage.caption or any(cell.column for cell in passage.cells) else Confidence.MEDIUM
+    tells = bool(_OUTCOMES.search(passage.words))
+    if tells and names_model:
+        return Confidence.HIGH
+    return Confidence.MEDIUM if tells and (_MODEL.search(passage.words) or passage.kind is not PassageKind.FOOTNOTE) else Confidence.LOW

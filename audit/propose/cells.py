@@ -1,0 +1,82 @@
+"""The figures in a row of a table, one or none to a cell."""
+
+import re
+from dataclasses import replace
+
+from audit.propose.numerals import NUMBER
+from audit.propose.quantities import find_quantities
+from audit.propose.quantity import Quantity, Unit
+from registry.records.passage import Passage
+
+_MARK = r"(?:\s?[*†‡^§¹²³]{1,3}|\s?\[\d{1,2}\])?"
+_FIGURE = rf"(?:[<>≤≥~≈]\s?)?[-−+]?{NUMBER}\s?(?:%|x|×)?(?:\s?(?:±|\+/-)\s?{NUMBER}\s?%?)?"
+_PARENTHESIS = rf"(?:\s?[(\[]\s?(?:(?:±|\+/-)\s?)?(?:95\s?%\s?(?:CI\s?)?)?[:\s]?[-−+]?[\d.,%/\s–-]{{1,30}}[)\]])?"
+_CELL = re.compile(rf"^\s*(?:{_FIGURE}{_PARENTHESIS}|\d{{1,7}}\s?/\s?\d{{1,7}}(?:\s?\(\s?{NUMBER}\s?%\s?\))?|\d{{1,6}}\s(?:out\s)?of\s\d{{1,7}}){_MARK}\s*$")
+_BARE = re.compile(rf"^[\s<>≤≥~≈]*(?P<one>[-−+]?{NUMBER})(?:\s?(?:±|\+/-)\s?(?P<margin>{NUMBER}))?")
+# From the right of a row whose cells are not known: figures, and what stands where there is none.
+_TOKEN = re.compile(rf"\s(?P<token>{_FIGURE}(?:\s?\(\s?(?:±|\+/-)?\s?[\d.,%\s–-]{{1,24}}\))?|\d{{1,6}}/\d{{1,6}}|N/?A|n/a|[-–—✓✗])$")  # fmt: skip
+_NOTHING = re.compile(r"^(?:N/?A|n/a|[-–—✓✗])$")
+_LONGEST_ROW = 400
+_MOST_CELLS = 30
+
+
+def find_row_quantities(passage: Passage, named: tuple[tuple[int, int], ...] = ()) -> tuple[Quantity, ...]:
+    """Return the figures of a row in their order: one for each cell that is a figure and nothing else.
+
+    A bare number has the unit of a score. Where cells cannot be told apart, the figures at the end of the row count.
+
+    Args:
+        named: where models are named in the words; a number in a name is no figure.
+    """
+    if passage.cells:
+        return _from_cells(passage)
+    return _from_words(passage.words, named)
+
+
+def _from_cells(passage: Passage) -> tuple[Quantity, ...]:
+    found, cursor = [], 0
+    for cell in passage.cells:
+        start = passage.words.find(cell.text, cursor) if cell.text else -1
+        if start < 0:
+            continue
+        cursor = start + len(cell.text)
+        if _CELL.match(cell.text) and (one := _read(cell.text)):
+            found.append(replace(one, start=start + one.start, stop=start + one.stop))
+    return tuple(found)
+
+
+def _from_words(words: str, named: tuple[tuple[int, int], ...]) -> tuple[Quantity, ...]:
+    """Take figures off the end of the row as long as there are any."""
+    found: list[Quantity] = []
+    rest = words.rstrip()[:_LONGEST_ROW]
+    for _ in range(_MOST_CELLS):
+        hit = _TOKEN.search(rest)
+        if hit is None or any(start < hit.end() and hit.start("token") < stop for start, stop in named):
+            break
+        if not _NOTHING.match(hit["token"]) and (one := _read(hit["token"])):
+            start = hit.start("token")
+            found.append(replace(one, start=start + one.start, stop=start + one.stop))
+        rest = rest[: hit.start()]
+    return tuple(reversed(found))
+
+
+def _read(text: str) -> Quantity | None:
+    """Return the figure of one cell; None where it has none."""
+    found = find_quantities(text)
+    if found:
+        return found[0]
+    bare = _BARE.match(text)
+    if bare is None:
+        return None
+    value = float(bare["one"].replace(",", "").replace("−", "-"))
+    margin = float(bare["margin"].replace(",", "")) if bare["margin"] else None
+    low, high = (None, None) if margin is None else (round(value - margin, 10), round(value + margin, 10))
+    return Quantity(start=bare.start("one"), stop=bare.end(), written=text[bare.start("one") : bare.end()], unit=Unit.SCORE, value=value, low=low, high=high)
+
+
+def read_as_per_cent(one: Quantity) -> Quantity:
+    """Return a bare number between 1 and 100 as the share it stands for, where a table gives shares without the sign."""
+    if one.unit is not Unit.SCORE or one.value is None:
+        return one
+    low, high = (None if end is None else round(end / 100, 10) for end in (one.low, one.high))
+    return replace(one, unit=Unit.SHARE, value=round(one.value / 100, 10), low=low, high=high)

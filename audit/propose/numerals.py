@@ -1,0 +1,68 @@
+"""What numbers look like in English prose, and which numbers of a card are no figures of its claims."""
+
+import re
+
+NUMBER = r"(?:\d{1,3}(?:,\d{3}){1,3}(?:\.\d{1,6})?|\d{1,9}(?:\.\d{1,6})?|\.\d{1,6})"
+"""With commas between thousands; a point before the decimals."""
+
+WORDS = {
+    "none": 0, "no": 0, "zero": 0, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9,
+    "ten": 10, "eleven": 11, "twelve": 12, "thirteen": 13, "fourteen": 14, "fifteen": 15, "sixteen": 16, "seventeen": 17,
+    "eighteen": 18, "nineteen": 19, "twenty": 20, "thirty": 30, "forty": 40, "fifty": 50, "sixty": 60, "seventy": 70, "eighty": 80,
+    "ninety": 90, "hundred": 100,
+}  # fmt: skip
+WORD = "(?:" + "|".join(WORDS) + ")"
+
+_MONTH = r"(?:Jan(?:uary)?|Feb(?:ruary)?|Mar(?:ch)?|Apr(?:il)?|May|June?|July?|Aug(?:ust)?|Sept?(?:ember)?|Oct(?:ober)?|Nov(?:ember)?|Dec(?:ember)?)"
+
+# Numbers that count, date, name or price something else than a result. Order does not matter: what any of them covers is no figure.
+_ASIDE = (
+    # Citations and footnote marks.
+    r"(?<!%\s)(?<!%)(?<!CI\s)(?<!CI)(?<!CI:\s)\[\^?\d{1,3}(?:\s?[,–-]\s?\d{1,3}){0,12}\]",
+    r"(?:arXiv|doi|DOI|CVE|CWE|ISO|RFC)[:\s-]{0,2}[\d./-]{2,24}",
+    # Dates and years.
+    r"\b\d{1,2}/\d{1,2}/\d{2,4}\b|\b\d{4}-\d{2}(?:-\d{2})?\b",
+    rf"\b{_MONTH}\.?\s\d{{1,2}}(?:st|nd|rd|th)?(?:,?\s\d{{4}})?\b|\b\d{{1,2}}(?:st|nd|rd|th)?\s{_MONTH}\b(?:\s\d{{4}})?|\b{_MONTH}\s\d{{4}}\b",
+    r"(?<![\d.,/])(?:19|20)\d{2}(?![\d.,/]*\d|\s?%|\s?/)",
+    # Parts of the document and steps of a list.
+    r"\b(?:[Ss]ections?|[Ss]ec\.|[Tt]ables?|[Ff]igures?|[Ff]igs?\.|[Aa]ppendix|[Cc]hapters?|[Pp]ages?|pp?\.|[Ee]quation|[Ee]q\.|[Ff]ootnotes?|[Aa]nnex|[Bb]ox|"
+    r"[Ss]teps?|[Pp]arts?|[Qq]uestion|[Ii]tem|[Ss]tage|[Pp]hase|[Rr]ound|[Dd]ay|[Ww]eek|[Tt]urn|[Aa]ttempt)"
+    r"\s{0,2}[A-Z]?\d{1,3}(?:\.\d{1,3}){0,4}(?:\.?[A-Z])?(?:\s?(?:–|-|to|and|of)\s?\d{1,3}(?:\.\d{1,3}){0,4})?\b|§\s?[\d.]{1,12}",
+    # Levels and versions, which carry numbers as names.
+    r"\b(?:[Tt]iers?|[Ll]evels?|ASL|CCL|TRL|[Vv]ersion|[Cc]ategory|[Cc]lass|[Gg]rade)[\s-]\d(?:\.\d{1,2})?\b(?!\s?%)|\b[vV]\d{1,3}(?:\.\d{1,3}){0,3}\b",
+    # Settings of a measurement: repeats, sampling, significance.
+    r"(?<!\d\s)\b(?:pass|cons|maj|recall|precision|hit|best|top|P|R)@\d{1,5}(?:k\b)?|\b[kKTNM]\s?=\s?\d[\d,.]{0,9}|\bbest[- ]of[- ]\d{1,5}\b|\b\d{1,3}[- ]shot\b",
+    r"\b[pP]\s?(?:[-–]?values?)?\s?(?:[<>=≤≥]|of|was|is)\s?(?:0?\.\d{1,6}|\d(?:\.\d)?\s?[×x]\s?10)",
+    r"\b(?:temperature|top[-_ ]p|top[-_ ]k|seed|alpha|α|max(?:imum)?|min(?:imum score)?|scale of|out of)\s?(?:of|=|:)?\s?(?:0|1|2|10|100)?(?:\.\d{1,3}|\b)(?![\d.]*\s?%)(?=[\s).,;]|$)",
+    rf"(?:{NUMBER})\s?%[\s-](?:confidence|CIs?\b|credib|interval|bootstrap|HDI|level)|\b(?:confidence|significance)\s(?:level\s)?(?:of\s)?{NUMBER}\s?%|\b9\d(?:\.\d)?\s?%\s?(?=[\[(]\s?[-−–]?\d)",
+    # Prices, sizes, times, hardware.
+    rf"[$€£¥]\s?{NUMBER}(?:\s?(?:k|K|M|B|million|billion)\b)?|\b{NUMBER}\s?(?:USD|EUR|dollars|euros)\b",
+    rf"(?<![\w.]){NUMBER}\s?[-–]?\s?(?:[KMBTG]i?[Bb]?|kB|k|million|billion|trillion|tokens?|words?|characters?|param(?:eter)?s?|layers?|GPUs?|TPUs?|cores?|FLOPs?|bits?|bytes?|"
+    r"hours?|minutes?|seconds?|days?|weeks?|months?|years?|ms|hrs?|mins?|languages?|participants|annotators|experts|people|users aged)\b(?!\s?/)",
+    r"(?<![\w.])\d(?:\.\d{1,3})?\s?(?:[×x·*]\s?)10\s?\^?\s?[-−]?\{?\d{1,3}\}?|\b\d(?:\.\d{1,3})?e[+-]?\d{1,3}\b",
+    r"\b\d{1,3}\s?[x×]\s?(?=[A-Z]?\d|[A-Z]\w)|\b(?:[A-HV]\d{2,4})\b",
+    # Footnote marks glued to a full stop, and ordinals.
+    r"\b\d{1,4}(?:st|nd|rd|th)\b|\b24/7\b",
+)  # fmt: skip
+
+# A name that ends in a version: “Model X 4.5”, “x-5.2”, “X 3.1 405B”. A number below one is never a version.
+_NAMED = re.compile(
+    r"(?<![\w.])(?!(?:In|On|At|Of|For|From|To|By|With|About|Around|Only|Over|Under|Nearly|And|Or|Both|All|The|Roughly|Across|These|Those)\s)(?:[A-Z][\w’'-]{0,30}|gpt|o)[ -]v?(?!0?\.\d)\d{1,3}(?:\.\d{1,2}){0,2}(?![\d%]|\.\d|\s?%|\s?/\s?\d|\s(?:out\s)?of\s)(?:[a-zA-Z]\w{0,8})?"
+)
+_MEASURES = re.compile(
+    r"(?:AUROC|AUC|AUPRC|Elo|ELO|F1|BLEU|ROUGE|Recall|Precision|Accuracy|Mean|Median|Average|Score|Rate|MCC)\b", re.IGNORECASE
+)
+
+_NOT_FIGURES = re.compile("|".join(f"(?:{one})" for one in _ASIDE))
+
+
+def read_number(written: str) -> float:
+    """Return the number that *written* stands for, in digits or as a word of `WORDS`."""
+    folded = written.strip().casefold()
+    return float(WORDS[folded]) if folded in WORDS else float(folded.replace(",", ""))
+
+
+def blank_asides(words: str) -> str:
+    """Return *words* with every number that is no figure overwritten, character for character, so that positions stay."""
+    blanked = _NOT_FIGURES.sub(lambda found: "_" * len(found[0]), words)
+    return _NAMED.sub(lambda found: found[0] if _MEASURES.match(found[0]) else "_" * len(found[0]), blanked)

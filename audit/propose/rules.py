@@ -1,0 +1,225 @@
+"""Claims proposed from a card's text by rules: offline, and the same on every machine."""
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+
+from audit.propose.around import Around
+from audit.propose.awareness import Awareness
+from audit.propose.candidates import COUNTING, is_read, is_settings, judge_passage
+from audit.propose.cells import find_row_quantities, read_as_per_cent
+from audit.propose.comparison import Choice, Own, choose_own
+from audit.propose.evaluation import describe_evaluation
+from audit.propose.form import Reading, Theta, find_hedges, find_thetas, find_told_direction, is_only_defined, read_figure, read_threshold, read_worded
+from audit.propose.models import Models, read_models
+from audit.propose.property import describe_property
+from audit.propose.quantities import find_quantities
+from audit.propose.quantity import Quantity, Unit
+from audit.propose.row import find_cell
+from audit.propose.source import Source
+from audit.propose.subject import find_subject
+from audit.propose.units import is_in_per_cent
+from registry.completeness import Stated, check_completeness
+from registry.intake.anchor import AnchoredText
+from registry.records.card import CardText
+from registry.records.passage import Outline, Passage, PassageKind
+from registry.records.proposal import Confidence, Engine, Proposal, Proposals
+
+RULES_VERSION = 1
+"""Raised whenever the same card may give other proposals."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Card:
+    """One card and what was found out about it once."""
+
+    text: CardText
+    anchored: AnchoredText
+    around: Around
+    models: Models
+    awareness: Awareness
+
+
+@dataclass(frozen=True, slots=True)
+class _Offer:
+    """What one passage claims, before it is described."""
+
+    reading: Reading
+    own: Own | None
+    """The figure; None for a claim in words."""
+    choice: Choice
+    confidence: Confidence
+
+
+def propose_by_rules(card: CardText, outline: Outline, source: Source, progress: Callable[[int], None] = lambda _: None) -> Proposals:
+    """Return the claims that *card* seems to make, in the order of the card.
+
+    Args:
+        outline: the passages of the same text.
+        progress: told how many passages have been read, after each.
+    """
+    around = Around(outline, card.text)
+    known = _Card(text=card, anchored=AnchoredText(card), around=around, models=read_models(around, source), awareness=Awareness(around))
+    proposals: list[Proposal] = []
+    for count, passage in enumerate(outline.passages, start=1):
+        proposals += _propose(passage, known)
+        progress(count)
+    return Proposals(
+        card=source.card,
+        document=card.sha256,
+        title=source.title,
+        engine=Engine.RULES,
+        by=f"{Engine.RULES} {RULES_VERSION}",
+        passages=len(outline.passages),
+        proposals=tuple(proposals),
+        notes=outline.notes,
+    )
+
+
+def _propose(passage: Passage, card: _Card) -> list[Proposal]:
+    if not is_read(passage, card.around):
+        return []
+    offers = _read_row(passage, card) if passage.kind is PassageKind.ROW else _read_prose(passage, card)
+    return _make_distinct([_describe(offer, passage, card) for offer in offers])
+
+
+def _read_row(passage: Passage, card: _Card) -> Iterator[_Offer]:
+    if is_settings(passage):
+        return
+    named = tuple((one.start, one.stop) for one in card.models.find(passage.words))
+    found = [one for one in find_row_quantities(passage, named) if not _counts(passage, one)]
+    if is_in_per_cent(passage, found):
+        found = [read_as_per_cent(one) for one in found]
+    choice = choose_own(passage, tuple(found), around=card.around, models=card.models)
+    confidence = judge_passage(passage, names_model=bool(named))
+    for own in choice.own:
+        if reading := read_figure("", own.quantity):
+            yield _Offer(reading, own, choice, confidence)
+
+
+def _counts(passage: Passage, one: Quantity) -> bool:
+    """Whether the column says how much was asked, not what came out."""
+    cell = find_cell(passage, one.start)
+    return cell is not None and cell.column is not None and COUNTING.search(cell.column) is not None and "%" not in one.written
+
+
+def _read_prose(passage: Passage, card: _Card) -> Iterator[_Offer]:
+    words = passage.words
+    named = card.models.find(words)
+    confidence = judge_passage(passage, names_model=bool(named))
+    quantities = find_quantities(words)
+    thetas = find_thetas(words, quantities)
+    lines = {one.quantity for one in thetas if not one.is_of_another}
+    results = tuple(one for one in quantities if one not in lines and one.unit is not Unit.POINTS)
+    choice = choose_own(passage, results, around=card.around, models=card.models)
+    offers = list(_read_figures(words, choice, thetas, confidence))
+    if not offers and passage.kind in (PassageKind.SENTENCE, PassageKind.ITEM):
+        offers = list(_read_words(words, choice, confidence))
+    yield from (offer for offer in offers if offer.confidence is not Confidence.LOW)
+
+
+def _read_figures(words: str, choice: Choice, thetas: tuple[Theta, ...], confidence: Confidence) -> Iterator[_Offer]:
+    """Pair each threshold with the figure nearest before it, else the first; every other figure stands alone."""
+    of_others = {one.quantity for one in thetas}
+    own = [one for one in choice.own if one.quantity not in of_others]
+    paired: dict[Quantity, Theta] = {}
+    for theta in thetas:
+        if is_only_defined(theta) and theta.relation is None:
+            continue
+        before = [one for one in own if one.quantity.start < theta.quantity.start and _is_comparable(one.quantity, theta)]
+        if before:
+            paired.setdefault(before[-1].quantity, theta)
+        elif not theta.is_of_another or theta.relation is not None:
+            yield _Offer(read_threshold(theta), None, choice, confidence)
+    for one in own:
+        if reading := read_figure(words, one.quantity, paired.get(one.quantity)):
+            yield _Offer(reading, one, choice, _weigh(one.quantity, confidence))
+
+
+def _is_comparable(one: Quantity, theta: Theta) -> bool:
+    return one.unit is theta.quantity.unit and one.bound is None
+
+
+def _weigh(one: Quantity, confidence: Confidence) -> Confidence:
+    """A figure that could be many things needs a passage that tells a result of a model."""
+    is_weak = one.unit is Unit.COUNT or (one.unit is Unit.SCORE and one.scale is None) or (one.is_in_words and one.n is None)
+    if not is_weak:
+        return confidence
+    return Confidence.MEDIUM if confidence is Confidence.HIGH else Confidence.LOW
+
+
+def _read_words(words: str, choice: Choice, confidence: Confidence) -> Iterator[_Offer]:
+    reading = read_worded(words)
+    if reading is None or confidence is Confidence.LOW:
+        return
+    if reading.is_clear or confidence is Confidence.HIGH:
+        yield _Offer(reading, None, choice, Confidence.MEDIUM if reading.is_clear and confidence is Confidence.HIGH else Confidence.LOW)
+
+
+def _describe(offer: _Offer, passage: Passage, card: _Card) -> Proposal:
+    """Say what the claim is about: property, model, evaluation, what is stated nearby and what is missing."""
+    quantity = offer.own.quantity if offer.own else None
+    subject = find_subject(passage, quantity.start if quantity else None, around=card.around, models=card.models)
+    facts = describe_evaluation(passage, around=card.around)
+    column = offer.own.column if offer.own else None
+    property_ = describe_property(passage, quantity, around=card.around, column=column, evaluation=facts.evaluation)
+    reading = offer.reading
+    reported = reading.reported
+    if reported is not None and reported.n is None and facts.n is not None:
+        reported = replace(reported, n=facts.n)
+    anchor = card.anchored.at(passage.start, passage.stop)
+    return Proposal(
+        quote=anchor.exact,
+        anchor=anchor,
+        passage=passage.kind,
+        form=reading.form,
+        relation=reading.relation,
+        theta=reading.theta,
+        reported=reported,
+        written=reading.written,
+        property=property_.spec,
+        slug=property_.slug,
+        model=(offer.own.model if offer.own else None) or subject.model,
+        version=subject.version,
+        evaluation=facts.evaluation,
+        grader=facts.grader,
+        elicitation=facts.elicitation,
+        relative_to=offer.choice.relative_to if reading.is_relative else None,
+        comparisons=(offer.own.comparisons if offer.own else ()) or offer.choice.others,
+        awareness=card.awareness.find(passage, evaluation=facts.evaluation),
+        completeness=check_completeness(
+            Stated(
+                form=reading.form,
+                theta=reading.theta,
+                reported=reported,
+                evaluation=facts.evaluation,
+                grader=facts.grader,
+                elicitation=facts.elicitation,
+                version=subject.version,
+            )
+        ),
+        confidence=offer.confidence,
+        notes=(*reading.notes, *_note_words(passage), *offer.choice.notes, *property_.notes),
+    )
+
+
+def _note_words(passage: Passage) -> Iterator[str]:
+    if hedges := find_hedges(passage.words):
+        yield f"the card hedges: {', '.join(f'“{one}”' for one in hedges)}"
+    if told := find_told_direction(passage.words) or find_told_direction(passage.caption or ""):
+        yield f"the card says which way is better: “{told}”"
+
+
+def _make_distinct(proposals: list[Proposal]) -> list[Proposal]:
+    """Number the properties of one passage that could not be told apart: one claim is one property, form, model and quote."""
+    counts: Counter[tuple[str, str, str | None]] = Counter()
+    distinct = []
+    for one in proposals:
+        key = (one.slug, one.form, one.model)
+        counts[key] += 1
+        if counts[key] > 1:
+            name = f"{one.property.name} ({counts[key]})"
+            note = "the passage gives several figures for what looks like one property; name the properties apart"
+            one = replace(one, property=replace(one.property, name=name), slug=f"{one.slug}-{counts[key]}", notes=(*one.notes, note))  # noqa: PLW2901
+        distinct.append(one)
+    return distinct
