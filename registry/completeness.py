@@ -73,6 +73,12 @@ def count_missing(items: tuple[Completeness, ...]) -> tuple[int, int]:
     return sum(one.status is ItemStatus.MISSING for one in applying), len(applying)
 
 
+def states_version(words: str | None) -> bool:
+    """Whether *words* name one version: not "unknown", and not a name such as "latest" that means another one tomorrow."""
+    version = " ".join((words or "").split())
+    return _is_said(version) and not _is_moving(version)
+
+
 def _join(words: str | None, defined: str | None) -> str | None:
     return "; ".join(one for one in (words if _is_said(words) else None, defined) if one) or None
 
@@ -96,6 +102,10 @@ def _describe_context(version: SpecVersion | None) -> str | None:
 
 def _is_said(words: str | None) -> bool:
     return words is not None and not _UNSTATED.fullmatch(" ".join(words.split()))
+
+
+def _is_moving(version: str) -> bool:
+    return bool(_MOVING.search(version.replace("_", " ")) or _MOVING_ALONE.fullmatch(version))
 
 
 def _reported(item: CompletenessItem, note: str) -> Completeness:
@@ -141,7 +151,7 @@ def _check_version(stated: Stated) -> Completeness:
     item, words = CompletenessItem.VERSION, " ".join((stated.version or "").split())
     if not _is_said(words):
         return _missing(item, "the model version is not stated")
-    if _MOVING.search(words.replace("_", " ")) or _MOVING_ALONE.fullmatch(words):
+    if _is_moving(words):
         return _missing(item, f"“{words}” may mean another version tomorrow")
     return _reported(item, words)
 

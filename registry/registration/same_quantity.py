@@ -1,0 +1,279 @@
+"""Whether two figures are of one quantity, and whether they are another number. Precision before recall: in doubt they are not.
+
+What is compared is what a claim states of itself (model, property, evaluation, elicitation, conditions in its words). Two words are
+the same when they begin alike and differ by little: plural and spelling aside ("audits", "behavior"), never "without" for
+"with" or "unfaithful" for "faithful".
+"""
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+
+from rapidfuzz import fuzz
+
+from registry.records.claim import Direction, Relation
+
+ALIKE = 85.0
+"""`rapidfuzz.fuzz.ratio` (normalised indel similarity, 0 to 100) from which two words that begin alike count as the same."""
+
+
+def _list(words: str) -> frozenset[str]:
+    return frozenset(words.split())
+
+
+# What says nothing of which evaluation it is.
+_GENERAL = _list(
+    "a an and at by for from in its of on or our the their this to we evaluation evaluations eval evals benchmark benchmarks suite "
+    "suites test tests testing tested dataset datasets task tasks run runs"
+)
+
+# What says nothing of which property it is: every property is a rate or a score.
+_MEASURES = _list("average fraction frequency mean number overall percentage proportion rate rates score scores share value")
+
+# Words before a model's name that make it another model: a snapshot, a variant trained or guarded otherwise, or another size.
+_VARIANTS = _list(
+    "base early earlier final guarded helpful initial internal near old older pretrained raw untrained "
+    "chat code codex distilled fast flash instant instruct large lite light max medium micro mini nano pro quantised quantized "
+    "reasoning small thinking tiny turbo ultra vision"
+)
+
+# Words that turn a condition round: a figure with them is not the figure without them.
+_TURNS = _list("after baseline before disabled except excluding final initial no off only prior removed unless unprompted without")
+
+# Words that open a condition; the next two words say which.
+_OPENS = _list("after before despite during if under unless using via when where while with without")
+
+_WORD = re.compile(r"\d+(?:[.,]\d+)*|[^\W\d_]+")
+_PARAMETER = re.compile(r"\b(pass|maj|best[ -]of|top|k|attempts?)\s?[@=-]?\s?(\d{1,6})\b", re.IGNORECASE)
+_NUMBER = re.compile(r"(?<![\w.,])(\d{1,15}(?:,\d{3}){0,5}(?:\.(\d{1,15}))?|\.(\d{1,15}))(?:\s?(%|per ?cent))?", re.IGNORECASE)
+_BEGINNING = 3
+"""Letters in which two words agree that count as the same."""
+_LONGEST = 2_000
+"""Characters of a quote that are read for its conditions."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Figure:
+    """One number that somebody states of a model, and what it is stated of."""
+
+    claim: str | None
+    """`CLM-…@n`; None for what is only proposed."""
+    card: str | None
+    """`CRD-…`, without revision; None where none is registered."""
+    developer: str | None
+    model: str
+    """As the card names it."""
+    version: str | None
+    """None where it is not stated."""
+    property_id: str | None
+    """`PRP-…`, without version; None for one that is not registered."""
+    slug: str | None
+    name: str
+    """Of the property."""
+    range: tuple[float, float]
+    direction: Direction
+    evaluation: str | None
+    elicitation: str | None
+    quote: str
+    place: tuple[str, int, int] | None
+    """Digest of the card's file, first character and one past the last; None without an anchor."""
+    value: float
+    """In the unit of the range."""
+    relation: Relation | None
+    """For a bound that is printed without a figure; None for a figure."""
+    step: float
+    """Of its last printed digit; 0 where it is exact ("15/32", "never")."""
+
+
+def find_step(value: float, words: str, *, top: float) -> float:
+    """Return what the last printed digit of *value* is worth, in its unit: 0.01 for 0.05 that *words* print as "5%".
+
+    A value that no number in *words* prints has the digits of its shortest decimal; 0 and *top*, the end of the range, which are
+    often written in words ("never", "all"), then count as exact.
+    """
+    for number in _NUMBER.finditer(words[:_LONGEST]):
+        written = float(number[1].replace(",", ""))
+        digits = 10.0 ** -len(number[2] or number[3] or "")
+        if _is_equal(written, value) and not (number[4] and top == 1.0):
+            return digits
+        if (number[4] or top == 1.0) and _is_equal(written / 100, value):
+            return digits / 100
+    if value in (0.0, top):
+        return 0.0
+    mantissa, _, exponent = repr(abs(value)).partition("e")
+    return float(10.0 ** (int(exponent or 0) - len(mantissa.partition(".")[2].rstrip("0"))))
+
+
+def is_other_number(one: Figure, other: Figure) -> bool:
+    """Whether the two cannot both be right: they differ after rounding to the coarser as written, or one breaks the other's bound.
+
+    Two bounds on the same side may both hold.
+    """
+    slack = max(one.step, other.step) / 2 * (1 + 1e-9) + 1e-12
+    if one.relation is None and other.relation is None:
+        return abs(one.value - other.value) > slack
+    if one.relation is other.relation:
+        return False
+    is_upper = one.relation is Relation.AT_MOST or other.relation is Relation.AT_LEAST
+    upper, lower = (one, other) if is_upper else (other, one)
+    return lower.value - upper.value > slack
+
+
+def explain_sameness(one: Figure, other: Figure) -> str | None:
+    """Return in words what makes the two figures one quantity; None where they are not, or where it is in doubt."""
+    model = _explain_model(one, other)
+    if model is None or one.range != other.range or _opposes(one.direction, other.direction) or _overlaps(one, other):
+        return None
+    quantity = _explain_quantity(one, other)
+    if quantity is None or not _has_same_conditions(one, other):
+        return None
+    return f"{model}; {quantity}"
+
+
+def is_same_model(one: str, other: str) -> bool:
+    """Whether two names mean one model: the same words, or one with its family's name before it ("Claude Opus 4", "Opus 4")."""
+    first, second = list_model_keys(one), list_model_keys(other)
+    return bool(first and second) and (first[0] in second or second[0] in first)
+
+
+@lru_cache(maxsize=16_384)
+def list_model_keys(name: str) -> tuple[tuple[str, ...], ...]:
+    """Return the words of *name* in order, and those without the family's name before them where they still name a model.
+
+    Two names mean one model exactly if the first of one is among those of the other. Empty for a name without a word.
+    """
+    words = tuple(_read_words(name))
+    if not words:
+        return ()
+    has_family = len(words) > 2 and not words[0][0].isdigit() and words[0] not in _VARIANTS
+    return (tuple(sorted(words)), tuple(sorted(words[1:]))) if has_family else (tuple(sorted(words)),)
+
+
+def list_quantity_keys(figure: Figure) -> tuple[tuple[object, ...], ...]:
+    """Return keys of which two figures of one quantity share at least one: for finding, not for deciding."""
+    found: list[tuple[object, ...]] = []
+    for kind, words in (("evaluation", _read_evaluation(figure.evaluation or "")), ("property", _read_property(figure.name))):
+        if words:
+            found.append((kind, figure.range, *(word[:_BEGINNING] if word[0].isalpha() else word for word in sorted(words))))
+    found += [(kind, name) for kind, name in (("registered", figure.property_id), ("slug", figure.slug)) if name]
+    return tuple(found)
+
+
+def name_model(figure: Figure) -> str:
+    """Return the name of the figure's model without its developer before it."""
+    words, first = figure.model.split(), _fold(figure.developer or "")
+    return " ".join(words[1:]) if len(words) > 1 and first and _fold(words[0]) == first else figure.model
+
+
+def _explain_model(one: Figure, other: Figure) -> str | None:
+    if not is_same_model(name_model(one), name_model(other)):
+        return None
+    if one.developer and other.developer and _fold(one.developer) != _fold(other.developer):
+        return None
+    if one.version and other.version:
+        return f"both of {one.model} {one.version}" if _fold(one.version) == _fold(other.version) else None
+    return f"both of {one.model}; {'no version is' if not (one.version or other.version) else 'one version is not'} stated"
+
+
+def _explain_quantity(one: Figure, other: Figure) -> str | None:
+    """Where both name an evaluation it must be the same; where one does not, only one property by name makes them one quantity."""
+    both = bool(one.evaluation and other.evaluation)
+    if both and not _are_alike(_read_evaluation(one.evaluation or ""), _read_evaluation(other.evaluation or "")):
+        return None
+    property_ = _explain_property(one, other, within_evaluation=both)
+    if property_ is None:
+        return None
+    if both:
+        return f"{property_}; the same evaluation, “{one.evaluation}”"
+    if one.evaluation or other.evaluation:
+        return f"{property_}; only one names its evaluation, “{one.evaluation or other.evaluation}”"
+    return f"{property_}; neither names its evaluation"
+
+
+def _explain_property(one: Figure, other: Figure, *, within_evaluation: bool) -> str | None:
+    first, second = (_read_property(each.name) for each in (one, other))
+    is_specific = within_evaluation or len(first) > 1
+    if one.property_id and one.property_id == other.property_id:
+        return f"the same property, “{one.name}”" if is_specific else None
+    if one.slug and one.slug == other.slug and len(_read_property(one.slug)) >= (1 if within_evaluation else 2):
+        return f"properties of one short name, “{one.slug}”"
+    if first and _are_alike(first, second):
+        return f"properties of one name, “{one.name}”" if is_specific else None
+    if within_evaluation and (_is_within(first, second, one.evaluation or "") or _is_within(second, first, one.evaluation or "")):
+        return f"properties that differ by general words, “{one.name}” and “{other.name}”"
+    return None
+
+
+def _has_same_conditions(one: Figure, other: Figure) -> bool:
+    """Whether nothing in their words tells the two apart. Within one card every condition counts; across cards wordings differ more."""
+    if one.elicitation and other.elicitation and not _are_alike(_read_evaluation(one.elicitation), _read_evaluation(other.elicitation)):
+        return False
+    texts = [" ".join((each.quote[:_LONGEST], each.name, each.evaluation or "", each.elicitation or "")) for each in (one, other)]
+    parameters = [_find_parameters(text) for text in texts]
+    turns = [_TURNS & set(_read_words(each.quote[:_LONGEST])) for each in (one, other)]
+    if one.card is not None and one.card == other.card:
+        conditions = [_find_conditions(each.quote) for each in (one, other)]
+        return parameters[0] == parameters[1] and turns[0] == turns[1] and conditions[0] == conditions[1]
+    return turns[0] == turns[1] and (parameters[0] == parameters[1] or not all(parameters))
+
+
+def _overlaps(one: Figure, other: Figure) -> bool:
+    """Two figures in one passage are two quantities: the passage would not give one twice."""
+    if one.place is None or other.place is None or one.place[0] != other.place[0]:
+        return " ".join(one.quote.split()) == " ".join(other.quote.split())
+    return one.place[1] < other.place[2] and other.place[1] < one.place[2]
+
+
+def _opposes(one: Direction, other: Direction) -> bool:
+    return {one, other} == {Direction.HIGHER_IS_SAFER, Direction.LOWER_IS_SAFER}
+
+
+def _is_equal(one: float, other: float) -> bool:
+    return abs(one - other) <= 1e-9 * max(abs(one), abs(other), 1e-3)
+
+
+def _find_parameters(text: str) -> frozenset[tuple[str, str]]:
+    return frozenset((found[1].casefold(), found[2]) for found in _PARAMETER.finditer(text))
+
+
+def _find_conditions(quote: str) -> frozenset[tuple[str, ...]]:
+    words = _read_words(quote[:_LONGEST])
+    return frozenset(tuple(words[at : at + 3]) for at, word in enumerate(words) if word in _OPENS)
+
+
+def _is_within(part: tuple[str, ...], whole: tuple[str, ...], evaluation: str) -> bool:
+    known = (*whole, *_read_evaluation(evaluation))
+    return all(any(_is_same_word(word, each) for each in known) for word in part)
+
+
+@lru_cache(maxsize=65_536)
+def _are_alike(one: tuple[str, ...], other: tuple[str, ...]) -> bool:
+    """Whether the same words stand in both, in any order; sorted, so that each word meets its counterpart."""
+    return bool(one) and len(one) == len(other) and all(_is_same_word(*pair) for pair in zip(sorted(one), sorted(other), strict=True))
+
+
+@lru_cache(maxsize=65_536)
+def _is_same_word(one: str, other: str) -> bool:
+    if one == other:
+        return True
+    if one[:1].isdigit() or other[:1].isdigit():
+        return False
+    return one[:_BEGINNING] == other[:_BEGINNING] and fuzz.ratio(one, other) >= ALIKE
+
+
+@lru_cache(maxsize=16_384)
+def _read_evaluation(text: str) -> tuple[str, ...]:
+    return tuple(word for word in _read_words(text) if word not in _GENERAL)
+
+
+@lru_cache(maxsize=16_384)
+def _read_property(text: str) -> tuple[str, ...]:
+    return tuple(word for word in _read_words(text) if word not in _GENERAL and word not in _MEASURES)
+
+
+def _read_words(text: str) -> list[str]:
+    return _WORD.findall(text.casefold())
+
+
+def _fold(text: str) -> str:
+    return "".join(character for character in text.casefold() if character.isalnum())
