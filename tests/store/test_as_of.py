@@ -14,6 +14,7 @@ from registry.records.classification import ClaimClass
 from registry.records.contestation import Contestation, ContestationEvent, ContestationStep
 from registry.records.identifier import Kind
 from registry.records.model import ModelRef, ModelVersion
+from registry.records.survey import Fate
 from registry.store.ledger import Ledger
 from registry.store.view import View
 from registry.store.writer import Writer
@@ -80,6 +81,28 @@ def _renew(number: int, writer: Writer) -> None:
     writer.append(make.property_spec("PRP-LAB-2026-0001-X", version=latest.payload.version + 1, why="range"))
 
 
+def _reprint(number: int, writer: Writer) -> None:
+    """A newer revision of the card that one claim is quoted from."""
+    (latest,) = writer.list_cards()
+    revision = latest.payload.revision + 1
+    make.revise_card(writer, latest.payload.card, revision=revision, document=f"{revision:064x}")
+
+
+def _look(number: int, writer: Writer) -> None:
+    """Where the passage stands in the newest revision, if nobody looked there before."""
+    (latest,) = writer.list_cards()
+    card = f"{latest.payload.card}@{latest.payload.revision}"
+    if latest.payload.revision > 1 and not writer.list_sightings(card=card):
+        writer.append(make.sighting("CLM-LAB-2026-0001-E@1", card, list(Fate)[number % 4], latest.payload.document))
+
+
+def _leave_out(number: int, writer: Writer) -> None:
+    (latest,) = writer.list_cards()
+    card = f"{latest.payload.card}@{latest.payload.revision}"
+    if not writer.list_omissions(card):
+        writer.append_many([make.omission(card, document=latest.payload.document), make.survey(card, (0, 1 + number))])
+
+
 _events = [ClaimEventKind.PUBLISH, ClaimEventKind.WITHDRAW, ClaimEventKind.SUPERSEDE]
 ACTIONS: list[Callable[[int, Writer], None]] = [
     _add,
@@ -88,6 +111,9 @@ ACTIONS: list[Callable[[int, Writer], None]] = [
     _contest,
     _succeed,
     _renew,
+    _reprint,
+    _look,
+    _leave_out,
     *(partial(_happen, event) for event in _events),
 ]
 histories = st.lists(st.tuples(st.sampled_from(ACTIONS), st.integers(0, 9)), min_size=1, max_size=10)
@@ -105,6 +131,9 @@ def _read(view: View) -> dict[str, Any]:
         "audits": view.list_audits(),
         "specs": view.list_specs(),
         "models": view.list_models(),
+        "surveys": [view.list_surveys(one.payload.card) for one in view.list_cards()],
+        "omissions": [view.list_omissions(one.payload.card) for one in view.list_cards()],
+        "sightings": view.list_sightings(),
         "search": list(view.search("revised")),
     }
 
@@ -116,7 +145,7 @@ def test_as_of_is_what_was_read_then(new_ledger: Callable[[], Ledger], history: 
     ledger = new_ledger()
     with ledger.write(actor="LAB") as writer:
         phi = make.settle(writer)
-        make.add_claim(writer, phi)
+        make.add_quoted(writer, phi, f"{make.add_card(writer)}@1")
     then: list[dict[str, Any]] = []
     for action, number in history:
         with ledger.view() as view:

@@ -45,6 +45,9 @@ def said(ledger: Ledger) -> Ledger:
         writer.append_many([make.finding(audit, f"{reserved}@1", body) for body in (findings.naturalness(), findings.ablation())])
         verdict = make.verdict(Form.PREVALENCE, ClaimClass.DEGRADED, basis=Basis.REPLAY)
         writer.append(make.restriction(audit, f"{reserved}@1", verdict, result=result.seq))
+        quoted = make.add_quoted(writer, phi, f"{card}@1", quote="Quoted.")
+        second = make.revise_card(writer, card)
+        writer.append_many([make.sighting(f"{quoted}@1", second), make.omission(second, document="ef" * 32)])
         writer.erase(5)
     return ledger
 
@@ -57,8 +60,8 @@ def test_a_rebuilt_registry_is_the_same(said: Ledger, new_url: Callable[[], str]
     report = rebuild(said.url, target, told.append)
 
     copy = Ledger.open(target, clock=make.ticking(), salt=make.salting())
-    assert report == RebuildReport(entries=15, erased=1, contents=1)
-    assert told[-1] == 15
+    assert report == RebuildReport(entries=19, erased=1, contents=1)
+    assert told[-1] == 19
     assert _rows(copy) == _rows(said)
     assert verify(copy).erased == 1
     with pytest.raises(ConflictError, match="not-empty"):
@@ -72,7 +75,7 @@ def test_a_sound_registry_is_verified(said: Ledger) -> None:
     """With the numbers of what was looked at."""
     report = verify(said)
 
-    assert (report.entries, report.erased) == (15, 1)
+    assert (report.entries, report.erased) == (19, 1)
     assert report.rows > 20
 
 
@@ -84,6 +87,9 @@ TAMPERINGS = [
     ("UPDATE entry SET actor = 'OTHER' WHERE seq = 6", "its entry something else"),
     ("UPDATE finding SET what = 'judge' WHERE seq = 13", "row-differs"),
     ("DELETE FROM finding WHERE seq = 14", "row-differs"),
+    ("UPDATE sighting SET fate = 'moved' WHERE seq = 18", "row-differs"),
+    ("DELETE FROM sighting WHERE seq = 18", "row-differs"),
+    ("UPDATE omission SET stop = 50 WHERE seq = 19", "row-differs"),
     ("UPDATE identifier SET seq = 1 WHERE seq = 6", "row-differs"),
 ]
 

@@ -1,0 +1,298 @@
+"""What is said of a card's passages goes into the registry and comes out; what cannot be so is refused in words."""
+
+import sqlite3
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from registry.errors import CaveatError, ConflictError, InputError, NotFoundError
+from registry.records.claim import ClaimRelation, ClaimRelationKind, QuoteStatus
+from registry.records.statement import Payload
+from registry.records.status import Staleness
+from registry.records.survey import Fate
+from registry.store import schema
+from registry.store.ledger import Ledger
+from registry.store.rebuild import rebuild, verify
+from registry.store.writer import Writer
+from tests.store import builders as make
+
+OLD = Path(__file__).parent.parent / "databases"
+QUOTE = (36, 55)
+"""Where "It does not scheme." stands in the builders' text."""
+
+
+def _open(url: str) -> Ledger:
+    return Ledger.open(url, clock=lambda: datetime(2030, 1, 1, tzinfo=UTC), salt=make.salting())
+
+
+def _prepare(writer: Writer) -> tuple[str, str, str]:
+    """Record a card, a claim quoted from it, and its second revision; return the claim and both revisions."""
+    phi = make.settle(writer)
+    card = make.add_card(writer)
+    claim = make.add_quoted(writer, phi, f"{card}@1")
+    return claim, f"{card}@1", make.revise_card(writer, card)
+
+
+def test_what_is_said_of_passages_comes_out_as_it_went_in(ledger: Ledger) -> None:
+    """Each kind by its card, with and without revision, and sightings by their claim too; as of before, nothing of it is seen."""
+    with ledger.write(actor="LAB") as writer:
+        claim, first, second = _prepare(writer)
+        before = writer.log_size
+        said: tuple[Payload, ...] = (
+            make.survey(first, (0, 35), QUOTE),
+            make.survey(second, QUOTE, by="claude model-1"),
+            make.omission(first, "It is about another model."),
+            make.sighting(f"{claim}@1", second, Fate.MOVED),
+        )
+        writer.append_many(said)
+    card = first.partition("@")[0]
+
+    with ledger.view() as view, ledger.view(before) as then:
+        surveys = [one.payload for one in view.list_surveys(card)]
+        assert surveys == list(said[:2])
+        assert [one.payload for one in view.list_surveys(second)] == [said[1]]
+        assert [one.payload for one in view.list_omissions(card)] == [said[2]]
+        assert view.list_omissions(second) == ()
+        for found in (
+            view.list_sightings(card=second),
+            view.list_sightings(card=card),
+            view.list_sightings(claim=claim),
+            view.list_sightings(claim=f"{claim}@1", card=second),
+            view.list_sightings(),
+            view.dossier(claim).sightings,
+        ):
+            assert [one.payload for one in found] == [said[3]]
+        assert view.list_sightings(card=first) == view.list_sightings(claim=f"{claim}@2") == ()
+        assert [one.entry.seq - before for one in view.history(card)[2:]] == [1, 2, 3, 4]
+        assert view.history(claim)[-1].payload == said[3]
+        assert (then.list_surveys(card), then.list_omissions(card), then.list_sightings(), then.dossier(claim).sightings) == ((),) * 4
+
+
+FATES = [
+    (None, "{first} has a newer revision, @2; where its passage stands there was not looked up (caveat card diff)"),
+    (Fate.UNCHANGED, None),
+    (Fate.MOVED, None),
+    (Fate.REWORDED, "its passage is reworded in {second}"),
+    (Fate.GONE, "its passage is gone from {second}"),
+]
+
+
+@pytest.mark.parametrize(("fate", "reason"), FATES, ids=[str(fate) for fate, _ in FATES])
+def test_a_newer_card_makes_stale_what_does_not_stand_there(ledger: Ledger, fate: Fate | None, reason: str | None) -> None:
+    """A passage found word for word is not stale, one that is not says how, one that nobody looked up says that."""
+    with ledger.write(actor="LAB") as writer:
+        claim, first, second = _prepare(writer)
+        if fate:
+            writer.append(make.sighting(f"{claim}@1", second, fate))
+
+    expected = () if reason is None else (reason.format(first=first, second=second),)
+    with ledger.view() as view:
+        status = view.status(claim)
+        assert status.stale_because == expected
+        assert status.staleness is (Staleness.POTENTIALLY_STALE if expected else Staleness.CURRENT)
+        assert view.dossier(claim).status == status
+        assert [one.status for one in view.list_claims()] == [status]
+
+
+def test_only_the_newest_revision_of_the_card_counts(ledger: Ledger) -> None:
+    """A sighting in the second revision says nothing of the third; as of before the third, it still settles the matter."""
+    with ledger.write(actor="LAB") as writer:
+        claim, first, second = _prepare(writer)
+        writer.append(make.sighting(f"{claim}@1", second))
+        then = writer.log_size
+        make.revise_card(writer, first.partition("@")[0], revision=3, document="12" * 32)
+
+    with ledger.view() as view, ledger.view(then) as before:
+        assert view.status(claim).stale_because == (
+            f"{first} has a newer revision, @3; where its passage stands there was not looked up (caveat card diff)",
+        )
+        assert before.status(claim).stale_because == ()
+
+
+def test_a_paraphrase_has_no_passage_to_look_up(ledger: Ledger) -> None:
+    """It is stale as ever, and nobody is told to look for words that were never the card's."""
+    with ledger.write(actor="LAB") as writer:
+        _, first, second = _prepare(writer)
+        phi = "PRP-LAB-2026-0001-X@1"
+        claim = make.add_claim(writer, phi, card=first, quote="In our words.")
+        with pytest.raises(InputError, match="not-another-revision"):
+            writer.append(make.sighting(f"{claim}@1", second))
+
+    with ledger.view() as view:
+        assert view.status(claim).stale_because == (f"{first} has a newer revision, @2",)
+
+
+def test_claims_of_one_card_have_each_their_own_fate(ledger: Ledger) -> None:
+    """What is remembered for one claim is not said of the next, though model, card and property are the same."""
+    with ledger.write(actor="LAB") as writer:
+        claim, first, second = _prepare(writer)
+        phi = "PRP-LAB-2026-0001-X@1"
+        others = [make.add_quoted(writer, phi, first, note=str(number)) for number in range(3)]
+        writer.append(make.sighting(f"{claim}@1", second))
+        writer.append(make.sighting(f"{others[0]}@1", second, Fate.GONE))
+        writer.append(make.sighting(f"{others[1]}@1", second, Fate.REWORDED))
+
+    with ledger.view() as view:
+        told = [" ".join(one.status.stale_because) for one in view.list_claims()]
+    assert [words.partition(second)[0] for words in told[:3]] == ["", "its passage is gone from ", "its passage is reworded in "]
+    assert "was not looked up" in told[3]
+
+
+def test_a_claim_that_moved_to_the_new_revision_leaves_its_sightings_behind(ledger: Ledger) -> None:
+    """They were about the revision that quoted the old one; the new one is current, and its dossier still shows them."""
+    with ledger.write(actor="LAB") as writer:
+        claim, _, second = _prepare(writer)
+        writer.append(make.sighting(f"{claim}@1", second, Fate.REWORDED))
+        place = make.anchor(document="ef" * 32)
+        verbatim = {"card": second, "quote_status": QuoteStatus.VERBATIM, "anchor": place}
+        writer.append(make.claim(claim, "PRP-LAB-2026-0001-X@1", revision=2, why="reworded by the publisher", **verbatim))
+
+    with ledger.view() as view:
+        dossier = view.dossier(claim)
+    assert dossier.status.stale_because == ()
+    assert [one.payload.claim for one in dossier.sightings] == [f"{claim}@1"]
+
+
+def test_every_refusal_says_why(ledger: Ledger) -> None:
+    """A code for each, and what is refused leaves no trace."""
+    with ledger.write(actor="LAB") as writer:
+        claim, first, second = _prepare(writer)
+        other = f"{make.add_card(writer, 'cd' * 32)}@1"
+        bare = make.add_claim(writer, "PRP-LAB-2026-0001-X@1", quote="Known from elsewhere.")
+        writer.append_many([make.survey(first, QUOTE), make.omission(first), make.sighting(f"{claim}@1", second)])
+        size = writer.log_size
+        nowhere = f"{first.partition('@')[0]}@9"
+        refused: list[tuple[Payload, str]] = [
+            (make.survey(nowhere, QUOTE), "card-unknown"),
+            (make.survey(first, (0, 56)), "not-in-text"),
+            (make.survey(first, (0, 3)), "survey-exists"),
+            (make.omission(nowhere), "card-unknown"),
+            (make.omission(first, document="ef" * 32), "other-document"),
+            (make.omission(first, start=50, stop=99), "not-in-text"),
+            (make.omission(first, "Another reason."), "omission-exists"),
+            (make.sighting("CLM-LAB-2026-0009-1@1", second), "claim-unknown"),
+            (make.sighting(f"{claim}@2", second), "claim-unknown"),
+            (make.sighting(f"{claim}@1", nowhere), "card-unknown"),
+            (make.sighting(f"{claim}@1", first, document="ab" * 32), "not-another-revision"),
+            (make.sighting(f"{claim}@1", other, document="cd" * 32), "not-another-revision"),
+            (make.sighting(f"{bare}@1", second), "not-another-revision"),
+            (make.sighting(f"{claim}@1", second, document="ab" * 32), "other-document"),
+            (make.sighting(f"{claim}@1", second, start=0, stop=900), "not-in-text"),
+            (make.sighting(f"{claim}@1", second, Fate.GONE), "sighting-exists"),
+        ]
+        for payload, code in refused:
+            with pytest.raises(CaveatError, match=code):
+                writer.append(payload)
+
+        assert writer.log_size == size
+
+
+def test_an_erased_omission_leaves_its_place_and_its_proof(ledger: Ledger) -> None:
+    """The words stand in the statement alone: no row of any table holds them, and the registry still verifies."""
+    with ledger.write(actor="LAB") as writer:
+        _, first, _ = _prepare(writer)
+        said = writer.append(make.omission(first, "It names a person.")).seq
+        writer.erase(said)
+
+    with ledger.view() as view:
+        with pytest.raises(NotFoundError, match="body-erased"):
+            view.list_omissions(first)
+        assert view.find_entry(said) is not None
+    assert verify(ledger).erased == 1
+    with ledger.connect() as connection:
+        row = connection.exec_driver_sql("SELECT * FROM omission").one()
+    assert tuple(row)[1:] == (said, *first.split("@")[:1], 1, *QUOTE)
+
+
+def test_a_rebuilt_registry_says_the_same_of_passages(ledger: Ledger, new_url: Callable[[], str]) -> None:
+    """Rows, statuses and what is listed, on each engine."""
+    with ledger.write(actor="LAB") as writer:
+        claim, first, second = _prepare(writer)
+        writer.append_many([make.survey(first, QUOTE), make.omission(first), make.sighting(f"{claim}@1", second, Fate.GONE)])
+    target = new_url()
+    rebuild(ledger.url, target, lambda _done: None)
+    copy = _open(target)
+
+    with ledger.view() as here, copy.view() as there:
+        assert there.list_surveys(first) == here.list_surveys(first)
+        assert there.list_omissions(first) == here.list_omissions(first)
+        assert there.dossier(claim) == here.dossier(claim)
+    assert verify(copy).rows == verify(ledger).rows
+    copy.close()
+
+
+@pytest.mark.parametrize("table", ["survey", "omission", "sighting"])
+def test_the_way_back_is_open_until_something_is_said_of_a_passage(new_url: Callable[[], str], table: str) -> None:
+    """Down and up again without rows; with one the downgrade is refused and nothing is changed."""
+    url = new_url()
+    schema.upgrade(url)
+    schema.downgrade(url, "0003")
+    schema.upgrade(url)
+    assert schema.check(url).is_current
+    ledger = _open(url)
+    with ledger.write(actor="LAB") as writer:
+        claim, first, second = _prepare(writer)
+        said: dict[str, Payload] = {
+            "survey": make.survey(first),
+            "omission": make.omission(first),
+            "sighting": make.sighting(f"{claim}@1", second),
+        }
+        writer.append(said[table])
+    ledger.release()
+
+    with pytest.raises(ConflictError, match=f"the table {table} holds 1 rows"):
+        schema.downgrade(url, "0003")
+
+    assert schema.check(url).is_current
+    assert verify(ledger).entries > 0
+    ledger.close()
+
+
+def test_a_registry_of_the_third_revision_takes_what_is_said_of_passages(tmp_path: Path) -> None:
+    """What was recorded before keeps its leaves, and the guards of the new tables are there."""
+    path = tmp_path / "old.db"
+    with sqlite3.connect(path) as connection:
+        connection.executescript((OLD / "0003.sql").read_text())
+        leaves = [row[0] for row in connection.execute("SELECT leaf FROM entry ORDER BY seq")]
+    connection.close()
+    url = f"sqlite:///{path}"
+
+    schema.upgrade(url)
+
+    ledger = _open(url)
+    with ledger.write(actor="LAB") as writer:
+        card = make.add_card(writer)
+        phi = next(iter(writer.list_claims())).property
+        claim = make.add_quoted(writer, phi, f"{card}@1")
+        second = make.revise_card(writer, card)
+        writer.append_many([make.survey(second, QUOTE), make.omission(second, document="ef" * 32), make.sighting(f"{claim}@1", second)])
+    with ledger.view() as view:
+        assert list(view.leaves())[: len(leaves)] == leaves
+    assert verify(ledger).entries == len(leaves) + 6
+    ledger.close()
+    for table in ("survey", "omission", "sighting"):
+        with sqlite3.connect(path) as connection, pytest.raises(sqlite3.IntegrityError, match="append-only"):
+            connection.execute(f"DELETE FROM {table}")
+        connection.close()
+
+
+def test_a_relation_is_found_from_either_side(ledger: Ledger) -> None:
+    """The one who looks need not know which claim named the other."""
+    with ledger.write(actor="LAB") as writer:
+        claim, first, _ = _prepare(writer)
+        other = make.add_quoted(writer, "PRP-LAB-2026-0001-X@1", first, note="again")
+        said = ClaimRelation(claim=claim, relation=ClaimRelationKind.RESTATES, other=other)
+        writer.append(said)
+
+    with ledger.view() as view:
+        assert [one.payload for one in view.list_relations(claim)] == [said]
+        assert view.list_relations(other) == view.list_relations(claim)
+
+
+def test_a_place_in_the_text_is_needed_unless_gone() -> None:
+    """The record refuses before any table is asked."""
+    with pytest.raises(ValueError, match="exactly if it is not gone"):
+        replace(make.sighting("CLM-LAB-2026-0001-E@1", "CRD-LAB-2026-0001-L@2"), fate=Fate.GONE)
