@@ -1,0 +1,172 @@
+"""A card's text, read into passages: sentences, list items, table rows with their heads, captions, footnotes, headings.
+
+Everything is found in the text alone, since that is what a registry keeps of a card. What is read is English prose and tables as
+cards are written; what was guessed or could not be read is said in the notes of the outline.
+"""
+
+from dataclasses import dataclass, field
+
+from registry.intake.blocks import Block, build_blocks
+from registry.intake.grid import read_grid
+from registry.intake.lines import PageFinder, has_pages, measure_width, read_lines
+from registry.intake.printed import mark_contents, mark_footnotes, mark_furniture
+from registry.intake.readable import Reader
+from registry.intake.sentences import split_sentences
+from registry.intake.source_blocks import read_source
+from registry.intake.tables_markup import SourceTable
+from registry.intake.tables_printed import PrintedRow, PrintedTable, find_tables
+from registry.intake.titles import find_numbered, mark_declared
+from registry.records.card import CardText, Heading, MediaType
+from registry.records.passage import Cell, Outline, Passage, PassageKind
+
+
+@dataclass(slots=True)
+class _Draft:
+    """A passage before the order of all is known."""
+
+    kind: PassageKind
+    start: int
+    stop: int
+    words: str
+    group: int
+    cells: tuple[Cell, ...] = ()
+    caption: str | None = None
+
+
+@dataclass(slots=True)
+class _Drafts:
+    """Passages in the making; groups are numbered as they come and again in the order of the text."""
+
+    reader: Reader
+    found: list[_Draft] = field(default_factory=list)
+    groups: int = 0
+
+    def open_group(self) -> int:
+        self.groups += 1
+        return self.groups
+
+    def add(self, kind: PassageKind, start: int, stop: int, words: str, **more: object) -> None:
+        if words and start < stop:
+            self.found.append(_Draft(kind, start, stop, words, self.groups, **more))  # type: ignore[arg-type]
+
+
+def read_outline(card: CardText) -> Outline:
+    """Return the text of *card*, read into passages, with its headings and notes on what was guessed or not read.
+
+    Linear in the length of the text. A sentence that a page number or running head interrupts is one passage; one that a footnote,
+    caption or table interrupts is two, of one block.
+    """
+    drafts = _Drafts(Reader(card))
+    if card.media_type is MediaType.MARKDOWN:
+        headings, notes = _read_markdown(card, drafts)
+    else:
+        headings, notes = _read_printed(card, drafts)
+    return Outline(passages=_settle(card, drafts.found, headings), headings=headings, notes=notes)
+
+
+def _read_markdown(card: CardText, drafts: _Drafts) -> tuple[tuple[Heading, ...], tuple[str, ...]]:
+    source = read_source(card)
+    captions = [block for block in source.blocks if block.kind is PassageKind.CAPTION]
+    for block in source.blocks:
+        _add_block(block, drafts)
+    for table in source.tables:
+        _add_source_table(table, _find_caption(table, captions, card.text, drafts.reader), drafts)
+    return card.headings, ()
+
+
+def _find_caption(table: SourceTable, captions: list[Block], text: str, reader: Reader) -> str | None:
+    if table.caption is not None:
+        return reader.read_words(*table.caption) or None
+    for block in captions:
+        start, stop = block.spans[0][0], block.spans[-1][1]
+        between = text[table.stop : start] if start >= table.stop else text[stop : table.start]
+        if len(between) < 100 and not between.strip(" \t\r\n:caption"):
+            return reader.read(block.spans).words
+    return None
+
+
+def _add_source_table(table: SourceTable, caption: str | None, drafts: _Drafts) -> None:
+    drafts.open_group()
+    for row in read_grid(table, drafts.reader.read_words):
+        words = drafts.reader.read_words(row.row.start, row.row.stop)
+        kind = PassageKind.HEAD if row.is_head else PassageKind.ROW
+        drafts.add(kind, row.row.start, row.row.stop, words, cells=row.cells, caption=caption if kind is PassageKind.ROW else None)
+
+
+def _read_printed(card: CardText, drafts: _Drafts) -> tuple[tuple[Heading, ...], tuple[str, ...]]:
+    lines = read_lines(card)
+    is_paged = card.media_type is not MediaType.HTML
+    if is_paged:
+        mark_furniture(lines)
+        mark_contents(lines)
+    headings = card.headings
+    if headings:
+        mark_declared(lines, headings)
+    else:
+        headings = find_numbered(lines)
+    marks = mark_footnotes(lines) if is_paged else {}
+    width = measure_width(lines)
+    tables = find_tables(lines, width)
+    blocks = build_blocks(lines, width, marks, frozenset(heading.start for heading in headings))
+    for block in blocks:
+        _add_block(block, drafts)
+    for table in tables:
+        _add_printed_table(table, drafts)
+    return headings, ()
+
+
+def _add_printed_table(table: PrintedTable, drafts: _Drafts) -> None:
+    drafts.open_group()
+    for line in table.heads:
+        drafts.add(PassageKind.HEAD, line.start, line.stop, drafts.reader.read_words(line.start, line.stop))
+    for row in table.rows:
+        words = drafts.reader.read([(line.start, line.stop) for line in row.lines]).words
+        drafts.add(PassageKind.ROW, row.lines[0].start, row.lines[-1].stop, words, cells=_name_cells(table, row, drafts.reader))
+
+
+def _name_cells(table: PrintedTable, row: PrintedRow, reader: Reader) -> tuple[Cell, ...]:
+    columns = table.columns
+    cells = []
+    if row.label is not None:
+        cells.append(Cell(text=reader.read_words(*row.label), column=columns.label if columns else None))
+    names = columns.names if columns else (None,) * len(row.cells)
+    cells += [Cell(text=reader.read_words(*span), column=name) for span, name in zip(row.cells, names, strict=True)]
+    return tuple(cells)
+
+
+def _add_block(block: Block, drafts: _Drafts) -> None:
+    drafts.open_group()
+    reading = drafts.reader.read(block.spans, marks=block.marks)
+    spans = split_sentences(reading.words) if block.is_split else [(0, len(reading.words))]
+    for start, stop in spans:
+        if start < stop:
+            drafts.add(block.kind, *reading.map_span(start, stop), reading.words[start:stop])
+
+
+def _settle(card: CardText, drafts: list[_Draft], headings: tuple[Heading, ...]) -> tuple[Passage, ...]:
+    """The passages in order, without the furniture inside sentences, numbered by block, with page and section."""
+    finder = PageFinder(card.pages)
+    is_paged = has_pages(card)
+    numbers: dict[int, int] = {}
+    passages: list[Passage] = []
+    section, reached = -1, 0
+    for draft in sorted(drafts, key=lambda one: (one.start, -one.stop)):
+        if draft.start < reached:
+            continue
+        reached = draft.stop
+        while section + 1 < len(headings) and headings[section + 1].start <= draft.start:
+            section += 1
+        passages.append(
+            Passage(
+                kind=draft.kind,
+                start=draft.start,
+                stop=draft.stop,
+                words=draft.words,
+                page=finder.find_number(draft.start) if is_paged else None,
+                section=section if section >= 0 else None,
+                block=numbers.setdefault(draft.group, len(numbers)),
+                cells=draft.cells,
+                caption=draft.caption,
+            )
+        )
+    return tuple(passages)

@@ -1,0 +1,233 @@
+"""A piece of a card as a person reads it, with the way back from every character to the card's text.
+
+White space is folded, markup and tags are dropped, entities and ligatures opened, soft hyphens and hyphens at line ends closed,
+letter-spaced text closed up, and footnote marks taken out where they can be nothing else. Quotation marks, dashes and figures
+stay as they are.
+"""
+
+import re
+import unicodedata
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from registry.intake import rules
+from registry.intake.forms import Edit, Layer, apply_edits
+from registry.records.card import CardText, MediaType
+
+_LIGATURE = re.compile(r"[\ufb00-\ufb06\u0132\u0133\ufb13-\ufb17\uff01-\uff5e]")
+_INVISIBLE = re.compile(r"[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff\ufffe]+")
+_SPACE = re.compile(r"[^\S ]\s*|  +|[\u00a0\u2000-\u200a\u202f\u205f\u3000]+ *")
+_LINE_END = re.compile(r"(?<=\w)(?P<hyphen>[-\u2010\u00ad])(?P<gap>\s+)(?=\w)|(?<=\S)(?P<dash>[\u2013\u2014])[ \t]*[\n\r\f]\s*(?=\S)")
+_LEFT = re.compile(r"[\w-]{1,60}$")
+_RIGHT = re.compile(r"[\w-]{1,60}")
+_SPACED_RUN = re.compile(r"(?<!\S)(?:\S\s{1,4}){5,}\S(?!\S)")
+_WORD = re.compile(r"[^\W\d_][\w-]*[^\W_]")
+_NOT_ABBREVIATED = r"(?<!\bfig)(?<!\bno)(?<!\bnos)(?<!\beq)(?<!\bsec)(?<!\bvol)(?<!\bch)(?<!\btab)(?<!\bp)(?<!\bpp)(?<!\bv)"
+_MARK = re.compile(
+    rf"""
+      (?P<note>\[\^[^\]\s]{{1,40}}\])
+    | (?P<tag>(?<=[A-Za-z.,;:!?%)"'\u201d\u2019])<sup>\s*(?:\[\^[^\]\s]{{1,40}}\]|\d{{1,3}}|[*\u2020\u2021\u00a7])\s*</sup>)
+    | (?P<raised>(?<=[.,;:!?%)"'\u201d\u2019])[\u00b9\u00b2\u00b3\u2070\u2074-\u2079]{{1,3}}|(?<=\w)[\u2020\u2021]{{1,3}})
+    | (?P<reference>(?<=[a-z]{{2}})\x20?\[\d{{1,3}}\])
+    | (?P<own>(?<=\S)[ \t]*\n[ \t]*(?P<alone>\d{{1,2}})[ \t]*\n[ \t]*(?=\S))
+    | (?P<begins>(?<=[A-Za-z.,;:!?%)"'\u201d\u2019])[ \t]*\n[ \t]*(?P<first>\d{{1,2}})(?=[ ][A-Za-z(\u201c]))
+    | (?:(?<=%)|(?<=[^\d\s][.!?])|(?<=[.!?%)]["')\u201d\u2019])|(?<=[\u201d\u2019])){_NOT_ABBREVIATED}(?P<stop>\d{{1,2}})(?!\w|[.,:]\d|%|/)
+    | (?<=[A-Za-z),;:]{_NOT_ABBREVIATED})(?P<word>\d{{1,2}})(?!\w|[.,:/-]\d|%|[-/\u2013]\w)
+    """,
+    re.VERBOSE | re.IGNORECASE,
+)
+_HARD_PARTS = frozenset(
+    [
+        "self",
+        "non",
+        "high",
+        "low",
+        "long",
+        "short",
+        "well",
+        "end",
+        "open",
+        "closed",
+        "multi",
+        "pre",
+        "post",
+        "cross",
+        "in",
+        "out",
+        "on",
+        "off",
+        "re",
+        "co",
+        "anti",
+        "semi",
+        "state",
+        "single",
+        "pair",
+    ]
+)
+"""What compounds begin with; broken after it, the hyphen belongs to the word."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A piece of a card, readable."""
+
+    words: str
+    layers: tuple[Layer, ...]
+    pieces: tuple[tuple[int, int, int], ...]
+    """Where the pieces it was made of stand: in what was joined, in the card's text, and how long each is."""
+
+    def map_span(self, start: int, stop: int) -> tuple[int, int]:
+        """Return the span of the card's text from which the span *start* to *stop* of `words` was made."""
+        for layer in reversed(self.layers):
+            start, stop = layer.map_span(start, stop)
+        return self._to_card(start), self._to_card(stop - 1) + 1
+
+    def _to_card(self, position: int) -> int:
+        for at, start, length in reversed(self.pieces):
+            if position >= at:
+                return start + min(position - at, length - 1)
+        return self.pieces[0][1]
+
+
+class Reader:
+    """Reads pieces of one card; what its words are decides which hyphens at line ends belong to them."""
+
+    def __init__(self, card: CardText) -> None:
+        self._text = card.text
+        self._has_markup = card.media_type is MediaType.MARKDOWN
+        self._is_printed = card.media_type in (MediaType.PDF, MediaType.PLAIN)
+        self._is_ascii = card.text.isascii()
+        self._vocabulary: set[str] | None = None
+
+    def read(self, pieces: Iterable[tuple[int, int]], *, marks: frozenset[int] = frozenset()) -> Reading:
+        """Return what the *pieces* (start, stop) of the card say together, with their way back.
+
+        Args:
+            marks: numbers of the footnotes that stand on the same page; only these are taken for marks after a bare word.
+        """
+        joined, at, kept = "", 0, []
+        parts = []
+        for start, stop in pieces:
+            parts.append(self._text[start:stop])
+            kept.append((at, start, max(1, stop - start)))
+            at += stop - start + 1
+        joined = "\n".join(parts)
+        layers: list[Layer] = []
+        for find_edits in self._steps(marks):
+            joined, layer = apply_edits(joined, find_edits(joined))
+            if layer.new_starts:
+                layers.append(layer)
+        words, layer = apply_edits(joined, _find_margins(joined))
+        return Reading(words, (*layers, layer) if layer.new_starts else tuple(layers), tuple(kept))
+
+    def read_words(self, start: int, stop: int) -> str:
+        """Return what the card says from *start* to *stop*."""
+        return self.read([(start, stop)]).words
+
+    def _steps(self, marks: frozenset[int]) -> Iterable[Callable[[str], Iterable[Edit]]]:
+        yield lambda text: self._find_marks(text, marks)
+        if self._has_markup:
+            yield _find_markup
+        if self._is_printed:
+            yield self._find_hyphens
+        if not self._is_ascii:
+            yield _find_ligatures
+            yield lambda text: ((found.start(), found.end(), "") for found in _INVISIBLE.finditer(text))
+        yield _find_letter_spacing
+        yield lambda text: ((found.start(), found.end(), " ") for found in _SPACE.finditer(text))
+
+    def _find_marks(self, text: str, marks: frozenset[int]) -> Iterable[Edit]:
+        if not self._is_printed and "^" not in text and "<sup" not in text and self._is_ascii:
+            return
+        for found in _MARK.finditer(text):
+            edit = self._judge_mark(found, marks)
+            if edit is not None:
+                yield edit
+
+    def _judge_mark(self, found: re.Match[str], marks: frozenset[int]) -> Edit | None:
+        match found.lastgroup:
+            case "note" | "tag" | "raised" | "reference":
+                return found.start(), found.end(), ""
+            case "own" | "begins" if self._is_printed:
+                number = int(found["alone"] or found["first"])
+                return (found.start(), found.end(), "" if found["alone"] and _hangs(found) else " ") if number in marks else None
+            case "stop" if self._is_printed:
+                is_known = int(found["stop"]) in marks or (not marks and 0 < int(found["stop"]) < 60)
+                return (found.start(), found.end(), "") if is_known else None
+            case "word" if self._is_printed:
+                return (found.start(), found.end(), "") if int(found["word"]) in marks else None
+            case _:
+                return None
+
+    def _find_hyphens(self, text: str) -> Iterable[Edit]:
+        if "-" not in text and text.isascii():
+            return
+        for found in _LINE_END.finditer(text):
+            if found["dash"]:
+                yield found.start(), found.end(), found["dash"]
+            elif (kept := self._close(text, found)) is not None:
+                yield found.start(), found.end(), kept
+
+    def _close(self, text: str, found: re.Match[str]) -> str | None:
+        """What remains of a hyphen and the white space after it; None where both stay."""
+        left, right = _LEFT.search(text[max(0, found.start() - 60) : found.start()]), _RIGHT.match(text, found.end())
+        if left is None or right is None:
+            return None
+        head, tail = left[0].lower(), right[0].lower()
+        is_line_end = "\n" in found["gap"] or "\f" in found["gap"]
+        if not is_line_end:
+            return "" if f"{head}{tail}" in self._words() else None
+        if found["hyphen"] == "\u00ad":
+            return ""
+        if not right[0][0].islower() or not head[-1].isalpha():
+            return "-"
+        return "-" if self._is_compound(head, tail) else ""
+
+    def _is_compound(self, head: str, tail: str) -> bool:
+        words, first, last = self._words(), tail.split("-", maxsplit=1)[0], head.rsplit("-", maxsplit=1)[-1]
+        if f"{head}{tail}" in words or f"{last}{first}" in words:
+            return False
+        return f"{head}-{tail}" in words or f"{last}-{first}" in words or last in _HARD_PARTS or (last in words and first in words)
+
+    def _words(self) -> set[str]:
+        if self._vocabulary is None:
+            self._vocabulary = {found[0].lower() for found in _WORD.finditer(self._text)}
+        return self._vocabulary
+
+
+def _hangs(found: re.Match[str]) -> bool:
+    """Whether what follows a mark on a line of its own is set without a space before it: a stop, a comma, a bracket."""
+    return found.string[found.end()] in ".,;:!?)]\u201d\u2019"
+
+
+def _find_markup(text: str) -> Iterable[Edit]:
+    for found in rules.MARKUP.finditer(text):
+        kept = rules.drop_markup(found)
+        if found.lastgroup == "tag" and kept == "^" and not found.string[found.start() - 1 : found.start()].isdigit():
+            kept = ""  # a raised character after a letter is no power
+        yield found.start(), found.end(), kept
+
+
+def _find_ligatures(text: str) -> Iterable[Edit]:
+    return ((found.start(), found.end(), unicodedata.normalize("NFKC", found[0])) for found in _LIGATURE.finditer(text))
+
+
+def _find_letter_spacing(text: str) -> Iterable[Edit]:
+    for run in _SPACED_RUN.finditer(text):
+        gaps = list(re.finditer(r"\s+", run[0]))
+        if 2 * sum(character.isalpha() for character in run[0]) <= len(gaps):
+            continue
+        for gap in gaps:
+            before, after = run[0][gap.start() - 1], run[0][gap.end()]
+            # Two spaces between letters that one space sets apart are the space between words.
+            kept = " " if len(gap[0]) > 1 or (before.isdigit() and after.isdigit()) else ""
+            yield run.start() + gap.start(), run.start() + gap.end(), kept
+
+
+def _find_margins(text: str) -> Iterable[Edit]:
+    left, right = len(text) - len(text.lstrip()), len(text.rstrip())
+    if left:
+        yield 0, left, ""
+    if left < right < len(text):
+        yield right, len(text), ""
