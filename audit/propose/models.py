@@ -11,21 +11,21 @@ from audit.propose.source import Source
 from registry.records.passage import PassageKind
 
 _VARIANT = "|".join(re.escape(one) for one in VARIANTS)
-_SIZE = r"\d{1,4}(?:\.\d{1,2})?[BMbm](?:x\d{1,4}E)?"
-_VERSION = r"v?\d{1,3}(?:\.\d{1,3}){0,2}(?:[a-z](?![a-z]))?"
-_TAIL = rf"(?:[- ]?(?:{_SIZE}|(?:{_VARIANT}))\b|[- ]{_VERSION}(?![\w%/×]|\.\d)|-\d{{8}}\b|-\d{{4}}-\d\d-\d\d\b)"
+_SIZE = r"(?:\d{1,4}(?:\.\d{1,2})?[Bb](?:x\d{1,4}E)?|\d{2,4}M)\b"
+_VERSION = r"v?\d{1,3}(?:\.\d{1,3}){0,2}(?:[a-z](?![a-z]))?(?![\w%/×]|\.\d|\s?%)"
+_TAIL = rf"(?:[- ]?(?:{_SIZE}|(?:{_VARIANT})\b)|-\d{{8}}\b|-\d{{4}}-\d\d-\d\d\b|-\d{{2,4}}\b)"
+"""What may follow family and version; a second number with a space before it belongs to the sentence or to the next cell."""
 _PLAIN = re.compile(
-    rf"\b(?:{'|'.join(re.escape(one) for one in PLAIN_FAMILIES)})(?:[-  ]?\s?{_VERSION}(?![\w%/]|\.\d)|(?=[- ](?:{_VARIANT})\b)|(?=-?\d))"
-    rf"{_TAIL}{{0,5}}",
+    rf"\b(?:{'|'.join(re.escape(one) for one in PLAIN_FAMILIES)})(?:[- ]?\s?{_VERSION}|[- ](?:{_VARIANT})\b(?:[- ]{_VERSION})?|(?=-?\d)){_TAIL}{{0,3}}",
     re.IGNORECASE,
 )
-_CLAUDE = re.compile(rf"\bClaude (?:[A-Z][a-z]{{2,12}} (?:{_VERSION}(?![\w%/]|\.\d)|Preview\b)|{_VERSION} [A-Z][a-z]{{2,12}}\b)")
-_WORDS = re.compile(rf"\b(?:{'|'.join(WORD_FAMILIES)})[- ]{_VERSION}(?![\w%/]|\.\d){_TAIL}{{0,3}}")
+_CLAUDE = re.compile(rf"\bClaude (?:[A-Z][a-z]{{2,12}} (?:{_VERSION}|Preview\b)|{_VERSION} [A-Z][a-z]{{2,12}}\b)")
+_WORDS = re.compile(rf"\b(?:{'|'.join(WORD_FAMILIES)})[- ]{_VERSION}{_TAIL}{{0,3}}")
 _SERIES = re.compile(r"\bo[1-9](?:[- ](?:mini|pro|preview|high|medium|low|deep-research))?(?![\w.%]|-\w)")
-_SIZED = re.compile(
-    rf"\b[A-Z][A-Za-z]{{1,14}}(?:[- ][A-Z][A-Za-z]{{1,14}}){{0,2}}[- ](?:{_SIZE}|v?\d{{1,2}}(?:\.\d{{1,2}}){{0,2}})(?![\w%/]|\.\d){_TAIL}{{0,3}}"
-)
+_SIZED = re.compile(rf"\b[A-Z][A-Za-z]{{1,14}}(?:[- ][A-Z][A-Za-z]{{1,14}}){{0,2}}[- ](?:{_SIZE}|{_VERSION}){_TAIL}{{0,3}}")
 _PATTERNS = (_CLAUDE, _PLAIN, _WORDS, _SERIES)
+_ENOUGH = re.compile(r"\d|\b(?:Preview|Ultra|Large|Medium|Small|Instant)\b")
+"""A family's name alone is no model; with one of these it is."""
 _SPLIT = re.compile(r"[\s_-]+")
 
 _UNKNOWN_VENDOR = 3
@@ -105,7 +105,7 @@ def _collect(around: Around, source: Source) -> dict[str, Counter[str]]:
         taken: list[tuple[int, int]] = []
         for pattern in _PATTERNS:
             for match in pattern.finditer(words):
-                if not any(start < match.end() and match.start() < stop for start, stop in taken):
+                if not any(start < match.end() and match.start() < stop for start, stop in taken) and _ENOUGH.search(match[0]):
                     taken.append(match.span())
                     spellings.setdefault(fold_name(match[0]), Counter())[match[0]] += 1
         for match in _SIZED.finditer(words):
@@ -121,8 +121,10 @@ def _collect(around: Around, source: Source) -> dict[str, Counter[str]]:
 
 
 def _is_no_name(written: str) -> bool:
+    """Whether the word before the number is one that numbers sections, tables or days."""
     words = [part.lower() for part in _SPLIT.split(written)]
-    return words[0] in NOT_NAMES or words[-2] in NOT_NAMES
+    place = next(index for index, word in enumerate(words) if re.search(r"\d", word))
+    return words[place - 1] in NOT_NAMES
 
 
 def _find_shorts(spellings: dict[str, Counter[str]]) -> dict[str, str]:
@@ -139,7 +141,7 @@ def _display(key: str, spellings: dict[str, Counter[str]]) -> str:
 
 def _compile(spellings: dict[str, Counter[str]]) -> re.Pattern[str] | None:
     forms = {form for counter in spellings.values() for form in counter}
-    forms |= {form.removeprefix("Claude ") for form in forms if form.startswith("Claude ")}
+    forms |= {form.removeprefix("Claude ") for form in forms if re.match(r"Claude [A-Z]", form)}
     ordered = sorted(forms, key=lambda one: (-len(one), one))
     return re.compile(rf"(?<![\w.-])(?:{'|'.join(re.escape(one) for one in ordered)})(?![\w%]|\.\d)") if ordered else None
 
@@ -151,12 +153,9 @@ def _clean_title(title: str) -> str:
 
 def _find_own(totals: Counter[str], around: Around, source: Source) -> list[str]:
     """Return the names of the card's own models, most named first."""
-    title = "-" + fold_name(_clean_title(source.title)) + "-"
-    first = "-" + next((fold_name(heading.title) for heading in around.outline.headings), "") + "-"
     ordered = sorted(totals, key=lambda one: (-totals[one], one))
-    own = [name for name in ordered if _stands_in(fold_name(name), title)] or [
-        name for name in ordered if _stands_in(fold_name(name), first)
-    ]
+    heading = next((one.title for one in around.outline.headings), "")
+    own = _find_in_title(ordered, _clean_title(source.title)) or _find_in_title(ordered, heading)
     known = {fold_name(model) for model in source.models}
     own += [name for name in ordered if fold_name(name) in known]
     if ordered and totals[ordered[0]] > sum(totals[name] for name in own):
@@ -165,7 +164,8 @@ def _find_own(totals: Counter[str], around: Around, source: Source) -> list[str]
     return sorted(set(own), key=lambda one: (-totals[one], one))
 
 
-def _stands_in(key: str, title: str) -> bool:
-    """Whether the title holds the name with nothing of it left over: "gpt-5" does not stand in "gpt-5.3-codex"."""
-    place = title.find(f"-{key}")
-    return place >= 0 and not re.match(r"[\w.]", title[place + len(key) + 1 :])
+def _find_in_title(names: list[str], title: str) -> list[str]:
+    """Return the names that the title holds whole, the longest at each place: not "GPT-5.3" in "GPT-5.3-Codex"."""
+    keys = {fold_name(name): name for name in reversed(names)}
+    ordered = "|".join(re.escape(key) for key in sorted(keys, key=lambda one: (-len(one), one)))
+    return [keys[found] for found in re.findall(rf"(?<![\w.])(?:{ordered})(?!\w|\.\d)", fold_name(title))] if keys else []
