@@ -6,6 +6,7 @@ matches, what is left is paired in order by likeness, one with one or two with o
 Where words stand is counted in the words of `registry.intake.words`.
 """
 
+import itertools
 from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Iterator
@@ -122,7 +123,7 @@ def measure_likeness(ours: str, theirs: str) -> float:
 
 
 def _cut(bounds: list[int]) -> list[Span]:
-    return list(zip(bounds, bounds[1:], strict=False))
+    return list(itertools.pairwise(bounds))
 
 
 def _match_in_order(ours: list[str], theirs: list[str]) -> Iterator[tuple[int, int]]:

@@ -53,7 +53,7 @@ together ("filled" and "filed"), a rule leaves them alone."""
 _SAME = {"&": "and", "percent": "%", "maths": "math"}
 """Other ways to write the same word."""
 _GROUPED = re.compile(r"^-?\d{1,3}(?:,\d{3})+(?:\.\d+)?$")
-_APART = frozenset("a an in no un im dis all any some every may".split())
+_APART = frozenset(["a", "an", "in", "no", "un", "im", "dis", "all", "any", "some", "every", "may"])
 """Words that make another word with the one after them: "a typical" is not "atypical", nor "may be" "maybe"."""
 
 

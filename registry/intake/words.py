@@ -5,9 +5,10 @@ declares them for N1 to N6, with two differences. Digits glued to a word stay, b
 number is a footnote mark only where a line of the text begins with it, because "[44, 71]" may be an interval.
 """
 
+import itertools
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from registry.intake import rules
@@ -156,7 +157,7 @@ def _find_forms(text: str) -> Iterator[Edit]:
 
 def _hyphenated(text: str, words: list[tuple[str, int, int]]) -> Iterator[tuple[str, str]]:
     """Yield the pairs of words that a hyphen joins within a line."""
-    for (left, _, stop), (right, start, _) in zip(words, words[1:], strict=False):
+    for (left, _, stop), (right, start, _) in itertools.pairwise(words):
         if start == stop + 1 and text[stop] == "-":
             yield left.casefold(), right.casefold()
 
@@ -173,3 +174,15 @@ def _settle_hyphens(words: list[tuple[str, int, int]], known: set[str], pairs: s
             yield right, start + len(left) + 1, stop
         else:
             yield joined, start, stop
+
+
+_STEPS: tuple[Callable[[str], Iterable[Edit]], ...] = (
+    rules.find_page_furniture,
+    _find_images,
+    _find_marks,
+    _find_markup,
+    _find_line_ends,
+    _find_forms,
+    rules.find_letter_spacing,
+)
+"""What depends on lines (page furniture, hyphenation) comes before what changes them."""
