@@ -202,7 +202,11 @@ def _choose(store: RunStore | None, outline: Outline, window: Window, asking: As
 
 
 def _tell_difference(store: RunStore, known: dict[str, Json], wanted: dict[str, Json]) -> Fault:
-    named = [f"{name} {known.get(name)}, now {value}" for name, value in wanted.items() if isinstance(value, str | int) and known.get(name) != value]
+    named = [
+        f"{name} {known.get(name)}, now {value}"
+        for name, value in wanted.items()
+        if isinstance(value, str | int) and known.get(name) != value
+    ]
     told = [one for one in named if not one.startswith("requests ")] or ["the text of the card was read otherwise"]
     found = f"holds proposals that were asked for otherwise: {'; '.join(told)}"
     return Fault(code="run-differs", where=str(store.path.parent), found=found, advice="choose another folder with --run DIR")

@@ -30,16 +30,16 @@ CLASSES: Mapping[PropertyClass, str] = {
     "attack success, bias and honesty in answers that a policy asks for.",
     PropertyClass.REASONING_MONITORABILITY: "whether its reasoning can be read, is faithful, and shows what it does.",
     PropertyClass.DECEPTION_SCHEMING: "lying, sabotage, sandbagging, blackmail, hidden goals, covert action, alignment of motives.",
-    PropertyClass.AGENCY_META_TASK: "what it does about the task or its situation: evaluation awareness, reward hacking, self-preservation, "
-    "autonomy, oversight, destructive actions taken to reach a goal.",
+    PropertyClass.AGENCY_META_TASK: "what it does about the task or its situation: evaluation awareness, reward hacking, "
+    "self-preservation, autonomy, oversight, destructive actions taken to reach a goal.",
 }
 FORMS: Mapping[Form, str] = {
     Form.EXISTENCE: "the behaviour was observed at least once under the observed condition. No bound, no rate.",
     Form.UPPER_BOUND: "the score is at most a bound (Φ ≤ u): “less than 4%”, “no more than”, “near zero”, “lower than model X”.",
     Form.LOWER_BOUND: "the score is at least a bound (Φ ≥ l): “over 99%”, “at least”, “almost always”, “higher than model X”.",
     Form.PREVALENCE: "the rate or score is the figure given, a plain result without a bound: “9% of scenarios”, “0 of 50”, “0.88 pass@1”.",
-    Form.THRESHOLD: "a decision rule: the score is set against a line that decides something (a risk tier, a release), and θ is that line. θ "
-    "may be unpublished, which is common: “has not crossed the threshold”.",
+    Form.THRESHOLD: "a decision rule: the score is set against a line that decides something (a risk tier, a release), and θ is that line. "
+    "θ may be unpublished, which is common: “has not crossed the threshold”.",
 }
 DIRECTIONS: Mapping[Direction, str] = {
     Direction.HIGHER_IS_SAFER: "a higher score is safer: refusal of harmful requests, detection, monitorability.",
@@ -160,7 +160,7 @@ def build_schema() -> dict[str, Json]:
     place: dict[str, Json] = {"line": {"type": "integer"}, "quote": text}
     number: Json = {"anyOf": [{"type": "number"}, {"type": "null"}]}
     whole: Json = {"anyOf": [{"type": "integer"}, {"type": "null"}]}
-    figures: dict[str, Json] = {name: number for name in ("high", "low", "theta", "value")}
+    figures: dict[str, Json] = dict.fromkeys(("high", "low", "theta", "value"), number)
     named = {"name": text, "class": _build_choice(PropertyClass), "direction": _build_choice(Direction)}
     claim: dict[str, Json] = {
         "at": _build_object(place),
@@ -202,7 +202,7 @@ def _write_system() -> str:
         ("Directions", DIRECTIONS),
     )
     told = "\n\n".join(f"{name}:\n" + "\n".join(f"- {one.value}: {meaning}" for one, meaning in each.items()) for name, each in lists)
-    return "\n\n".join((_TASK, _WHAT, _FIELDS, told, _TRAPS, _FORM))
+    return f"{_TASK}\n\n{_WHAT}\n\n{_FIELDS}\n\n{told}\n\n{_TRAPS}\n\n{_FORM}"
 
 
 def _write_message(outline: Outline, window: Window) -> str:
@@ -218,7 +218,8 @@ def _write_message(outline: Outline, window: Window) -> str:
     return "\n\n".join(parts)
 
 
-def _write_opening(outline: Outline) -> str:
+def write_opening(outline: Outline) -> str:
+    """Return the card's first characters, readable; every window shows them, because they name the model."""
     shown, left = [], _OPENING
     for passage in outline.passages:
         if passage.kind in (PassageKind.FURNITURE, PassageKind.CONTENTS):

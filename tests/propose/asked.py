@@ -1,0 +1,161 @@
+"""Cards of a few lines, and a language model on loopback that answers about them as a test says."""
+
+import asyncio
+import json
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from audit.propose.asking import Session
+from audit.propose.claude import propose_by_claude
+from audit.propose.question import Asking
+from audit.propose.source import Source
+from audit.replay.engine import Settings, run_calls
+from audit.replay.store import Call, open_store
+from registry.records.card import CardText, Heading, MediaType, Page
+from registry.records.passage import Cell, Outline, Passage, PassageKind
+from registry.records.proposal import Proposals
+from tests.endpoint.server import MODEL, Asked, Endpoint, Outcome, Reply
+from tests.replay.calling import QUICK, open_at
+
+SOURCE = Source(title="Model A System Card", publisher="Laboratory", card="CRD-LAB-2026-0001@1")
+ASKING = Asking(model=MODEL)
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table of a card."""
+
+    caption: str
+    head: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+
+@dataclass
+class _Page:
+    text: str = ""
+    passages: list[Passage] = field(default_factory=list)
+    headings: list[Heading] = field(default_factory=list)
+    block: int = 0
+
+    def add(self, kind: PassageKind, words: str, **fields: Any) -> None:
+        """Put one passage under the others."""
+        start = len(self.text)
+        section = len(self.headings) - 1 if self.headings else None
+        known = {"page": None, "section": section, "block": self.block, "words": words}
+        self.passages.append(Passage(**{"kind": kind, "start": start, "stop": start + len(words), **known, **fields}))
+        self.text += words + "\n"
+
+    def add_block(self, block: str | Table) -> None:
+        """Put a heading, a paragraph with one sentence a line, or a table under the others."""
+        self.block += 1
+        if isinstance(block, Table):
+            self.add(PassageKind.CAPTION, block.caption)
+            self.block += 1
+            self.add(PassageKind.HEAD, " | ".join(block.head))
+            for row in block.rows:
+                cells = tuple(Cell(text=text, column=column) for text, column in zip(row, block.head, strict=True))
+                self.add(PassageKind.ROW, " | ".join(row), cells=cells, caption=block.caption)
+        elif block.startswith("# "):
+            self.headings.append(Heading(start=len(self.text), title=block.removeprefix("# ")))
+            self.add(PassageKind.HEADING, block.removeprefix("# "))
+        else:
+            for line in block.splitlines():
+                self.add(PassageKind.SENTENCE, line)
+
+
+def build_card(*blocks: str | Table) -> tuple[CardText, Outline]:
+    """Return a card of headings ("# 1 Title"), paragraphs (a sentence a line) and tables."""
+    page = _Page()
+    for block in blocks:
+        page.add_block(block)
+    text = page.text
+    card = CardText(
+        sha256="ab" * 32,
+        size_bytes=len(text),
+        media_type=MediaType.PLAIN,
+        text=text,
+        pages=(Page(number=1, start=0, stop=len(text)),),
+        extractor="by hand",
+        headings=tuple(page.headings),
+    )
+    return card, Outline(passages=tuple(page.passages), headings=tuple(page.headings))
+
+
+def offer(quote: str, *, line: int = 0, **fields: Any) -> dict[str, Any]:
+    """Return one claim as a model offers it: a share that is lower and safer, unless said otherwise."""
+    figure = {"value": None, "theta": None, "low": None, "high": None, "n": None, "unit": "share", "written": ""}
+    default: dict[str, Any] = {
+        "at": {"line": line, "quote": quote},
+        "awareness": [],
+        "caution": "",
+        "comparisons": [],
+        "confidence": "high",
+        "elicitation": "",
+        "elsewhere": [],
+        "evaluation": "",
+        "form": "prevalence",
+        "grader": "",
+        "model": "",
+        "property": {"class": "compliance_refusal", "direction": "lower_is_safer", "name": "violation rate"},
+        "relation": "none",
+        "relative_to": "",
+        "version": "",
+    }
+    return {**default, **fields, "figure": {**figure, **fields.get("figure", {})}}
+
+
+def answer(*claims: Any) -> str:
+    """Return the text of an answer with these claims."""
+    return json.dumps({"claims": claims}, ensure_ascii=False)
+
+
+def read_shown(asked: Asked) -> str:
+    """Return the lines of the card that a request shows, without their fence."""
+    content = asked.body["messages"][0]["content"]
+    found = re.search(r"<<<CARD ([0-9a-f]{24})\n(.*)\nCARD \1>>>", content, re.DOTALL)
+    assert found is not None
+    return found[2]
+
+
+def always(*claims: Any) -> Callable[[Asked], Outcome]:
+    """Return the script that offers those of *claims* whose quote stands in what is shown."""
+
+    def script(asked: Asked) -> Outcome:
+        shown = read_shown(asked)
+        return Reply(text=answer(*(one for one in claims if one["at"]["quote"] in shown)))
+
+    return script
+
+
+@dataclass
+class Asker:
+    """Sends calls to a server and keeps what comes back in a folder."""
+
+    server: Endpoint
+    folder: Path
+    settings: dict[str, Any] = field(default_factory=dict)
+    rounds: list[int] = field(default_factory=list)
+    """How many calls were handed over at a time."""
+
+    def propose(self, card: CardText, outline: Outline, asking: Asking = ASKING) -> Proposals:
+        """Ask about *card*."""
+        store = open_store(self.folder, create=True)
+        again = {name: self.settings[name] for name in ("retry_failed", "repeat_lost") if name in self.settings}
+
+        async def go(calls: Iterable[Call]) -> None:
+            async with open_at(self.server) as endpoint:
+                summary = await run_calls(store, calls, endpoint, Settings(patience=QUICK, **self.settings))
+            if summary.stopped is not None:
+                raise summary.stopped
+
+        def ask(calls: Iterable[Call], count: int) -> None:
+            self.rounds.append(count)
+            asyncio.run(go(calls))
+
+        try:
+            return propose_by_claude(card, outline, SOURCE, asking, Session(store=store, ask=ask, **again))
+        finally:
+            store.close()
