@@ -30,10 +30,12 @@ class SectionCoverage(Record):
     """One section of the card."""
 
     title: str | None
-    """None for what stands above the first heading, and for claims without a place."""
+    """None for what stands above the first heading, for the pages of a card without headings, and for claims without a place."""
     page: int | None
-    """On which the section begins."""
+    """On which the section begins; None for a card without pages."""
     counts: Counts
+    is_placed: bool = True
+    """False for the claims that have no place in this revision of the card: paraphrases, and passages not found in it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

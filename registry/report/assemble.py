@@ -6,7 +6,7 @@ from datetime import datetime
 from registry.errors import ConflictError, Fault
 from registry.records.card import Card
 from registry.records.claim import Form
-from registry.records.classification import Basis, ItemStatus, rank_outcome
+from registry.records.classification import Basis, ItemStatus
 from registry.records.contestation import ContestationStep
 from registry.records.dossier import AuditFile, ContestationFile, Dossier, Recorded
 from registry.records.estimate import SpecEstimate
@@ -30,6 +30,7 @@ from registry.records.supplement import (
     Supplement,
 )
 from registry.report.found import build_deviation_reasons, build_finding_reasons, build_scorer_reasons, find_not_made, is_recognition
+from registry.report.leading import find_leading
 
 _MOST_REASONS = 5
 _SCORER_FAILED = "scorer-not-invariant"
@@ -51,7 +52,7 @@ def assemble_claim(dossier: Dossier, *, made_at: datetime) -> Supplement:
             Fault(code="claim-only-reserved", where=dossier.claim, found=found, advice="register it: caveat claim add FILE")
         )
     current = dossier.current
-    leading, outcome = _find_leading(dossier)
+    leading, outcome = find_leading(dossier)
     audit = None if leading is None else _build_audit(dossier, leading, outcome)
     specs = tuple(_build_specs(dossier))
     others = _find_other_findings(dossier, leading)
@@ -101,23 +102,6 @@ def assemble_card(
         claims=tuple(_build_row(dossier) for dossier in sorted(registered, key=_place)),
         reserved=tuple(sorted(dossier.claim for dossier in dossiers if not dossier.revisions)),
     )
-
-
-def _find_leading(dossier: Dossier) -> tuple[AuditFile | None, Recorded[Restriction] | None]:
-    """Return the outcome of the current revision that counts, with its audit; without any outcome the latest audit alone.
-
-    An outcome never speaks for another revision. The status of the claim follows from the same one (`rank_outcome`).
-    """
-    audits = [one for one in dossier.audits if one.audit.payload.claim == dossier.current.payload.reference]
-    finished = [(file, outcome) for file in audits for outcome in file.restrictions]
-    if finished:
-        return max(finished, key=lambda one: _weigh(one[1]))
-    return max(audits, key=lambda one: one.audit.entry.seq, default=None), None
-
-
-def _weigh(outcome: Recorded[Restriction]) -> tuple[tuple[bool, bool], int]:
-    primary = outcome.payload.classification.primary
-    return rank_outcome(primary.class_, primary.basis), outcome.entry.seq
 
 
 def _find_party(dossier: Dossier, code: str) -> Party:
@@ -320,7 +304,7 @@ def _place(dossier: Dossier) -> tuple[int, str]:
 
 def _build_row(dossier: Dossier) -> ClaimRow:
     claim = dossier.current.payload
-    leading, recorded = _find_leading(dossier)
+    leading, recorded = find_leading(dossier)
     outcome = recorded.payload if recorded else None
     estimate, specs = _first_spec(leading, outcome) if leading and outcome else (None, 0)
     primary = outcome.classification.primary if outcome else None

@@ -128,7 +128,7 @@ def test_a_version_that_names_one_is_reported(version: str) -> None:
 @pytest.mark.parametrize("words", [None, "", "not stated", "Unknown", "—"])
 def test_words_that_state_nothing_count_as_missing(field: str, words: str | None) -> None:
     """A field filled with “not stated” states as much as an empty one."""
-    items = check_completeness(replace(EVERYTHING, **{field: words}))
+    items = check_completeness(replace(EVERYTHING, **{field: words}))  # type: ignore[arg-type]
 
     assert find(items, CompletenessItem(field)).status is ItemStatus.MISSING
 
