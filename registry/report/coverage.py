@@ -1,0 +1,204 @@
+"""How far the claims of a card are known: what was proposed, registered, audited, restricted and left out, section by section. Pure."""
+
+from bisect import bisect_right
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from registry.records.card import Card
+from registry.records.coverage import Counts, Coverage, SectionCoverage, Undecided
+from registry.records.dossier import Dossier, Recorded
+from registry.records.status import RestrictionStatus
+from registry.records.survey import Omission, Survey
+from registry.report.leading import find_leading
+
+Span = tuple[int, int]
+"""First character and one past the last, in the text of the card revision."""
+
+_RESTRICTING = (RestrictionStatus.RESTRICTED, RestrictionStatus.SUSPENDED, RestrictionStatus.WITHDRAWN)
+_NOWHERE = -2
+"""The section of a claim that has no place in the card revision; -1 is what stands above the first heading."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Said:
+    """What is recorded of a card's passages, of all its revisions, each in log order."""
+
+    surveys: Sequence[Recorded[Survey]] = ()
+    omissions: Sequence[Recorded[Omission]] = ()
+
+
+def build_coverage(card: Recorded[Card], dossiers: Iterable[Dossier], said: Said, *, text: str | None) -> Coverage:
+    """Return what of the card revision *card* was proposed, registered, audited, restricted, left out, and not decided on.
+
+    Two passages overlap if they have at least one character in common. A proposed passage is undecided if it overlaps neither the
+    place of a registered claim nor a passage left out. Of two proposed passages of which one lies within the other, the inner counts.
+    A claim counts in the section in which its passage begins: where the claim quotes another revision of the card, that is where
+    its latest sighting found it in this one. An omission of another revision counts where its words stand in this one exactly once.
+
+    Args:
+        dossiers: of the claims that quote the card in any of its revisions; those that are only reserved are passed over.
+        text: of the card revision; None where it was erased.
+    """
+    reference = f"{card.payload.card}@{card.payload.revision}"
+    sections = _Sections(card.payload)
+    surveys = [one.payload for one in said.surveys if one.payload.card == reference]
+    proposed = _keep_innermost({span for survey in surveys for span in survey.passages})
+    omitted = sorted(_place_omissions(said.omissions, reference, text), key=lambda one: one[0])
+    placed = [(dossier, _find_place(dossier, card.payload)) for dossier in dossiers if dossier.revisions]
+    decided = _Spans([span for span, _ in omitted] + [place for _, place in placed if place is not None])
+    undecided = [span for span in proposed if not decided.overlaps(span)]
+    tally = _Tally(is_surveyed=bool(surveys))
+    for name, spans in (("proposed", proposed), ("left_out", [span for span, _ in omitted]), ("undecided", undecided)):
+        for span in spans:
+            tally.count(sections.find(span[0]), name)
+    for dossier, place in placed:
+        for name in _list_states(dossier):
+            tally.count(_NOWHERE if place is None else sections.find(place[0]), name)
+    return Coverage(
+        surveyed_by=tuple(dict.fromkeys(survey.by for survey in surveys)),
+        total=tally.sum_up(),
+        sections=tuple(sections.describe(index, tally.get(index)) for index in tally.list_sections()),
+        silent_sections=sections.count - sum(index >= 0 for index in tally.list_sections()),
+        omissions=tuple(one for _, one in omitted),
+        undecided=tuple(_describe_undecided(span, card.payload, sections, text) for span in undecided),
+    )
+
+
+class _Sections:
+    """The sections of a card: its headings; where the file declares none, its pages."""
+
+    def __init__(self, card: Card) -> None:
+        self._card = card
+        self._titles = [heading.title for heading in card.headings]
+        self._starts = [heading.start for heading in card.headings] or [page.start for page in card.pages]
+
+    @property
+    def count(self) -> int:
+        """How many there are, without what stands above the first heading."""
+        return len(self._starts)
+
+    def find(self, position: int) -> int:
+        """Return the section in which the character at *position* stands; -1 above the first."""
+        return bisect_right(self._starts, position) - 1
+
+    def find_title(self, position: int) -> str | None:
+        """Return the heading above *position*; None where there is none."""
+        index = self.find(position)
+        return self._titles[index] if self._titles and index >= 0 else None
+
+    def describe(self, index: int, counts: Counts) -> SectionCoverage:
+        """Return the section *index* with its *counts*."""
+        if index == _NOWHERE:
+            return SectionCoverage(title=None, page=None, counts=counts, is_placed=False)
+        start = self._starts[index] if index >= 0 else 0
+        title = self._titles[index] if self._titles and index >= 0 else None
+        return SectionCoverage(title=title, page=find_page(self._card, start), counts=counts)
+
+
+class _Tally:
+    """Counts by section."""
+
+    def __init__(self, *, is_surveyed: bool) -> None:
+        self._is_surveyed = is_surveyed
+        self._counts: dict[int, Counter[str]] = defaultdict(Counter)
+
+    def count(self, section: int, name: str) -> None:
+        """Count one more of *name* in *section*."""
+        self._counts[section][name] += 1
+
+    def list_sections(self) -> list[int]:
+        """Return the sections in which anything was counted, in the order of the card; what has no place comes last."""
+        return sorted(self._counts, key=lambda index: (index == _NOWHERE, index))
+
+    def get(self, section: int) -> Counts:
+        """Return what was counted in *section*."""
+        return self._build(self._counts[section])
+
+    def sum_up(self) -> Counts:
+        """Return what was counted in all sections."""
+        return self._build(sum(self._counts.values(), Counter()))
+
+    def _build(self, found: Counter[str]) -> Counts:
+        return Counts(
+            proposed=found["proposed"] if self._is_surveyed else None,
+            registered=found["registered"],
+            audited=found["audited"],
+            restricted=found["restricted"],
+            left_out=found["left_out"],
+            undecided=found["undecided"] if self._is_surveyed else None,
+        )
+
+
+class _Spans:
+    """Spans that can be asked whether they overlap another, in a time that does not grow with their number."""
+
+    def __init__(self, spans: Iterable[Span]) -> None:
+        merged: list[Span] = []
+        for start, stop in sorted(spans):
+            if merged and start <= merged[-1][1]:
+                merged[-1] = (merged[-1][0], max(stop, merged[-1][1]))
+            else:
+                merged.append((start, stop))
+        self._starts = [start for start, _ in merged]
+        self._stops = [stop for _, stop in merged]
+
+    def overlaps(self, span: Span) -> bool:
+        """Whether *span* has a character in common with one of them."""
+        last = bisect_right(self._starts, span[1] - 1) - 1
+        return last >= 0 and self._stops[last] > span[0]
+
+
+def find_page(card: Card, position: int) -> int | None:
+    """Return the number of the page of *card* on which the character at *position* stands; None for a card without pages."""
+    if len(card.pages) < 2:
+        return None
+    return next((page.number for page in card.pages if position < page.stop), card.pages[-1].number)
+
+
+def _keep_innermost(spans: set[Span]) -> list[Span]:
+    """Return *spans* in order without those in which another lies: an engine that quotes a paragraph hides no sentence of another's."""
+    kept: list[Span] = []
+    nearest: int | None = None
+    for start, stop in sorted(spans, key=lambda one: (-one[0], one[1])):
+        if nearest is None or stop < nearest:
+            kept.append((start, stop))
+            nearest = stop
+    return kept[::-1]
+
+
+def _find_place(dossier: Dossier, card: Card) -> Span | None:
+    """Return where the claim's passage stands in *card*: by its anchor, or by its latest sighting there; None where it does not."""
+    claim = dossier.current.payload
+    if claim.anchor is not None and claim.anchor.document == card.document:
+        return claim.anchor.start, claim.anchor.stop
+    reference = f"{card.card}@{card.revision}"
+    sighted = [one.payload for one in dossier.sightings if one.payload.card == reference and one.payload.claim == claim.reference]
+    anchor = sighted[-1].anchor if sighted else None
+    return (anchor.start, anchor.stop) if anchor else None
+
+
+def _place_omissions(
+    omissions: Iterable[Recorded[Omission]], reference: str, text: str | None
+) -> Iterator[tuple[Span, Recorded[Omission]]]:
+    for one in omissions:
+        anchor = one.payload.anchor
+        if one.payload.card == reference:
+            yield (anchor.start, anchor.stop), one
+        elif text is not None and text.count(anchor.exact) == 1:
+            start = text.index(anchor.exact)
+            yield (start, start + len(anchor.exact)), one
+
+
+def _list_states(dossier: Dossier) -> Iterator[str]:
+    yield "registered"
+    if find_leading(dossier)[1] is not None:
+        yield "audited"
+        if dossier.status.restriction in _RESTRICTING:
+            yield "restricted"
+
+
+def _describe_undecided(span: Span, card: Card, sections: _Sections, text: str | None) -> Undecided:
+    start, stop = span
+    quote = "(the text of the card was erased)" if text is None else text[start:stop]
+    return Undecided(start=start, stop=stop, page=find_page(card, start), section=sections.find_title(start), quote=quote)
