@@ -1,9 +1,40 @@
 """How a figure was measured, as far as the card says: evaluation, n, grader, elicitation."""
 
+import re
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 
 from audit.propose.around import Around
-from registry.records.passage import Passage
+from audit.propose.measuring import (
+    BENCHMARKS,
+    ELICITATION,
+    EMPTY_TEST_WORDS,
+    GENERIC_TITLES,
+    GRADERS,
+    INTRODUCING,
+    SIZES,
+    TESTS,
+)
+from registry.records.passage import Passage, PassageKind
+
+_BENCHMARKS = tuple(re.compile(rf"(?<![\w-]){one}") for one in BENCHMARKS)
+_TESTS = re.compile(rf"(?<![\w-]){TESTS}", re.IGNORECASE)
+_EMPTY = re.compile(rf"^{EMPTY_TEST_WORDS}", re.IGNORECASE)
+_GENERIC = re.compile(GENERIC_TITLES, re.IGNORECASE)
+_SIZES = tuple(re.compile(one) for one in SIZES)
+_INTRODUCING = re.compile(INTRODUCING, re.IGNORECASE)
+_GRADERS = tuple(re.compile(one, re.IGNORECASE if "[A-Z]" not in one else 0) for one in GRADERS)
+_ELICITATION = tuple(re.compile(one, re.IGNORECASE) for one in ELICITATION)
+_NUMBERED = re.compile(r"^(?:\d{1,3}(?:\.\d{1,3})*\.?|[A-Z](?:\.\d{1,3})+)\s+")
+_LEADING = re.compile(
+    r"^(?:The|This|These|Our|A|An|On|In|For|All|Each|Of|As|We|Both|Across|Using|With|To|From|By|At|Under|When|While|However|And|But|Its|Their) "
+)
+_CUT = 160
+"""Characters of a caption or a title that become a name."""
+
+_BEFORE, _AFTER, _OPENING = 6, 2, 8
+"""Sentences above and below, and at the beginning of the section, that may say how something in it was measured."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -17,7 +48,144 @@ class EvaluationFacts:
     elicitation: str | None
 
 
-def describe_evaluation(passage: Passage, *, around: Around) -> EvaluationFacts:
-    """Return what the passage, its block, caption, introduction and section title say, the nearest first."""
-    titles = around.section_titles(passage)
-    return EvaluationFacts(evaluation=passage.caption or (titles[-1] if titles else None), n=None, grader=None, elicitation=None)
+def describe_evaluation(passage: Passage, *, around: Around, at: int | None = None) -> EvaluationFacts:
+    """Return what the passage, its block, caption, introduction, neighbours and section titles say, the nearest first.
+
+    *at* is where in the passage's words the figure begins: of several evaluations named there, the last before it is taken.
+    """
+    near = _order_surroundings(passage, around)
+    return EvaluationFacts(
+        evaluation=_find_evaluation(passage, at, near, around),
+        n=_find_size(passage, near),
+        grader=_first(find_grader, (passage.words, *near)),
+        elicitation=_find_elicitation(passage, near, around),
+    )
+
+
+def _order_surroundings(passage: Passage, around: Around) -> tuple[str, ...]:
+    """Return the words near the passage, without other rows of its table, the nearest first."""
+    block = [
+        one.words for one in around.block(passage) if one.start != passage.start and one.kind not in (PassageKind.ROW, PassageKind.HEAD)
+    ]
+    lead = [one.words for one in around.lead_in(passage)]
+    near = [one.words for one in _sentences(around.neighbours(passage, before=_BEFORE, after=_AFTER))]
+    opening = [one.words for one in _sentences(around.section(passage)[:_OPENING]) if one.start < passage.start]
+    return tuple(dict.fromkeys([*([passage.caption] if passage.caption else []), *block, *lead, *reversed(near), *opening]))
+
+
+def _sentences(passages: Iterable[Passage]) -> list[Passage]:
+    return [one for one in passages if one.kind in (PassageKind.SENTENCE, PassageKind.CAPTION, PassageKind.FOOTNOTE, PassageKind.ITEM)]
+
+
+def _first(find: Callable[[str], str | None], texts: Iterable[str]) -> str | None:
+    return next((found for words in texts if (found := find(words)) is not None), None)
+
+
+def _find_evaluation(passage: Passage, at: int | None, near: tuple[str, ...], around: Around) -> str | None:
+    titles = [_NUMBERED.sub("", one).strip() for one in reversed(around.section_titles(passage))]
+    telling = [one[:_CUT] for one in titles if one and not _GENERIC.match(one)]
+    if passage.kind is PassageKind.ROW:
+        label = passage.cells[0].text if passage.cells else passage.words
+        own = find_benchmark(label) or _first(find_benchmark, [cell.column or "" for cell in passage.cells])
+        return (
+            own or _first(find_benchmark, near) or _trim_caption(passage.caption) or _first(find_test, near[:3]) or next(iter(telling), None)
+        )
+    named = find_benchmark(passage.words[:at] if at else passage.words, is_last=at is not None) or find_benchmark(passage.words)
+    return (
+        named
+        or find_test(passage.words)
+        or _first(find_benchmark, telling[:1])
+        or _first(find_benchmark, near[:3])
+        or (telling[0] if telling else None)
+        or _first(find_benchmark, near)
+        or _first(find_test, near)
+    )
+
+
+def _trim_caption(caption: str | None) -> str | None:
+    if not caption:
+        return None
+    cut = re.sub(r"^\W*(?:Table|Figure|Fig\.?)\s*[\w.]{0,14}\W*\s*", "", caption).split(". ")[0].strip(" .:*[]")
+    return cut[:_CUT] or None
+
+
+@lru_cache(maxsize=8192)
+def find_benchmark(words: str, *, is_last: bool = False) -> str | None:
+    """Return the first benchmark that *words* name by a name of its own, or the last; None where there is none."""
+    for pattern in _BENCHMARKS:
+        names = [trimmed for match in pattern.finditer(words) if (trimmed := _trim(match[0])) is not None]
+        if names:
+            return names[-1] if is_last else names[0]
+    return None
+
+
+def _trim(name: str) -> str | None:
+    """Return the name without words that only begin a sentence; None where nothing of its own is left."""
+    while (shorter := _LEADING.sub("", name)) != name:
+        name = shorter
+    return name if re.search(r"[\w-]+[ -]\w|[a-z][A-Z]|[A-Z]{2}|\w{4}", name) and len(name.split()[0]) > 1 and not _is_bare(name) else None
+
+
+def _is_bare(name: str) -> bool:
+    return (
+        re.fullmatch(
+            r"(?:[Bb]enchmarks?|[Ee]valuations?|[Ee]vals?|[Ss]uite|[Cc]hallenges?|[Cc]ampaign|[Aa]udit|Bench|Eval|Arena|QA|CTF|Comp)", name
+        )
+        is not None
+    )
+
+
+@lru_cache(maxsize=8192)
+def find_test(words: str) -> str | None:
+    """Return the first evaluation that *words* describe in small letters, such as "automated behavioral audit"; None without one."""
+    for match in _TESTS.finditer(words):
+        name = _EMPTY.sub("", match[0])
+        if len(name.split()) > 1:
+            return name
+    return None
+
+
+def _find_size(passage: Passage, near: tuple[str, ...]) -> int | None:
+    here = find_size(passage.words)
+    return (
+        here if here is not None else next((found for words in near if (found := find_size(words, must_introduce=True)) is not None), None)
+    )
+
+
+@lru_cache(maxsize=8192)
+def find_size(words: str, *, must_introduce: bool = False) -> int | None:
+    """Return how many tasks, transcripts or the like *words* speak of; with *must_introduce*, only where a word introduces them."""
+    for pattern in _SIZES:
+        for match in pattern.finditer(words):
+            if not must_introduce or match[0][0] in "nN" or _INTRODUCING.search(words[max(0, match.start() - 60) : match.start()]):
+                return int(match["n"].replace(",", ""))
+    return None
+
+
+@lru_cache(maxsize=8192)
+def find_grader(words: str) -> str | None:
+    """Return who or what graded, in the words of the card; None where *words* do not say."""
+    for pattern in _GRADERS:
+        if match := pattern.search(words):
+            return match["who"].strip(" .,;:()") or None
+    return None
+
+
+def _find_elicitation(passage: Passage, near: tuple[str, ...], around: Around) -> str | None:
+    """Return what the passage itself says, its columns and caption included; else its surroundings, nearest first."""
+    columns = [cell.column or "" for cell in passage.cells]
+    here = find_elicitation(" · ".join([passage.words, *columns, passage.caption or ""]))
+    return here or _first(find_elicitation, near) or _first(find_elicitation, reversed(around.section_titles(passage)))
+
+
+@lru_cache(maxsize=8192)
+def find_elicitation(words: str) -> str | None:
+    """Return all that *words* say of how the model was asked, in their order, joined with semicolons; None for nothing."""
+    spans = sorted(match.span() for pattern in _ELICITATION for match in pattern.finditer(words))
+    taken: list[str] = []
+    stop = 0
+    for start, end in spans:
+        if start >= stop:
+            taken.append(words[start:end].strip())
+            stop = end
+    return "; ".join(dict.fromkeys(taken)) or None
