@@ -80,7 +80,7 @@ class FactFinder:
         for head in heads:
             specs = (*head.specs, *contexts.get(head.seq, ())) if contexts else head.specs
             steps = (*contested.get(head.claim, ()), *(step for one in specs for step in disputes.get(one, ()))) if self._disputed else ()
-            card = self._stale_card(head, fates.get((head.claim, head.revision)))
+            card = self._stale_card(head, head.card, fates.get((head.claim, head.revision))) if head.card else None
             stale = self._stale_because(head, card, specs, audited.get(head.claim))
             found.append(self._derive((tuple(events.get(head.claim, ())), steps, stale, verdicts.get((head.claim, head.revision)))))
         return found
@@ -207,11 +207,12 @@ class FactFinder:
             if (newest := self._specs()[name]) > version:
                 yield f"{name}@{version} has a newer version, @{newest}"
 
-    def _stale_card(self, head: Head, fate: Fate | None) -> str | None:
-        """Return why a newer revision of the card makes the claim stale; None when there is none, or its passage still stands there."""
-        if head.card is None or (newest := self._cards()[head.card[0]]) <= head.card[1]:
+    def _stale_card(self, head: Head, card: Reference, fate: Fate | None) -> str | None:
+        """Return why a newer revision of *card* makes the claim stale; None when there is none, or its passage still stands there."""
+        name, revision = card
+        newest = self._cards()[name]
+        if newest <= revision:
             return None
-        name, revision = head.card
         newer = f"{name}@{revision} has a newer revision, @{newest}"
         match fate:
             case Fate.UNCHANGED | Fate.MOVED:
