@@ -38,6 +38,7 @@ class AnchoredText:
         self._text = card.text.translate(rules.NOT_FOR_TEXTS)
         self._forms: dict[MatchLevel, Form] = {}
         self._nearest = NearestFinder(card.text)
+        self._occurrences: dict[str, int] = {}
         self._heading_starts = [heading.start for heading in card.headings]
 
     def find(
@@ -86,8 +87,10 @@ class AnchoredText:
         """
         if not 0 <= start < stop <= len(self._card.text):
             raise ValueError(f"expected 0 <= start < stop <= {len(self._card.text)}, got {start} and {stop}")
-        occurrences = max(1, self._text.count(self._text[start:stop]))
-        return self._anchor(_Hit(start, stop, MatchLevel.N0, occurrences))
+        words = self._text[start:stop]
+        if words not in self._occurrences:
+            self._occurrences[words] = max(1, self._text.count(words))
+        return self._anchor(_Hit(start, stop, MatchLevel.N0, self._occurrences[words]))
 
     def find_section(self, position: int) -> str | None:
         """Return the nearest heading above the character at *position*, None if there is none."""

@@ -20,6 +20,9 @@ class Block:
     is_split: bool = True
     """Whether it is read sentence by sentence."""
     marks: frozenset[int] = field(default_factory=frozenset)
+    """Numbers of the footnotes on its pages."""
+    interruptions: list[int] = field(default_factory=list)
+    """Where it goes on after something that is read on its own: a footnote, a table."""
 
 
 def build_blocks(lines: list[Line], width: int, marks: dict[int, frozenset[int]], titles: frozenset[int]) -> list[Block]:
@@ -34,8 +37,10 @@ def build_blocks(lines: list[Line], width: int, marks: dict[int, frozenset[int]]
     open_block: Block | None = None
     last: Line | None = None
     longest = 0
+    is_interrupted = False
     for line in lines:
         kind = line.kind
+        is_interrupted = is_interrupted or kind not in (None, PassageKind.FURNITURE)
         if kind in (PassageKind.FURNITURE, PassageKind.CONTENTS):
             blocks.append(Block(kind, [(line.start, line.stop)], line.page, is_split=False))
             continue
@@ -57,6 +62,9 @@ def build_blocks(lines: list[Line], width: int, marks: dict[int, frozenset[int]]
             open_block = Block(started or PassageKind.SENTENCE, [], line.page, marks=marks.get(line.page, frozenset()))
             blocks.append(open_block)
             longest = 0
+        elif is_interrupted:
+            open_block.interruptions.append(line.start)
+        is_interrupted = False
         open_block.spans.append((line.start, line.stop))
         open_block.marks |= marks.get(line.page, frozenset())
         longest, last = max(longest, len(line.text)), line

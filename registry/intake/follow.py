@@ -23,6 +23,28 @@ _FEWEST_WORDS = 4
 """Words that are looked for beyond the aligned place; fewer occur by chance."""
 _FARTHEST = 20
 """Words that may have been put into a passage for each that it has, before its parts are taken for different places."""
+_NEAR = 3
+"""Words before a passage among which a negation turns it."""
+_NEGATIONS = frozenset(
+    [
+        "not",
+        "no",
+        "never",
+        "non",
+        "none",
+        "neither",
+        "nor",
+        "without",
+        "cannot",
+        "hardly",
+        "rarely",
+        "seldom",
+        "few",
+        "fails",
+        "failed",
+        "unable",
+    ]
+)
 _AFTER = re.compile(r"[.,;:!?)\]\"'\u201d\u2019*_]{1,4}")
 _QUOTES = str.maketrans({'"': "'", SOFT_HYPHEN: "-"})
 _HITS = 1_000
@@ -59,6 +81,7 @@ class Follower:
         self._anchored = AnchoredText(new)
         self._in_order = [pair for pair in self.alignment.pairs if pair.in_order]
         self._old_ends = [pair.old[1] for pair in self._in_order]
+        self._old_starts = {start for start, _ in self.alignment.old_blocks} | {len(self.old_words.words)}
         self._from_old = {word: at for at, word in enumerate(self.alignment.to_new) if word >= 0}
 
     def follow(self, anchor: Anchor) -> Followed:
@@ -71,7 +94,8 @@ class Follower:
             place = self._find_again(start, stop) or place
         if place is None:
             return Followed(fate=Fate.GONE, anchor=None)
-        differs = self._find_spelling(start, stop, place)
+        place = self._widen(start, stop, place)
+        differs = None if self._is_turned(start, place) else self._find_spelling(start, stop, place)
         if differs is None and self._measure(start, stop, place) < LIKE_HERE:
             return Followed(fate=Fate.GONE, anchor=None)
         there = self._anchor(anchor, place, start, stop)
@@ -129,6 +153,34 @@ class Follower:
         whole = stop >= (pair.old[1] if outer is None else outer)
         return free if whole and wanted else min(free, wanted)
 
+    def _widen(self, start: int, stop: int, place: _Place) -> _Place:
+        """Return *place* with the words put into its sentence, if the passage was a whole one; a "not" before it belongs to any passage."""
+        first, last = place.start, place.stop
+        low, high = self._find_block(first)[0], self._find_block(last - 1)[1]
+        added = lambda word: word not in self._from_old  # noqa: E731  (read below as a word)
+        if start in self._old_starts:
+            while first > low and added(first - 1):
+                first -= 1
+        else:
+            near = range(max(low, first - _NEAR), first)
+            first = min((word for word in near if added(word) and _is_negation(self.new_words.words[word])), default=first)
+        if stop in self._old_starts:
+            while last < high and added(last):
+                last += 1
+        return _Place(first, last, place.in_order)
+
+    def _find_block(self, word: int) -> tuple[int, int]:
+        blocks = self.alignment.new_blocks
+        return blocks[bisect_right(blocks, word, key=lambda block: block[0]) - 1]
+
+    def _is_turned(self, start: int, place: _Place) -> bool:
+        """Whether a negation that stood right before the passage is gone."""
+        pair = self.alignment.find_pair(start)
+        if pair is None or start in self._old_starts or place.start == 0:
+            return False
+        near = range(max(pair.old[0], start - _NEAR), start)
+        return any(self.alignment.to_new[word] < 0 and _is_negation(self.old_words.words[word]) for word in near)
+
     def _find_again(self, start: int, stop: int) -> _Place | None:
         """Return where the same words stand that belong to no other passage, the aligned place before others; None if nowhere."""
         wanted, low, high = self.alignment.old[start:stop], *self._find_gap(start, stop)
@@ -183,6 +235,10 @@ class Follower:
         if not same and trail.strip() and (found := _AFTER.match(self.new.text, end)):
             end = found.end()
         return self._anchored.find(self.new.text[begin : min(end, begin + MAXIMUM_CHARACTERS)], near=begin)
+
+
+def _is_negation(word: str) -> bool:
+    return word.casefold() in _NEGATIONS or word.endswith("n't")
 
 
 def _get_between(words: Words, at: int) -> str:

@@ -84,6 +84,11 @@ class Columns:
     """Whether upper heads were spread over lower ones."""
 
 
+def is_label(word: str) -> bool:
+    """Return whether *word* is one that stands above a column of labels."""
+    return word.lower() in _LABELS
+
+
 def align_heads(lines: list[str], count: int) -> Columns | None:
     """Return the heads in *lines* for *count* columns of figures beside a column of labels; None if their number does not agree."""
     if not lines or count < 1:

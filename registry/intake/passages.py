@@ -7,6 +7,7 @@ cards are written; what was guessed or could not be read is said in the notes of
 from dataclasses import dataclass, field
 
 from registry.intake.blocks import Block, build_blocks
+from registry.intake.captions import match_captions
 from registry.intake.grid import read_grid
 from registry.intake.lines import PageFinder, has_pages, measure_width, read_lines
 from registry.intake.printed import mark_contents, mark_footnotes, mark_furniture
@@ -37,6 +38,7 @@ class _Draft:
 class _Drafts:
     """Passages in the making; groups are numbered as they come and again in the order of the text."""
 
+    text: str
     reader: Reader
     found: list[_Draft] = field(default_factory=list)
     groups: int = 0
@@ -56,7 +58,7 @@ def read_outline(card: CardText) -> Outline:
     Linear in the length of the text. A sentence that a page number or running head interrupts is one passage; one that a footnote,
     caption or table interrupts is two, of one block.
     """
-    drafts = _Drafts(Reader(card))
+    drafts = _Drafts(card.text, Reader(card))
     if card.media_type is MediaType.MARKDOWN:
         headings, notes = _read_markdown(card, drafts)
     else:
@@ -69,25 +71,16 @@ def _read_markdown(card: CardText, drafts: _Drafts) -> tuple[tuple[Heading, ...]
     captions = [block for block in source.blocks if block.kind is PassageKind.CAPTION]
     for block in source.blocks:
         _add_block(block, drafts)
-    for table in source.tables:
-        _add_source_table(table, _find_caption(table, captions, card.text, drafts.reader), drafts)
+    matched = match_captions([(table.start, table.stop) for table in source.tables], captions, card.text)
+    for table, near in zip(source.tables, matched, strict=True):
+        own = drafts.reader.read_words(*table.caption) if table.caption is not None else ""
+        _add_source_table(table, own or _read_caption(near, drafts.reader), drafts)
     return card.headings, ()
-
-
-def _find_caption(table: SourceTable, captions: list[Block], text: str, reader: Reader) -> str | None:
-    if table.caption is not None:
-        return reader.read_words(*table.caption) or None
-    for block in captions:
-        start, stop = block.spans[0][0], block.spans[-1][1]
-        between = text[table.stop : start] if start >= table.stop else text[stop : table.start]
-        if len(between) < 100 and not between.strip(" \t\r\n:caption"):
-            return reader.read(block.spans).words
-    return None
 
 
 def _add_source_table(table: SourceTable, caption: str | None, drafts: _Drafts) -> None:
     drafts.open_group()
-    for row in read_grid(table, drafts.reader.read_words):
+    for row in read_grid(table, drafts.reader.read_cell):
         words = drafts.reader.read_words(row.row.start, row.row.stop)
         kind = PassageKind.HEAD if row.is_head else PassageKind.ROW
         drafts.add(kind, row.row.start, row.row.stop, words, cells=row.cells, caption=caption if kind is PassageKind.ROW else None)
@@ -110,18 +103,31 @@ def _read_printed(card: CardText, drafts: _Drafts) -> tuple[tuple[Heading, ...],
     blocks = build_blocks(lines, width, marks, frozenset(heading.start for heading in headings))
     for block in blocks:
         _add_block(block, drafts)
-    for table in tables:
-        _add_printed_table(table, drafts)
+    captions = [block for block in blocks if block.kind is PassageKind.CAPTION]
+    matched = match_captions([_find_extent(table) for table in tables], captions, card.text)
+    for table, near in zip(tables, matched, strict=True):
+        caption = ". ".join(part for part in (table.title, _read_caption(near, drafts.reader)) if part)
+        _add_printed_table(table, caption or None, drafts)
     return headings, ()
 
 
-def _add_printed_table(table: PrintedTable, drafts: _Drafts) -> None:
+def _read_caption(block: Block | None, reader: Reader) -> str | None:
+    return reader.read(block.spans, marks=block.marks).words if block is not None else None
+
+
+def _find_extent(table: PrintedTable) -> tuple[int, int]:
+    first = (table.heads or table.rows[0].lines)[0]
+    return first.start, table.rows[-1].lines[-1].stop
+
+
+def _add_printed_table(table: PrintedTable, caption: str | None, drafts: _Drafts) -> None:
     drafts.open_group()
     for line in table.heads:
         drafts.add(PassageKind.HEAD, line.start, line.stop, drafts.reader.read_words(line.start, line.stop))
     for row in table.rows:
         words = drafts.reader.read([(line.start, line.stop) for line in row.lines]).words
-        drafts.add(PassageKind.ROW, row.lines[0].start, row.lines[-1].stop, words, cells=_name_cells(table, row, drafts.reader))
+        cells = _name_cells(table, row, drafts.reader)
+        drafts.add(PassageKind.ROW, row.lines[0].start, row.lines[-1].stop, words, cells=cells, caption=caption)
 
 
 def _name_cells(table: PrintedTable, row: PrintedRow, reader: Reader) -> tuple[Cell, ...]:
@@ -138,9 +144,30 @@ def _add_block(block: Block, drafts: _Drafts) -> None:
     drafts.open_group()
     reading = drafts.reader.read(block.spans, marks=block.marks)
     spans = split_sentences(reading.words) if block.is_split else [(0, len(reading.words))]
+    cuts = [reading.find(position) for position in block.interruptions]
+    for start, stop in _cut(spans, cuts):
+        words = reading.words[start:stop]
+        if words.strip():
+            start, stop = start + len(words) - len(words.lstrip()), stop - len(words) + len(words.rstrip())
+            drafts.add(block.kind, *_with_emphasis(drafts.text, *reading.map_span(start, stop)), words.strip())
+
+
+def _with_emphasis(text: str, start: int, stop: int) -> tuple[int, int]:
+    """The span with the Markdown emphasis that stands right around it."""
+    while start > 0 and text[start - 1] in "*_":
+        start -= 1
+    while stop < len(text) and text[stop] in "*_":
+        stop += 1
+    return start, stop
+
+
+def _cut(spans: list[tuple[int, int]], cuts: list[int]) -> list[tuple[int, int]]:
+    """The *spans*, those that go across a cut in two."""
+    pieces: list[tuple[int, int]] = []
     for start, stop in spans:
-        if start < stop:
-            drafts.add(block.kind, *reading.map_span(start, stop), reading.words[start:stop])
+        inner = [cut for cut in cuts if start < cut < stop] if cuts else []
+        pieces += zip([start, *inner], [*inner, stop], strict=True)
+    return pieces
 
 
 def _settle(card: CardText, drafts: list[_Draft], headings: tuple[Heading, ...]) -> tuple[Passage, ...]:

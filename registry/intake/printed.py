@@ -11,6 +11,7 @@ _PAGE_NUMBER = re.compile(r"(?:page\s+)?(?:\d{1,5}|[ivxl]{1,6})(?:\s*(?:/|of)\s*
 _DIGITS = re.compile(r"\d+")
 _LEADERS = re.compile(r"(?:\s?[.\u2026\u00b7]){4,}\s*\d{0,4}$")
 _ENTRY = re.compile(r"^\S.{0,150}?\s(\d{1,4})$")
+_AFTER_STOP = re.compile(r"[.,;:]\s\d+$")
 _CONTENTS_TITLE = re.compile(r"(?:table of )?contents|list of (?:tables|figures)", re.IGNORECASE)
 _FOOTNOTE = re.compile(r"(\d{1,3})\s?(?=[A-Z\"\u201c(\[]|https?:)")
 _CAPTION_START = re.compile(
@@ -72,7 +73,8 @@ def _find_runs(lines: list[Line]) -> Iterable[list[Line]]:
     for line in lines:
         found = _ENTRY.match(line.text) if len(line.text) <= 160 else None
         number = int(found[1]) if found else None
-        if number is not None and last <= number <= last + 60 and not re.search(r"[.,;:]\s\d+$", line.text):
+        is_text = _AFTER_STOP.search(line.text) is not None and not _LEADERS.search(line.text)
+        if number is not None and last <= number <= last + 60 and not is_text:
             run.append(line)
             last = number
             continue

@@ -7,8 +7,10 @@ stay as they are.
 
 import re
 import unicodedata
+from bisect import bisect_right
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from operator import itemgetter
 
 from registry.intake import rules
 from registry.intake.forms import Edit, Layer, apply_edits
@@ -27,6 +29,7 @@ _MARK = re.compile(
     rf"""
       (?P<note>\[\^[^\]\s]{{1,40}}\])
     | (?P<tag>(?<=[A-Za-z.,;:!?%)"'\u201d\u2019])<sup>\s*(?:\[\^[^\]\s]{{1,40}}\]|\d{{1,3}}|[*\u2020\u2021\u00a7])\s*</sup>)
+    | (?P<raised_note><sup>\s*\[\^[^\]\s]{{1,40}}\]\s*</sup>)
     | (?P<raised>(?<=[.,;:!?%)"'\u201d\u2019])[\u00b9\u00b2\u00b3\u2070\u2074-\u2079]{{1,3}}|(?<=\w)[\u2020\u2021]{{1,3}})
     | (?P<reference>(?<=[a-z]{{2}})\x20?\[\d{{1,3}}\])
     | (?P<own>(?<=\S)[ \t]*\n[ \t]*(?P<alone>\d{{1,2}})[ \t]*\n[ \t]*(?=\S))
@@ -83,11 +86,20 @@ class Reading:
             start, stop = layer.map_span(start, stop)
         return self._to_card(start), self._to_card(stop - 1) + 1
 
+    def find(self, position: int) -> int:
+        """Return the first character of `words` that was made of what stands at or after *position* in the card."""
+        low, high = 0, len(self.words)
+        while low < high:
+            middle = (low + high) // 2
+            if self.map_span(middle, middle + 1)[1] > position:
+                high = middle
+            else:
+                low = middle + 1
+        return low
+
     def _to_card(self, position: int) -> int:
-        for at, start, length in reversed(self.pieces):
-            if position >= at:
-                return start + min(position - at, length - 1)
-        return self.pieces[0][1]
+        at, start, length = self.pieces[bisect_right(self.pieces, position, key=itemgetter(0)) - 1]
+        return start + min(position - at, length - 1)
 
 
 class Reader:
@@ -125,6 +137,12 @@ class Reader:
         """Return what the card says from *start* to *stop*."""
         return self.read([(start, stop)]).words
 
+    def read_cell(self, start: int, stop: int) -> str:
+        """Return what a cell of a table says; a sign that would begin a heading or list item on a line of its own is itself there."""
+        text = self._text[start:stop].strip()
+        sign = text[:1] if text[:2] in ("# ", "- ", "+ ", "> ") else ""
+        return f"{sign} {self.read_words(start, stop)}" if sign else self.read_words(start, stop)
+
     def _steps(self, marks: frozenset[int]) -> Iterable[Callable[[str], Iterable[Edit]]]:
         yield lambda text: self._find_marks(text, marks)
         if self._has_markup:
@@ -147,7 +165,7 @@ class Reader:
 
     def _judge_mark(self, found: re.Match[str], marks: frozenset[int]) -> Edit | None:
         match found.lastgroup:
-            case "note" | "tag" | "raised" | "reference":
+            case "note" | "raised_note" | "tag" | "raised" | "reference":
                 return found.start(), found.end(), ""
             case "own" | "begins" if self._is_printed:
                 number = int(found["alone"] or found["first"])

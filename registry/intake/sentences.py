@@ -155,6 +155,7 @@ _LABELLED = re.compile(
 _NAME_IN_SMALL = re.compile(r"[a-z][\w-]*\d|[a-z]+[.@_][a-z0-9]")
 """Names written small that may begin a sentence: gpt-5.2, o3, llama.cpp."""
 _ENUMERATOR = re.compile(r"^\W{0,3}(?:\d{1,3}|[A-Za-z]|[ivxIVX]{1,5})[.)]{1,2}$")
+_INITIAL = re.compile(r"[A-Z]\.")
 _PAIRS = {"(": ")", "\u201c": "\u201d"}
 _LONGEST_INSERTION = 500
 """Characters between parentheses or quotation marks that are kept together."""
@@ -216,7 +217,7 @@ def _ends_after(last: str, before: str, rest: str) -> bool:
         return False
     if name in _BEFORE_NUMBER:
         return not rest[0].isdigit()
-    next_word = re.split(r"[^\w'\u2019-]", rest, maxsplit=1)[0]
+    next_word = "" if _INITIAL.match(rest) else re.split(r"[^\w'\u2019-]", rest, maxsplit=1)[0]
     if name in _SOMETIMES_LAST:
         return next_word.lower() in _OPENERS
     if len(last) == 1 and last.isupper():

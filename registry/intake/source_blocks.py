@@ -19,6 +19,7 @@ _DIRECTIVE = re.compile(r"[ \t]{0,3}:{3,}[ \t]*(?P<name>[A-Za-z][\w-]{0,40})?")
 _ITEM = re.compile(r"[ \t]{0,40}(?:[-*+\u2022\u25cf\u25cb\u25aa]|\(?(?:\d{1,3}|[a-zA-Z]|[ivx]{1,4})[.)])[ \t]+(?=\S)")
 _NOTE = re.compile(r"[ \t]{0,3}\[\^[^\]\s]{1,40}\]:")
 _UNDERLINE = re.compile(r"[ \t]{0,3}(?:=+|-+)[ \t]*$")
+_QUOTATION = re.compile(r"[ \t]{0,3}>[ \t]?(?:[ \t]{0,3}>[ \t]?){0,20}")
 _RULE = re.compile(r"[ \t]{0,3}(?:(?:\*[ \t]*){3,}|(?:-[ \t]*){3,}|(?:_[ \t]*){3,})$")
 _NOTHING = re.compile(
     r"(?:\s|<!--(?:(?!-->)[\s\S]){0,2000}-->|!\[[^\[\]\n]{0,500}\]\([^()\n]{0,2000}\)|</?[A-Za-z][^<>]{0,2000}>|&nbsp;)*$"
@@ -72,7 +73,8 @@ class _State:
             kind = kind or PassageKind.SENTENCE
             self.open_block = Block(kind, [], is_split=kind is not PassageKind.HEADING)
             self.source.blocks.append(self.open_block)
-        self.open_block.spans.append((start, stop))
+        shown = self.text[start:stop]
+        self.open_block.spans.append((start + len(shown) - len(shown.lstrip()), stop))
 
     def goes_on(self, line: str) -> bool:
         """Whether *line* continues the sentence that a page mark interrupted."""
@@ -134,7 +136,7 @@ def _take(text: str, name: str, start: int, stop: int, source: Source) -> None:
 
 
 def _read_lines(text: str, start: int, stop: int, state: _State, heading_starts: set[int]) -> None:
-    lines = _lines(text, start, stop)
+    lines = [_strip_quotation(at, line) for at, line in _lines(text, start, stop)]
     fence: str | None = None
     index = 0
     while index < len(lines):
@@ -152,6 +154,12 @@ def _read_lines(text: str, start: int, stop: int, state: _State, heading_starts:
         else:
             _read_line(at, line, state, is_heading=at in heading_starts)
         index += 1
+
+
+def _strip_quotation(at: int, line: str) -> tuple[int, str]:
+    """The line without the signs of a block quotation before it."""
+    found = _QUOTATION.match(line)
+    return (at + found.end(), line[found.end() :]) if found else (at, line)
 
 
 def _lines(text: str, start: int, stop: int) -> list[tuple[int, str]]:

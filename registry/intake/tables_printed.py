@@ -8,7 +8,7 @@ import re
 from dataclasses import dataclass, field
 
 from registry.intake.figures import find_cells, has_figure
-from registry.intake.heads import Columns, align_heads
+from registry.intake.heads import Columns, align_heads, is_label
 from registry.intake.lines import Line
 from registry.intake.printed import BULLET, is_caption
 from registry.records.passage import PassageKind
@@ -39,6 +39,8 @@ class PrintedTable:
     rows: list[PrintedRow]
     heads: list[Line] = field(default_factory=list)
     columns: Columns | None = None
+    title: str | None = None
+    """What stands over all columns, above their heads."""
 
 
 def find_tables(lines: list[Line], width: int) -> list[PrintedTable]:
@@ -58,7 +60,7 @@ def find_tables(lines: list[Line], width: int) -> list[PrintedTable]:
             continue
         table, stop = run
         table.heads = _find_heads(lines, _first_index(lines, table, index), width)
-        table.columns = _align(table)
+        _align(table)
         for row in table.rows:
             for line in row.lines:
                 line.kind = PassageKind.ROW
@@ -83,8 +85,6 @@ def _read_row(line: Line, names: frozenset[tuple[str, str]]) -> PrintedRow | Non
         cells = cells[1:]
     if len(cells) == 1 and _is_version(line.text, cells[0], names):
         return None
-    if not any(has_figure(line.text[start:stop]) for start, stop in cells):
-        return None
     label = line.text[: cells[0][0]].rstrip()
     spans = [(line.start + start, line.start + stop) for start, stop in cells]
     return PrintedRow([line], (line.start, line.start + len(label)) if label else None, spans)
@@ -98,7 +98,7 @@ def _is_version(text: str, cell: tuple[int, int], names: frozenset[tuple[str, st
 def _read_run(lines: list[Line], candidates: list[PrintedRow | None], index: int, width: int) -> tuple[PrintedTable, int] | None:
     """The table whose first row is at *index*, and the index after its last; None if no table begins there."""
     first = candidates[index]
-    if first is None:
+    if first is None or not _has_figures(first):
         return None
     count, rows, at = len(first.cells), [first], index + 1
     while at < len(lines):
@@ -127,6 +127,11 @@ def _next_row(lines: list[Line], candidates: list[PrintedRow | None], at: int, c
             break
         label_lines.append(line)
     return None, 0
+
+
+def _has_figures(row: PrintedRow) -> bool:
+    line = row.lines[-1]
+    return any(has_figure(line.text[start - line.start : stop - line.start]) for start, stop in row.cells)
 
 
 def _with_label(row: PrintedRow, label_lines: list[Line]) -> PrintedRow:
@@ -185,5 +190,13 @@ def _find_heads(lines: list[Line], first: int, width: int) -> list[Line]:
     return taken
 
 
-def _align(table: PrintedTable) -> Columns | None:
-    return align_heads([line.text for line in table.heads], len(table.rows[0].cells)) if table.heads else None
+def _align(table: PrintedTable) -> None:
+    """Find the columns; lines above the one that begins with the head of the labels are a title over all of them."""
+    texts = [line.text for line in table.heads]
+    first = next((index for index, text in enumerate(texts) if is_label(text.split(maxsplit=1)[0])), 0)
+    if first and all(not is_label(text.split(maxsplit=1)[0]) for text in texts[:first]):
+        table.title = " ".join(texts[:first])
+    count = len(table.rows[0].cells)
+    table.columns = align_heads(texts[first:], count) if texts else None
+    if table.columns is None and first:
+        table.title, table.columns = None, align_heads(texts, count)
