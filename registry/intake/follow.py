@@ -26,24 +26,7 @@ _FARTHEST = 20
 _NEAR = 3
 """Words before a passage among which a negation turns it."""
 _NEGATIONS = frozenset(
-    [
-        "not",
-        "no",
-        "never",
-        "non",
-        "none",
-        "neither",
-        "nor",
-        "without",
-        "cannot",
-        "hardly",
-        "rarely",
-        "seldom",
-        "few",
-        "fails",
-        "failed",
-        "unable",
-    ]
+    ("not", "no", "never", "non", "none", "neither", "nor", "without", "cannot", "hardly", "rarely", "seldom", "few", "failed", "unable")
 )
 _AFTER = re.compile(r"[.,;:!?)\]\"'\u201d\u2019*_]{1,4}")
 _QUOTES = str.maketrans({'"': "'", SOFT_HYPHEN: "-"})
@@ -157,15 +140,14 @@ class Follower:
         """Return *place* with the words put into its sentence, if the passage was a whole one; a "not" before it belongs to any passage."""
         first, last = place.start, place.stop
         low, high = self._find_block(first)[0], self._find_block(last - 1)[1]
-        added = lambda word: word not in self._from_old  # noqa: E731  (read below as a word)
         if start in self._old_starts:
-            while first > low and added(first - 1):
+            while first > low and first - 1 not in self._from_old:
                 first -= 1
         else:
             near = range(max(low, first - _NEAR), first)
-            first = min((word for word in near if added(word) and _is_negation(self.new_words.words[word])), default=first)
+            first = min((at for at in near if at not in self._from_old and _is_negation(self.new_words.words[at])), default=first)
         if stop in self._old_starts:
-            while last < high and added(last):
+            while last < high and last not in self._from_old:
                 last += 1
         return _Place(first, last, place.in_order)
 

@@ -3,6 +3,7 @@
 import hashlib
 import random
 import re
+from itertools import chain
 
 import pytest
 from hypothesis import given, settings
@@ -71,6 +72,11 @@ def print_card(sections: list[list[str]]) -> str:
     return "# System card\n\n" + "\n".join(parts)
 
 
+def join(sections: list[list[str]]) -> list[str]:
+    """Return all sentences, in order."""
+    return list(chain.from_iterable(sections))
+
+
 def follow(old: str, new: str, quote: str) -> Followed:
     """Follow *quote* from one text to the other."""
     card = make_card(old)
@@ -98,7 +104,7 @@ def test_in_the_same_text_everything_is_unchanged(seed: int) -> None:
     card = make_card(text)
     follower, anchored = Follower(card, card), AnchoredText(card)
 
-    for sentence in sum(sections, []):
+    for sentence in join(sections):
         anchor = anchored.find(sentence)
         assert follower.follow(anchor) == Followed(fate=Fate.UNCHANGED, anchor=anchor)
 
@@ -114,7 +120,7 @@ def test_layout_is_no_news(seed: int, width: int, rng: random.Random) -> None:
         lines += ["", *_wrap(paragraph, width, rng)] if not paragraph.startswith("#") else ["", paragraph]
     new = "\n".join(lines).replace("efi", "eﬁ").replace("flag", "ﬂag").replace("testing", "*testing*").replace("average", "average[^3]")
 
-    assert set(follow_all(text, new, sum(sections, []))) == {Fate.UNCHANGED}
+    assert set(follow_all(text, new, join(sections))) == {Fate.UNCHANGED}
 
 
 def _wrap(paragraph: str, width: int, rng: random.Random) -> list[str]:
@@ -139,14 +145,14 @@ def test_what_is_deleted_is_gone_and_the_rest_unchanged(seed: int, place: tuple[
     """One sentence less is one claim gone, and seen from the other side nothing of the rest is touched."""
     sections = write_sections(seed)
     old = print_card(sections)
-    quotes = sum(sections, [])
+    quotes = join(sections)
     deleted = sections[place[0]].pop(place[1])
     new = print_card(sections)
 
     fates = dict(zip(quotes, follow_all(old, new, quotes), strict=True))
     assert fates.pop(deleted) is Fate.GONE
     assert set(fates.values()) == {Fate.UNCHANGED}
-    assert set(follow_all(new, old, sum(sections, []))) == {Fate.UNCHANGED}
+    assert set(follow_all(new, old, join(sections))) == {Fate.UNCHANGED}
 
 
 @fast
@@ -161,7 +167,7 @@ def test_a_paragraph_in_another_section_has_moved(seed: int, place: tuple[int, i
     expected = Fate.UNCHANGED if target == place[0] else Fate.MOVED
 
     for before, after in ((old, new), (new, old)):
-        fates = {quote: fate for quote, fate in zip(sum(sections, []), follow_all(before, after, sum(sections, [])), strict=True)}
+        fates = dict(zip(join(sections), follow_all(before, after, join(sections)), strict=True))
         assert fates.pop(moved) is expected
         assert set(fates.values()) == {Fate.UNCHANGED}
 
@@ -216,7 +222,7 @@ def test_numbering_sections_anew_moves_nothing(seed: int) -> None:
         "# System card\n", "# System card\n\n## 1 Changes\n\nThe numbers of sections were raised by one.\n", 1
     )
 
-    assert set(follow_all(old, new, sum(sections, []))) == {Fate.UNCHANGED}
+    assert set(follow_all(old, new, join(sections))) == {Fate.UNCHANGED}
 
 
 @pytest.mark.parametrize("text", ["x", "12", "   a b c", "# T\n", "\n\n\f\n-- --", "§ §", "𝔘𝔫𝔦 𝔠𝔬𝔡𝔢", "שלום עולם"])

@@ -1,0 +1,180 @@
+"""What counts as the same words, as another spelling, and as another claim."""
+
+import pytest
+
+from registry.records.survey import Fate
+from tests.gold import SHARED, needs_shared, read_gold
+from tests.intake.test_follow_laws import follow
+
+_BEFORE = "## Results\n\nWe ran the evaluation in May. "
+_AFTER = " Details are in the appendix of this card.\n\n## Limits\n\nSamples were small in every setting.\n"
+
+
+def follow_sentence(old: str, new: str) -> tuple[Fate, tuple[str, ...]]:
+    """Follow a sentence that became another one at the same place."""
+    found = follow(f"{_BEFORE}{old}{_AFTER}", f"{_BEFORE}{new}{_AFTER}", old)
+    return found.fate, found.differs
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "differs"),
+    [
+        ("Covert behaviour was rare.", "Covert behavior was rare.", "behaviour → behavior"),
+        ("We analysed and generalised it.", "We analyzed and generalized it.", "analysed → analyzed"),
+        ("Responses were labelled by hand.", "Responses were labeled by hand.", "labelled → labeled"),
+        ("It is sceptical of our programme.", "It is skeptical of our program.", "sceptical → skeptical"),
+        ("The evaluaton shows no sabotage.", "The evaluation shows no sabotage.", "evaluaton → evaluation"),
+        ("It cannot be ruled out here.", "It can not be ruled out here.", "cannot → can not"),
+        ("It passed 1000 tests of misuse.", "It passed 1,000 tests of misuse.", "1000 → 1,000"),
+        ("It refused 5 percent of them all.", "It refused 5% of them all.", "percent → %"),
+        ("During red teaming it refused.", "During red-teaming it refused.", "red teaming → red-teaming"),
+        ("In tests, it never lied.", "In tests it never lied.", "tests, it → tests it"),
+        ("High-Risk requests were refused.", "High-risk requests were refused.", "Risk → risk"),
+    ],
+)
+def test_another_spelling_is_told_and_is_no_alarm(old: str, new: str, differs: str) -> None:
+    """The passage is reworded in its spelling alone, and the spelling is named."""
+    fate, found = follow_sentence(old, new)
+
+    assert fate is Fate.REWORDED
+    assert differs in found
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("The model refused 92% of the requests.", "The model refused 82% of the requests."),
+        ("The model refused 92% of the requests.", "The model refused 9.2% of the requests."),
+        ("Gains were -5 points on the test.", "Gains were 5 points on the test."),
+        ("It took 1-5 attempts on each task.", "It took 1, 5 attempts on each task."),
+        ("The rate was <1% in all settings.", "The rate was >1% in all settings."),
+        ("The 95% interval is [44, 71] here.", "The 95% interval is [42, 73] here."),
+        ("The model scored:85 on this test.", "The model scored:95 on this test."),
+        ("We measured llama3 with its tools.", "We measured llama4 with its tools."),
+        ("Claude Opus 4.7 was the most honest.", "Claude Opus 4.8 was the most honest."),
+        ("The model never lied to its users.", "The model lied to its users."),
+        ("The model is unable to self-replicate.", "The model is able to self-replicate."),
+        ("The model was unable to hide this.", "The model was enable to hide this."),
+        ("Sabotage is likely in this setting.", "Sabotage is unlikely in this setting."),
+        ("We saw an increase in refusals here.", "We saw a decrease in refusals here."),
+        ("The model shows a causal effect.", "The model shows a casual effect."),
+        ("The earlier model refused to answer.", "The earlier models refused to answer."),
+        ("The judge was biased in both arms.", "The judge was based in both arms."),
+        ("This was a typical case of misuse.", "This was atypical case of misuse."),
+        ("The setup is typical of real usage.", "The setup is atypical of real usage."),
+        ("It filled the forms for its users.", "It filed the forms for its users."),
+        ("Non-refusals were rare in testing.", "Refusals were rare in testing."),
+    ],
+)
+def test_another_meaning_is_never_spelling(old: str, new: str) -> None:
+    """A number, sign, name, negation, plural or another real word makes another claim."""
+    assert follow_sentence(old, new) == (Fate.REWORDED, ())
+    assert follow_sentence(new, old) == (Fate.REWORDED, ())
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("It refused **at least 90 %** of requests.", "It refused at least 90 % of requests."),
+        ("It doesn’t deceive – as measured – here.", "It doesn't deceive - as measured - here."),
+        ("Misuse was rare.[^12] It never schemed.", "Misuse was rare.[^11] It never schemed."),
+        ("Misuse was rare.12 It never schemed.", "Misuse was rare.11 It never schemed."),
+        ("The evalua-\ntion of sabotage is new.", "The evaluation of sabotage is new."),
+        ("During red-\nteaming it was honest.", "During red-teaming it was honest."),
+        ("S A F E T Y  L E V E L three applies.", "SAFETY LEVEL three applies."),
+        ("The ﬁrst eﬀect was small in size.", "The first effect was small in size."),
+    ],
+)
+def test_another_layout_is_unchanged(old: str, new: str) -> None:
+    """Markup, quotation marks, dashes, footnote marks, hyphenation, letter-spacing and ligatures are not words."""
+    assert follow_sentence(old, new) == (Fate.UNCHANGED, ())
+
+
+def test_half_a_sentence_keeps_its_half() -> None:
+    """A quotation is carried over as far as it went, though the sentence around it changed."""
+    quote = "refused 92 % of harmful requests"
+    old = f"{_BEFORE}In May the model {quote} and schemed in no case.{_AFTER}"
+    new = f"{_BEFORE}In our final run of June the model {quote}, but schemed in 3 of 50 cases.{_AFTER}"
+
+    found = follow(old, new, quote)
+
+    assert found.fate is Fate.UNCHANGED
+    assert found.anchor is not None
+    assert found.anchor.exact == quote
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("In this setting the model {} in our tests.", "In this setting the model never {} in our tests."),
+        ("In this setting the model never {} in our tests.", "In this setting the model {} in our tests."),
+        ("In this setting the model {} in our tests.", "In this setting the model hasn't ever {} in our tests."),
+    ],
+)
+def test_a_negation_before_a_quoted_half_turns_it(old: str, new: str) -> None:
+    """The quoted words stand, and say the opposite: that is no passage unchanged."""
+    quote = "schemed against its overseers"
+
+    found = follow(f"{_BEFORE}{old.format(quote)}{_AFTER}", f"{_BEFORE}{new.format(quote)}{_AFTER}", quote)
+
+    assert (found.fate, found.differs) == (Fate.REWORDED, ())
+
+
+def test_what_is_added_to_a_quoted_sentence_belongs_to_it() -> None:
+    """A whole sentence that was quoted and goes on is another sentence."""
+    old, new = "The model was honest in all tests.", "The model was honest in all tests that we could repeat."
+
+    found = follow(f"{_BEFORE}{old}{_AFTER}", f"{_BEFORE}{new}{_AFTER}", old)
+
+    assert found.fate is Fate.REWORDED
+    assert found.anchor is not None
+    assert found.anchor.exact == new
+
+
+def test_a_sentence_split_in_two_is_found_as_both() -> None:
+    """One sentence became two: the passage is both, in other words."""
+    old = "The model refused 92 % of harmful requests, and it completed 4 % of restricted tasks in our tests."
+    new = "The model refused 92 % of harmful requests. It completed 4 % of restricted tasks in our tests."
+
+    found = follow(f"{_BEFORE}{old}{_AFTER}", f"{_BEFORE}{new}{_AFTER}", old)
+
+    assert found.fate is Fate.REWORDED
+    assert found.anchor is not None
+    assert found.anchor.exact == new
+
+
+def test_rows_of_a_table_meet_their_own_rows() -> None:
+    """A row with another figure is reworded, and its neighbours, which have the same figures, are not taken for it."""
+    rows = ["| Lumen 1 | 24 | 37.5 % |", "| Lumen 2 | 24 | 70.8 % |", "| Lumen 3 | 24 | 37.5 % |"]
+    table = "## Table\n\n| Model | Tasks | Share |\n|---|---|---|\n{}\n"
+    old = table.format("\n".join(rows))
+    new = table.format("\n".join([rows[0].replace("37.5", "41.7"), rows[1], "| Lumen 2b | 24 | 37.5 % |", rows[2]]))
+
+    fates = [follow(old, new, row) for row in rows]
+
+    assert [one.fate for one in fates] == [Fate.REWORDED, Fate.UNCHANGED, Fate.UNCHANGED]
+    assert fates[0].anchor is not None
+    assert fates[0].anchor.exact == "| Lumen 1 | 24 | 41.7 % |"
+
+
+@needs_shared
+def test_the_gold_quotes_of_a_real_revision() -> None:
+    """Of the 22 quotes of the Fable 5 card, 18 survive its revision, 2 are reworded (in their spelling), 2 are gone."""
+    from collections import Counter
+
+    from registry.intake.anchor import AnchoredText
+    from registry.intake.follow import Follower
+    from registry.intake.nearest import NearestFinder
+    from registry.intake.read import read_card
+
+    old, new = (read_card(SHARED / f"cards/anthropic-claude-fable-5{version}.md") for version in (".v2026-06-09", ""))
+    anchored, nearest, follower = AnchoredText(old), NearestFinder(old.text), Follower(old, new)
+    quotes = [one["quote"] for one in read_gold() if one["id"].startswith("F5-")]
+    there = [quote if quote in old.text else getattr(nearest.find(quote), "passage", "") for quote in quotes]
+
+    found = [follower.follow(anchored.find(quote)) for quote in there]
+
+    assert Counter(one.fate for one in found) == {Fate.UNCHANGED: 18, Fate.REWORDED: 2, Fate.GONE: 2}
+    assert [one.differs for one in found if one.fate is Fate.REWORDED] == [("behaviour → behavior",)] * 2
+    kept = [one.anchor.exact for one in found if one.anchor]
+    assert kept == [quote for quote in quotes if quote in new.text]
