@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from registry.records.claim import ClaimRevision, Form, Reported
 from registry.records.classification import ItemStatus
 from registry.records.completeness import Completeness, CompletenessItem
+from registry.records.dossier import Dossier
 from registry.records.spec import ContextSpec, ScoringSpec, SpecVersion
 
 # Words that stand in a field because something had to: they state nothing.
@@ -65,6 +66,14 @@ def build_stated(claim: ClaimRevision, *, scoring: SpecVersion | None = None, te
         elicitation=_join(claim.elicitation, _describe_context(test_context)),
         version=claim.model.version,
     )
+
+
+def check_claim(dossier: Dossier) -> tuple[Completeness, ...]:
+    """Return the items of the current revision of a registered claim, with the definitions that it names."""
+    claim = dossier.current.payload
+    known = {f"{one.payload.spec}@{one.payload.version}": one.payload for one in dossier.specs}
+    scoring, context = (known.get(reference) if reference else None for reference in (claim.scoring, claim.test_context))
+    return check_completeness(build_stated(claim, scoring=scoring, test_context=context))
 
 
 def count_missing(items: tuple[Completeness, ...]) -> tuple[int, int]:

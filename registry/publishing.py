@@ -9,11 +9,13 @@ from pathlib import Path
 
 from registry.errors import CaveatError, Fault, InputError, NotFoundError
 from registry.records.card import Card
-from registry.records.dossier import Recorded
+from registry.records.coverage import Coverage
+from registry.records.dossier import Dossier, Recorded
 from registry.records.identifier import Identifier, Kind, parse_identifier
 from registry.records.publication import OutputFormat, Publication
 from registry.records.supplement import CardSupplement, Supplement
 from registry.report.assemble import assemble_card, assemble_claim
+from registry.report.coverage import Said, build_coverage
 from registry.report.html import render_json, template_digest
 from registry.report.read import read_supplement
 from registry.report.workers import Job, Made, render_many
@@ -105,6 +107,16 @@ def list_claims_of(view: View, card: Identifier) -> Sequence[str]:
     return [one.claim for one in view.list_claims(card=card.bare)]
 
 
+def collect_coverage(view: View, card: Identifier) -> tuple[Recorded[Card], Coverage]:
+    """Return the card revision that *card* names (the latest without `@n`), and how far its claims are known.
+
+    Raises:
+        NotFoundError: not registered, with what is near.
+    """
+    found, dossiers = _read_card(view, card)
+    return found, _build_coverage(view, found, dossiers)
+
+
 def write_supplements(
     subjects: Sequence[Subject],
     formats: Sequence[OutputFormat],
@@ -172,12 +184,23 @@ def _assemble_claim(view: View, subject: Identifier, moment: datetime) -> Supple
 
 
 def _assemble_card(view: View, subject: Identifier, moment: datetime) -> CardSupplement:
+    card, dossiers = _read_card(view, subject)
+    coverage = _build_coverage(view, card, dossiers)
+    return assemble_card(dossiers, card, coverage=coverage, log_origin=view.log_origin, log_size=view.log_size, made_at=moment)
+
+
+def _read_card(view: View, subject: Identifier) -> tuple[Recorded[Card], list[Dossier]]:
     card: Recorded[Card] | None = view.find_card(subject.bare, subject.revision)
     if card is None:
         near = ", ".join(view.suggest(subject.bare)) or "caveat card list shows them all"
         raise NotFoundError(Fault(code="not-registered", where=str(subject), found="no such card is registered", advice=near))
-    dossiers = [view.dossier(claim) for claim in list_claims_of(view, subject)]
-    return assemble_card(dossiers, card, log_origin=view.log_origin, log_size=view.log_size, made_at=moment)
+    return card, [view.dossier(claim) for claim in list_claims_of(view, subject)]
+
+
+def _build_coverage(view: View, card: Recorded[Card], dossiers: Sequence[Dossier]) -> Coverage:
+    bare, digest = card.payload.card, card.payload.text
+    said = Said(surveys=view.list_surveys(bare), omissions=view.list_omissions(bare))
+    return build_coverage(card, dossiers, said, text=view.get_content(digest) if view.has_content(digest) else None)
 
 
 def _find_last_moment(view: View) -> datetime:

@@ -7,12 +7,13 @@ from typing import Any
 import click
 
 from registry.cli.app import App, as_of_option, pass_app
+from registry.cli.main import LazyGroup
 from registry.cli.parameters import CARD
 from registry.records.card import Card
 from registry.records.identifier import Identifier
 
 
-@click.group()
+@click.group(cls=LazyGroup, entry_points="caveat.commands.card")
 def card() -> None:
     """System cards: register a file, list what is registered, show one."""
 

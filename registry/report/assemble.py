@@ -3,11 +3,13 @@
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 
+from registry.completeness import check_claim
 from registry.errors import ConflictError, Fault
 from registry.records.card import Card
 from registry.records.claim import Form
 from registry.records.classification import Basis, ItemStatus
 from registry.records.contestation import ContestationStep
+from registry.records.coverage import Coverage
 from registry.records.dossier import AuditFile, ContestationFile, Dossier, Recorded
 from registry.records.estimate import SpecEstimate
 from registry.records.evidence import Access, Layer
@@ -78,15 +80,26 @@ def assemble_claim(dossier: Dossier, *, made_at: datetime) -> Supplement:
         relations=dossier.relations,
         other_audits=tuple(_build_other_audits(dossier, leading, outcome)),
         other_findings=others,
+        completeness=check_claim(dossier),
+        sightings=tuple(one for one in dossier.sightings if one.payload.claim == current.payload.reference),
     )
 
 
 def assemble_card(
-    dossiers: Sequence[Dossier], card: Recorded[Card], *, log_origin: str, log_size: int, made_at: datetime
+    dossiers: Sequence[Dossier],
+    card: Recorded[Card],
+    *,
+    coverage: Coverage | None = None,
+    log_origin: str,
+    log_size: int,
+    made_at: datetime,
 ) -> CardSupplement:
     """Return the supplement of *card* with a row for every claim in *dossiers*, in the order of the card.
 
     Claims that are only reserved are named apart; claims that quote no place come last.
+
+    Args:
+        coverage: of the card revision; None leaves it untold.
     """
     registered = [dossier for dossier in dossiers if dossier.revisions]
     source = _build_card(card, ())
@@ -101,6 +114,7 @@ def assemble_card(
         pages=len(card.payload.pages),
         claims=tuple(_build_row(dossier) for dossier in sorted(registered, key=_place)),
         reserved=tuple(sorted(dossier.claim for dossier in dossiers if not dossier.revisions)),
+        coverage=coverage,
     )
 
 
@@ -328,4 +342,5 @@ def _build_row(dossier: Dossier) -> ClaimRow:
         estimate=estimate,
         specs=specs,
         audits=len(dossier.audits),
+        completeness=check_claim(dossier),
     )
