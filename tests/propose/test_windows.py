@@ -1,5 +1,7 @@
 """A card in windows: nothing is lost, nothing is cut in the middle, and every window says what it stands under."""
 
+from itertools import pairwise
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -35,15 +37,15 @@ def test_windows_show_every_word_in_order(lengths: list[int], size: int, overlap
     assert [number for number, _ in shown] == list(range(1, len(shown) + 1))
     assert {line.passage for _, line in shown} == set(range(len(outline.passages)))
     assert all(sum(map(len, window.titles)) + len(window.text) <= size for window in windows)
-    assert all(later.lines[0].number <= earlier.lines[-1].number + 1 for earlier, later in zip(windows, windows[1:], strict=False))
-    assert all(later.lines[-1].number > earlier.lines[-1].number for earlier, later in zip(windows, windows[1:], strict=False))
+    assert all(later.lines[0].number <= earlier.lines[-1].number + 1 for earlier, later in pairwise(windows))
+    assert all(later.lines[-1].number > earlier.lines[-1].number for earlier, later in pairwise(windows))
 
 
 def test_windows_overlap_by_whole_lines() -> None:
     """The last sentences of a window are the first of the next, at most as many characters as were asked for."""
     windows = _cut(build_card(*(f"Sentence {number} says something of the model." for number in range(200))), overlap=300)
 
-    for earlier, later in zip(windows, windows[1:], strict=False):
+    for earlier, later in pairwise(windows):
         shared = [line for line in later.lines if line in earlier.lines]
         assert shared
         assert sum(len(line.shown) + 1 for line in shared) <= 300
