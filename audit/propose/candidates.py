@@ -4,7 +4,6 @@ import re
 
 from audit.propose.around import Around
 from registry.records.passage import Passage, PassageKind
-from registry.records.proposal import Confidence
 
 _READ = frozenset({PassageKind.SENTENCE, PassageKind.ITEM, PassageKind.ROW, PassageKind.CAPTION, PassageKind.FOOTNOTE})
 
@@ -29,6 +28,7 @@ _DESCRIPTIONS = _compile(
     r"\b(?:is|are|was|were)\s(?:defined|computed|calculated|counted|measured|normali[sz]ed|weighted|sampled|scored|graded|assigned|rated)\s(?:as|by|from|on\sa|to\sbe|at|between|out|if|using)\b",
     r"\b(?:we|which)\s(?:define|compute|calculate)\b|\bwhere\s(?:0|1|10|100)\b|\b(?:scale|rating|score|range)s?\s(?:from|of|between)\s\d+\s?(?:to|-|–|and)\s?\d+\b|\bgrade\slevels?\b",
     r"\b(?:scores?|values?|figures?)\s(?:above|below|of|over|under)\s[\d.%]+\s(?:indicate|mean|correspond|represent|suggest|would)",
+    r"\b(?:not|never)\s(?:\w+\s){0,6}100\s?%",
     r"\b(?:random|chance)\s(?:guessing|level|performance|baseline)\b|\bguessing\salone\b",
     r"\berror\sbars?\b|\bconfidence\sintervals?\s(?:are|were|show|represent|indicate)|\bshaded\b|\bdashed\sline\b",
     r"\barXiv[:\s]|\bdoi\.org\b|\bet\sal\.[,\s]\s?\(?(?:19|20)\d\d\)?[.:]|\bProceedings\sof\b|\bIn:\s",
@@ -50,6 +50,7 @@ _OUTCOMES = _compile(
 _MODEL = re.compile(r"\b(?:the|this|our|each|all|every|both|these|new|early|final)\s(?:\w+\s)?(?:models?|assistant|snapshot|checkpoint|agent|system|classifiers?|monitors?|safeguards?)\b|\bmodels?\b|^it\b|\bits\b|\bit\s(?:\w+ed|is|was|does|did)\b|\bwe\s(?:saw|see|found|find|observed|observe|flag)\b", re.IGNORECASE)  # fmt: skip
 _QUOTED = re.compile(r"^\s?[“\"«‘'].{20,}[”\"»’']\.?\s?$", re.DOTALL)
 
+_LABELLED = re.compile(r"^.{2,80}?[:\s–-](?:\s?[<>~≈]?\s?\d[\d.,]{0,8}\s?(?:%|/\s?\d{1,6})?(?:\s?\([^()]{1,24}\))?){1,6}\s?\.?$")
 # Tables of settings and sizes, and columns that count what was asked and not what came out.
 _SETTINGS = _compile(
     r"\b(?:hyper-?parameters?|architecture|learning\srate|batch\ssize|layers|hidden\ssize|vocab\w*|GPU|hardware|training\s(?:data|tokens|time|location|energy)|context\s(?:window|length)|"
@@ -75,11 +76,21 @@ def is_settings(passage: Passage) -> bool:
     return bool(_SETTINGS.search(label) or _SETTINGS.search((passage.caption or "")[:120]))
 
 
-def judge_passage(passage: Passage, *, names_model: bool) -> Confidence:
-    """Return how sure it is that the passage tells a result of a model."""
-    if passage.kind is PassageKind.ROW:
-        return Confidence.HIGH if passage.caption or any(cell.column for cell in passage.cells) else Confidence.MEDIUM
-    tells = bool(_OUTCOMES.search(passage.words))
-    if tells and names_model:
-        return Confidence.HIGH
-    return Confidence.MEDIUM if tells and (_MODEL.search(passage.words) or passage.kind is not PassageKind.FOOTNOTE) else Confidence.LOW
+def names_a_model(passage: Passage, *, is_named: bool) -> bool:
+    """Whether the passage speaks of a model: by its name, or as "the model", "it", "all models"."""
+    return is_named or _MODEL.search(passage.words) is not None
+
+
+def tells_an_outcome(words: str) -> bool:
+    """Whether they have a word for what came out of a measurement."""
+    return _OUTCOMES.search(words) is not None
+
+
+def is_label_with_figures(words: str) -> bool:
+    """Whether they are a few words that end in figures: “• model-a: 80%”, “– User prompts 77.8% 37.1%”."""
+    return _LABELLED.match(words) is not None
+
+
+def is_described(passage: Passage) -> bool:
+    """Whether a row of a table says by a head or a caption what its figures are."""
+    return passage.caption is not None or any(cell.column for cell in passage.cells)

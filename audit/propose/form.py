@@ -3,12 +3,13 @@
 import re
 from dataclasses import dataclass
 
-from audit.propose.form_words import ATTACKS, BARS, COMPARATORS, DIRECTION_TOLD, FALLS_SHORT, HEDGES, MEETS, WORDED
+from audit.propose.form_words import ATTACKS, BARS, COMPARATORS, DIRECTION_TOLD, FALLS_SHORT, FINDS, HEDGES, MEETS, WORDED
 from audit.propose.quantity import Quantity, Unit
 from registry.records.claim import Form, Relation, Reported
 
 _REACH = 90
 """Characters before a figure in which the verb of a threshold is looked for."""
+_CONDITION = re.compile(r"\b(?:where|if|when|whenever|unless|provided|requir\w{1,4}|need(?:s|ed)?|must|should)\s(?:\w+\s){0,4}$", re.IGNORECASE)
 _CLAUSE = re.compile(r"[;:]\s|,\s(?=(?:and|but|while|whereas|although|though|with)\s)|\s(?=while\s|whereas\s|but\s)|[.!?]\s|\s—\s?|—")
 
 
@@ -84,6 +85,16 @@ def _clause_before(words: str, stop: int) -> str:
     text = words[max(0, stop - _REACH) : stop]
     ends = [found.end() for found in _CLAUSE.finditer(text)]
     return text[ends[-1] :] if ends else text
+
+
+def is_condition(words: str, one: Quantity) -> bool:
+    """Whether a bound says when something counts ("where at least 4/6 attempts …") or what would be needed, not what came out."""
+    return one.bound is not None and _CONDITION.search(words[max(0, one.start - 40) : one.start]) is not None
+
+
+def is_finding(words: str, one: Quantity) -> bool:
+    """Whether a count is said to have been found."""
+    return one.unit is Unit.COUNT and FINDS.search(words[max(0, one.start - 40) : one.start]) is not None
 
 
 def read_figure(words: str, one: Quantity, theta: Theta | None = None) -> Reading | None:

@@ -49,6 +49,12 @@ ATTACKS = re.compile(
     re.IGNORECASE,
 )  # fmt: skip
 
+FINDS = re.compile(
+    r"\b(?:f(?:ou|i)nd|discover|identif|uncover|observ|detect|saw|record|report|produc|develop|document|commit|trigger|flag|elicit|obtain|made|resulted\sin|encounter)\w{0,4}"
+    r"\s(?:(?:only|just|about|around|some|a\stotal\sof|all)\s){0,2}$",
+    re.IGNORECASE,
+)  # fmt: skip
+
 HEDGES = _compile(
     r"\b(?:we\s(?:believe|think|suspect|estimate|judge|assess|expect)|appears?\sto|seems?\sto|suggest(?:s|ing|ed)?\sthat|may|might|likely|unlikely|possibly|"
     r"preliminary|lightweight|early\sresults|tentative\w{0,2}|cannot\srule\sout|no\sdefinitive|not\shave\sdefinitive|low\sconfidence|limited\sevidence)\b",
@@ -77,11 +83,11 @@ class Worded:
 
 
 # Levels that frameworks name; a result is said to reach them or not, and their numbers are mostly not published.
-_LEVEL = r"(?:thresholds?|CCLs?|[Cc]apability\s[Ll]evels?|High\b|Critical\b|Tier\s?\d|ASL-?\s?\d\S{0,4}|CB-\d|AI\s?R&D-\d|BSL|level\sof\s(?:risk|capability)|risk\slevels?|bar\sfor|criteria)"
+_LEVEL = r"(?:thresholds?|CCLs?|[Cc]apability\s[Ll]evels?|High\b|Critical\b|Tier\s?\d|ASL-?\s?\d\S{0,4}|CB-\d|AI\s?R&D-\d|BSL|level\sof\s(?:risk|capability)|risk\slevels?)"
 # Rules and definitions speak of models in general, or of what would be.
 _GENERAL = _compile(
-    r"^(?:if|when|should|whether|where|for\sany|models?\sthat|a\smodel|an\sAI|any\smodel|to\s(?:rule|determine|assess|test|measure))\b",
-    r"\b(?:is|are)\sdefined\b|\bdefines?\b|\bwe\s(?:would|will)\b|\bwould\s(?:be|have|need|require)\b|\bmust\b|\bdesigned\sto\b|\baims?\sto\b|\bintended\sto\b|\?$",
+    r"\bwhether\b|\bas\smodels\b|\bonce\b|^(?:if|when|should|where|for\sany|models?\sthat|a\smodel|an\sAI|any\smodel|to\s(?:rule|determine|assess|test|measure))\b",
+    r"\b(?:is|are)\sdefined\b|\bdefines?\b|\bwe\s(?:would|will)\b|\bwould\s(?:be|have|need|require)\b|\bmust\b|\bdesigned\sto\b|\baims?\sto\b|\b(?:intended|intention|goal|hope|want|plan|commit\w*)\b|\?$",
 )
 _UNPUBLISHED = "the threshold's value is not given here; θ stays empty"
 
@@ -121,7 +127,8 @@ WORDED: tuple[Worded, ...] = (
     Worded(
         pattern=_compile(
             r"\b(?:did|does|do|could|was|were)(?:\s?n[o’']t|\snot)\s(?:able\sto\s)?(?:solv|complet|succe|produc|exhibit|attempt|achiev|show|demonstrat|pass|exploit|engag)\w{0,4}\s(?:(?:in|on|at|to)\s)?(?:any|a\ssingle|one)\b",
-            r"\b(?:solved|completed|passed|produced|exhibited|found|succeeded\s(?:in|on))\s(?:none|no\s\w+)\b",
+            r"\b(?:solved|completed|passed|succeeded\s(?:in|on))\s(?:none|no\s\w+)\b",
+            r"\b(?:found|observed|saw|identified|produced|exhibited|resulted\sin)\s(?:none|no)\s(?:\w+\s){0,2}(?:instances?|cases?|examples?|jailbreaks?|attempts?|failures?|violations?)\b",
             r"\b(?:did|do)(?:\s?n[o’']t|\snot)\s(?:observe|find|see|identify|detect|encounter)\s(?:any|a\ssingle)\s(?:\w+\s){0,3}(?:instances?|cases?|examples?|signs?|jailbreaks?|attempts?)\b",
         ),
         form=Form.EXISTENCE, is_none_seen=True, unless=_GENERAL, note="the card says that none was seen; 0 stands as the figure",
@@ -130,7 +137,7 @@ WORDED: tuple[Worded, ...] = (
     Worded(
         pattern=_compile(
             r"\b(?:effects?|impacts?|changes?|differences?|risks?|propensit\w{1,3}|degradations?|regressions?)\b[^.;]{0,80}\b(?:very\s(?:minor|small|low|limited)|minor|minimal|negligible|insignificant)\b",
-            r"\b(?:very\s)?(?:low|minimal|negligible|limited)\s(?:\w+\s)?(?:propensity|likelihood|risks?|tendency)\b",
+            r"\b(?:has|have|had|show(?:s|ed)?|poses?|posed|presents?|exhibit(?:s|ed)?|is|are|was|were|with)\s(?:an?\s)?(?:\w+\s)?(?:low|minimal|negligible|limited)\s(?:\w+\s)?(?:propensity|likelihood|risks?|tendency)\b",
             r"\b(?:is|are|was|were)\s(?:very\s|highly\s|quite\s)?(?:unlikely|not\slikely)\sto\b",
             r"\b(?:no|little|not\sfind|not\sfound|not\sobserve|not\ssee)\s(?:any\s|clear\s|strong\s|significant\s)?(?:evidence|indications?|signs)\s(?:of|that|for)\b",
         ),

@@ -50,7 +50,7 @@ _WORDED_SHARES = (
     (re.compile(r"\b(?:almost|nearly|near[\s-]?|close\sto|virtually)\s?(?:a\s)?perfect(?:ly)?\b", re.IGNORECASE), None, True),
     (re.compile(r"\b(?:almost|nearly|virtually|practically)\s(?:always|all)\b", re.IGNORECASE), None, True),
     (re.compile(r"\b(?:near|close\sto|approaching|effectively|almost|nearly|virtually)[\s-](?:0|zero)\b(?!\.\d|\s?%)", re.IGNORECASE), 0.0, True),
-    (re.compile(r"\bnever\b", re.IGNORECASE), 0.0, False),
+    (re.compile(r"\bnever\b(?!\s(?:\w+\s){0,2}\d)", re.IGNORECASE), 0.0, False),
     (re.compile(rf"\b(?:none|zero)\sof\s(?:the|these|those|our|its)\b(?!\s\d)|\b(?:in\s)?no\s{_THINGS}\b", re.IGNORECASE), 0.0, False),
     (re.compile(r"\bperfect\s(?:\w{1,15}\s)?(?:scores?|accuracy|record|rate|recall|precision|safety|performance)\b", re.IGNORECASE), 1.0, False),
     (re.compile(rf"\bin\s(?:all|every)\s{_THINGS}\b|\b(?:100|one\shundred)\spercent\b", re.IGNORECASE), 1.0, False),
@@ -61,10 +61,16 @@ _WORDED_SHARES = (
 )  # fmt: skip
 _SCALES = r"(?:pass[@^]\d{1,5}|recall|precision|accuracy|F1|AUROC|AUC|AUPRC|ROC[- ]AUC|Elo|BLEU|chrF|ROUGE(?:-L)?|MCC|points?\b(?!\s(?:to|out|of|in\stime))|[A-Z]{3,6}\b)"
 _AFTER_SCALE = re.compile(rf"{_BEFORE}(?P<one>{_SIGN}{NUMBER})\s?(?P<scale>{_SCALES})")
+_NAMED_SCALE = (
+    r"(?P<scale>scores?|AUROC|AUC|AUPRC|F1(?:[- ]scores?)?|recall|precision|accuracy|Elo(?:\srating)?|rating|perplexity|correlation|kappa|success\srate|rate|"
+    r"estimate|average|mean|median|BLEU|ROUGE(?:-L)?|MCC)"
+)
+_ABOUT = r"(?:about\s|approximately\s|around\s|roughly\s|~\s?|only\s|just\s)?"
+# An integer before a noun counts things (“scores among 25 models”); before a preposition or at the end it is a score.
+_NO_COUNT = r"(?![\w%/-]|\s?%|[.,]\d|\s(?:\w+\s)?(?:of|out)\b)(?:(?<=\.\d)|(?<=\.\d\d)|(?<=\.\d\d\d)|(?<=\.\d\d\d\d)|(?!\s(?!on|in|for|at|across|under|with|against|versus|vs|compared|and|to|when|while|from|after|points?\b)[a-z]))"
 _BEFORE_SCALE = re.compile(
-    r"\b(?P<scale>scores?|AUROC|AUC|AUPRC|F1(?:[- ]scores?)?|recall|precision|accuracy|Elo(?:\srating)?|rating|perplexity|correlation|kappa|success\srate|rate|"
-    rf"estimate|average|mean|median|BLEU|ROUGE(?:-L)?|MCC)\b(?:\s(?!and\b|or\b)[\w@-]{{1,20}}){{0,4}}?\s?(?:\bof|\bis|\bwas|\bat|=|:|\bto|\breached|[<>≤≥])?\s?"
-    rf"(?:about\s|approximately\s|around\s|~\s?)?\(?(?P<one>{_SIGN}{NUMBER})(?![\w%/-]|\s?%|[.,]\d|\s(?:\w+\s)?(?:of|out)\b)",
+    rf"\b{_NAMED_SCALE}\b(?:(?:\s(?!and\b|or\b|among\b|across\b)[\w@-]{{1,20}}){{0,4}}?\s(?:of|is|was|at|to|reached|from|remained|averaged)|\s?[=:(]|\s?[<>≤≥])?\s?"
+    rf"{_ABOUT}\(?(?P<one>{_SIGN}{NUMBER}){_NO_COUNT}",
     re.IGNORECASE,
 )
 _SCORED = re.compile(
@@ -73,8 +79,9 @@ _SCORED = re.compile(
     re.IGNORECASE,
 )
 _DECIMAL = re.compile(rf"{_BEFORE}(?P<one>{_SIGN}\d{{1,4}}\.\d{{1,4}})(?![\w%]|\s?%|\.\d|/)")
+_ANY_SCALE = re.compile(r"\b(?:scor(?:ed|es?|ing)|AUROC|AUC|F1|recall|precision|accuracy|correlation|kappa|rates?|performance|metrics?)\b", re.IGNORECASE)
 _FOUND = re.compile(
-    rf"\b(?P<one>{NUMBER}|{WORD}|a\ssingle)\s(?P<noun>(?:[a-z-]{{3,20}}\s){{0,3}}?(?:false\s(?:negatives|positives|alarms)|instances?|jailbreaks?|failures?|violations?|"
+    rf"(?<!-)\b(?P<one>{NUMBER}|{WORD}|a\ssingle)\s(?P<noun>(?:[a-z-]{{3,20}}\s){{0,3}}?(?:false\s(?:negatives|positives|alarms)|instances?|jailbreaks?|failures?|violations?|"
     r"incidents?|refusals?|vulnerabilit(?:y|ies)|exploits?|errors?|breaches|escapes?|hallucinations?|flags?|misses|bypasses|zero-days?))\b",
     re.IGNORECASE,
 )
@@ -100,7 +107,7 @@ def find_quantities(words: str) -> tuple[Quantity, ...]:
         return ()
     plain = blank_asides(words)
     found = _drop_overlaps([*_find_shares(plain), *_find_multiples(plain), *_find_fractions(plain)])
-    found = _drop_overlaps([*found, *_find_scores(plain), *_find_counts(plain), *_find_worded(plain)])
+    found = _drop_overlaps([*found, *_find_worded(plain), *_find_scores(plain), *_find_counts(plain)])
     found = _add_decimals(found, plain)
     return tuple(_join_fractions(_drop_swallowed([read_surroundings(one, words, plain) for one in found]), words))
 
@@ -173,7 +180,7 @@ def _find_scores(plain: str) -> Iterator[Quantity]:
             scale = hit.groupdict().get("scale")
             stop = hit.end() if pattern is _AFTER_SCALE else hit.end("one")
             start = hit.start("one")
-            value = float(hit["one"].replace(",", "").replace("−", "-"))
+            value = _signed(hit["one"])
             yield Quantity(start=start, stop=stop, written=plain[start:stop], unit=Unit.SCORE, value=value, scale=scale)
 
 
@@ -195,17 +202,23 @@ def _find_worded(plain: str) -> Iterator[Quantity]:
 
 
 def _add_decimals(found: list[Quantity], plain: str) -> list[Quantity]:
-    """A sentence that gives one score in decimals gives the others on the same scale: “0.88, compared to 0.75 for …”."""
+    """A sentence that gives one score in decimals gives the others on the same scale: “0.88, compared to 0.75 for …”.
+
+    Without a first one, decimals below 1 are scores where the sentence speaks of any: “scored higher (0.49, compared to 0.40)”.
+    """
     first = next((one for one in found if one.unit is Unit.SCORE and "." in one.written), None)
-    if first is None:
+    if first is None and not _ANY_SCALE.search(plain):
         return found
     more = [
-        Quantity(
-            start=hit.start(), stop=hit.end(), written=hit[0], unit=Unit.SCORE, value=float(hit["one"].replace("−", "-")), scale=first.scale
-        )
+        Quantity(start=hit.start(), stop=hit.end(), written=hit[0], unit=Unit.SCORE, value=_signed(hit["one"]), scale=first and first.scale)
         for hit in _DECIMAL.finditer(plain)
+        if first is not None or abs(_signed(hit["one"])) < 1
     ]
     return _drop_overlaps([*found, *more])
+
+
+def _signed(written: str) -> float:
+    return float(written.replace("−", "-").replace(",", ""))
 
 
 def _drop_overlaps(found: list[Quantity]) -> list[Quantity]:

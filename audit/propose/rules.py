@@ -6,11 +6,11 @@ from dataclasses import dataclass, replace
 
 from audit.propose.around import Around
 from audit.propose.awareness import Awareness
-from audit.propose.candidates import COUNTING, is_read, is_settings, judge_passage
+from audit.propose.candidates import COUNTING, is_described, is_label_with_figures, is_read, is_settings, names_a_model, tells_an_outcome
 from audit.propose.cells import find_row_quantities, read_as_per_cent
 from audit.propose.comparison import Choice, Own, choose_own
 from audit.propose.evaluation import describe_evaluation
-from audit.propose.form import Reading, Theta, find_hedges, find_thetas, find_told_direction, is_only_defined, read_figure, read_threshold, read_worded
+from audit.propose.form import Reading, Theta, find_hedges, find_thetas, find_told_direction, is_condition, is_finding, is_only_defined, read_figure, read_threshold, read_worded
 from audit.propose.models import Models, read_models
 from audit.propose.property import describe_property
 from audit.propose.quantities import find_quantities
@@ -27,6 +27,10 @@ from registry.records.proposal import Confidence, Engine, Proposal, Proposals
 
 RULES_VERSION = 1
 """Raised whenever the same card may give other proposals."""
+
+
+_SURE = (Confidence.LOW, Confidence.MEDIUM, Confidence.HIGH)
+"""By the number of signs that a passage tells a result of a model: it speaks of one, and it has a word for an outcome."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +83,7 @@ def propose_by_rules(card: CardText, outline: Outline, source: Source, progress:
 def _propose(passage: Passage, card: _Card) -> list[Proposal]:
     if not is_read(passage, card.around):
         return []
-    offers = _read_row(passage, card) if passage.kind is PassageKind.ROW else _read_prose(passage, card)
+    offers = list(_read_row(passage, card)) if passage.kind is PassageKind.ROW else _read_prose(passage, card)
     return _make_distinct([_describe(offer, passage, card) for offer in offers])
 
 
@@ -91,7 +95,7 @@ def _read_row(passage: Passage, card: _Card) -> Iterator[_Offer]:
     if is_in_per_cent(passage, found):
         found = [read_as_per_cent(one) for one in found]
     choice = choose_own(passage, tuple(found), around=card.around, models=card.models)
-    confidence = judge_passage(passage, names_model=bool(named))
+    confidence = Confidence.HIGH if is_described(passage) else Confidence.MEDIUM
     for own in choice.own:
         if reading := read_figure("", own.quantity):
             yield _Offer(reading, own, choice, confidence)
@@ -103,22 +107,31 @@ def _counts(passage: Passage, one: Quantity) -> bool:
     return cell is not None and cell.column is not None and COUNTING.search(cell.column) is not None and "%" not in one.written
 
 
-def _read_prose(passage: Passage, card: _Card) -> Iterator[_Offer]:
+def _read_prose(passage: Passage, card: _Card) -> list[_Offer]:
     words = passage.words
-    named = card.models.find(words)
-    confidence = judge_passage(passage, names_model=bool(named))
     quantities = find_quantities(words)
     thetas = find_thetas(words, quantities)
     lines = {one.quantity for one in thetas if not one.is_of_another}
     results = tuple(one for one in quantities if one not in lines and one.unit is not Unit.POINTS)
+    is_prose = passage.kind in (PassageKind.SENTENCE, PassageKind.ITEM)
+    reading = read_worded(words) if is_prose else None
+    if not quantities and reading is None:
+        return []
     choice = choose_own(passage, results, around=card.around, models=card.models)
-    offers = list(_read_figures(words, choice, thetas, confidence))
-    if not offers and passage.kind in (PassageKind.SENTENCE, PassageKind.ITEM):
-        offers = list(_read_words(words, choice, confidence))
-    yield from (offer for offer in offers if offer.confidence is not Confidence.LOW)
+    signs = sum((names_a_model(passage, is_named=bool(card.models.find(words))), tells_an_outcome(words) or _is_listed_result(passage, card)))
+    offers = list(_read_figures(words, choice, thetas, signs))
+    return offers or list(_read_words(reading, choice, signs))
 
 
-def _read_figures(words: str, choice: Choice, thetas: tuple[Theta, ...], confidence: Confidence) -> Iterator[_Offer]:
+def _is_listed_result(passage: Passage, card: _Card) -> bool:
+    """Whether a list item is a label and its figures, under words for an outcome: “Combined pass rate: • model: 80 %”."""
+    if passage.kind is not PassageKind.ITEM or not is_label_with_figures(passage.words):
+        return False
+    above = (*(one.words for one in card.around.lead_in(passage)[-2:]), *card.around.section_titles(passage)[-1:])
+    return any(tells_an_outcome(words) for words in above)
+
+
+def _read_figures(words: str, choice: Choice, thetas: tuple[Theta, ...], signs: int) -> Iterator[_Offer]:
     """Pair each threshold with the figure nearest before it, else the first; every other figure stands alone."""
     of_others = {one.quantity for one in thetas}
     own = [one for one in choice.own if one.quantity not in of_others]
@@ -130,30 +143,26 @@ def _read_figures(words: str, choice: Choice, thetas: tuple[Theta, ...], confide
         if before:
             paired.setdefault(before[-1].quantity, theta)
         elif not theta.is_of_another or theta.relation is not None:
-            yield _Offer(read_threshold(theta), None, choice, confidence)
+            yield _Offer(read_threshold(theta), None, choice, _SURE[signs])
     for one in own:
-        if reading := read_figure(words, one.quantity, paired.get(one.quantity)):
-            yield _Offer(reading, one, choice, _weigh(one.quantity, confidence))
+        sure = signs - (_is_weak(one.quantity) and not is_finding(words, one.quantity))
+        if sure > 0 and not is_condition(words, one.quantity) and (reading := read_figure(words, one.quantity, paired.get(one.quantity))):
+            yield _Offer(reading, one, choice, _SURE[sure])
 
 
 def _is_comparable(one: Quantity, theta: Theta) -> bool:
     return one.unit is theta.quantity.unit and one.bound is None
 
 
-def _weigh(one: Quantity, confidence: Confidence) -> Confidence:
-    """A figure that could be many things needs a passage that tells a result of a model."""
-    is_weak = one.unit is Unit.COUNT or (one.unit is Unit.SCORE and one.scale is None) or (one.is_in_words and one.n is None)
-    if not is_weak:
-        return confidence
-    return Confidence.MEDIUM if confidence is Confidence.HIGH else Confidence.LOW
+def _is_weak(one: Quantity) -> bool:
+    """Whether a figure could be many things, so that model and outcome must both be told."""
+    return one.unit is Unit.COUNT or (one.unit is Unit.SCORE and one.scale is None) or (one.is_in_words and one.n is None)
 
 
-def _read_words(words: str, choice: Choice, confidence: Confidence) -> Iterator[_Offer]:
-    reading = read_worded(words)
-    if reading is None or confidence is Confidence.LOW:
-        return
-    if reading.is_clear or confidence is Confidence.HIGH:
-        yield _Offer(reading, None, choice, Confidence.MEDIUM if reading.is_clear and confidence is Confidence.HIGH else Confidence.LOW)
+def _read_words(reading: Reading | None, choice: Choice, signs: int) -> Iterator[_Offer]:
+    """A claim in words that are mostly used for claims needs one sign that a model is meant; others need both."""
+    if reading is not None and signs >= (1 if reading.is_clear else 2):
+        yield _Offer(reading, None, choice, _SURE[signs - 1] if reading.is_clear else Confidence.LOW)
 
 
 def _describe(offer: _Offer, passage: Passage, card: _Card) -> Proposal:
@@ -164,9 +173,10 @@ def _describe(offer: _Offer, passage: Passage, card: _Card) -> Proposal:
     column = offer.own.column if offer.own else None
     property_ = describe_property(passage, quantity, around=card.around, column=column, evaluation=facts.evaluation)
     reading = offer.reading
+    nearby: tuple[str, ...] = ()
     reported = reading.reported
     if reported is not None and reported.n is None and facts.n is not None:
-        reported = replace(reported, n=facts.n)
+        reported, nearby = replace(reported, n=facts.n), (f"n = {facts.n:,} is stated nearby, not with the figure",)
     anchor = card.anchored.at(passage.start, passage.stop)
     return Proposal(
         quote=anchor.exact,
@@ -199,7 +209,7 @@ def _describe(offer: _Offer, passage: Passage, card: _Card) -> Proposal:
             )
         ),
         confidence=offer.confidence,
-        notes=(*reading.notes, *_note_words(passage), *offer.choice.notes, *property_.notes),
+        notes=(*reading.notes, *nearby, *_note_words(passage), *offer.choice.notes, *property_.notes),
     )
 
 
