@@ -6,7 +6,6 @@ matches, what is left is paired in order by likeness, one with one or two with o
 Where words stand is counted in the words of `registry.intake.words`.
 """
 
-import itertools
 from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Iterator
@@ -50,11 +49,12 @@ class Pair:
 class Alignment:
     """Two texts, aligned."""
 
-    def __init__(self, old: Words, new: Words) -> None:
+    def __init__(self, old: Words, new: Words, *, old_blocks: list[Span], new_blocks: list[Span]) -> None:
+        """Align *old* and *new*, cut into sentences, rows and headings as the blocks say, which cover each text without a gap."""
         self._code: dict[str, str] = {}
         self.old, self.new = self._encode(old), self._encode(new)
         """The words of each text, one character for each folded word."""
-        self.old_blocks, self.new_blocks = _cut(old.find_blocks()), _cut(new.find_blocks())
+        self.old_blocks, self.new_blocks = old_blocks, new_blocks
         self.counts = Counter(map(fold_spelling, old.words)) + Counter(map(fold_spelling, new.words))
         self.pairs = sorted(self._find_pairs(), key=lambda pair: pair.old)
         """In the order of the old text; they overlap in neither."""
@@ -120,10 +120,6 @@ class Alignment:
 def measure_likeness(ours: str, theirs: str) -> float:
     """Return the likeness of two encoded runs of words, between 0 and 1."""
     return Indel.normalized_similarity(ours, theirs)
-
-
-def _cut(bounds: list[int]) -> list[Span]:
-    return list(itertools.pairwise(bounds))
 
 
 def _match_in_order(ours: list[str], theirs: list[str]) -> Iterator[tuple[int, int]]:

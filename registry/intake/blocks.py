@@ -1,5 +1,6 @@
 """Runs of lines or spans that are read together: a paragraph, a list item, a caption, a footnote."""
 
+from bisect import bisect_right
 from dataclasses import dataclass, field
 
 from registry.intake.lines import Line
@@ -68,6 +69,20 @@ def build_blocks(lines: list[Line], width: int, marks: dict[int, frozenset[int]]
         open_block.spans.append((line.start, line.stop))
         open_block.marks |= marks.get(line.page, frozenset())
         longest, last = max(longest, len(line.text)), line
+    return blocks
+
+
+def build_single_blocks(lines: list[Line], tables: list[tuple[int, int]]) -> list[Block]:
+    """Return a block for every line that stands in none of the *tables* (start, stop): text that is not broken into lines."""
+    blocks: list[Block] = []
+    starts = [start for start, _ in tables]
+    for line in lines:
+        at = bisect_right(starts, line.stop) - 1
+        if at >= 0 and line.start < tables[at][1]:
+            continue
+        is_title = line.kind is PassageKind.HEADING
+        kind = line.kind or _start_kind(line.text) or PassageKind.SENTENCE
+        blocks.append(Block(kind, [(line.start, line.stop)], line.page, is_split=not is_title))
     return blocks
 
 

@@ -60,13 +60,15 @@ def read_with_pdfminer(data: bytes, limits: dict[str, Any]) -> dict[str, Any]:
 
 def read_with_lexbor(data: bytes, _limits: dict[str, Any]) -> dict[str, Any]:
     """Return the text of an HTML page in UTF-8, on one page, and its headings."""
-    from registry.intake.hypertext import read_hypertext  # noqa: PLC0415 - the other extractors do without
+    from registry.intake.hypertext import describe_left_out, read_hypertext  # noqa: PLC0415 - the other extractors do without
 
-    text, headings = read_hypertext(data.decode("utf-8"))
+    source = data.decode("utf-8")
+    text, headings = read_hypertext(source)
     return {
         "extractor": f"selectolax {version('selectolax')}",
         "pages": [_clean(text)],
         "headings": [(heading.start, heading.title) for heading in headings],
+        "warnings": describe_left_out(source),
     }
 
 

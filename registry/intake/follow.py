@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from registry.intake.alignment import LIKE_HERE, Alignment, Pair, measure_likeness
 from registry.intake.anchor import MAXIMUM_CHARACTERS, AnchoredText
+from registry.intake.passages import read_outline
 from registry.intake.rules import SOFT_HYPHEN
 from registry.intake.sections import Sections
 from registry.intake.spelling import find_spelling
@@ -59,8 +60,14 @@ class Follower:
     def __init__(self, old: CardText, new: CardText) -> None:
         self.old, self.new = old, new
         self.old_words, self.new_words = read_words(old.text, new.text)
-        self.alignment = Alignment(self.old_words, self.new_words)
-        self.sections = Sections(old.headings, new.headings)
+        self.old_outline, self.new_outline = read_outline(old), read_outline(new)
+        self.alignment = Alignment(
+            self.old_words,
+            self.new_words,
+            old_blocks=self.old_words.cut(self.old_outline.passages),
+            new_blocks=self.new_words.cut(self.new_outline.passages),
+        )
+        self.sections = Sections(self.old_outline.headings, self.new_outline.headings)
         self._anchored = AnchoredText(new)
         self._in_order = [pair for pair in self.alignment.pairs if pair.in_order]
         self._old_ends = [pair.old[1] for pair in self._in_order]

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
+from registry.intake.hypertext_cells import CellCounter, read_span
 from registry.records.card import Heading
 
 _DROPPED = frozenset(
@@ -76,6 +77,7 @@ _BLOCKS = frozenset(
 )
 _PARAGRAPHS = frozenset({"p", "h1", "h2", "h3", "h4", "h5", "h6", "table", "blockquote", "pre", "section", "article"})
 _HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
+_NO_SPAN = (1, 1)
 _HIDDEN_STYLE = re.compile(r"(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*hidden)", re.IGNORECASE)
 _SPACE = re.compile(r"[ \t\n\r\f]+")
 
@@ -106,6 +108,12 @@ class _Writer:
         """Remember *separator*, the strongest wins: paragraph, line, cell, space."""
         order = ("", " ", "\t", "\n", "\n\n")
         self._pending = max(self._pending, separator, key=order.index)
+
+    def tab(self, count: int) -> None:
+        """Write *count* tabs; the space before them is dropped, a line break is not."""
+        if count and (self.length or self._pending):
+            self._pending = "" if self._pending in (" ", "\t") else self._pending
+        self.write("\t" * count, is_preformatted=True)
 
     def ends_in_digit(self) -> bool:
         """Return whether the last character written is a digit with nothing pending after it."""
@@ -146,10 +154,31 @@ def read_hypertext(source: str) -> tuple[str, tuple[Heading, ...]]:
     return "".join(writer.pieces), tuple(headings)
 
 
+_TOLD = {
+    "script": "scripts",
+    "noscript": "text for readers without scripts",
+    "math": "formulas",
+    "svg": "drawings",
+    "iframe": "frames",
+    "object": "embedded files",
+}
+"""What is dropped and may have said something."""
+
+
+def describe_left_out(source: str) -> tuple[str, ...]:
+    """Return one warning that names what an HTML page has and its text has not; empty where nothing of weight is left out."""
+    parser = LexborHTMLParser(source)
+    counts = {name: len(parser.css(tag)) for tag, name in _TOLD.items()}
+    counts["hidden elements"] = sum(1 for node in parser.css("[hidden], [style]") if _is_dropped(node, ""))
+    told = ", ".join(f"{count:,} × {name}" for name, count in counts.items() if count)
+    return (f"Left out of the page, because it does not show or is no text: {told}.",) if told else ()
+
+
 def _write_tree(root: LexborNode, writer: _Writer, headings: list[Heading]) -> None:
     heading_at: int | None = None
     preformatted = cells = 0
-    for is_opening, tag, text in _walk(root):
+    counter = CellCounter()
+    for is_opening, tag, text, spans in _walk(root):
         if text is not None:
             writer.write(text, is_preformatted=preformatted > 0)
             continue
@@ -160,24 +189,47 @@ def _write_tree(root: LexborNode, writer: _Writer, headings: list[Heading]) -> N
             _add_heading(headings, heading_at, writer)
             heading_at = None
         _separate(tag, writer, is_opening=is_opening, in_cell=cells > 0)
+        _count_cells(tag, counter, writer, spans, is_opening=is_opening)
         if tag in _HEADINGS and is_opening:
             heading_at = writer.next_start
 
 
-def _walk(root: LexborNode) -> Iterator[tuple[bool, str, str | None]]:
-    """Every shown element as it opens and closes, and every text; without recursion, since a page may nest deeper than calls."""
+def _count_cells(tag: str, counter: CellCounter, writer: _Writer, spans: tuple[int, int], *, is_opening: bool) -> None:
+    """Write the tabs that a cell or the end of a row needs."""
+    if tag == "table":
+        (counter.open_table if is_opening else counter.close_table)()
+    elif tag == "tr":
+        if is_opening:
+            counter.open_row()
+        elif not counter.is_nested:
+            writer.tab(counter.close_row())
+    elif tag in ("td", "th") and is_opening:
+        tabs = counter.open_cell(*spans)
+        if not counter.is_nested:
+            writer.tab(tabs)
+
+
+def _walk(root: LexborNode) -> Iterator[tuple[bool, str, str | None, tuple[int, int]]]:
+    """Every shown element as it opens and closes, with the columns and rows it takes, and every text; without recursion, since a page may nest deeper than calls."""
     stack: list[tuple[LexborNode, bool]] = [(root, True)]
     while stack:
         node, is_opening = stack.pop()
         tag = node.tag or ""
         if not is_opening:
-            yield False, tag, None
+            yield False, tag, None, _NO_SPAN
         elif tag == "-text":
-            yield True, tag, node.text_content or ""
+            yield True, tag, node.text_content or "", _NO_SPAN
         elif not _is_dropped(node, tag):
-            yield True, tag, None
+            yield True, tag, None, _read_spans(node, tag)
             stack.append((node, False))
             stack.extend((child, True) for child in reversed(list(node.iter(include_text=True))))
+
+
+def _read_spans(node: LexborNode, tag: str) -> tuple[int, int]:
+    if tag not in ("td", "th"):
+        return _NO_SPAN
+    attributes = node.attributes
+    return read_span(attributes.get("colspan")), read_span(attributes.get("rowspan"))
 
 
 def _is_dropped(node: LexborNode, tag: str) -> bool:
@@ -189,7 +241,7 @@ def _is_dropped(node: LexborNode, tag: str) -> bool:
 
 def _separate(tag: str, writer: _Writer, *, is_opening: bool, in_cell: bool) -> None:
     if tag in ("td", "th"):
-        writer.break_with("\t")
+        writer.break_with(" ")
     elif tag == "br":
         writer.break_with(" " if in_cell else "\n")
     elif tag == "sup" and is_opening and writer.ends_in_digit():

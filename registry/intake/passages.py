@@ -6,9 +6,10 @@ cards are written; what was guessed or could not be read is said in the notes of
 
 from dataclasses import dataclass, field
 
-from registry.intake.blocks import Block, build_blocks
+from registry.intake.blocks import Block, build_blocks, build_single_blocks
 from registry.intake.captions import match_captions
 from registry.intake.grid import read_grid
+from registry.intake.language import describe_language, describe_layout
 from registry.intake.lines import PageFinder, has_pages, measure_width, read_lines
 from registry.intake.printed import mark_contents, mark_footnotes, mark_furniture
 from registry.intake.readable import Reader
@@ -16,6 +17,7 @@ from registry.intake.sentences import split_sentences
 from registry.intake.source_blocks import read_source
 from registry.intake.tables_markup import SourceTable
 from registry.intake.tables_printed import PrintedRow, PrintedTable, find_tables
+from registry.intake.tables_tabbed import find_tabbed_tables
 from registry.intake.titles import find_numbered, mark_declared
 from registry.records.card import CardText, Heading, MediaType
 from registry.records.passage import Cell, Outline, Passage, PassageKind
@@ -61,21 +63,56 @@ def read_outline(card: CardText) -> Outline:
     drafts = _Drafts(card.text, Reader(card))
     if card.media_type is MediaType.MARKDOWN:
         headings, notes = _read_markdown(card, drafts)
+    elif card.media_type is MediaType.HTML:
+        headings, notes = _read_hypertext(card, drafts)
     else:
         headings, notes = _read_printed(card, drafts)
-    return Outline(passages=_settle(card, drafts.found, headings), headings=headings, notes=notes)
+    told = (*notes, *_describe_headings(headings), *describe_language(card.text), *describe_layout(card))
+    return Outline(passages=_settle(card, drafts.found, headings), headings=headings, notes=told)
+
+
+def _describe_headings(headings: tuple[Heading, ...]) -> tuple[str, ...]:
+    return () if headings else ("No headings were found: neither declared by the file nor numbered; passages have no section.",)
 
 
 def _read_markdown(card: CardText, drafts: _Drafts) -> tuple[tuple[Heading, ...], tuple[str, ...]]:
     source = read_source(card)
-    captions = [block for block in source.blocks if block.kind is PassageKind.CAPTION]
     for block in source.blocks:
         _add_block(block, drafts)
-    matched = match_captions([(table.start, table.stop) for table in source.tables], captions, card.text)
-    for table, near in zip(source.tables, matched, strict=True):
+    _add_source_tables(source.tables, source.blocks, drafts)
+    return card.headings, _describe_left_out(source.left_out)
+
+
+_LEFT_OUT = {
+    "code block": "{count:,} × code block: code was not read for claims.",
+    "front matter": "The front matter (YAML before the text) was not read for claims.",
+    "raw HTML": "Raw HTML in {count:,} places was read as data: tables cell by cell, other tags dropped.",
+}
+
+
+def _describe_left_out(left_out: dict[str, int]) -> tuple[str, ...]:
+    other = "{count:,} × raw HTML element “{what}” was left out with what stands in it."
+    return tuple(_LEFT_OUT.get(what, other).format(count=count, what=what) for what, count in left_out.items())
+
+
+def _read_hypertext(card: CardText, drafts: _Drafts) -> tuple[tuple[Heading, ...], tuple[str, ...]]:
+    tables = find_tabbed_tables(card.text)
+    lines = read_lines(card)
+    mark_declared(lines, card.headings)
+    headings = card.headings or find_numbered(lines)
+    blocks = build_single_blocks(lines, [(table.start, table.stop) for table in tables])
+    for block in blocks:
+        _add_block(block, drafts)
+    _add_source_tables(tables, blocks, drafts)
+    return headings, ()
+
+
+def _add_source_tables(tables: list[SourceTable], blocks: list[Block], drafts: _Drafts) -> None:
+    captions = [block for block in blocks if block.kind is PassageKind.CAPTION]
+    matched = match_captions([(table.start, table.stop) for table in tables], captions, drafts.text)
+    for table, near in zip(tables, matched, strict=True):
         own = drafts.reader.read_words(*table.caption) if table.caption is not None else ""
         _add_source_table(table, own or _read_caption(near, drafts.reader), drafts)
-    return card.headings, ()
 
 
 def _add_source_table(table: SourceTable, caption: str | None, drafts: _Drafts) -> None:
@@ -88,16 +125,14 @@ def _add_source_table(table: SourceTable, caption: str | None, drafts: _Drafts) 
 
 def _read_printed(card: CardText, drafts: _Drafts) -> tuple[tuple[Heading, ...], tuple[str, ...]]:
     lines = read_lines(card)
-    is_paged = card.media_type is not MediaType.HTML
-    if is_paged:
-        mark_furniture(lines)
-        mark_contents(lines)
+    mark_furniture(lines)
+    mark_contents(lines)
     headings = card.headings
     if headings:
         mark_declared(lines, headings)
     else:
         headings = find_numbered(lines)
-    marks = mark_footnotes(lines) if is_paged else {}
+    marks = mark_footnotes(lines)
     width = measure_width(lines)
     tables = find_tables(lines, width)
     blocks = build_blocks(lines, width, marks, frozenset(heading.start for heading in headings))
@@ -108,7 +143,20 @@ def _read_printed(card: CardText, drafts: _Drafts) -> tuple[tuple[Heading, ...],
     for table, near in zip(tables, matched, strict=True):
         caption = ". ".join(part for part in (table.title, _read_caption(near, drafts.reader)) if part)
         _add_printed_table(table, caption or None, drafts)
-    return headings, ()
+    return headings, _describe_tables(tables, bool(card.headings), bool(headings))
+
+
+def _describe_tables(tables: list[PrintedTable], is_declared: bool, has_headings: bool) -> tuple[str, ...]:
+    notes = []
+    if has_headings and not is_declared:
+        notes.append("The file declares no headings: they were told from numbered lines and the table of contents.")
+    unnamed = sum(1 for table in tables if table.columns is None)
+    if unnamed:
+        notes.append(f"{unnamed} of {len(tables)} tables have heads that could not be told apart: their figures have no column.")
+    guessed = sum(1 for table in tables if table.columns is not None and table.columns.is_guessed)
+    if guessed:
+        notes.append(f"{guessed} of {len(tables)} tables have heads on two levels, spread evenly; compare them with the printed page.")
+    return tuple(notes)
 
 
 def _read_caption(block: Block | None, reader: Reader) -> str | None:

@@ -103,12 +103,12 @@ def _read_text(data: bytes, media_type: MediaType, path: Path) -> CardText:
     if len(decoded.text) > MAXIMUM_CHARACTERS:
         found = f"{len(decoded.text):,} characters, expected at most {MAXIMUM_CHARACTERS:,}"
         raise _refuse("card-too-long", path, found, "give the part of it that is the card")
-    text, extractor = decoded.text, decoded.reader
+    text, extractor, warnings = decoded.text, decoded.reader, decoded.warnings
     headings: tuple[Heading, ...] = ()
     pages: tuple[Page, ...] = ()
     if media_type is MediaType.HTML:
         answer = ask_extractor("lexbor", {}, decoded.text.encode("utf-8"), where=str(path), seconds=HYPERTEXT_SECONDS)
-        text, extractor = answer["pages"][0], answer["extractor"]
+        text, extractor, warnings = answer["pages"][0], answer["extractor"], (*decoded.warnings, *answer["warnings"])
         headings = tuple(Heading(start=start, title=title) for start, title in answer["headings"])
     elif media_type is MediaType.MARKDOWN:
         headings, pages = find_headings(text), find_marked_pages(text)
@@ -119,7 +119,7 @@ def _read_text(data: bytes, media_type: MediaType, path: Path) -> CardText:
         text=text,
         pages=pages or split_pages(text),
         extractor=extractor,
-        warnings=decoded.warnings,
+        warnings=warnings,
         headings=headings,
     )
 

@@ -18,7 +18,7 @@ from registry.records.card import CardText, MediaType
 
 _LIGATURE = re.compile(r"[\ufb00-\ufb06\u0132\u0133\ufb13-\ufb17\uff01-\uff5e]")
 _INVISIBLE = re.compile(r"[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff\ufffe]+")
-_SPACE = re.compile(r"[^\S ]\s*|  +|[\u00a0\u2000-\u200a\u202f\u205f\u3000]+ *")
+_SPACE = re.compile(r"\s{2,}|[^\S ]")
 _LINE_END = re.compile(r"(?<=\w)(?P<hyphen>[-\u2010\u00ad])(?P<gap>\s+)(?=\w)|(?<=\S)(?P<dash>[\u2013\u2014])[ \t]*[\n\r\f]\s*(?=\S)")
 _LEFT = re.compile(r"[\w-]{1,60}$")
 _RIGHT = re.compile(r"[\w-]{1,60}")

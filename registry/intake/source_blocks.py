@@ -130,6 +130,7 @@ def _find_prose(text: str, at: int, source: Source) -> Iterator[tuple[int, int]]
 
 def _take(text: str, name: str, start: int, stop: int, source: Source) -> None:
     if name == "table":
+        source.leave_out("raw HTML")
         source.tables += read_html_tables(text, start, stop)
     else:
         source.leave_out(name.lower())
@@ -203,7 +204,9 @@ def _read_text(at: int, line: str, state: _State) -> None:
     if state.was_blank and not (state.was_page_mark and state.goes_on(line)):
         state.flush()
     state.was_blank = state.was_page_mark = False
-    start, kind = 0, _start_kind(line, state)
+    kind = _start_kind(line, state)
+    note = _NOTE.match(line) if kind is PassageKind.FOOTNOTE else None
+    start = note.end() if note is not None else 0
     for found in _BREAK.finditer(line):
         if line[start : found.start()].strip():
             state.add(kind, at + start, at + found.start())

@@ -5,14 +5,15 @@ declares them for N1 to N6, with two differences. Digits glued to a word stay, b
 number is a footnote mark only where a line of the text begins with it, because "[44, 71]" may be an interval.
 """
 
-import itertools
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 from registry.intake import rules
 from registry.intake.forms import Edit, Layer, apply_edits
+from registry.records.passage import Passage
 
 _MARK = re.compile(
     r"""
@@ -26,7 +27,6 @@ _MARK = re.compile(
 )
 _IMAGE = re.compile(r"!\[\]\([^()\n]{0,2000}\)")
 _LISTED = re.compile(r"^[ \t]{0,8}\[(\d{1,3})\]", re.MULTILINE)
-_BREAKING_TAG = re.compile(r"</?(?:tr|p|li|h[1-6]|table|div|ul|ol|dt|dd|caption|blockquote)\b", re.IGNORECASE)
 _LIGHT = rules.SOFT_HYPHEN + rules.SOFT_SPACE
 
 _WORD = re.compile(
@@ -35,9 +35,6 @@ _WORD = re.compile(
     r"|[%<>=~\u00b1\u2264\u2265\u2248$\u20ac\u00a3\u00b0+^?&]"
 )
 """Words, numbers, names with digits in them, and the signs that change a figure's meaning."""
-_STOP = re.compile(r"[.!?][\"')\]]{0,3}\s|\n\s*\n")
-"""Between two words: a sentence or a paragraph ends here. More exact rules would change nothing, for sentences that are
-split or joined otherwise are still aligned word by word."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,13 +62,22 @@ class Words:
         first = bisect_right(places, start, key=lambda at: self.map_span(at, at + 1)[1])
         return first, max(first, bisect_left(places, stop, key=lambda at: self.map_span(at, at + 1)[0]))
 
-    def find_blocks(self) -> list[int]:
-        """Return at which word each sentence, row or heading begins, ascending, and the number of words at the end."""
-        if not self.words:
-            return [0]
-        between = zip(self.stops, self.starts[1:], strict=False)
-        stops = [at for at, (stop, start) in enumerate(between, start=1) if start - stop > 1 and _STOP.search(self.text, stop, start)]
-        return [0, *stops, len(self.words)]
+    def cut(self, passages: Iterable[Passage]) -> list[tuple[int, int]]:
+        """Return the runs of words into which *passages* cut the text; what stands between two belongs to the one before."""
+        bounds = {0, len(self.words)}
+        low = 0
+        for passage in passages:
+            low = self._find_from(low, passage.start)
+            bounds.add(low)
+        return list(pairwise(sorted(bounds)))
+
+    def _find_from(self, low: int, position: int) -> int:
+        """Return the first word from *low* on that ends after character *position*; quick where it is near."""
+        step = 16
+        while low + step < len(self.words) and self.map_span(low + step, low + step + 1)[1] <= position:
+            low, step = low + step, 2 * step
+        places = range(min(low + step + 1, len(self.words)))
+        return bisect_right(places, position, lo=low, key=lambda at: self.map_span(at, at + 1)[1])
 
 
 def read_words(old: str, new: str) -> tuple[Words, Words]:
@@ -123,16 +129,7 @@ def _find_marks(text: str) -> Iterator[Edit]:
 
 
 def _find_markup(text: str) -> Iterator[Edit]:
-    """Yield the edits that take markup away and leave an empty line where a row, an item or a heading ends."""
-    for found in rules.MARKUP.finditer(text):
-        replacement = rules.drop_markup(found)
-        if (
-            found.lastgroup == "line"
-            or (found.lastgroup == "tag" and _BREAKING_TAG.match(found[0]))
-            or (found.lastgroup == "cell" and text[found.start() - 1 : found.start()] in ("", "\n"))
-        ):
-            replacement = "\n\n"
-        yield found.start(), found.end(), replacement
+    return ((found.start(), found.end(), rules.drop_markup(found)) for found in rules.MARKUP.finditer(text))
 
 
 def _find_line_ends(text: str) -> Iterator[Edit]:
@@ -157,7 +154,7 @@ def _find_forms(text: str) -> Iterator[Edit]:
 
 def _hyphenated(text: str, words: list[tuple[str, int, int]]) -> Iterator[tuple[str, str]]:
     """Yield the pairs of words that a hyphen joins within a line."""
-    for (left, _, stop), (right, start, _) in itertools.pairwise(words):
+    for (left, _, stop), (right, start, _) in pairwise(words):
         if start == stop + 1 and text[stop] == "-":
             yield left.casefold(), right.casefold()
 
