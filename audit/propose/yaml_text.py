@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 WIDTH = 110
 """Columns that a line should not exceed; a word longer than that stays whole."""
 _PLAIN = re.compile(r"[^\W\d_](?:[\w ./()%+-]{0,300}[\w.)%])?")
-_NOT_PLAIN = frozenset({"true", "false", "null", "yes", "no", "on", "off", "y", "n", "inf", "nan"})
+_NOT_PLAIN = frozenset({"true", "false", "null", "yes", "no", "on", "off", "inf", "nan"})
 _FOLD = re.compile(r"(?<=[^ ]) (?=[^ ])")
 
 

@@ -57,7 +57,6 @@ def propose_example(card: CardText) -> Proposals:
     """Five proposals of the example card, of five forms; two stand in one sentence."""
     found = AnchoredText(card).find("the contexts ask for the letter of the answer")
     aware = AwarenessNote(quote=card.text[found.start : found.stop], start=found.start, stop=found.stop, layer=Layer.VERBALISED)
-    low = {"form": Form.LOWER_BOUND, "relation": Relation.AT_LEAST, "theta": 0.667, "written": "at least 66.7 %"}
     sentence = "When the format of the answer was left open, Example Assistant 1.5B answered at least 66.7 % of the questions correctly"
     proposals = (
         propose(

@@ -1,0 +1,251 @@
+"""`caveat claim propose`: claims proposed from a card, for a person to accept, change or leave out."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from audit.cli.options import FILE
+from registry.cli.app import App, pass_app
+from registry.errors import ConflictError, Fault
+
+if TYPE_CHECKING:
+    from audit.cli.propose_card import Found
+    from audit.propose.choice import Choice
+    from audit.propose.claim_model import KnownModels
+    from audit.propose.journal import Journal
+    from registry.records.model import ModelRef
+    from registry.records.passage import Outline
+    from registry.records.proposal import Proposals
+
+_OUTPUT = click.Path(dir_okay=False, path_type=Path)
+_NEW = click.Path(file_okay=False, path_type=Path)
+_CHOICES = ("section", "page", "min_confidence", "model")
+
+
+@click.command()
+@click.argument("card", metavar="CARD")
+@click.option("--engine", type=click.Choice(["rules", "claude"]), default="rules", show_default=True, help="What proposes.")
+@click.option("-o", "--output", metavar="FILE", type=_OUTPUT, help="Write the claims file here; default: standard output.")
+@click.option("--force", is_flag=True, help="Overwrite the file of -o.")
+@click.option("--review", metavar="FILE", type=_OUTPUT, help="Review the proposals one by one in the terminal, and write FILE; goes on.")
+@click.option("--model", metavar="DEV/NAME/VERSION", help="The model version that the card is about, where the card does not name it.")
+@click.option("--section", metavar="TEXT", help="Only sections whose number or title begins so, with their subsections.")
+@click.option("--page", metavar="A-B", help="Only these pages of the file, counted from 1.")
+@click.option("--min-confidence", type=click.Choice(["high", "medium", "low"]), help="Only proposals that the engine is as sure of.")
+@click.option("--with", "with_model", metavar="MODEL", help="claude: the model to ask, as the endpoint knows it.")
+@click.option("--base-url", metavar="URL", help="claude: its endpoint; default: ANTHROPIC_BASE_URL.")
+@click.option("--run", metavar="DIR", type=_NEW, help="claude: where answers are kept; default: DIGEST.proposing in this folder.")
+@click.option("--dry-run", is_flag=True, help="claude: say how many calls, tokens and dollars it would take, and make none.")
+@click.option("--max-tokens", metavar="N", type=click.IntRange(16), help="claude: output tokens of one call; default: 16000.")
+@click.option("--max-calls", metavar="N", type=click.IntRange(1), help="claude: calls to make now, at most; running again goes on.")
+@click.option("--max-usd", metavar="USD", type=click.FloatRange(0, min_open=True), help="claude: dollars to spend now; needs --prices.")
+@click.option("--prices", metavar="FILE", type=FILE, help="claude: prices of models, for dollars (caveat schema prices).")
+@click.option("--concurrency", metavar="N", type=click.IntRange(1), default=8, show_default=True, help="claude: calls at once, at most.")
+@click.option(
+    "--time-out", "timeout_s", metavar="SECONDS", type=click.FloatRange(1, 3600), default=600, show_default=True, help="claude: of a call."
+)
+@click.option("--retry-failed", is_flag=True, help="claude: ask again where a call failed.")
+@click.option("--repeat-lost", is_flag=True, help="claude: ask again what was in flight when it was killed; it may be billed twice.")
+@pass_app
+def propose(app: App, /, *, card: str, **options: Any) -> None:
+    """Propose claims from CARD: a registered card (CRD-…[@n]) or a file.
+
+    The answer is a claims file in the order of the card, with comments on what each claim lacks. Read it, change it, delete from it, then
+    run: caveat claim add FILE. Or decide one by one with --review. Nothing is registered here, and every quote is the card's own.
+    """
+    _check_options(app, options)
+    from audit.cli.propose_card import find_card
+
+    choice = _build_choice(options)
+    if options["review"] is not None:
+        _review(app, card, choice, options)
+        return
+    found = find_card(app, card)
+    if options["dry_run"]:
+        from audit.cli.propose_calls import report_plan
+
+        report_plan(app, found, choice.narrow(_read_outline(app, found), found.text), options)
+        return
+    proposals = _propose(app, found, _read_outline(app, found), choice, options)
+    _answer(app, found, proposals, options)
+
+
+def _check_options(app: App, options: dict[str, Any]) -> None:
+    """Refuse options that do not go together, before anything is read."""
+    if options["engine"] == "claude" and options["with_model"] is None:
+        raise click.UsageError("name the model to ask with --with MODEL, or propose offline with --engine rules")
+    if options["engine"] == "rules" and (options["dry_run"] or options["with_model"] is not None or options["run"] is not None):
+        raise click.UsageError("--with, --run and --dry-run belong to --engine claude; the rules make no call")
+    if options["review"] is not None:
+        if app.json or options["output"] is not None or options["dry_run"]:
+            raise click.UsageError("--review writes its own file: leave --json, -o and --dry-run out")
+        from audit.cli.review import check_terminal
+
+        check_terminal()
+    output = options["output"]
+    if output is not None and output.exists() and not options["force"]:
+        found = "this file exists already"
+        raise ConflictError(
+            Fault(code="file-exists", where=str(output), found=found, advice="give another name, or overwrite it with --force")
+        )
+
+
+def _build_choice(options: dict[str, Any]) -> "Choice":
+    from audit.propose.choice import Choice, parse_pages
+    from registry.records.proposal import Confidence
+
+    try:
+        pages = None if options["page"] is None else parse_pages(options["page"])
+    except ValueError as error:
+        raise click.BadParameter(str(error), param_hint="--page") from error
+    least = options["min_confidence"]
+    return Choice(section=options["section"], pages=pages, confidence=None if least is None else Confidence(least))
+
+
+def _read_outline(app: App, found: "Found") -> "Outline":
+    from registry.cli.progress import track
+    from registry.intake.passages import read_outline
+
+    with track(app, "reading passages", unit="pages"):
+        return read_outline(found.text)
+
+
+def _propose(app: App, found: "Found", outline: "Outline", choice: "Choice", options: dict[str, Any]) -> "Proposals":
+    """Return what the engine proposes, as far as it was asked for, stands in the card and is not registered; tell the rest."""
+    from audit.cli.propose_text import tell_proposals
+    from audit.propose.standing import drop_registered, drop_unanchored
+    from registry.registration.restated import add_restated
+
+    narrowed = choice.narrow(outline, found.text)
+    for warning in found.text.warnings:
+        app.say(f"warning: {warning}")
+    offered = drop_unanchored(_ask_engine(app, found, outline, narrowed, options), found.text)
+    chosen, unsure = choice.keep(offered, narrowed)
+    new, known = drop_registered(chosen, found.claims)
+    proposals = add_restated(new, found.figures)
+    for line in tell_proposals(proposals, unsure=unsure, known=known):
+        app.say(line)
+    return proposals
+
+
+def _ask_engine(app: App, found: "Found", outline: "Outline", narrowed: "Outline", options: dict[str, Any]) -> "Proposals":
+    """The rules read the whole card, since what stands elsewhere tells whose a figure is; a model is asked about the chosen part alone."""
+    if options["engine"] == "claude":
+        from audit.cli.propose_calls import propose as propose_by_calls
+
+        return propose_by_calls(app, found, narrowed, options)
+    from audit.propose.rules import propose_by_rules
+    from registry.cli.progress import track
+
+    with track(app, "proposing", total=len(outline.passages), unit="passages") as advance:
+        return propose_by_rules(found.text, outline, found.source, _count_up(advance))
+
+
+def _count_up(advance: Any) -> Any:
+    """Return what shows how many passages are read on a bar that is told how many more."""
+    shown = 0
+
+    def show(count: int) -> None:
+        nonlocal shown
+        advance(count - shown)
+        shown = count
+
+    return show
+
+
+def _answer(app: App, found: "Found", proposals: "Proposals", options: dict[str, Any]) -> None:
+    from registry.codec.documents import to_document
+
+    text = _render(found, proposals, options)
+    output: Path | None = options["output"]
+    if output is not None:
+        from audit.propose.journal import write_whole
+
+        write_whole(output, text)
+        app.say(f"{output} is written: read it, change it, take claims out")
+    if app.json:
+        app.report(to_document(proposals))
+    elif output is None:
+        click.echo(text, nl=False)
+    name = output or "claims.yaml"
+    card = "" if proposals.card else "first caveat card add CARD and put the identifier into the file, then "
+    app.say(f"next: {card}caveat claim add {name}" + ("" if proposals.proposals else "   (nothing was proposed)"))
+
+
+def _know_models(found: "Found", given: "ModelRef | None") -> "KnownModels":
+    from audit.propose.claim_model import KnownModels
+
+    return KnownModels(publisher=found.source.publisher, given=given, registered=found.models)
+
+
+def _read_given(options: dict[str, Any]) -> "ModelRef | None":
+    from registry.cli.parameters import parse_model
+
+    return None if options["model"] is None else parse_model(options["model"], where="--model")
+
+
+def _render(found: "Found", proposals: "Proposals", options: dict[str, Any]) -> str:
+    from audit.propose.claims_file import Sheet, build_entries, build_survey, render_sheet
+
+    known = _know_models(found, _read_given(options))
+    default = known.choose_default(proposals.proposals)
+    head = (
+        f"Claims of {proposals.title}, proposed by {proposals.by}. Nothing is registered yet: read, change, delete, then caveat claim add.",
+        "Above each claim: number, section, how sure the engine is, what the card does not state.",
+    )
+    sheet = Sheet(
+        head=head,
+        card=proposals.card,
+        model=default,
+        entries=build_entries(proposals.proposals, known, default),
+        proposed=build_survey(proposals),
+        registered=found.registered,
+    )
+    return render_sheet(sheet)
+
+
+def _review(app: App, card: str, choice: "Choice", options: dict[str, Any]) -> None:
+    """Begin a review, or go on with the one that the journal beside the file holds."""
+    from audit.cli.propose_card import find_card
+    from audit.cli.review import Ground, Session
+    from audit.propose.journal import check_same, find_journal
+
+    path: Path = options["review"]
+    found = find_card(app, card)
+    journal = find_journal(path)
+    if journal is not None:
+        try:
+            _check_resumed(options)
+            check_same(journal, document=found.text.sha256, engine=options["engine"])
+        except BaseException:
+            journal.close()
+            raise
+    outline = _read_outline(app, found)
+    if journal is None:
+        journal = _begin(app, found, outline, choice, options)
+    try:
+        known = _know_models(found, journal.opening.given)
+        ground = Ground(path=path, card=found.text, outline=outline, known=known, registered=found.registered)
+        session = Session(ground, journal)
+        session.run()
+    finally:
+        journal.close()
+    app.say(f"{session.describe()}.")
+    if session.review.written:
+        app.say(f"Wrote {path}. next: caveat claim add {path}; the same command reviews on.")
+
+
+def _check_resumed(options: dict[str, Any]) -> None:
+    if any(options[name] is not None for name in _CHOICES):
+        raise click.UsageError("a review that has begun keeps its proposals: leave --model, --section, --page and --min-confidence out")
+
+
+def _begin(app: App, found: "Found", outline: "Outline", choice: "Choice", options: dict[str, Any]) -> "Journal":
+    from audit.propose.journal import Opening, begin_journal, check_free
+
+    check_free(options["review"])
+    given = _read_given(options)
+    proposals = _propose(app, found, outline, choice, options)
+    default = _know_models(found, given).choose_default(proposals.proposals)
+    return begin_journal(options["review"], Opening(proposals=proposals, model=default, given=given))

@@ -1,0 +1,135 @@
+"""The part of `caveat claim propose` that asks a language model: what it would take, its calls, and the limits on them."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from audit.cli.calls import Caller, count_up
+from audit.cli.propose_card import Found
+from audit.propose.asking import Session, forecast_calls, plan_calls
+from audit.propose.claude import propose_by_claude
+from audit.propose.question import Asking
+from audit.replay.budget import Amount, check_prices, count_spent, count_waiting
+from audit.replay.engine import UNSENT, Settings
+from audit.replay.prices import Prices, format_usd, read_prices
+from audit.replay.store import Call, RunStore, open_store
+from audit.replay.summary import RunSummary
+from registry.cli.app import App
+from registry.cli.progress import track
+from registry.errors import AnswerNoError, Fault
+from registry.records.passage import Outline
+from registry.records.proposal import Proposals
+from registry.records.replay import Budget, Policy
+
+
+def report_plan(app: App, found: Found, outline: Outline, options: Mapping[str, Any]) -> None:
+    """Report what asking about the card would come to; nothing is sent, and no folder is made."""
+    asking, prices, folder = _build_asking(options), _read_prices(options), _name_folder(found, options)
+    store = open_store(folder) if (folder / "responses.db").is_file() else None
+    try:
+        plan = forecast_calls(plan_calls(found.text, outline, asking, store=store), prices, store)
+    finally:
+        if store is not None:
+            store.close()
+    amount = plan.amount
+    cost = "cost unknown: no price for it (--prices FILE)" if amount.usd is None else f"at most {format_usd(amount.usd)}"
+    document = {
+        "schema": "caveat/proposal-plan/1",
+        "model": asking.model,
+        "windows": plan.windows,
+        "answered": plan.answered,
+        "calls": amount.calls,
+        "input_tokens": amount.input_tokens,
+        "most_output_tokens": amount.output_tokens,
+        "most_usd": amount.usd if amount.calls else 0.0,
+    }
+    tokens = f"about {amount.input_tokens:,} input tokens and at most {amount.output_tokens:,} output tokens"
+    message = f"{amount.calls:,} calls to {asking.model}: {tokens}; {cost}" if amount.calls else "no call is to be made"
+    heading = f"{plan.windows:,} windows, {plan.answered:,} of them answered in {folder}"
+    app.report(document, lambda console: console.print(f"{heading}\n{message}", markup=False))
+
+
+def propose(app: App, found: Found, outline: Outline, options: Mapping[str, Any]) -> Proposals:
+    """Return what the language model proposes; answers are kept in the run folder, and never asked for twice.
+
+    Raises:
+        CaveatError: a limit was reached, the endpoint cannot be used, or it was ended by request: what was answered is kept.
+    """
+    asking = _build_asking(options)
+    with _open(_name_folder(found, options)) as store:
+        ask = _build_asker(app, store, asking, options)
+        session = Session(store=store, ask=ask, retry_failed=options["retry_failed"], repeat_lost=options["repeat_lost"])
+        return propose_by_claude(found.text, outline, found.source, asking, session)
+
+
+def _build_asking(options: Mapping[str, Any]) -> Asking:
+    asking = Asking(model=options["with_model"])
+    return asking if options["max_tokens"] is None else replace(asking, max_tokens=options["max_tokens"])
+
+
+def _name_folder(found: Found, options: Mapping[str, Any]) -> Path:
+    """Where answers are kept: a folder for each card, so that the same command goes on."""
+    run: Path | None = options["run"]
+    return run or Path(f"{found.text.sha256[:12]}.proposing")
+
+
+def _build_asker(app: App, store: RunStore, asking: Asking, options: Mapping[str, Any]) -> Callable[[Iterable[Call], int], None]:
+    prices = _read_prices(options)
+    check_prices(Budget(usd=options["max_usd"]), prices, {asking.model, *(one.model for one in store.sum_spent())})
+    before = _count(store, prices)
+    policy = Policy(model=asking.model, max_tokens=asking.max_tokens, base_url=options["base_url"])
+
+    def ask(calls: Iterable[Call], most: int) -> None:
+        settings = Settings(
+            concurrency=options["concurrency"],
+            retry_failed=options["retry_failed"],
+            repeat_lost=options["repeat_lost"],
+            budget=_allow(before, options),
+            prices=prices,
+        )
+        caller = Caller(app=app, store=store, policy=policy, settings=settings, timeout_s=options["timeout_s"])
+        with track(app, f"asking {asking.model}", total=most, unit="calls") as advance:
+            summary = caller.make(calls, count_up(advance))
+        _check_over(store, summary)
+
+    return ask
+
+
+def _count(store: RunStore, prices: Prices) -> Amount:
+    """Return what the folder has spent before, calls lost in flight included."""
+    spent = count_spent(store, prices, UNSENT)
+    return replace(spent + count_waiting(store, prices), calls=spent.calls + len(store.list_lost()))
+
+
+def _allow(before: Amount, options: Mapping[str, Any]) -> Budget:
+    """Return the budget of the folder in which the calls of now keep to their limits; budgets are for a folder as a whole."""
+    calls, usd = options["max_calls"], options["max_usd"]
+    return Budget(calls=None if calls is None else before.calls + calls, usd=None if usd is None else (before.usd or 0.0) + usd)
+
+
+def _check_over(store: RunStore, summary: RunSummary) -> None:
+    """An end before the last call is an error, so that nothing is proposed from a part of the card."""
+    folder = str(store.path.parent)
+    if summary.stopped is not None and summary.stopped.code != "budget-spent":
+        raise summary.stopped
+    if summary.stopped is not None:
+        found = "the limit on the calls of now is reached, and parts of the card are still to be read; every answer that came is kept"
+        raise AnswerNoError(Fault(code="budget-spent", where=folder, found=found, advice="run the same command again, or raise the limit"))
+    if summary.interrupted:
+        found = "ended by request before its last call; every answer that came is kept"
+        raise AnswerNoError(Fault(code="interrupted", where=folder, found=found, advice="run the same command again"))
+
+
+def _read_prices(options: Mapping[str, Any]) -> Prices:
+    return {} if options["prices"] is None else read_prices(options["prices"])
+
+
+@contextmanager
+def _open(folder: Path) -> Iterator[RunStore]:
+    store = open_store(folder, create=True)
+    try:
+        yield store
+    finally:
+        store.close()

@@ -1,0 +1,42 @@
+"""What `caveat claim propose` tells of its proposals, on standard error."""
+
+from collections import Counter
+from collections.abc import Iterator
+
+from audit.propose.standing import count_dropped
+from registry.records.claim import Form
+from registry.records.proposal import Confidence, Proposals
+
+_MOST_REASONS = 8
+
+
+def tell_proposals(proposals: Proposals, *, unsure: int, known: int) -> Iterator[str]:
+    """Give, line by line, what was read, proposed, dropped and not read.
+
+    Args:
+        unsure: proposals that were left away for `--min-confidence`.
+        known: proposals that are registered already.
+    """
+    found = proposals.proposals
+    yield f"{proposals.by}: {len(found):,} {_noun(len(found), 'claim')} proposed from {proposals.passages:,} passages of {proposals.title}"
+    if found:
+        forms, levels = Counter(one.form for one in found), Counter(one.confidence for one in found)
+        yield f"  form: {', '.join(f'{one.value} {forms[one]}' for one in Form if forms[one])}"
+        yield f"  confidence: {', '.join(f'{one.value} {levels[one]}' for one in Confidence if levels[one])}"
+    if known:
+        yield f"  registered already, and not proposed again: {known}"
+    if unsure:
+        yield f"  below --min-confidence: {unsure}"
+    if restated := sum(bool(one.restates) for one in found):
+        yield f"  may restate a registered claim with another number: {restated}"
+    if proposals.dropped:
+        reasons = list(count_dropped(proposals))
+        yield f"  offered and dropped: {len(proposals.dropped)}"
+        yield from (f"    {count} × {reason}" for reason, count in reasons[:_MOST_REASONS])
+        if len(reasons) > _MOST_REASONS:
+            yield f"    and {len(reasons) - _MOST_REASONS} more reasons (--json has them all)"
+    yield from (f"note: {one}" for one in proposals.notes)
+
+
+def _noun(count: int, word: str) -> str:
+    return word if count == 1 else f"{word}s"

@@ -1,0 +1,280 @@
+"""The terminal review of proposals: one key, one decision, and every decision is on the disk before the next screen."""
+
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import click
+from rich.console import Console
+
+from audit.cli.review_edit import Desk, edit, split
+from audit.cli.review_screen import Scene, describe_counts, print_end, print_help, print_scene
+from audit.propose.claim_model import KnownModels
+from audit.propose.claims_file import Sheet, build_entry, build_survey, render_sheet
+from audit.propose.drafts import Entry
+from audit.propose.journal import Journal, digest_text, write_whole
+from audit.propose.review import Decision, Move, Review, Step, Verdict, find_open, find_words, take
+from audit.propose.surroundings import Neighbourhood
+from registry.errors import Fault, UnavailableError
+from registry.intake.anchor import AnchoredText
+from registry.records.card import CardText
+from registry.records.draft import ClaimsFile, OmissionDraft
+from registry.records.passage import Outline
+from registry.records.spec import PropertySpec
+
+_LEFT, _RIGHT = ("\x1b[D", "\x1bOD"), ("\x1b[C", "\x1bOC")
+_LEAVE = ("q", "\x03", "\x04")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ground:
+    """What a review stands on."""
+
+    path: Path
+    """The claims file that it writes."""
+    card: CardText
+    outline: Outline
+    known: KnownModels
+    registered: Mapping[str, PropertySpec | None]
+    """Short names of the registry's properties."""
+
+
+def check_terminal() -> None:
+    """Refuse to review where nobody can press a key; raises UnavailableError."""
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        found = "a review asks for keys, and this is not a terminal"
+        advice = "run it in a terminal, or write the proposals into a file (-o claims.yaml) and edit that"
+        raise UnavailableError(Fault(code="not-a-terminal", where="--review", found=found, advice=advice))
+
+
+class Session:
+    """One sitting: from the first open proposal to the key that leaves."""
+
+    def __init__(self, ground: Ground, journal: Journal) -> None:
+        self._ground = ground
+        self._journal = journal
+        self._proposals = journal.opening.proposals.proposals
+        self._near = Neighbourhood(ground.card, ground.outline)
+        self._desk = Desk(text=AnchoredText(ground.card), registered=ground.registered, tell=click.echo)
+        self._is_filtered = True
+        self._message = ""
+        self._reason = ""
+        self.review = journal.review
+        """Where it stands now."""
+        self._at = find_open(self.review, len(self._proposals), after=self.review.last)
+
+    def run(self) -> None:
+        """Show proposals and take keys until the person leaves; then write the claims file."""
+        while True:
+            self._draw()
+            self._message = ""
+            key = _get_key()
+            if key in _LEAVE:
+                break
+            self._press(key)
+        self._write()
+
+    def describe(self) -> str:
+        """Return how far the review is."""
+        return describe_counts(self.review, len(self._proposals))
+
+    def _draw(self) -> None:
+        console, title = Console(markup=False, highlight=False, emoji=False), self._journal.opening.proposals.title
+        if self._at is None:
+            print_end(console, title, self.review, len(self._proposals), self._message)
+            return
+        entry = self._entry(self._at)
+        scene = Scene(
+            title=title,
+            at=self._at,
+            total=len(self._proposals),
+            proposal=self._proposals[self._at],
+            entry=entry,
+            model=entry.draft.model or self._journal.opening.model,
+            around=self._near.find(self._proposals[self._at].anchor),
+            review=self.review,
+            is_filtered=self._is_filtered,
+            message=self._message,
+        )
+        print_scene(console, scene)
+
+    def _press(self, key: str) -> None:
+        match key:
+            case "b":
+                self._go_back()
+            case "g":
+                self._go_to()
+            case "/":
+                self._search()
+            case "f":
+                self._is_filtered = not self._is_filtered
+                self._message = "only open proposals" if self._is_filtered else "all proposals"
+            case "w":
+                self._write()
+                self._message = f"written to {self._ground.path}"
+            case "?" | "h":
+                print_help(Console(markup=False, highlight=False, emoji=False))
+                _get_key()
+            case _ if self._at is not None:
+                self._press_on(self._at, key)
+            case _:
+                self._message = "nothing is left to decide; b goes back, g goes to one, q leaves"
+
+    def _press_on(self, at: int, key: str) -> None:
+        """Take a key that speaks of the proposal shown."""
+        match key:
+            case "a":
+                entry = self._propose(at)
+                self._accept(at, ClaimsFile(claims=(entry.draft,), properties=_name_spec(entry)))
+            case "e" | "s":
+                changed = (edit if key == "e" else split)(self._desk, self._entry(at))
+                if changed is None:
+                    self._message = "nothing changed, nothing accepted"
+                else:
+                    self._accept(at, changed)
+            case "x":
+                self._leave_out(at)
+            case "k":
+                self._decide(Decision(at=at, verdict=Verdict.SKIPPED))
+            case _ if key in _LEFT:
+                self._look(at, -1)
+            case _ if key in _RIGHT:
+                self._look(at, 1)
+            case _:
+                self._message = f"no key {key!r}; ? tells them" if key.isprintable() else "no such key; ? tells them"
+
+    def _accept(self, at: int, file: ClaimsFile) -> None:
+        used = {one.property for one in file.claims}
+        properties = {name: spec for name, spec in (file.properties or {}).items() if name in used}
+        self._decide(Decision(at=at, verdict=Verdict.ACCEPTED, claims=file.claims, properties=properties or None))
+
+    def _leave_out(self, at: int) -> None:
+        """Ask for the reason; the last one is offered again, since many passages are left out for one."""
+        try:
+            said = click.prompt("why is it left out", default=self._reason, show_default=bool(self._reason)).strip()
+        except click.Abort:
+            said = ""
+        if not said:
+            self._message = "not left out: it needs a reason"
+            return
+        self._reason = said
+        self._decide(Decision(at=at, verdict=Verdict.LEFT_OUT, reason=said))
+
+    def _decide(self, decision: Decision) -> None:
+        self._step(Step(move=Move.DECIDE, decision=decision))
+        after = decision.at + 1
+        is_next = not self._is_filtered and after < len(self._proposals)
+        self._at = after if is_next else find_open(self.review, len(self._proposals), after=decision.at)
+        if self._at == decision.at:
+            self._message = "the last one that is open"
+
+    def _go_back(self) -> None:
+        last = self.review.last
+        if last is None:
+            self._message = "nothing to undo"
+            return
+        self._step(Step(move=Move.UNDO))
+        self._at = last
+        self._message = "undone"
+
+    def _go_to(self) -> None:
+        said = _ask(f"number, 1 to {len(self._proposals)}")
+        if said.isascii() and said.isdecimal() and 1 <= int(said[:9]) <= len(self._proposals):
+            self._at = int(said[:9]) - 1
+        elif said:
+            self._message = f"no proposal {said}; there are 1 to {len(self._proposals)}"
+
+    def _search(self) -> None:
+        words = _ask("search for")
+        if not words:
+            return
+        found = find_words(self._proposals, words, after=-1 if self._at is None else self._at)
+        if found is None:
+            self._message = f"no proposal has {words!r}"
+        else:
+            self._at = found
+
+    def _look(self, at: int, way: int) -> None:
+        places = range(at + way, len(self._proposals) if way > 0 else -1, way)
+        found = next((place for place in places if not self._is_filtered or self.review.is_open(place)), None)
+        if found is None:
+            self._message = f"no{' open' if self._is_filtered else ''} proposal {'after' if way > 0 else 'before'} this one"
+        else:
+            self._at = found
+
+    def _propose(self, at: int) -> Entry:
+        return build_entry(self._proposals[at], at + 1, self._ground.known, self._journal.opening.model)
+
+    def _entry(self, at: int) -> Entry:
+        """Return the claim to show: as accepted where it was accepted as one, otherwise as proposed."""
+        decided = list_entries(self.review, at, self._propose(at))
+        return decided[0] if len(decided) == 1 else self._propose(at)
+
+    def _step(self, step: Step) -> None:
+        self._journal.append(step)
+        self.review = take(self.review, step)
+
+    def _write(self) -> None:
+        """Write the claims file; the journal names its digest first, so that a kill in between is not taken for a change by hand."""
+        if not (self.review.decisions or self.review.written):
+            return
+        text = render_sheet(self._compose())
+        self._step(Step(move=Move.WRITE, sha256=digest_text(text)))
+        write_whole(self._ground.path, text)
+
+    def _compose(self) -> Sheet:
+        opening = self._journal.opening
+        head = (f"Claims of {opening.proposals.title}, proposed by {opening.proposals.by} and reviewed: {self.describe()}.",)
+        hint = "caveat claim propose … --review goes on only while this file is as the review wrote it."
+        order = sorted(self.review.decisions)
+        return Sheet(
+            head=(*head, f"Next: caveat claim add {self._ground.path.name}. {hint}"),
+            card=opening.proposals.card,
+            model=opening.model,
+            entries=tuple(entry for at in order for entry in list_entries(self.review, at, self._propose(at))),
+            left_out=tuple(self._omit(at) for at in order if self.review.decisions[at].verdict is Verdict.LEFT_OUT),
+            proposed=build_survey(opening.proposals),
+            registered=self._ground.registered,
+        )
+
+    def _omit(self, at: int) -> OmissionDraft:
+        proposal = self._proposals[at]
+        return OmissionDraft(quote=proposal.quote, reason=self.review.decisions[at].reason or "", page=proposal.anchor.page)
+
+
+def list_entries(review: Review, at: int, proposed: Entry) -> tuple[Entry, ...]:
+    """Return the claims that were accepted for the proposal at *at*; none unless it was accepted.
+
+    Args:
+        proposed: what accepting it as it stands would make; its comments stay.
+    """
+    decision = review.decisions.get(at)
+    if decision is None or decision.verdict is not Verdict.ACCEPTED:
+        return ()
+    specs, total = decision.properties or {}, len(decision.claims)
+    entries = []
+    for number, draft in enumerate(decision.claims, start=1):
+        comments = (f"part {number} of {total} of:", *proposed.comments) if total > 1 else proposed.comments
+        entries.append(replace(proposed, draft=draft, spec=specs.get(draft.property), comments=comments))
+    return tuple(entries)
+
+
+def _name_spec(entry: Entry) -> dict[str, PropertySpec] | None:
+    return None if entry.spec is None else {entry.draft.property: entry.spec}
+
+
+def _get_key() -> str:
+    """Return the key that is pressed; a closed terminal and Ctrl-C count as leaving."""
+    try:
+        return click.getchar()
+    except (EOFError, KeyboardInterrupt):
+        return _LEAVE[0]
+
+
+def _ask(what: str) -> str:
+    try:
+        said: str = click.prompt(what, default="", show_default=False)
+    except click.Abort:
+        return ""
+    return said.strip()

@@ -1,0 +1,236 @@
+"""What the terminal review shows: one proposal at a time, between its neighbours, with what is proposed and what is missing."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from rich.console import Console, Group, RenderableType
+from rich.padding import Padding
+from rich.rule import Rule
+from rich.table import Table
+from rich.text import Text
+
+from audit.propose.drafts import Entry, describe_awareness, describe_comparison, describe_place, list_missing
+from audit.propose.review import Decision, Review, Verdict
+from audit.propose.surroundings import Surroundings
+from registry.cli.output import show
+from registry.records.claim import Form, Reported
+from registry.records.draft import ClaimDraft
+from registry.records.model import ModelRef
+from registry.records.proposal import Proposal
+from registry.records.spec import PropertySpec
+
+KEYS = (
+    ("a", "accept", "register it as it is proposed"),
+    ("e", "edit", "change the claim in your editor ($VISUAL or $EDITOR), then accept it; without an editor, field by field"),
+    ("s", "split", "make several claims of it, each with its part of the quote"),
+    ("x", "leave out", "do not register it, with the reason, which stands in the card's coverage"),
+    ("k", "skip", "decide later; it stays open"),
+    ("b", "back", "undo the last decision, and return to it; again and again to the beginning"),
+    ("g", "go to", "another proposal by its number"),
+    ("/", "search", "the next proposal with these words in quote, property, model, evaluation or section"),
+    ("f", "filter", "go through open proposals only, or through all"),
+    ("← →", "look", "at the one before or after, without deciding"),
+    ("w", "write", "the claims file now; it is also written on leaving"),
+    ("?", "help", "this page"),
+    ("q", "leave", "write the claims file and leave; the same command goes on where you were"),
+)
+_FORMS = {
+    Form.EXISTENCE: "it happened (existence)",
+    Form.UPPER_BOUND: "at most (upper bound)",
+    Form.LOWER_BOUND: "at least (lower bound)",
+    Form.PREVALENCE: "a rate or score (prevalence)",
+    Form.THRESHOLD: "meets a threshold",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scene:
+    """One screen."""
+
+    title: str
+    """Of the card."""
+    at: int
+    """Index of the proposal shown."""
+    total: int
+    proposal: Proposal
+    entry: Entry
+    """The claim that accepting it makes."""
+    model: ModelRef
+    """What the claim is about."""
+    around: Surroundings
+    review: Review
+    is_filtered: bool
+    """Whether only open proposals are gone through."""
+    message: str = ""
+    """What the last key did, or why it did nothing."""
+
+
+def print_scene(console: Console, scene: Scene) -> None:
+    """Show *scene* on a cleared screen."""
+    parts: list[RenderableType] = [_build_bar(scene), Rule(style="dim"), *_build_passage(scene), Rule(style="dim"), _build_fields(scene)]
+    _print(console, [*parts, Rule(style="dim"), *_build_foot(scene.message)])
+
+
+def print_end(console: Console, title: str, review: Review, total: int, message: str) -> None:
+    """Show that nothing is left to decide."""
+    done = f"All {total} proposals are decided: {_tell_counts(review)}." if total else "Nothing was proposed."
+    keys = "w writes the file, q writes it and leaves, b goes back, g goes to."
+    lines = (Text(show(title), style="bold"), Rule(style="dim"), Text(done), Text(keys))
+    _print(console, [*lines, Rule(style="dim"), *_build_foot(message)])
+
+
+def print_help(console: Console) -> None:
+    """Show what each key does."""
+    table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
+    table.add_column(no_wrap=True)
+    table.add_column(no_wrap=True)
+    table.add_column()
+    for key, word, meaning in KEYS:
+        table.add_row(Text(key, style="bold"), word, meaning)
+    more = "Every decision is on the disk before the next screen. Nothing is registered here: caveat claim add does that."
+    _print(console, [Text("Keys", style="bold"), Rule(style="dim"), table, Text(f"\n{more}\nAny key goes back.")])
+
+
+def describe_counts(review: Review, total: int) -> str:
+    """Return how far the review is, as a line: `12 accepted, 3 left out, 2 skipped, 173 open`."""
+    left = sum(review.is_open(at) for at in range(total)) - review.count(Verdict.SKIPPED)
+    return f"{_tell_counts(review)}, {left} not looked at" if left else _tell_counts(review)
+
+
+def _print(console: Console, parts: Iterable[RenderableType]) -> None:
+    console.clear()
+    console.print(Group(*parts))
+
+
+def _tell_counts(review: Review) -> str:
+    accepted = [one for one in review.decisions.values() if one.verdict is Verdict.ACCEPTED]
+    claims = sum(len(one.claims) for one in accepted)
+    made = f" ({claims} claims)" if claims != len(accepted) else ""
+    skipped = review.count(Verdict.SKIPPED)
+    return f"{len(accepted)} accepted{made}, {review.count(Verdict.LEFT_OUT)} left out" + (f", {skipped} skipped" if skipped else "")
+
+
+def _build_bar(scene: Scene) -> RenderableType:
+    """How far the review is, and what is filtered; the card where there is room."""
+    counts = f"{scene.at + 1} of {scene.total}, {_tell_counts(scene.review)}"
+    table = Table.grid(expand=True)
+    table.add_column(no_wrap=True)
+    table.add_column(justify="right", no_wrap=True, overflow="ellipsis")
+    table.add_row(Text(counts, style="bold"), Text("open only" if scene.is_filtered else "all", style="dim"))
+    table.add_row(Text(show(describe_place(scene.proposal)), overflow="ellipsis"), Text(show(scene.title), style="dim"))
+    return table
+
+
+def _build_passage(scene: Scene) -> Iterator[RenderableType]:
+    around = scene.around
+    text = Text()
+    if around.caption:
+        yield Padding(Text(around.caption, style="italic"), (0, 2))
+    if around.before:
+        text.append(f"{around.before} ", style="dim")
+    text.append(f"{around.lead} " if around.lead else "", style="dim")
+    text.append("▶ ", style="bold")
+    text.append(around.quote, style="bold")
+    text.append(" ◀", style="bold")
+    text.append(f" {around.tail}" if around.tail else "", style="dim")
+    text.append(f" {around.after}" if around.after else "", style="dim")
+    yield Padding(text, (0, 2))
+    if around.cells:
+        yield Padding(_build_grid((column or "–", cell) for column, cell in around.cells), (0, 2))
+
+
+def _build_fields(scene: Scene) -> RenderableType:
+    return _build_grid(_list_fields(scene))
+
+
+def _build_grid(rows: Iterable[tuple[str, str]]) -> Table:
+    table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
+    table.add_column(min_width=10, max_width=30, style="dim")
+    table.add_column(overflow="fold")
+    for label, value in rows:
+        table.add_row(Text(show(label)), Text(show(" ".join(value.split()))))
+    return table
+
+
+def _list_fields(scene: Scene) -> Iterator[tuple[str, str]]:
+    yield from _list_claim(scene)
+    yield from _list_notices(scene.proposal)
+
+
+def _list_claim(scene: Scene) -> Iterator[tuple[str, str]]:
+    """Give what would be registered, or was accepted."""
+    proposal, draft = scene.proposal, scene.entry.draft
+    decision = scene.review.decisions.get(scene.at)
+    if decision is not None:
+        yield "decided", _describe_decision(decision)
+    yield "claim", f"{_FORMS[draft.form]}{_describe_bound(draft, proposal)}"
+    if draft.reported is not None:
+        yield "figure", _describe_reported(draft.reported)
+    if proposal.written:
+        yield "written", proposal.written
+    yield "property", draft.property if scene.entry.spec is None else _describe_property(scene.entry.spec)
+    yield "about", f"{scene.model.name}, version {scene.model.version}" + ("" if proposal.model else " (the passage names none)")
+    for name in ("evaluation", "grader", "elicitation", "note"):
+        if value := getattr(draft, name):
+            yield name, str(value)
+
+
+def _list_notices(proposal: Proposal) -> Iterator[tuple[str, str]]:
+    """Give what a person should look at before deciding."""
+    yield "confidence", proposal.confidence.value
+    if missing := list_missing(proposal):
+        yield "not stated", ", ".join(missing)
+    yield from (("compared", describe_comparison(one)) for one in proposal.comparisons)
+    yield from (("restates", f"{one.claim}, which says {one.value:g}: {one.why}") for one in proposal.restates)
+    yield from (("awareness", describe_awareness(one)) for one in proposal.awareness[:3])
+    yield from (("look at", one) for one in proposal.notes)
+
+
+def _describe_decision(decision: Decision) -> str:
+    match decision.verdict:
+        case Verdict.ACCEPTED:
+            return "accepted" if len(decision.claims) == 1 else f"split into {len(decision.claims)} claims"
+        case Verdict.LEFT_OUT:
+            return f"left out: {decision.reason}"
+        case Verdict.SKIPPED:
+            return "skipped"
+
+
+def _describe_bound(draft: ClaimDraft, proposal: Proposal) -> str:
+    if proposal.relation is None:
+        return ""
+    if draft.theta is not None:
+        return f", θ {proposal.relation.value} {draft.theta:g}"
+    return f", {proposal.relation.value} θ, which has no number here"
+
+
+def _describe_reported(reported: float | Reported) -> str:
+    if not isinstance(reported, Reported):
+        return f"{reported:g}"
+    parts = [f"{reported.value:g}"]
+    if reported.low is not None or reported.high is not None:
+        parts.append(f"interval {_show_end(reported.low)} to {_show_end(reported.high)}")
+    if reported.n is not None:
+        parts.append(f"n {reported.n}")
+    return ", ".join(parts)
+
+
+def _show_end(value: float | None) -> str:
+    return "?" if value is None else f"{value:g}"
+
+
+def _describe_property(spec: PropertySpec) -> str:
+    low, high = spec.range
+    words = (spec.class_.value.replace("_", " "), f"{low:g} to {high:g}", spec.direction.value.replace("_", " "))
+    return f"{spec.name} ({', '.join(words)})"
+
+
+def _build_foot(message: str) -> Iterator[RenderableType]:
+    line = Text()
+    for key, word, _ in KEYS:
+        line.append(key, style="bold")
+        line.append(f" {word}   ".replace(" ", "\u00a0", 1) if word else "")
+    line.rstrip()
+    yield line
+    if message:
+        yield Text(f"\n{show(message)}", style="bold")
