@@ -188,8 +188,11 @@ def _write_tree(root: LexborNode, writer: _Writer, headings: list[Heading]) -> N
         if tag in _HEADINGS and not is_opening and heading_at is not None:
             _add_heading(headings, heading_at, writer)
             heading_at = None
+        if not is_opening:
+            _count_cells(tag, counter, writer, spans, is_opening=False)
         _separate(tag, writer, is_opening=is_opening, in_cell=cells > 0)
-        _count_cells(tag, counter, writer, spans, is_opening=is_opening)
+        if is_opening:
+            _count_cells(tag, counter, writer, spans, is_opening=True)
         if tag in _HEADINGS and is_opening:
             heading_at = writer.next_start
 

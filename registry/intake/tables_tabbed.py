@@ -37,19 +37,24 @@ def _read_row(at: int, line: str) -> SourceRow:
 
 
 def _span_heads(text: str, table: SourceTable) -> None:
-    """Let the cells of the first row cover empty ones where a second row of heads, empty at its beginning, stands below."""
-    if len(table.rows) < 3 or _says(text, table.rows[1].cells[0]) or _has_figures(text, table.rows[1]):
+    """Let heads cover the empty cells after them, where several rows of heads stand above each other.
+
+    A further row of heads says nothing in its first column and has no figures; rows below it do.
+    """
+    count = 1
+    while count < len(table.rows) and not _says(text, table.rows[count].cells[0]) and not _has_figures(text, table.rows[count]):
+        count += 1
+    if count == 1 or count == len(table.rows) or _has_figures(text, table.rows[0]):
         return
-    head = table.rows[0]
-    kept: list[SourceCell] = []
-    for cell in head.cells:
-        if kept and len(kept) > 1 and not _says(text, cell):
-            kept[-1].columns += 1
-        else:
-            kept.append(cell)
-    head.cells = kept
-    for row in table.rows[:2]:
+    for row in table.rows[:count]:
         row.is_in_head = True
+        kept: list[SourceCell] = []
+        for cell in row.cells:
+            if len(kept) > 1 and _says(text, kept[-1]) and not _says(text, cell):
+                kept[-1].columns += 1
+            else:
+                kept.append(cell)
+        row.cells = kept
 
 
 def _says(text: str, cell: SourceCell) -> bool:
