@@ -21,6 +21,7 @@ from markupsafe import Markup, escape
 from registry.codec.canonical import canonical_bytes
 from registry.codec.documents import to_document
 from registry.records.ablation import Ablation
+from registry.records.claim import ClaimRevision
 from registry.records.dossier import Recorded
 from registry.records.estimate import DEVIATIONS
 from registry.records.evidence import Layer
@@ -30,14 +31,16 @@ from registry.records.naturalness import Naturalness
 from registry.records.plan import IntervalMethod
 from registry.records.probe import Recognition
 from registry.records.supplement import CardSupplement, Section, Supplement
+from registry.records.survey import Fate, Sighting
 from registry.report import numbers
+from registry.report.coverage_figure import build_coverage_figure
 from registry.report.figures import EstimateFigure, build_count_bars, build_estimate_figure, build_reported_figure
 from registry.report.finding_figures import ForestFigure, build_ablation_figure, build_judge_figure, build_naturalness_figure
 from registry.report.found import is_immaterial
 from registry.report.recognition_figure import build_recognition_figure
-from registry.report.redline import build_redline
+from registry.report.redline import Run, build_redline
 from registry.report.visible import Covers, find_replaced, show_text
-from registry.report.wording import CHECKS, CORRECTIONS, LAYER_MEANING, NUMBERS, SHAPES, TITLES, get_item, get_words
+from registry.report.wording import CHECKS, CORRECTIONS, LAYER_MEANING, NUMBERS, SHAPES, SHORT_ITEMS, TITLES, get_item, get_words
 from registry.resources import find_resource
 
 AnySupplement = Supplement | CardSupplement
@@ -89,9 +92,7 @@ def build_html(supplement: AnySupplement, *, medium: Medium, covers: Covers | No
     if isinstance(supplement, Supplement):
         facts |= _claim_facts(supplement, environment)
     else:
-        facts |= {
-            "bars": _draw(environment, "counts", bars=build_count_bars(supplement.claims), key="counts") if supplement.claims else None
-        }
+        facts |= _card_facts(supplement, environment)
     return environment.get_template(_template_name(supplement)).render(facts)
 
 
@@ -136,7 +137,26 @@ def _claim_facts(supplement: Supplement, environment: Environment) -> dict[str, 
         "figure_all": _draw_all(supplement, environment) if estimate and estimate.left_out else None,
         "redline": build_redline(supplement.original, outcome.text.restricted) if outcome else (),
         "finding_figures": {one.entry.seq: _draw_finding(environment, one, supplement) for one in _list_findings(supplement)},
+        "sighted": {one.entry.seq: _compare_passages(supplement.claim.payload, one.payload) for one in supplement.sightings},
         "missing_modules": {part.section: part.consequence for part in supplement.not_made},
+    }
+
+
+def _compare_passages(claim: ClaimRevision, sighting: Sighting) -> tuple[Run, ...]:
+    """Return the redline from the claim's passage to the one that was found; white space, which layout decides, is folded."""
+    if sighting.fate is not Fate.REWORDED or sighting.anchor is None:
+        return ()
+    before = claim.anchor.exact if claim.anchor else claim.quote
+    return build_redline(" ".join(before.split()), " ".join(sighting.anchor.exact.split()))
+
+
+def _card_facts(supplement: CardSupplement, environment: Environment) -> dict[str, Any]:
+    bars = build_count_bars(supplement.claims)
+    covered = build_coverage_figure(supplement.coverage) if supplement.coverage else None
+    return {
+        "bars": _draw(environment, "counts", bars=bars, key="counts") if bars else None,
+        "coverage_figure": covered
+        and {"svg": _draw(environment, "coverage", f=covered, key="coverage-figure"), "left_out": covered.left_out},
     }
 
 
@@ -253,6 +273,7 @@ def _globals() -> Mapping[str, Any]:
         "layer_meaning": LAYER_MEANING,
         "numbers": NUMBERS,
         "shapes": SHAPES,
+        "short_items": SHORT_ITEMS,
         "titles": TITLES,
     }
 

@@ -8,6 +8,7 @@ from registry.records.authority import Role
 from registry.records.case import Infeasible
 from registry.records.claim import ClaimEventKind, ClaimRelationKind, Direction, Form, PropertyClass, QuoteStatus, Relation
 from registry.records.classification import Basis, ClaimClass, ItemStatus, Mode, Standing
+from registry.records.completeness import CompletenessItem
 from registry.records.contestation import ContestationStep
 from registry.records.evidence import Access, Effect, EvidenceKind, Layer, Sign
 from registry.records.naturalness import RaterKind
@@ -16,6 +17,7 @@ from registry.records.probe import Channel, Recognised
 from registry.records.spec import ScoringMethod
 from registry.records.status import Dispute, Lifecycle, RestrictionStatus, Staleness
 from registry.records.supplement import Section, SpecRole
+from registry.records.survey import Fate
 from registry.records.trial import RunStatus
 
 SHAPES: Mapping[str, str] = {
@@ -175,6 +177,17 @@ _WORDS: tuple[tuple[StrEnum, str], ...] = (
     (ClaimRelationKind.SPLITS, "splits"),
     (ClaimRelationKind.MERGES, "merges"),
     (ClaimRelationKind.RESTATES, "restates"),
+    (CompletenessItem.EVALUATION, "evaluation named"),
+    (CompletenessItem.SAMPLE_SIZE, "number of tasks or trials"),
+    (CompletenessItem.GRADER, "who or what scored"),
+    (CompletenessItem.ELICITATION, "how the model was asked"),
+    (CompletenessItem.VERSION, "exact model version"),
+    (CompletenessItem.THRESHOLD, "threshold θ"),
+    (CompletenessItem.UNCERTAINTY, "uncertainty of the figure"),
+    (Fate.UNCHANGED, "unchanged"),
+    (Fate.MOVED, "moved"),
+    (Fate.REWORDED, "REWORDED"),
+    (Fate.GONE, "GONE"),
 )
 _BY_TYPE: Mapping[tuple[type, str], str] = {(type(key), key.value): words for key, words in _WORDS}
 """By type and value: members of two choices with one value are equal texts, and would be one key."""
@@ -215,6 +228,17 @@ ITEMS: Mapping[str, str] = {
 }
 """The items of minimum reporting as they are printed."""
 
+
+SHORT_ITEMS: Mapping[CompletenessItem, str] = {
+    CompletenessItem.EVALUATION: "Evaluation",
+    CompletenessItem.SAMPLE_SIZE: "n",
+    CompletenessItem.GRADER: "Grader",
+    CompletenessItem.ELICITATION: "Elicitation",
+    CompletenessItem.VERSION: "Version",
+    CompletenessItem.THRESHOLD: "θ",
+    CompletenessItem.UNCERTAINTY: "Interval",
+}
+"""What a claim states of how its figure came about, as heads of narrow columns."""
 
 CORRECTIONS: Mapping[str, str] = {
     "prediction-powered": "corrected by labels (prediction-powered)",
