@@ -32,32 +32,17 @@ def add(app: App, *, file: Path, dry_run: bool) -> None:
     """Register the claims of FILE: YAML or JSON, or one JSON claim per line (.jsonl) for many.
 
     Every verbatim quote is found again in its card. The file is recorded wholly or not at all; the same file twice changes
-    nothing; a claim that differs from what is recorded needs its reason (`why:`) and becomes a new revision.
+    nothing; a claim that differs from what is recorded needs its reason (`why:`) and becomes a new revision. What of the card
+    is deliberately not registered stands under `left_out:`, with the reason.
     The format: caveat schema claims.
     """
+    from registry.cli.added_text import print_added, summarise_added
     from registry.cli.progress import track
     from registry.registration.intake import register_file
 
     with track(app, f"registering {file.name}", unit="claims") as progress:
         outcome = register_file(app.ledger, file, owner=app.config.authority, dry_run=dry_run, progress=progress)
-    document = {
-        "schema": "caveat/claim-add/1",
-        "dry_run": dry_run,
-        "added": list(outcome.added),
-        "revised": list(outcome.revised),
-        "unchanged": outcome.unchanged,
-    }
-
-    def text(console: Any) -> None:
-        noun, verb = ("claim", "was") if len(outcome.added) == 1 else ("claims", "were")
-        verb = "would be" if dry_run else verb
-        console.print(f"{len(outcome.added)} {noun} {verb} added, {len(outcome.revised)} revised, {outcome.unchanged} unchanged.")
-        for reference in (*outcome.added, *outcome.revised)[:20]:
-            console.print(f"  {reference}")
-        if len(outcome.added) + len(outcome.revised) > 20:
-            console.print("  … caveat claim list shows them all")
-
-    app.report(document, text)
+    app.report(summarise_added(outcome, dry_run=dry_run), lambda console: print_added(console, outcome, dry_run=dry_run))
 
 
 @claim.command("list")

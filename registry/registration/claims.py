@@ -5,15 +5,16 @@ from dataclasses import dataclass, fields, replace
 from itertools import islice
 
 from registry.errors import CaveatError, Fault, InputError
-from registry.intake.anchor import AnchoredText
 from registry.records.card import Anchor, Card
-from registry.records.claim import ClaimRevision, Form, QuoteStatus, Relation, Reported, check_form
+from registry.records.claim import ClaimRelation, ClaimRevision, Form, QuoteStatus, Relation, Reported, check_form
 from registry.records.dossier import Recorded
 from registry.records.draft import ClaimDraft, ClaimsFile
 from registry.records.identifier import Kind, parse_identifier
 from registry.records.model import ModelRef
 from registry.records.spec import PropertySpec, SpecKind
-from registry.registration.cards import get_card
+from registry.registration.omissions import Place
+from registry.registration.quotes import Quotes
+from registry.registration.relations import build_restated, check_restated
 from registry.registration.specs import format_reference, get_spec, register_spec
 from registry.store.natural import natural_key
 from registry.store.writer import Writer
@@ -34,6 +35,14 @@ class Registered:
     """`CLM-…@n`."""
     unchanged: int
     """Claims that are registered already, word for word."""
+    related: tuple[ClaimRelation, ...] = ()
+    """What the file says of claims and others, as far as it was not recorded yet."""
+    left_out: int = 0
+    """Passages newly recorded as left out."""
+    left_out_unchanged: int = 0
+    """Passages that are recorded as left out already, for the same reason."""
+    survey_is_new: bool | None = None
+    """Whether what an engine proposed is newly recorded; None for a file that does not say it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,13 +85,13 @@ def register_definitions(writer: Writer, file: ClaimsFile, *, owner: str, where:
 class Registrar:
     """Registers drafts into one open transaction; the caller commits it or lets it fall."""
 
-    def __init__(self, writer: Writer, *, owner: str, defaults: ClaimsFile, open_text: Callable[[Card], AnchoredText]) -> None:
+    def __init__(self, writer: Writer, *, owner: str, defaults: ClaimsFile, quotes: Quotes) -> None:
         self._writer = writer
         self._owner = owner
         self._defaults = defaults
-        self._open_text = open_text
-        self._cards: dict[str, Card] = {}
-        self._texts: dict[str, AnchoredText] = {}
+        self._quotes = quotes
+        self.places: dict[Place, str] = {}
+        """The passages that claims quote, with the path of the claim; only noted where the file leaves others out."""
         self._specs: dict[tuple[SpecKind, str], tuple[str, PropertySpec | None]] = {}
 
     def register(self, drafts: Iterable[Placed], progress: Callable[[int], None] = lambda _count: None) -> Registered:
@@ -93,6 +102,7 @@ class Registrar:
         """
         added: list[str] = []
         revised: list[str] = []
+        related: list[ClaimRelation] = []
         unchanged = 0
         faults: list[Fault] = []
         stream = iter(drafts)
@@ -102,13 +112,14 @@ class Registrar:
                 outcome = self._append(claims, faults)
                 added += outcome.added
                 revised += outcome.revised
+                related += outcome.related
                 unchanged += outcome.unchanged
             if len(faults) >= _MOST_FAULTS:
                 break
             progress(len(chunk))
         if faults:
             raise InputError(faults[:_MOST_FAULTS])
-        return Registered(added=tuple(added), revised=tuple(revised), unchanged=unchanged)
+        return Registered(added=tuple(added), revised=tuple(revised), unchanged=unchanged, related=tuple(related))
 
     def _try(self, placed: Placed, faults: list[Fault]) -> tuple[Placed, ClaimRevision] | None:
         """Return the revision that *placed* asks for, with an empty identifier unless it names one; its faults are collected."""
@@ -124,7 +135,7 @@ class Registrar:
         """Give everything that is wrong with one claim, where building it stopped at the first fault."""
         draft, where = placed.draft, placed.where
         steps: tuple[Callable[[], object], ...] = (
-            lambda: self._find_anchor(draft, self._get_card(draft.card or self._defaults.card, where), where),
+            lambda: self._find_anchor(draft, self._quotes.find_card(draft.card, where), where),
             lambda: _check_form(draft, where),
             lambda: _check_range(draft, _read_reported(draft), self._get_property(draft, where)[1], where),
             lambda: _check_words(draft, self._get_model(draft, where), where),
@@ -132,6 +143,7 @@ class Registrar:
             lambda: self._resolve_optional(SpecKind.TEST_CONTEXT, draft.test_context, f"{where}.test_context"),
             lambda: self._resolve_contexts(draft, where),
             lambda: _parse_claim(draft.id, f"{where}.id") if draft.id else None,
+            lambda: check_restated(self._writer, draft.restates, f"{where}.restates"),
         )
         for step in steps:
             try:
@@ -157,13 +169,14 @@ class Registrar:
     def _build(self, placed: Placed) -> ClaimRevision:
         draft, where = placed.draft, placed.where
         reference, body = self._get_property(draft, where)
-        card = self._get_card(draft.card or self._defaults.card, where)
+        card = self._quotes.find_card(draft.card, where)
         anchor = self._find_anchor(draft, card, where)
         model = self._get_model(draft, where)
         _check_words(draft, model, where)
         _check_form(draft, where)
         reported = _read_reported(draft)
         _check_range(draft, reported, body, where)
+        check_restated(self._writer, draft.restates, f"{where}.restates")
         return ClaimRevision(
             claim=_parse_claim(draft.id, f"{where}.id") if draft.id else "",
             revision=1,
@@ -182,6 +195,8 @@ class Registrar:
             test_context=self._resolve_optional(SpecKind.TEST_CONTEXT, draft.test_context, f"{where}.test_context"),
             deploy_contexts=self._resolve_contexts(draft, where),
             evaluation=draft.evaluation,
+            grader=draft.grader,
+            elicitation=draft.elicitation,
             deployment=draft.deployment,
             source=draft.source,
             note=draft.note,
@@ -207,17 +222,6 @@ class Registrar:
     def _resolve_optional(self, kind: SpecKind, name: str | None, where: str) -> str | None:
         return None if name is None else self._resolve(kind, name, where)[0]
 
-    def _get_card(self, name: str | None, where: str) -> Card | None:
-        if name is None:
-            return None
-        if name not in self._cards:
-            try:
-                identifier = parse_identifier(name, Kind.CARD)
-                self._cards[name] = get_card(self._writer, identifier.bare, identifier.revision)
-            except ValueError as error:
-                raise InputError(Fault(code="bad-identifier", where=f"{where}.card", found=str(error))) from error
-        return self._cards[name]
-
     def _find_anchor(self, draft: ClaimDraft, card: Card | None, where: str) -> Anchor | None:
         if draft.quote_status is QuoteStatus.PARAPHRASE:
             return None
@@ -230,45 +234,61 @@ class Registrar:
                     advice="register the card (caveat card add) and name it, or say quote_status: paraphrase with a source",
                 )
             )
-        if card.document not in self._texts:
-            self._texts[card.document] = self._open_text(card)
-        try:
-            return self._texts[card.document].find(draft.quote, page=draft.page)
-        except CaveatError as error:
-            raise InputError(replace(fault, where=f"{where}.quote") for fault in error.faults) from error
+        anchor = self._quotes.find(card, draft.quote, page=draft.page, where=f"{where}.quote")
+        if self._defaults.left_out:
+            self.places.setdefault((f"{card.card}@{card.revision}", anchor.start, anchor.stop), where.rpartition(", ")[2])
+        return anchor
 
     def _append(self, claims: Sequence[tuple[Placed, ClaimRevision]], faults: list[Fault]) -> Registered:
         """Append what is new or changed of one chunk."""
-        new: list[ClaimRevision] = []
+        new: list[tuple[Placed, ClaimRevision]] = []
+        known: list[tuple[Placed, str]] = []
         revised: list[ClaimRevision] = []
-        unchanged = 0
         keys = [natural_key(claim) for _, claim in claims]
-        known = self._writer.find_natural(keys)
+        found = self._writer.find_natural(keys)
         seen: set[str] = set()
         for (placed, claim), key in zip(claims, keys, strict=True):
-            current = self._writer.find_claim(claim.claim) if claim.claim else known.get(key)
+            current = self._writer.find_claim(claim.claim) if claim.claim else found.get(key)
             if current is None:
                 if key in seen:
                     faults.append(_twice(placed))
                 seen.add(key)
-                new.append(claim)
-            elif (differences := _compare(current.payload, claim)) == []:
-                unchanged += 1
-            elif placed.draft.why:
-                revised.append(_follow(current, claim, placed.draft.why))
-            else:
-                faults.append(_changed(placed, current.payload, differences))
+                new.append((placed, claim))
+                continue
+            known.append((placed, current.payload.claim))
+            if differences := _compare(current.payload, claim):
+                if placed.draft.why:
+                    revised.append(_follow(current, claim, placed.draft.why))
+                else:
+                    faults.append(_changed(placed, current.payload, differences))
         if faults:
             return Registered(added=(), revised=(), unchanged=0)
-        added = self._append_new(new)
+        added = self._append_new([claim for _, claim in new])
         self._writer.append_many(revised)
-        return Registered(added=added, revised=tuple(claim.reference for claim in revised), unchanged=unchanged)
+        known += ((placed, claim.claim) for (placed, _), claim in zip(new, added, strict=True))
+        return Registered(
+            added=tuple(claim.reference for claim in added),
+            revised=tuple(claim.reference for claim in revised),
+            unchanged=len(claims) - len(added) - len(revised),
+            related=self._relate(known, faults),
+        )
 
-    def _append_new(self, claims: Sequence[ClaimRevision]) -> tuple[str, ...]:
+    def _relate(self, known: Sequence[tuple[Placed, str]], faults: list[Fault]) -> tuple[ClaimRelation, ...]:
+        """Append what drafts say of their claims and others; what is wrong with it is collected."""
+        said: list[ClaimRelation] = []
+        for placed, claim in known:
+            try:
+                said += build_restated(self._writer, claim, placed.draft.restates, f"{placed.where}.restates")
+            except CaveatError as error:
+                faults += error.faults
+        self._writer.append_many([] if faults else said)
+        return tuple(said)
+
+    def _append_new(self, claims: Sequence[ClaimRevision]) -> list[ClaimRevision]:
         free = iter(self._writer.allocate(Kind.CLAIM, self._owner, sum(not claim.claim for claim in claims)))
         named = [claim if claim.claim else replace(claim, claim=next(free)) for claim in claims]
         self._writer.append_many(named)
-        return tuple(claim.reference for claim in named)
+        return named
 
 
 def _follow(current: Recorded[ClaimRevision], claim: ClaimRevision, why: str) -> ClaimRevision:

@@ -1,22 +1,24 @@
 """From a claims file on disk to an open transaction and back: the one way in for claims."""
 
 import codecs
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import TypeVar
 
 from registry.codec.documents import from_document, from_json
 from registry.codec.files import check_line, read_document
 from registry.errors import CaveatError, Fault, InputError
-from registry.intake.anchor import AnchoredText
-from registry.records.card import Card
 from registry.records.draft import ClaimDraft, ClaimsFile
-from registry.registration.cards import get_card_text
 from registry.registration.claims import Placed, Registered, Registrar, place_drafts, register_definitions
+from registry.registration.omissions import OmissionRegistrar
+from registry.registration.quotes import Quotes
+from registry.registration.surveys import register_survey
 from registry.store.ledger import Ledger
 from registry.store.writer import Writer
 
 _LONGEST_LINE = 1_000_000
+Done = TypeVar("Done")
 
 
 class _DryRunError(Exception):
@@ -42,7 +44,7 @@ def register_file(ledger: Ledger, path: Path, *, owner: str, dry_run: bool, prog
     try:
         with ledger.write(actor=owner) as writer:
             register_definitions(writer, file, owner=owner, where=str(path))
-            outcome = _registrar(writer, owner, file).register(drafts, progress)
+            outcome = _register(writer, file, drafts, owner=owner, where=str(path), progress=progress)
             _end_if(dry_run, outcome)
     except _DryRunError as trial:
         return trial.outcome
@@ -64,14 +66,38 @@ def revise_claim(ledger: Ledger, claim: str, path: Path, *, why: str, owner: str
     one = replace(placed[0], draft=replace(placed[0].draft, id=claim, why=why))
     with ledger.write(actor=owner) as writer:
         register_definitions(writer, file, owner=owner, where=str(path))
-        return _registrar(writer, owner, file).register([one])
+        return _register(writer, file, [one], owner=owner, where=str(path))
 
 
-def _registrar(writer: Writer, owner: str, file: ClaimsFile) -> Registrar:
-    def open_text(card: Card) -> AnchoredText:
-        return AnchoredText(get_card_text(writer, card))
+def _register(
+    writer: Writer,
+    file: ClaimsFile,
+    drafts: Iterable[Placed],
+    *,
+    owner: str,
+    where: str,
+    progress: Callable[[int], None] = lambda _count: None,
+) -> Registered:
+    """Register claims, then what the file leaves out of its cards, then what was proposed; the faults of all three together."""
+    quotes = Quotes(writer, default=file.card)
+    registrar = Registrar(writer, owner=owner, defaults=file, quotes=quotes)
+    faults: list[Fault] = []
+    outcome = _try(lambda: registrar.register(drafts, progress), faults)
+    omitted = _try(lambda: OmissionRegistrar(writer, file, quotes, claimed=registrar.places).register(where=where), faults)
+    proposed = file.proposed
+    is_new = None if proposed is None else _try(lambda: register_survey(writer, proposed, quotes, where=f"{where}, proposed"), faults)
+    if outcome is None or omitted is None or faults:
+        raise InputError(faults)
+    return replace(outcome, left_out=omitted.added, left_out_unchanged=omitted.unchanged, survey_is_new=is_new)
 
-    return Registrar(writer, owner=owner, defaults=file, open_text=open_text)
+
+def _try(step: Callable[[], Done], faults: list[Fault]) -> Done | None:
+    """Return what *step* returns; None when it fails, its faults collected."""
+    try:
+        return step()
+    except CaveatError as error:
+        faults += error.faults
+        return None
 
 
 def _read(path: Path) -> tuple[ClaimsFile, Iterator[Placed]]:

@@ -130,6 +130,12 @@ def find_omissions(reader: Reader, card: str) -> tuple[Recorded[Omission], ...]:
     return _of(reader, omission, _is_named(card, omission.c.card, omission.c.revision))
 
 
+def find_omission(reader: Reader, card: str, start: int, stop: int) -> Recorded[Omission] | None:
+    """Return the omission of exactly one passage of a card revision; None when it is not left out."""
+    place = (omission.c.start == start) & (omission.c.stop == stop)
+    return reader.first_recorded(_seqs(reader, omission, _is_named(card, omission.c.card, omission.c.revision) & place))
+
+
 def find_sightings(reader: Reader, *, card: str | None, claim: str | None) -> tuple[Recorded[Sighting], ...]:
     """Return the sightings in *card* and of *claim*, each with or without `@n`, in log order; None asks for all."""
     in_card = true() if card is None else _is_named(card, sighting.c.card, sighting.c.card_revision)

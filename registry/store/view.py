@@ -215,6 +215,10 @@ class View(Reader):
         """Return what somebody left out of a card, `CRD-…` (of all its revisions) or `CRD-…@n`, in log order."""
         return dossiers.find_omissions(self, card)
 
+    def find_omission(self, card: str, start: int, stop: int) -> Recorded[Omission] | None:
+        """Return the omission of exactly the passage from *start* to *stop* of the card revision `CRD-…@n`."""
+        return dossiers.find_omission(self, card, start, stop)
+
     def list_sightings(self, *, card: str | None = None, claim: str | None = None) -> tuple[Recorded[Sighting], ...]:
         """Return where passages of claims stand in other revisions of their cards, in log order.
 
