@@ -88,7 +88,11 @@ def _find_evaluation(passage: Passage, at: int | None, near: tuple[str, ...], ar
         label = passage.cells[0].text if passage.cells else passage.words
         own = find_benchmark(label) or _first(find_benchmark, [cell.column or "" for cell in passage.cells])
         return (
-            own or _first(find_benchmark, near) or _trim_caption(passage.caption) or _first(find_test, near[:3]) or next(iter(telling), None)
+            own
+            or _first(find_benchmark, near)
+            or _trim_caption(passage.caption)
+            or _first(find_test, near[:3])
+            or next(iter(telling), None)
         )
     named = find_benchmark(passage.words[:at] if at else passage.words, is_last=at is not None) or find_benchmark(passage.words)
     return (
