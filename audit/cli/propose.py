@@ -67,7 +67,9 @@ def propose(app: App, /, *, card: str, **options: Any) -> None:
 
         report_plan(app, found, choice.narrow(_read_outline(app, found), found.text), options)
         return
-    proposals = _propose(app, found, _read_outline(app, found), choice, options)
+    proposals, told = _propose(app, found, _read_outline(app, found), choice, options)
+    for line in told:
+        app.say(line)
     _answer(app, found, proposals, options)
 
 
@@ -111,22 +113,19 @@ def _read_outline(app: App, found: "Found") -> "Outline":
         return read_outline(found.text)
 
 
-def _propose(app: App, found: "Found", outline: "Outline", choice: "Choice", options: dict[str, Any]) -> "Proposals":
-    """Return what the engine proposes, as far as it was asked for, stands in the card and is not registered; tell the rest."""
+def _propose(app: App, found: "Found", outline: "Outline", choice: "Choice", options: dict[str, Any]) -> "tuple[Proposals, list[str]]":
+    """Return what the engine proposes, as far as it was asked for, stands in the card and is not registered; and what is told of it."""
     from audit.cli.propose_text import tell_proposals
     from audit.propose.standing import drop_registered, drop_unanchored
     from registry.registration.restated import add_restated
 
     narrowed = choice.narrow(outline, found.text)
-    for warning in found.text.warnings:
-        app.say(f"warning: {warning}")
     offered = drop_unanchored(_ask_engine(app, found, outline, narrowed, options), found.text)
     chosen, unsure = choice.keep(offered, narrowed)
     new, known = drop_registered(chosen, found.claims)
     proposals = add_restated(new, found.figures)
-    for line in tell_proposals(proposals, unsure=unsure, known=known):
-        app.say(line)
-    return proposals
+    warnings = (f"warning: {one}" for one in found.text.warnings)
+    return proposals, [*warnings, *tell_proposals(proposals, unsure=unsure, known=known)]
 
 
 def _ask_engine(app: App, found: "Found", outline: "Outline", narrowed: "Outline", options: dict[str, Any]) -> "Proposals":
@@ -170,7 +169,7 @@ def _answer(app: App, found: "Found", proposals: "Proposals", options: dict[str,
         click.echo(text, nl=False)
     name = output or "claims.yaml"
     card = "" if proposals.card else "first caveat card add CARD and put the identifier into the file, then "
-    app.say(f"next: {card}caveat claim add {name}" + ("" if proposals.proposals else "   (nothing was proposed)"))
+    app.say(f"Next: {card}caveat claim add {name}" + ("" if proposals.proposals else "   (nothing was proposed)"))
 
 
 def _know_models(found: "Found", given: "ModelRef | None") -> "KnownModels":
@@ -221,19 +220,20 @@ def _review(app: App, card: str, choice: "Choice", options: dict[str, Any]) -> N
         except BaseException:
             journal.close()
             raise
-    outline = _read_outline(app, found)
+    outline, greeting = _read_outline(app, found), "this review goes on where it was left"
     if journal is None:
-        journal = _begin(app, found, outline, choice, options)
+        journal, told = _begin(app, found, outline, choice, options)
+        greeting = "\n".join((*told, "? tells the keys"))
     try:
         known = _know_models(found, journal.opening.given)
         ground = Ground(path=path, card=found.text, outline=outline, known=known, registered=found.registered)
-        session = Session(ground, journal)
+        session = Session(ground, journal, greeting=greeting)
         session.run()
     finally:
         journal.close()
     app.say(f"{session.describe()}.")
     if session.review.written:
-        app.say(f"Wrote {path}. next: caveat claim add {path}; the same command reviews on.")
+        app.say(f"{path} is written. Next: caveat claim add {path}; or the same command, to review on.")
 
 
 def _check_resumed(options: dict[str, Any]) -> None:
@@ -241,11 +241,12 @@ def _check_resumed(options: dict[str, Any]) -> None:
         raise click.UsageError("a review that has begun keeps its proposals: leave --model, --section, --page and --min-confidence out")
 
 
-def _begin(app: App, found: "Found", outline: "Outline", choice: "Choice", options: dict[str, Any]) -> "Journal":
+def _begin(app: App, found: "Found", outline: "Outline", choice: "Choice", options: dict[str, Any]) -> tuple["Journal", list[str]]:
+    """Return a new journal, and what is told of the proposals in it."""
     from audit.propose.journal import Opening, begin_journal, check_free
 
     check_free(options["review"])
     given = _read_given(options)
-    proposals = _propose(app, found, outline, choice, options)
+    proposals, told = _propose(app, found, outline, choice, options)
     default = _know_models(found, given).choose_default(proposals.proposals)
-    return begin_journal(options["review"], Opening(proposals=proposals, model=default, given=given))
+    return begin_journal(options["review"], Opening(proposals=proposals, model=default, given=given)), told

@@ -51,14 +51,14 @@ def check_terminal() -> None:
 class Session:
     """One sitting: from the first open proposal to the key that leaves."""
 
-    def __init__(self, ground: Ground, journal: Journal) -> None:
+    def __init__(self, ground: Ground, journal: Journal, *, greeting: str = "") -> None:
         self._ground = ground
         self._journal = journal
         self._proposals = journal.opening.proposals.proposals
         self._near = Neighbourhood(ground.card, ground.outline)
         self._desk = Desk(text=AnchoredText(ground.card), registered=ground.registered, tell=click.echo)
         self._is_filtered = True
-        self._message = ""
+        self._message = greeting
         self._reason = ""
         self.review = journal.review
         """Where it stands now."""

@@ -68,7 +68,7 @@ class Scene:
 def print_scene(console: Console, scene: Scene) -> None:
     """Show *scene* on a cleared screen."""
     parts: list[RenderableType] = [_build_bar(scene), Rule(style="dim"), *_build_passage(scene), Rule(style="dim"), _build_fields(scene)]
-    _print(console, [*parts, Rule(style="dim"), *_build_foot(scene.message)])
+    _print(console, [*parts, Rule(style="dim"), *_build_foot(console.width, scene.message)])
 
 
 def print_end(console: Console, title: str, review: Review, total: int, message: str) -> None:
@@ -76,7 +76,7 @@ def print_end(console: Console, title: str, review: Review, total: int, message:
     done = f"All {total} proposals are decided: {_tell_counts(review)}." if total else "Nothing was proposed."
     keys = "w writes the file, q writes it and leaves, b goes back, g goes to."
     lines = (Text(show(title), style="bold"), Rule(style="dim"), Text(done), Text(keys))
-    _print(console, [*lines, Rule(style="dim"), *_build_foot(message)])
+    _print(console, [*lines, Rule(style="dim"), *_build_foot(console.width, message)])
 
 
 def print_help(console: Console) -> None:
@@ -123,18 +123,13 @@ def _build_bar(scene: Scene) -> RenderableType:
 
 def _build_passage(scene: Scene) -> Iterator[RenderableType]:
     around = scene.around
-    text = Text()
-    if around.caption:
-        yield Padding(Text(around.caption, style="italic"), (0, 2))
-    if around.before:
-        text.append(f"{around.before} ", style="dim")
-    text.append(f"{around.lead} " if around.lead else "", style="dim")
-    text.append("▶ ", style="bold")
-    text.append(around.quote, style="bold")
-    text.append(" ◀", style="bold")
-    text.append(f" {around.tail}" if around.tail else "", style="dim")
-    text.append(f" {around.after}" if around.after else "", style="dim")
-    yield Padding(text, (0, 2))
+    own = Text(f"{around.lead} " if around.lead else "", style="not bold")
+    own.append("▶ ", style="bold")
+    own.append(around.quote, style="bold")
+    own.append(" ◀", style="bold")
+    own.append(f" {around.tail}" if around.tail else "")
+    lines = (Text(around.caption or "", style="italic"), Text(around.before, style="dim"), own, Text(around.after, style="dim"))
+    yield from (Padding(one, (0, 2)) for one in lines if one)
     if around.cells:
         yield Padding(_build_grid((column or "–", cell) for column, cell in around.cells), (0, 2))
 
@@ -225,12 +220,16 @@ def _describe_property(spec: PropertySpec) -> str:
     return f"{spec.name} ({', '.join(words)})"
 
 
-def _build_foot(message: str) -> Iterator[RenderableType]:
+def _build_foot(width: int, message: str) -> Iterator[RenderableType]:
+    """Every key with its word, as many on a line as fit, and what the last key did."""
     line = Text()
     for key, word, _ in KEYS:
+        if line and line.cell_len + len(f"   {key} {word}") > width:
+            yield line
+            line = Text()
+        line.append("   " if line else "")
         line.append(key, style="bold")
-        line.append(f" {word}   ".replace(" ", "\u00a0", 1) if word else "")
-    line.rstrip()
+        line.append(f" {word}")
     yield line
     if message:
         yield Text(f"\n{show(message)}", style="bold")

@@ -12,6 +12,8 @@ from collections.abc import Iterator, Mapping, Sequence
 
 WIDTH = 110
 """Columns that a line should not exceed; a word longer than that stays whole."""
+_SHORT = 30
+"""Characters of a list that is not broken, such as a pair of positions."""
 _PLAIN = re.compile(r"[^\W\d_](?:[\w ./()%+-]{0,300}[\w.)%])?")
 _NOT_PLAIN = frozenset({"true", "false", "null", "yes", "no", "on", "off", "inf", "nan"})
 _FOLD = re.compile(r"(?<=[^ ]) (?=[^ ])")
@@ -99,7 +101,9 @@ def _flow_pieces(value: object) -> list[str]:
         case str():
             return [f'"{_escape(value)}"' if "," in value or not _is_plain(value) else value]
         case Sequence():
-            return _enclose("[", [_flow_pieces(item) for item in value], "]")
+            pieces = _enclose("[", [_flow_pieces(item) for item in value], "]")
+            joined = " ".join(pieces)
+            return [joined] if len(joined) <= _SHORT else pieces
         case bool() | None:
             return [json.dumps(value)]
         case int() | float():
