@@ -45,7 +45,7 @@ def _sentences(outcome: Registered, *, dry_run: bool) -> Iterator[str]:
         yield f"{_count(outcome.left_out, 'passage', dry_run=dry_run)} left out, {outcome.left_out_unchanged} unchanged."
     if outcome.survey_is_new is not None:
         done = "would be recorded" if dry_run else "was recorded"
-        yield f"What was proposed {done if outcome.survey_is_new else 'is recorded already'}."
+        yield f"The survey of what was proposed {done if outcome.survey_is_new else 'is recorded already'}."
 
 
 def _count(number: int, noun: str, *, dry_run: bool) -> str:

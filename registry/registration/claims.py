@@ -118,7 +118,7 @@ class Registrar:
                 break
             progress(len(chunk))
         if faults:
-            raise InputError(faults[:_MOST_FAULTS])
+            raise InputError(list(dict.fromkeys(faults))[:_MOST_FAULTS])
         return Registered(added=tuple(added), revised=tuple(revised), unchanged=unchanged, related=tuple(related))
 
     def _try(self, placed: Placed, faults: list[Fault]) -> tuple[Placed, ClaimRevision] | None:

@@ -78,8 +78,8 @@ def _register(
     where: str,
     progress: Callable[[int], None] = lambda _count: None,
 ) -> Registered:
-    """Register claims, then what the file leaves out of its cards, then what was proposed; the faults of all three together."""
-    quotes = Quotes(writer, default=file.card)
+    """Register claims, then what the file leaves out of its cards, then what was proposed; the faults of all three together, each once."""
+    quotes = Quotes(writer, default=file.card, where=where)
     registrar = Registrar(writer, owner=owner, defaults=file, quotes=quotes)
     faults: list[Fault] = []
     outcome = _try(lambda: registrar.register(drafts, progress), faults)
@@ -87,7 +87,7 @@ def _register(
     proposed = file.proposed
     is_new = None if proposed is None else _try(lambda: register_survey(writer, proposed, quotes, where=f"{where}, proposed"), faults)
     if outcome is None or omitted is None or faults:
-        raise InputError(faults)
+        raise InputError(dict.fromkeys(faults))
     return replace(outcome, left_out=omitted.added, left_out_unchanged=omitted.unchanged, survey_is_new=is_new)
 
 

@@ -11,8 +11,10 @@ from registry.store.view import View
 class Quotes:
     """Answers for one file; a card without a name is the file's."""
 
-    def __init__(self, view: View, *, default: str | None) -> None:
+    def __init__(self, view: View, *, default: str | None, where: str) -> None:
+        """*default*: the card that the file names for all; *where*: the file."""
         self._view = view
+        self._where = where
         self._default = default
         self._cards: dict[str, Card] = {}
         self._texts: dict[str, CardText] = {}
@@ -32,7 +34,8 @@ class Quotes:
             try:
                 identifier = parse_identifier(wanted, Kind.CARD)
             except ValueError as error:
-                raise InputError(Fault(code="bad-identifier", where=f"{where}.card", found=str(error))) from error
+                place = f"{where}.card" if name else f"{self._where}, card"
+                raise InputError(Fault(code="bad-identifier", where=place, found=str(error))) from error
             self._cards[wanted] = get_card(self._view, identifier.bare, identifier.revision)
         return self._cards[wanted]
 
