@@ -89,10 +89,12 @@ def _nest(outline: Outline, text: str) -> list[tuple[str, ...]]:
 
 
 def _read_depth(title: str, text: str, start: int) -> int | None:
-    """Return how deep a heading lies, from 1: by its number, else by its hash marks; None where it shows neither."""
-    numbered = _NUMBER.match(title + " ")
+    """Return how deep a heading lies, from 1: by its number, else by its hash marks; None where it shows neither.
+
+    Bookmarks give titles without the numbers that stand in the text.
+    """
+    numbered = _NUMBER.match(title + " ") or _NUMBER.match(text[start : start + 40])
     if numbered:
         return numbered[1].count(".") + 1
-    line = text[max(0, start - 8) : start + 8]
-    marks = re.search(r"#{1,6}(?=\s)", line)
+    marks = re.search(r"#{1,6}(?=\s)", text[max(0, start - 8) : start + 8])
     return len(marks[0]) if marks else None

@@ -8,19 +8,20 @@ from functools import lru_cache
 from audit.propose.around import Around
 from audit.propose.measuring import (
     BENCHMARKS,
+    DETERMINERS,
     ELICITATION,
     EMPTY_TEST_WORDS,
     GENERIC_TITLES,
     GRADERS,
+    HEADS,
     INTRODUCING,
     SIZES,
-    TESTS,
 )
+from audit.propose.row import find_label
 from registry.records.passage import Passage, PassageKind
 
 _BENCHMARKS = tuple(re.compile(rf"(?<![\w-]){one}") for one in BENCHMARKS)
-_TESTS = re.compile(rf"(?<![\w-]){TESTS}", re.IGNORECASE)
-_EMPTY = re.compile(rf"^{EMPTY_TEST_WORDS}", re.IGNORECASE)
+_TESTS = re.compile(rf"(?<![\w-]){DETERMINERS} (?P<what>(?:[\w’'/-]{{2,20}} ){{1,4}}){HEADS}(?![\w-]| aware)", re.IGNORECASE)
 _GENERIC = re.compile(GENERIC_TITLES, re.IGNORECASE)
 _SIZES = tuple(re.compile(one) for one in SIZES)
 _INTRODUCING = re.compile(INTRODUCING, re.IGNORECASE)
@@ -85,7 +86,7 @@ def _find_evaluation(passage: Passage, at: int | None, near: tuple[str, ...], ar
     titles = [_NUMBERED.sub("", one).strip() for one in reversed(around.section_titles(passage))]
     telling = [one[:_CUT] for one in titles if one and not _GENERIC.match(one)]
     if passage.kind is PassageKind.ROW:
-        label = passage.cells[0].text if passage.cells else passage.words
+        label = find_label(passage)
         own = find_benchmark(label) or _first(find_benchmark, [cell.column or "" for cell in passage.cells])
         return (
             own
@@ -143,9 +144,10 @@ def _is_bare(name: str) -> bool:
 def find_test(words: str) -> str | None:
     """Return the first evaluation that *words* describe in small letters, such as "automated behavioral audit"; None without one."""
     for match in _TESTS.finditer(words):
-        name = _EMPTY.sub("", match[0])
-        if len(name.split()) > 1:
-            return name
+        parts = match["what"].split()
+        last = max((index for index, part in enumerate(parts) if part.lower() in EMPTY_TEST_WORDS), default=-1)
+        if last + 1 < len(parts):
+            return f"{' '.join(parts[last + 1 :])} {match[0].split()[-1]}"
     return None
 
 

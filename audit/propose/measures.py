@@ -47,11 +47,11 @@ MEASURES: tuple[Measure, ...] = (
     # Refusal: of the harmless first, since it is a kind of refusal.
     Measure("over-refusal rate", REFUSAL, NEITHER, r"over-?refus\w*|(?:false|unnecessary|incorrect|unwarranted|wrong) refus\w*|refus\w* (?:[\w-]+ ){0,5}(?:benign|harmless|legitimate|innocuous|permitted|allowed)"
             r"|(?:benign|legitimate|innocuous) (?:[\w-]+ ){0,5}refus\w*", _OVER),
+    Measure("refusal rate", REFUSAL, HIGHER, r"\brefus(?:al|als|ed|es|ing|e)\b|\bdeclin(?:es|ed|ing) (?:to|the request|harmful|all|such)"),
     Measure("harmless response rate", REFUSAL, HIGHER, r"harmless(?:ness)? (?:response|score|rate)s?(?: rate)?|not[_ ]unsafe|safe[- ](?:response|completion|output)s?(?: rate)?(?! or refus)|safety (?:score|rate)|appropriate(?:ly)? respon\w+"
             r"|respon\w+ (?:\w+ )?(?:appropriately|safely)"),
-    Measure("refusal rate", REFUSAL, HIGHER, r"\brefus(?:al|als|ed|es|ing|e)\b|\bdeclin(?:es|ed|ing) (?:to|the request|harmful|all|such)"),
     Measure("compliance with harmful requests", REFUSAL, LOWER, r"\bcompl(?:ied|ies|y|ying|iance)\b(?: (?:with|rate|in)\b)?"),
-    Measure("rate of harmful responses", REFUSAL, LOWER, r"(?:harmful|unsafe|toxic|violating|violative|policy-violating|disallowed) (?:response|output|completion|generation|content|answer)s?(?: rate)?"
+    Measure("rate of harmful responses", REFUSAL, LOWER, r"(?:harmful|unsafe|toxic|violating|violative|policy-violating|disallowed) (?:response|output|completion|generation|answer)s?(?: rate)?"
             r"|violation rates?|toxicity|policy violations?"),
     Measure("bias", REFUSAL, LOWER, r"\b(?:stereotyp\w*|(?:gender|racial|political|social|ambiguous|disambiguated) bias|bias (?:score|rate)|discriminatory)\b", "Closer to zero is less biased, on either side of it: check the direction."),
     Measure("sycophancy rate", REFUSAL, LOWER, r"sycophan\w*"),
@@ -86,7 +86,7 @@ DANGEROUS = (
     r"\bcyber\w*|\bCTFs?\b|capture[- ]the[- ]flag|exploit(?:s|ation)?\b|vulnerabilit\w*|network attack|offensive|malware|\bCVE\b|\bbiolog\w*|\bbio\b|\bvirolog\w*|pathogen\w*|"
     r"\bchemical\w*|CBRN|nuclear|radiolog\w*|bioweapon\w*|weapons?\b|uplift|\bRSP\b|Preparedness|critical risks?|frontier (?:safety|risk)|autonom\w+ (?:replication|evaluations?|risks?)|"
     r"AI (?:research and development|R&D|self-improvement)|self-improvement|self-replicat\w*|persuasion|influence operation\w*|manipulation|dangerous capabilit\w*|catastrophic|"
-    r"tacit knowledge|troubleshooting|wet[- ]lab|DNA synthesis|toxin|acquisition|\bASL-?\d|Critical Capability|capability threshold|(?:High|Critical|Tier \d) (?:capability |threshold)?threshold"
+    r"tacit knowledge|troubleshooting|wet[- ]lab|DNA synthesis|toxin|acquisition|\bASL-?\d|Critical Capability|capability threshold|(?:High|Critical|Tier \d)(?: \w+)? (?:capability|threshold)|influence campaigns?"
 )
 """Areas in which more capability is less safe: those of the developers' frameworks."""
 
@@ -120,8 +120,9 @@ VOCABULARY: tuple[tuple[PropertyClass, int, str], ...] = (
     (DECEPTION, 3, r"decepti\w*|schem(?:ing|e)\b|sandbag\w*|sabotag\w*|covert\w*|misalign\w*|alignment|stealth\w*|dishonest\w*|honest\w*|lying|insider|blackmail|whistleblow\w*"),
     (REASONING, 3, r"chain[- ]of[- ]thought|\bCoT\b|faithful\w*|monitorab\w*|legib\w*|interpretab\w*|reasoning (?:tokens?|traces?|text|transparency)"),
     (AGENCY, 3, r"evaluation awareness|situational awareness|reward hack\w*|destructi\w*|reckless\w*|unauthori[sz]ed|excessive|grader|impossible tasks?|overeager\w*"),
-    (REFUSAL, 3, r"refus\w*|safeguards?|jailbreak\w*|prompt injection\w*|red[- ]team\w*|attack\w*|malicious|harmful|violative|disallowed|misuse|child safety|self-harm|safety classifier\w*|moderation|bias\b|"
+    (REFUSAL, 3, r"refus\w*|safeguards?|jailbreak\w*|prompt injection\w*|red[- ]team\w*|attackers?|adversar\w*|malicious|harmful|violative|disallowed|misuse|child safety|self-harm|safety classifier\w*|moderation|bias\b|"
      r"content policy|usage policy|single-turn|multi-turn|unsafe|toxic\w*|caution\w*"),
+    (CAPABILITY, 3, DANGEROUS),
     (CAPABILITY, 2, r"capabilit\w*|benchmark\w*|accurac\w*|score[sd]?|solv\w*|pass@\d+|performance|CTFs?\b|knowledge|reasoning|coding|math\w*|uplift|threshold|challenges?|RSP|Preparedness|"
      r"software engineering|tasks?"),
 )  # fmt: skip

@@ -15,17 +15,22 @@ BENCHMARKS: tuple[str, ...] = (
     r"(?:[A-Z][\w’'&-]{1,20} (?:for |and |of |& )?){1,5}(?:[Bb]enchmarks?|[Ee]valuations?|[Ee]vals?|[Tt]est [Ss]uite|[Ss]uite|[Cc]hallenges?|[Cc]ampaign|[Aa]udit)(?![\w-])",
 )
 
-TESTS = r"(?:[\w’'/-]{2,20} ){0,4}?[\w’'/-]{3,20} (?:evaluation|eval|benchmark|suite|test suite|test set|audit|assessment|red-teaming exercise|experiment|dataset)s?(?![\w-])"
-"""An evaluation in small letters: "our unprompted evaluation", "the automated behavioral audit"."""
+HEADS = r"(?:evaluations?|evals?|benchmarks?|test suite|suite|test set|audits?|assessments?|red-teaming exercise|experiments?|campaigns?)"
+"""Nouns for a test, in small letters: "our unprompted evaluation", "the automated behavioral audit"."""
 
-EMPTY_TEST_WORDS = (
-    r"(?:(?:the|this|these|those|our|an?|its|their|all|each|both|every|other|same|such|some|any|most|several|many|various|in|on|of|for|from|by|with|to|and|"
-    r"or|as|at|we|that|which|new|internal|first|second|three|two|four|five|is|are|was|were|across|during|own|following|above|previous|results?|"
-    r"performance|scores?|score|rates?|below|further|additional|existing|initial|standard|different|relevant|separate|similar|main|general|full|entire|"
-    r"overall|model|models|these|ran|run|used|using|conducted|perform|performed|achieved?|saw|see|not|no|but|than|into|between|within|per|per-|under|"
-    r"also|only|how|when|where|while|whether|if|it|has|have|had|does|do|did|can|could|may|might|will|would|should|be|been|being|scored|found)[ -])+"
-)
-"""What is cut from the front of such a name; where nothing is left, it names nothing."""
+DETERMINERS = r"(?:the|our|an?|this|these|its|their|on|in|of|for|from|across|during|under|using|via|\w+['’]s)"
+"""What a name in small letters follows: without one, a verb or the end of another phrase would be taken for a part of it."""
+
+EMPTY_TEST_WORDS = frozenset({
+    # Words that stand before such a noun and name nothing.
+    "the", "this", "these", "those", "that", "our", "a", "an", "its", "their", "all", "each", "both", "every", "other", "same", "such", "some", "any", "most",
+    "several", "many", "various", "in", "on", "of", "for", "from", "by", "with", "to", "and", "or", "as", "at", "new", "first", "second", "third", "one", "two",
+    "three", "four", "five", "own", "following", "above", "previous", "below", "further", "additional", "existing", "initial", "standard", "different",
+    "relevant", "separate", "similar", "main", "general", "full", "entire", "overall", "prior", "current", "recent", "public", "internal", "external", "model",
+    "models", "available", "particular", "specific", "individual", "certain", "remaining", "last", "final", "only", "earlier", "later", "is", "are", "was",
+    "were", "which", "respective", "given", "corresponding", "related", "key", "important", "more", "less", "comprehensive", "extensive", "rigorous",
+    "preliminary",
+})  # fmt: skip
 
 GENERIC_TITLES = (
     r"^(?:[A-Z\d.]+\s+)?(?:results?|overview|summary|introduction|background|methods?|methodology|discussion|conclusions?|findings|key findings.*|analysis|limitations|"

@@ -45,14 +45,18 @@ ALL_MODELS = (
 
 SNAPSHOTS: tuple[str, ...] = (
     # Which build of the model a figure was measured on; the card's own words become the version.
-    r"\b(?:(?:a|an|the|its|our) )?(?:near-final|early|earlier|intermediate|final|late|later|production|released?|pre-release|previous|initial|"
-    r"recent|representative|release[- ]candidate)(?:,? (?:but )?(?:near-final|early|representative|final|model|training|production|internal))?"
-    r" (?:snapshots?|checkpoints?|versions?|builds?)\b",
-    r"\b(?:snapshots?|checkpoints?|versions?) (?:\w+[- ]){0,3}(?:dated|from|of|as of) (?:\w+ ){0,2}(?:20\d\d|\d{1,2}(?:st|nd|rd|th)?)\b",
+    r"\b(?:(?:an?|the|its|our) )?(?:near-final|early|earlier|intermediate|final|late|later|production|released?|pre-release|previous|initial|recent|representative)"
+    r"(?:,? (?:near-final|early|representative|final|model|training|production|internal|release)){0,2} (?:snapshots?|checkpoints?|builds?)\b",
+    r"\b(?:(?:an?|the|its|our) )?(?:near-final|pre-release|release[- ]candidate|production|representative)(?:,? (?:near-final|representative|final|model|internal)){0,2}"
+    r" (?:versions?|models?)\b",
+    r"\b(?:snapshots?|checkpoints?) (?:dated|from|of|as of) (?:\w+ ){0,2}20\d\d\b",
     r"\bhelpful-only(?: (?:model|version|variant|snapshot)s?)?\b",
-    r"\b(?:with|without)(?: \w+){0,3} (?:safeguards?|mitigations?|safety reasoner|classifiers?|protections?)(?: (?:enabled|disabled|activated|active|on|off))?\b",
-    r"\b(?:pre|post)-mitigation\b",
-    r"\b(?:unsafeguarded|safeguarded|safeguards-off|safeguards-on)\b",
+)
+
+GUARDS: tuple[str, ...] = (
+    # With which protections it ran; these words mean the model of a figure only where they stand beside the figure.
+    r"\b(?:with|without)(?: \w+){0,3} (?:safeguards?|mitigations?|classifiers?|protections?|safety reasoner)(?: (?:enabled|disabled|activated|active|on|off))?\b",
+    r"\b(?:pre|post)-mitigation\b|\b(?:un)?safeguarded\b",
 )
 
 PRONOUNS = r"\b(?:it|its|itself|the model|this model|our model|the (?:new|released|final) model|the assistant|the system)\b"

@@ -22,6 +22,7 @@ from audit.propose.measures import (
     Measure,
 )
 from audit.propose.quantity import Quantity
+from audit.propose.row import find_label
 from audit.propose.scale import find_range
 from registry.records.claim import Direction, PropertyClass
 from registry.records.passage import Passage, PassageKind
@@ -35,6 +36,8 @@ _METRICS = tuple((re.compile(one, re.IGNORECASE), name) for one, name in METRICS
 _VOCABULARY = tuple((class_, weight, re.compile(rf"(?<![\w])(?:{pattern})", re.IGNORECASE)) for class_, weight, pattern in VOCABULARY)
 _NUMBERED = re.compile(r"^(?:\d{1,3}(?:\.\d{1,3})*\.?|[A-Z](?:\.\d{1,3})+)\s+")
 _FIGURE = re.compile(r"^[<>≤≥~±]?\s?[-−]?\d[\d.,]*\s?%?")
+_POINTS_BACK = re.compile(r"\W*(?:This|These|That|Those|It|Such|They)\b(?! (?:model|card|section|table|figure))")
+"""A sentence about what the one before it said."""
 _NAME_LENGTH = 120
 
 _IN_PASSAGE, _IN_HEAD, _IN_TITLE, _ABOVE = 3, 3, 2, 1
@@ -106,8 +109,14 @@ def _read_sources(passage: Passage, quantity: Quantity | None, around: Around, c
 
 def _find_measure(sources: _Sources) -> Measure | None:
     """Return what is measured: by the head of the column, else nearest to the figure, else by caption, section and introduction."""
+    points_back = sources.at is not None and _POINTS_BACK.match(sources.passage) is not None
     return (
         find_measure(sources.column, None)
+        or (
+            (find_measure(sources.passage[: sources.at], sources.at) or find_measure(sources.lead, len(sources.lead)))
+            if points_back
+            else None
+        )
         or find_measure(sources.passage, sources.at)
         or find_measure(sources.caption, None)
         or find_measure(sources.titles[0] if sources.titles else "", None)
@@ -186,7 +195,7 @@ def _name(measure: Measure | None, passage: Passage, sources: _Sources, evaluati
 
 
 def _list_topics(passage: Passage, sources: _Sources, evaluation: str | None) -> Iterator[str]:
-    label = passage.cells[0].text.strip() if passage.cells else ""
+    label = find_label(passage) if passage.cells else ""
     if label and not _FIGURE.match(label) and len(label) <= _NAME_LENGTH and not _names_model(label):
         yield label
     if evaluation:

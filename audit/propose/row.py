@@ -1,6 +1,11 @@
 """Where in a table row a figure stands."""
 
+import re
+
 from registry.records.passage import Cell, Passage
+
+_NAMES_ROW = re.compile(r"\W*(?:benchmark|evaluation|eval|dataset|test|task)s?\b", re.IGNORECASE)
+_FIGURE = re.compile(r"[<>≤≥~±]?\s?[-−]?\d[\d.,]*\s?%?")
 
 
 def find_cell(passage: Passage, at: int) -> Cell | None:
@@ -20,3 +25,12 @@ def find_cell_place(passage: Passage, at: int) -> int | None:
         if start <= at < cursor:
             return place
     return None
+
+
+def find_label(passage: Passage) -> str:
+    """Return what names the row: the cell under a head such as "Benchmark", else the first that is no figure; else its words."""
+    named = [cell for cell in passage.cells if cell.text.strip() and not _FIGURE.fullmatch(cell.text.strip())]
+    for cell in named:
+        if cell.column and _NAMES_ROW.match(cell.column):
+            return cell.text.strip()
+    return named[0].text.strip() if named else passage.words

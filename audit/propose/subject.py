@@ -4,22 +4,22 @@ import re
 from dataclasses import dataclass
 
 from audit.propose.around import Around
-from audit.propose.model_names import ALL_MODELS, PRONOUNS, SNAPSHOTS
+from audit.propose.model_names import ALL_MODELS, GUARDS, SNAPSHOTS
 from audit.propose.models import Mention, Models
 from audit.propose.row import find_cell
 from registry.records.passage import Passage, PassageKind
 
 _ALL = re.compile(ALL_MODELS, re.IGNORECASE)
 _SNAPSHOTS = tuple(re.compile(one, re.IGNORECASE) for one in SNAPSHOTS)
-_PRONOUN = re.compile(PRONOUNS, re.IGNORECASE)
+_GUARDS = tuple(re.compile(one, re.IGNORECASE) for one in GUARDS)
 _ASIDE = re.compile(
     r"\b(?:than|compar\w+ (?:to|with)|versus|vs\.?|relative to|similar(?:ly)? to|unlike|over|behind|below|above|against)\s+(?:\S+\s+){0,2}$",
     re.IGNORECASE,
 )
 """What stands before a model that a figure is compared with."""
 
-_LOOK_BACK = 6
-"""Passages above in which the model of a pronoun is looked for."""
+_LOOK_BACK, _LOOK_FAR = 6, 12
+"""Passages above in which the model of a pronoun, and the build that was measured, are looked for."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,7 +39,9 @@ class Subject:
 def find_subject(passage: Passage, at: int | None, *, around: Around, models: Models) -> Subject:
     """Return what the figure that begins at character *at* of the passage's words is about; *at* is None for a claim without one."""
     found = _find_model(passage, at, around, models)
-    return Subject(model=found[0], version=_find_version(passage, around), is_own=found[1], why=found[2])
+    cell = find_cell(passage, at) if at is not None else None
+    version = _find_version(passage, cell.column if cell else None, around)
+    return Subject(model=found[0], version=version, is_own=found[1], why=found[2])
 
 
 _Found = tuple[str | None, bool | None, str]
@@ -107,11 +109,10 @@ def _from_card(models: Models) -> _Found:
     return models.own[0], True, "the card's own model" if sure else "the model the card names most; the passage does not say which"
 
 
-def _find_version(passage: Passage, around: Around) -> str | None:
-    """Return the build stated in the passage, its table or list, else in the sentences of its section."""
-    near = (passage, *around.lead_in(passage), *around.neighbours(passage, before=12, after=2))
-    for one in near:
-        for pattern in _SNAPSHOTS:
-            if found := pattern.search(one.words):
-                return found[0]
-    return None
+def _find_version(passage: Passage, column: str | None, around: Around) -> str | None:
+    """Return the build and protections stated beside the figure, else the build stated in the paragraph above or in its section."""
+    here = [found[0] for pattern in (*_SNAPSHOTS, *_GUARDS) for words in (passage.words, column or "") if (found := pattern.search(words))]
+    if here:
+        return ", ".join(dict.fromkeys(here))
+    above = (*around.lead_in(passage), *reversed(around.neighbours(passage, before=_LOOK_FAR, after=2)))
+    return next((found[0] for one in above for pattern in _SNAPSHOTS if (found := pattern.search(one.words))), None)
