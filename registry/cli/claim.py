@@ -75,13 +75,16 @@ def list_(app: App, *, card: Identifier | None, model: str | None, restriction: 
 @as_of_option
 @pass_app
 def show(app: App, *, claim_id: Identifier) -> None:
-    """Show one claim, its passage, and what became of it."""
+    """Show one claim, its passage, what it states of its figure, and what became of it."""
     from registry.cli.claim_text import print_dossier
     from registry.codec.documents import to_document
+    from registry.completeness import check_claim
 
     with app.view() as view:
         dossier = view.dossier(str(claim_id))
-    app.report({"schema": "caveat/dossier/1", **to_document(dossier)}, lambda console: print_dossier(console, dossier))
+    stated = [to_document(one) for one in check_claim(dossier)] if dossier.revisions else []
+    document = {"schema": "caveat/dossier/1", **to_document(dossier), "completeness": stated}
+    app.report(document, lambda console: print_dossier(console, dossier))
 
 
 @claim.command()

@@ -8,12 +8,16 @@ from rich.table import Table
 
 from registry.cli.output import build_table, show
 from registry.codec.documents import to_document
+from registry.completeness import check_claim, count_missing
 from registry.records.claim import ClaimRevision
+from registry.records.classification import ItemStatus
 from registry.records.dossier import AuditFile, ContestationFile, Dossier
 from registry.records.status import Status
+from registry.records.survey import Fate, Sighting
 from registry.store.summary import ClaimSummary
 
 _WIDEST_QUOTE = 70
+_MARKS = {ItemStatus.REPORTED: "■", ItemStatus.MISSING: "☐", ItemStatus.NOT_APPLICABLE: "–"}
 
 
 def summarise_claim(one: ClaimSummary) -> dict[str, Any]:
@@ -63,8 +67,35 @@ def print_dossier(console: Console, dossier: Dossier) -> None:
         ("revisions", str(len(dossier.revisions))),
     ]
     console.print(build_table(("", ""), rows))
+    _print_completeness(console, dossier)
+    _print_sightings(console, dossier)
     for file in dossier.audits:
         _print_audit(console, file)
+
+
+def _print_completeness(console: Console, dossier: Dossier) -> None:
+    """Print what the claim states of how its figure came about; what is missing is no fault of the registration."""
+    items = check_claim(dossier)
+    missing, applying = count_missing(items)
+    told = f"{missing} of the {applying} items that apply {'is' if missing == 1 else 'are'} missing" if missing else "nothing is missing"
+    console.print(f"\nstated of the figure: {told}", style="bold")
+    for one in items:
+        console.print(f"  {_MARKS[one.status]} {one.item.value.replace('-', ' ')}: {one.note}")
+
+
+def _print_sightings(console: Console, dossier: Dossier) -> None:
+    current = dossier.current.payload.reference
+    found = [one.payload for one in dossier.sightings if one.payload.claim == current]
+    if found:
+        console.print("\nin other revisions of its card", style="bold")
+    for one in found:
+        place = ", ".join(part for part in (f"page {one.anchor.page}" if one.anchor and one.anchor.page else "", _quote(one)) if part)
+        console.print(f"  {one.card}: {one.fate.value}{f', {place}' if place else ''}")
+
+
+def _quote(one: Sighting) -> str:
+    """Return the passage as it is worded there; empty where it is worded as here, or gone."""
+    return f"“{shorten(one.anchor.exact)}”" if one.anchor and one.fate is Fate.REWORDED else ""
 
 
 def _print_audit(console: Console, file: AuditFile) -> None:

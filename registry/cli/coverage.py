@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 _MOST = 20
 """Passages that are listed without `--all`."""
 _COLUMNS = ("proposed", "registered", "audited", "restricted", "left out", "undecided")
-_WIDEST = 44
+_WIDEST = 27
 
 
 @click.command()

@@ -9,14 +9,14 @@ from registry.report.axis import WIDTH, shorten
 _LABEL, _TOTAL, _LEAST = 214, 34, 3
 _TOP, _WHOLE, _ROW, _BAR = 26, 24, 18, 12
 _DIGIT, _LONGEST_LABEL = 6.6, 38
-_UNKNOWN = 46
+_UNKNOWN, _SWATCH, _LETTER = 46, 16, 5.1
 
 STATES: Mapping[str, str] = {
     "restricted": "restricted",
     "audited": "audited, not restricted",
-    "registered": "registered, no outcome",
-    "left_out": "left out, with reason",
-    "undecided": "proposed, undecided",
+    "registered": "not audited",
+    "left_out": "left out with reason",
+    "undecided": "undecided",
     "unknown": "not surveyed: unknown",
 }
 """The parts of a bar in their order, and what they are called. The first three are claims, the others passages."""
@@ -60,7 +60,7 @@ class CoverageFigure:
     """How many sections stand only in the table."""
 
 
-def build_coverage_figure(coverage: Coverage, *, most: int = 30) -> CoverageFigure | None:
+def build_coverage_figure(coverage: Coverage, *, most: int = 24) -> CoverageFigure | None:
     """Return the figure of *coverage*; None where nothing is known of the card at all.
 
     Args:
@@ -135,13 +135,18 @@ def _lay_out(parts: Mapping[str, int], *, left: float, width: float) -> tuple[Se
 
 def _build_legend(parts: Mapping[str, int], *, is_surveyed: bool) -> tuple[tuple[str, str, float], ...]:
     keys = [key for key in parts if key != "undecided" or is_surveyed] + ([] if is_surveyed else ["unknown"])
-    step = WIDTH / len(keys)
-    return tuple((key, f"{STATES[key]}{f' {parts[key]:,}' if key in parts else ''}", round(step * at, 2)) for at, key in enumerate(keys))
+    words = [f"{STATES[key]}{f' {parts[key]:,}' if key in parts else ''}" for key in keys]
+    found, x = [], 0.0
+    gap = (WIDTH - sum(_SWATCH + _LETTER * len(one) for one in words)) / max(len(words) - 1, 1)
+    for key, text in zip(keys, words, strict=True):
+        found.append((key, text, round(x, 2)))
+        x += _SWATCH + _LETTER * len(text) + min(max(gap, 4), 26)
+    return tuple(found)
 
 
 def _describe(parts: Mapping[str, int], *, is_surveyed: bool) -> str:
     claims = ", ".join(f"{parts[key]:,} {STATES[key]}" for key in ("restricted", "audited", "registered"))
-    passages = f"{parts['left_out']:,} left out with a reason"
+    passages = f"{parts['left_out']:,} left out with their reason"
     rest = (
         f"{parts['undecided']:,} proposed and undecided" if is_surveyed else "no survey is recorded, so how many are undecided is not known"
     )
