@@ -44,13 +44,20 @@ _OUTCOMES = _compile(
     r"answer(?:ed|s|ing)?|refus\w{1,4}|compl(?:y|ied|ies|iance)|declin\w{1,3}|block(?:ed|s|ing)?|detect\w{0,4}|flag(?:ged|s)?|resist\w{0,4}|avoid\w{0,4}|hallucinat\w{1,4}|deceiv\w{1,3}|decepti\w{1,3}|"
     r"outperform\w{0,3}|underperform\w{0,3}|exceed\w{0,3}|perform(?:ed|s|ing|ance)?|improv\w{1,5}|reduc\w{1,4}|drop(?:ped|s)?|fell|rose|increas\w{1,3}|decreas\w{1,3}|reproduc\w{1,3}|produc\w{1,3}|"
     r"exhibit\w{0,3}|display\w{0,3}|show(?:ed|s|ing|n)?|demonstrat\w{1,4}|mention\w{0,3}|verbali[sz]\w{1,4}|engag\w{1,3}|sandbag\w{0,4}|cheat\w{0,3}|caught|identif\w{1,4}|occur(?:red|s)?|cautio\w{1,3}|"
-    r"observ\w{1,4}|found|impact(?:ed|s)?|affect(?:ed|s)?|follow(?:ed|s)|continu(?:ed|es)|distinguish\w{0,3}|truthful|correct\w{0,3}|incorrect\w{0,3}|won|wins|met|meets|beat|gave|give)\b",
-    r"\b(?:rates?|accuracy|scores?|recall|precision|AUROC|AUC|F1|Elo|pass@\d+|success|win[- ]rate|error|asymmetr\w{1,4}|jailbreaks?|attacks?|violations?|refusals?|errors?|harmless|propensity|uplift)\b",
+    r"observ\w{1,4}|found|impact(?:ed|s)?|affect(?:ed|s)?|follow(?:ed|s)|continu(?:ed|es)|distinguish\w{0,3}|resolv\w{1,4}|reveal\w{0,3}|leak\w{0,4}|disclos\w{1,4}|bypass\w{0,4}|evad\w{1,4}|evasion|escap\w{1,4}|persuad\w{1,4}|manipulat\w{1,4}|obey\w{0,3}|reject\w{0,4}|accept\w{0,4}|"
+    r"respond\w{0,4}|generat\w{1,4}|sabotag\w{1,4}|lied|lies|lying|conceal\w{0,4}|hid(?:es|den|ing)?|hack\w{0,4}|comprehen\w{1,4}|handl\w{1,3}|violat\w{1,4}|triggered|caught|catches|truthful|correct\w{0,3}|incorrect\w{0,3}|won|wins|met|meets|beat|gave|give)\b",
+    r"\b(?:rates?|accuracy|scores?|recall|precision|AUROC|AUC|F1|Elo|pass@\d+|success|win[- ]rate|error|asymmetr\w{1,4}|jailbreaks?|attacks?|violations?|refusals?|errors?|harmless|propensity|uplift|toxic\w{0,3}|unsafe|false[\s-](?:positive|negative)s?|hallucinations?)\b",
 )  # fmt: skip
 _MODEL = re.compile(r"\b(?:the|this|our|each|all|every|both|these|new|early|final)\s(?:\w+\s)?(?:models?|assistant|snapshot|checkpoint|agent|system|classifiers?|monitors?|safeguards?)\b|\bmodels?\b|^it\b|\bits\b|\bit\s(?:\w+ed|is|was|does|did)\b|\bwe\s(?:saw|see|found|find|observed|observe|flag)\b", re.IGNORECASE)  # fmt: skip
 _QUOTED = re.compile(r"^\s?[“\"«‘'].{20,}[”\"»’']\.?\s?$", re.DOTALL)
 
 _LABELLED = re.compile(r"^.{2,80}?[:\s–-](?:\s?[<>~≈]?\s?\d[\d.,]{0,8}\s?(?:%|/\s?\d{1,6})?(?:\s?\([^()]{1,24}\))?){1,6}\s?\.?$")
+# Sections in which a share is a result even where its sentence has no word for one.
+_RESULTS = _compile(
+    r"\b(?:evaluations?|results?|performance|benchmarks?|safety|robustness|red[- ]team\w{0,4}|alignment|refusals?|jailbreaks?|bias|capabilit\w{1,3}|harm\w{0,8}|injection|honesty|"
+    r"deception|sabotage|sandbagging|monitor\w{0,8}|awareness|agentic|cyber\w{0,8}|bio\w{0,8}|autonomy|accuracy|factuality|hallucinations?|toxicity|misuse)\b",
+)  # fmt: skip
+
 # Tables of settings and sizes, and columns that count what was asked and not what came out.
 _SETTINGS = _compile(
     r"\b(?:hyper-?parameters?|architecture|learning\srate|batch\ssize|layers|hidden\ssize|vocab\w*|GPU|hardware|training\s(?:data|tokens|time|location|energy)|context\s(?:window|length)|"
@@ -84,6 +91,11 @@ def names_a_model(passage: Passage, *, is_named: bool) -> bool:
 def tells_an_outcome(words: str) -> bool:
     """Whether they have a word for what came out of a measurement."""
     return _OUTCOMES.search(words) is not None
+
+
+def is_about_results(titles: tuple[str, ...]) -> bool:
+    """Whether a heading above announces results."""
+    return any(_RESULTS.search(title) for title in titles)
 
 
 def is_label_with_figures(words: str) -> bool:

@@ -67,7 +67,7 @@ _NAMED_SCALE = (
 )
 _ABOUT = r"(?:about\s|approximately\s|around\s|roughly\s|~\s?|only\s|just\s)?"
 # An integer before a noun counts things (“scores among 25 models”); before a preposition or at the end it is a score.
-_NO_COUNT = r"(?![\w%/-]|\s?%|[.,]\d|\s(?:\w+\s)?(?:of|out)\b)(?:(?<=\.\d)|(?<=\.\d\d)|(?<=\.\d\d\d)|(?<=\.\d\d\d\d)|(?!\s(?!on|in|for|at|across|under|with|against|versus|vs|compared|and|to|when|while|from|after|points?\b)[a-z]))"
+_NO_COUNT = r"(?![\w%/-]|\s?%|[.,]\d|\s(?:\w+\s)?(?:of|out)\b)(?:(?<=\.\d)|(?<=\.\d\d)|(?<=\.\d\d\d)|(?<=\.\d\d\d\d)|(?!\s(?!on|in|for|at|across|under|with|against|versus|vs|compared|and|to|when|while|from|after|among|over|as|but|which|than|points?\b)[a-z]))"
 _BEFORE_SCALE = re.compile(
     rf"\b{_NAMED_SCALE}\b(?:(?:\s(?!and\b|or\b|among\b|across\b)[\w@-]{{1,20}}){{0,4}}?\s(?:of|is|was|at|to|reached|from|remained|averaged)|\s?[=:(]|\s?[<>≤≥])?\s?"
     rf"{_ABOUT}\(?(?P<one>{_SIGN}{NUMBER}){_NO_COUNT}",
@@ -85,6 +85,7 @@ _FOUND = re.compile(
     r"incidents?|refusals?|vulnerabilit(?:y|ies)|exploits?|errors?|breaches|escapes?|hallucinations?|flags?|misses|bypasses|zero-days?))\b",
     re.IGNORECASE,
 )
+_DIGIT = re.compile(r"\d")
 _ANY_FIGURE = re.compile(r"\d|\b(?:" + "|".join(("never", "none", "zero", "perfect", "hal[fv]", "twice", "doubl", "tripl", "third", "quarter", "almost", "nearly", "near", "no", "all", "every", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "single")) + ")", re.IGNORECASE)  # fmt: skip
 _LESS = re.compile(r"^[\s-]*(?:a\s)?(?:decrease|reduc|lower|less|fewer|drop|declin|smaller|improvement\sin\ssafety)", re.IGNORECASE)
 _CHANGE_AFTER = re.compile(
@@ -105,9 +106,10 @@ def find_quantities(words: str) -> tuple[Quantity, ...]:
     """
     if not _ANY_FIGURE.search(words):
         return ()
-    plain = blank_asides(words)
-    found = _drop_overlaps([*_find_shares(plain), *_find_multiples(plain), *_find_fractions(plain)])
-    found = _drop_overlaps([*found, *_find_worded(plain), *_find_scores(plain), *_find_counts(plain)])
+    has_digits = _DIGIT.search(words) is not None
+    plain = blank_asides(words) if has_digits else words
+    found = _drop_overlaps([*(_find_shares(plain) if has_digits else ()), *_find_multiples(plain), *_find_fractions(plain)])
+    found = _drop_overlaps([*found, *_find_worded(plain), *(_find_scores(plain) if has_digits else ()), *_find_counts(plain)])
     found = _add_decimals(found, plain)
     return tuple(_join_fractions(_drop_swallowed([read_surroundings(one, words, plain) for one in found]), words))
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from audit.propose.around import Around
 from audit.propose.awareness import Awareness
-from audit.propose.candidates import COUNTING, is_described, is_label_with_figures, is_read, is_settings, names_a_model, tells_an_outcome
+from audit.propose.candidates import COUNTING, is_about_results, is_described, is_label_with_figures, is_read, is_settings, names_a_model, tells_an_outcome
 from audit.propose.cells import find_row_quantities, read_as_per_cent
 from audit.propose.comparison import Choice, Own, choose_own
 from audit.propose.evaluation import describe_evaluation
@@ -119,6 +119,8 @@ def _read_prose(passage: Passage, card: _Card) -> list[_Offer]:
         return []
     choice = choose_own(passage, results, around=card.around, models=card.models)
     signs = sum((names_a_model(passage, is_named=bool(card.models.find(words))), tells_an_outcome(words) or _is_listed_result(passage, card)))
+    if not signs and is_about_results(card.around.section_titles(passage)) and any(_is_share(own.quantity) for own in choice.own):
+        signs = 1
     offers = list(_read_figures(words, choice, thetas, signs))
     return offers or list(_read_words(reading, choice, signs))
 
@@ -154,15 +156,20 @@ def _is_comparable(one: Quantity, theta: Theta) -> bool:
     return one.unit is theta.quantity.unit and one.bound is None
 
 
+def _is_share(one: Quantity) -> bool:
+    """Whether a figure is a share in digits."""
+    return one.unit is Unit.SHARE and not one.is_in_words
+
+
 def _is_weak(one: Quantity) -> bool:
     """Whether a figure could be many things, so that model and outcome must both be told."""
-    return one.unit is Unit.COUNT or (one.unit is Unit.SCORE and one.scale is None) or (one.is_in_words and one.n is None)
+    return one.unit is Unit.COUNT or (one.unit is Unit.SCORE and one.scale is None) or (one.unit is Unit.SHARE and one.is_in_words and one.n is None)
 
 
 def _read_words(reading: Reading | None, choice: Choice, signs: int) -> Iterator[_Offer]:
-    """A claim in words that are mostly used for claims needs one sign that a model is meant; others need both."""
-    if reading is not None and signs >= (1 if reading.is_clear else 2):
-        yield _Offer(reading, None, choice, _SURE[signs - 1] if reading.is_clear else Confidence.LOW)
+    """Words that are mostly used for claims need no further sign that a model is meant; others need both."""
+    if reading is not None and signs >= (0 if reading.is_clear else 2):
+        yield _Offer(reading, None, choice, Confidence.MEDIUM if reading.is_clear and signs > 1 else Confidence.LOW)
 
 
 def _describe(offer: _Offer, passage: Passage, card: _Card) -> Proposal:
