@@ -18,7 +18,7 @@ from registry.config import read_config
 from registry.records.block import Block, Edit, Tool, Turn, Variants
 from registry.records.case import Case, CaseClaim, Deployment, Scoring
 from registry.records.claim import Reported
-from registry.records.draft import AuditDraft, ClaimDraft, ClaimsFile
+from registry.records.draft import AuditDraft, ClaimDraft, ClaimsFile, OmissionDraft, SurveyDraft
 from registry.records.evidence import Evidence, Finding
 from registry.records.model import ModelRef
 from registry.records.plan import Plan
@@ -32,7 +32,7 @@ EXAMPLES = re.findall(r"<!-- reader: (\w+) -->\n```\w+\n(.*?)^```$", PAGE, re.MU
 TABLES = re.findall(r"<!-- keys: (.+?) -->\n((?:\|.*\n)+)", PAGE)
 NOUNS = (
     *(AuditDraft, Case, CaseClaim, ClaimDraft, ClaimsFile, ContextItem, ContextSpec, CueInventorySpec, Deployment, Evidence, Finding),
-    *(MethodSpec, ModelRef, Plan, PropertySpec, Provenance, Reported, Scoring, ScoringSpec),
+    *(MethodSpec, ModelRef, OmissionDraft, Plan, PropertySpec, Provenance, Reported, Scoring, ScoringSpec, SurveyDraft),
     *(Arm, Block, Budget, Edit, Policy, Probe, Replay, Task, TasksFile, Tool, Turn, Variants),
     *(ChoiceScorer, Dimension, JudgeScorer, LabelScorer, NumberScorer, PatternScorer),
 )
