@@ -7,6 +7,7 @@ from audit.propose.asking import Answered, Session, keep_asking, read_answers
 from audit.propose.ground import Ground
 from audit.propose.merge import merge_windows
 from audit.propose.question import Asking
+from audit.propose.slugs import tell_apart
 from audit.propose.source import Source
 from audit.propose.windows import describe_window
 from registry.records.card import CardText
@@ -51,7 +52,7 @@ def propose_by_claude(card: CardText, outline: Outline, source: Source, asking: 
         engine=Engine.CLAUDE,
         by=_name(answered, asking),
         passages=len({line.passage for one in answered if one.reading.excluded is None for line in one.window.lines}),
-        proposals=merge_windows(windows),
+        proposals=tell_apart(merge_windows(windows)),
         dropped=tuple(dropped),
         notes=(*_tell_unread(answered, outline), *outline.notes),
     )

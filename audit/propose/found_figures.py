@@ -5,9 +5,12 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from audit.propose.cells import find_row_quantities, read_as_per_cent
 from audit.propose.numerals import blank_asides, read_number
 from audit.propose.quantities import find_quantities
 from audit.propose.quantity import Quantity, Unit
+from audit.propose.units import is_in_per_cent
+from registry.records.passage import Passage, PassageKind
 
 _NUMBER = re.compile(
     r"(?<![\w.,/])[-−]?\d{1,3}(?:,\d{3}){1,4}(?:\.\d{1,12})?(?!\w|[.,]\d)|(?<![\w.,/])[-−]?\d{1,15}(?:\.\d{1,12})?(?!\w|[.,]\d)"
@@ -29,15 +32,29 @@ class Given:
     """What it is said to count in; None: not said."""
 
 
-def find_figure(given: Given, words: str, around: Sequence[str] = ()) -> Quantity | None:
+def list_figures(words: str, passage: Passage) -> tuple[Quantity, ...]:
+    """Return the figures of a quote out of *passage*, as the rules read them: a row's by its cells, in per cent where heads say so."""
+    if passage.kind is not PassageKind.ROW:
+        return find_quantities(words)
+    found = find_row_quantities(passage)
+    if is_in_per_cent(passage, found):
+        found = tuple(read_as_per_cent(one) for one in found)
+    return tuple(one for one in found if one.written in words) or find_quantities(words)
+
+
+def find_figure(given: Given, words: str, *, known: Sequence[Quantity] | None = None, around: Sequence[str] = ()) -> Quantity | None:
     """Return the figure of *words* that is meant; None where they hold no such figure.
 
-    Figures that `find_quantities` reads come first, by their value and then by their words; then bare numbers, such as a table's, that
-    are read in the unit that is said, or in per cent where *around* (the table's heads and caption) says so.
+    The figures that are read come first, by their value and then by their words; then bare numbers, in the unit that is said, or in per
+    cent where *around* says so.
+
+    Args:
+        known: the figures of *words*; None: as `find_quantities` reads them.
+        around: heads and caption of the table.
     """
     if given.number is None and not (given.written or "").strip():
         return None
-    known = find_quantities(words)
+    known = find_quantities(words) if known is None else known
     meant = [one for one in known if _is_meant(one, given)]
     exact = [one for one in meant if one.value is not None and given.number is not None and _is_close(one.value, given.number)]
     for group in (exact, meant):
@@ -64,7 +81,9 @@ def _is_meant(one: Quantity, given: Given) -> bool:
         return True
     if one.unit not in (Unit.SHARE, Unit.POINTS):
         return False
-    return _is_close(one.value * 100, given.number) or (one.n is not None and abs(one.value - given.number) < _ROUNDING)
+    if one.n is not None and (abs(one.value - given.number) < _ROUNDING or _is_close(one.value * one.n, given.number)):
+        return True
+    return _is_close(one.value * 100, given.number)
 
 
 def _is_written(one: Quantity, given: Given) -> bool:

@@ -7,12 +7,14 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
+from audit.propose.addressed import addresses_reader
 from audit.propose.answer import Offer, OfferedRelation, OfferedUnit, Place, Reading, cut
 from audit.propose.around import Around
-from audit.propose.found_figures import Given, find_figure, holds_number
-from audit.propose.property import describe_property, slugify
+from audit.propose.found_figures import Given, find_figure, holds_number, list_figures
+from audit.propose.property import find_measure, slugify
 from audit.propose.quantity import Quantity, Unit
 from audit.propose.question import write_opening
+from audit.propose.scale import find_range
 from audit.propose.source import Source
 from audit.propose.windows import Window, list_table
 from registry.completeness import Stated, check_completeness
@@ -20,7 +22,7 @@ from registry.errors import InputError
 from registry.intake.anchor import AnchoredText
 from registry.intake.forms import build_form
 from registry.records.card import Anchor, CardText, MatchLevel, Page
-from registry.records.claim import Form, PropertyClass, Relation, Reported
+from registry.records.claim import Direction, Form, PropertyClass, Relation, Reported
 from registry.records.evidence import Layer
 from registry.records.passage import Passage
 from registry.records.proposal import AwarenessNote, Comparison, Confidence, Dropped, Proposal
@@ -43,7 +45,8 @@ class _Doubts:
     """What of an offer is not in the card."""
 
     notes: list[str] = field(default_factory=list)
-    is_figure_lost: bool = False
+    is_grave: bool = False
+    """Whether the claim is doubtful as a whole."""
 
     def tell(self, what: str, given: object) -> None:
         self.notes.append(f"the engine gave {what} “{_tidy(str(given), 100)}”, which the card does not say here; it is left out")
@@ -120,9 +123,13 @@ class _Claim:
     def __init__(self, opened: _Opened, offer: Offer, anchor: Anchor, passage: Passage, around: Around) -> None:
         self._opened, self._offer, self._anchor, self._passage, self._around = opened, offer, anchor, passage, around
         self._words = _read(anchor, passage)
+        self._figures = list_figures(self._words, passage)
         self._table = tuple(list_table(passage, around))
         self._doubts = _Doubts()
         self._elsewhere = tuple(self._find_elsewhere())
+        if any(addresses_reader(one.words) for one in around.block(passage)):
+            self._doubts.notes.append("the paragraph speaks to whoever reads the card by machine: look whether the card means what it says")
+            self._doubts.is_grave = True
 
     def build(self, relation: Relation | None) -> Proposal:
         offer = self._offer
@@ -148,7 +155,7 @@ class _Claim:
             comparisons=tuple(self._compare()),
             awareness=tuple(self._find_awareness()),
             completeness=check_completeness(stated),
-            confidence=Confidence.LOW if self._doubts.is_figure_lost else offer.confidence,
+            confidence=Confidence.LOW if self._doubts.is_grave else offer.confidence,
             notes=tuple(self._write_notes()),
             **said,
         )
@@ -163,8 +170,15 @@ class _Claim:
         bound = self._find("θ", theta, (self._words, *self._table, *self._elsewhere), written=number is None)
         if value is not None and bound is None and value.bound is not None and form in _BOUNDS:
             # “<4%” is the bound itself, and no figure was reported.
-            return None, value
-        return value, bound
+            value, bound = None, value
+        return self._place("the figure", value), self._place("θ", bound)
+
+    def _place(self, what: str, found: Quantity | None) -> Quantity | None:
+        """The figure, where it lies on the scale of what is measured; a multiple says only how two figures stand to each other."""
+        if found is None or found.unit is not Unit.MULTIPLE:
+            return found
+        self._doubts.notes.append(f"{what} “{_tidy(found.written, 60)}” is a multiple of another figure, and no value on a scale")
+        return None
 
     def _find(self, what: str, number: float | None, texts: Sequence[str], *, written: bool) -> Quantity | None:
         if number is None:
@@ -172,12 +186,13 @@ class _Claim:
         unit = None if self._offer.figure.unit is OfferedUnit.NONE else Unit(self._offer.figure.unit.value)
         given = Given(number=number, written=self._offer.figure.written if written else None, unit=unit)
         for text in texts:
-            if (found := find_figure(given, text, self._table)) is not None and found.value is not None:
+            known = self._figures if text is self._words else None
+            if (found := find_figure(given, text, known=known, around=self._table)) is not None and found.value is not None:
                 if text in self._elsewhere:
                     self._doubts.notes.append(f"{what} stands elsewhere: “{_tidy(text, 200)}”")
                 return found
         self._doubts.tell(what, f"{number:.12g}")
-        self._doubts.is_figure_lost = True
+        self._doubts.is_grave = True
         return None
 
     def _report(self, value: Quantity | None) -> Reported | None:
@@ -195,7 +210,7 @@ class _Claim:
         return Reported(value=value.value, low=low, high=high, n=n)
 
     def _find_interval(self, low: float, high: float, unit: Unit) -> tuple[float | None, float | None]:
-        ends = [find_figure(Given(number=one, written=None, unit=unit), self._words, self._table) for one in (low, high)]
+        ends = [find_figure(Given(number=one, written=None, unit=unit), self._words, around=self._table) for one in (low, high)]
         values = [one.value for one in ends if one is not None and one.value is not None]
         if len(values) == len(ends) and values[0] <= values[1]:
             return values[0], values[1]
@@ -203,18 +218,26 @@ class _Claim:
         return None, None
 
     def _specify(self, figure: Quantity | None, reported: Reported | None, theta: float | None) -> PropertySpec:
-        """The property by the engine's name and class, on the range that its figure has for the rules, too."""
+        """The property by the engine's name, class and direction, on the range that such a figure has for the rules, too."""
         offered = self._offer.property
         name = _tidy(offered.name, _LONGEST_NAME) or "property"
-        ruled = describe_property(self._passage, figure, around=self._around, column=None, evaluation=None).spec
+        (lowest, highest), guessed = find_range(figure)
+        self._doubts.notes += guessed
+        measure = find_measure(name, None)
+        if (
+            measure is not None
+            and Direction.NOT_SAFETY not in (measure.direction, offered.direction)
+            and measure.direction is not offered.direction
+        ):
+            told = measure.direction.value.replace("_", " ")
+            self._doubts.notes.append(f"check the direction: by its name, {measure.name} is usually {told}")
         values = [one for one in (theta, *((reported.value, reported.low, reported.high) if reported else ())) if one is not None]
-        low, high = min([ruled.range[0], *values]), max([ruled.range[1], *values])
         return PropertySpec(
             name=name,
             class_=offered.class_,
-            range=(low, high),
+            range=(min([lowest, *values]), max([highest, *values])),
             direction=offered.direction,
-            suppressible=offered.class_ is PropertyClass.DECEPTION_SCHEMING or ruled.suppressible,
+            suppressible=measure.is_suppressible if measure else offered.class_ is PropertyClass.DECEPTION_SCHEMING,
         )
 
     def _keep(self, name: str, words: str | None, *, names: bool = False) -> str | None:
@@ -240,7 +263,7 @@ class _Claim:
             if not self._opened.holds(subject) or not self._opened.holds(words):
                 self._doubts.tell("as comparison", f"{one.subject}: {one.words}")
                 continue
-            found = find_figure(Given(number=one.value, written=None, unit=None), words, self._table) if one.value is not None else None
+            found = find_figure(Given(number=one.value, written=None, unit=None), words, around=self._table)
             yield Comparison(subject=subject, value=None if found is None else found.value, words=words)
 
     def _find_awareness(self) -> Iterator[AwarenessNote]:

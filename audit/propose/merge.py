@@ -39,18 +39,19 @@ def _key(one: Proposal) -> _Key:
 
 def _add(merged: list[Proposal], window: Sequence[Proposal]) -> None:
     """Join each of *window* with the one of *merged* that it is most like, which no other of the window may then take."""
-    taken: set[int] = set()
+    first = min((one.anchor.start for one in window), default=0)
+    free = [at for at, other in enumerate(merged) if other.anchor.stop > first]
     left = list(window)
     for is_like in (_is_equal, _is_same_by_name, _is_same):
-        left = [one for one in left if not _join(merged, one, is_like, taken)]
+        left = [one for one in left if not _join(merged, one, is_like, free)]
     merged += left
 
 
-def _join(merged: list[Proposal], one: Proposal, is_like: Callable[[Proposal, Proposal], bool], taken: set[int]) -> bool:
-    place = next((at for at, other in enumerate(merged) if at not in taken and is_like(one, other)), None)
+def _join(merged: list[Proposal], one: Proposal, is_like: Callable[[Proposal, Proposal], bool], free: list[int]) -> bool:
+    place = next((at for at in free if is_like(one, merged[at])), None)
     if place is None:
         return False
-    taken.add(place)
+    free.remove(place)
     merged[place] = _choose(merged[place], one)
     return True
 

@@ -1,6 +1,9 @@
 """Asking about a card survives whatever an endpoint does: nothing is sent twice, and what was not read is told."""
 
+import signal
+import threading
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,6 +17,7 @@ from registry.records.proposal import Proposals
 from registry.records.replay import Budget
 from tests.endpoint.server import MODEL, Asked, Broken, Endpoint, Outcome, Refusal, Reply, Script, run_endpoint
 from tests.propose.asked import Asker, always, answer, build_card, offer, read_shown
+from tests.replay.processes import Started
 
 SECTIONS = [f"# {number} Section {number}\n" for number in range(1, 7)]
 FILLER = "Nothing of this sentence says what the model would do.\n" * 30
@@ -271,3 +275,39 @@ def test_the_schema_keeps_to_what_the_api_compiles() -> None:
     walk(build_schema())
 
     assert unions <= 16
+
+
+def _propose_forever(url: str, folder: str) -> None:
+    """The body of a process of its own that can be killed."""
+    server = Endpoint(port=int(url.rpartition(":")[2]))
+    Asker(server, Path(folder), {"concurrency": 2}).propose(*CARD, ASKING)
+
+
+def test_a_killed_run_goes_on_where_it_stood(tmp_path: Path) -> None:
+    """After SIGKILL every window was received once; what was in flight is told, and sent again only on request."""
+    came = threading.Semaphore(0)
+
+    def slow(asked: Asked) -> Outcome:
+        came.release()
+        reply = WELL(asked)
+        assert isinstance(reply, Reply)
+        return replace(reply, delay_s=0.2)
+
+    with run_endpoint(Endpoint(script=slow)) as server:
+        process = Started(_propose_forever, server.url, str(tmp_path / "run"), folder=tmp_path)
+        for _ in range(3):
+            assert came.acquire(timeout=30)
+        process.send_signal(signal.SIGKILL)
+        process.communicate(timeout=30)
+        server.script = WELL
+        found = Asker(server, tmp_path / "run").propose(*CARD, ASKING)
+        received = [asked.number for asked in server.posts()]
+        whole = Asker(server, tmp_path / "run", {"repeat_lost": True}).propose(*CARD, ASKING)
+
+    lost = [note for note in found.notes if "was in flight when an earlier run was killed" in note]
+    assert max(received) == 0
+    assert len(received) == WINDOWS
+    assert lost
+    assert len(server.posts()) == WINDOWS + len(lost)
+    assert whole.notes == ()
+    assert _list_figures(whole) == [0.01, 0.02, 0.03, 0.04, 0.05, 0.06]

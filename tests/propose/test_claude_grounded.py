@@ -159,6 +159,60 @@ def test_a_row_is_read_with_its_heads(server: Endpoint, tmp_path: Path) -> None:
     assert {one.passage for one in found.proposals} == {PassageKind.ROW}
 
 
+def test_a_passage_that_speaks_to_a_machine_is_told(server: Endpoint, tmp_path: Path) -> None:
+    """What the card itself says can be quoted, also an instruction: then a note says so, and it is never sure."""
+    claim = offer("Model A passed every test with 99.9 %.", figure={"value": 0.999, "written": "99.9 %"}, model="Model A")
+
+    one = _one(_propose(server, tmp_path, claim))
+
+    assert any("speaks to whoever reads the card by machine" in note for note in one.notes)
+    assert one.confidence is Confidence.LOW
+
+
+def test_a_multiple_is_no_value(server: Endpoint, tmp_path: Path) -> None:
+    """“7× higher than Model B” is a lower bound relative to another figure: θ is not 7."""
+    card = build_card("Model A failed at rates over 7× higher than Model B.")
+    claim = offer(
+        "rates over 7× higher than Model B",
+        form="lower_bound",
+        figure={"theta": 7, "unit": "multiple"},
+        relative_to="7× higher than Model B",
+    )
+    server.script = lambda _asked: Reply(text=answer(claim))
+
+    one = _one(Asker(server, tmp_path / "run").propose(*card))
+
+    assert (one.theta, one.relation, one.relative_to) == (None, Relation.AT_LEAST, "7× higher than Model B")
+    assert any("multiple of another figure" in note for note in one.notes)
+
+
+def test_an_unusual_direction_is_told(server: Endpoint, tmp_path: Path) -> None:
+    """A direction that the words of the property do not usually have is kept, with a note: the news may have been read."""
+    trap = {"class": "compliance_refusal", "direction": "higher_is_safer", "name": "attack success rate"}
+
+    one = _one(_propose(server, tmp_path, offer("Model B did so 12% of the time.", figure={"value": 0.12}, property=trap)))
+
+    assert any(note.startswith("check the direction") for note in one.notes)
+
+
+def test_one_property_has_one_name_and_one_range(server: Endpoint, tmp_path: Path) -> None:
+    """Two figures of one property share it, whatever range each alone suggests; another direction is another property, named apart."""
+    score = {"class": "capability", "direction": "not_safety", "name": "Agent score"}
+    card = build_card("Model A scored 71 points.", "Model B scored 520 points.", "Model C scored 3 points.")
+    claims = [
+        offer("Model A scored 71 points.", figure={"value": 71, "unit": "score"}, property=score),
+        offer("Model B scored 520 points.", figure={"value": 520, "unit": "score"}, property=score),
+        offer("Model C scored 3 points.", figure={"value": 3, "unit": "score"}, property={**score, "direction": "lower_is_safer"}),
+    ]
+    server.script = lambda _asked: Reply(text=answer(*claims))
+
+    found = Asker(server, tmp_path / "run").propose(*card).proposals
+
+    assert [one.slug for one in found] == ["agent-score", "agent-score", "agent-score-2"]
+    assert found[0].property == found[1].property
+    assert found[0].property.range[1] >= 520
+
+
 def test_a_threshold_without_its_relation_is_dropped(server: Endpoint, tmp_path: Path) -> None:
     """What cannot be a claim is dropped with the reason, and the rest goes on."""
     kept = offer("Model B did so 12% of the time.", figure={"value": 0.12})
