@@ -30,6 +30,7 @@ _DESCRIPTIONS = _compile(
     r"\b(?:scores?|values?|figures?)\s(?:above|below|of|over|under)\s[\d.%]+\s(?:indicate|mean|correspond|represent|suggest|would)",
     r"\b(?:not|never)\s(?:\w+\s){0,6}100\s?%",
     r"\b(?:random|chance)\s(?:guessing|level|performance|baseline)\b|\bguessing\salone\b",
+    r"\b[xy]-axis\b|\brepresents?\s(?:an?|the)\s(?:model|capability|system|threshold)\b|\b(?:denotes?|stands\sfor)\b|^[“\"]?[\w\s%-]{1,40}[”\"]?\srefers?\sto\b",
     r"\berror\sbars?\b|\bconfidence\sintervals?\s(?:are|were|show|represent|indicate)|\bshaded\b|\bdashed\sline\b",
     r"\barXiv[:\s]|\bdoi\.org\b|\bet\sal\.[,\s]\s?\(?(?:19|20)\d\d\)?[.:]|\bProceedings\sof\b|\bIn:\s",
     r"```|\bpip\sinstall\b|\bimport\s\w+\b(?=.{0,40}(?:\bfrom\b|\bas\b|\())|\bfrom_pretrained\b|\bdef\s\w+\(|https?://huggingface\.co/\S+/resolve",

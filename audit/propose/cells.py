@@ -72,11 +72,3 @@ def _read(text: str) -> Quantity | None:
     margin = float(bare["margin"].replace(",", "")) if bare["margin"] else None
     low, high = (None, None) if margin is None else (round(value - margin, 10), round(value + margin, 10))
     return Quantity(start=bare.start("one"), stop=bare.end(), written=text[bare.start("one") : bare.end()], unit=Unit.SCORE, value=value, low=low, high=high)
-
-
-def read_as_per_cent(one: Quantity) -> Quantity:
-    """Return a bare number between 1 and 100 as the share it stands for, where a table gives shares without the sign."""
-    if one.unit is not Unit.SCORE or one.value is None:
-        return one
-    low, high = (None if end is None else round(end / 100, 10) for end in (one.low, one.high))
-    return replace(one, unit=Unit.SHARE, value=round(one.value / 100, 10), low=low, high=high)

@@ -18,10 +18,10 @@ class Bars:
     after: re.Pattern[str]
 
 
-_BAR = r"(?:thresholds?|baselines?|limits?|cut-?offs?|bars?|targets?|criteri(?:on|a)|requirements?|ceilings?|floors?|trigger|rule-(?:in|out))"
+_BAR = r"(?:thresholds?|baselines?|limits?|cut-?offs?|bars?|criterion|requirements?|ceilings?|floors?|trigger|rule-(?:in|out))"
 BARS = Bars(
     # “threshold of 50 %”, “the expert baseline (54%)”, “baseline: 42%”; words between the noun and its number are few.
-    before=re.compile(rf"\b{_BAR}\s?(?:\w+\s){{0,2}}?(?:of|is|was|at|:|=|\(|set\sat|being)\s?(?:about\s|approximately\s|~\s?|only\s)?\(?$", re.IGNORECASE),
+    before=re.compile(rf"\b(?:{_BAR}|targets?)\s?(?:(?:score|level|value|accuracy|performance)\s)?(?:of|is|was|at|:|=|\(|set\sat|being)\s?(?:about\s|approximately\s|~\s?|only\s)?\(?$", re.IGNORECASE),
     # “the 50% threshold”, “a 42 % expert baseline”.
     after=re.compile(rf"^\s?-?\s?(?:[\w-]+\s){{0,3}}{_BAR}\b", re.IGNORECASE),
 )  # fmt: skip
@@ -136,7 +136,7 @@ WORDED: tuple[Worded, ...] = (
     # Bounds in words.
     Worded(
         pattern=_compile(
-            r"\b(?:effects?|impacts?|changes?|differences?|risks?|propensit\w{1,3}|degradations?|regressions?)\b[^.;]{0,80}\b(?:very\s(?:minor|small|low|limited)|minor|minimal|negligible|insignificant)\b",
+            r"\b(?:effects?|impacts?|changes?|differences?|risks?|propensit\w{1,3}|degradations?|regressions?)\b[^.;]{0,80}\b(?<!not\s)(?:very\s(?:minor|small|low|limited)|minor|minimal|negligible|insignificant)\b",
             r"\b(?:has|have|had|show(?:s|ed)?|poses?|posed|presents?|exhibit(?:s|ed)?|is|are|was|were|with)\s(?:an?\s)?(?:\w+\s)?(?:low|minimal|negligible|limited)\s(?:\w+\s)?(?:propensity|likelihood|risks?|tendency)\b",
             r"\b(?:is|are|was|were)\s(?:very\s|highly\s|quite\s)?(?:unlikely|not\slikely)\sto\b",
             r"\b(?:no|little|not\sfind|not\sfound|not\sobserve|not\ssee)\s(?:any\s|clear\s|strong\s|significant\s)?(?:evidence|indications?|signs)\s(?:of|that|for)\b",

@@ -33,6 +33,7 @@ _ASIDE = (
     # Settings of a measurement: repeats, sampling, significance.
     r"(?<!\d\s)\b(?:pass|cons|maj|recall|precision|hit|best|top|P|R)@\d{1,5}(?:k\b)?|\b[kKTNM]\s?=\s?\d[\d,.]{0,9}|\bbest[- ]of[- ]\d{1,5}\b|\b\d{1,3}[- ]shot\b",
     r"\b[pP]\s?(?:[-–]?values?)?\s?(?:[<>=≤≥]|of|was|is)\s?(?:0?\.\d{1,6}|\d(?:\.\d)?\s?[×x]\s?10)",
+    rf"\b(?:max(?:imum)?|min(?:imum)?|highest|top|lowest|perfect)\s(?:possible\s|attainable\s)?(?:scores?|ratings?|values?|marks?)\s(?:of|is|=)\s{NUMBER}(?!\s?%)",
     r"\b(?:temperature|top[-_ ]p|top[-_ ]k|seed|alpha|α|max(?:imum)?|min(?:imum score)?|scale of)\s?(?:of|=|:)?\s?(?:0|1|2|10|100)?(?:\.\d{1,3}|\b)(?![\d.]*\s?%)(?=[\s).,;]|$)",
     rf"(?:{NUMBER})\s?%[\s-](?:confidence|CIs?\b|credib|interval|bootstrap|HDI|level)|\b(?:confidence|significance)\s(?:level\s)?(?:of\s)?{NUMBER}\s?%|\b9\d(?:\.\d)?\s?%\s?(?=[\[(]\s?[-−–]?\d)",
     # Prices, sizes, times, hardware.

@@ -15,7 +15,7 @@ from audit.propose.quantity import Quantity, Unit
 _BEFORE = r"(?<![\w.,/@])"
 _SIGN = r"(?:(?<![\w)%\]])[-−+])?"
 _PERCENT = r"(?:%|per\s?cent\b|percent\b|pct\b)"
-_POINTS = r"(?:(?:percentage|percent|per\scent)[\s-]points?\b|%[\s-]?points?\b|pp\b|p\.p\.|ppts?\b)"
+_POINTS = r"(?:(?:percentage|percent|per\scent)[\s-]points?\b|%[\s-]?points?\b|pp\b|p\.p\.|ppts?\b|points?\b(?=\s(?:above|below|higher|lower|more|less|better|worse|over|under|ahead|behind|than|of\simprovement)))"
 # “36,6 %”: a comma is a decimal sign where one or two digits follow it and then the per cent sign, and no list of figures is meant.
 _DECIMAL_COMMA = r"\d{1,3},\d{1,2}(?=\s?%)"
 _SHARE = rf"(?:{_DECIMAL_COMMA}|{NUMBER})"
@@ -50,7 +50,7 @@ _WORDED_SHARES = (
     (re.compile(r"\b(?:almost|nearly|near[\s-]?|close\sto|virtually)\s?(?:a\s)?perfect(?:ly)?\b", re.IGNORECASE), None, True),
     (re.compile(r"\b(?:almost|nearly|virtually|practically)\s(?:always|all)\b", re.IGNORECASE), None, True),
     (re.compile(r"\b(?:near|close\sto|approaching|effectively|almost|nearly|virtually)[\s-](?:0|zero)\b(?!\.\d|\s?%)", re.IGNORECASE), 0.0, True),
-    (re.compile(r"\bnever\b(?!\s(?:\w+\s){0,2}\d)", re.IGNORECASE), 0.0, False),
+    (re.compile(r"(?<!\bto\s)\bnever\b(?!\s(?:\w+\s){0,2}\d)", re.IGNORECASE), 0.0, False),
     (re.compile(rf"\b(?:none|zero)\sof\s(?:the|these|those|our|its)\b(?!\s\d)|\b(?:in\s)?no\s{_THINGS}\b", re.IGNORECASE), 0.0, False),
     (re.compile(r"\bperfect\s(?:\w{1,15}\s)?(?:scores?|accuracy|record|rate|recall|precision|safety|performance)\b", re.IGNORECASE), 1.0, False),
     (re.compile(rf"\bin\s(?:all|every)\s{_THINGS}\b|\b(?:100|one\shundred)\spercent\b", re.IGNORECASE), 1.0, False),
@@ -59,7 +59,7 @@ _WORDED_SHARES = (
     (re.compile(rf"\btwo[\s-]thirds\sof\s(?:the|all|our|these|its)?\s?(?:\w{{1,15}}\s)?{_THINGS}\b", re.IGNORECASE), 2 / 3, True),
     (re.compile(rf"\b(?:a|one)[\s-]quarter\sof\s(?:the|all|our|these|its)?\s?(?:\w{{1,15}}\s)?{_THINGS}\b", re.IGNORECASE), 0.25, True),
 )  # fmt: skip
-_SCALES = r"(?:pass[@^]\d{1,5}|recall|precision|accuracy|F1|AUROC|AUC|AUPRC|ROC[- ]AUC|Elo|BLEU|chrF|ROUGE(?:-L)?|MCC|points?\b(?!\s(?:to|out|of|in\stime))|[A-Z]{3,6}\b)"
+_SCALES = r"(?:pass[@^]\d{1,5}|recall|precision|accuracy|F1|AUROC|AUC|AUPRC|ROC[- ]AUC|Elo|BLEU|chrF|ROUGE(?:-L)?|MCC|[A-Z]{3,6}\b)"
 _AFTER_SCALE = re.compile(rf"{_BEFORE}(?P<one>{_SIGN}{NUMBER})\s?(?P<scale>{_SCALES})")
 _NAMED_SCALE = (
     r"(?P<scale>scores?|AUROC|AUC|AUPRC|F1(?:[- ]scores?)?|recall|precision|accuracy|Elo(?:\srating)?|rating|perplexity|correlation|kappa|success\srate|rate|"
@@ -87,12 +87,19 @@ _FOUND = re.compile(
 )
 _DIGIT = re.compile(r"\d")
 _ANY_FIGURE = re.compile(r"\d|\b(?:" + "|".join(("never", "none", "zero", "perfect", "hal[fv]", "twice", "doubl", "tripl", "third", "quarter", "almost", "nearly", "near", "no", "all", "every", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "single")) + ")", re.IGNORECASE)  # fmt: skip
+# A multiple of another figure: “by 3×#”, “#2× higher”; not “3× memory” or “8x repeats”.
+_COMPARES = re.compile(
+    r"\bby\s(?:\w+\s)?#|#[\s-]*(?:\w+\s){0,2}?(?:decrease|reduc|lower|less|fewer|drop|declin|small|increas|higher|more|great|larg|improv|better|worse|faster|often|as\b|that\sof|the\s(?:rate|number|level))",
+    re.IGNORECASE,
+)
 _LESS = re.compile(r"^[\s-]*(?:a\s)?(?:decrease|reduc|lower|less|fewer|drop|declin|smaller|improvement\sin\ssafety)", re.IGNORECASE)
 _CHANGE_AFTER = re.compile(
     r"^\s(?:relative\s|absolute\s)?(?:reduction|decrease|drop|decline|increase|improvement|gain|higher|lower|more|less|fewer|better|worse|faster)\b",
     re.IGNORECASE,
 )
 _CHANGE_BEFORE = re.compile(r"\b(?:reduc|decreas|increas|improv|drop|fell|fall|ris|rose|lower|outperform|exceed|surpass|declin|cut)\w{0,4}\b[^.;]{0,60}\bby\s(?:about\s|over\s|~|roughly\s|approximately\s|up\sto\s)?$", re.IGNORECASE)  # fmt: skip
+# “has not resulted in a single …”: none were found.
+_DENIED = re.compile(r"\b(?:not|never|no|nobody|unable\sto|without|failed\sto)\b[^.;,]{0,40}$|n[’']t\b[^.;,]{0,40}$", re.IGNORECASE)
 _FROM = re.compile(r"\bfrom\s(?:about\s|~|approximately\s|roughly\s)?$", re.IGNORECASE)
 _JOINED = 90
 """Characters between a percentage and the fraction that says the same."""
@@ -156,7 +163,7 @@ def _unit(written: str) -> Unit:
 def _find_multiples(plain: str) -> Iterator[Quantity]:
     for hit in _MULTIPLE.finditer(plain):
         value = read_number(hit["one"])
-        if value > 0:
+        if value > 0 and _COMPARES.search(f"{plain[max(0, hit.start() - 12) : hit.start()]}#{plain[hit.end() : hit.end() + 30]}"):
             value = 1 / value if _LESS.match(plain[hit.end() : hit.end() + 30]) else value
             yield Quantity(start=hit.start(), stop=hit.end(), written=hit[0], unit=Unit.MULTIPLE, value=value)
     for pattern, value in _WORDED_MULTIPLES:
@@ -189,6 +196,8 @@ def _find_scores(plain: str) -> Iterator[Quantity]:
 def _find_counts(plain: str) -> Iterator[Quantity]:
     for hit in _FOUND.finditer(plain):
         value = 1.0 if hit["one"].casefold() == "a single" else read_number(hit["one"])
+        if value == 1 and _DENIED.search(plain[max(0, hit.start() - 50) : hit.start()]):
+            value = 0.0
         in_words = not hit["one"][0].isdigit() and hit["one"][0] != "."
         yield Quantity(
             start=hit.start(), stop=hit.end(), written=hit[0], unit=Unit.COUNT, value=value, scale=hit["noun"].strip(), is_in_words=in_words

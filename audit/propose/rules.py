@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from audit.propose.around import Around
 from audit.propose.awareness import Awareness
 from audit.propose.candidates import COUNTING, is_about_results, is_described, is_label_with_figures, is_read, is_settings, names_a_model, tells_an_outcome
-from audit.propose.cells import find_row_quantities, read_as_per_cent
+from audit.propose.cells import find_row_quantities
 from audit.propose.comparison import Choice, Own, choose_own
 from audit.propose.evaluation import describe_evaluation
 from audit.propose.form import Reading, Theta, find_hedges, find_thetas, find_told_direction, is_condition, is_finding, is_only_defined, read_figure, read_threshold, read_worded
@@ -18,7 +18,7 @@ from audit.propose.quantity import Quantity, Unit
 from audit.propose.row import find_cell
 from audit.propose.source import Source
 from audit.propose.subject import find_subject
-from audit.propose.units import is_in_per_cent
+from audit.propose.units import read_units
 from registry.completeness import Stated, check_completeness
 from registry.intake.anchor import AnchoredText
 from registry.records.card import CardText
@@ -92,9 +92,7 @@ def _read_row(passage: Passage, card: _Card) -> Iterator[_Offer]:
         return
     named = tuple((one.start, one.stop) for one in card.models.find(passage.words))
     found = [one for one in find_row_quantities(passage, named) if not _counts(passage, one)]
-    if is_in_per_cent(passage, found):
-        found = [read_as_per_cent(one) for one in found]
-    choice = choose_own(passage, tuple(found), around=card.around, models=card.models)
+    choice = choose_own(passage, tuple(read_units(passage, found)), around=card.around, models=card.models)
     confidence = Confidence.HIGH if is_described(passage) else Confidence.MEDIUM
     for own in choice.own:
         if reading := read_figure("", own.quantity):
