@@ -12,11 +12,12 @@ from audit.propose.around import Around
 from audit.propose.question import PROMPT, Asking, Question, ask_window
 from audit.propose.windows import Window, cut_windows, halve
 from audit.replay.budget import Amount, estimate_call
+from audit.replay.documents import put_version
 from audit.replay.engine import LOST, UNSENT
 from audit.replay.prices import Prices
 from audit.replay.store import Call, RunStore
 from audit.trouble import Trouble
-from registry.codec.canonical import Json, digest
+from registry.codec.canonical import Json
 from registry.errors import ConflictError, Fault
 from registry.records.card import CardText
 from registry.records.passage import Outline
@@ -25,7 +26,7 @@ Ask = Callable[[Iterable[Call], int], object]
 """Sends calls that have no answer yet, of which there are as many as said, and puts what comes back into the store: the engine with
 endpoint, budget and progress. It raises when it ends before its last call, so that no proposals are made from a part."""
 
-_DOCUMENT = "proposal"
+_DOCUMENT, _WINDOWS = "proposal", "proposal windows"
 _WITHOUT_SCHEMA = "proposal without schema"
 """Kept where the endpoint refused the schema."""
 _SCHEMA_REFUSED = re.compile(r"output_config|output_format|json_schema|structured output|schema|grammar", re.IGNORECASE)
@@ -85,7 +86,7 @@ def forecast_calls(questions: Sequence[Question], prices: Prices, store: RunStor
 
 
 def keep_asking(store: RunStore, card: CardText, outline: Outline, asking: Asking) -> None:
-    """Write down in the run folder what is asked; the same again changes nothing.
+    """Write down in the run folder what is asked; the same again changes nothing, and another part of the same card is added.
 
     Raises:
         ConflictError: the folder holds the proposing of another card, by another model, or with other windows or words.
@@ -98,14 +99,13 @@ def keep_asking(store: RunStore, card: CardText, outline: Outline, asking: Askin
         "size": asking.size,
         "overlap": asking.overlap,
         "max_tokens": asking.max_tokens,
-        "windows": [[one.window.start, one.window.stop] for one in questions],
-        "requests": digest([one.call.request for one in questions]),
     }
     known = store.find_document(_DOCUMENT)
-    if known is None:
-        store.put_document(_DOCUMENT, wanted)
-    elif known != wanted:
+    if known is not None and known != wanted:
         raise ConflictError(_tell_difference(store, known, wanted))
+    store.put_document(_DOCUMENT, wanted)
+    windows = [{"start": one.window.start, "stop": one.window.stop, "request": one.call.request} for one in questions]
+    put_version(store, _WINDOWS, {"windows": windows})
 
 
 def read_answers(session: Session, card: CardText, outline: Outline, asking: Asking) -> tuple[Answered, ...]:
@@ -202,11 +202,6 @@ def _choose(store: RunStore | None, outline: Outline, window: Window, asking: As
 
 
 def _tell_difference(store: RunStore, known: dict[str, Json], wanted: dict[str, Json]) -> Fault:
-    named = [
-        f"{name} {known.get(name)}, now {value}"
-        for name, value in wanted.items()
-        if isinstance(value, str | int) and known.get(name) != value
-    ]
-    told = [one for one in named if not one.startswith("requests ")] or ["the text of the card was read otherwise"]
+    told = [f"{name} {known.get(name)}, now {value}" for name, value in wanted.items() if known.get(name) != value]
     found = f"holds proposals that were asked for otherwise: {'; '.join(told)}"
     return Fault(code="run-differs", where=str(store.path.parent), found=found, advice="choose another folder with --run DIR")

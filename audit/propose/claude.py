@@ -16,7 +16,7 @@ from registry.records.proposal import Dropped, Engine, Proposal, Proposals
 
 _REASONS = {
     "answer-refused": "the model refused to answer",
-    "answer-cut": "its answer reached the output limit (raise --max-tokens, or read smaller windows)",
+    "answer-cut": "its answer reached the output limit, also in halves (raise --max-tokens, with another --run)",
     "answer-empty": "its answer was empty, twice",
     "answer-not-json": "its answer was no JSON object, twice",
     "answer-without-claims": "its answer was an object without a list of claims, twice",

@@ -5,11 +5,11 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from audit.propose.cells import find_row_quantities, read_as_per_cent
+from audit.propose.cells import find_row_quantities
 from audit.propose.numerals import blank_asides, read_number
 from audit.propose.quantities import find_quantities
 from audit.propose.quantity import Quantity, Unit
-from audit.propose.units import is_in_per_cent
+from audit.propose.units import read_units
 from registry.records.passage import Passage, PassageKind
 
 _NUMBER = re.compile(
@@ -36,9 +36,7 @@ def list_figures(words: str, passage: Passage) -> tuple[Quantity, ...]:
     """Return the figures of a quote out of *passage*, as the rules read them: a row's by its cells, in per cent where heads say so."""
     if passage.kind is not PassageKind.ROW:
         return find_quantities(words)
-    found = find_row_quantities(passage)
-    if is_in_per_cent(passage, found):
-        found = tuple(read_as_per_cent(one) for one in found)
+    found = read_units(passage, find_row_quantities(passage))
     return tuple(one for one in found if one.written in words) or find_quantities(words)
 
 

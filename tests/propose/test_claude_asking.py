@@ -199,7 +199,8 @@ def test_an_endpoint_that_takes_no_schema_is_asked_in_words(server: Endpoint, tm
 def test_another_card_or_model_is_refused_in_the_same_folder(server: Endpoint, tmp_path: Path) -> None:
     """A run folder is for one card, one model and one way of asking; what differs is named, and nothing is sent."""
     Asker(server, tmp_path).propose(*CARD, ASKING)
-    other = build_card("# 1 Another card", "Model B failed in 7% of runs.")
+    text, outline = build_card("# 1 Another card", "Model B failed in 7% of runs.")
+    other = (replace(text, sha256="cd" * 32), outline)
     count = len(server.posts())
 
     with pytest.raises(ConflictError, match="run-differs") as of_card:
@@ -207,9 +208,22 @@ def test_another_card_or_model_is_refused_in_the_same_folder(server: Endpoint, t
     with pytest.raises(ConflictError) as of_model:
         Asker(server, tmp_path).propose(*CARD, Asking(model="claude-test-2", size=2400, overlap=200))
 
-    assert "the text of the card" in str(of_card.value)
+    assert f"card {CARD[0].sha256}, now {other[0].sha256}" in str(of_card.value)
     assert f"model {MODEL}, now claude-test-2" in str(of_model.value)
     assert "choose another folder" in str(of_model.value)
+    assert len(server.posts()) == count
+
+
+def test_a_part_of_a_card_may_be_read_first(server: Endpoint, tmp_path: Path) -> None:
+    """A section can be tried before the whole card, in the same folder, and both answers can be read again."""
+    part = (CARD[0], replace(CARD[1], passages=tuple(one for one in CARD[1].passages if one.section == 2)))
+    first = Asker(server, tmp_path).propose(*part, ASKING)
+    whole = Asker(server, tmp_path).propose(*CARD, ASKING)
+    count = len(server.posts())
+
+    assert _list_figures(first) == [0.03]
+    assert _list_figures(whole) == [0.01, 0.02, 0.03, 0.04, 0.05, 0.06]
+    assert Asker(server, tmp_path).propose(*part, ASKING) == first
     assert len(server.posts()) == count
 
 
