@@ -12,48 +12,100 @@ _TEST = r"(?:evaluation|eval|test|testing|grader|assessment|audit|simulation|red
 _BEING = r"being (?:\w+ )?(?:tested|evaluated|assessed|audited|graded|red[- ]teamed|examined)"
 _IT_IS = (
     r"(?:it|they|the model)(?:['’]s)?(?: (?:is|was|are|were|may|might|could|must|likely|probably|possibly|be)){0,4} (?:being )?"
-    r"(?:tested|evaluated|assessed|graded|(?:in|inside|part of|undergoing|under) (?:an? |some )?(?:\w+ ){0,2}(?:evaluation|test|testing|simulation)\b)"
+    r"(?:tested|evaluated|assessed|graded|(?:in|inside|part of|undergoing|under) (?:an? |some )?(?:\w+ ){0,2}(?:evaluation|test|"
+    r"testing|simulation)\b)"
 )
 _TESTED = rf"(?:{_BEING}|{_IT_IS})"
 _BELIEVES = r"(?:believ|think|suspect|recogni[sz]|reali[sz]|guess|infer|conclud|speculat|notic|assum|aware)\w*"
-_SAYS = r"(?:mention|verbali[sz]|voic|stat(?:e|ing)|remark|express|note|noting|say|said|writ(?:e|ing|ten)|acknowledg|reason|comment|flag|articulat)\w*"
+_SAYS = (
+    r"(?:mention|verbali[sz]|voic|stat(?:e|ing)|remark|express|note|noting|say|said|writ(?:e|ing|ten)|acknowledg|reason|"
+    r"comment|flag|articulat)\w*"
+)
 
 STATEMENTS: tuple[tuple[str, Layer | None], ...] = (
     # What a card says of recognition, and by which layer it is known; the first that fits a sentence decides. The more telling stand first.
     # Internals: probes, steering, unverbalised awareness.
     (rf"\b(?:unverbali[sz]ed|latent|internal\w*|implicit) (?:\w+ ){{0,3}}{_TEST}[- ]aware\w*", Layer.LATENT),
     (
-        r"(?:probes?|steer\w*|activations?|internal representations?|representations? (?:of|related)|sparse autoencoders?|\bSAEs?\b|\bNLAs?\b|white-?box|interpretability)"
-        rf"\b[^.;]{{0,160}}\b(?:{_TEST}[- ]aware\w*|{_TESTED})",
+        (
+            r"(?:probes?|steer\w*|activations?|internal representations?|representations? (?:of|related)|sparse autoencoders?|"
+            r"\bSAEs?\b|\bNLAs?\b|white-?box|interpretability)"
+            rf"\b[^.;]{{0,160}}\b(?:{_TEST}[- ]aware\w*|{_TESTED})"
+        ),
         Layer.LATENT,
     ),
-    (rf"{_TEST}[- ]aware\w*[^.;]{{0,120}}\b(?:probes?|steer\w*|activations?|representations?|vectors?|sparse autoencoders?|\bSAEs?\b|\bNLAs?\b)", Layer.LATENT),
-    (r"\b(?:distinguish|discriminat)\w* (?:[\w’'-]+ ){0,6}(?:evaluation|deployment|test|synthetic)\w*(?: [\w’'-]+){0,4} (?:from|and|versus|vs\.?)\b", Layer.LATENT),
+    (
+        (
+            rf"{_TEST}[- ]aware\w*[^.;]{{0,120}}\b(?:probes?|steer\w*|activations?|representations?|vectors?|sparse autoencoders?|"
+            rf"\bSAEs?\b|\bNLAs?\b)"
+        ),
+        Layer.LATENT,
+    ),
+    (
+        (
+            r"\b(?:distinguish|discriminat)\w* (?:[\w’'-]+ ){0,6}(?:evaluation|deployment|test|synthetic)\w*(?: [\w’'-]+){0,4} (?:from|"
+            r"and|versus|vs\.?)\b"
+        ),
+        Layer.LATENT,
+    ),
     (r"\btell\w* (?:[\w’'-]+ ){0,4}(?:evaluations?|tests?|deployment)(?: \w+){0,3} (?:apart|from)", Layer.LATENT),
     # What the model does differently.
     (
-        r"\b(?:behav|act|perform|respond|compl|refus)\w* (?:\w+ ){0,3}(?:differently|better|worse|more \w+|less \w+)(?: \w+){0,3} "
-        rf"(?:when|if|because|once|after)\b[^.;]{{0,80}}(?:{_TESTED}|observed|monitored|watched|an? (?:evaluation|test)\b)",
+        (
+            r"\b(?:behav|act|perform|respond|compl|refus)\w* (?:\w+ ){0,3}(?:differently|better|worse|more \w+|less \w+)(?: \w+){0,3} "
+            rf"(?:when|if|because|once|after)\b[^.;]{{0,80}}(?:{_TESTED}|observed|monitored|watched|an? (?:evaluation|test)\b)"
+        ),
         Layer.BEHAVIOURAL,
     ),
-    (rf"\b(?:evaluation|eval|test)[ -]gaming\b|\binvalidat\w* [^.;]{{0,80}}(?:scenarios?|evaluations?|tests?|results?)\b(?=[^.]{{0,120}}aware)", Layer.BEHAVIOURAL),
+    (
+        (
+            r"\b(?:evaluation|eval|test)[ -]gaming\b|\binvalidat\w* [^.;]{0,80}(?:scenarios?|evaluations?|tests?|"
+            r"results?)\b(?=[^.]{0,120}aware)"
+        ),
+        Layer.BEHAVIOURAL,
+    ),
     # What changes when the test looks more or less like one.
-    (r"\brealism (?:filter|classifier|scor|judg|rating|grader|method|intervention|improve)\w*|\b(?:un)?realistic\w*\b(?=[^.;]{0,120}\baware)", Layer.CUE_SENSITIVITY),
-    (rf"\b(?:remov|add|hid|conceal|reduc)\w* (?:[\w-]+ ){{0,4}}(?:cues?|hints?|signs?|artefacts?|artifacts?)\b[^.;]{{0,100}}(?:aware|{_TESTED}|{_TEST}\b)", Layer.CUE_SENSITIVITY),
-    (r"\b(?:seem|look|appear|sound|feel)\w*(?: \w+){0,3} (?:contrived|artificial|unrealistic|staged|fake|like an? (?:test|evaluation))", Layer.CUE_SENSITIVITY),
+    (
+        (
+            r"\brealism (?:filter|classifier|scor|judg|rating|grader|method|intervention|improve)\w*|"
+            r"\b(?:un)?realistic\w*\b(?=[^.;]{0,120}\baware)"
+        ),
+        Layer.CUE_SENSITIVITY,
+    ),
+    (
+        (
+            rf"\b(?:remov|add|hid|conceal|reduc)\w* (?:[\w-]+ ){{0,4}}(?:cues?|hints?|signs?|artefacts?|"
+            rf"artifacts?)\b[^.;]{{0,100}}(?:aware|{_TESTED}|{_TEST}\b)"
+        ),
+        Layer.CUE_SENSITIVITY,
+    ),
+    (
+        (
+            r"\b(?:seem|look|appear|sound|feel)\w*(?: \w+){0,3} (?:contrived|artificial|unrealistic|staged|fake|like an? (?:test|"
+            r"evaluation))"
+        ),
+        Layer.CUE_SENSITIVITY,
+    ),
     # What it says.
-    (rf"\bverbali[sz]\w*(?: \w+){{0,4}} (?:{_TEST}[- ]aware|aware|suspicio|recogni|{_TEST}\b)\w*|\b{_TEST}[- ]aware\w*(?: \w+){{0,3}} verbali[sz]\w*", Layer.VERBALISED),
+    (
+        (
+            rf"\bverbali[sz]\w*(?: \w+){{0,4}} (?:{_TEST}[- ]aware|aware|suspicio|recogni|{_TEST}\b)\w*|"
+            rf"\b{_TEST}[- ]aware\w*(?: \w+){{0,3}} verbali[sz]\w*"
+        ),
+        Layer.VERBALISED,
+    ),
     (rf"\b{_SAYS} (?:[\w’'-]+ ){{0,8}}{_TESTED}", Layer.VERBALISED),
     (rf"\bexplicit\w* (?:[\w’'-]+ ){{0,4}}{_TEST}[- ]aware\w*", Layer.VERBALISED),
     # Recognition without a word on how it is known.
-    (rf"\b(?<!human )(?:evaluation|eval|test|grader)[- ](?:aware\w*|recognition|suspicion)", None),
+    (r"\b(?<!human )(?:evaluation|eval|test|grader)[- ](?:aware\w*|recognition|suspicion)", None),
     (rf"\b{_BELIEVES} (?:[\w’'-]+ ){{0,4}}{_TESTED}", None),
     (r"\brecogni[sz]\w* (?:(?:[\w’'-]+ ){1,3}as )?(?:an?|the) (?:\w+ ){0,2}(?:evaluation|test|simulation)\b", None),
     (rf"\b(?:aware|awareness|suspicio\w+|suspect\w*) (?:of|that|about)(?: \w+){{0,4}} {_TESTED}", None),
-)  # fmt: skip
+)
 
 NOT_THE_MODEL = (
-    r"\b(?:we|our (?:team|researchers)|users?|raters?|graders?|annotators?|participants?|experts?|humans?|reviewers?|researchers?) (?:are|were|was|is|became|remain\w*) (?:\w+ )?aware\b"
+    r"\b(?:we|our (?:team|researchers)|users?|raters?|graders?|annotators?|participants?|experts?|humans?|reviewers?|"
+    r"researchers?) (?:are|were|was|is|became|remain\w*) (?:\w+ )?aware\b"
     r"|\bwe (?:\w+ )?(?:recogni[sz]e|acknowledge|reali[sz]e)\b|\b(?:public|cyber|security|health|spatial|cultural) awareness\b"
 )
 """Awareness of somebody else, or of something else."""
@@ -61,7 +113,8 @@ NOT_THE_MODEL = (
 _STATEMENTS = tuple((re.compile(pattern, re.IGNORECASE), layer) for pattern, layer in STATEMENTS)
 _NOT_THE_MODEL = re.compile(NOT_THE_MODEL, re.IGNORECASE)
 _HINT = re.compile(
-    r"aware|realis|realiz|unrealistic|verbali|distinguish|discriminat|recogni|suspect|suspici|tested|evaluated|simulation|contrived|artificial|gaming|\btell",
+    r"aware|realis|realiz|unrealistic|verbali|distinguish|discriminat|recogni|suspect|suspici|tested|evaluated|simulation|"
+    r"contrived|artificial|gaming|\btell",
     re.IGNORECASE,
 )
 """Without one of these a sentence is not looked at further."""
@@ -104,7 +157,9 @@ class Awareness:
 
 
 def classify(words: str) -> tuple[bool, Layer | None]:
-    """Return whether *words* say that a model recognised a test or may have, and the layer; no layer where they do not say how it is known."""
+    """Return whether *words* say that a model recognised a test or may have, and the layer; no layer where they do not say how "
+    "it is known.
+    """
     if not _HINT.search(words) or _NOT_THE_MODEL.search(words):
         return False, None
     return next(((True, layer) for pattern, layer in _STATEMENTS if pattern.search(words)), (False, None))
@@ -121,4 +176,4 @@ def _find_all(around: Around) -> Iterator[tuple[Passage, AwarenessNote]]:
 
 def _is_a_name(evaluation: str) -> bool:
     """Whether it is a name of its own, which another sentence does not hold by chance: several words or capitals inside."""
-    return len(evaluation) > 6 and (re.search(r"[a-z][A-Z]|[A-Z]{2}|-[A-Z]", evaluation) is not None or len(evaluation.split()) > 2)  # noqa: PLR2004 - a phrase
+    return len(evaluation) > 6 and (re.search(r"[a-z][A-Z]|[A-Z]{2}|-[A-Z]", evaluation) is not None or len(evaluation.split()) > 2)

@@ -18,7 +18,8 @@ _FOR = re.compile(
 """Between a figure and whom it is said of: "of the time for both"."""
 
 _BEFORE = re.compile(
-    r"[\])*]*(?:['’]s?)?[\s(:=,–—-]*(?:(?:which|who|at|of|was|is|had|scores?|scored|got|gets|with|reach\w*|achiev\w*|solv\w*|only|about|an?|the|"
+    r"[\])*]*(?:['’]s?)?[\s(:=,–—-]*(?:(?:which|who|at|of|was|is|had|scores?|scored|got|gets|with|reach\w*|achiev\w*|solv\w*|only|"
+    r"about|an?|the|"
     r"approximately|roughly|over|average|averaged|rate|score|up|to|just|around|result|results|it|is|are|were|[~<>≥≤])[\s:(,]*){0,6}",
     re.IGNORECASE,
 )
@@ -33,7 +34,8 @@ _NEAR = 40
 """Characters between two figures of which the second is where the first came from."""
 
 _CONDITION = re.compile(
-    r"\b(?:compar(?:ed|able) (?:to|with)|in (?:comparison|contrast) (?:to|with)|versus|vs\.?|relative to|as opposed to|as against|approaching|"
+    r"\b(?:compar(?:ed|able) (?:to|with)|in (?:comparison|contrast) (?:to|with)|versus|vs\.?|relative to|as opposed to|as against|"
+    r"approaching|"
     r"(?:improvement|improving|improved) (?:over|on)|(?:similar|close|closer) to|(?:higher|lower|better|worse|more|less|fewer) than)"
     r" (?P<what>(?:(?![,;:()]|which\b|who\b)[^,;:()]){0,60})$",
     re.IGNORECASE,
@@ -91,7 +93,7 @@ def _open(one: Quantity) -> Iterator[Quantity]:
     """Yield "86%", "68%" and "100%" of "86% (68%, 100%)"."""
     opening = one.written.find("(")
     inside = list(_NUMBER.finditer(one.written, opening)) if opening > 0 else []
-    if one.low is None or len(inside) != 2:  # noqa: PLR2004 - an interval has two ends
+    if one.low is None or len(inside) != 2:
         yield one
         return
     head = one.written[:opening].rstrip()

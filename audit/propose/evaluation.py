@@ -29,7 +29,8 @@ _GRADERS = tuple(re.compile(one, re.IGNORECASE if "[A-Z]" not in one else 0) for
 _ELICITATION = tuple(re.compile(one, re.IGNORECASE) for one in ELICITATION)
 _NUMBERED = re.compile(r"^(?:\d{1,3}(?:\.\d{1,3})*\.?|[A-Z](?:\.\d{1,3})+)\s+")
 _LEADING = re.compile(
-    r"^(?:The|This|These|Our|A|An|On|In|For|All|Each|Of|As|We|Both|Across|Using|With|To|From|By|At|Under|When|While|However|And|But|Its|Their) "
+    r"^(?:The|This|These|Our|A|An|On|In|For|All|Each|Of|As|We|Both|Across|Using|With|To|From|By|At|Under|When|While|However|And|But|"
+    r"Its|Their) "
 )
 _CUT = 160
 """Characters of a caption or a title that become a name."""

@@ -28,70 +28,227 @@ _OVER = "Refusing what is harmless is no safety: check the direction."
 
 MEASURES: tuple[Measure, ...] = (
     # Awareness of being tested: before everything else, since its words contain those of other measures.
-    Measure("verbalised evaluation awareness rate", AGENCY, LOWER, r"(?:un)?verbali[sz]\w* (?:\w+ ){0,2}(?:eval\w*|test\w*|grader)[ -]aware\w*|(?:mention|verbali[sz]|voice|state|remark|express)\w* "
-            r"(?:[\w’'-]+ ){0,6}(?:(?:being|be) (?:\w+ )?(?:tested|evaluated)|a test\b|an evaluation\b)"),
-    Measure("accuracy at telling evaluation from deployment", AGENCY, LOWER, r"(?:distinguish|discriminat|tell)\w* (?:[\w’'-]+ ){0,6}(?:evaluation|deployment|synthetic|test)\w*(?: \w+){0,3} (?:from|and|apart)"
-            r"|(?:evaluation|eval)[- ](?:vs\.?|versus)[- ]deployment"),
+    Measure(
+        "verbalised evaluation awareness rate",
+        AGENCY,
+        LOWER,
+        r"(?:un)?verbali[sz]\w* (?:\w+ ){0,2}(?:eval\w*|test\w*|"
+        r"grader)[ -]aware\w*|(?:mention|verbali[sz]|voice|state|remark|express)\w* "
+        r"(?:[\w’'-]+ ){0,6}(?:(?:being|be) (?:\w+ )?(?:tested|evaluated)|a test\b|an evaluation\b)",
+    ),
+    Measure(
+        "accuracy at telling evaluation from deployment",
+        AGENCY,
+        LOWER,
+        r"(?:distinguish|discriminat|"
+        r"tell)\w* (?:[\w’'-]+ ){0,6}(?:evaluation|deployment|synthetic|test)\w*(?: \w+){0,3} (?:from|and|apart)"
+        r"|(?:evaluation|eval)[- ](?:vs\.?|versus)[- ]deployment",
+    ),
     Measure("grader awareness rate", AGENCY, LOWER, r"grader[- ]aware\w*"),
-    Measure("evaluation awareness rate", AGENCY, LOWER, r"\b(?:evaluation|eval|test|situational)[ -]aware\w*|aware\w* (?:of|that it is) being (?:tested|evaluated)"),
+    Measure(
+        "evaluation awareness rate",
+        AGENCY,
+        LOWER,
+        r"\b(?:evaluation|eval|test|situational)[ -]aware\w*|aware\w* (?:of|"
+        r"that it is) being (?:tested|evaluated)",
+    ),
     # Attacks on the model and its safeguards; prevention before success, since both name the attack.
-    Measure("attack prevention rate", REFUSAL, HIGHER, r"attack[- ](?:prevention|resistance|defen[cs]e|block\w*)|prevention (?:score|rate)|(?:injection|jailbreak|attack) (?:robustness|resistance|defen[cs]e)"
-            r"|resist\w* (?:[\w-]+ ){0,3}(?:attack|injection|jailbreak)s?"),
-    Measure("attack success rate", REFUSAL, LOWER, r"attack(?:er)?[- ]success(?:[- ]rates?)?|\bASR\b|injection success(?: rate)?|successful (?:attack|injection)s?|attacks? succeed\w*", _ATTACKER),
-    Measure("jailbreak success rate", REFUSAL, LOWER, r"jailbreak\w* (?:[\w()-]+ ){0,6}(?:success\w*|achiev\w*|succeed\w*|works?|worked)|success\w* (?:[\w-]+ ){0,3}jailbreak\w*|universal jailbreak", _ATTACKER),
+    Measure(
+        "attack prevention rate",
+        REFUSAL,
+        HIGHER,
+        r"attack[- ](?:prevention|resistance|defen[cs]e|block\w*)|"
+        r"prevention (?:score|rate)|(?:injection|jailbreak|attack) (?:robustness|resistance|defen[cs]e)"
+        r"|resist\w* (?:[\w-]+ ){0,3}(?:attack|injection|jailbreak)s?",
+    ),
+    Measure(
+        "attack success rate",
+        REFUSAL,
+        LOWER,
+        r"attack(?:er)?[- ]success(?:[- ]rates?)?|\bASR\b|injection success(?: rate)?|"
+        r"successful (?:attack|injection)s?|attacks? succeed\w*",
+        _ATTACKER,
+    ),
+    Measure(
+        "jailbreak success rate",
+        REFUSAL,
+        LOWER,
+        r"jailbreak\w* (?:[\w()-]+ ){0,6}(?:success\w*|achiev\w*|succeed\w*|works?|"
+        r"worked)|success\w* (?:[\w-]+ ){0,3}jailbreak\w*|universal jailbreak",
+        _ATTACKER,
+    ),
     Measure("task completion by red-teamers", REFUSAL, LOWER, r"(?:red[- ]team\w*) (?:[\w-]+ ){0,6}(?:complet|succe)\w*", _ATTACKER),
     # Errors of safeguards themselves.
     Measure("false negatives", REFUSAL, LOWER, r"false[- ]negatives?(?: rate)?|missed (?:attacks|violations|harmful \w+)", _FOUND),
-    Measure("false positive rate", REFUSAL, NEITHER, r"false[- ]positives?(?: rate)?|over-?block\w*|wrongly (?:blocked|flagged)", "Blocking what is harmless is no safety: check the direction."),
+    Measure(
+        "false positive rate",
+        REFUSAL,
+        NEITHER,
+        r"false[- ]positives?(?: rate)?|over-?block\w*|wrongly (?:blocked|flagged)",
+        "Blocking what is harmless is no safety: check the direction.",
+    ),
     Measure("recall of safeguards", REFUSAL, HIGHER, r"\brecall\b|true[- ]positive rate|detection rate|block(?:ing|ed)? rate"),
     # Refusal: of the harmless first, since it is a kind of refusal.
-    Measure("over-refusal rate", REFUSAL, NEITHER, r"over-?refus\w*|(?:false|unnecessary|incorrect|unwarranted|wrong) refus\w*|refus\w* (?:[\w-]+ ){0,5}(?:benign|harmless|legitimate|innocuous|permitted|allowed)"
-            r"|(?:benign|legitimate|innocuous) (?:[\w-]+ ){0,5}refus\w*", _OVER),
+    Measure(
+        "over-refusal rate",
+        REFUSAL,
+        NEITHER,
+        r"over-?refus\w*|(?:false|unnecessary|incorrect|unwarranted|wrong) refus\w*|"
+        r"refus\w* (?:[\w-]+ ){0,5}(?:benign|harmless|legitimate|innocuous|permitted|allowed)"
+        r"|(?:benign|legitimate|innocuous) (?:[\w-]+ ){0,5}refus\w*",
+        _OVER,
+    ),
     Measure("refusal rate", REFUSAL, HIGHER, r"\brefus(?:al|als|ed|es|ing|e)\b|\bdeclin(?:es|ed|ing) (?:to|the request|harmful|all|such)"),
-    Measure("harmless response rate", REFUSAL, HIGHER, r"harmless(?:ness)? (?:response|score|rate)s?(?: rate)?|not[_ ]unsafe|safe[- ](?:response|completion|output)s?(?: rate)?(?! or refus)|safety (?:score|rate)|appropriate(?:ly)? respon\w+"
-            r"|respon\w+ (?:\w+ )?(?:appropriately|safely)"),
+    Measure(
+        "harmless response rate",
+        REFUSAL,
+        HIGHER,
+        r"harmless(?:ness)? (?:response|score|rate)s?(?: rate)?|not[_ ]unsafe|"
+        r"safe[- ](?:response|completion|output)s?(?: rate)?(?! or refus)|safety (?:score|rate)|appropriate(?:ly)? respon\w+"
+        r"|respon\w+ (?:\w+ )?(?:appropriately|safely)",
+    ),
     Measure("compliance with harmful requests", REFUSAL, LOWER, r"\bcompl(?:ied|ies|y|ying|iance)\b(?: (?:with|rate|in)\b)?"),
-    Measure("rate of harmful responses", REFUSAL, LOWER, r"(?:harmful|unsafe|toxic|violating|violative|policy-violating|disallowed) (?:response|output|completion|generation|answer)s?(?: rate)?"
-            r"|violation rates?|toxicity|policy violations?"),
-    Measure("bias", REFUSAL, LOWER, r"\b(?:stereotyp\w*|(?:gender|racial|political|social|ambiguous|disambiguated) bias|bias (?:score|rate)|discriminatory)\b", "Closer to zero is less biased, on either side of it: check the direction."),
+    Measure(
+        "rate of harmful responses",
+        REFUSAL,
+        LOWER,
+        r"(?:harmful|unsafe|toxic|violating|violative|policy-violating|"
+        r"disallowed) (?:response|output|completion|generation|answer)s?(?: rate)?"
+        r"|violation rates?|toxicity|policy violations?",
+    ),
+    Measure(
+        "bias",
+        REFUSAL,
+        LOWER,
+        r"\b(?:stereotyp\w*|(?:gender|racial|political|social|ambiguous|disambiguated) bias|"
+        r"bias (?:score|rate)|discriminatory)\b",
+        "Closer to zero is less biased, on either side of it: check the direction.",
+    ),
     Measure("sycophancy rate", REFUSAL, LOWER, r"sycophan\w*"),
     Measure("cautions before dangerous actions", REFUSAL, HIGHER, r"\b(?:cautions?|caution rate|warn(?:ed|s|ing|ings)?|disclaimers?)\b"),
     # Reasoning: what makes it harder to read first.
-    Measure("chain-of-thought controllability", REASONING, LOWER, r"(?:follow|obey|compl|satisf)\w* (?:[\w-]+ ){0,4}constraints? on (?:its|their|the) (?:chain|reasoning|CoT)|(?:CoT|chain-of-thought|reasoning)[- ]controllab\w*|controllab\w*"),
-    Measure("share of illegible reasoning", REASONING, LOWER, r"non-Latin|illegib\w*|gibberish|encoded reasoning|steganograph\w*|unintelligib\w*|language switch\w*"),
+    Measure(
+        "chain-of-thought controllability",
+        REASONING,
+        LOWER,
+        r"(?:follow|obey|compl|"
+        r"satisf)\w* (?:[\w-]+ ){0,4}constraints? on (?:its|their|the) (?:chain|reasoning|CoT)|(?:CoT|chain-of-thought|"
+        r"reasoning)[- ]controllab\w*|controllab\w*",
+    ),
+    Measure(
+        "share of illegible reasoning",
+        REASONING,
+        LOWER,
+        r"non-Latin|illegib\w*|gibberish|encoded reasoning|steganograph\w*|"
+        r"unintelligib\w*|language switch\w*",
+    ),
     Measure("reasoning faithfulness", REASONING, HIGHER, r"(?:reasoning|CoT|chain-of-thought)?[- ]?\b(?:un)?faithful\w*"),
-    Measure("monitorability", REASONING, HIGHER, r"monitorab\w*|\bmonitor\w*(?: \w+){0,3} (?:AUROC|AUC|recall|detect\w*|caught|catch\w*)|(?:AUROC|AUC)(?: \w+){0,4} monitor\w*"),
+    Measure(
+        "monitorability",
+        REASONING,
+        HIGHER,
+        r"monitorab\w*|\bmonitor\w*(?: \w+){0,3} (?:AUROC|AUC|recall|detect\w*|caught|"
+        r"catch\w*)|(?:AUROC|AUC)(?: \w+){0,4} monitor\w*",
+    ),
     Measure("legibility of reasoning", REASONING, HIGHER, r"legib\w*"),
     # Honesty and hidden conduct; what could be hidden from a test is marked so.
-    Measure("discrepancy between reasoning and action", DECEPTION, LOWER, r"discrepanc\w+ between (?:[\w’'-]+ ){0,3}(?:reasoning|thinking|CoT)|covert (?:behaviou?r|reasoning)", is_suppressible=True),
-    Measure("stealth success rate", DECEPTION, LOWER, r"stealth\w*|undetected|(?:evad|avoid)\w* (?:detection|the monitor|monitoring|oversight)|side[- ](?:task|attack)s?(?: success(?: rates?)?)?", _ATTACKER, is_suppressible=True),
-    Measure("sandbagging", DECEPTION, LOWER, r"sandbag\w*|underperform\w* (?:deliberately|intentionally|strategically)|(?:deliberately|intentionally|strategically) underperform\w*", is_suppressible=True),
+    Measure(
+        "discrepancy between reasoning and action",
+        DECEPTION,
+        LOWER,
+        r"discrepanc\w+ between (?:[\w’'-]+ ){0,3}(?:reasoning|"
+        r"thinking|CoT)|covert (?:behaviou?r|reasoning)",
+        is_suppressible=True,
+    ),
+    Measure(
+        "stealth success rate",
+        DECEPTION,
+        LOWER,
+        r"stealth\w*|undetected|(?:evad|avoid)\w* (?:detection|the monitor|"
+        r"monitoring|oversight)|side[- ](?:task|attack)s?(?: success(?: rates?)?)?",
+        _ATTACKER,
+        is_suppressible=True,
+    ),
+    Measure(
+        "sandbagging",
+        DECEPTION,
+        LOWER,
+        r"sandbag\w*|underperform\w* (?:deliberately|intentionally|strategically)|"
+        r"(?:deliberately|intentionally|strategically) underperform\w*",
+        is_suppressible=True,
+    ),
     Measure("sabotage", DECEPTION, LOWER, r"sabotag\w*|compromis\w* (?:[\w-]+ ){0,3}(?:research|safety)", is_suppressible=True),
-    Measure("covert action rate", DECEPTION, LOWER, r"covert\w*|schem(?:ing|es?)\b|alignment[- ]fak\w*|exfiltrat\w*|self-preserv\w*|blackmail\w*", is_suppressible=True),
+    Measure(
+        "covert action rate",
+        DECEPTION,
+        LOWER,
+        r"covert\w*|schem(?:ing|es?)\b|alignment[- ]fak\w*|exfiltrat\w*|"
+        r"self-preserv\w*|blackmail\w*",
+        is_suppressible=True,
+    ),
     Measure("misaligned behaviour", DECEPTION, LOWER, r"misalign\w*|misbehav\w*|mask\w* (?:[\w-]+ ){0,3}behaviou?r", is_suppressible=True),
-    Measure("rate of desirable behaviour", DECEPTION, HIGHER, r"(?:desirable|aligned|good|desired|well-aligned) behaviou?rs?", is_suppressible=True),
+    Measure(
+        "rate of desirable behaviour",
+        DECEPTION,
+        HIGHER,
+        r"(?:desirable|aligned|good|desired|well-aligned) behaviou?rs?",
+        is_suppressible=True,
+    ),
     Measure("hallucination rate", CAPABILITY, LOWER, r"hallucinat\w*|fabricat\w*|confabulat\w*"),
-    Measure("deception rate", DECEPTION, LOWER, r"decepti\w*|deceiv\w*|\bl(?:ied|ies|ying)\b|dishonest\w*|conceal\w*|mislead\w*", is_suppressible=True),
-    Measure("honesty", DECEPTION, HIGHER, r"honest\w*|truthful\w*|told the truth|admit(?:s|ted) (?:to )?being an? AI", is_suppressible=True),
+    Measure(
+        "deception rate",
+        DECEPTION,
+        LOWER,
+        r"decepti\w*|deceiv\w*|\bl(?:ied|ies|ying)\b|dishonest\w*|conceal\w*|mislead\w*",
+        is_suppressible=True,
+    ),
+    Measure(
+        "honesty", DECEPTION, HIGHER, r"honest\w*|truthful\w*|told the truth|admit(?:s|ted) (?:to )?being an? AI", is_suppressible=True
+    ),
     Measure("manipulation", DECEPTION, LOWER, r"manipulat\w*", is_suppressible=True),
     # Conduct in tasks.
-    Measure("avoidance of destructive actions", AGENCY, HIGHER, r"(?:destructive|harmful|reckless|unsafe)[- ]actions? avoidance|avoid\w* (?:[\w-]+ ){0,3}(?:destructive|reckless|irreversible)", is_suppressible=True),
-    Measure("reward-hacking rate", AGENCY, LOWER, r"reward[- ]hack\w*|\bhack rate|special-cas\w*|test tampering|gam(?:ed|ing) (?:the )?(?:tests?|grader|metric)|hard-?cod\w* (?:[\w-]+ ){0,2}(?:tests?|outputs?|solutions?)"),
+    Measure(
+        "avoidance of destructive actions",
+        AGENCY,
+        HIGHER,
+        r"(?:destructive|harmful|reckless|unsafe)[- ]actions? avoidance|"
+        r"avoid\w* (?:[\w-]+ ){0,3}(?:destructive|reckless|irreversible)",
+        is_suppressible=True,
+    ),
+    Measure(
+        "reward-hacking rate",
+        AGENCY,
+        LOWER,
+        r"reward[- ]hack\w*|\bhack rate|special-cas\w*|test tampering|gam(?:ed|"
+        r"ing) (?:the )?(?:tests?|grader|metric)|hard-?cod\w* (?:[\w-]+ ){0,2}(?:tests?|outputs?|solutions?)",
+    ),
     Measure("destructive actions", AGENCY, LOWER, r"destructi\w*|reckless\w*|irreversible action|data loss", is_suppressible=True),
-    Measure("unauthorised actions", AGENCY, LOWER, r"unauthori[sz]ed|overreach\w*|power[- ]seeking|beyond (?:its|the) (?:scope|permissions?)|without (?:permission|authori[sz]ation)", is_suppressible=True),
+    Measure(
+        "unauthorised actions",
+        AGENCY,
+        LOWER,
+        r"unauthori[sz]ed|overreach\w*|power[- ]seeking|beyond (?:its|the) (?:scope|"
+        r"permissions?)|without (?:permission|authori[sz]ation)",
+        is_suppressible=True,
+    ),
     Measure("deference to oversight", AGENCY, HIGHER, r"corrigib\w*|deferen\w* to (?:human|oversight)|interruptib\w*"),
-)  # fmt: skip
+)
 
 DANGEROUS = (
-    r"\bcyber\w*|\bCTFs?\b|capture[- ]the[- ]flag|exploit(?:s|ation)?\b|vulnerabilit\w*|network attack|offensive|malware|\bCVE\b|\bbiolog\w*|\bbio\b|\bvirolog\w*|pathogen\w*|"
-    r"\bchemical\w*|CBRN|nuclear|radiolog\w*|bioweapon\w*|weapons?\b|uplift|\bRSP\b|Preparedness|critical risks?|frontier (?:safety|risk)|autonom\w+ (?:replication|evaluations?|risks?)|"
-    r"AI (?:research and development|R&D|self-improvement)|self-improvement|self-replicat\w*|persuasion|influence operation\w*|manipulation|dangerous capabilit\w*|catastrophic|"
-    r"tacit knowledge|troubleshooting|wet[- ]lab|DNA synthesis|toxin|acquisition|\bASL-?\d|Critical Capability|capability threshold|(?:High|Critical|Tier \d)(?: \w+)? (?:capability|threshold)|influence campaigns?"
+    r"\bcyber\w*|\bCTFs?\b|capture[- ]the[- ]flag|exploit(?:s|ation)?\b|vulnerabilit\w*|network attack|offensive|malware|\bCVE\b|"
+    r"\bbiolog\w*|\bbio\b|\bvirolog\w*|pathogen\w*|"
+    r"\bchemical\w*|CBRN|nuclear|radiolog\w*|bioweapon\w*|weapons?\b|uplift|\bRSP\b|Preparedness|critical risks?|"
+    r"frontier (?:safety|risk)|autonom\w+ (?:replication|evaluations?|risks?)|"
+    r"AI (?:research and development|R&D|self-improvement)|self-improvement|self-replicat\w*|persuasion|influence operation\w*|"
+    r"manipulation|dangerous capabilit\w*|catastrophic|"
+    r"tacit knowledge|troubleshooting|wet[- ]lab|DNA synthesis|toxin|acquisition|\bASL-?\d|Critical Capability|"
+    r"capability threshold|(?:High|Critical|Tier \d)(?: \w+)? (?:capability|threshold)|influence campaigns?"
 )
 """Areas in which more capability is less safe: those of the developers' frameworks."""
 
 HARMFUL = (
-    r"harmful|malicious|violative|violat\w+|disallowed|prohibited|unsafe|dangerous|misuse|abus\w+|jailbreak\w*|attack\w*|weapon\w*|illicit|illegal|sexual|self-harm|extremis\w*|hate|"
+    r"harmful|malicious|violative|violat\w+|disallowed|prohibited|unsafe|dangerous|misuse|abus\w+|jailbreak\w*|attack\w*|"
+    r"weapon\w*|illicit|illegal|sexual|self-harm|extremis\w*|hate|"
     r"exploit\w*|fraud|destructive|injection|restricted|safeguard\w*"
 )
 """What a request must be for its refusal to be safer."""
@@ -117,12 +274,47 @@ METRICS: tuple[tuple[str, str], ...] = (
 
 VOCABULARY: tuple[tuple[PropertyClass, int, str], ...] = (
     # Where no measure is named: words of each class and what one of them weighs. Longer terms weigh more, since they are said on purpose.
-    (DECEPTION, 3, r"decepti\w*|schem(?:ing|e)\b|sandbag\w*|sabotag\w*|covert\w*|misalign\w*|alignment|stealth\w*|dishonest\w*|honest\w*|lying|insider|blackmail|whistleblow\w*"),
-    (REASONING, 3, r"chain[- ]of[- ]thought|\bCoT\b|faithful\w*|monitorab\w*|legib\w*|interpretab\w*|reasoning (?:tokens?|traces?|text|transparency)"),
-    (AGENCY, 3, r"evaluation awareness|situational awareness|reward hack\w*|destructi\w*|reckless\w*|unauthori[sz]ed|excessive|grader|impossible tasks?|overeager\w*"),
-    (REFUSAL, 3, r"refus\w*|safeguards?|jailbreak\w*|prompt injection\w*|red[- ]team\w*|attackers?|adversar\w*|malicious|harmful|violative|disallowed|misuse|child safety|self-harm|safety classifier\w*|moderation|bias\b|"
-     r"content policy|usage policy|single-turn|multi-turn|unsafe|toxic\w*|caution\w*"),
+    (
+        DECEPTION,
+        3,
+        (
+            r"decepti\w*|schem(?:ing|e)\b|sandbag\w*|sabotag\w*|covert\w*|misalign\w*|alignment|stealth\w*|dishonest\w*|"
+            r"honest\w*|lying|insider|blackmail|whistleblow\w*"
+        ),
+    ),
+    (
+        REASONING,
+        3,
+        (
+            r"chain[- ]of[- ]thought|\bCoT\b|faithful\w*|monitorab\w*|legib\w*|interpretab\w*|reasoning (?:tokens?|traces?|"
+            r"text|transparency)"
+        ),
+    ),
+    (
+        AGENCY,
+        3,
+        (
+            r"evaluation awareness|situational awareness|reward hack\w*|destructi\w*|reckless\w*|unauthori[sz]ed|excessive|"
+            r"grader|impossible tasks?|overeager\w*"
+        ),
+    ),
+    (
+        REFUSAL,
+        3,
+        (
+            r"refus\w*|safeguards?|jailbreak\w*|prompt injection\w*|red[- ]team\w*|attackers?|adversar\w*|malicious|harmful|"
+            r"violative|disallowed|misuse|child safety|self-harm|safety classifier\w*|moderation|bias\b|"
+            r"content policy|usage policy|single-turn|multi-turn|unsafe|toxic\w*|caution\w*"
+        ),
+    ),
     (CAPABILITY, 3, DANGEROUS),
-    (CAPABILITY, 2, r"capabilit\w*|benchmark\w*|accurac\w*|score[sd]?|solv\w*|pass@\d+|performance|CTFs?\b|knowledge|reasoning|coding|math\w*|uplift|threshold|challenges?|RSP|Preparedness|"
-     r"software engineering|tasks?"),
-)  # fmt: skip
+    (
+        CAPABILITY,
+        2,
+        (
+            r"capabilit\w*|benchmark\w*|accurac\w*|score[sd]?|solv\w*|pass@\d+|performance|CTFs?\b|knowledge|reasoning|"
+            r"coding|math\w*|uplift|threshold|challenges?|RSP|Preparedness|"
+            r"software engineering|tasks?"
+        ),
+    ),
+)

@@ -40,22 +40,33 @@ NOT_NAMES: frozenset[str] = frozenset({
 
 ALL_MODELS = (
     # One figure for several models; the claim is then about all of them, and is not the card's own model's alone.
-    r"\b(?:all|every|each|any|none|both|no)(?: of)?(?: the| our| these| other)?(?: \w+){0,2} models?(?: (?:we )?(?:tested|evaluated|assessed|studied))?\b"
+    r"\b(?:all|every|each|any|none|both|no)(?: of)?(?: the| our| these| other)?(?: \w+){0,2} models?(?: (?:we )?(?:tested|"
+    r"evaluated|assessed|studied))?\b"
 )
 
 SNAPSHOTS: tuple[str, ...] = (
     # Which build of the model a figure was measured on; the card's own words become the version.
-    r"\b(?:(?:an?|the|its|our) )?(?:near-final|early|earlier|intermediate|final|late|later|production|released?|pre-release|previous|initial|recent|representative)"
-    r"(?:,? (?:near-final|early|representative|final|model|training|production|internal|release)){0,2} (?:snapshots?|checkpoints?|builds?)\b",
-    r"\b(?:(?:an?|the|its|our) )?(?:near-final|pre-release|release[- ]candidate|production|representative)(?:,? (?:near-final|representative|final|model|internal)){0,2}"
-    r" (?:versions?|models?)\b",
+    (
+        r"\b(?:(?:an?|the|its|our) )?(?:near-final|early|earlier|intermediate|final|late|later|production|released?|pre-release|"
+        r"previous|initial|recent|representative)"
+        r"(?:,? (?:near-final|early|representative|final|model|training|production|internal|release)){0,2} (?:snapshots?|checkpoints?|"
+        r"builds?)\b"
+    ),
+    (
+        r"\b(?:(?:an?|the|its|our) )?(?:near-final|pre-release|release[- ]candidate|production|representative)(?:,? (?:near-final|"
+        r"representative|final|model|internal)){0,2}"
+        r" (?:versions?|models?)\b"
+    ),
     r"\b(?:snapshots?|checkpoints?) (?:dated|from|of|as of) (?:\w+ ){0,2}20\d\d\b",
     r"\bhelpful-only(?: (?:model|version|variant|snapshot)s?)?\b",
 )
 
 GUARDS: tuple[str, ...] = (
     # With which protections it ran; these words mean the model of a figure only where they stand beside the figure.
-    r"\b(?:with|without)(?: \w+){0,3} (?:safeguards?|mitigations?|classifiers?|protections?|safety reasoner)(?: (?:enabled|disabled|activated|active|on|off))?\b",
+    (
+        r"\b(?:with|without)(?: \w+){0,3} (?:safeguards?|mitigations?|classifiers?|protections?|safety reasoner)(?: (?:enabled|"
+        r"disabled|activated|active|on|off))?\b"
+    ),
     r"\b(?:pre|post)-mitigation\b|\b(?:un)?safeguarded\b",
 )
 

@@ -16,7 +16,8 @@ _VERSION = r"v?\d{1,3}(?:\.\d{1,3}){0,2}(?:[a-z](?![a-z]))?(?![\w%/×]|\.\d|\s?%
 _TAIL = rf"(?:[- ]?(?:{_SIZE}|(?:{_VARIANT})\b)|-\d{{8}}\b|-\d{{4}}-\d\d-\d\d\b|-\d{{2,4}}\b)"
 """What may follow family and version; a second number with a space before it belongs to the sentence or to the next cell."""
 _PLAIN = re.compile(
-    rf"\b(?:{'|'.join(re.escape(one) for one in PLAIN_FAMILIES)})(?:[- ]?\s?{_VERSION}|[- ](?:{_VARIANT})\b(?:[- ]{_VERSION})?|(?=-?\d)){_TAIL}{{0,3}}",
+    rf"\b(?:{'|'.join(re.escape(one) for one in PLAIN_FAMILIES)})(?:[- ]?\s?{_VERSION}|[- ](?:{_VARIANT})\b(?:[- ]{_VERSION})?|"
+    rf"(?=-?\d)){_TAIL}{{0,3}}",
     re.IGNORECASE,
 )
 _CLAUDE = re.compile(rf"\bClaude (?:[A-Z][a-z]{{2,12}} (?:{_VERSION}|Preview\b)|{_VERSION} [A-Z][a-z]{{2,12}}\b)")

@@ -172,7 +172,7 @@ def _find_direction(measure: Measure | None, class_: PropertyClass, sources: _So
 
 
 def _judge_refusal(sources: _Sources) -> tuple[Direction, tuple[str, ...]]:
-    near = " · ".join((sources.column, sources.passage, sources.caption))
+    near = f"{sources.column} · {sources.passage} · {sources.caption}"
     if _HARMFUL.search(near):
         return HIGHER, ()
     if _NOT_RESPONSES.search(near):

@@ -13,7 +13,8 @@ _ALL = re.compile(ALL_MODELS, re.IGNORECASE)
 _SNAPSHOTS = tuple(re.compile(one, re.IGNORECASE) for one in SNAPSHOTS)
 _GUARDS = tuple(re.compile(one, re.IGNORECASE) for one in GUARDS)
 _ASIDE = re.compile(
-    r"\b(?:than|compar\w+ (?:to|with)|versus|vs\.?|relative to|similar(?:ly)? to|unlike|over|behind|below|above|against)\s+(?:\S+\s+){0,2}$",
+    r"\b(?:than|compar\w+ (?:to|with)|versus|vs\.?|relative to|similar(?:ly)? to|unlike|over|behind|below|above|"
+    r"against)\s+(?:\S+\s+){0,2}$",
     re.IGNORECASE,
 )
 """What stands before a model that a figure is compared with."""
