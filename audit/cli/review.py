@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 from rich.console import Console
 
+from audit.cli.keys import LEAVE, LEFT, RIGHT, read_key
 from audit.cli.review_edit import Desk, edit, split
 from audit.cli.review_screen import Scene, describe_counts, print_end, print_help, print_scene
 from audit.propose.claim_model import KnownModels
@@ -22,9 +23,6 @@ from registry.records.card import CardText
 from registry.records.draft import ClaimsFile, OmissionDraft
 from registry.records.passage import Outline
 from registry.records.spec import PropertySpec
-
-_LEFT, _RIGHT = ("\x1b[D", "\x1bOD"), ("\x1b[C", "\x1bOC")
-_LEAVE = ("q", "\x03", "\x04")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,8 +67,8 @@ class Session:
         while True:
             self._draw()
             self._message = ""
-            key = _get_key()
-            if key in _LEAVE:
+            key = read_key()
+            if key == LEAVE:
                 break
             self._press(key)
         self._write()
@@ -115,7 +113,7 @@ class Session:
                 self._message = f"written to {self._ground.path}"
             case "?" | "h":
                 print_help(Console(markup=False, highlight=False, emoji=False))
-                _get_key()
+                read_key()
             case _ if self._at is not None:
                 self._press_on(self._at, key)
             case _:
@@ -137,9 +135,9 @@ class Session:
                 self._leave_out(at)
             case "k":
                 self._decide(Decision(at=at, verdict=Verdict.SKIPPED))
-            case _ if key in _LEFT:
+            case _ if key in LEFT:
                 self._look(at, -1)
-            case _ if key in _RIGHT:
+            case _ if key in RIGHT:
                 self._look(at, 1)
             case _:
                 self._message = f"no key {key!r}; ? tells them" if key.isprintable() else "no such key; ? tells them"
@@ -262,14 +260,6 @@ def list_entries(review: Review, at: int, proposed: Entry) -> tuple[Entry, ...]:
 
 def _name_spec(entry: Entry) -> dict[str, PropertySpec] | None:
     return None if entry.spec is None else {entry.draft.property: entry.spec}
-
-
-def _get_key() -> str:
-    """Return the key that is pressed; a closed terminal and Ctrl-C count as leaving."""
-    try:
-        return click.getchar()
-    except (EOFError, KeyboardInterrupt):
-        return _LEAVE[0]
 
 
 def _ask(what: str) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from audit.cli.keys import LEAVE, read_key
 from audit.propose.check import check_claims
 from audit.propose.claims_file import render_drafts
 from audit.propose.drafts import Entry
@@ -98,7 +99,7 @@ def _ask(desk: Desk, prompt: Callable[[], Sequence[ClaimDraft]], entry: Entry) -
 def _wants_again(desk: Desk, error: CaveatError) -> bool:
     desk.tell("\n" + "\n".join(str(one) for one in error.faults))
     desk.tell("\nany key: try again; q: give up")
-    return click.getchar() not in ("q", "\x03", "\x04", "\x1b")
+    return read_key() != LEAVE
 
 
 def _prompt_fields(draft: ClaimDraft) -> ClaimDraft:

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from audit.propose.claim_model import NOT_STATED, KnownModels
@@ -76,6 +76,7 @@ def test_nothing_in_a_card_breaks_out_of_a_comment(proposals: Proposals) -> None
     assert "\x1b" not in text
 
 
+@settings(max_examples=40)
 @given(hostile=st.text(st.characters(exclude_categories=["Cs"]), max_size=200))
 def test_no_text_whatever_breaks_out_of_a_comment(proposals: Proposals, hostile: str) -> None:
     """A law, for comments of any characters."""
@@ -83,7 +84,7 @@ def test_no_text_whatever_breaks_out_of_a_comment(proposals: Proposals, hostile:
 
     text = render_sheet(replace(sheet, head=(hostile,), entries=(replace(sheet.entries[0], comments=(hostile,)),)))
 
-    assert read(text) == read(render_sheet(sheet))
+    assert [one.quote for one in read(text).claims] == [proposals.proposals[0].quote]
 
 
 def test_the_comments_tell_what_a_person_needs(proposals: Proposals) -> None:

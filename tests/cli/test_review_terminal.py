@@ -1,0 +1,216 @@
+"""The review of proposals in a real terminal: keys, kills, editors, and the file that it writes."""
+
+import shlex
+import sys
+from pathlib import Path
+
+import pytest
+
+from registry.codec.documents import from_document
+from registry.codec.files import read_document
+from registry.records.draft import ClaimsFile
+from tests.cli.conftest import Caveat
+from tests.cli.terminal import Terminal
+
+CARD = """\
+# Lumen 1
+
+System card of Example Lab.
+
+## 1 Refusals
+
+Lumen 1 refused 96 % of 50 harmful requests. It refused 2 of 40 harmless requests, and 9 of 30 ambiguous ones.
+
+## 2 Knowledge
+
+Lumen 1 answered 71.5 % of the questions of the LawQA benchmark correctly. Nova 3 answered 60 % of them.
+
+## 3 Sabotage
+
+In 3 of 120 simulated deployments Lumen 1 deleted a backup. We observed no sabotage of oversight.
+"""
+
+
+SPLIT = """\
+head, first, second = text.split('  - quote:')
+first = re.sub('.*', ' It refused 2 of 40 harmless requests', first, count=1)
+second = re.sub('.*', ' 9 of 30 ambiguous ones', second, count=1)
+text = '  - quote:'.join([head, first, second])
+"""
+"""Two quotes in the place of one, each a line."""
+
+
+@pytest.fixture
+def card(caveat: Caveat, tmp_path: Path) -> str:
+    """A registry with one card, and the card's identifier."""
+    (tmp_path / "card.md").write_text(CARD, encoding="utf-8")
+    assert caveat("init", "--code", "LAB").code == 0
+    identifier: str = caveat("card", "add", "card.md", "--publisher", "Example Lab", "--json").document["card"]["card"]
+    return identifier
+
+
+@pytest.fixture
+def editors(tmp_path: Path) -> dict[str, str]:
+    """Editors that change what they are given as a person would."""
+
+    def make(name: str, body: str) -> str:
+        path = tmp_path / f"{name}.py"
+        path.write_text(f"import os, pathlib, re, sys\npath = pathlib.Path(sys.argv[1])\ntext = path.read_text()\n{body}", encoding="utf-8")
+        return f"{shlex.quote(sys.executable)} {shlex.quote(str(path))}"
+
+    save = "path.write_text(text)\nos.utime(path, (4e9, 4e9))\n"
+    return {
+        "note": make("note", "text += '    note: by hand\\n'\n" + save),
+        "invent": make("invent", "text = re.sub('quote: .*', 'quote: Lumen 1 never lies to anybody.', text)\n" + save),
+        "split": make("split", SPLIT + save),
+        "nothing": make("nothing", ""),
+    }
+
+
+def count(caveat: Caveat, card: str) -> int:
+    """How many claims the rules propose for *card*."""
+    return len(caveat("claim", "propose", card, "--json").document["proposals"])
+
+
+def find(caveat: Caveat, card: str, words: str) -> int:
+    """The number of the first proposal that quotes *words*."""
+    proposals = caveat("claim", "propose", card, "--json").document["proposals"]
+    return next(number for number, one in enumerate(proposals, start=1) if words in one["quote"])
+
+
+def read(path: Path) -> ClaimsFile:
+    return from_document(ClaimsFile, read_document(path), where=str(path))
+
+
+def test_a_review_from_the_first_key_to_the_registry(caveat: Caveat, card: str, tmp_path: Path, editors: dict[str, str]) -> None:
+    """Accept, edit, split, leave out, skip, undo; leave, go on; and claim add takes what was decided."""
+    total, compound = count(caveat, card), find(caveat, card, "2 of 40")
+    words = ("claim", "propose", card, "--review", "claims.yaml")
+    with Terminal(tmp_path, *words, EDITOR=editors["note"]) as terminal:
+        assert "▶ Lumen 1 refused 96 %" in terminal.wait_for(f"1 of {total}, 0 accepted")
+        terminal.press("a", "1 accepted")
+        terminal.press("b", f"1 of {total}, 0 accepted")
+        terminal.press("e", "1 accepted")
+        terminal.press("k", "1 skipped")
+        terminal.press("q", "claims.yaml is written")
+        assert terminal.wait() == 0
+    assert read(tmp_path / "claims.yaml").claims[0].note == "by hand"
+
+    with Terminal(tmp_path, *words, EDITOR=editors["split"]) as terminal:
+        terminal.wait_for("this review goes on")
+        terminal.press(f"g{compound}\n", f"{compound} of {total}, ")
+        terminal.press("s", "2 accepted (3 claims)")
+        terminal.press("/", "search for")
+        terminal.press("backup\n", "deleted a backup. ◀")
+        terminal.press("x", "why is it left out")
+        terminal.press("made up for the test\n", "1 left out")
+        terminal.press("q", "claims.yaml is written")
+        assert terminal.wait() == 0
+    file = read(tmp_path / "claims.yaml")
+
+    assert sorted(one.quote for one in file.claims)[:2] == ["9 of 30 ambiguous ones", "It refused 2 of 40 harmless requests"]
+    assert [one.reason for one in file.left_out] == ["made up for the test"]
+    assert file.proposed is not None
+    added = caveat("claim", "add", "claims.yaml", "--json")
+    assert added.code == 0, added.err
+    assert len(added.document["added"]) == 3
+
+
+def test_a_killed_review_loses_nothing(caveat: Caveat, card: str, tmp_path: Path) -> None:
+    """What was decided before the kill is decided after it, though no file was written."""
+    total = count(caveat, card)
+    with Terminal(tmp_path, "claim", "propose", card, "--review", "claims.yaml") as terminal:
+        terminal.wait_for(f"1 of {total}, 0 accepted")
+        terminal.press("a", f"2 of {total}, 1 accepted")
+        terminal.press("a", f"3 of {total}, 2 accepted")
+        terminal.kill()
+    assert not (tmp_path / "claims.yaml").exists()
+
+    with Terminal(tmp_path, "claim", "propose", card, "--review", "claims.yaml") as terminal:
+        terminal.wait_for(f"3 of {total}, 2 accepted")
+        terminal.press("w", "written to claims.yaml")
+        terminal.kill()
+
+    assert len(read(tmp_path / "claims.yaml").claims) == 2
+
+
+def test_an_invented_quote_is_refused_in_the_review(caveat: Caveat, card: str, tmp_path: Path, editors: dict[str, str]) -> None:
+    """The editor's text is checked before it is accepted, with what is wrong, and can be given up."""
+    total = count(caveat, card)
+    with Terminal(tmp_path, "claim", "propose", card, "--review", "claims.yaml", EDITOR=editors["invent"]) as terminal:
+        terminal.wait_for(f"1 of {total}, 0 accepted")
+        assert "not in the card: “Lumen 1 never lies to anybody.”" in terminal.press("e", "q: give up")
+        terminal.press("q", "nothing changed, nothing accepted")
+        terminal.press("q", "0 accepted")
+        assert terminal.wait() == 0
+
+    assert not (tmp_path / "claims.yaml").exists()
+
+
+def test_an_editor_left_without_a_change_accepts_nothing(caveat: Caveat, card: str, tmp_path: Path, editors: dict[str, str]) -> None:
+    """Looking is not accepting."""
+    with Terminal(tmp_path, "claim", "propose", card, "--review", "claims.yaml", EDITOR=editors["nothing"]) as terminal:
+        terminal.wait_for("0 accepted")
+        terminal.press("e", "nothing changed, nothing accepted")
+
+
+def test_without_an_editor_the_fields_are_asked_for(caveat: Caveat, card: str, tmp_path: Path) -> None:
+    """Enter keeps what is proposed."""
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    with Terminal(tmp_path, "claim", "propose", card, "--review", "claims.yaml", PATH=str(empty)) as terminal:
+        terminal.wait_for("0 accepted")
+        assert "There is no editor" in terminal.press("e", "quote [")
+        for field in ("form", "relation", "theta", "reported", "evaluation", "grader", "elicitation", "note"):
+            terminal.press("\n", f"\n{field}")
+        terminal.press("read twice\n", "1 accepted")
+        terminal.press("q", "claims.yaml is written")
+        assert terminal.wait() == 0
+
+    assert read(tmp_path / "claims.yaml").claims[0].note == "read twice"
+
+
+def test_every_key_says_what_it_did(caveat: Caveat, card: str, tmp_path: Path) -> None:
+    """Help, unknown keys, nothing to undo, no such number, nothing found, the end."""
+    total = count(caveat, card)
+    with Terminal(tmp_path, "claim", "propose", card, "--review", "claims.yaml") as terminal:
+        terminal.wait_for(f"1 of {total}")
+        terminal.press("?", "Any key goes back")
+        terminal.press(" ", f"1 of {total}")
+        terminal.press("Z", "no key 'Z'; ? tells them")
+        terminal.press("b", "nothing to undo")
+        terminal.press("g999\n", f"no proposal 999; there are 1 to {total}")
+        terminal.press("/nowhere in it\n", "no proposal has 'nowhere in it'")
+        terminal.press("x\n", "not left out: it needs a reason")
+        terminal.press("\x1b[D", "no open proposal before this one")
+        terminal.press("\x1b[C", f"2 of {total}, 0 accepted")
+        terminal.press("f", "all proposals")
+        for done in range(total):
+            terminal.press(f"g{done + 1}\n", f"{done + 1} of {total}")
+            terminal.press("a", f"{done + 1} accepted")
+        terminal.press("f", "only open proposals")
+        terminal.press("\x03", "claims.yaml is written")
+        assert terminal.wait() == 0
+
+    added = caveat("claim", "add", "claims.yaml")
+    assert added.code == 0, added.err
+
+
+def test_the_screen_is_no_wider_than_the_terminal(caveat: Caveat, card: str, tmp_path: Path) -> None:
+    """At 80 columns and at 60 no line is broken by the terminal itself; NO_COLOR leaves no colours."""
+    for columns in (60, 80):
+        words = ("claim", "propose", card, "--review", f"{columns}.yaml")
+        with Terminal(tmp_path, *words, columns=columns, NO_COLOR="1") as terminal:
+            screen = terminal.wait_for("q leave")
+
+            assert max(len(line) for line in screen.split("\n")) <= columns
+            assert "\x1b[3" not in terminal.raw
+
+
+def test_a_review_elsewhere_than_in_a_terminal_is_refused(caveat: Caveat, card: str, tmp_path: Path) -> None:
+    """A pipe presses no keys."""
+    answer = caveat("claim", "propose", card, "--review", "claims.yaml")
+
+    assert answer.code == 3
+    assert "not-a-terminal" in answer.err
+    assert not (tmp_path / "claims.yaml.review").exists()
