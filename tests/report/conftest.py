@@ -8,6 +8,7 @@ from registry.records.supplement import CardSupplement, Supplement
 from registry.report.assemble import assemble_card, assemble_claim
 from registry.report.pdf import draw_pdf
 from tests.report.builders import MADE_AT, ORIGIN, Log, card
+from tests.report.covered import full
 from tests.report.dossiers import EVERY, degraded, inverted, unaudited
 
 
@@ -19,7 +20,7 @@ def supplements() -> Mapping[str, Supplement]:
 @pytest.fixture(scope="session")
 def card_supplement() -> CardSupplement:
     dossiers = [inverted(), degraded(), unaudited()]
-    return assemble_card(dossiers, card(Log()), log_origin=ORIGIN, log_size=40, made_at=MADE_AT)
+    return assemble_card(dossiers, card(Log()), coverage=full(), log_origin=ORIGIN, log_size=40, made_at=MADE_AT)
 
 
 @pytest.fixture(scope="session")

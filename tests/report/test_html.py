@@ -21,6 +21,7 @@ from registry.report.html import Medium, _environment, build_html, render_html
 from registry.report.wording import _WORDS, get_words
 from tests import findings
 from tests.report.builders import MADE_AT
+from tests.report.covered import cover, dossier_at, say, sighted_everywhere
 from tests.report.dossiers import EVERY, inverted
 from tests.report.found import with_findings
 from tests.report.hostile import HOSTILE
@@ -38,12 +39,19 @@ LOADING = (
     "manifest",
     "{http://www.w3.org/1999/xlink}href",
 )
-HTMLS = [*EVERY, "card"]
+HTMLS = [*EVERY, "sighted", "card", "card-untold", "card-not-surveyed"]
 
 
 @pytest.fixture(scope="module")
 def htmls(supplements: Mapping[str, Supplement], card_supplement: CardSupplement) -> Mapping[str, str]:
-    return {name: render_html(one).decode() for name, one in {**supplements, "card": card_supplement}.items()}
+    silent = tuple(replace(row, completeness=()) for row in card_supplement.claims)
+    cards = {
+        "sighted": assemble_claim(sighted_everywhere(), made_at=MADE_AT),
+        "card": card_supplement,
+        "card-untold": replace(card_supplement, coverage=None, claims=silent),
+        "card-not-surveyed": replace(card_supplement, coverage=cover([dossier_at(11)], say())),
+    }
+    return {name: render_html(one).decode() for name, one in {**supplements, **cards}.items()}
 
 
 @cache
@@ -228,7 +236,18 @@ def test_a_claim_of_which_no_word_stands_is_not_printed_again(supplements: Mappi
         ("found-out-nothing", "Invariance check made, and not settled."),
         ("found-out-nothing", "No response was scored twice"),
         ("found-out-nothing", "Not corrected."),
-        ("card", "Claims that nobody registered are not in this table."),
+        ("card-untold", "Claims that nobody registered are not in this table."),
+        ("card-not-surveyed", "Claims that nobody registered are not in this table."),
+        ("card-not-surveyed", "Not surveyed. No search of this revision for claims is recorded"),
+        ("card-not-surveyed", "not surveyed: unknown"),
+        ("card", "Proposed as claims and undecided: 62"),
+        ("card", "Of 62 of them nobody has said yet whether they are claims."),
+        ("card", "62 more passages may make claims: nobody has decided."),
+        ("card", "no place in this revision"),
+        ("sighted", "1 of the 7 items that apply is missing"),
+        ("sighted", "GONE"),
+        ("sighted", "REWORDED"),
+        ("sighted", "nothing like it"),
     ],
 )
 def test_what_is_missing_is_loud(name: str, said: str, htmls: Mapping[str, str]) -> None:

@@ -1,0 +1,185 @@
+"""How far the claims of a card are known, by section."""
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from registry.codec.documents import from_document, to_document
+from registry.records.coverage import Coverage
+from registry.records.survey import Fate
+from registry.report.coverage import Said, build_coverage
+from tests.report.builders import Log, card
+from tests.report.covered import LENGTH, TEXT, cover, dossier_at, full, headed_card, omission, say, sighted, span, survey
+from tests.report.dossiers import degraded, inverted
+
+
+def names(coverage: Coverage) -> list[str | None]:
+    return [one.title for one in coverage.sections]
+
+
+def test_without_a_survey_what_was_proposed_is_unknown_and_not_zero() -> None:
+    """None, in every section and in all."""
+    coverage = cover([dossier_at(11)], Said())
+
+    assert (coverage.total.proposed, coverage.total.undecided, coverage.surveyed_by) == (None, None, ())
+    assert [one.counts.proposed for one in coverage.sections] == [None]
+    assert coverage.total.registered == 1
+
+
+def test_a_survey_that_proposed_nothing_is_a_zero() -> None:
+    """It was looked, and nothing was found."""
+    coverage = cover([], say([survey()]))
+
+    assert (coverage.total.proposed, coverage.total.undecided, coverage.surveyed_by) == (0, 0, ("rules 1",))
+
+
+def test_each_passage_and_claim_counts_in_the_section_where_it_begins() -> None:
+    """The nearest heading at or above; above the first there is a section without a title."""
+    coverage = cover([dossier_at(11), dossier_at(21, claim=2)], say([survey(5, 10, 11, 19, 20)], [omission(10)]))
+
+    assert names(coverage) == [None, "1 Introduction", "2 Safeguards"]
+    assert [one.counts.proposed for one in coverage.sections] == [1, 3, 1]
+    assert [one.counts.registered for one in coverage.sections] == [0, 1, 1]
+    assert [one.counts.left_out for one in coverage.sections] == [0, 1, 0]
+    assert [one.counts.undecided for one in coverage.sections] == [1, 1, 1]
+    assert coverage.silent_sections == 3
+
+
+@pytest.mark.parametrize(
+    ("start", "stop", "undecided"),
+    [
+        (span(11)[0], span(11)[1], 0),
+        (span(11)[1] - 1, span(11)[1] + 5, 0),
+        (span(11)[1], span(11)[1] + 5, 1),
+        (span(11)[0] - 5, span(11)[0] + 1, 0),
+        (span(11)[0] - 5, span(11)[0], 1),
+        (span(11)[0] + 3, span(11)[0] + 4, 0),
+    ],
+)
+def test_one_character_in_common_decides_a_passage(start: int, stop: int, undecided: int) -> None:
+    """Passages that only touch do not overlap."""
+    proposed = replace(survey(), passages=((start, stop),))
+
+    assert cover([dossier_at(11)], say([proposed])).total.undecided == undecided
+
+
+def test_an_undecided_passage_is_told_with_its_words_page_and_section() -> None:
+    """So that a person can go there."""
+    (one,) = cover([], say([survey(20)])).undecided
+
+    assert (one.start, one.stop) == span(20)
+    assert one.quote == TEXT[one.start : one.stop]
+    assert (one.section, one.page) == ("2 Safeguards", one.start // 1_800 + 1)
+
+
+def test_a_claim_of_another_revision_counts_where_it_was_found_in_this_one() -> None:
+    """By its sighting; a passage that is gone, or was not looked up, has no place."""
+    dossiers = [
+        dossier_at(11, sightings=[sighted(21)]),
+        dossier_at(12, claim=2, sightings=[sighted(None, claim=2, fate=Fate.GONE)]),
+        dossier_at(13, claim=3),
+    ]
+
+    coverage = cover(dossiers, say([survey(11, 21, of=2)]), number=2)
+
+    assert [(one.title, one.is_placed, one.counts.registered) for one in coverage.sections] == [
+        ("1 Introduction", True, 0),
+        ("2 Safeguards", True, 1),
+        (None, False, 2),
+    ]
+    assert [one.start for one in coverage.undecided] == [span(11)[0]]
+
+
+def test_the_latest_sighting_of_the_current_revision_counts() -> None:
+    """What was found of an earlier wording places nothing."""
+    found = [sighted(11), sighted(21), replace(sighted(31), claim="CLM-EXAMPLE-2026-0001-X@2")]
+
+    assert names(cover([dossier_at(40, sightings=found)], Said(), number=2)) == ["2 Safeguards"]
+
+
+def test_a_survey_of_another_revision_says_nothing_of_this_one() -> None:
+    """Its positions mean nothing here."""
+    assert cover([], say([survey(11, of=1)]), number=2).total.proposed is None
+
+
+def test_what_was_left_out_of_another_revision_stays_left_out_where_its_words_stand_once() -> None:
+    """The reason holds for the same words; for words that stand twice nobody knows for which."""
+    said = say([survey(11, 12, of=2)], [omission(11), omission(12)])
+    twice = TEXT + TEXT[span(12)[0] : span(12)[1]]
+
+    assert [one.start for one in cover([], said, number=2).undecided] == []
+    assert [one.start for one in cover([], said, number=2, text=twice).undecided] == [span(12)[0]]
+    assert cover([], said, number=2, text=None).total.left_out == 0
+
+
+def test_outcomes_count_as_audited_and_those_that_take_something_back_as_restricted() -> None:
+    """A degraded and an inverted claim are both; one that nobody audited is neither."""
+    total = cover([inverted(), degraded(), dossier_at(11, claim=9)], Said()).total
+
+    assert (total.registered, total.audited, total.restricted) == (3, 2, 2)
+
+
+def test_several_engines_are_told_once_each_and_their_passages_together() -> None:
+    """The same passage proposed twice is one."""
+    coverage = cover([], say([survey(11, 12), survey(12, 13, by="claude model-1"), survey(11)]))
+
+    assert coverage.surveyed_by == ("rules 1", "claude model-1")
+    assert coverage.total.proposed == 3
+
+
+def test_a_passage_in_which_others_lie_hides_none_of_them() -> None:
+    """An engine that quotes a paragraph of four sentences does not decide three of them with the first."""
+    paragraph = replace(survey(by="claude model-1"), passages=(span(11, 4),))
+
+    coverage = cover([dossier_at(11)], say([survey(11, 12, 13), paragraph]))
+
+    assert (coverage.total.proposed, coverage.total.undecided) == (3, 2)
+
+
+def test_a_card_without_headings_is_told_by_its_pages() -> None:
+    """A PDF without bookmarks has pages at least."""
+    coverage = build_coverage(card(Log()), [], say([survey(0, 100)]), text=TEXT)
+
+    assert [(one.title, one.page) for one in coverage.sections] == [(None, 1), (None, 100 * LENGTH // 1_800 + 1)]
+
+
+def test_an_erased_text_is_said_and_counts_stay() -> None:
+    """What was proposed is known by its place."""
+    coverage = cover([], say([survey(11)]), text=None)
+
+    assert coverage.total.undecided == 1
+    assert "erased" in coverage.undecided[0].quote
+
+
+def test_a_claim_that_is_only_reserved_is_not_counted() -> None:
+    """It has no text yet."""
+    reserved = replace(dossier_at(11), revisions=())
+
+    assert cover([reserved], Said()).total.registered == 0
+
+
+def test_a_coverage_reads_back_as_it_was_written() -> None:
+    """It is part of a supplement's record."""
+    coverage = full()
+
+    assert from_document(Coverage, to_document(coverage), where="coverage") == coverage
+
+
+numbers = st.lists(st.integers(0, 1_199), max_size=12, unique=True)
+
+
+@given(numbers, numbers, numbers)
+def test_sections_sum_up_to_the_whole_and_every_proposed_passage_is_decided_or_not(
+    proposed: list[int], claimed: list[int], omitted: list[int]
+) -> None:
+    """Nothing is lost between the sections, and nothing counted twice."""
+    dossiers = [dossier_at(number, claim=place + 1) for place, number in enumerate(claimed)]
+    coverage = cover(dossiers, say([survey(*sorted(proposed))], [omission(number) for number in omitted]))
+
+    for name in ("proposed", "registered", "audited", "restricted", "left_out", "undecided"):
+        assert sum(getattr(one.counts, name) for one in coverage.sections) == getattr(coverage.total, name)
+    assert {one.start // LENGTH for one in coverage.undecided} == set(proposed) - set(claimed) - set(omitted)
+    assert coverage.total.proposed == len(proposed)
+    assert len(coverage.sections) + coverage.silent_sections >= len(headed_card(Log()).payload.headings)
