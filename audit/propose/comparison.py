@@ -17,6 +17,9 @@ from registry.records.proposal import Comparison
 
 _RELATIVE = re.compile(rf"\b(?:{'|'.join(RELATIVE)})", re.IGNORECASE)
 _LINK = re.compile(rf"\b{LINKS}(?: (?:both|the|that of|those of|all|our))*[\s(\[*]*$", re.IGNORECASE)
+_LONGEST = 6000
+"""Characters; a passage beyond is no sentence."""
+_TOO_LONG = "The passage is too long to tell whose its figures are."
 _REACH = 90
 """Characters before a name in which a relation to it begins."""
 
@@ -25,6 +28,8 @@ def choose_own(passage: Passage, quantities: tuple[Quantity, ...], *, around: Ar
     """Return whose each of *quantities* is. Sample sizes and thresholds should be left out before."""
     if passage.cells or passage.kind is PassageKind.ROW:
         return sort_row(passage, quantities, around=around, models=models)
+    if len(passage.words) > _LONGEST:
+        return Choice(own=tuple(Own(quantity=one, model=None, column=None) for one in quantities), notes=(_TOO_LONG,))
     figures = open_promised(passage.words, quantities)
     choice = _pair(figures, find_owners(passage.words, figures, models), models)
     return replace(choice, relative_to=find_relation(passage.words, quantities, models))

@@ -2,7 +2,9 @@
 
 import re
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from itertools import chain
 
 from audit.propose.around import Around
@@ -28,6 +30,12 @@ _PATTERNS = (_CLAUDE, _PLAIN, _WORDS, _SERIES)
 _ENOUGH = re.compile(r"\d|\b(?:Preview|Ultra|Large|Medium|Small|Instant)\b")
 """A family's name alone is no model; with one of these it is."""
 _SPLIT = re.compile(r"[\s_-]+")
+
+_Spellings = dict[str, Counter[str]]
+"""By folded name: how often each spelling stands in the card."""
+
+_MOST_NAMES = 300
+"""More names than any card has; a text made of names must not make one search of thousands."""
 
 _UNKNOWN_VENDOR = 3
 """How often a capitalised name with a number must stand in a card to be taken for a model of a maker not listed."""
@@ -97,50 +105,58 @@ def fold_name(name: str) -> str:
     return re.sub(r"(?<=[a-z])-(?=\d+(?:\.\d+)?b\b)", "-", folded.removeprefix("meta-"))
 
 
-def _collect(around: Around, source: Source) -> dict[str, Counter[str]]:
-    """Return the spellings of each name in the card, with how often each stands there."""
-    spellings: dict[str, Counter[str]] = {}
-    sized: dict[str, Counter[str]] = {}
+def _collect(around: Around, source: Source) -> _Spellings:
+    """Return the spellings of each name in the card, with how often each stands there; the most frequent names where there are too many."""
+    listed: _Spellings = {}
+    unlisted: _Spellings = {}
     texts = [one.words for one in around.passages if one.kind in _PROSE]
     for words in chain([_clean_title(source.title), *source.models], texts):
-        taken: list[tuple[int, int]] = []
+        rest = words
         for pattern in _PATTERNS:
-            for match in pattern.finditer(words):
-                if not any(start < match.end() and match.start() < stop for start, stop in taken) and _ENOUGH.search(match[0]):
-                    taken.append(match.span())
-                    spellings.setdefault(fold_name(match[0]), Counter())[match[0]] += 1
-        for match in _SIZED.finditer(words):
-            if not any(start < match.end() and match.start() < stop for start, stop in taken) and not _is_no_name(match[0]):
-                sized.setdefault(fold_name(match[0]), Counter())[match[0]] += 1
+            rest = pattern.sub(partial(_take, listed, _is_enough), rest)
+        _SIZED.sub(partial(_take, unlisted, _is_a_name), rest)
     for model in source.models:
-        spellings.setdefault(fold_name(model), Counter())[model] += 1
-    title = fold_name(_clean_title(source.title))
-    for key, forms in sized.items():
-        if forms.total() >= _UNKNOWN_VENDOR and (re.search(r"\d(?:\.\d+)?b$", key) or key in title):
-            spellings.setdefault(key, Counter()).update(forms)
-    return spellings
+        listed.setdefault(fold_name(model), Counter())[model] += 1
+    titles = fold_name(_clean_title(source.title)) + " " + next((fold_name(one.title) for one in around.outline.headings), "")
+    for key, forms in unlisted.items():
+        if forms.total() >= _UNKNOWN_VENDOR and (re.search(r"\db$", key) or key in titles):
+            listed.setdefault(key, Counter()).update(forms)
+    kept = sorted(listed, key=lambda key: (-listed[key].total(), key))[:_MOST_NAMES]
+    return {key: listed[key] for key in kept}
 
 
-def _is_no_name(written: str) -> bool:
-    """Whether the word before the number is one that numbers sections, tables or days."""
+def _take(into: _Spellings, is_name: Callable[[str], bool], match: re.Match[str]) -> str:
+    """Count a name and blank it out, so that no later pattern reads a part of it."""
+    if not is_name(match[0]):
+        return match[0]
+    into.setdefault(fold_name(match[0]), Counter())[match[0]] += 1
+    return " " * len(match[0])
+
+
+def _is_enough(written: str) -> bool:
+    return _ENOUGH.search(written) is not None
+
+
+def _is_a_name(written: str) -> bool:
+    """Whether the word before the number is not one that numbers sections, tables or days."""
     words = [part.lower() for part in _SPLIT.split(written)]
     place = next(index for index, word in enumerate(words) if re.search(r"\d", word))
-    return words[place - 1] in NOT_NAMES
+    return words[place - 1] not in NOT_NAMES
 
 
-def _find_shorts(spellings: dict[str, Counter[str]]) -> dict[str, str]:
+def _find_shorts(spellings: _Spellings) -> dict[str, str]:
     """Return which full name each short one means: "Opus 4.7" is "Claude Opus 4.7" where the card has both."""
     full = (key for key in spellings if re.match(r"claude-[a-z]", key))
     return {key.removeprefix("claude-"): key for key in sorted(full)}
 
 
-def _display(key: str, spellings: dict[str, Counter[str]]) -> str:
+def _display(key: str, spellings: _Spellings) -> str:
     """Return the most frequent spelling, capitals before small letters."""
     forms = spellings[key]
     return min(forms, key=lambda one: (one.islower(), -forms[one], one))
 
 
-def _compile(spellings: dict[str, Counter[str]]) -> re.Pattern[str] | None:
+def _compile(spellings: _Spellings) -> re.Pattern[str] | None:
     forms = {form for counter in spellings.values() for form in counter}
     forms |= {form.removeprefix("Claude ") for form in forms if re.match(r"Claude [A-Z]", form)}
     ordered = sorted(forms, key=lambda one: (-len(one), one))

@@ -19,6 +19,9 @@ _ASIDE = re.compile(
 )
 """What stands before a model that a figure is compared with."""
 
+_REACH = 80
+"""Characters before a name in which its comparing word is looked for."""
+
 _LOOK_BACK, _LOOK_FAR = 6, 12
 """Passages above in which the model of a pronoun, and the build that was measured, are looked for."""
 
@@ -41,7 +44,7 @@ def find_subject(passage: Passage, at: int | None, *, around: Around, models: Mo
     """Return what the figure that begins at character *at* of the passage's words is about; *at* is None for a claim without one."""
     found = _find_model(passage, at, around, models)
     cell = find_cell(passage, at) if at is not None else None
-    version = _find_version(passage, cell.column if cell else None, around)
+    version = _find_version(passage, cell.column if cell else None, around, models)
     return Subject(model=found[0], version=version, is_own=found[1], why=found[2])
 
 
@@ -69,12 +72,12 @@ def _from_row(passage: Passage, at: int | None, models: Models) -> _Found | None
 
 
 def _from_sentence(words: str, at: int | None, models: Models) -> _Found | None:
-    """Return the model named before the figure and not as the other side of a comparison, else one named after it."""
+    """Return the model named before the figure and not as the other side of a comparison, else an own one named after it."""
     if several := _ALL.search(words):
         return several[0], None, "said of several models"
-    mentions = [one for one in models.find(words) if not _ASIDE.search(words[: one.start])]
+    mentions = [one for one in models.find(words) if not _ASIDE.search(words[: one.start][-_REACH:])]
     before = [one for one in mentions if at is None or one.start < at]
-    chosen = _prefer(before) or _prefer(mentions[:1])
+    chosen = _prefer(before) or next((one for one in mentions if one.is_own), None)
     return (chosen.name, chosen.is_own, "named in the passage") if chosen else None
 
 
@@ -110,10 +113,16 @@ def _from_card(models: Models) -> _Found:
     return models.own[0], True, "the card's own model" if sure else "the model the card names most; the passage does not say which"
 
 
-def _find_version(passage: Passage, column: str | None, around: Around) -> str | None:
-    """Return the build and protections stated beside the figure, else the build stated in the paragraph above or in its section."""
+def _find_version(passage: Passage, column: str | None, around: Around, models: Models) -> str | None:
+    """Return the build and protections stated beside the figure, else the build stated above for the card's own model."""
     here = [found[0] for pattern in (*_SNAPSHOTS, *_GUARDS) for words in (passage.words, column or "") if (found := pattern.search(words))]
     if here:
         return ", ".join(dict.fromkeys(here))
     above = (*around.lead_in(passage), *reversed(around.neighbours(passage, before=_LOOK_FAR, after=2)))
-    return next((found[0] for one in above for pattern in _SNAPSHOTS if (found := pattern.search(one.words))), None)
+    for one in above:
+        named = models.find(one.words)
+        if named and not any(mention.is_own for mention in named):
+            continue
+        if found := next((hit for pattern in _SNAPSHOTS if (hit := pattern.search(one.words))), None):
+            return found[0]
+    return None
