@@ -2,7 +2,7 @@
 
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -11,6 +11,14 @@ from registry.cli.main import LazyGroup
 from registry.cli.parameters import CARD
 from registry.records.card import Card
 from registry.records.identifier import Identifier
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from registry.records.card import CardText
+    from registry.records.survey import Sighting
+    from registry.registration.cards import CardNote
+    from registry.registration.sightings import Followers
 
 
 @click.group(cls=LazyGroup, entry_points="caveat.commands.card")
@@ -30,10 +38,11 @@ def card() -> None:
 def add(app: App, /, *, file: Path, publisher: str, published: datetime | None, revises: Identifier | None, **words: str | None) -> None:
     """Register a card (PDF, HTML, Markdown, plain text) with its digest and its text.
 
-    The same file twice changes nothing.
+    The same file twice changes nothing. With a new revision it is recorded where the card's claims stand in it (caveat card diff).
     """
     from registry.intake.read import read_card
     from registry.registration.cards import CardNote, register_card
+    from registry.registration.sightings import sight_claims
 
     text = read_card(file)
     note = CardNote(
@@ -45,17 +54,47 @@ def add(app: App, /, *, file: Path, publisher: str, published: datetime | None, 
         url=words["url"],
         why=words["why"],
     )
+    followers = _align(app, note, text)
     with app.ledger.write(actor=app.config.authority) as writer:
         registered, is_new = register_card(writer, text, note, authority=app.config.authority)
+        sightings = sight_claims(writer, registered, followers) if is_new and followers else ()
     for warning in text.warnings:
         app.say(f"warning: {warning}")
-    app.report(
-        {"schema": "caveat/card/1", "new": is_new, "card": _summarise(registered), "warnings": list(text.warnings)},
-        lambda console: console.print(
+    document = {"schema": "caveat/card/1", "new": is_new, "card": _summarise(registered), "warnings": list(text.warnings)}
+
+    def tell(console: Any) -> None:
+        console.print(
             f"{'Registered' if is_new else 'Registered already, nothing changed:'} {registered.card}@{registered.revision}  "
             f"{_count_pages(registered)}, {len(text.text):,} characters, sha256 {registered.document[:16]}…"
-        ),
-    )
+        )
+        _tell_sightings(console, registered, sightings)
+
+    app.report({**document, "sightings": [_summarise_sighting(one) for one in sightings]}, tell)
+
+
+def _align(app: App, note: "CardNote", text: "CardText") -> "Followers | None":
+    """Return the revisions that claims quote, aligned with *text*; None where that is no new revision, or will be refused."""
+    from registry.registration.sightings import open_followers
+
+    if note.revises is None or not note.why:
+        return None
+    with app.ledger.view() as view:
+        return None if view.find_card_by_document(text.sha256) else open_followers(view, note.revises, text)
+
+
+def _tell_sightings(console: Any, card: Card, sightings: "Sequence[Sighting]") -> None:
+    from collections import Counter
+
+    from registry.cli.card_diff_text import tell_fates
+
+    if sightings:
+        respelled = sum(bool(one.differs) for one in sightings)
+        console.print(f"Of {len(sightings)} claims {tell_fates(Counter(one.fate for one in sightings), respelled)}.")
+        console.print(f"Next: caveat card diff {card.card}")
+
+
+def _summarise_sighting(one: "Sighting") -> dict[str, Any]:
+    return {"claim": one.claim, "fate": one.fate.value, "alarm": one.is_alarm, "differs": list(one.differs)}
 
 
 @card.command("list")

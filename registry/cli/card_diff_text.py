@@ -1,0 +1,207 @@
+"""How two revisions of a card look beside each other, in a terminal and as JSON."""
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+from rich.console import Console
+
+from registry.codec.documents import to_document
+from registry.intake.changes import ChangedFigure, Changes
+from registry.records.card import Anchor
+from registry.records.survey import Fate
+from registry.registration.comparison import Comparison, Passage
+from registry.report.redline import Change, build_redline
+
+_MOST = 10
+_CONTEXT = 60
+"""Characters of unchanged text that are shown on either side of an edit outside of claims."""
+_MARKS = {Change.REMOVED: ("[-", "-]"), Change.ADDED: ("{+", "+}"), Change.KEPT: ("", "")}
+
+
+def count_fates(passages: Sequence[Passage]) -> dict[str, int]:
+    """Return how many passages met each fate."""
+    counted = Counter(one.found.fate for one in passages)
+    return {fate.value: counted[fate] for fate in Fate}
+
+
+def tell_fates(fates: Counter[Fate], respelled: int) -> str:
+    """Return the counts on one line, such as "18 unchanged, 2 reworded (in spelling alone), 2 gone"; fates that nobody met are left out."""
+    told = []
+    for fate in Fate:
+        alone = "" if fate is not Fate.REWORDED or not respelled else " (in spelling alone)"
+        if alone and respelled < fates[fate]:
+            alone = f" ({respelled} in spelling alone)"
+        told += [f"{fates[fate]} {fate.value}{alone}"] if fates[fate] else []
+    return ", ".join(told)
+
+
+def render_redline(old: str, new: str, *, context: int | None = None) -> str:
+    """Return the edits that lead from *old* to *new*, `[-taken out-]` and `{+put in+}`; of long unchanged runs only the ends, if asked."""
+    runs = build_redline(" ".join(old.split()), " ".join(new.split()))
+    shown = []
+    for at, run in enumerate(runs):
+        before, after = _MARKS[run.change]
+        text = run.text
+        if context is not None and run.change is Change.KEPT:
+            text = _clip(text, context, first=at == 0, last=at == len(runs) - 1)
+        lead = text[: len(text) - len(text.lstrip())] if before else ""
+        replaces = run.change is Change.ADDED and at > 0 and runs[at - 1].change is Change.REMOVED
+        shown.append(f"{'' if replaces else lead}{before}{text.removeprefix(lead)}{after}" if text.strip() else "")
+    return "".join(shown)
+
+
+def summarise_comparison(found: Comparison) -> dict[str, Any]:
+    """Return a comparison as a document, every claim in it."""
+    quoting = found.quoting
+    return {
+        "old": _summarise_side(found, old=True),
+        "new": _summarise_side(found, old=False),
+        "counts": count_fates(found.passages),
+        "in_spelling_alone": _count_respelled(found),
+        "claims": [_summarise(one) for one in found.passages],
+        "paraphrased": list(quoting.paraphrased) if quoting else [],
+        "ended": list(quoting.ended) if quoting else [],
+        "changes": to_document(found.changes),
+        "figures_without_claim": [to_document(one) for one in found.figures],
+    }
+
+
+def print_comparison(console: Console, found: Comparison) -> None:
+    """Print what became of each claim, then what else changed."""
+    console.print(f"{found.old.name} → {found.new.name}", style="bold")
+    if found.new.card is not None and found.new.card.why:
+        console.print(f"why: {found.new.card.why}")
+    _print_counts(console, found)
+    for one in sorted(found.passages, key=lambda one: not one.is_alarm):
+        if one.found.fate is not Fate.UNCHANGED:
+            _print_passage(console, one)
+    _print_changes(console, found.changes)
+    _print_figures(console, found.figures)
+
+
+def _print_counts(console: Console, found: Comparison) -> None:
+    if not found.passages:
+        console.print("\nNo claim quotes the older one.")
+    else:
+        noun = "claim" if len(found.passages) == 1 else "claims"
+        console.print(f"\n{len(found.passages)} {noun} followed:")
+        respelled = _count_respelled(found)
+        fates = Counter(one.found.fate for one in found.passages)
+        for fate in Fate:
+            note = f"   {respelled} in spelling alone, no alarm" if respelled and fate is Fate.REWORDED else ""
+            console.print(f"  {fate.value:<9}{fates[fate]:>5}{note}")
+    quoting = found.quoting
+    if quoting and quoting.paraphrased:
+        console.print(f"Not followed, for they quote no passage: {', '.join(quoting.paraphrased)}")
+    if quoting and quoting.ended:
+        console.print(f"Not followed, for they are withdrawn or superseded: {', '.join(quoting.ended)}")
+
+
+def _print_passage(console: Console, one: Passage) -> None:
+    there = one.found.anchor
+    console.print(f"\n{one.name}  {one.found.fate.value}{' in spelling alone' if one.found.differs else ''}", style="bold")
+    console.print(f"  {_tell_move(one.old, there)}")
+    old = one.old.exact
+    match one.found.fate:
+        case Fate.GONE:
+            console.print(f"  [-{' '.join(old.split())}-]")
+        case Fate.REWORDED if there is not None:
+            console.print(f"  {render_redline(old, there.exact)}")
+        case _:
+            console.print(f"  {' '.join(old.split())}")
+    console.print(f"  {_advise(one)}")
+
+
+def _advise(one: Passage) -> str:
+    """Return what a person may do next about a passage that is not unchanged."""
+    claim = one.name.partition("@")[0]
+    if one.found.fate is Fate.MOVED:
+        return "Nothing to do: its audits stand."
+    if one.found.differs:
+        return f"Nothing to do: {'; '.join(one.found.differs)}"
+    if one.sighted is None:
+        return "Next: register the newer one, then decide."
+    if one.found.fate is Fate.GONE:
+        return f'Next: caveat claim withdraw {claim} --reason "…"; or leave it, potentially stale.'
+    if one.numbers:
+        return f'A figure changed ({one.numbers}). Next: caveat claim revise {claim} FILE --why "…"'
+    return f'Next: the same claim: caveat claim reword {claim}; another: caveat claim revise {claim} FILE --why "…"'
+
+
+def _tell_move(old: Anchor, new: Anchor | None) -> str:
+    """Return page and section, old → new, each once where it is the same."""
+    pages = None if old.page is None else f"page {old.page}"
+    if new is None:
+        return ", ".join(filter(None, (pages, old.section))) or f"character {old.start:,}"
+    if old.page is not None and new.page is not None and new.page != old.page:
+        pages = f"page {old.page} → {new.page}"
+    sections = old.section if old.section == new.section else f"{old.section or 'no section'} → {new.section or 'no section'}"
+    return ", ".join(filter(None, (pages, sections))) or f"character {old.start:,} → {new.start:,}"
+
+
+def _print_changes(console: Console, changes: Changes) -> None:
+    console.print("\nBoth texts as wholes", style="bold")
+    console.print(
+        f"  passages: {changes.unchanged:,} unchanged ({changes.moved:,} moved, {changes.respelled:,} in another spelling), "
+        f"{changes.reworded:,} reworded, {changes.removed:,} removed, {changes.added:,} added"
+    )
+    for sign, titles in (("added", changes.sections_added), ("removed", changes.sections_removed)):
+        for title in titles:
+            console.print(f"  section {sign}: {title}")
+    for one in changes.sections_renamed:
+        console.print(f"  section renamed: {render_redline(one.old, one.new)}")
+
+
+def _print_figures(console: Console, figures: Sequence[ChangedFigure]) -> None:
+    if not figures:
+        console.print("  No figure changed where no claim is registered.")
+        return
+    noun = "figure" if len(figures) == 1 else "figures"
+    console.print(f"\n{len(figures)} changed {noun} of which no claim is registered", style="bold")
+    for one in figures[:_MOST]:
+        place = ", ".join(filter(None, (f"page {one.page}" if one.page else None, one.section)))
+        console.print(f"  {place or f'character {one.start:,}'}: {one.numbers}")
+        console.print(f"    {render_redline(one.old, one.new, context=_CONTEXT)}")
+    if len(figures) > _MOST:
+        console.print(f"  … and {len(figures) - _MOST} more; --json lists them all")
+
+
+def _clip(text: str, most: int, *, first: bool, last: bool) -> str:
+    """Return the ends of *text* next to an edit, cut at spaces."""
+    if len(text) <= 2 * most:
+        return text
+    head = "" if first else text[:most].rpartition(" ")[0]
+    tail = "" if last else text[-most:].partition(" ")[2]
+    return f"{head} … {tail}" if head and tail else f"{head} …" if head else f"… {tail}"
+
+
+def _count_respelled(found: Comparison) -> int:
+    return sum(bool(one.found.differs) for one in found.passages)
+
+
+def _summarise_side(found: Comparison, *, old: bool) -> dict[str, Any]:
+    side = found.old if old else found.new
+    registered = side.card
+    return {
+        "card": registered.card if registered else None,
+        "revision": registered.revision if registered else None,
+        "file": None if registered else side.name,
+        "document": side.text.sha256,
+    }
+
+
+def _summarise(one: Passage) -> dict[str, Any]:
+    there = one.found.anchor
+    runs = build_redline(" ".join(one.old.exact.split()), " ".join(there.exact.split())) if there else ()
+    return {
+        "claim": one.name,
+        "fate": one.found.fate.value,
+        "alarm": one.is_alarm,
+        "differs": list(one.found.differs),
+        "numbers": one.numbers,
+        "recorded": one.sighted is not None and one.sighted.is_recorded,
+        "old": to_document(one.old),
+        "new": to_document(there) if there else None,
+        "redline": [{"change": run.change.value, "text": run.text} for run in runs],
+    }

@@ -1,0 +1,63 @@
+"""`caveat claim reword`: a claim goes on in the newer wording of its card."""
+
+from typing import TYPE_CHECKING
+
+import click
+
+from registry.cli.app import App, pass_app
+from registry.cli.parameters import CLAIM
+from registry.records.identifier import Identifier
+
+if TYPE_CHECKING:
+    from registry.registration.rewording import Rewording
+
+
+@click.command()
+@click.argument("claim_id", type=CLAIM)
+@click.option("--quote", help="The passage of the newer card; default: the reworded one that was found.")
+@click.option("--why", help="Why it is the same claim, in your words; added to the reason.")
+@click.option("--yes", is_flag=True, help="Record it without asking.")
+@pass_app
+def reword(app: App, *, claim_id: Identifier, quote: str | None, why: str | None, yes: bool) -> None:
+    """Say that a claim is the same in the newer wording of its card, and record it as a revision with that reason.
+
+    Refused where a figure changed: that is another claim revision. Nothing needs doing for a passage that is unchanged, moved,
+    or spelled otherwise.
+    """
+    from registry.registration.rewording import find_rewording, record_rewording
+
+    with app.view() as view:
+        if claim_id.revision or claim_id.digest:
+            view.dossier(str(claim_id))
+        found = find_rewording(view, claim_id.bare, quote)
+    if found.anchor is None:
+        _report(app, found, None)
+        return
+    _show(app, found)
+    if not yes:
+        click.confirm("Is this the same claim?", abort=True, err=True)
+    with app.ledger.write(actor=app.config.authority) as writer:
+        revised = record_rewording(writer, found, why)
+    _report(app, found, revised.reference)
+
+
+def _show(app: App, found: "Rewording") -> None:
+    from registry.cli.card_diff_text import render_redline
+
+    if found.anchor and found.claim.anchor:
+        app.say(f"{found.claim.reference} in {found.card.card}@{found.card.revision}:")
+        app.say(f"  {render_redline(found.claim.anchor.exact, found.anchor.exact)}")
+
+
+def _report(app: App, found: "Rewording", revised: str | None) -> None:
+    document = {
+        "schema": "caveat/claim-reword/1",
+        "claim": found.claim.reference,
+        "fate": found.sighting.fate.value,
+        "card": f"{found.card.card}@{found.card.revision}",
+        "revised": revised,
+    }
+    spelling = " in spelling alone" if found.sighting.differs else ""
+    nothing = f"{found.claim.reference} is {found.sighting.fate.value}{spelling} in {found.card.card}@{found.card.revision}."
+    done = f"Recorded {revised}. Audits of {found.claim.reference} do not speak for it. Next: caveat audit new {found.claim.claim}"
+    app.report(document, lambda console: console.print(done if revised else f"{nothing} Nothing needs doing: its audits stand."))
