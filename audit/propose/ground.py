@@ -198,12 +198,14 @@ class _Claim:
     def _report(self, value: Quantity | None) -> Reported | None:
         if value is None or value.value is None:
             return None
+        if value.bound is not None:
+            self._doubts.notes.append(f"the card writes the figure as a bound: “{_tidy(value.written, 60)}”")
         low, high, n = value.low, value.high, value.n
         figure = self._offer.figure
         if low is None and high is None and figure.low is not None and figure.high is not None and figure.low <= figure.high:
             low, high = self._find_interval(figure.low, figure.high, value.unit)
         if n is None and figure.n is not None:
-            if any(holds_number(figure.n, text) for text in (self._words, *self._table, *self._elsewhere)):
+            if figure.n >= 1 and any(holds_number(figure.n, text) for text in (self._words, *self._table, *self._elsewhere)):
                 n = figure.n
             else:
                 self._doubts.tell("n", figure.n)
@@ -231,7 +233,7 @@ class _Claim:
         ):
             told = measure.direction.value.replace("_", " ")
             self._doubts.notes.append(f"check the direction: by its name, {measure.name} is usually {told}")
-        values = [one for one in (theta, *((reported.value, reported.low, reported.high) if reported else ())) if one is not None]
+        values = [one for one in (theta, reported.value if reported else None) if one is not None]
         return PropertySpec(
             name=name,
             class_=offered.class_,
@@ -273,10 +275,13 @@ class _Claim:
             anchor = self._opened.anchor(Place(quote=one.quote, line=one.line))
             if isinstance(anchor, str):
                 self._doubts.tell("as awareness statement", one.quote)
-            elif anchor.section == self._anchor.section:
+            elif self._find_section(anchor) == self._find_section(self._anchor):
                 layer = None if one.layer.value == "none" else Layer(one.layer.value)
                 found[anchor.start, anchor.stop] = AwarenessNote(quote=anchor.exact, start=anchor.start, stop=anchor.stop, layer=layer)
         yield from (found[place] for place in sorted(found))
+
+    def _find_section(self, anchor: Anchor) -> int | None:
+        return self._around.outline.find_section(anchor.start)
 
     def _write_notes(self) -> Iterator[str]:
         if caution := _tidy(self._offer.caution or "", _LONGEST_NOTE):

@@ -65,6 +65,7 @@ policy, what is said of people or of other documents.
 quote for each the words that make it.
 - A row of a table is a claim for each cell that gives a figure for a model; the quote is the row as it stands, the column heads tell what \
 a cell means.
+- A figure for a model that the card is not about (an earlier one, another developer's) is a comparison of the claim beside it, not a claim.
 - Claims without a figure count too ("we observed no sabotage" bounds it from above; "we saw one instance" is an existence)."""
 
 _FIELDS = """\

@@ -186,6 +186,36 @@ def test_a_multiple_is_no_value(server: Endpoint, tmp_path: Path) -> None:
     assert any("multiple of another figure" in note for note in one.notes)
 
 
+def test_a_range_is_that_of_the_property_not_of_an_interval(server: Endpoint, tmp_path: Path) -> None:
+    """A ± may reach below nothing; the property still lies between 0 and 1."""
+    server.script = lambda _asked: Reply(text=answer(offer("Model A | 0.02% (± 0.04%)", figure={"value": 0.0002})))
+    card = build_card(Table("Table 1: refusals", ("Model", "Rate"), (("Model A", "0.02% (± 0.04%)"),)))
+
+    one = _one(Asker(server, tmp_path / "run").propose(*card))
+
+    assert one.reported == Reported(value=0.0002, low=-0.0002, high=0.0006)
+    assert one.property.range == (0, 1)
+
+
+def test_a_bound_read_as_a_figure_is_told(server: Endpoint, tmp_path: Path) -> None:
+    """“at most 5%” as a prevalence is kept as the engine read it, and a note says how the card writes it."""
+    quote = "Model A's rate was at most 5% in every category."
+
+    one = _one(_propose(server, tmp_path, offer(quote, figure={"value": 0.05})))
+
+    assert (one.form, one.reported) == (Form.PREVALENCE, Reported(value=0.05))
+    assert any("the card writes the figure as a bound" in note for note in one.notes)
+
+
+def test_awareness_of_another_section_is_not_nearby(server: Endpoint, tmp_path: Path) -> None:
+    """A statement of awareness counts for the claims of its own section."""
+    aware = [{"line": 6, "quote": "Model A said that this looks like a test.", "layer": "verbalised"}]
+
+    one = _one(_propose(server, tmp_path, offer("Model A | 3.4", figure={"value": 3.4}, awareness=aware)))
+
+    assert one.awareness == ()
+
+
 def test_an_unusual_direction_is_told(server: Endpoint, tmp_path: Path) -> None:
     """A direction that the words of the property do not usually have is kept, with a note: the news may have been read."""
     trap = {"class": "compliance_refusal", "direction": "higher_is_safer", "name": "attack success rate"}
