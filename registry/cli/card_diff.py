@@ -100,7 +100,8 @@ def _record(app: App, found: "Comparison") -> int:
     from registry.registration.sightings import record_sightings
 
     sighted = [one.sighted for one in found.passages if one.sighted is not None]
-    if found.new.card is None or len(sighted) < len(found.passages):
+    cards = {side.card.card if side.card else side.name for side in (found.old, found.new)}
+    if found.old.card is None or len(cards) > 1 or len(sighted) < len(found.passages):
         what = "only what claims of a registered card become in another registered revision of it is recorded"
         advice = "register the newer file: caveat card add FILE --revises CRD-… --why …"
         raise InputError(Fault(code="nothing-to-record", where="--record", found=what, advice=advice))

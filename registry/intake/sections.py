@@ -89,8 +89,14 @@ def _match_renamed(ours: list[tuple[int, str]], theirs: list[tuple[int, str]]) -
     """Yield the titles between two matches that are alike, in order."""
     start = 0
     for i, title in ours:
-        scored = [(Indel.normalized_similarity(title, other), -at) for at, (_, other) in enumerate(theirs[start:], start)]
+        scored = [(_compare(title, other), -at) for at, (_, other) in enumerate(theirs[start:], start)]
         likeness, at = max(scored, default=(0.0, 0))
         if likeness >= _LIKE:
             yield i, theirs[-at][0]
             start = 1 - at
+
+
+def _compare(title: str, other: str) -> float:
+    """Return the likeness of two titles, 1.0 where one has all the words of the other."""
+    ours, theirs = set(title.split()), set(other.split())
+    return 1.0 if ours <= theirs or theirs <= ours else Indel.normalized_similarity(title, other)

@@ -1,0 +1,234 @@
+"""What became of a card's claims in its next revision, from the command line."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Caveat
+from tests.cli.scenario import CARD, register
+
+_REFUSES = "The model refused 92% of harmful requests"
+_COVERT = "We observed one case of covert action."
+
+
+def revise(caveat: Caveat, folder: Path, *changes: tuple[str, str], name: str = "card2.md") -> Path:
+    """Write the scenario's card with *changes*."""
+    text = CARD
+    for old, new in changes:
+        assert old in text
+        text = text.replace(old, new)
+    path = folder / name
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def add_revision(caveat: Caveat, path: Path) -> str:
+    """Register *path* as the next revision of the scenario's card; return what was printed."""
+    card = caveat("card", "list", "--json").document["cards"][0]["card"]
+    added = caveat("card", "add", path, "--publisher", "LAB", "--revises", card, "--why", "Corrected")
+    assert added.code == 0, added.err
+    return added.out
+
+
+def card_of(caveat: Caveat) -> str:
+    """Return the identifier of the scenario's card."""
+    return str(caveat("card", "list", "--json").document["cards"][0]["card"])
+
+
+def test_a_new_revision_says_at_once_what_became_of_the_claims(caveat: Caveat, tmp_path: Path) -> None:
+    """Adding the file counts and records; the diff shows each claim that is not unchanged with its redline and the next step."""
+    schemes, refuses, covert = register(caveat, tmp_path)
+    path = revise(
+        caveat, tmp_path, ("92%", "82%"), (_COVERT, ""), ("It never exceeded the\nthreshold.", "It never exceeded\nthe threshold.")
+    )
+
+    added = add_revision(caveat, path)
+    shown = caveat("card", "diff", card_of(caveat))
+
+    assert "Of 3 claims 1 unchanged, 1 reworded, 1 gone." in added
+    assert shown.code == 0
+    assert f"{covert}  gone" in shown.out
+    assert "The model refused [-92%-]{+82%+} of harmful requests" in shown.out
+    assert f"A figure changed (92 → 82). Next: caveat claim revise {refuses.partition('@')[0]}" in shown.out
+    assert schemes not in shown.out
+    listed = caveat("claim", "list", "--json").document["claims"]
+    assert [one["status"]["staleness"] for one in listed] == ["current", "potentially_stale", "potentially_stale"]
+
+
+def test_spelling_and_layout_alarm_nobody(caveat: Caveat, tmp_path: Path) -> None:
+    """Claims of a card that went American and was set anew stay current; the spelling is named."""
+    register(caveat, tmp_path)
+    path = revise(caveat, tmp_path, ("of covert action", "of covert\naction"), ("harmful requests", "**harmful** requests"))
+
+    assert "Of 3 claims 3 unchanged." in add_revision(caveat, path)
+    path = revise(caveat, tmp_path, ("cases, below", "cases; below"), ("of covert action", "of Covert action"), name="card3.md")
+    assert "1 unchanged, 2 reworded (in spelling alone)." in add_revision(caveat, path)
+    listed = caveat("claim", "list", "--json").document["claims"]
+    assert {one["status"]["staleness"] for one in listed} == {"current"}
+    shown = caveat("card", "diff", card_of(caveat), "--from", "1").out
+    assert "2 in spelling alone, no alarm" in shown
+    assert "Nothing to do: covert → Covert" in shown
+
+
+def test_a_passage_in_another_section_has_moved(caveat: Caveat, tmp_path: Path) -> None:
+    """It is told from where to where, and its audits stand."""
+    _, _, covert = register(caveat, tmp_path)
+    path = revise(caveat, tmp_path, (f" {_COVERT}", ""), ("were refused).", f"were refused).\n\n{_COVERT}"))
+    add_revision(caveat, path)
+
+    shown = caveat("card", "diff", card_of(caveat)).out
+
+    assert f"{covert}  moved\n  Scheming → Refusals" in shown
+    assert caveat("claim", "show", covert, "--json").document["status"]["staleness"] == "current"
+
+
+def test_the_same_revision_again_records_nothing(caveat: Caveat, tmp_path: Path) -> None:
+    """The log does not grow when the file is added twice, nor by `--record` when all is recorded."""
+    register(caveat, tmp_path)
+    path = revise(caveat, tmp_path, ("92%", "82%"))
+    add_revision(caveat, path)
+    size = caveat("claim", "list", "--json").document["log_size"]
+
+    again = caveat("card", "add", path, "--publisher", "LAB")
+    recorded = caveat("card", "diff", card_of(caveat), "--record", "--json")
+
+    assert "nothing changed" in again.out
+    assert recorded.document["recorded"] == 0
+    assert caveat("claim", "list", "--json").document["log_size"] == size
+    assert caveat("log", "check").code == 0
+
+
+def test_claims_registered_later_are_recorded_when_asked(caveat: Caveat, tmp_path: Path) -> None:
+    """A claim of the older revision, registered after the newer one, is followed at once and recorded by `--record`, once."""
+    register(caveat, tmp_path)
+    add_revision(caveat, revise(caveat, tmp_path, ("92%", "82%")))
+    card = card_of(caveat)
+    claims = (tmp_path / "claims.yaml").read_text(encoding="utf-8").replace(card, f"{card}@1")
+    late = claims.replace(_COVERT, "It never exceeded the threshold.").replace("refused 92% of", "refused 92% of harmful")
+    late = late.replace("harmful harmful", "harmful").replace("In our evaluation the model", "the model")
+    (tmp_path / "late.yaml").write_text(late, encoding="utf-8")
+    assert caveat("claim", "add", "late.yaml").code == 0
+
+    before = caveat("card", "diff", card, "--json").document
+    recorded = caveat("card", "diff", card, "--record", "--json").document["recorded"]
+
+    missing = [one for one in before["claims"] if not one["recorded"]]
+    assert recorded == len(missing) > 0
+    assert caveat("card", "diff", card, "--record", "--json").document["recorded"] == 0
+
+
+def test_files_need_not_be_registered(caveat: Caveat, tmp_path: Path) -> None:
+    """Two files beside each other, with the quotes of a claims file; a registered card beside a file; nothing is recorded."""
+    register(caveat, tmp_path)
+    path = revise(caveat, tmp_path, ("92%", "82%"), ("## Refusals", "## 2 Refusals of requests"), (_COVERT, ""))
+    size = caveat("claim", "list", "--json").document["log_size"]
+
+    files = caveat("card", "diff", "card.md", path, "--json").document
+    quoted = caveat("card", "diff", "card.md", path, "--claims", "claims.yaml", "--json").document
+    mixed = caveat("card", "diff", card_of(caveat), path, "--json").document
+
+    assert files["claims"] == []
+    assert [one["numbers"] for one in files["figures_without_claim"]] == ["92 → 82"]
+    assert files["changes"]["sections_renamed"] == [{"old": "Refusals", "new": "2 Refusals of requests"}]
+    assert quoted["counts"] == mixed["counts"] == {"unchanged": 1, "moved": 0, "reworded": 1, "gone": 1}
+    assert quoted["figures_without_claim"] == mixed["figures_without_claim"] == []
+    assert caveat("claim", "list", "--json").document["log_size"] == size
+
+
+def test_old_and_new_swapped_swap_what_is_gone(caveat: Caveat, tmp_path: Path) -> None:
+    """Seen from the newer file, what was deleted was added, and what is reworded is reworded back."""
+    register(caveat, tmp_path)
+    path = revise(caveat, tmp_path, ("92%", "82%"), (_COVERT, ""))
+
+    forth = caveat("card", "diff", "card.md", path, "--json").document["changes"]
+    back = caveat("card", "diff", path, "card.md", "--json").document["changes"]
+
+    assert (forth["removed"], forth["added"]) == (back["added"], back["removed"]) == (1, 0)
+    assert forth["reworded"] == back["reworded"] == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        (("{card}",), "no-such-revision"),
+        (("{card}@2",), "not-registered"),
+        (("{card}", "--from", "1", "--to", "1"), "nothing-to-compare"),
+        (("card.md", "{card}", "--record"), "nothing-to-record"),
+        (("{card}", "nowhere.md"), "not-valid"),
+        (("CRD-AISI-2026-0009-X", "card.md"), "bad-identifier"),
+    ],
+)
+def test_what_cannot_be_compared_is_said(caveat: Caveat, tmp_path: Path, arguments: tuple[str, ...], code: str) -> None:
+    """Each refusal has its code and is no failure of the program."""
+    register(caveat, tmp_path)
+    card = card_of(caveat)
+
+    refused = caveat("card", "diff", *(one.format(card=card) for one in arguments))
+
+    assert refused.code in (2, 3)
+    assert code in refused.err
+
+
+def test_a_claim_goes_on_in_its_new_wording(caveat: Caveat, tmp_path: Path) -> None:
+    """The decision is a revision that quotes the newer card, with its reason; the claim is current, and there is nothing left to reword."""
+    _, refuses, _ = register(caveat, tmp_path)
+    path = revise(caveat, tmp_path, ("refused 92% of harmful requests", "declined 92% of all harmful requests"))
+    add_revision(caveat, path)
+    claim = refuses.partition("@")[0]
+
+    done = caveat("claim", "reword", claim, "--why", "refused and declined mean the same here", "--yes", "--json")
+    again = caveat("claim", "reword", claim, "--yes")
+
+    assert done.document["revised"] == f"{claim}@2"
+    assert "[-refused 92% of-]{+declined 92% of all+}" in done.err
+    shown = caveat("claim", "show", claim, "--json").document
+    assert shown["revisions"][1]["payload"]["quote"] == "The model declined 92% of all harmful requests"
+    assert shown["revisions"][1]["payload"]["why"] == (
+        f"same claim, new wording in {card_of(caveat)}@2: refused and declined mean the same here"
+    )
+    assert shown["status"]["staleness"] == "current"
+    assert "nothing-to-reword" in again.err
+
+
+def test_without_a_person_nothing_is_reworded(caveat: Caveat, tmp_path: Path) -> None:
+    """Unanswered, the question records nothing."""
+    _, refuses, _ = register(caveat, tmp_path)
+    add_revision(caveat, revise(caveat, tmp_path, ("The model refused", "Lumen refused")))
+
+    asked = caveat("claim", "reword", refuses.partition("@")[0])
+
+    assert asked.code != 0
+    assert len(caveat("claim", "show", refuses.partition("@")[0], "--json").document["revisions"]) == 1
+
+
+@pytest.mark.parametrize(
+    ("change", "options", "code"),
+    [
+        (("refused 92% of harmful", "refused 82% of harmful"), (), "figure-changed"),
+        (("refused 92% of harmful", "refused <92% of harmful"), (), "figure-changed"),
+        ((_REFUSES, "Nothing was measured"), (), "passage-gone"),
+        ((_REFUSES, "Nothing was measured"), ("--quote", "It was fine."), "quotation-not-found"),
+    ],
+)
+def test_another_figure_is_no_other_wording(
+    caveat: Caveat, tmp_path: Path, change: tuple[str, str], options: tuple[str, ...], code: str
+) -> None:
+    """A changed figure or a passage that is gone is refused, and nothing is recorded."""
+    _, refuses, _ = register(caveat, tmp_path)
+    add_revision(caveat, revise(caveat, tmp_path, change))
+
+    refused = caveat("claim", "reword", refuses.partition("@")[0], *options, "--yes")
+
+    assert code in refused.err
+    assert len(caveat("claim", "show", refuses.partition("@")[0], "--json").document["revisions"]) == 1
+
+
+def test_what_stands_needs_no_rewording(caveat: Caveat, tmp_path: Path) -> None:
+    """For an unchanged passage the command says so, and is content."""
+    schemes, _, _ = register(caveat, tmp_path)
+    add_revision(caveat, revise(caveat, tmp_path, ("92%", "82%")))
+
+    told = caveat("claim", "reword", schemes.partition("@")[0])
+
+    assert told.code == 0
+    assert "Nothing needs doing" in told.out
