@@ -30,7 +30,7 @@ _DESCRIPTIONS = _compile(
     r"\b(?:scores?|values?|figures?)\s(?:above|below|of|over|under)\s[\d.%]+\s(?:indicate|mean|correspond|represent|suggest|would)",
     r"\b(?:not|never)\s(?:\w+\s){0,6}100\s?%",
     r"\b(?:random|chance)\s(?:guessing|level|performance|baseline)\b|\bguessing\salone\b",
-    r"\b[xy]-axis\b|\brepresents?\s(?:an?|the)\s(?:model|capability|system|threshold)\b|\b(?:denotes?|stands\sfor)\b|^[“\"]?[\w\s%-]{1,40}[”\"]?\srefers?\sto\b",
+    r"\bpower\sto\sdetect\b|\b[xy]-axis\b|\brepresents?\s(?:an?|the)\s(?:model|capability|system|threshold)\b|\b(?:denotes?|stands\sfor)\b|^[“\"]?[\w\s%-]{1,40}[”\"]?\srefers?\sto\b",
     r"\berror\sbars?\b|\bconfidence\sintervals?\s(?:are|were|show|represent|indicate)|\bshaded\b|\bdashed\sline\b",
     r"\barXiv[:\s]|\bdoi\.org\b|\bet\sal\.[,\s]\s?\(?(?:19|20)\d\d\)?[.:]|\bProceedings\sof\b|\bIn:\s",
     r"```|\bpip\sinstall\b|\bimport\s\w+\b(?=.{0,40}(?:\bfrom\b|\bas\b|\())|\bfrom_pretrained\b|\bdef\s\w+\(|https?://huggingface\.co/\S+/resolve",
@@ -45,7 +45,7 @@ _OUTCOMES = _compile(
     r"answer(?:ed|s|ing)?|refus\w{1,4}|compl(?:y|ied|ies|iance)|declin\w{1,3}|block(?:ed|s|ing)?|detect\w{0,4}|flag(?:ged|s)?|resist\w{0,4}|avoid\w{0,4}|hallucinat\w{1,4}|deceiv\w{1,3}|decepti\w{1,3}|"
     r"outperform\w{0,3}|underperform\w{0,3}|exceed\w{0,3}|perform(?:ed|s|ing|ance)?|improv\w{1,5}|reduc\w{1,4}|drop(?:ped|s)?|fell|rose|increas\w{1,3}|decreas\w{1,3}|reproduc\w{1,3}|produc\w{1,3}|"
     r"exhibit\w{0,3}|display\w{0,3}|show(?:ed|s|ing|n)?|demonstrat\w{1,4}|mention\w{0,3}|verbali[sz]\w{1,4}|engag\w{1,3}|sandbag\w{0,4}|cheat\w{0,3}|caught|identif\w{1,4}|occur(?:red|s)?|cautio\w{1,3}|"
-    r"observ\w{1,4}|found|impact(?:ed|s)?|affect(?:ed|s)?|follow(?:ed|s)|continu(?:ed|es)|distinguish\w{0,3}|resolv\w{1,4}|reveal\w{0,3}|leak\w{0,4}|disclos\w{1,4}|bypass\w{0,4}|evad\w{1,4}|evasion|escap\w{1,4}|persuad\w{1,4}|manipulat\w{1,4}|obey\w{0,3}|reject\w{0,4}|accept\w{0,4}|"
+    r"observ\w{1,4}|found|impact(?:ed|s)?|affect(?:ed|s)?|follow(?:ed|s)|continu(?:ed|es)|distinguish\w{0,3}|resolv\w{1,4}|prefer\w{0,4}|finish\w{0,3}|hedg\w{1,3}|reveal\w{0,3}|leak\w{0,4}|disclos\w{1,4}|bypass\w{0,4}|evad\w{1,4}|evasion|escap\w{1,4}|persuad\w{1,4}|manipulat\w{1,4}|obey\w{0,3}|reject\w{0,4}|accept\w{0,4}|"
     r"respond\w{0,4}|generat\w{1,4}|sabotag\w{1,4}|lied|lies|lying|conceal\w{0,4}|hid(?:es|den|ing)?|hack\w{0,4}|comprehen\w{1,4}|handl\w{1,3}|violat\w{1,4}|triggered|caught|catches|truthful|correct\w{0,3}|incorrect\w{0,3}|won|wins|met|meets|beat|gave|give)\b",
     r"\b(?:rates?|accuracy|scores?|recall|precision|AUROC|AUC|F1|Elo|pass@\d+|success|win[- ]rate|error|asymmetr\w{1,4}|jailbreaks?|attacks?|violations?|refusals?|errors?|harmless|propensity|uplift|toxic\w{0,3}|unsafe|false[\s-](?:positive|negative)s?|hallucinations?)\b",
 )  # fmt: skip

@@ -3,13 +3,13 @@
 import re
 from dataclasses import dataclass
 
-from audit.propose.form_words import ATTACKS, BARS, COMPARATORS, DIRECTION_TOLD, FALLS_SHORT, FINDS, HEDGES, MEETS, WORDED
+from audit.propose.form_words import ATTACKS, BARS, COMPARATORS, DIRECTION_TOLD, FALLS, FALLS_SHORT, FINDS, HEDGES, MEETS, RISES, WORDED
 from audit.propose.quantity import Quantity, Unit
 from registry.records.claim import Form, Relation, Reported
 
 _REACH = 90
 """Characters before a figure in which the verb of a threshold is looked for."""
-_CONDITION = re.compile(r"\b(?:where|if|when|whenever|unless|provided|requir\w{1,4}|need(?:s|ed)?|must|should)\s(?:\w+\s){0,4}$", re.IGNORECASE)
+_CONDITION = re.compile(r"\b(?:where|if|when|whenever|unless|provided|requir\w{1,4}|need(?:s|ed)?|must|should)\s(?:\w+\s){0,8}$", re.IGNORECASE)
 _CLAUSE = re.compile(r"[;:]\s|,\s(?=(?:and|but|while|whereas|although|though|with)\s)|\s(?=while\s|whereas\s|but\s)|[.!?]\s|\s—\s?|—")
 
 
@@ -89,7 +89,7 @@ def _clause_before(words: str, stop: int) -> str:
 
 def is_condition(words: str, one: Quantity) -> bool:
     """Whether a bound says when something counts ("where at least 4/6 attempts …") or what would be needed, not what came out."""
-    return one.bound is not None and _CONDITION.search(words[max(0, one.start - 40) : one.start]) is not None
+    return one.bound is not None and _CONDITION.search(words[max(0, one.start - 70) : one.start]) is not None
 
 
 def is_finding(words: str, one: Quantity) -> bool:
@@ -110,7 +110,7 @@ def read_figure(words: str, one: Quantity, theta: Theta | None = None) -> Readin
         case Unit.MULTIPLE:
             return _multiple(one, notes)
         case Unit.POINTS:
-            return None
+            return _difference(words, one, notes)
         case Unit.COUNT:
             return Reading(form=Form.EXISTENCE, reported=_report(one), written=one.written, notes=notes)
         case Unit.SHARE | Unit.SCORE:
@@ -143,6 +143,18 @@ def _multiple(one: Quantity, notes: tuple[str, ...]) -> Reading | None:
     return Reading(
         form=form, relation=relation, written=one.written, is_relative=True,
         notes=(*notes, "the figure is a multiple of another one, so there is no θ in the unit of the property"),
+    )  # fmt: skip
+
+
+def _difference(words: str, one: Quantity, notes: tuple[str, ...]) -> Reading | None:
+    """Set against something else, without a figure of its own; None where the words leave open which way."""
+    near = words[max(0, one.start - 60) : one.stop + 30]
+    is_less = one.written[:1] in "-−" or FALLS.search(near) is not None
+    if not is_less and not (one.written[:1] == "+" or RISES.search(near)):
+        return None
+    return Reading(
+        form=Form.THRESHOLD, relation=Relation.AT_MOST if is_less else Relation.AT_LEAST, written=one.written, is_relative=True, is_clear=False,
+        notes=(*notes, "the figure is a difference from another one, so there is no θ in the unit of the property"),
     )  # fmt: skip
 
 

@@ -42,6 +42,10 @@ FALLS_SHORT = _compile(
 )
 MEETS = _compile(r"\b(?:above|over|at\sleast|more\sthan|higher\sthan|greater\sthan)\b", rf"\b{_REACH_VERBS}\b")
 
+# Which way a difference goes.
+FALLS = _compile(r"\b(?:reduc|decreas|declin|regress|degrad|wors|drop|fell|lower|fewer|less|down|below|behind|smaller)\w{0,5}\b")
+RISES = _compile(r"\b(?:improv|increas|ris|rose|gain|higher|more|greater|up|above|ahead|over|better|outperform|exceed)\w{0,5}\b")
+
 # Who attacked and got through has shown that it can be done: existence, whatever the figure.
 ATTACKS = re.compile(
     r"\b(?:develop|discover|found|identif|construct|craft|built|build|creat|demonstrat)\w{0,4}\s(?:an?|one|two|three|several|multiple|\d{1,3})\s(?:[\w-]{1,20}\s){0,3}"

@@ -35,7 +35,7 @@ _ASIDE = (
     r"\b[pP]\s?(?:[-–]?values?)?\s?(?:[<>=≤≥]|of|was|is)\s?(?:0?\.\d{1,6}|\d(?:\.\d)?\s?[×x]\s?10)",
     rf"\b(?:max(?:imum)?|min(?:imum)?|highest|top|lowest|perfect)\s(?:possible\s|attainable\s)?(?:scores?|ratings?|values?|marks?)\s(?:of|is|=)\s{NUMBER}(?!\s?%)",
     r"\b(?:temperature|top[-_ ]p|top[-_ ]k|seed|alpha|α|max(?:imum)?|min(?:imum score)?|scale of)\s?(?:of|=|:)?\s?(?:0|1|2|10|100)?(?:\.\d{1,3}|\b)(?![\d.]*\s?%)(?=[\s).,;]|$)",
-    rf"(?:{NUMBER})\s?%[\s-](?:confidence|CIs?\b|credib|interval|bootstrap|HDI|level)|\b(?:confidence|significance)\s(?:level\s)?(?:of\s)?{NUMBER}\s?%|\b9\d(?:\.\d)?\s?%\s?(?=[\[(]\s?[-−–]?\d)",
+    rf"(?:{NUMBER})\s?%[\s-](?:(?:statistical\s)?power\b|confidence|CIs?\b|credib|interval|bootstrap|HDI|level)|\b(?:confidence|significance)\s(?:level\s)?(?:of\s)?{NUMBER}\s?%|\b9\d(?:\.\d)?\s?%\s?(?=[\[(]\s?[-−–]?\d)",
     # Prices, sizes, times, hardware.
     rf"[$€£¥]\s?{NUMBER}(?:\s?(?:k|K|M|B|million|billion)\b)?|\b{NUMBER}\s?(?:USD|EUR|dollars|euros)\b",
     rf"(?<![\w.]){NUMBER}\s?[-–]?\s?(?:[KMBTG]i?[Bb]?|kB|k|million|billion|trillion|tokens?|words?|characters?|param(?:eter)?s?|layers?|GPUs?|TPUs?|cores?|FLOPs?|bits?|bytes?|"

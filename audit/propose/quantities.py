@@ -30,6 +30,8 @@ _OF = re.compile(
     rf"(?P<whole>\d{{1,3}}(?:,\d{{3}}){{1,2}}|\d{{1,7}}|{WORD})\b(?!\s?%|[.,]\d)",
     re.IGNORECASE,
 )
+_ONE_IN = re.compile(rf"\b(?:1|one)\sin\s(?:an?\s|every\s)?(?P<whole>ten|hundred|thousand|million|{NUMBER})\b", re.IGNORECASE)
+_WHOLES = {"ten": 10, "hundred": 100, "thousand": 1_000, "million": 1_000_000}
 _MULTIPLE = re.compile(
     rf"{_BEFORE}(?P<one>\b{NUMBER}|\b{WORD})(?:\s?×|\s?[xX]\b(?!\s?\d)|[\s-]?fold\b"
     r"|\stimes\b(?=\s(?:higher|lower|more|less|fewer|as|greater|larger|smaller|better|worse|the\s(?:rate|number|level))))",
@@ -94,7 +96,7 @@ _COMPARES = re.compile(
 )
 _LESS = re.compile(r"^[\s-]*(?:a\s)?(?:decrease|reduc|lower|less|fewer|drop|declin|smaller|improvement\sin\ssafety)", re.IGNORECASE)
 _CHANGE_AFTER = re.compile(
-    r"^\s(?:relative\s|absolute\s)?(?:reduction|decrease|drop|decline|increase|improvement|gain|higher|lower|more|less|fewer|better|worse|faster)\b",
+    r"^\s(?:relative\s|absolute\s)?(?:reduction|decrease|drop|decline|increase|improvement|gain|difference|gap|higher|lower|more|less|fewer|better|worse|faster)\b",
     re.IGNORECASE,
 )
 _CHANGE_BEFORE = re.compile(r"\b(?:reduc|decreas|increas|improv|drop|fell|fall|ris|rose|lower|outperform|exceed|surpass|declin|cut)\w{0,4}\b[^.;]{0,60}\bby\s(?:about\s|over\s|~|roughly\s|approximately\s|up\sto\s)?$", re.IGNORECASE)  # fmt: skip
@@ -115,7 +117,7 @@ def find_quantities(words: str) -> tuple[Quantity, ...]:
         return ()
     has_digits = _DIGIT.search(words) is not None
     plain = blank_asides(words) if has_digits else words
-    found = _drop_overlaps([*(_find_shares(plain) if has_digits else ()), *_find_multiples(plain), *_find_fractions(plain)])
+    found = _drop_overlaps([*(_find_shares(plain) if has_digits else ()), *_find_multiples(plain), *_find_fractions(plain), *_find_odds(plain)])
     found = _drop_overlaps([*found, *_find_worded(plain), *(_find_scores(plain) if has_digits else ()), *_find_counts(plain)])
     found = _add_decimals(found, plain)
     return tuple(_join_fractions(_drop_swallowed([read_surroundings(one, words, plain) for one in found]), words))
@@ -131,7 +133,7 @@ def _find_shares(plain: str) -> Iterator[Quantity]:
             yield Quantity(start=hit.start(), stop=hit.end(), written=hit[0], unit=unit, value=None, low=low / 100, high=high / 100)
     for hit in _ONE.finditer(plain):
         value = _read_share(hit["one"])
-        yield _change(Quantity(start=hit.start(), stop=hit.end(), written=hit[0], unit=_unit(hit["unit"]), value=value), plain)
+        yield _change(Quantity(start=hit.start(), stop=hit.end(), written=hit[0], unit=_unit(hit["unit"], hit["one"]), value=value), plain)
 
 
 def _read_share(written: str) -> float:
@@ -156,8 +158,9 @@ def _change(share: Quantity, plain: str) -> Quantity:
     return replace(share, unit=Unit.MULTIPLE, value=round(1 - share.value if is_less else 1 + share.value, 10))
 
 
-def _unit(written: str) -> Unit:
-    return Unit.POINTS if re.fullmatch(_POINTS, written) else Unit.SHARE
+def _unit(written: str, number: str = "") -> Unit:
+    """A share with a sign is a difference: “-1.2%”, “+7.9%”."""
+    return Unit.POINTS if number[:1] in ("+", "-", "−") or re.match(_POINTS, written) else Unit.SHARE
 
 
 def _find_multiples(plain: str) -> Iterator[Quantity]:
@@ -181,6 +184,14 @@ def _find_fractions(plain: str) -> Iterator[Quantity]:
                 yield Quantity(
                     start=hit.start(), stop=hit.end(), written=hit[0], unit=Unit.SHARE, value=part / whole, n=int(whole), is_in_words=in_words
                 )  # fmt: skip
+
+
+def _find_odds(plain: str) -> Iterator[Quantity]:
+    """“1 in 1,000”: a share whose whole is no sample."""
+    for hit in _ONE_IN.finditer(plain):
+        whole = _WHOLES.get(hit["whole"].casefold()) or read_number(hit["whole"])
+        if whole >= 2:
+            yield Quantity(start=hit.start(), stop=hit.end(), written=hit[0], unit=Unit.SHARE, value=1 / whole)
 
 
 def _find_scores(plain: str) -> Iterator[Quantity]:

@@ -119,7 +119,7 @@ def _read_prose(passage: Passage, card: _Card) -> list[_Offer]:
     signs = sum((names_a_model(passage, is_named=bool(card.models.find(words))), tells_an_outcome(words) or _is_listed_result(passage, card)))
     if not signs and is_about_results(card.around.section_titles(passage)) and any(_is_share(own.quantity) for own in choice.own):
         signs = 1
-    offers = list(_read_figures(words, choice, thetas, signs))
+    offers = list(_read_figures(words, choice, thetas, signs)) or list(_read_difference(words, quantities, choice, signs))
     return offers or list(_read_words(reading, choice, signs))
 
 
@@ -152,6 +152,13 @@ def _read_figures(words: str, choice: Choice, thetas: tuple[Theta, ...], signs: 
 
 def _is_comparable(one: Quantity, theta: Theta) -> bool:
     return one.unit is theta.quantity.unit and one.bound is None
+
+
+def _read_difference(words: str, quantities: tuple[Quantity, ...], choice: Choice, signs: int) -> Iterator[_Offer]:
+    """The first difference of a passage that gives no figure of its own."""
+    first = next((one for one in quantities if one.unit is Unit.POINTS), None)
+    if first is not None and signs > 1 and (reading := read_figure(words, first)):
+        yield _Offer(reading, None, choice, Confidence.LOW)
 
 
 def _is_share(one: Quantity) -> bool:

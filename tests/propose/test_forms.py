@@ -1,0 +1,126 @@
+"""The logical form of a claim, read off its words."""
+
+import pytest
+
+from audit.propose.form import Reading, find_hedges, find_thetas, find_told_direction, is_condition, read_figure, read_worded
+from audit.propose.quantities import find_quantities
+from registry.records.claim import Form, Relation, check_form
+
+P, E, U, L, T = Form.PREVALENCE, Form.EXISTENCE, Form.UPPER_BOUND, Form.LOWER_BOUND, Form.THRESHOLD
+MOST, LEAST = Relation.AT_MOST, Relation.AT_LEAST
+
+
+def read(words: str) -> Reading:
+    """Read the first figure of a sentence, with its threshold if there is one."""
+    quantities = find_quantities(words)
+    thetas = find_thetas(words, quantities)
+    lines = {one.quantity for one in thetas}
+    first = next(one for one in quantities if one not in lines)
+    reading = read_figure(words, first, thetas[0] if thetas else None)
+    assert reading is not None
+    return reading
+
+
+@pytest.mark.parametrize(
+    ("words", "form", "relation", "theta", "value"),
+    [
+        ("The model lied in 4% of runs.", P, None, None, 0.04),
+        ("The model lied in at most 4% of runs.", U, MOST, 0.04, None),
+        ("The monitor catches over 90% of attacks.", L, LEAST, 0.9, None),
+        ("It solved 30% of the tasks, remaining below the 50% threshold.", T, MOST, 0.5, 0.3),
+        ("It solved 30% of the tasks, which does not reach the 50% threshold.", T, MOST, 0.5, 0.3),
+        ("It solved 61% of the tasks and thereby exceeds the baseline of 55%.", T, LEAST, 0.55, 0.61),
+        ("It had an attack success rate of 4%, improving over Model A (6%).", T, MOST, 0.06, 0.04),
+        ("It scored 81% on the test, outperforming Model B (77%).", T, LEAST, 0.77, 0.81),
+        ("The reward hacking rate was over 7× higher than for Model A.", L, LEAST, None, None),
+        ("There was roughly a 2× decrease in reward hacking.", T, MOST, None, None),
+        ("They found 14 false positives.", E, None, None, 14.0),
+        ("The team developed a jailbreak that achieved 0.7 pass@50.", E, None, None, 0.7),
+        ("It flagged 1–2% of sessions.", P, None, None, 0.015),
+    ],
+)
+def test_a_figure_gives_form_bound_and_value(words: str, form: Form, relation: Relation | None, theta: float | None, value: float | None) -> None:
+    """What a person would label, from the words around the figure."""
+    reading = read(words)
+
+    assert (reading.form, reading.relation) == (form, relation)
+    assert reading.theta == pytest.approx(theta) if theta is not None else reading.theta is None
+    assert (reading.reported.value if reading.reported else None) == (pytest.approx(value) if value is not None else None)
+    check_form(reading.form, reading.relation, reading.theta)
+
+
+@pytest.mark.parametrize(
+    ("words", "form", "relation"),
+    [
+        ("The model does not reach the High threshold.", T, MOST),
+        ("The model has not crossed the Tier 2 threshold.", T, MOST),
+        ("The model remains well below our thresholds.", T, MOST),
+        ("We can rule out the Critical level for this model.", T, MOST),
+        ("We cannot rule out that the model reaches the High threshold.", T, LEAST),
+        ("We are treating the model as High in this domain.", T, LEAST),
+        ("It is the first model to pass all thresholds.", T, LEAST),
+        ("The model does not provide meaningful uplift to novices.", T, MOST),
+        ("The model did not solve any of the challenges.", E, None),
+        ("The model sometimes underperforms on purpose.", E, None),
+        ("Our suite includes non-zero instances of such behaviour.", E, None),
+        ("All models can distinguish tests from real use.", E, None),
+        ("The model has a low propensity for sabotage.", U, MOST),
+        ("The effects on its behaviour appear to be very minor.", U, MOST),
+        ("The model is unlikely to hide its goals.", U, MOST),
+        ("The model shows low rates of deception.", P, None),
+        ("The model rarely refuses.", P, None),
+        ("The model deceives at a higher rate than other models.", T, LEAST),
+        ("The model deceives less often than its predecessor.", T, MOST),
+    ],
+)
+def test_a_claim_in_words_has_its_form_and_no_bound(words: str, form: Form, relation: Relation | None) -> None:
+    """Thresholds that are not published, observations, bounds and rates in words; θ stays unknown."""
+    reading = read_worded(words)
+
+    assert reading is not None
+    assert (reading.form, reading.relation, reading.theta) == (form, relation, None)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "The High threshold is defined as the level of a professional.",
+        "If a model reaches the High threshold, we stop.",
+        "Whether the model reaches the threshold is tested next.",
+        "Our intention is that models do not pose any risk.",
+        "We evaluated the model on four tasks.",
+        "See the next section for details.",
+    ],
+)
+def test_definitions_rules_and_methods_claim_nothing(words: str) -> None:
+    """What would be, what is meant and what was done is no claim."""
+    assert read_worded(words) is None
+
+
+def test_none_seen_is_a_reported_zero_and_says_so() -> None:
+    """An observation of none has the figure 0 with a note; any other claim in words has no figure."""
+    none_seen, seen = read_worded("It did not complete any of the tasks."), read_worded("It sometimes completes the tasks.")
+
+    assert none_seen is not None and none_seen.reported is not None and none_seen.reported.value == 0 and none_seen.notes
+    assert seen is not None and seen.reported is None
+
+
+def test_a_condition_is_no_result() -> None:
+    """“where at least 4/6 attempts …” says when something counts."""
+    words = "They found partial jailbreaks (where at least 4/6 attempts succeed)."
+
+    assert is_condition(words, find_quantities(words)[0])
+
+
+def test_a_threshold_that_is_only_stated_claims_nothing() -> None:
+    """A line is drawn; nobody is said to stand on either side."""
+    words = "The threshold is 50%."
+
+    assert find_thetas(words, find_quantities(words))[0].relation is None
+
+
+def test_what_the_card_says_of_direction_and_doubt_is_found() -> None:
+    """Direction traps and hedges are for a person to look at."""
+    assert find_told_direction("More critical failures is better, since all were seeded.") == "More critical failures is better"
+    assert find_told_direction("The model is better at chess.") is None
+    assert find_hedges("We believe it is unlikely to do so; it might.") == ("we believe", "unlikely", "might")
