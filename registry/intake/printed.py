@@ -17,6 +17,8 @@ _FOOTNOTE = re.compile(r"(\d{1,3})\s?(?=[A-Z\"\u201c(\[]|https?:)")
 _CAPTION_START = re.compile(
     r"\[?(?:Supplementary )?(?:Table|Figure|Fig\.|Chart|Exhibit|TABLE|FIGURE)\s+(?:[A-Z]{1,2}[.-]?)?\d[\w.-]{0,20}(?::|\.|\]|\s+[\u2013\u2014|-]|(?=\s+[A-Z(\u201c[])|$)"
 )
+_MARK = re.compile(r"(?:^|(?<=[A-Za-z.,;:!?%)\"'\u201d\u2019])(?<!\d[.,]))\d{1,3}(?:$|(?=[\s.,;:)]))(?!\.\d)")
+_FOOT_LINES = 60
 BULLET = re.compile(
     r"(?:[\u2022\u25cf\u25cb\u25e6\u25aa\u25a0\u2023\u2043\u2219\u00b7\uf0b7]|[-*\u2013]\s)\s*|\(?(?:\d{1,2}|[a-z]|[ivx]{1,4})[.)]\s+(?=\S)"
 )
@@ -106,8 +108,13 @@ def mark_footnotes(lines: list[Line]) -> dict[int, frozenset[int]]:
 
 def _find_footnotes(page: list[Line]) -> list[int]:
     """Numbers of the footnotes at the end of the page: the longest tail that begins with a mark used above it."""
-    starts = [(index, int(found[1])) for index, line in enumerate(page) if index > 0 and (found := _FOOTNOTE.match(line.text))]
-    starts = [(index, number) for index, number in starts if _is_referred_to(number, page[:index], page[index])]
+    marks = _find_marks(page)
+    first = max(1, len(page) - _FOOT_LINES)
+    starts = [
+        (index, int(found[1]))
+        for index, line in enumerate(page[first:], start=first)
+        if (found := _FOOTNOTE.match(line.text)) and marks.get(int(found[1]), index) < index
+    ]
     tail: list[tuple[int, int]] = []
     for index, number in reversed(starts):
         end = tail[0][0] if tail else len(page)
@@ -121,10 +128,13 @@ def _find_footnotes(page: list[Line]) -> list[int]:
     return [number for _, number in tail]
 
 
-def _is_referred_to(number: int, above: list[Line], line: Line) -> bool:
-    """Whether the page has the mark of the footnote above it: alone on a line, first on a line, or glued to a word or stop."""
-    mark = re.compile(rf"(?:^|(?<=[A-Za-z.,;:!?%)\"'\u201d\u2019])(?<!\d[.,])){number}(?:$|(?=[\s.,;:)]))")
-    return not re.match(r"\d+\.\d", line.text) and any(mark.search(other.text) and other is not line for other in above)
+def _find_marks(page: list[Line]) -> dict[int, int]:
+    """Numbers that may be marks of footnotes, and the first line on which each is one: alone, first, or glued to a word or stop."""
+    marks: dict[int, int] = {}
+    for index, line in enumerate(page):
+        for found in _MARK.finditer(line.text):
+            marks.setdefault(int(found[0]), index)
+    return marks
 
 
 def is_caption(text: str) -> bool:

@@ -22,9 +22,13 @@ _SPACE = re.compile(r"\s{2,}|[^\S ]")
 _LINE_END = re.compile(r"(?<=\w)(?P<hyphen>[-\u2010\u00ad])(?P<gap>\s+)(?=\w)|(?<=\S)(?P<dash>[\u2013\u2014])[ \t]*[\n\r\f]\s*(?=\S)")
 _LEFT = re.compile(r"[\w-]{1,60}$")
 _RIGHT = re.compile(r"[\w-]{1,60}")
+_NOTHING_TO_DO = re.compile(r"[^ -~]|^ | $|  |[*_`<&\\\[\]~|^#>]|[A-Za-z.,;:!?%)\"']\d|- |\b\S \S \S ")
+"""Absent from text that reads as it is written."""
 _SPACED_RUN = re.compile(r"(?<!\S)(?:\S\s{1,4}){5,}\S(?!\S)")
 _WORD = re.compile(r"[^\W\d_][\w-]*[^\W_]")
-_NOT_ABBREVIATED = r"(?<!\bfig)(?<!\bno)(?<!\bnos)(?<!\beq)(?<!\bsec)(?<!\bvol)(?<!\bch)(?<!\btab)(?<!\bp)(?<!\bpp)(?<!\bv)"
+_NOT_ABBREVIATED = (
+    r"(?<!\bfig\.)(?<!\bno\.)(?<!\bnos\.)(?<!\beq\.)(?<!\bsec\.)(?<!\bvol\.)(?<!\bch\.)(?<!\btab\.)(?<!\bp\.)(?<!\bpp\.)(?<!\bv\.)"
+)
 _MARK = re.compile(
     rf"""
       (?P<note>\[\^[^\]\s]{{1,40}}\])
@@ -35,7 +39,7 @@ _MARK = re.compile(
     | (?P<own>(?<=\S)[ \t]*\n[ \t]*(?P<alone>\d{{1,2}})[ \t]*\n[ \t]*(?=\S))
     | (?P<begins>(?<=[A-Za-z.,;:!?%)"'\u201d\u2019])[ \t]*\n[ \t]*(?P<first>\d{{1,2}})(?=[ ][A-Za-z(\u201c]))
     | (?:(?<=%)|(?<=[^\d\s][.!?])|(?<=[.!?%)]["')\u201d\u2019])|(?<=[\u201d\u2019])){_NOT_ABBREVIATED}(?P<stop>\d{{1,2}})(?!\w|[.,:]\d|%|/)
-    | (?<=[A-Za-z),;:]{_NOT_ABBREVIATED})(?P<word>\d{{1,2}})(?!\w|[.,:/-]\d|%|[-/\u2013]\w)
+    | (?<=[A-Za-z),;:])(?P<word>\d{{1,2}})(?!\w|[.,:/-]\d|%|[-/\u2013]\w)
     """,
     re.VERBOSE | re.IGNORECASE,
 )
@@ -125,6 +129,8 @@ class Reader:
             kept.append((at, start, max(1, stop - start)))
             at += stop - start + 1
         joined = "\n".join(parts)
+        if _NOTHING_TO_DO.search(joined) is None:
+            return Reading(joined, (), tuple(kept))
         layers: list[Layer] = []
         for find_edits in self._steps(marks):
             joined, layer = apply_edits(joined, find_edits(joined))
@@ -237,7 +243,7 @@ def _find_letter_spacing(text: str) -> Iterable[Edit]:
         if 2 * sum(character.isalpha() for character in run[0]) <= len(gaps):
             continue
         for gap in gaps:
-            before, after = run[0][gap.start() - 1], run[0][gap.end()]
+            before, after = text[run.start() + gap.start() - 1], text[run.start() + gap.end()]
             # Two spaces between letters that one space sets apart are the space between words.
             kept = " " if len(gap[0]) > 1 or (before.isdigit() and after.isdigit()) else ""
             yield run.start() + gap.start(), run.start() + gap.end(), kept

@@ -20,6 +20,8 @@ _ENDS = (".", "!", "?", ":", ";", ".\u201d", ".)")
 _HEAD_LINES = 24
 _LABEL_LINES = 3
 _LONGEST_LABEL = 90
+_JUDGED_ROWS = 40
+"""After so many rows a run is judged; what is no table then is not read on, so that reading stays linear."""
 
 
 @dataclass(slots=True)
@@ -103,11 +105,11 @@ def _read_run(lines: list[Line], candidates: list[PrintedRow | None], index: int
     count, rows, at = len(first.cells), [first], index + 1
     while at < len(lines):
         following, skipped = _next_row(lines, candidates, at, count)
-        if following is None:
+        if following is None or (len(rows) == _JUDGED_ROWS and not _is_table(rows, count, width)):
             break
         rows.append(following)
         at += skipped + 1
-    return (PrintedTable(rows), at) if _is_table(rows, count, width) else None
+    return (PrintedTable(rows), at) if _is_table(rows[:_JUDGED_ROWS], count, width) else None
 
 
 def _next_row(lines: list[Line], candidates: list[PrintedRow | None], at: int, count: int) -> tuple[PrintedRow | None, int]:
