@@ -17,7 +17,7 @@ from audit.propose.measuring import (
     INTRODUCING,
     SIZES,
 )
-from audit.propose.row import find_label
+from audit.propose.row import find_cell, find_label
 from registry.records.passage import Passage, PassageKind
 
 _BENCHMARKS = tuple(re.compile(rf"(?<![\w-]){one}") for one in BENCHMARKS)
@@ -59,7 +59,7 @@ def describe_evaluation(passage: Passage, *, around: Around, at: int | None = No
     return EvaluationFacts(
         evaluation=_find_evaluation(passage, at, near, around),
         n=_find_size(passage, near),
-        grader=_first(find_grader, (passage.words, *near)),
+        grader=_first(find_grader, (_separate(passage), *near)),
         elicitation=_find_elicitation(passage, near, around),
     )
 
@@ -75,6 +75,11 @@ def _order_surroundings(passage: Passage, around: Around) -> tuple[str, ...]:
     return tuple(dict.fromkeys([*([passage.caption] if passage.caption else []), *block, *lead, *reversed(near), *opening]))
 
 
+def _separate(passage: Passage) -> str:
+    """Return the words of the passage, those of cells kept apart so that no phrase runs from one into the next."""
+    return " · ".join(cell.text for cell in passage.cells) if passage.cells else passage.words
+
+
 def _sentences(passages: Iterable[Passage]) -> list[Passage]:
     return [one for one in passages if one.kind in (PassageKind.SENTENCE, PassageKind.CAPTION, PassageKind.FOOTNOTE, PassageKind.ITEM)]
 
@@ -84,18 +89,11 @@ def _first(find: Callable[[str], str | None], texts: Iterable[str]) -> str | Non
 
 
 def _find_evaluation(passage: Passage, at: int | None, near: tuple[str, ...], around: Around) -> str | None:
-    titles = [_NUMBERED.sub("", one).strip() for one in reversed(around.section_titles(passage))]
+    first = around.outline.headings[0].title if around.outline.headings else None
+    titles = [_NUMBERED.sub("", one).strip() for one in reversed(around.section_titles(passage)) if one != first]
     telling = [one[:_CUT] for one in titles if one and not _GENERIC.match(one)]
     if passage.kind is PassageKind.ROW:
-        label = find_label(passage)
-        own = find_benchmark(label) or _first(find_benchmark, [cell.column or "" for cell in passage.cells])
-        return (
-            own
-            or _first(find_benchmark, near)
-            or _trim_caption(passage.caption)
-            or _first(find_test, near[:3])
-            or next(iter(telling), None)
-        )
+        return _find_row_evaluation(passage, at, near, telling)
     named = find_benchmark(passage.words[:at] if at else passage.words, is_last=at is not None) or find_benchmark(passage.words)
     return (
         named
@@ -105,6 +103,19 @@ def _find_evaluation(passage: Passage, at: int | None, near: tuple[str, ...], ar
         or (telling[0] if telling else None)
         or _first(find_benchmark, near)
         or _first(find_test, near)
+    )
+
+
+def _find_row_evaluation(passage: Passage, at: int | None, near: tuple[str, ...], telling: list[str]) -> str | None:
+    cell = find_cell(passage, at) if at is not None else None
+    columns = [cell.column or ""] if cell else [one.column or "" for one in passage.cells]
+    return (
+        _first(find_benchmark, columns)
+        or find_benchmark(find_label(passage))
+        or _first(find_benchmark, near)
+        or _trim_caption(passage.caption)
+        or _first(find_test, near[:3])
+        or next(iter(telling), None)
     )
 
 
@@ -181,7 +192,7 @@ def find_grader(words: str) -> str | None:
 def _find_elicitation(passage: Passage, near: tuple[str, ...], around: Around) -> str | None:
     """Return what the passage itself says, its columns and caption included; else its surroundings, nearest first."""
     columns = [cell.column or "" for cell in passage.cells]
-    here = find_elicitation(" · ".join([passage.words, *columns, passage.caption or ""]))
+    here = find_elicitation(" · ".join([_separate(passage), *columns, passage.caption or ""]))
     return here or _first(find_elicitation, near) or _first(find_elicitation, reversed(around.section_titles(passage)))
 
 

@@ -50,7 +50,7 @@ MEASURES: tuple[Measure, ...] = (
         AGENCY,
         LOWER,
         r"\b(?:evaluation|eval|test|situational)[ -]aware\w*|aware\w* (?:of|"
-        r"that it is) being (?:tested|evaluated)",
+        r"that it is) (?:being (?:tested|evaluated)|(?:the |an )?(?:evaluation|test)\w*)",
     ),
     # Attacks on the model and its safeguards; prevention before success, since both name the attack.
     Measure(

@@ -15,11 +15,16 @@ from registry.records.passage import PassageKind
 _VARIANT = "|".join(re.escape(one) for one in VARIANTS)
 _SIZE = r"(?:\d{1,4}(?:\.\d{1,2})?[Bb](?:x\d{1,4}E)?|\d{2,4}M)\b"
 _VERSION = r"v?\d{1,3}(?:\.\d{1,3}){0,2}(?:[a-z](?![a-z]))?(?![\w%/×]|\.\d|\s?%)"
-_TAIL = rf"(?:[- ]?(?:{_SIZE}|(?:{_VARIANT})\b)|-\d{{8}}\b|-\d{{4}}-\d\d-\d\d\b|-\d{{2,4}}\b)"
-"""What may follow family and version; a second number with a space before it belongs to the sentence or to the next cell."""
+_CHAINED = (
+    r"-(?!(?:based|style|class|like|level|generated|powered|era|written|family|series|specific|only|derived|trained|assisted|judged|graded|"
+    r"evaluation)\b)\w{1,15}(?:\.\d{1,2})?"
+)
+_TAIL = rf"(?:[- ]?(?:{_SIZE}|(?:{_VARIANT})\b)|{_CHAINED})"
+"""What may follow family and version: variants, and what hangs on by a hyphen. A number after a space belongs to the sentence or
+the next cell."""
 _PLAIN = re.compile(
-    rf"\b(?:{'|'.join(re.escape(one) for one in PLAIN_FAMILIES)})(?:[- ]?\s?{_VERSION}|[- ](?:{_VARIANT})\b(?:[- ]{_VERSION})?|"
-    rf"(?=-?\d)){_TAIL}{{0,3}}",
+    rf"\b(?:{'|'.join(re.escape(one) for one in PLAIN_FAMILIES)})"
+    rf"(?:[- ]?\s?{_VERSION}|[- ][A-Z]\d{{1,2}}(?:\.\d)?(?![\w.]\d)|[- ](?:{_VARIANT})\b(?:[- ]{_VERSION})?|(?=-?\d)){_TAIL}{{0,5}}",
     re.IGNORECASE,
 )
 _CLAUDE = re.compile(rf"\bClaude (?:[A-Z][a-z]{{2,12}} (?:{_VERSION}|Preview\b)|{_VERSION} [A-Z][a-z]{{2,12}}\b)")
@@ -97,6 +102,11 @@ def read_models(around: Around, source: Source) -> Models:
     everyone = Models(names, (), pattern)
     totals = Counter(mention.name for one in around.passages for mention in everyone.find(one.words))
     return Models(names, tuple(_find_own(totals, around, source)), pattern)
+
+
+def looks_like_model(words: str) -> bool:
+    """Whether *words*, a label or the head of a column, begin with a model's name, whatever card they stand in."""
+    return any(pattern.match(words.strip(" *[(")) for pattern in _PATTERNS)
 
 
 def fold_name(name: str) -> str:

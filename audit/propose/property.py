@@ -21,6 +21,7 @@ from audit.propose.measures import (
     VOCABULARY,
     Measure,
 )
+from audit.propose.models import looks_like_model
 from audit.propose.quantity import Quantity
 from audit.propose.row import find_label
 from audit.propose.scale import find_range
@@ -38,7 +39,16 @@ _NUMBERED = re.compile(r"^(?:\d{1,3}(?:\.\d{1,3})*\.?|[A-Z](?:\.\d{1,3})+)\s+")
 _FIGURE = re.compile(r"^[<>≤≥~±]?\s?[-−]?\d[\d.,]*\s?%?")
 _POINTS_BACK = re.compile(r"\W*(?:This|These|That|Those|It|Such|They)\b(?! (?:model|card|section|table|figure))")
 """A sentence about what the one before it said."""
+_PLAIN_METRIC = re.compile(r"\b(?:accurac\w*|F1|AUROC|Elo|win[- ]rate|exact[- ]match|pass@\d+|perplexity)\b", re.IGNORECASE)
+"""A passage that names one of these measures just that, whatever its section is about."""
+_EMPTY_HEAD = re.compile(
+    r"(?:results?|scores?|values?|shares?|rates?|%|per cent|percent(?:age)?|performance|overall|model|outcome|measure)?", re.IGNORECASE
+)
+"""Heads of columns that do not say what is measured."""
 _NAME_LENGTH = 120
+
+_OTHER_CLAUSE = 400
+"""A measure beyond a semicolon counts as this many characters farther away."""
 
 _IN_PASSAGE, _IN_HEAD, _IN_TITLE, _ABOVE = 3, 3, 2, 1
 """How much a word of a class weighs by where it stands: said of this figure, of its column, of its section, of those around."""
@@ -98,7 +108,7 @@ def _read_sources(passage: Passage, quantity: Quantity | None, around: Around, c
     if not lead:
         lead = " ".join(one.words for one in around.neighbours(passage, before=2, after=0) if one.kind is not PassageKind.ROW)
     return _Sources(
-        column=column or "",
+        column="" if column is None or looks_like_model(column) else column,
         passage=passage.words,
         at=quantity.start if quantity else None,
         caption=passage.caption or "",
@@ -118,7 +128,13 @@ def _find_measure(sources: _Sources) -> Measure | None:
             else None
         )
         or find_measure(sources.passage, sources.at)
-        or find_measure(sources.caption, None)
+        or (None if _PLAIN_METRIC.search(f"{sources.column} · {sources.passage}") else _find_around(sources))
+    )
+
+
+def _find_around(sources: _Sources) -> Measure | None:
+    return (
+        find_measure(sources.caption, None)
         or find_measure(sources.titles[0] if sources.titles else "", None)
         or (
             find_measure(sources.lead, len(sources.lead)) if not _DANGEROUS.search(sources.passage + " ".join(sources.titles[:1])) else None
@@ -133,6 +149,8 @@ def find_measure(words: str, at: int | None) -> Measure | None:
     for order, (_, pattern) in enumerate(_MEASURES):
         for match in pattern.finditer(words):
             distance = 0 if at is None else at - match.end() if match.end() <= at else (match.start() - at) * 1.5
+            if at is not None and ";" in words[min(at, match.end()) : max(at, match.start())]:
+                distance += _OTHER_CLAUSE
             if best is None or (max(0, distance) // 25, order) < best:
                 best = (max(0, distance) // 25, order)
     return _MEASURES[best[1]][0] if best else None
@@ -186,8 +204,8 @@ def _name(measure: Measure | None, passage: Passage, sources: _Sources, evaluati
     """Return a short name in the field's terms: the measure and what it was measured in."""
     topic = next(_list_topics(passage, sources, evaluation), "")
     what = measure.name if measure else _find_metric(passage, sources)
-    if sources.column and not measure:
-        what = sources.column if what == "score" or not re.search(r"[a-z]", what) else what
+    if what == "score" and sources.column and not _EMPTY_HEAD.fullmatch(sources.column.strip()) and not looks_like_model(sources.column):
+        what = sources.column
     if not topic or _covers(what, topic):
         return what[:_NAME_LENGTH]
     joined = f"{what}, {topic}" if measure else f"{topic} {what}"
@@ -204,8 +222,8 @@ def _list_topics(passage: Passage, sources: _Sources, evaluation: str | None) ->
 
 
 def _names_model(label: str) -> bool:
-    """Whether a label ends as names of models do; what it measures is then said elsewhere."""
-    return re.search(r"\d(?:\.\d+)?(?:\s?\([^)]*\)|[ -]\w+)?$|\bPreview$", label) is not None
+    """Whether a label names a model, or ends as such names do; what it measures is then said elsewhere."""
+    return looks_like_model(label) or re.search(r"\d(?:\.\d+)?[Bb]?(?:\s?\([^)]*\))?$|\bPreview$", label) is not None
 
 
 def _find_metric(passage: Passage, sources: _Sources) -> str:
