@@ -3,13 +3,14 @@
 Only the form is checked here; whether the card says what is offered is `audit.propose.ground`'s to find out. Nothing is repaired.
 """
 
+import json
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
 from audit.replay.table import CUT
 from audit.score.json_answer import NoObjectError, find_object
-from registry.codec.documents import from_document
+from registry.codec.documents import from_json
 from registry.errors import InputError
 from registry.records.claim import Direction, Form, PropertyClass
 from registry.records.proposal import Confidence, Dropped
@@ -168,8 +169,14 @@ def read_answer(answer: Response | None) -> Reading:
 
 
 def cut(text: str) -> str:
-    """Return the beginning of *text* as it is kept of something dropped."""
-    return text[:LONGEST_QUOTE]
+    """Return the beginning of *text* as it is kept of something dropped, without half characters."""
+    return text[:LONGEST_QUOTE].encode("utf-8", "replace").decode()
+
+
+def tidy(text: str, longest: int) -> str:
+    """Return *text* on one line, without control characters, cut."""
+    line = " ".join("".join(one if one.isprintable() else " " for one in text).split())
+    return line if len(line) <= longest else f"{line[: longest - 1]}…"
 
 
 def _find_reason(answer: Response) -> str | None:
@@ -184,11 +191,15 @@ def _find_reason(answer: Response) -> str | None:
 
 def _read_entry(entry: Any) -> Offer | Dropped:
     try:
-        return from_document(Offer, entry, where="the entry")
+        # As text again: the codec reads JSON, and refuses half a character (a lone surrogate) and what is nested too deep.
+        return from_json(Offer, json.dumps(entry), where="the entry")
+    except RecursionError:
+        return Dropped(quote="", reason="the entry does not fit the form: it is nested too deep")
     except InputError as error:
         fault = error.faults[0]
         more = f", and {len(error.faults) - 1} more faults" if len(error.faults) > 1 else ""
-        return Dropped(quote=cut(_find_words(entry)), reason=cut(f"the entry does not fit the form: {fault.where}: {fault.found}{more}"))
+        reason = tidy(f"the entry does not fit the form: {fault.where}: {fault.found}{more}", LONGEST_QUOTE)
+        return Dropped(quote=cut(_find_words(entry)), reason=reason)
 
 
 def _find_words(entry: Any) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from audit.propose.addressed import addresses_reader
-from audit.propose.answer import Offer, OfferedRelation, OfferedUnit, Place, Reading, cut
+from audit.propose.answer import Offer, OfferedRelation, OfferedUnit, Place, Reading, cut, tidy
 from audit.propose.around import Around
 from audit.propose.found_figures import Given, find_figure, holds_number, list_figures
 from audit.propose.property import find_measure, slugify
@@ -31,6 +31,8 @@ from registry.records.spec import PropertySpec
 LONGEST_CLAIM = 2_000
 """Characters of a quote at most: a passage that makes one claim is shorter."""
 _LONGEST_NAME = 120
+_LONGEST_WORDS = 500
+"""Characters of a name, an evaluation or another field at most."""
 _LONGEST_NOTE = 300
 _REASONS = {
     "quotation-not-found": "the quote does not stand in the lines that were read",
@@ -49,7 +51,7 @@ class _Doubts:
     """Whether the claim is doubtful as a whole."""
 
     def tell(self, what: str, given: object) -> None:
-        self.notes.append(f"the engine gave {what} “{_tidy(str(given), 100)}”, which the card does not say here; it is left out")
+        self.notes.append(f"the engine gave {what} “{tidy(str(given), 100)}”, which the card does not say here; it is left out")
 
 
 class Ground:
@@ -113,7 +115,7 @@ class _Opened:
 
     def holds(self, words: str, *, names: bool = False) -> bool:
         """Whether the lines, their titles or their table's heads say *words*; with *names*, also the card's title and beginning."""
-        wanted = _normalise(words)
+        wanted = _normalise(words) if len(words) <= _LONGEST_WORDS else ""
         return bool(wanted) and (wanted in self._shown or (names and wanted in self._named))
 
 
@@ -156,7 +158,7 @@ class _Claim:
             awareness=tuple(self._find_awareness()),
             completeness=check_completeness(stated),
             confidence=Confidence.LOW if self._doubts.is_grave else offer.confidence,
-            notes=tuple(self._write_notes()),
+            notes=tuple(dict.fromkeys(self._write_notes())),
             **said,
         )
 
@@ -177,7 +179,7 @@ class _Claim:
         """The figure, where it lies on the scale of what is measured; a multiple says only how two figures stand to each other."""
         if found is None or found.unit is not Unit.MULTIPLE:
             return found
-        self._doubts.notes.append(f"{what} “{_tidy(found.written, 60)}” is a multiple of another figure, and no value on a scale")
+        self._doubts.notes.append(f"{what} “{tidy(found.written, 60)}” is a multiple of another figure, and no value on a scale")
         return None
 
     def _find(self, what: str, number: float | None, texts: Sequence[str], *, written: bool) -> Quantity | None:
@@ -188,8 +190,8 @@ class _Claim:
         for text in texts:
             known = self._figures if text is self._words else None
             if (found := find_figure(given, text, known=known, around=self._table)) is not None and found.value is not None:
-                if text in self._elsewhere:
-                    self._doubts.notes.append(f"{what} stands elsewhere: “{_tidy(text, 200)}”")
+                if text in self._elsewhere and text not in (self._words, *self._table):
+                    self._doubts.notes.append(f"{what} stands elsewhere: “{tidy(text, 200)}”")
                 return found
         self._doubts.tell(what, f"{number:.12g}")
         self._doubts.is_grave = True
@@ -199,7 +201,7 @@ class _Claim:
         if value is None or value.value is None:
             return None
         if value.bound is not None:
-            self._doubts.notes.append(f"the card writes the figure as a bound: “{_tidy(value.written, 60)}”")
+            self._doubts.notes.append(f"the card writes the figure as a bound: “{tidy(value.written, 60)}”")
         low, high, n = value.low, value.high, value.n
         figure = self._offer.figure
         if low is None and high is None and figure.low is not None and figure.high is not None and figure.low <= figure.high:
@@ -222,7 +224,7 @@ class _Claim:
     def _specify(self, figure: Quantity | None, reported: Reported | None, theta: float | None) -> PropertySpec:
         """The property by the engine's name, class and direction, on the range that such a figure has for the rules, too."""
         offered = self._offer.property
-        name = _tidy(offered.name, _LONGEST_NAME) or "property"
+        name = tidy(offered.name, _LONGEST_NAME) or "property"
         (lowest, highest), guessed = find_range(figure)
         self._doubts.notes += guessed
         measure = find_measure(name, None)
@@ -284,7 +286,7 @@ class _Claim:
         return self._around.outline.find_section(anchor.start)
 
     def _write_notes(self) -> Iterator[str]:
-        if caution := _tidy(self._offer.caution or "", _LONGEST_NOTE):
+        if caution := tidy(self._offer.caution or "", _LONGEST_NOTE):
             yield f"the engine says: {caution}"
         yield from self._doubts.notes
 
@@ -305,9 +307,3 @@ def _read(anchor: Anchor, passage: Passage) -> str:
 
 def _normalise(text: str) -> str:
     return " ".join(build_form(text, MatchLevel.N4).text.casefold().split())
-
-
-def _tidy(text: str, longest: int) -> str:
-    """*text* on one line, without control characters, cut."""
-    line = " ".join("".join(one if one.isprintable() else " " for one in text).split())
-    return line if len(line) <= longest else f"{line[: longest - 1]}…"
