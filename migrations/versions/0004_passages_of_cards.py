@@ -30,7 +30,7 @@ SQLITE_TRIGGERS = (
     "CREATE TRIGGER omission__insert BEFORE INSERT ON omission BEGIN SELECT CASE WHEN (SELECT 1 FROM omission WHERE card = NEW.card AND log = NEW.log AND revision = NEW.revision AND start = NEW.start AND stop = NEW.stop) THEN RAISE(ABORT, 'append-only: omission holds this card log revision start stop') WHEN (SELECT 1 FROM omission WHERE log = NEW.log AND seq = NEW.seq) THEN RAISE(ABORT, 'append-only: omission holds this log seq') END; END",
     "CREATE TRIGGER survey__update BEFORE UPDATE ON survey BEGIN SELECT RAISE(ABORT, 'append-only: survey takes no UPDATE'); END",
     "CREATE TRIGGER survey__delete BEFORE DELETE ON survey BEGIN SELECT RAISE(ABORT, 'append-only: survey takes no DELETE'); END",
-    "CREATE TRIGGER survey__insert BEFORE INSERT ON survey BEGIN SELECT CASE WHEN (SELECT 1 FROM survey WHERE card = NEW.card AND engine = NEW.engine AND log = NEW.log AND revision = NEW.revision) THEN RAISE(ABORT, 'append-only: survey holds this card engine log revision') WHEN (SELECT 1 FROM survey WHERE log = NEW.log AND seq = NEW.seq) THEN RAISE(ABORT, 'append-only: survey holds this log seq') END; END",
+    "CREATE TRIGGER survey__insert BEFORE INSERT ON survey BEGIN SELECT CASE WHEN (SELECT 1 FROM survey WHERE log = NEW.log AND seq = NEW.seq) THEN RAISE(ABORT, 'append-only: survey holds this log seq') END; END",
     "CREATE TRIGGER sighting__update BEFORE UPDATE ON sighting BEGIN SELECT RAISE(ABORT, 'append-only: sighting takes no UPDATE'); END",
     "CREATE TRIGGER sighting__delete BEFORE DELETE ON sighting BEGIN SELECT RAISE(ABORT, 'append-only: sighting takes no DELETE'); END",
     "CREATE TRIGGER sighting__insert BEFORE INSERT ON sighting BEGIN SELECT CASE WHEN NOT EXISTS (SELECT 1 FROM claim_revision WHERE log = NEW.log AND claim = NEW.claim AND revision = NEW.revision AND quote_status = 'verbatim' AND card = NEW.card AND card_revision <> NEW.card_revision) THEN RAISE(ABORT, 'not-another-revision: a sighting is of a quoted passage, in another revision of the card it is quoted from') WHEN (SELECT 1 FROM sighting WHERE card = NEW.card AND card_revision = NEW.card_revision AND claim = NEW.claim AND log = NEW.log AND revision = NEW.revision) THEN RAISE(ABORT, 'append-only: sighting holds this card card_revision claim log revision') WHEN (SELECT 1 FROM sighting WHERE log = NEW.log AND seq = NEW.seq) THEN RAISE(ABORT, 'append-only: sighting holds this log seq') END; END",
@@ -86,10 +86,10 @@ def upgrade() -> None:
         ),
         sa.ForeignKeyConstraint(["log", "seq"], ["entry.log", "entry.seq"], name=op.f("fk_survey_seq_entry")),
         sa.PrimaryKeyConstraint("log", "seq", name=op.f("pk_survey")),
-        sa.UniqueConstraint("log", "card", "revision", "engine", name=op.f("uq_survey_log_card_revision_engine")),
         sqlite_strict=True,
         sqlite_with_rowid=False,
     )
+    op.create_index(op.f("ix_survey_log_card_revision"), "survey", ["log", "card", "revision"], unique=False)
     op.create_table(
         "sighting",
         sa.Column("log", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), autoincrement=False, nullable=False),

@@ -18,7 +18,7 @@ def summarise_added(outcome: Registered, *, dry_run: bool) -> dict[str, Any]:
         "unchanged": outcome.unchanged,
         "restates": [{"claim": one.claim, "other": one.other} for one in outcome.related],
         "left_out": {"added": outcome.left_out, "unchanged": outcome.left_out_unchanged},
-        "survey": None if outcome.survey_is_new is None else "added" if outcome.survey_is_new else "unchanged",
+        "proposed": None if outcome.proposed is None else {"added": outcome.proposed, "unchanged": outcome.proposed_unchanged},
     }
 
 
@@ -43,9 +43,9 @@ def _sentences(outcome: Registered, *, dry_run: bool) -> Iterator[str]:
     yield f"{_count(added, 'claim', dry_run=dry_run)} added, {len(outcome.revised)} revised, {outcome.unchanged} unchanged."
     if outcome.left_out or outcome.left_out_unchanged:
         yield f"{_count(outcome.left_out, 'passage', dry_run=dry_run)} left out, {outcome.left_out_unchanged} unchanged."
-    if outcome.survey_is_new is not None:
-        done = "would be recorded" if dry_run else "was recorded"
-        yield f"The survey of what was proposed {done if outcome.survey_is_new else 'is recorded already'}."
+    if outcome.proposed is not None:
+        count = _count(outcome.proposed, "proposed passage", dry_run=dry_run)
+        yield f"{count} recorded, {outcome.proposed_unchanged} unchanged."
 
 
 def _count(number: int, noun: str, *, dry_run: bool) -> str:

@@ -9,7 +9,7 @@ from registry.records.record import Record
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Survey(Record):
-    """Which passages of a card an engine proposed as claims."""
+    """Which passages of a card an engine proposed as claims. Several by one engine add up: it may have read part of the card first."""
 
     card: str
     """`CRD-…@n`."""

@@ -41,8 +41,10 @@ class Registered:
     """Passages newly recorded as left out."""
     left_out_unchanged: int = 0
     """Passages that are recorded as left out already, for the same reason."""
-    survey_is_new: bool | None = None
-    """Whether what an engine proposed is newly recorded; None for a file that does not say it."""
+    proposed: int | None = None
+    """Passages newly recorded as proposed by an engine; None for a file that does not say what was proposed."""
+    proposed_unchanged: int = 0
+    """Passages that are recorded as proposed by that engine already."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,7 +13,7 @@ from registry.records.draft import ClaimDraft, ClaimsFile
 from registry.registration.claims import Placed, Registered, Registrar, place_drafts, register_definitions
 from registry.registration.omissions import OmissionRegistrar
 from registry.registration.quotes import Quotes
-from registry.registration.surveys import register_survey
+from registry.registration.surveys import Surveyed, register_survey
 from registry.store.ledger import Ledger
 from registry.store.writer import Writer
 
@@ -84,11 +84,15 @@ def _register(
     faults: list[Fault] = []
     outcome = _try(lambda: registrar.register(drafts, progress), faults)
     omitted = _try(lambda: OmissionRegistrar(writer, file, quotes, claimed=registrar.places).register(where=where), faults)
-    proposed = file.proposed
-    is_new = None if proposed is None else _try(lambda: register_survey(writer, proposed, quotes, where=f"{where}, proposed"), faults)
+    surveyed = _try(lambda: _register_survey(writer, file, quotes, where), faults)
     if outcome is None or omitted is None or faults:
         raise InputError(dict.fromkeys(faults))
-    return replace(outcome, left_out=omitted.added, left_out_unchanged=omitted.unchanged, survey_is_new=is_new)
+    told = replace(outcome, left_out=omitted.added, left_out_unchanged=omitted.unchanged)
+    return told if surveyed is None else replace(told, proposed=surveyed.added, proposed_unchanged=surveyed.unchanged)
+
+
+def _register_survey(writer: Writer, file: ClaimsFile, quotes: Quotes, where: str) -> Surveyed | None:
+    return None if file.proposed is None else register_survey(writer, file.proposed, quotes, where=f"{where}, proposed")
 
 
 def _try(step: Callable[[], Done], faults: list[Fault]) -> Done | None:

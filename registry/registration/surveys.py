@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from registry.errors import Fault, InputError
 from registry.records.card import Card
@@ -10,14 +11,27 @@ from registry.records.survey import Survey
 from registry.registration.quotes import Quotes
 from registry.store.writer import Writer
 
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Surveyed:
+    """What became of the passages that an engine proposed."""
+
+    added: int
+    unchanged: int
+    """Recorded as proposed by this engine already."""
+
+
 _DIGEST = re.compile("[0-9a-fA-F]{64}")
 
 
-def register_survey(writer: Writer, draft: SurveyDraft, quotes: Quotes, *, where: str) -> bool:
-    """Return whether the survey is new; the same again changes nothing.
+def register_survey(writer: Writer, draft: SurveyDraft, quotes: Quotes, *, where: str) -> Surveyed:
+    """Record the passages that the engine did not propose before, and return how many; the same again changes nothing.
+
+    Surveys by one engine add up: it may have read part of the card first, or left out what is registered by now. None takes anything back,
+    so a card cannot be made to look better covered by proposing again.
 
     Raises:
-        InputError: of another file than the card's, passages that are none, or other passages than the same engine proposed before.
+        InputError: of another file than the card's, or passages that are none.
         NotFoundError: the card is not registered.
     """
     card = quotes.get_card(None, where)
@@ -26,13 +40,13 @@ def register_survey(writer: Writer, draft: SurveyDraft, quotes: Quotes, *, where
         faults.append(Fault(code="not-valid", where=f"{where}.by", found="is blank", advice="name the engine with its version"))
     if faults:
         raise InputError(faults)
-    survey = Survey(card=f"{card.card}@{card.revision}", by=draft.by, passages=draft.passages)
-    known = [one for one in writer.list_surveys(survey.card) if one.payload.by == survey.by]
-    if known and known[0].payload != survey:
-        raise InputError(_differs(survey, known[0].payload, known[0].entry.seq, where))
-    if not known:
-        writer.append(survey)
-    return not known
+    reference = f"{card.card}@{card.revision}"
+    before = [one.payload for one in writer.list_surveys(reference) if one.payload.by == draft.by]
+    known = {span for survey in before for span in survey.passages}
+    new = tuple(span for span in draft.passages if span not in known)
+    if new or not before:
+        writer.append(Survey(card=reference, by=draft.by, passages=new))
+    return Surveyed(added=len(new), unchanged=len(draft.passages) - len(new))
 
 
 def _check_document(writer: Writer, draft: SurveyDraft, card: Card, where: str) -> Iterator[Fault]:
@@ -64,11 +78,3 @@ def _check_passages(passages: Sequence[tuple[int, int]], card: Card, where: str)
         elif passage <= before:
             yield Fault(code="not-valid", where=place, found="passages stand in the order of the card, each once")
         before = max(before, passage)
-
-
-def _differs(survey: Survey, known: Survey, seq: int, where: str) -> Fault:
-    found = (
-        f"{survey.by} proposed {len(known.passages)} passages of {survey.card} in entry {seq}, here {len(survey.passages)}, not the same"
-    )
-    advice = "remove proposed: from the file; what was proposed first stands, so that a card cannot be made to look better covered"
-    return Fault(code="survey-differs", where=where, found=found, advice=advice)

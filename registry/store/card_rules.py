@@ -8,7 +8,7 @@ from registry.errors import Fault
 from registry.records.card import Anchor, Card
 from registry.records.claim import ClaimRevision, QuoteStatus
 from registry.records.survey import Omission, Sighting, Survey
-from registry.store.card_tables import omission, sighting, survey
+from registry.store.card_tables import omission, sighting
 from registry.store.rows import split_reference
 from registry.store.view import View
 
@@ -21,18 +21,17 @@ class CardRules:
         self._cards: dict[str, Card] = {}
 
     def survey(self, said: Survey) -> Iterator[Fault]:
-        """Yield what keeps a survey from being recorded: the card, a passage outside of it, a survey by the same engine."""
+        """Yield what keeps a survey from being recorded: the card, a passage outside of it, nothing that is new."""
         card = self._find_card(said.card)
         if card is None:
             yield _card_unknown(said.card, "survey")
             return
         for start, stop in said.passages:
             yield from _check_span(card, start, stop)
-        name, revision = split_reference(said.card)
-        same = (survey.c.card == name) & (survey.c.revision == revision) & (survey.c.engine == said.by)
-        if seq := self._find(survey, same):
-            found = f"entry {seq} records what {said.by} proposed there"
-            yield Fault(code="survey-exists", where=said.card, found=found, advice="what was proposed first stands; leave this survey out")
+        before = [one for one in self._view.list_surveys(said.card) if one.payload.by == said.by]
+        if before and {span for one in before for span in one.payload.passages}.issuperset(said.passages):
+            found = f"entry {before[0].entry.seq} and later ones record all that {said.by} proposed here"
+            yield Fault(code="survey-exists", where=said.card, found=found, advice="leave this survey out")
 
     def omission(self, said: Omission) -> Iterator[Fault]:
         """Yield what keeps an omission from being recorded: the card, a passage of another file or outside the text, the same passage."""

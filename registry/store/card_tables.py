@@ -40,8 +40,8 @@ survey = new_table(
     text_column("card"),
     whole_column("revision"),
     text_column("engine"),
-    UniqueConstraint("log", "card", "revision", "engine"),
     refers("card revision", "card_revision", "card revision"),
+    Index(None, "log", "card", "revision"),
 )
 omission = new_table(
     "omission",

@@ -264,7 +264,7 @@ class Rules:
             yield _fault("log-shorter", said.subject, f"made of {said.log_size} entries; the log has {self._view.log_size}")
 
     def survey(self, said: Survey) -> Iterator[Fault]:
-        """An engine surveys a card revision once."""
+        """A survey adds to what its engine proposed before."""
         yield from self._of_cards.survey(said)
 
     def omission(self, said: Omission) -> Iterator[Fault]:

@@ -74,10 +74,11 @@ def test_a_file_registers_omits_and_surveys_in_one_go(caveat: Caveat, tmp_path: 
     again = caveat("claim", "add", "claims.yaml", "--json").document
 
     assert "1 passage would be left out, 0 unchanged." in tried.out
-    assert "The survey of what was proposed would be recorded." in tried.out
-    assert (len(added["added"]), added["left_out"], added["survey"]) == (1, {"added": 1, "unchanged": 0}, "added")
+    assert "3 proposed passages would be recorded, 0 unchanged." in tried.out
+    assert (len(added["added"]), added["left_out"]) == (1, {"added": 1, "unchanged": 0})
+    assert added["proposed"] == {"added": 3, "unchanged": 0}
     assert (again["added"], again["unchanged"]) == ([], 1)
-    assert (again["left_out"], again["survey"]) == ({"added": 0, "unchanged": 1}, "unchanged")
+    assert (again["left_out"], again["proposed"]) == ({"added": 0, "unchanged": 1}, {"added": 0, "unchanged": 3})
     history = caveat("claim", "history", card, "--json").document["entries"]
     said = {one["entry"]["kind"]: one["payload"] for one in history}
     assert (said["omission"]["anchor"]["exact"], said["omission"]["reason"]) == (ONE_CASE, "One case is no rate.")
@@ -96,7 +97,7 @@ def test_a_file_without_claims_is_a_file(caveat: Caveat, tmp_path: Path, card: s
     assert added.out.splitlines() == [
         "0 claims were added, 0 revised, 0 unchanged.",
         "1 passage was left out, 0 unchanged.",
-        "The survey of what was proposed was recorded.",
+        "1 proposed passage was recorded, 0 unchanged.",
     ]
 
 
@@ -170,15 +171,28 @@ def test_who_wants_the_passage_after_all_registers_it(caveat: Caveat, tmp_path: 
     assert caveat("claim", "add", "claims.yaml", "--json").document["left_out"] == {"added": 0, "unchanged": 1}
 
 
-def test_an_engine_surveys_a_card_once(caveat: Caveat, tmp_path: Path, card: str) -> None:
-    """Other passages by the same engine are refused; another engine may see it otherwise."""
-    _write(tmp_path, card, proposed=_proposed(ONE_CASE))
-    assert caveat("claim", "add", "claims.yaml").code == 0
-    _write(tmp_path, card, proposed=_proposed(ONE_CASE, NEVER))
-    assert _faults(caveat) == [("survey-differs", "proposed")]
-    _write(tmp_path, card, proposed=_proposed(ONE_CASE, NEVER, by="rules 2"))
+def test_surveys_by_one_engine_add_up(caveat: Caveat, tmp_path: Path, card: str) -> None:
+    """Section by section, or again after some claims are registered: only what is new is recorded, and nothing is taken back."""
+    told = []
+    for words in ([ONE_CASE], [NEVER, ONE_CASE], [], [NEVER]):
+        _write(tmp_path, card, proposed=_proposed(*words))
+        told.append(caveat("claim", "add", "claims.yaml", "--json").document["proposed"])
 
-    assert caveat("claim", "add", "claims.yaml", "--json").document["survey"] == "added"
+    assert [(one["added"], one["unchanged"]) for one in told] == [(1, 0), (1, 1), (0, 0), (0, 1)]
+    history = caveat("claim", "history", card, "--json").document["entries"]
+    found = [one["payload"]["passages"] for one in history if one["entry"]["kind"] == "survey"]
+    assert found == [[list(_span(ONE_CASE))], [list(_span(NEVER))]]
+
+
+def test_an_engine_that_proposed_nothing_has_read_the_card(caveat: Caveat, tmp_path: Path, card: str) -> None:
+    """An empty survey is recorded, once: nothing proposed is another thing than nobody looked."""
+    _write(tmp_path, card, proposed=_proposed())
+    size = _size(caveat)
+
+    first = caveat("claim", "add", "claims.yaml").out
+    assert caveat("claim", "add", "claims.yaml").out == first
+    assert "0 proposed passages were recorded, 0 unchanged." in first
+    assert _size(caveat) == size + 2
 
 
 def test_a_survey_of_another_revision_says_which(caveat: Caveat, tmp_path: Path, card: str) -> None:

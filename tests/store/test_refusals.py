@@ -187,7 +187,7 @@ def test_a_fitting_row_is_accepted(filled: Ledger) -> None:
         "claim_event": {},
         "publication": {},
         "contestation_event": {},
-        "survey": {"engine": "rules 2"},
+        "survey": {},
         "omission": {"start": 0},
         "sighting": UNSEEN,
     }
@@ -285,7 +285,6 @@ ROWS: list[tuple[str, str, Change]] = [
     ("a card file for the second time", "card_revision", {"revision": 4, "why": "x"}),
     ("a card revision without reason", "card_revision", {"revision": 4, "document": DIGEST[:31] + b"\x00"}),
     ("a survey of a card that is not there", "survey", {"revision": 9}),
-    ("a second survey by one engine", "survey", {}),
     ("an omission from a card that is not there", "omission", {"revision": 9}),
     ("a passage left out twice", "omission", {}),
     ("a passage that ends before it begins", "omission", {"start": 5, "stop": 5}),

@@ -183,7 +183,8 @@ def test_every_refusal_says_why(ledger: Ledger) -> None:
         refused: list[tuple[Payload, str]] = [
             (make.survey(nowhere, QUOTE), "card-unknown"),
             (make.survey(first, (0, 56)), "not-in-text"),
-            (make.survey(first, (0, 3)), "survey-exists"),
+            (make.survey(first, QUOTE), "survey-exists"),
+            (make.survey(first), "survey-exists"),
             (make.omission(nowhere), "card-unknown"),
             (make.omission(first, document="ef" * 32), "other-document"),
             (make.omission(first, start=50, stop=99), "not-in-text"),
@@ -203,6 +204,18 @@ def test_every_refusal_says_why(ledger: Ledger) -> None:
                 writer.append(payload)
 
         assert writer.log_size == size
+
+
+def test_surveys_by_one_engine_add_up(ledger: Ledger) -> None:
+    """It may have read part of a card first; what it proposes again adds nothing and is refused, and so is nothing twice."""
+    with ledger.write(actor="LAB") as writer:
+        _, first, second = _prepare(writer)
+        writer.append_many([make.survey(first), make.survey(second), make.survey(first, by="rules 2")])
+        writer.append_many([make.survey(first, (0, 9)), make.survey(first, (0, 9), QUOTE)])
+        with pytest.raises(ConflictError, match="survey-exists"):
+            writer.append(make.survey(first, QUOTE))
+
+        assert [len(one.payload.passages) for one in writer.list_surveys(first)] == [0, 0, 1, 2]
 
 
 def test_an_erased_omission_leaves_its_place_and_its_proof(ledger: Ledger) -> None:
