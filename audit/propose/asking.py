@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from audit.propose.answer import CUT_SHORT, MALFORMED, Reading, read_answer
+from audit.propose.answer import DIVIDED, MALFORMED, Reading, read_answer
 from audit.propose.around import Around
 from audit.propose.question import PROMPT, Asking, Question, ask_window
 from audit.propose.windows import Window, cut_windows, halve
@@ -112,8 +112,8 @@ def read_answers(session: Session, card: CardText, outline: Outline, asking: Ask
     """Ask for what has no answer in the run folder, and return what all answers say, in the order of the card.
 
     The first call is made alone: it shows whether the endpoint takes a schema, and one that refuses it is asked in words alone from
-    there on. A window whose answer is malformed is asked about once more, one whose answer was cut in two halves; what cannot be read
-    then stays without an answer, with its reason. `keep_asking` comes first.
+    there on. A window whose answer is malformed is asked about once more, one whose answer was refused or cut in two halves; what cannot be
+    read then stays without an answer, with its reason. `keep_asking` comes first.
     """
     asked = _Asked(session, outline, asking, Around(outline, card.text))
     first = [_Turn(window=one.window) for one in plan_calls(card, outline, asking)]
@@ -163,7 +163,7 @@ class _Asked:
     def follow(self, turn: _Turn) -> Iterator[_Turn]:
         """Give what is to be read in place of *turn*: itself, the same once more, or its two halves."""
         reason = self.read(turn).excluded
-        halves = halve(turn.window, self._around) if reason == CUT_SHORT else None
+        halves = halve(turn.window, self._around) if reason in DIVIDED else None
         if halves is not None:
             yield from (_Turn(window=one) for one in halves)
         else:

@@ -15,7 +15,7 @@ from registry.records.passage import Outline
 from registry.records.proposal import Dropped, Engine, Proposal, Proposals
 
 _REASONS = {
-    "answer-refused": "the model refused to answer",
+    "answer-refused": "the model refused to answer, also about this half of a window",
     "answer-cut": "its answer reached the output limit, also in halves (raise --max-tokens, with another --run)",
     "answer-empty": "its answer was empty, twice",
     "answer-not-json": "its answer was no JSON object, twice",

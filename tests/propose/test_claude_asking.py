@@ -106,12 +106,14 @@ def test_an_answer_that_stays_malformed_is_told(server: Endpoint, tmp_path: Path
 
 
 def test_a_refusal_is_no_empty_list(server: Endpoint, tmp_path: Path) -> None:
-    """A model that refuses to read a part has not said that there is no claim in it."""
-    server.script = _spoil(*[Reply(text="", stop_reason="refusal")] * 2)
+    """A model that refuses to read a part has not said that there is no claim in it; what stands beside that part is read all the same."""
+    both = build_card(f"{FILLER}Model A failed in 1% of topic 1.", f"{FILLER}Model A failed in 2% of topic 2.")
+    server.script = lambda asked: Reply(text="", stop_reason="refusal") if "topic 2." in read_shown(asked) else WELL(asked)
 
-    found = Asker(server, tmp_path).propose(*CARD, ASKING)
+    found = Asker(server, tmp_path).propose(*both, Asking(model=MODEL))
 
-    assert 0.03 not in _list_figures(found)
+    assert _list_figures(found) == [0.01]
+    assert len(server.posts()) == 3
     assert any("the model refused to answer" in note for note in found.notes)
 
 
