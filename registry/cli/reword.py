@@ -59,5 +59,5 @@ def _report(app: App, found: "Rewording", revised: str | None) -> None:
     }
     spelling = " in spelling alone" if found.sighting.differs else ""
     nothing = f"{found.claim.reference} is {found.sighting.fate.value}{spelling} in {found.card.card}@{found.card.revision}."
-    done = f"Recorded {revised}. Audits of {found.claim.reference} do not speak for it. Next: caveat audit new {found.claim.claim}"
+    done = f"Recorded {revised}. Audits of {found.claim.reference} do not speak for it.\nNext: caveat audit new {found.claim.claim}"
     app.report(document, lambda console: console.print(done if revised else f"{nothing} Nothing needs doing: its audits stand."))

@@ -16,6 +16,7 @@ DOCS = Path(__file__).parents[2] / "docs"
     [
         ("getting-started.md", "supplement.md"),
         ("cards.md",),
+        ("revisions.md",),
         ("registry.md",),
         ("judge.md",),
         ("logs.md",),
