@@ -85,9 +85,10 @@ def _describe(payload: Payload) -> str:  # noqa: C901, PLR0911, PLR0912  (one li
         case Publication():
             return f"{payload.subject} as {payload.format.value}, sha256 {payload.sha256[:16]}…"
         case Survey():
-            return f"{payload.card} {len(payload.passages)} passages proposed by {payload.by}"
+            noun = "passage" if len(payload.passages) == 1 else "passages"
+            return f"{payload.card} {len(payload.passages)} {noun} proposed by {payload.by}"
         case Omission():
-            return f"{payload.card} left out: “{payload.quote}”: {payload.reason}"
+            return f"{payload.card} left out ({payload.reason}): “{payload.quote}”"
         case Sighting():
             return f"{payload.claim} in {payload.card}: {payload.fate.value}"
         case SpecVersion():

@@ -34,7 +34,10 @@ def register_survey(writer: Writer, draft: SurveyDraft, quotes: Quotes, *, where
         InputError: of another file than the card's, or passages that are none.
         NotFoundError: the card is not registered.
     """
-    card = quotes.get_card(None, where)
+    card = quotes.find_card(None, where)
+    if card is None:
+        found, advice = "is of a card, and the file names none", "add card: CRD-… at the top of the file"
+        raise InputError(Fault(code="not-valid", where=where, found=found, advice=advice))
     faults = [*_check_document(writer, draft, card, where), *_check_passages(draft.passages, card, where)]
     if not draft.by.strip():
         faults.append(Fault(code="not-valid", where=f"{where}.by", found="is blank", advice="name the engine with its version"))
@@ -60,7 +63,7 @@ def _check_document(writer: Writer, draft: SurveyDraft, card: Card, where: str) 
     surveyed = writer.find_card_by_document(draft.document.lower())
     reference = f"{card.card}@{card.revision}"
     if surveyed is None:
-        found, advice = f"is not the file of {reference}", "register the file that was surveyed, or run: caveat claim propose again"
+        found, advice = f"is not the file of {reference}", "register the file that was read, or propose anew: caveat claim propose " + reference
     else:
         other = f"{surveyed.payload.card}@{surveyed.payload.revision}"
         found, advice = f"is the file of {other}, and the claims quote {reference}", f"write card: {other}, the card that was surveyed"

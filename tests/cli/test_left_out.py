@@ -140,7 +140,7 @@ def test_a_card_that_nobody_named_is_missed_once(caveat: Caveat, tmp_path: Path,
         tmp_path, card[:-1] + ("A" if card[-1] != "A" else "B"), claims=[_claim(), _claim()], left_out=[{"quote": ONE_CASE, "reason": "x"}]
     )
 
-    assert missing == [("not-valid", "left_out[0].card"), ("not-valid", "proposed.card")]
+    assert missing == [("not-valid", "left_out[0].card"), ("not-valid", "proposed")]
     assert _faults(caveat) == [("bad-identifier", "card")]
 
 
