@@ -61,7 +61,7 @@ def _print_survey(console: "Console", found: Coverage, reference: str) -> None:
 def _print_table(console: "Console", found: Coverage) -> None:
     from registry.cli.output import build_table
 
-    rows = [(_name(one), str(one.page or "–"), *_write(one.counts)) for one in found.sections]
+    rows = [(_name(one, has_headings=found.has_headings), str(one.page or "–"), *_write(one.counts)) for one in found.sections]
     console.print(build_table(("section", "page", *_COLUMNS), [*rows, ("total", "", *_write(found.total))], numbers=("page", *_COLUMNS)))
     if found.silent_sections:
         console.print(
@@ -69,12 +69,12 @@ def _print_table(console: "Console", found: Coverage) -> None:
         )
 
 
-def _name(section: SectionCoverage) -> str:
+def _name(section: SectionCoverage, *, has_headings: bool) -> str:
     if not section.is_placed:
         return "(no place in this revision)"
     if section.title is not None:
         return section.title if len(section.title) <= _WIDEST else f"{section.title[: _WIDEST - 1]}…"
-    return "(no headings)" if section.page else "(above the first heading)"
+    return "(above the first heading)" if has_headings else f"(page {section.page or 1})"
 
 
 def _write(counts: Counts) -> tuple[str, ...]:

@@ -64,3 +64,8 @@ class Coverage(Record):
     """In the order of the card."""
     undecided: tuple[Undecided, ...]
     """In the order of the card."""
+
+    @property
+    def has_headings(self) -> bool:
+        """Whether a section listed here has a heading; if not, its sections are pages."""
+        return any(one.title is not None for one in self.sections)

@@ -11,7 +11,7 @@ from typing import Literal
 
 from registry.records.audit import Audit, EvidenceStatement, Independence, Result
 from registry.records.authority import Role
-from registry.records.claim import ClaimEvent, ClaimRelation, ClaimRevision, Form, QuoteStatus
+from registry.records.claim import ClaimEvent, ClaimRelation, ClaimRevision, Form, QuoteStatus, Relation
 from registry.records.classification import ClaimClass, Mode, Standing
 from registry.records.completeness import Completeness
 from registry.records.coverage import Coverage
@@ -284,6 +284,14 @@ class ClaimRow(Record):
     audits: int
     completeness: tuple[Completeness, ...] = ()
     """All seven items, in order."""
+    property: str | None = None
+    """Name of the property; None when it is sealed or unknown to the registry, and in supplements made before this was told."""
+    model: str | None = None
+    """Name and version of the model; None in supplements made before this was told."""
+    relation: Relation | None = None
+    """Of a threshold or bound."""
+    reported: float | None = None
+    """The card's figure, in the unit of the property's range; None without one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -343,4 +343,13 @@ def _build_row(dossier: Dossier) -> ClaimRow:
         specs=specs,
         audits=len(dossier.audits),
         completeness=check_claim(dossier),
+        property=_name_property(dossier),
+        model=f"{claim.model.name} {claim.model.version}",
+        relation=claim.relation,
+        reported=claim.reported.value if claim.reported else None,
     )
+
+
+def _name_property(dossier: Dossier) -> str | None:
+    body = _find_property(tuple(_build_specs(dossier)))
+    return body.name if body else None

@@ -73,7 +73,8 @@ def build_coverage_figure(coverage: Coverage, *, most: int = 24) -> CoverageFigu
     shown = _choose([one for one in coverage.sections if one.is_placed], most) if len(coverage.sections) > 1 else []
     widest = max((sum(_split(one.counts).values()) for one in shown), default=1)
     rows_top = _TOP + _WHOLE + 22
-    bars = tuple(_build_section(one, rows_top + _ROW * place, (WIDTH - _LABEL - _TOTAL) / widest) for place, one in enumerate(shown))
+    unit, headed = (WIDTH - _LABEL - _TOTAL) / widest, coverage.has_headings
+    bars = tuple(_build_section(one, rows_top + _ROW * place, unit, has_headings=headed) for place, one in enumerate(shown))
     return CoverageFigure(
         height=rows_top + _ROW * len(bars) if bars else _TOP + _WHOLE + 4,
         whole=_build_whole(parts, is_surveyed=is_surveyed),
@@ -109,11 +110,10 @@ def _build_whole(parts: Mapping[str, int], *, is_surveyed: bool) -> CoverageBar:
     return CoverageBar(y=_TOP, label="", total=sum(parts.values()), segments=segments)
 
 
-def _build_section(section: SectionCoverage, y: float, unit: float) -> CoverageBar:
+def _build_section(section: SectionCoverage, y: float, unit: float, *, has_headings: bool) -> CoverageBar:
     parts = _split(section.counts)
     total = sum(parts.values())
-    page = f"page {section.page}" if section.page else "no headings"
-    label = section.title or ("above the first heading" if not section.page else page)
+    label = section.title or ("above the first heading" if has_headings else f"page {section.page or 1}")
     segments = _lay_out(parts, left=_LABEL, width=total * unit)
     return CoverageBar(y=y, label=shorten(label, _LONGEST_LABEL), total=total, segments=segments)
 

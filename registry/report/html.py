@@ -48,6 +48,15 @@ AnySupplement = Supplement | CardSupplement
 _MONTHS = ("January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December")
 _MOST_DRAWN = 24
 _FOLDER = "report_templates"
+_TAG = r"(?:\s[^<>]{0,200})?/?>"
+_MARKUP = (
+    (re.compile(r"<!--[^<>]{0,200}-->"), " "),
+    (re.compile(rf"</t[dh]>\s{{0,20}}<t[dh]{_TAG}", re.IGNORECASE), " | "),
+    (re.compile(rf"</?(?:table|thead|tbody|tr|t[dh]|b|i|u|em|strong|su[bp]|br|p|span|code){_TAG}", re.IGNORECASE), " "),
+    (re.compile(r"\*\*"), ""),
+    (re.compile(r"(?:\|\s){2,}"), "| "),
+)
+"""What is dropped where a quote is only listed."""
 _UNIT = re.compile(r"(?<=\d) (?=%)")
 
 
@@ -243,6 +252,7 @@ def _filters(covers: Covers | None) -> dict[str, Callable[..., Any]]:
         return Markup("\n".join(safe))  # noqa: S704  (escaped above)
 
     return {
+        "bare": strip_markup,
         "count": numbers.format_count,
         "day": format_day,
         "exact": numbers.format_exact,
@@ -276,6 +286,16 @@ def _globals() -> Mapping[str, Any]:
         "short_items": SHORT_ITEMS,
         "titles": TITLES,
     }
+
+
+def strip_markup(text: str) -> str:
+    """Return *text* for a list: without the marks by which HTML and Markdown set cells, emphasis and comments, on one line.
+
+    Other tags stay: what a card says is shown, and only how it was set is not.
+    """
+    for pattern, instead in _MARKUP:
+        text = pattern.sub(instead, text)
+    return " ".join(text.split())
 
 
 def format_day(day: date) -> str:
