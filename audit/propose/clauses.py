@@ -187,7 +187,7 @@ def _from_condition(words: str, quantities: tuple[Quantity, ...], place: int, pa
         return None
     named = _TRIM.sub("", found["what"]).strip()
     after = _AFTERWARDS.match(words[one.stop :])
-    return Owner(names=(named or (after["what"].strip() if after else "the other figure"),), is_own=False)
+    return Owner(names=(named or (after["what"].strip(" .") if after else "the other figure"),), is_own=False)
 
 
 def _from_clause(words: str, quantities: tuple[Quantity, ...], place: int, parties: tuple[Party, ...], owners: list[Owner]) -> Owner:

@@ -11,7 +11,7 @@ PLAIN_FAMILIES: tuple[str, ...] = (
 
 WORD_FAMILIES: tuple[str, ...] = (
     # Words of English: a capital and a number are required ("Nova 2", not "a nova").
-    "Nova 2", "a nova", "Command", "Nova", "Phi", "Yi", "Falcon", "Granite", "Titan", "Step", "Arctic", "Aya", "Orca", "Galactica",
+    "Nova 2", "a nova", "Command", "Nova", "Phi", "Yi", "Falcon", "Granite", "Titan", "Arctic", "Aya", "Orca", "Galactica",
     "Chinchilla", "Gopher", "Sora", "Opus", "Sonnet", "Haiku", "Palmyra", "Solar", "Alpaca", "Reka", "Inflection", "Pharia", "Apertus",
     "Sparrow",
 )  # fmt: skip

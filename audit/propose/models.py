@@ -13,7 +13,7 @@ from audit.propose.source import Source
 from registry.records.passage import PassageKind
 
 _VARIANT = "|".join(re.escape(one) for one in VARIANTS)
-_SIZE = r"(?:\d{1,4}(?:\.\d{1,2})?[Bb](?:x\d{1,4}E)?|\d{2,4}M)\b"
+_SIZE = r"(?:(?:\d{1,2}x)?\d{1,4}(?:\.\d{1,2})?[Bb](?:x\d{1,4}E)?|\d{2,4}M)\b"
 _VERSION = r"v?\d{1,3}(?:\.\d{1,3}){0,2}(?:[a-z](?![a-z]))?(?![\w%/×]|\.\d|\s?%)"
 _CHAINED = (
     r"-(?!(?:based|style|class|like|level|generated|powered|era|written|family|series|specific|only|derived|trained|assisted|judged|graded|"
@@ -24,7 +24,7 @@ _TAIL = rf"(?:[- ]?(?:{_SIZE}|(?:{_VARIANT})\b)|{_CHAINED})"
 the next cell."""
 _PLAIN = re.compile(
     rf"\b(?:{'|'.join(re.escape(one) for one in PLAIN_FAMILIES)})"
-    rf"(?:[- ]?\s?{_VERSION}|[- ][A-Z]\d{{1,2}}(?:\.\d)?(?![\w.]\d)|[- ](?:{_VARIANT})\b(?:[- ]{_VERSION})?|(?=-?\d)){_TAIL}{{0,5}}",
+    rf"(?:[- ]?{_SIZE}|[- ]?\s?{_VERSION}|[- ][A-Z]\d{{1,2}}(?:\.\d)?(?![\w.]\d)|[- ](?:{_VARIANT})\b(?:[- ]{_VERSION})?|(?=-?\d)){_TAIL}{{0,5}}",
     re.IGNORECASE,
 )
 _CLAUDE = re.compile(rf"\bClaude (?:[A-Z][a-z]{{2,12}} (?:{_VERSION}|Preview\b)|{_VERSION} [A-Z][a-z]{{2,12}}\b)")
@@ -170,7 +170,7 @@ def _compile(spellings: _Spellings) -> re.Pattern[str] | None:
     forms = {form for counter in spellings.values() for form in counter}
     forms |= {form.removeprefix("Claude ") for form in forms if re.match(r"Claude [A-Z]", form)}
     ordered = sorted(forms, key=lambda one: (-len(one), one))
-    return re.compile(rf"(?<![\w.-])(?:{'|'.join(re.escape(one) for one in ordered)})(?![\w%]|\.\d)") if ordered else None
+    return re.compile(rf"(?<![\w.-])(?:{'|'.join(re.escape(one) for one in ordered)})(?![\w%]|\.\d)", re.IGNORECASE) if ordered else None
 
 
 def _clean_title(title: str) -> str:
