@@ -11,12 +11,12 @@ from registry.errors import ConflictError, Fault
 
 if TYPE_CHECKING:
     from audit.cli.propose_card import Found
+    from audit.cli.propose_engine import Offered
     from audit.propose.choice import Choice
     from audit.propose.claim_model import KnownModels
     from audit.propose.journal import Journal
     from registry.records.model import ModelRef
     from registry.records.passage import Outline
-    from registry.records.proposal import Proposals
 
 _OUTPUT = click.Path(dir_okay=False, path_type=Path)
 _NEW = click.Path(file_okay=False, path_type=Path)
@@ -56,21 +56,23 @@ def propose(app: App, /, *, card: str, **options: Any) -> None:
     """
     _check_options(app, options)
     from audit.cli.propose_card import find_card
+    from audit.cli.propose_engine import offer, read_passages
 
     choice = _build_choice(options)
     if options["review"] is not None:
         _review(app, card, choice, options)
         return
     found = find_card(app, card)
+    outline = read_passages(app, found)
     if options["dry_run"]:
         from audit.cli.propose_calls import report_plan
 
-        report_plan(app, found, choice.narrow(_read_outline(app, found), found.text), options)
+        report_plan(app, found, choice.narrow(outline, found.text), options)
         return
-    proposals, told = _propose(app, found, _read_outline(app, found), choice, options)
-    for line in told:
+    offered = offer(app, found, outline, choice, options)
+    for line in offered.told:
         app.say(line)
-    _answer(app, found, proposals, options)
+    _answer(app, found, offered, options)
 
 
 def _check_options(app: App, options: dict[str, Any]) -> None:
@@ -105,58 +107,10 @@ def _build_choice(options: dict[str, Any]) -> "Choice":
     return Choice(section=options["section"], pages=pages, confidence=None if least is None else Confidence(least))
 
 
-def _read_outline(app: App, found: "Found") -> "Outline":
-    from registry.cli.progress import track
-    from registry.intake.passages import read_outline
-
-    with track(app, "reading passages", unit="pages"):
-        return read_outline(found.text)
-
-
-def _propose(app: App, found: "Found", outline: "Outline", choice: "Choice", options: dict[str, Any]) -> "tuple[Proposals, list[str]]":
-    """Return what the engine proposes, as far as it was asked for, stands in the card and is not registered; and what is told of it."""
-    from audit.cli.propose_text import tell_proposals
-    from audit.propose.standing import drop_registered, drop_unanchored
-    from registry.registration.restated import add_restated
-
-    narrowed = choice.narrow(outline, found.text)
-    offered = drop_unanchored(_ask_engine(app, found, outline, narrowed, options), found.text)
-    chosen, unsure = choice.keep(offered, narrowed)
-    new, known = drop_registered(chosen, found.claims)
-    proposals = add_restated(new, found.figures)
-    warnings = (f"warning: {one}" for one in found.text.warnings)
-    return proposals, [*warnings, *tell_proposals(proposals, unsure=unsure, known=known)]
-
-
-def _ask_engine(app: App, found: "Found", outline: "Outline", narrowed: "Outline", options: dict[str, Any]) -> "Proposals":
-    """The rules read the whole card, since what stands elsewhere tells whose a figure is; a model is asked about the chosen part alone."""
-    if options["engine"] == "claude":
-        from audit.cli.propose_calls import propose as propose_by_calls
-
-        return propose_by_calls(app, found, narrowed, options)
-    from audit.propose.rules import propose_by_rules
-    from registry.cli.progress import track
-
-    with track(app, "proposing", total=len(outline.passages), unit="passages") as advance:
-        return propose_by_rules(found.text, outline, found.source, _count_up(advance))
-
-
-def _count_up(advance: Any) -> Any:
-    """Return what shows how many passages are read on a bar that is told how many more."""
-    shown = 0
-
-    def show(count: int) -> None:
-        nonlocal shown
-        advance(count - shown)
-        shown = count
-
-    return show
-
-
-def _answer(app: App, found: "Found", proposals: "Proposals", options: dict[str, Any]) -> None:
+def _answer(app: App, found: "Found", offered: "Offered", options: dict[str, Any]) -> None:
     from registry.codec.documents import to_document
 
-    text = _render(found, proposals, options)
+    text, proposals = _render(found, offered, options), offered.proposals
     output: Path | None = options["output"]
     if output is not None:
         from audit.propose.journal import write_whole
@@ -184,10 +138,10 @@ def _read_given(options: dict[str, Any]) -> "ModelRef | None":
     return None if options["model"] is None else parse_model(options["model"], where="--model")
 
 
-def _render(found: "Found", proposals: "Proposals", options: dict[str, Any]) -> str:
-    from audit.propose.claims_file import Sheet, build_entries, build_survey, render_sheet
+def _render(found: "Found", offered: "Offered", options: dict[str, Any]) -> str:
+    from audit.propose.claims_file import Sheet, build_entries, render_sheet
 
-    known = _know_models(found, _read_given(options))
+    proposals, known = offered.proposals, _know_models(found, _read_given(options))
     default = known.choose_default(proposals.proposals)
     head = (
         f"Claims of {proposals.title}, proposed by {proposals.by}. Nothing is registered yet: read, change, delete, then caveat claim add.",
@@ -198,7 +152,7 @@ def _render(found: "Found", proposals: "Proposals", options: dict[str, Any]) -> 
         card=proposals.card,
         model=default,
         entries=build_entries(proposals.proposals, known, default),
-        proposed=build_survey(proposals),
+        proposed=offered.survey,
         registered=found.registered,
     )
     return render_sheet(sheet)
@@ -207,6 +161,7 @@ def _render(found: "Found", proposals: "Proposals", options: dict[str, Any]) -> 
 def _review(app: App, card: str, choice: "Choice", options: dict[str, Any]) -> None:
     """Begin a review, or go on with the one that the journal beside the file holds."""
     from audit.cli.propose_card import find_card
+    from audit.cli.propose_engine import read_passages
     from audit.cli.review import Ground, Session
     from audit.propose.journal import check_same, find_journal
 
@@ -220,7 +175,7 @@ def _review(app: App, card: str, choice: "Choice", options: dict[str, Any]) -> N
         except BaseException:
             journal.close()
             raise
-    outline, greeting = _read_outline(app, found), "this review goes on where it was left"
+    outline, greeting = read_passages(app, found), "this review goes on where it was left"
     if journal is None:
         journal, told = _begin(app, found, outline, choice, options)
         greeting = "\n".join((*told, "? tells the keys"))
@@ -241,12 +196,14 @@ def _check_resumed(options: dict[str, Any]) -> None:
         raise click.UsageError("a review that has begun keeps its proposals: leave --model, --section, --page and --min-confidence out")
 
 
-def _begin(app: App, found: "Found", outline: "Outline", choice: "Choice", options: dict[str, Any]) -> tuple["Journal", list[str]]:
+def _begin(app: App, found: "Found", outline: "Outline", choice: "Choice", options: dict[str, Any]) -> tuple["Journal", tuple[str, ...]]:
     """Return a new journal, and what is told of the proposals in it."""
+    from audit.cli.propose_engine import offer
     from audit.propose.journal import Opening, begin_journal, check_free
 
     check_free(options["review"])
     given = _read_given(options)
-    proposals, told = _propose(app, found, outline, choice, options)
-    default = _know_models(found, given).choose_default(proposals.proposals)
-    return begin_journal(options["review"], Opening(proposals=proposals, model=default, given=given)), told
+    offered = offer(app, found, outline, choice, options)
+    default = _know_models(found, given).choose_default(offered.proposals.proposals)
+    opening = Opening(proposals=offered.proposals, survey=offered.survey, model=default, given=given)
+    return begin_journal(options["review"], opening), offered.told

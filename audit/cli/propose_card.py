@@ -14,6 +14,7 @@ from registry.records.claim import ClaimRevision
 from registry.records.identifier import Kind, parse_identifier
 from registry.records.model import ModelRef
 from registry.records.spec import PropertySpec, SpecKind
+from registry.records.survey import Omission
 
 if TYPE_CHECKING:
     from registry.registration.same_quantity import Figure
@@ -32,6 +33,8 @@ class Found:
     """Short names of registered properties; None for a sealed one."""
     claims: tuple[ClaimRevision, ...] = ()
     """Those that are registered of this card, whatever its revision."""
+    left_out: tuple[Omission, ...] = ()
+    """Passages of this card that are deliberately not registered."""
     figures: "tuple[Figure, ...]" = ()
     """Numbers of registered claims, to find what is restated; empty where there is no registry."""
 
@@ -100,6 +103,7 @@ def _gather(app: App, view: "View", card: Card) -> Found:
         models=known,
         registered=_list_properties(app, view),
         claims=tuple(_read_claims(view, card)),
+        left_out=tuple(one.payload for one in view.list_omissions(card.card)),
         figures=_read_figures(view),
     )
 

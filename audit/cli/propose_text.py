@@ -10,12 +10,13 @@ from registry.records.proposal import Confidence, Proposals
 _MOST_REASONS = 8
 
 
-def tell_proposals(proposals: Proposals, *, unsure: int, known: int) -> Iterator[str]:
+def tell_proposals(proposals: Proposals, *, unsure: int, registered: int, left_out: int) -> Iterator[str]:
     """Give, line by line, what was read, proposed, dropped and not read.
 
     Args:
         unsure: proposals that were left away for `--min-confidence`.
-        known: proposals that are registered already.
+        registered: proposals that are registered already.
+        left_out: proposals of passages that were deliberately left out before.
     """
     found = proposals.proposals
     yield f"{proposals.by}: {len(found):,} {_noun(len(found), 'claim')} proposed from {proposals.passages:,} passages of {proposals.title}"
@@ -23,8 +24,10 @@ def tell_proposals(proposals: Proposals, *, unsure: int, known: int) -> Iterator
         forms, levels = Counter(one.form for one in found), Counter(one.confidence for one in found)
         yield f"  form: {', '.join(f'{one.value} {forms[one]}' for one in Form if forms[one])}"
         yield f"  confidence: {', '.join(f'{one.value} {levels[one]}' for one in Confidence if levels[one])}"
-    if known:
-        yield f"  registered already, and not proposed again: {known}"
+    if registered:
+        yield f"  registered already, and not proposed again: {registered}"
+    if left_out:
+        yield f"  left out before, and not proposed again: {left_out}"
     if unsure:
         yield f"  below --min-confidence: {unsure}"
     if restated := sum(bool(one.restates) for one in found):

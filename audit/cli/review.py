@@ -1,7 +1,7 @@
 """The terminal review of proposals: one key, one decision, and every decision is on the disk before the next screen."""
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -12,7 +12,7 @@ from audit.cli.keys import LEAVE, LEFT, RIGHT, read_key
 from audit.cli.review_edit import Desk, edit, split
 from audit.cli.review_screen import Scene, describe_counts, print_end, print_help, print_scene
 from audit.propose.claim_model import KnownModels
-from audit.propose.claims_file import Sheet, build_entry, build_survey, render_sheet
+from audit.propose.claims_file import Sheet, build_entry, render_sheet
 from audit.propose.drafts import Entry
 from audit.propose.journal import Journal, digest_text, write_whole
 from audit.propose.review import Decision, Move, Review, Step, Verdict, find_open, find_words, take
@@ -22,6 +22,7 @@ from registry.intake.anchor import AnchoredText
 from registry.records.card import CardText
 from registry.records.draft import ClaimsFile, OmissionDraft
 from registry.records.passage import Outline
+from registry.records.proposal import Proposal
 from registry.records.spec import PropertySpec
 
 
@@ -231,14 +232,33 @@ class Session:
             card=opening.proposals.card,
             model=opening.model,
             entries=tuple(entry for at in order for entry in list_entries(self.review, at, self._propose(at))),
-            left_out=tuple(self._omit(at) for at in order if self.review.decisions[at].verdict is Verdict.LEFT_OUT),
-            proposed=build_survey(opening.proposals),
+            left_out=list_omissions(self.review, self._proposals),
+            proposed=opening.survey,
             registered=self._ground.registered,
         )
 
-    def _omit(self, at: int) -> OmissionDraft:
-        proposal = self._proposals[at]
-        return OmissionDraft(quote=proposal.quote, reason=self.review.decisions[at].reason or "", page=proposal.anchor.page)
+
+def list_omissions(review: Review, proposals: Sequence[Proposal]) -> tuple[OmissionDraft, ...]:
+    """Return the passages that were left out, in the order of the card, each once.
+
+    One of several proposals of a passage may be left out and another accepted: then the passage is registered, and not left out. Of a
+    passage that was left out for several reasons, all are given.
+    """
+    claimed = {_place(proposals[at]) for at, one in review.decisions.items() if one.verdict is Verdict.ACCEPTED}
+    reasons: dict[tuple[int, int], list[str]] = {}
+    for at in sorted(review.decisions):
+        decision = review.decisions[at]
+        if decision.verdict is Verdict.LEFT_OUT and decision.reason and _place(proposals[at]) not in claimed:
+            reasons.setdefault(_place(proposals[at]), []).append(decision.reason)
+    first = {_place(proposals[at]): proposals[at] for at in sorted(review.decisions, reverse=True)}
+    return tuple(
+        OmissionDraft(quote=first[place].quote, reason="; ".join(dict.fromkeys(said)), page=first[place].anchor.page)
+        for place, said in reasons.items()
+    )
+
+
+def _place(proposal: Proposal) -> tuple[int, int]:
+    return proposal.anchor.start, proposal.anchor.stop
 
 
 def list_entries(review: Review, at: int, proposed: Entry) -> tuple[Entry, ...]:

@@ -25,6 +25,12 @@ class Choice:
     confidence: Confidence | None = None
     """The least."""
 
+    def describe(self) -> str:
+        """Return the part that was chosen, such as `section 5, pages 31-40`; empty for the whole card."""
+        section = "" if self.section is None else f"section {' '.join(self.section.split())}"
+        pages = "" if self.pages is None else f"pages {self.pages[0]}-{self.pages[1]}"
+        return ", ".join(one for one in (section, pages) if one)
+
     def narrow(self, outline: Outline, card: CardText) -> Outline:
         """Return *outline* with the passages of the chosen sections and pages alone; headings stay.
 

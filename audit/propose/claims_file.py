@@ -49,7 +49,7 @@ class Sheet:
 
 
 def build_survey(proposals: Proposals) -> SurveyDraft:
-    """Return which passages *proposals* quote."""
+    """Return which passages *proposals* quote: all that the engine proposed, not only those that a person asked for."""
     passages = sorted({(one.anchor.start, one.anchor.stop) for one in proposals.proposals})
     return SurveyDraft(by=proposals.by, document=proposals.document, passages=tuple(passages))
 

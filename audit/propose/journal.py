@@ -13,6 +13,7 @@ from audit.propose.review import Review, Step, replay
 from registry.codec.canonical import canonical_bytes
 from registry.codec.documents import from_json, to_document
 from registry.errors import CaveatError, ConflictError, Fault, InputError, UnavailableError
+from registry.records.draft import SurveyDraft
 from registry.records.model import ModelRef
 from registry.records.proposal import Proposals
 from registry.records.record import Record
@@ -25,6 +26,8 @@ class Opening(Record):
     """The first line of a journal: what is reviewed. It holds everything, so that a review goes on without proposing again."""
 
     proposals: Proposals
+    survey: SurveyDraft
+    """Which passages the engine proposed, also those that are not reviewed here."""
     model: ModelRef
     """Stands for all claims that name none."""
     given: ModelRef | None = None

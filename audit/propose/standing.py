@@ -8,6 +8,7 @@ from registry.intake.anchor import AnchoredText
 from registry.records.card import CardText
 from registry.records.claim import ClaimRevision
 from registry.records.proposal import Dropped, Proposal, Proposals
+from registry.records.survey import Omission
 
 _LONGEST = 300
 
@@ -30,10 +31,18 @@ def drop_unanchored(proposals: Proposals, card: CardText) -> Proposals:
 def drop_registered(proposals: Proposals, claims: Iterable[ClaimRevision]) -> tuple[Proposals, int]:
     """Return *proposals* without those that *claims* make already, and how many these are.
 
-    A claim makes a proposal if it is anchored in the same file, one quote holds the other, and form, θ and figure are the same.
+    A claim makes a proposal if it is anchored in the same file, one quote holds the other or both have the same words, and form, θ and
+    figure are the same.
     """
     known = [one for one in claims if one.anchor is not None and one.anchor.document == proposals.document]
     kept = tuple(one for one in proposals.proposals if not any(_is_made(one, claim) for claim in known))
+    return replace(proposals, proposals=kept), len(proposals.proposals) - len(kept)
+
+
+def drop_left_out(proposals: Proposals, omissions: Iterable[Omission]) -> tuple[Proposals, int]:
+    """Return *proposals* without those of passages that were left out of this file, and how many these are."""
+    places = {(one.anchor.start, one.anchor.stop) for one in omissions if one.anchor.document == proposals.document}
+    kept = tuple(one for one in proposals.proposals if (one.anchor.start, one.anchor.stop) not in places)
     return replace(proposals, proposals=kept), len(proposals.proposals) - len(kept)
 
 
@@ -59,5 +68,10 @@ def _is_made(proposal: Proposal, claim: ClaimRevision) -> bool:
     if theirs is None or claim.form is not proposal.form:
         return False
     is_inside = (ours.start <= theirs.start and theirs.stop <= ours.stop) or (theirs.start <= ours.start and ours.stop <= theirs.stop)
-    figure = proposal.reported.value if proposal.reported else None
-    return is_inside and claim.theta == proposal.theta and (claim.reported.value if claim.reported else None) == figure
+    is_again = claim.quote.split() == proposal.quote.split()
+    figure = claim.reported.value if claim.reported else None
+    proposed = proposal.reported.value if proposal.reported else None
+    low, high = proposal.property.range
+    holds = {None, *(one for one in (proposed, proposal.theta) if one is not None and low <= one <= high)}  # others stand in the note
+    is_same = (claim.theta, figure) == tuple(one if one in holds else None for one in (proposal.theta, proposed))
+    return (is_inside or is_again) and is_same

@@ -6,13 +6,15 @@ from pathlib import Path
 import pytest
 
 from audit.propose.claim_model import KnownModels
+from audit.propose.claims_file import build_survey
 from audit.propose.journal import Journal, Opening, begin_journal, check_same, digest_text, find_journal, name_journal, write_whole
 from audit.propose.review import Decision, Move, Step, Verdict, replay
 from registry.errors import ConflictError, InputError, UnavailableError
 from tests.propose.made import propose_example, read_example
 
 PROPOSALS = propose_example(read_example())
-OPENING = Opening(proposals=PROPOSALS, model=KnownModels(publisher="Example Lab").choose_default(PROPOSALS.proposals))
+MODEL = KnownModels(publisher="Example Lab").choose_default(PROPOSALS.proposals)
+OPENING = Opening(proposals=PROPOSALS, survey=build_survey(PROPOSALS), model=MODEL)
 STEPS = [
     Step(move=Move.DECIDE, decision=Decision(at=0, verdict=Verdict.LEFT_OUT, reason="of another model\n\u202e")),
     Step(move=Move.DECIDE, decision=Decision(at=1, verdict=Verdict.SKIPPED)),
