@@ -6,6 +6,8 @@ Calls go through the engine of the replay and are kept in a run folder's store, 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
+from typing import Protocol
 
 from audit.propose.answer import DIVIDED, MALFORMED, Reading, read_answer
 from audit.propose.around import Around
@@ -74,7 +76,8 @@ def plan_calls(card: CardText, outline: Outline, asking: Asking, *, store: RunSt
         ValueError: windows of such a size or overlap cannot be.
     """
     windows = cut_windows(Around(outline, card.text), size=asking.size, overlap=asking.overlap)
-    return tuple(_choose(store, outline, window, asking) for window in windows)
+    build = partial(ask_window, outline, asking=asking)
+    return tuple(_choose(store, partial(build, window)) for window in windows)
 
 
 def forecast_calls(questions: Sequence[Question], prices: Prices, store: RunStore | None = None) -> WindowForecast:
@@ -91,7 +94,7 @@ def keep_asking(store: RunStore, card: CardText, outline: Outline, asking: Askin
     Raises:
         ConflictError: the folder holds the proposing of another card, by another model, or with other windows or words.
     """
-    questions = [ask_window(outline, one.window, asking, structured=False) for one in plan_calls(card, outline, asking)]
+    questions = [ask_window(outline, one.window, asking=asking, structured=False) for one in plan_calls(card, outline, asking)]
     wanted: dict[str, Json] = {
         "card": card.sha256,
         "model": asking.model,
@@ -136,6 +139,7 @@ class _Asked:
     def __init__(self, session: Session, outline: Outline, asking: Asking, around: Around) -> None:
         self._session, self._store = session, session.store
         self._outline, self._asking, self._around = outline, asking, around
+        self._built: dict[tuple[_Turn, bool], Question] = {}
 
     def ask_first(self, turns: Sequence[_Turn]) -> None:
         """Make the first call that waits, again in words alone if the schema is refused."""
@@ -170,7 +174,14 @@ class _Asked:
             yield _Turn(window=turn.window, attempt=turn.attempt + 1) if reason in MALFORMED else turn
 
     def _question(self, turn: _Turn) -> Question:
-        return _choose(self._store, self._outline, turn.window, self._asking, attempt=turn.attempt)
+        return _choose(self._store, lambda *, structured: self._build(turn, structured=structured))
+
+    def _build(self, turn: _Turn, *, structured: bool) -> Question:
+        """Each question once: the digest of a request takes milliseconds."""
+        if (turn, structured) not in self._built:
+            question = ask_window(self._outline, turn.window, asking=self._asking, structured=structured, attempt=turn.attempt)
+            self._built[turn, structured] = question
+        return self._built[turn, structured]
 
     def _is_waiting(self, question: Question) -> bool:
         """Whether the engine would send it."""
@@ -193,12 +204,18 @@ class _Asked:
         self._store.put_document(_WITHOUT_SCHEMA, {"takes_schema": False})
 
 
-def _choose(store: RunStore | None, outline: Outline, window: Window, asking: Asking, *, attempt: int = 0) -> Question:
+class _Build(Protocol):
+    """Makes the question about one window."""
+
+    def __call__(self, *, structured: bool) -> Question: ...
+
+
+def _choose(store: RunStore | None, build: _Build) -> Question:
     """The question by schema where that is possible, or was so when it was answered; else in words alone."""
-    question = ask_window(outline, window, asking, structured=True, attempt=attempt)
+    question = build(structured=True)
     if store is None or store.find_document(_WITHOUT_SCHEMA) is None or store.find_settled([question.call.key], failed=False):
         return question
-    return ask_window(outline, window, asking, structured=False, attempt=attempt)
+    return build(structured=False)
 
 
 def _tell_difference(store: RunStore, known: dict[str, Json], wanted: dict[str, Json]) -> Fault:

@@ -133,7 +133,7 @@ class Question:
     """Whether the endpoint is asked to hold the answer to the schema; else the words alone ask for it."""
 
 
-def ask_window(outline: Outline, window: Window, asking: Asking, *, structured: bool, attempt: int = 0) -> Question:
+def ask_window(outline: Outline, window: Window, *, asking: Asking, structured: bool, attempt: int = 0) -> Question:
     """Return the question about *window*.
 
     Args:
