@@ -213,7 +213,10 @@ def _count_cells(tag: str, counter: CellCounter, writer: _Writer, spans: tuple[i
 
 
 def _walk(root: LexborNode) -> Iterator[tuple[bool, str, str | None, tuple[int, int]]]:
-    """Every shown element as it opens and closes, with the columns and rows it takes, and every text; without recursion, since a page may nest deeper than calls."""
+    """Every shown element as it opens and closes, with the columns and rows it takes, and every text.
+
+    Without recursion, since a page may nest deeper than calls.
+    """
     stack: list[tuple[LexborNode, bool]] = [(root, True)]
     while stack:
         node, is_opening = stack.pop()

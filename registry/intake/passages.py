@@ -143,12 +143,12 @@ def _read_printed(card: CardText, drafts: _Drafts) -> tuple[tuple[Heading, ...],
     for table, near in zip(tables, matched, strict=True):
         caption = ". ".join(part for part in (table.title, _read_caption(near, drafts.reader)) if part)
         _add_printed_table(table, caption or None, drafts)
-    return headings, _describe_tables(tables, bool(card.headings), bool(headings))
+    return headings, _describe_tables(tables, are_told=bool(headings) and not card.headings)
 
 
-def _describe_tables(tables: list[PrintedTable], is_declared: bool, has_headings: bool) -> tuple[str, ...]:
+def _describe_tables(tables: list[PrintedTable], *, are_told: bool) -> tuple[str, ...]:
     notes = []
-    if has_headings and not is_declared:
+    if are_told:
         notes.append("The file declares no headings: they were told from numbered lines and the table of contents.")
     unnamed = sum(1 for table in tables if table.columns is None)
     if unnamed:
@@ -196,8 +196,8 @@ def _add_block(block: Block, drafts: _Drafts) -> None:
     for start, stop in _cut(spans, cuts):
         words = reading.words[start:stop]
         if words.strip():
-            start, stop = start + len(words) - len(words.lstrip()), stop - len(words) + len(words.rstrip())
-            drafts.add(block.kind, *_with_emphasis(drafts.text, *reading.map_span(start, stop)), words.strip())
+            first, last = start + len(words) - len(words.lstrip()), stop - len(words) + len(words.rstrip())
+            drafts.add(block.kind, *_with_emphasis(drafts.text, *reading.map_span(first, last)), words.strip())
 
 
 def _with_emphasis(text: str, start: int, stop: int) -> tuple[int, int]:

@@ -15,7 +15,8 @@ _AFTER_STOP = re.compile(r"[.,;:]\s\d+$")
 _CONTENTS_TITLE = re.compile(r"(?:table of )?contents|list of (?:tables|figures)", re.IGNORECASE)
 _FOOTNOTE = re.compile(r"(\d{1,3})\s?(?=[A-Z\"\u201c(\[]|https?:)")
 _CAPTION_START = re.compile(
-    r"\[?(?:Supplementary )?(?:Table|Figure|Fig\.|Chart|Exhibit|TABLE|FIGURE)\s+(?:[A-Z]{1,2}[.-]?)?\d[\w.-]{0,20}(?::|\.|\]|\s+[\u2013\u2014|-]|(?=\s+[A-Z(\u201c[])|$)"
+    r"\[?(?:Supplementary )?(?:Table|Figure|Fig\.|Chart|Exhibit|TABLE|FIGURE)\s+(?:[A-Z]{1,2}[.-]?)?\d[\w.-]{0,20}"
+    r"(?::|\.|\]|\s+[\u2013\u2014|-]|(?=\s+[A-Z(\u201c[])|$)"
 )
 _MARK = re.compile(r"(?:^|(?<=[A-Za-z.,;:!?%)\"'\u201d\u2019])(?<!\d[.,]))\d{1,3}(?:$|(?=[\s.,;:)]))(?!\.\d)")
 _FOOT_LINES = 60

@@ -228,6 +228,8 @@ def _hangs(found: re.Match[str]) -> bool:
 def _find_markup(text: str) -> Iterable[Edit]:
     for found in rules.MARKUP.finditer(text):
         kept = rules.drop_markup(found)
+        if found.lastgroup == "cell" and text[found.start() - 1 : found.start()] == "\\":
+            continue  # an escaped bar is one to read
         if found.lastgroup == "tag" and kept == "^" and not found.string[found.start() - 1 : found.start()].isdigit():
             kept = ""  # a raised character after a letter is no power
         yield found.start(), found.end(), kept

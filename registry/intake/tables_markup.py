@@ -75,62 +75,86 @@ def _find_pipes(line: str, at: int) -> Iterator[int]:
 
 def read_html_tables(text: str, start: int, stop: int) -> list[SourceTable]:
     """Return the tables that stand between *start* and *stop*; one within another belongs to the cell it stands in."""
-    tables: list[SourceTable] = []
-    table: SourceTable | None = None
-    row: SourceRow | None = None
-    cell: SourceCell | None = None
-    depth, in_head = 0, False
+    reader = _TableReader()
     for found in _TAG.finditer(text, start, stop):
+        reader.take(found)
+    reader.end_table(stop, stop)
+    return reader.tables
+
+
+class _TableReader:
+    """Takes the tags of tables one by one; a row or cell that is not closed ends where the next begins."""
+
+    def __init__(self) -> None:
+        self.tables: list[SourceTable] = []
+        self._table: SourceTable | None = None
+        self._row: SourceRow | None = None
+        self._cell: SourceCell | None = None
+        self._depth = 0
+        self._in_head = False
+
+    def take(self, found: re.Match[str]) -> None:
+        """Go on with the next tag."""
         name, is_close = found["name"].lower(), bool(found["close"])
         if name == "table":
-            depth += -1 if is_close else 1
-            if not is_close and depth == 1:
-                table, row, cell, in_head = SourceTable(found.start(), found.end()), None, None, False
-                tables.append(table)
-            elif is_close and depth == 0 and table is not None:
-                _close(row, cell, found.start())
-                table.stop, table = found.end(), None
-            depth = max(depth, 0)
-        elif table is None or depth != 1:
-            continue
+            self._take_table(found, is_close=is_close)
+        elif self._table is None or self._depth != 1:
+            return
         elif name == "caption":
-            if not is_close:
-                table.caption = (found.end(), found.end())
-            elif table.caption is not None:
-                table.caption = (table.caption[0], found.start())
+            self._take_caption(self._table, found, is_close=is_close)
         elif name in ("thead", "tbody", "tfoot"):
-            in_head = name == "thead" and not is_close
+            self._in_head = name == "thead" and not is_close
         elif name == "tr":
-            _close(row, cell, found.start())
-            row, cell = None, None
+            self._end_row(found.start(), found.end() if is_close else found.start())
             if not is_close:
-                row = SourceRow(found.start(), found.end(), is_in_head=in_head)
-                table.rows.append(row)
-            elif table.rows:
-                table.rows[-1].stop = found.end()
+                self._begin_row(self._table, found)
         else:
-            _close(None, cell, found.start())
-            cell = None
+            self._take_cell(self._table, found, name, is_close=is_close)
+
+    def end_table(self, at: int, stop: int) -> None:
+        """End the table that is open, if one is."""
+        if self._table is not None:
+            self._end_row(at, at)
+            self._table.stop, self._table = stop, None
+
+    def _take_table(self, found: re.Match[str], *, is_close: bool) -> None:
+        self._depth = max(0, self._depth + (-1 if is_close else 1))
+        if is_close and self._depth == 0:
+            self.end_table(found.start(), found.end())
+        elif not is_close and self._depth == 1:
+            self._table, self._in_head = SourceTable(found.start(), found.end()), False
+            self.tables.append(self._table)
+
+    def _take_caption(self, table: SourceTable, found: re.Match[str], *, is_close: bool) -> None:
+        if not is_close:
+            table.caption = (found.end(), found.end())
+        elif table.caption is not None:
+            table.caption = (table.caption[0], found.start())
+
+    def _take_cell(self, table: SourceTable, found: re.Match[str], name: str, *, is_close: bool) -> None:
+        self._end_cell(found.start())
+        row = self._row if self._row is not None or is_close else self._begin_row(table, found)
+        if row is not None:
+            row.stop = found.end()
             if not is_close:
-                if row is None:
-                    row = SourceRow(found.start(), found.end(), is_in_head=in_head)
-                    table.rows.append(row)
-                cell = _open_cell(found, name)
-                row.cells.append(cell)
-                row.stop = found.end()
-            elif row is not None:
-                row.stop = found.end()
-    if table is not None:
-        _close(row, cell, stop)
-        table.stop = stop
-    return tables
+                self._cell = _open_cell(found, name)
+                row.cells.append(self._cell)
 
+    def _begin_row(self, table: SourceTable, found: re.Match[str]) -> SourceRow:
+        self._row = SourceRow(found.start(), found.end(), is_in_head=self._in_head)
+        table.rows.append(self._row)
+        return self._row
 
-def _close(row: SourceRow | None, cell: SourceCell | None, at: int) -> None:
-    if cell is not None:
-        cell.stop = at
-    if row is not None:
-        row.stop = max(row.stop, at)
+    def _end_row(self, at: int, stop: int) -> None:
+        self._end_cell(at)
+        if self._row is not None:
+            self._row.stop, self._row = max(self._row.stop, stop), None
+
+    def _end_cell(self, at: int) -> None:
+        if self._cell is not None:
+            self._cell.stop, self._cell = at, None
+            if self._row is not None:
+                self._row.stop = max(self._row.stop, at)
 
 
 def _open_cell(found: re.Match[str], name: str) -> SourceCell:

@@ -15,12 +15,20 @@ from registry.records.passage import PassageKind
 
 _NAME = re.compile(r"(?P<word>\b[A-Z][\w-]*) (?P<number>\d+(?:\.\d+)*[A-Za-z]?)(?=['\u2019]s|[,;:)]| (?:[a-z]{2,}|\())")
 _BEFORE_CELL = re.compile(r"(\b[A-Z][\w-]*) $")
+_DATE = re.compile(r"\b(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]{0,6}\.? (?:\d{1,2}(?:st|nd|rd|th)?,? )?\d{4}$")
+_OPEN_END = re.compile(
+    r"[.;!?] |\b(?:the|a|an|of|in|at|on|to|by|for|from|with|than|about|and|or|was|were|is|are|we|that|which|least|most|only|over|under"
+    r"|year|section|table|figure|page|version|all)$",
+    re.IGNORECASE,
+)
+"""How the words before a figure end where a sentence was broken after it."""
+_TWO_SENTENCES = re.compile(r"[.;!?] |\b(?:the|was|were|is|are|we|that)$")
 _VERSION = re.compile(r"\d+(?:\.\d+)*[A-Za-z]?")
 _ENDS = (".", "!", "?", ":", ";", ".\u201d", ".)")
 _HEAD_LINES = 24
 _LABEL_LINES = 3
 _LONGEST_LABEL = 90
-_JUDGED_ROWS = 40
+_JUDGED_ROWS = 12
 """After so many rows a run is judged; what is no table then is not read on, so that reading stays linear."""
 
 
@@ -81,7 +89,7 @@ def _find_names(lines: list[Line]) -> frozenset[tuple[str, str]]:
 def _read_row(line: Line, names: frozenset[tuple[str, str]]) -> PrintedRow | None:
     """The row that *line* may be, a version at the end of its label taken for what it is; None if it ends in no cell."""
     cells = find_cells(line.text)
-    if not cells or BULLET.match(line.text):
+    if not cells or BULLET.match(line.text) or _DATE.search(line.text):
         return None
     if len(cells) > 1 and _is_version(line.text, cells[0], names):
         cells = cells[1:]
@@ -109,13 +117,14 @@ def _read_run(lines: list[Line], candidates: list[PrintedRow | None], index: int
             break
         rows.append(following)
         at += skipped + 1
-    return (PrintedTable(rows), at) if _is_table(rows[:_JUDGED_ROWS], count, width) else None
+    goes_on = count == 1 and at < len(lines) and lines[at].kind is None and lines[at].text[:1].islower()
+    return (PrintedTable(rows), at) if not goes_on and _is_table(rows[:_JUDGED_ROWS], count, width) else None
 
 
 def _next_row(lines: list[Line], candidates: list[PrintedRow | None], at: int, count: int) -> tuple[PrintedRow | None, int]:
     """The row at *at* or, after the lines of a label that takes several, soon after; with how many lines lie between."""
     label_lines: list[Line] = []
-    for skipped in range(_LABEL_LINES):
+    for skipped in range(_LABEL_LINES if count > 1 else 1):
         if at + skipped >= len(lines):
             break
         line, row = lines[at + skipped], candidates[at + skipped]
@@ -145,7 +154,8 @@ def _is_table(rows: list[PrintedRow], count: int, width: int) -> bool:
     labels = [row.lines[-1].text[: max(0, row.cells[0][0] - row.lines[-1].start)].strip() for row in rows]
     if any(len(label) > _LONGEST_LABEL for label in labels):
         return False
-    prose = sum(1 for label in labels if re.search(r"[.;!?] |\b(?:the|of the|was|were|is|are|we|that)$", label))
+    pattern = _OPEN_END if count == 1 else _TWO_SENTENCES
+    prose = sum(1 for label in labels if pattern.search(label))
     full = sum(1 for row in rows if len(row.lines[-1].text) > 0.9 * width and row.label is not None)
     if count >= 3:
         return prose == 0

@@ -46,15 +46,21 @@ def _span_heads(text: str, table: SourceTable) -> None:
         count += 1
     if count == 1 or count == len(table.rows) or _has_figures(text, table.rows[0]):
         return
+    is_label_wide = len(table.rows[0].cells) > 1 and not any(_says_at(text, row, 1) for row in table.rows[:count])
     for row in table.rows[:count]:
         row.is_in_head = True
         kept: list[SourceCell] = []
         for cell in row.cells:
-            if len(kept) > 1 and _says(text, kept[-1]) and not _says(text, cell):
+            is_covered = _says(text, kept[-1]) and not _says(text, cell) if kept else False
+            if is_covered and (len(kept) > 1 or is_label_wide):
                 kept[-1].columns += 1
             else:
                 kept.append(cell)
         row.cells = kept
+
+
+def _says_at(text: str, row: SourceRow, column: int) -> bool:
+    return column < len(row.cells) and _says(text, row.cells[column])
 
 
 def _says(text: str, cell: SourceCell) -> bool:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from registry.intake.anchor import AnchoredText
-from registry.intake.read import read_card
+from tests.intake.gold_cards import read_gold_card
 
 SHARED = Path(os.environ.get("CAVEAT_SHARED", Path(__file__).parents[2].parent / "shared"))
 DATA = SHARED / "data" if (SHARED / "data").is_dir() else SHARED
@@ -25,7 +25,7 @@ def _claims() -> list[Any]:
 @cache
 def anchored(name: str) -> AnchoredText:
     """The card as read from its source file."""
-    return AnchoredText(read_card(DATA / name))
+    return AnchoredText(read_gold_card(DATA / name))
 
 
 @pytest.mark.parametrize("key", ["quote", "quote_display"])
@@ -48,7 +48,7 @@ def test_a_gold_quotation_is_found_in_its_source(claim: dict[str, Any], key: str
 @pytest.mark.parametrize("name", ["cards/anthropic-claude-haiku-4.5.pdf", "cards/openai-gpt-5.3-codex.pdf"])
 def test_the_extractors_agree_on_real_cards(name: str) -> None:
     """PDFium and pdfminer.six read nearly the same words."""
-    card = read_card(DATA / name)
+    card = read_gold_card(DATA / name)
 
     assert card.agreement is not None
     assert card.agreement > 0.99
