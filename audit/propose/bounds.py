@@ -8,7 +8,20 @@ from audit.propose.quantity import Quantity, Unit
 from registry.records.claim import Relation
 
 _BETWEEN = r"\s?(?:of\s|about\s|approximately\s|roughly\s|around\s|an?\s|the\s|only\s|just\s|~\s?)?\(?$"
-# Bounds before the figure: pattern, relation, whether it excludes the value. The longer wording comes first, since it contains the shorter.
+_AT_MOST = (
+    r"\b(?:at\smost|no\smore\sthan|not\smore\sthan|no\shigher\sthan|no\sgreater\sthan|not\sexceed(?:ed|ing)?|up\sto|a?\s?maximum(?:\sof)?"
+    r"|never\s(?:more\sthan|above|over|exceed\w*))"
+)
+_AT_LEAST = (
+    r"\b(?:at\sleast|no\sless\sthan|not\sless\sthan|no\sfewer\sthan|no\slower\sthan|a?\s?minimum(?:\sof)?"
+    r"|never\s(?:less\sthan|below|under))"
+)
+_BELOW = r"\b(?:less\sthan|fewer\sthan|lower\sthan|smaller\sthan|under|below|beneath)"
+_ABOVE = (
+    r"\b(?:more\sthan|greater\sthan|higher\sthan|larger\sthan|over|above|exceed(?:s|ed|ing)?|upwards?\sof|in\sexcess\sof"
+    r"|surpass(?:es|ed|ing)?)"
+)
+# Bounds before the figure: wording, relation, whether it excludes the value. The longer wording comes first, since it contains the shorter.
 _BOUNDS_BEFORE = tuple(
     (re.compile(rf"(?:{words}){_BETWEEN}", re.IGNORECASE), relation, is_strict)
     for words, relation, is_strict in (
@@ -16,19 +29,23 @@ _BOUNDS_BEFORE = tuple(
         (r"≥|>=|⩾", Relation.AT_LEAST, False),
         (r"<", Relation.AT_MOST, True),
         (r"(?<!-)>", Relation.AT_LEAST, True),
-        (r"\b(?:at\smost|no\smore\sthan|not\smore\sthan|no\shigher\sthan|no\sgreater\sthan|not\sexceed(?:ed|ing)?|up\sto|a?\s?maximum(?:\sof)?|never\s(?:more\sthan|above|over|exceed\w*))", Relation.AT_MOST, False),
-        (r"\b(?:at\sleast|no\sless\sthan|not\sless\sthan|no\sfewer\sthan|no\slower\sthan|a?\s?minimum(?:\sof)?|never\s(?:less\sthan|below|under))", Relation.AT_LEAST, False),
-        (r"\b(?:less\sthan|fewer\sthan|lower\sthan|smaller\sthan|under|below|beneath)", Relation.AT_MOST, True),
-        (r"\b(?:more\sthan|greater\sthan|higher\sthan|larger\sthan|over|above|exceed(?:s|ed|ing)?|upwards?\sof|in\sexcess\sof|surpass(?:es|ed|ing)?)", Relation.AT_LEAST, True),
+        (_AT_MOST, Relation.AT_MOST, False),
+        (_AT_LEAST, Relation.AT_LEAST, False),
+        (_BELOW, Relation.AT_MOST, True),
+        (_ABOVE, Relation.AT_LEAST, True),
     )
-)  # fmt: skip
+)
 _BOUNDS_AFTER = (
     (re.compile(r"^\s?(?:,\s)?\(?or\s(?:less|fewer|below|lower|under)\b", re.IGNORECASE), Relation.AT_MOST),
     (re.compile(r"^\s?(?:,\s)?\(?or\s(?:more|higher|above|greater|better|over)\b", re.IGNORECASE), Relation.AT_LEAST),
     (re.compile(r"^\+(?!\d|/)"), Relation.AT_LEAST),
     (re.compile(r"^\s(?:at\s(?:the\s)?most)\b", re.IGNORECASE), Relation.AT_MOST),
 )
-_HEDGE = re.compile(r"(?:~|≈|\b(?:about|approximately|approx\.?|roughly|around|nearly|almost|close\sto|some|circa|on\sthe\sorder\sof|an?\sestimated))\s?(?:an?\s|of\s)?\(?$", re.IGNORECASE)  # fmt: skip
+_HEDGE = re.compile(
+    r"(?:~|≈|\b(?:about|approximately|approx\.?|roughly|around|nearly|almost|close\sto|some|circa|on\sthe\sorder\sof|an?\sestimated))"
+    r"\s?(?:an?\s|of\s)?\(?$",
+    re.IGNORECASE,
+)
 _PLUS_MINUS = re.compile(rf"^\s?\(?\s?(?:±|\+/-|\+-|\\pm|&plusmn;)\s?(?P<margin>{NUMBER})\s?(?:%|pp|percentage\spoints)?(?:\s?\))?")
 _INTERVAL = re.compile(
     rf"^\s?[,;(\[]?\s?(?:[_\d.%\s-]{{0,8}}(?:\b(?:CIs?|confidence\sintervals?|credible\sintervals?|interval|HDI)\b|(?<=_))|(?:CI|C\.I\.))?[\s:,=_]{{0,3}}"
@@ -66,7 +83,8 @@ def _add_spread(one: Quantity, words: str, plain: str) -> Quantity:
     if one.value is None or one.unit not in (Unit.SHARE, Unit.SCORE, Unit.POINTS):
         return one
     after = words[one.stop : one.stop + 80]
-    factor = 1.0 if one.unit is Unit.SCORE or "%" not in one.written and one.unit is Unit.SHARE and one.n else 0.01
+    is_fraction = one.unit is Unit.SHARE and one.n is not None and "%" not in one.written
+    factor = 1.0 if one.unit is Unit.SCORE or is_fraction else 0.01
     if hit := _PLUS_MINUS.match(after):
         margin = float(hit["margin"].replace(",", "")) * (0.01 if "%" in hit[0] else factor)
         low, high = round(one.value - margin, 10), round(one.value + margin, 10)

@@ -10,11 +10,12 @@ from registry.records.passage import Passage
 
 _MARK = r"(?:\s?[*†‡^§¹²³]{1,3}|\s?\[\d{1,2}\])?"
 _FIGURE = rf"(?:[<>≤≥~≈]\s?)?[-−+]?{NUMBER}\s?(?:%|x|×)?(?:\s?(?:±|\+/-)\s?{NUMBER}\s?%?)?"
-_PARENTHESIS = rf"(?:\s?[(\[]\s?(?:(?:±|\+/-)\s?)?(?:95\s?%\s?(?:CI\s?)?)?[:\s]?[-−+]?[\d.,%/\s–-]{{1,30}}[)\]])?"
-_CELL = re.compile(rf"^\s*(?:{_FIGURE}{_PARENTHESIS}|\d{{1,7}}\s?/\s?\d{{1,7}}(?:\s?\(\s?{NUMBER}\s?%\s?\))?|\d{{1,6}}\s(?:out\s)?of\s\d{{1,7}}){_MARK}\s*$")
+_PARENTHESIS = r"(?:\s?[(\[]\s?(?:(?:±|\+/-)\s?)?(?:95\s?%\s?(?:CI\s?)?)?[:\s]?[-−+]?[\d.,%/\s–-]{1,30}[)\]])?"
+_FRACTION = rf"\d{{1,7}}\s?/\s?\d{{1,7}}(?:\s?\(\s?{NUMBER}\s?%\s?\))?|\d{{1,6}}\s(?:out\s)?of\s\d{{1,7}}"
+_CELL = re.compile(rf"^\s*(?:{_FIGURE}{_PARENTHESIS}|{_FRACTION}){_MARK}\s*$")
 _BARE = re.compile(rf"^[\s<>≤≥~≈]*(?P<one>[-−+]?{NUMBER})(?:\s?(?:±|\+/-)\s?(?P<margin>{NUMBER}))?")
 # From the right of a row whose cells are not known: figures, and what stands where there is none.
-_TOKEN = re.compile(rf"\s(?P<token>{_FIGURE}(?:\s?\(\s?(?:±|\+/-)?\s?[\d.,%\s–-]{{1,24}}\))?|\d{{1,6}}/\d{{1,6}}|N/?A|n/a|[-–—✓✗])$")  # fmt: skip
+_TOKEN = re.compile(rf"\s(?P<token>{_FIGURE}(?:\s?\(\s?(?:±|\+/-)?\s?[\d.,%\s–-]{{1,24}}\))?|\d{{1,6}}/\d{{1,6}}|N/?A|n/a|[-–—✓✗])$")
 _NOTHING = re.compile(r"^(?:N/?A|n/a|[-–—✓✗])$")
 _LONGEST_ROW = 400
 _MOST_CELLS = 30
@@ -71,4 +72,12 @@ def _read(text: str) -> Quantity | None:
     value = float(bare["one"].replace(",", "").replace("−", "-"))
     margin = float(bare["margin"].replace(",", "")) if bare["margin"] else None
     low, high = (None, None) if margin is None else (round(value - margin, 10), round(value + margin, 10))
-    return Quantity(start=bare.start("one"), stop=bare.end(), written=text[bare.start("one") : bare.end()], unit=Unit.SCORE, value=value, low=low, high=high)
+    return Quantity(
+        start=bare.start("one"),
+        stop=bare.end(),
+        written=text[bare.start("one") : bare.end()],
+        unit=Unit.SCORE,
+        value=value,
+        low=low,
+        high=high,
+    )

@@ -3,13 +3,25 @@
 import re
 from dataclasses import dataclass
 
-from audit.propose.form_words import ATTACKS, BARS, COMPARATORS, DIRECTION_TOLD, FALLS, FALLS_SHORT, FINDS, HEDGES, MEETS, RISES, WORDED
+from audit.propose.form_words import (
+    ATTACKS,
+    BARS,
+    COMPARATORS,
+    CONDITIONS,
+    DIRECTION_TOLD,
+    FALLS,
+    FALLS_SHORT,
+    FINDS,
+    HEDGES,
+    MEETS,
+    RISES,
+)
 from audit.propose.quantity import Quantity, Unit
+from audit.propose.worded import GENERAL, WORDED
 from registry.records.claim import Form, Relation, Reported
 
 _REACH = 90
 """Characters before a figure in which the verb of a threshold is looked for."""
-_CONDITION = re.compile(r"\b(?:where|if|when|whenever|unless|provided|requir\w{1,4}|need(?:s|ed)?|must|should)\s(?:\w+\s){0,8}$", re.IGNORECASE)
 _CLAUSE = re.compile(r"[;:]\s|,\s(?=(?:and|but|while|whereas|although|though|with)\s)|\s(?=while\s|whereas\s|but\s)|[.!?]\s|\s—\s?|—")
 
 
@@ -89,7 +101,7 @@ def _clause_before(words: str, stop: int) -> str:
 
 def is_condition(words: str, one: Quantity) -> bool:
     """Whether a bound says when something counts ("where at least 4/6 attempts …") or what would be needed, not what came out."""
-    return one.bound is not None and _CONDITION.search(words[max(0, one.start - 70) : one.start]) is not None
+    return one.bound is not None and CONDITIONS.search(words[max(0, one.start - 70) : one.start]) is not None
 
 
 def is_finding(words: str, one: Quantity) -> bool:
@@ -120,19 +132,32 @@ def read_figure(words: str, one: Quantity, theta: Theta | None = None) -> Readin
 def read_threshold(theta: Theta) -> Reading:
     """Return the claim that a threshold makes without a figure beside it."""
     return Reading(
-        form=Form.THRESHOLD, relation=theta.relation, theta=theta.quantity.value, written=theta.quantity.written, is_relative=theta.is_of_another
+        form=Form.THRESHOLD,
+        relation=theta.relation,
+        theta=theta.quantity.value,
+        written=theta.quantity.written,
+        is_relative=theta.is_of_another,
     )
 
 
 def _against(theta: Theta, one: Quantity, notes: tuple[str, ...]) -> Reading:
     limit, relation = theta.quantity.value, theta.relation
-    if relation is None and one.value is not None and limit is not None:
-        relation = Relation.AT_MOST if one.value <= limit else Relation.AT_LEAST
-    relation = relation or Relation.AT_LEAST
+    is_below = one.value is not None and limit is not None and one.value <= limit
+    if relation is None:
+        relation = Relation.AT_MOST if is_below else Relation.AT_LEAST
+    if theta.is_of_another:
+        notes = (*notes, "the threshold is the result of something else, not a line the card draws")
+    if is_below is not (relation is Relation.AT_MOST):
+        notes = (*notes, "the figure stands on the other side of the threshold than the words seem to say")
     return Reading(
-        form=Form.THRESHOLD, relation=relation, theta=limit, reported=_report(one), written=one.written, is_relative=theta.is_of_another,
-        notes=(*notes, *(("the threshold is the result of something else, not a line the card draws",) if theta.is_of_another else ())),
-    )  # fmt: skip
+        form=Form.THRESHOLD,
+        relation=relation,
+        theta=limit,
+        reported=_report(one),
+        written=one.written,
+        is_relative=theta.is_of_another,
+        notes=notes,
+    )
 
 
 def _multiple(one: Quantity, notes: tuple[str, ...]) -> Reading | None:
@@ -140,10 +165,8 @@ def _multiple(one: Quantity, notes: tuple[str, ...]) -> Reading | None:
         return None
     relation = one.bound or (Relation.AT_MOST if one.value < 1 else Relation.AT_LEAST)
     form = Form.THRESHOLD if one.bound is None else _bound_form(relation)
-    return Reading(
-        form=form, relation=relation, written=one.written, is_relative=True,
-        notes=(*notes, "the figure is a multiple of another one, so there is no θ in the unit of the property"),
-    )  # fmt: skip
+    note = "the figure is a multiple of another one, so there is no θ in the unit of the property"
+    return Reading(form=form, relation=relation, written=one.written, is_relative=True, notes=(*notes, note))
 
 
 def _difference(words: str, one: Quantity, notes: tuple[str, ...]) -> Reading | None:
@@ -152,10 +175,9 @@ def _difference(words: str, one: Quantity, notes: tuple[str, ...]) -> Reading | 
     is_less = one.written[:1] in "-−" or FALLS.search(near) is not None
     if not is_less and not (one.written[:1] == "+" or RISES.search(near)):
         return None
-    return Reading(
-        form=Form.THRESHOLD, relation=Relation.AT_MOST if is_less else Relation.AT_LEAST, written=one.written, is_relative=True, is_clear=False,
-        notes=(*notes, "the figure is a difference from another one, so there is no θ in the unit of the property"),
-    )  # fmt: skip
+    relation = Relation.AT_MOST if is_less else Relation.AT_LEAST
+    note = "the figure is a difference from another one, so there is no θ in the unit of the property"
+    return Reading(form=Form.THRESHOLD, relation=relation, written=one.written, is_relative=True, is_clear=False, notes=(*notes, note))
 
 
 def _share(words: str, one: Quantity, notes: tuple[str, ...]) -> Reading:
@@ -191,16 +213,17 @@ def _note_figure(one: Quantity) -> tuple[str, ...]:
 
 def read_worded(words: str) -> Reading | None:
     """Return what a sentence claims without a figure of its own; None where it does not look like a claim."""
-    for kind in WORDED:
-        found = kind.pattern.search(words)
-        if found is None or (kind.unless is not None and kind.unless.search(words)):
-            continue
-        reported = Reported(value=0.0) if kind.is_none_seen else None
-        return Reading(
-            form=kind.form, relation=kind.relation, reported=reported, written=None, is_relative=kind.is_relative, is_clear=kind.is_clear,
-            notes=(*((kind.note,) if kind.note else ()),),
-        )  # fmt: skip
-    return None
+    kind = next((one for one in WORDED if one.pattern.search(words)), None)
+    if kind is None or GENERAL.search(words):
+        return None
+    return Reading(
+        form=kind.form,
+        relation=kind.relation,
+        reported=Reported(value=0.0) if kind.is_none_seen else None,
+        is_relative=kind.is_relative,
+        is_clear=kind.is_clear,
+        notes=(kind.note,) if kind.note else (),
+    )
 
 
 def find_hedges(words: str) -> tuple[str, ...]:

@@ -2,6 +2,10 @@
 
 import re
 
+BEFORE = r"(?<![\w.,/@])"
+"""A figure does not begin inside a word, a longer number or a path."""
+SIGN = r"(?:(?<![\w)%\]])[-−+])?"
+"""Of a number; a dash after a word or a figure is none."""
 NUMBER = r"(?:\d{1,3}(?:,\d{3}){1,3}(?:\.\d{1,6})?|\d{1,9}(?:\.\d{1,6})?|\.\d{1,6})"
 """With commas between thousands; a point before the decimals."""
 
@@ -13,48 +17,64 @@ WORDS = {
 }  # fmt: skip
 WORD = "(?:" + "|".join(WORDS) + ")"
 
-_MONTH = r"(?:Jan(?:uary)?|Feb(?:ruary)?|Mar(?:ch)?|Apr(?:il)?|May|June?|July?|Aug(?:ust)?|Sept?(?:ember)?|Oct(?:ober)?|Nov(?:ember)?|Dec(?:ember)?)"
+_MONTH = (
+    r"(?:Jan(?:uary)?|Feb(?:ruary)?|Mar(?:ch)?|Apr(?:il)?|May|June?|July?|Aug(?:ust)?|Sept?(?:ember)?|Oct(?:ober)?"
+    r"|Nov(?:ember)?|Dec(?:ember)?)"
+)
+_PARTS = (
+    r"(?:[Ss]ections?|[Ss]ec\.|[Tt]ables?|[Ff]igures?|[Ff]igs?\.|[Aa]ppendix|[Cc]hapters?|[Pp]ages?|pp?\.|[Ee]quation|[Ee]q\."
+    r"|[Ff]ootnotes?|[Aa]nnex|[Bb]ox|[Ss]teps?|[Pp]arts?|[Qq]uestion|[Ii]tem|[Ss]tage|[Pp]hase|[Rr]ound|[Dd]ay|[Ww]eek|[Tt]urn|[Aa]ttempt)"
+)
+_NUMBERED = r"\d{1,3}(?:\.\d{1,3}){0,4}"
+_SIZES = (
+    r"(?:[KMBTG]i?[Bb]?|kB|k|million|billion|trillion|tokens?|words?|characters?|param(?:eter)?s?|layers?|GPUs?|TPUs?|cores?|FLOPs?|bits?|bytes?|hours?|minutes?"
+    r"|seconds?|days?|weeks?|months?|years?|ms|hrs?|mins?|languages?|participants|annotators|experts|people|users\saged)"
+)
+_EXTREME = r"(?:max(?:imum)?|min(?:imum)?|highest|top|lowest|perfect)"
 
-# Numbers that count, date, name or price something else than a result. Order does not matter: what any of them covers is no figure.
-_ASIDE = (
-    # Citations and footnote marks.
+# Numbers that count, date, name or price something else than a result. What any of them covers is no figure; their order does not matter.
+_ASIDES = (
+    # Citations and identifiers. An interval in brackets follows a per cent sign or the letters CI.
     r"(?<!%\s)(?<!%)(?<!CI\s)(?<!CI)(?<!CI:\s)\[\^?\d{1,3}(?:\s?[,–-]\s?\d{1,3}){0,12}\]",
     r"(?:arXiv|doi|DOI|CVE|CWE|ISO|RFC)[:\s-]{0,2}[\d./-]{2,24}",
-    # Dates and years.
+    # Dates and years, ordinals.
     r"\b\d{1,2}/\d{1,2}/\d{2,4}\b|\b\d{4}-\d{2}(?:-\d{2})?\b",
     rf"\b{_MONTH}\.?\s\d{{1,2}}(?:st|nd|rd|th)?(?:,?\s\d{{4}})?\b|\b\d{{1,2}}(?:st|nd|rd|th)?\s{_MONTH}\b(?:\s\d{{4}})?|\b{_MONTH}\s\d{{4}}\b",
     r"(?<![\d.,/])(?:19|20)\d{2}(?![\d.,/]*\d|\s?%|\s?/)",
-    # Parts of the document and steps of a list.
-    r"\b(?:[Ss]ections?|[Ss]ec\.|[Tt]ables?|[Ff]igures?|[Ff]igs?\.|[Aa]ppendix|[Cc]hapters?|[Pp]ages?|pp?\.|[Ee]quation|[Ee]q\.|[Ff]ootnotes?|[Aa]nnex|[Bb]ox|"
-    r"[Ss]teps?|[Pp]arts?|[Qq]uestion|[Ii]tem|[Ss]tage|[Pp]hase|[Rr]ound|[Dd]ay|[Ww]eek|[Tt]urn|[Aa]ttempt)"
-    r"\s{0,2}[A-Z]?\d{1,3}(?:\.\d{1,3}){0,4}(?:\.?[A-Z])?(?:\s?(?:–|-|to|and|of)\s?\d{1,3}(?:\.\d{1,3}){0,4})?\b|§\s?[\d.]{1,12}",
+    r"\b\d{1,4}(?:st|nd|rd|th)\b|\b24/7\b",
+    # Parts of the document, and steps of a list.
+    rf"\b{_PARTS}\s{{0,2}}[A-Z]?{_NUMBERED}(?:\.?[A-Z])?(?:\s?(?:–|-|to|and|of)\s?{_NUMBERED})?\b|§\s?[\d.]{{1,12}}",
     # Levels and versions, which carry numbers as names.
     r"\b(?:[Tt]iers?|[Ll]evels?|ASL|CCL|TRL|[Vv]ersion|[Cc]ategory|[Cc]lass|[Gg]rade)[\s-]\d(?:\.\d{1,2})?\b(?!\s?%)|\b[vV]\d{1,3}(?:\.\d{1,3}){0,3}\b",
-    # Settings of a measurement: repeats, sampling, significance.
-    r"(?<!\d\s)\b(?:pass|cons|maj|recall|precision|hit|best|top|P|R)@\d{1,5}(?:k\b)?|\b[kKTNM]\s?=\s?\d[\d,.]{0,9}|\bbest[- ]of[- ]\d{1,5}\b|\b\d{1,3}[- ]shot\b",
+    # Settings of a measurement: repeats, sampling, scales.
+    r"(?<!\d\s)\b(?:pass|cons|maj|recall|precision|hit|best|top|P|R)@\d{1,5}(?:k\b)?|\b[kKTNM]\s?=\s?\d[\d,.]{0,9}",
+    r"\bbest[- ]of[- ]\d{1,5}\b|\b\d{1,3}[- ]shot\b",
+    rf"\b{_EXTREME}\s(?:possible\s|attainable\s)?(?:scores?|ratings?|values?|marks?)\s(?:of|is|=)\s{NUMBER}(?!\s?%)",
+    (
+        r"\b(?:temperature|top[-_ ]p|top[-_ ]k|seed|alpha|α|max(?:imum)?|min(?:imum score)?|scale of)\s?(?:of|=|:)?\s?(?:0|1|2|10|100)?"
+        r"(?:\.\d{1,3}|\b)(?![\d.]*\s?%)(?=[\s).,;]|$)"
+    ),
+    # Significance, confidence and power.
     r"\b[pP]\s?(?:[-–]?values?)?\s?(?:[<>=≤≥]|of|was|is)\s?(?:0?\.\d{1,6}|\d(?:\.\d)?\s?[×x]\s?10)",
-    rf"\b(?:max(?:imum)?|min(?:imum)?|highest|top|lowest|perfect)\s(?:possible\s|attainable\s)?(?:scores?|ratings?|values?|marks?)\s(?:of|is|=)\s{NUMBER}(?!\s?%)",
-    r"\b(?:temperature|top[-_ ]p|top[-_ ]k|seed|alpha|α|max(?:imum)?|min(?:imum score)?|scale of)\s?(?:of|=|:)?\s?(?:0|1|2|10|100)?(?:\.\d{1,3}|\b)(?![\d.]*\s?%)(?=[\s).,;]|$)",
-    rf"(?:{NUMBER})\s?%[\s-](?:(?:statistical\s)?power\b|confidence|CIs?\b|credib|interval|bootstrap|HDI|level)|\b(?:confidence|significance)\s(?:level\s)?(?:of\s)?{NUMBER}\s?%|\b9\d(?:\.\d)?\s?%\s?(?=[\[(]\s?[-−–]?\d)",
-    # Prices, sizes, times, hardware.
+    rf"(?:{NUMBER})\s?%[\s-](?:(?:statistical\s)?power\b|confidence|CIs?\b|credib|interval|bootstrap|HDI|level)",
+    rf"\b(?:confidence|significance)\s(?:level\s)?(?:of\s)?{NUMBER}\s?%|\b9\d(?:\.\d)?\s?%\s?(?=[\[(]\s?[-−–]?\d)",
+    # Prices, sizes, times, hardware, powers of ten.
     rf"[$€£¥]\s?{NUMBER}(?:\s?(?:k|K|M|B|million|billion)\b)?|\b{NUMBER}\s?(?:USD|EUR|dollars|euros)\b",
-    rf"(?<![\w.]){NUMBER}\s?[-–]?\s?(?:[KMBTG]i?[Bb]?|kB|k|million|billion|trillion|tokens?|words?|characters?|param(?:eter)?s?|layers?|GPUs?|TPUs?|cores?|FLOPs?|bits?|bytes?|"
-    r"hours?|minutes?|seconds?|days?|weeks?|months?|years?|ms|hrs?|mins?|languages?|participants|annotators|experts|people|users aged)\b(?!\s?/)",
+    rf"(?<![\w.]){NUMBER}\s?[-–]?\s?{_SIZES}\b(?!\s?/)",
     r"(?<![\w.])\d(?:\.\d{1,3})?\s?(?:[×x·*]\s?)10\s?\^?\s?[-−]?\{?\d{1,3}\}?|\b\d(?:\.\d{1,3})?e[+-]?\d{1,3}\b",
     r"\b\d{1,3}\s?[x×]\s?(?=[A-Z]?\d|[A-Z]\w)|\b(?:[A-HV]\d{2,4})\b",
-    # Footnote marks glued to a full stop, and ordinals.
-    r"\b\d{1,4}(?:st|nd|rd|th)\b|\b24/7\b",
 )  # fmt: skip
+_NOT_FIGURES = re.compile("|".join(f"(?:{one})" for one in _ASIDES))
 
-# A name that ends in a version: “Model X 4.5”, “x-5.2”, “X 3.1 405B”. A number below one is never a version.
+# A name that ends in a version: “Model X 4.5”, “x-5.2”, “X 3.1 405B”. A number below one is never a version, a metric never a name.
+_LITTLE = r"(?:In|On|At|Of|For|From|To|By|With|About|Around|Only|Over|Under|Nearly|And|Or|Both|All|The|Roughly|Across|These|Those)"
 _NAMED = re.compile(
-    r"(?<![\w.])(?!(?:In|On|At|Of|For|From|To|By|With|About|Around|Only|Over|Under|Nearly|And|Or|Both|All|The|Roughly|Across|These|Those)\s)(?:[A-Z][\w’'-]{0,30}|gpt|o)[ -]v?(?!0?\.\d)\d{1,3}(?:\.\d{1,2}){0,2}(?![\d%]|\.\d|\s?%|\s?/\s?\d|\s(?:out\s)?of\s)(?:[a-zA-Z]\w{0,8})?"
+    rf"(?<![\w.])(?!{_LITTLE}\s)(?:[A-Z][\w’'-]{{0,30}}|gpt|o)[ -]v?(?!0?\.\d)\d{{1,3}}(?:\.\d{{1,2}}){{0,2}}"
+    r"(?![\d%]|\.\d|\s?%|\s?/\s?\d|\s(?:out\s)?of\s)(?:[a-zA-Z]\w{0,8})?"
 )
-_MEASURES = re.compile(
-    r"(?:AUROC|AUC|AUPRC|Elo|ELO|F1|BLEU|ROUGE|Recall|Precision|Accuracy|Mean|Median|Average|Score|Rate|MCC)\b", re.IGNORECASE
+_METRICS = re.compile(
+    r"(?:AUROC|AUC|AUPRC|Elo|F1|BLEU|ROUGE|Recall|Precision|Accuracy|Mean|Median|Average|Score|Rate|MCC)\b", re.IGNORECASE
 )
-
-_NOT_FIGURES = re.compile("|".join(f"(?:{one})" for one in _ASIDE))
 
 
 def read_number(written: str) -> float:
@@ -66,4 +86,4 @@ def read_number(written: str) -> float:
 def blank_asides(words: str) -> str:
     """Return *words* with every number that is no figure overwritten, character for character, so that positions stay."""
     blanked = _NOT_FIGURES.sub(lambda found: "_" * len(found[0]), words)
-    return _NAMED.sub(lambda found: found[0] if _MEASURES.match(found[0]) else "_" * len(found[0]), blanked)
+    return _NAMED.sub(lambda found: found[0] if _METRICS.match(found[0]) else "_" * len(found[0]), blanked)

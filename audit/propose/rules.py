@@ -6,11 +6,32 @@ from dataclasses import dataclass, replace
 
 from audit.propose.around import Around
 from audit.propose.awareness import Awareness
-from audit.propose.candidates import COUNTING, is_about_results, is_described, is_label_with_figures, is_read, is_settings, names_a_model, tells_an_outcome
+from audit.propose.candidates import (
+    COUNTING,
+    is_about_results,
+    is_described,
+    is_label_with_figures,
+    is_read,
+    is_settings,
+    names_a_model,
+    tells_an_outcome,
+)
 from audit.propose.cells import find_row_quantities
-from audit.propose.comparison import Choice, Own, choose_own
+from audit.propose.comparison import choose_own
 from audit.propose.evaluation import describe_evaluation
-from audit.propose.form import Reading, Theta, find_hedges, find_thetas, find_told_direction, is_condition, is_finding, is_only_defined, read_figure, read_threshold, read_worded
+from audit.propose.form import (
+    Reading,
+    Theta,
+    find_hedges,
+    find_thetas,
+    find_told_direction,
+    is_condition,
+    is_finding,
+    is_only_defined,
+    read_figure,
+    read_threshold,
+    read_worded,
+)
 from audit.propose.models import Models, read_models
 from audit.propose.property import describe_property
 from audit.propose.quantities import find_quantities
@@ -19,6 +40,7 @@ from audit.propose.row import find_cell
 from audit.propose.source import Source
 from audit.propose.subject import find_subject
 from audit.propose.units import read_units
+from audit.propose.whose import Choice, Own
 from registry.completeness import Stated, check_completeness
 from registry.intake.anchor import AnchoredText
 from registry.records.card import CardText
@@ -116,7 +138,9 @@ def _read_prose(passage: Passage, card: _Card) -> list[_Offer]:
     if not quantities and reading is None:
         return []
     choice = choose_own(passage, results, around=card.around, models=card.models)
-    signs = sum((names_a_model(passage, is_named=bool(card.models.find(words))), tells_an_outcome(words) or _is_listed_result(passage, card)))
+    signs = sum(
+        (names_a_model(passage, is_named=bool(card.models.find(words))), tells_an_outcome(words) or _is_listed_result(passage, card))
+    )
     if not signs and is_about_results(card.around.section_titles(passage)) and any(_is_share(own.quantity) for own in choice.own):
         signs = 1
     offers = list(_read_figures(words, choice, thetas, signs)) or list(_read_difference(words, quantities, choice, signs))
@@ -168,7 +192,11 @@ def _is_share(one: Quantity) -> bool:
 
 def _is_weak(one: Quantity) -> bool:
     """Whether a figure could be many things, so that model and outcome must both be told."""
-    return one.unit is Unit.COUNT or (one.unit is Unit.SCORE and one.scale is None) or (one.unit is Unit.SHARE and one.is_in_words and one.n is None)
+    return (
+        one.unit is Unit.COUNT
+        or (one.unit is Unit.SCORE and one.scale is None)
+        or (one.unit is Unit.SHARE and one.is_in_words and one.n is None)
+    )
 
 
 def _read_words(reading: Reading | None, choice: Choice, signs: int) -> Iterator[_Offer]:

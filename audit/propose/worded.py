@@ -1,0 +1,156 @@
+"""The ways in which cards make claims without a figure, as a table: the first that fits tells the form."""
+
+import re
+from dataclasses import dataclass
+
+from audit.propose.form_words import NOT, REACH
+from registry.records.claim import Form, Relation
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Worded:
+    """One way to make a claim without a figure."""
+
+    pattern: re.Pattern[str]
+    form: Form
+    relation: Relation | None = None
+    note: str | None = None
+    """What a person should know before accepting it."""
+    is_none_seen: bool = False
+    """Whether it says that nothing was seen, which is a reported 0."""
+    is_relative: bool = False
+    """Whether it is set against something else."""
+    is_clear: bool = True
+    """False where the words are often used for other things too."""
+
+
+# Rules, definitions and intentions speak of models in general, or of what would be: they claim nothing.
+GENERAL = re.compile(
+    r"\bwhether\b|\bas\smodels\b|\bonce\b|\?$"
+    r"|^(?:if|when|should|where|for\sany|models?\sthat|a\smodel|an\sAI|any\smodel|to\s(?:rule|determine|assess|test|measure))\b"
+    r"|\b(?:is|are)\sdefined\b|\bdefines?\b|\bwe\s(?:would|will)\b|\bwould\s(?:be|have|need|require)\b|\bmust\b|\bdesigned\sto\b|\baims?\sto\b"
+    r"|\b(?:intended|intention|goal|hope|want|plan|commit\w*)\b",
+    re.IGNORECASE,
+)
+
+# Levels that frameworks name. They are capitalised, so their patterns mind capitals.
+_LEVEL = (
+    r"(?:thresholds?|CCLs?|[Cc]apability\s[Ll]evels?|High\b|Critical\b|Tier\s?\d|ASL-?\s?\d\S{0,4}|CB-\d|AI\s?R&D-\d|BSL"
+    r"|level\sof\s(?:risk|capability)|risk\slevels?)"
+)
+_UNABLE = r"\b(?:cannot|can\s?not|can[’']t|could\snot|unable\sto|not\sable\sto)\s(?:\w+\s)?(?:rule|ruling)\sout\b"
+_TREATED = rf"\btreat(?:ing|ed|s)?\b[^.;]{{0,60}}\bas\s(?:\w+\s)?{_LEVEL}"
+_NOT_REACHED = rf"\b{NOT}\s(?:yet\s)?(?:\w+\s){{0,2}}?{REACH}\b[^.;]{{0,90}}{_LEVEL}"
+_STANDS = r"(?:remain\w{0,3}|stay\w{0,3}|f[ae]ll\w{0,3}|is|are|was|were|scor\w{1,3}|perform\w{0,3}|well|far|substantially)"
+_BELOW = rf"\b{_STANDS}\s(?:well\s|far\s|significantly\s)?(?:below|short\sof|under)\b[^.;]{{0,70}}{_LEVEL}"
+_RULED_OUT = rf"\b(?:rule|rules|ruled|ruling)\sout\b[^.;]{{0,60}}(?:{_LEVEL}|capabilit|need\sfor|risk)"
+_NO_MODEL = rf"\bno\s(?:\w+\s){{0,2}}models?\s(?:\w+\s){{0,2}}{REACH}\b[^.;]{{0,60}}{_LEVEL}"
+_REACHED = rf"\b(?:reach|cross|meet|met|exceed|pass|surpass|clear)(?:es|ed|s|ing)?\s(?:\w+\s){{0,4}}?{_LEVEL}"
+_ABOVE = rf"\b(?:is|are|was|were)\s(?:\w+\s)?(?:above|over)\s(?:\w+\s){{0,3}}{_LEVEL}"
+_FIRST = r"\bmodel\sto\s(?:pass|reach|meet|cross)\b[^.;]{0,40}thresholds?"
+
+_DOES_NOT = r"(?:does|do|did|would)(?:\s?n[o’']t|\snot)"
+_ADDS = r"(?:introduce|pose|present|provide|add|constitute|create|enable|offer|give|increase)"
+_NO_HARM = rf"\b{_DOES_NOT}\s(?:\w+\s)?{_ADDS}\b[^.;]{{0,60}}\b(?:risks?|uplift|harms?|capabilit\w{{1,3}}|threats?)\b"
+_NO_UPLIFT = (
+    r"\b(?:no|little|not)\s(?:meaningful|significant|substantial|material|additional|measurable)\s(?:\w+\s)?"
+    r"(?:uplift|risk|increase\sin\srisk)\b"
+)
+
+_DONE = r"(?:solv|complet|succe|produc|exhibit|attempt|achiev|show|demonstrat|pass|exploit|engag)\w{0,4}"
+_DID_NOT = rf"\b(?:did|does|do|could|was|were)(?:\s?n[o’']t|\snot)\s(?:able\sto\s)?{_DONE}\s(?:(?:in|on|at|to)\s)?(?:any|a\ssingle|one)\b"
+_DID_NONE = r"\b(?:solved|completed|passed|succeeded\s(?:in|on))\s(?:none|no\s\w+)\b"
+_CASES = r"(?:instances?|cases?|examples?|signs?|jailbreaks?|attempts?|failures?|violations?)"
+_SAW_NONE = rf"\b(?:found|observed|saw|identified|produced|exhibited|resulted\sin)\s(?:none|no)\s(?:\w+\s){{0,2}}{_CASES}\b"
+_DID_NOT_SEE = (
+    rf"\b(?:did|do)(?:\s?n[o’']t|\snot)\s(?:observe|find|see|identify|detect|encounter)\s(?:any|a\ssingle)\s(?:\w+\s){{0,3}}{_CASES}\b"
+)
+
+_SMALL = r"(?<!not\s)(?:very\s(?:minor|small|low|limited)|minor|minimal|negligible|insignificant)"
+_SMALL_EFFECT = (
+    rf"\b(?:effects?|impacts?|changes?|differences?|risks?|propensit\w{{1,3}}|degradations?|regressions?)\b[^.;]{{0,80}}\b{_SMALL}\b"
+)
+_HAS = r"(?:has|have|had|show(?:s|ed)?|poses?|posed|presents?|exhibit(?:s|ed)?|is|are|was|were|with)"
+_LOW_RISK = rf"\b{_HAS}\s(?:an?\s)?(?:\w+\s)?(?:low|minimal|negligible|limited)\s(?:\w+\s)?(?:propensity|likelihood|risks?|tendency)\b"
+_UNLIKELY = r"\b(?:is|are|was|were)\s(?:very\s|highly\s|quite\s)?(?:unlikely|not\slikely)\sto\b"
+_NO_EVIDENCE = (
+    r"\b(?:no|little|not\sfind|not\sfound|not\sobserve|not\ssee)\s(?:any\s|clear\s|strong\s|significant\s)?"
+    r"(?:evidence|indications?|signs)\s(?:of|that|for)\b"
+)
+
+_SOME_RATE = r"\b(?:low|high|lower|moderate|small|substantial|similar|comparable|perfect)\s(?:\w+\s){0,2}rates?\s(?:of|on|across|in|at)\b"
+_RARELY = (
+    r"\b(?:rarely|seldom|hardly\sever|very\sinfrequently|almost\snever|almost\salways|nearly\salways"
+    r"|consistently\s(?:refus|declin|avoid|comp)\w{1,4})\b"
+)
+_NEARLY_PERFECT = r"\b(?:almost|nearly|near)[\s-]perfect\s(?:\w+\s)?(?:rate|score|accuracy|performance)\b"
+
+_NOT_ZERO = r"\bnon-?zero\s(?:instances?|rates?|cases|number)\b"
+_SOMETIMES = r"\b(?:sometimes|occasionally|on\soccasion|at\stimes)\b"
+_IN_SOME = (
+    r"\bin\s(?:some|rare|a\sfew|certain|several|isolated|a\ssmall\snumber\sof|a\shandful\sof)\s(?:\w+\s)?"
+    r"(?:cases|instances|scenarios|tests|conversations|transcripts|episodes|situations|runs|rollouts|examples|trials)\b"
+)
+_SOMEBODY = r"(?:we|they|testers|red[- ]teamers|evaluators|AISI|Apollo|METR)"
+_SAW = (
+    rf"\b{_SOMEBODY}\s(?:also\s|have\s)?(?:observed|found|identified|saw|discovered|noticed|documented|encountered|uncovered)\s"
+    r"(?:[\w-]+\s){0,4}(?:instances?|cases?|examples?|occurrences?|jailbreaks?|vulnerabilit\w{1,3})\b"
+)
+_ABLE = (
+    r"\b(?:models?|it)\s(?:can|could|is\sable\sto|are\sable\sto|was\sable\sto|were\sable\sto)\s(?!be\b)(?:\w+ly\s)?"
+    r"(?:distinguish|recogni[sz]e|detect|identif|solv|complet|evad|bypass|exploit|discover|tell)\w{0,3}\b"
+)
+
+_MORE = r"\b(?:higher|greater|more\s(?:often|frequent\w{0,2}|likely|prone))\b[^.;]{0,70}\bthan\b"
+_FEWER = r"\b(?:lower|fewer|less\s(?:often|frequent\w{0,2}|likely|prone))\b[^.;]{0,70}\bthan\b"
+_AGAINST = r"\s(?:\w+\s){0,4}(?:compared\sto|over|relative\sto)\b"
+
+_NO_THETA = "the threshold's value is not given here; θ stays empty"
+_NO_BOUND = "a bound in words, without a number; θ stays empty"
+_NO_RATE = "a rate in words, without a number"
+_NONE_SEEN = "the card says that none was seen; 0 stands as the figure"
+_RELATIVE = "set against something else; θ stays empty"
+
+
+def _exactly(*alternatives: str) -> re.Pattern[str]:
+    return re.compile("|".join(f"(?:{one})" for one in alternatives))
+
+
+def _anyhow(*alternatives: str) -> re.Pattern[str]:
+    return re.compile("|".join(f"(?:{one})" for one in alternatives), re.IGNORECASE)
+
+
+MOST, LEAST = Relation.AT_MOST, Relation.AT_LEAST
+WORDED: tuple[Worded, ...] = (
+    # Doubt about a level is the card's reason to act as if it were reached.
+    Worded(pattern=_exactly(_UNABLE, _TREATED), form=Form.THRESHOLD, relation=LEAST, note=_NO_THETA),
+    # A level that is not reached, or no added risk: a line without a number.
+    Worded(pattern=_exactly(_NOT_REACHED, _BELOW, _RULED_OUT, _NO_MODEL), form=Form.THRESHOLD, relation=MOST, note=_NO_THETA),
+    Worded(pattern=_anyhow(_NO_HARM, _NO_UPLIFT), form=Form.THRESHOLD, relation=MOST, note=_NO_THETA),
+    # A level that is reached, thresholds that are passed.
+    Worded(pattern=_exactly(_REACHED, _ABOVE, _FIRST), form=Form.THRESHOLD, relation=LEAST, note=_NO_THETA),
+    # Nothing was seen: an observation of none.
+    Worded(pattern=_anyhow(_DID_NOT, _DID_NONE, _SAW_NONE, _DID_NOT_SEE), form=Form.EXISTENCE, is_none_seen=True, note=_NONE_SEEN),
+    # Bounds in words, then rates in words.
+    Worded(pattern=_anyhow(_SMALL_EFFECT, _LOW_RISK, _UNLIKELY, _NO_EVIDENCE), form=Form.UPPER_BOUND, relation=MOST, note=_NO_BOUND),
+    Worded(pattern=_anyhow(_SOME_RATE, _RARELY, _NEARLY_PERFECT), form=Form.PREVALENCE, note=_NO_RATE),
+    # Something was seen at least once.
+    Worded(pattern=_anyhow(_NOT_ZERO, _SOMETIMES, _IN_SOME, _SAW, _ABLE), form=Form.EXISTENCE, is_clear=False),
+    # Set against other models, without figures.
+    Worded(
+        pattern=_anyhow(_MORE, rf"\b(?:increase|rise){_AGAINST}"),
+        form=Form.THRESHOLD,
+        relation=LEAST,
+        is_relative=True,
+        is_clear=False,
+        note=_RELATIVE,
+    ),
+    Worded(
+        pattern=_anyhow(_FEWER, rf"\b(?:decrease|reduction|drop){_AGAINST}"),
+        form=Form.THRESHOLD,
+        relation=MOST,
+        is_relative=True,
+        is_clear=False,
+        note=_RELATIVE,
+    ),
+)
