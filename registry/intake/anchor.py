@@ -92,6 +92,10 @@ class AnchoredText:
             self._occurrences[words] = max(1, self._text.count(words))
         return self._anchor(_Hit(start, stop, MatchLevel.N0, self._occurrences[words]))
 
+    def place(self, start: int, stop: int) -> Anchor:
+        """Return the anchor of what stands between two characters, as it stands; `occurrences` counts it character for character."""
+        return self._anchor(_Hit(start, stop, MatchLevel.N0, max(1, self._card.text.count(self._card.text[start:stop]))))
+
     def find_section(self, position: int) -> str | None:
         """Return the nearest heading above the character at *position*, None if there is none."""
         index = bisect_right(self._heading_starts, position) - 1

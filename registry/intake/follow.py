@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from registry.intake.alignment import LIKE_HERE, Alignment, Pair, measure_likeness
-from registry.intake.anchor import MAXIMUM_CHARACTERS, AnchoredText
+from registry.intake.anchor import AnchoredText
 from registry.intake.passages import read_outline
 from registry.intake.rules import SOFT_HYPHEN
 from registry.intake.sections import Sections
@@ -223,7 +223,7 @@ class Follower:
         end += same
         if not same and trail.strip() and (found := _AFTER.match(self.new.text, end)):
             end = found.end()
-        return self._anchored.find(self.new.text[begin : min(end, begin + MAXIMUM_CHARACTERS)], near=begin)
+        return self._anchored.place(begin, end)
 
 
 def _is_negation(word: str) -> bool:
