@@ -149,7 +149,7 @@ def _build_grid(rows: Iterable[tuple[str, str]]) -> Table:
 
 def _list_fields(scene: Scene) -> Iterator[tuple[str, str]]:
     yield from _list_claim(scene)
-    yield from _list_notices(scene.proposal)
+    yield from _list_notices(scene.proposal, scene.model)
 
 
 def _list_claim(scene: Scene) -> Iterator[tuple[str, str]]:
@@ -170,10 +170,10 @@ def _list_claim(scene: Scene) -> Iterator[tuple[str, str]]:
             yield name, str(value)
 
 
-def _list_notices(proposal: Proposal) -> Iterator[tuple[str, str]]:
+def _list_notices(proposal: Proposal, model: ModelRef) -> Iterator[tuple[str, str]]:
     """Give what a person should look at before deciding."""
     yield "confidence", proposal.confidence.value
-    if missing := list_missing(proposal):
+    if missing := list_missing(proposal, model):
         yield "not stated", ", ".join(missing)
     yield from (("compared", describe_comparison(one)) for one in proposal.comparisons)
     yield from (("restates", f"{one.claim}, which says {one.value:g}: {one.why}") for one in proposal.restates)

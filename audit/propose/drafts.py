@@ -4,9 +4,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from audit.propose.claim_model import KnownModels
+from registry.completeness import states_version
 from registry.intake.show import show_text
 from registry.records.claim import Form, Reported
 from registry.records.classification import ItemStatus
+from registry.records.completeness import CompletenessItem
 from registry.records.draft import ClaimDraft
 from registry.records.model import ModelRef
 from registry.records.proposal import AwarenessNote, Comparison, Proposal
@@ -64,9 +66,11 @@ def comment_proposal(proposal: Proposal, number: int, model: ModelRef) -> tuple[
     return tuple(_list_comments(proposal, number, model))
 
 
-def list_missing(proposal: Proposal) -> list[str]:
-    """Return the items that the card does not state for *proposal*, in words."""
-    return [one.item.value.replace("-", " ") for one in proposal.completeness if one.status is ItemStatus.MISSING]
+def list_missing(proposal: Proposal, model: ModelRef) -> list[str]:
+    """Return the items that are not stated for *proposal*, in words; the version is, where *model*, which it is taken for, has one."""
+    missing = [one.item for one in proposal.completeness if one.status is ItemStatus.MISSING]
+    is_known = states_version(model.version)
+    return [one.value.replace("-", " ") for one in missing if not (is_known and one is CompletenessItem.VERSION)]
 
 
 def describe_comparison(one: Comparison) -> str:
@@ -83,7 +87,7 @@ def _list_comments(proposal: Proposal, number: int, model: ModelRef) -> Iterator
     yield f"{number} · {describe_place(proposal)} · confidence {proposal.confidence.value}"
     if proposal.written is not None:
         yield f"the card writes: {proposal.written}"
-    if missing := list_missing(proposal):
+    if missing := list_missing(proposal, model):
         yield f"not stated: {', '.join(missing)}"
     if proposal.model is None:
         yield f"the passage names no model; taken for {model.name}"
