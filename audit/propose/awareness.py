@@ -113,7 +113,7 @@ NOT_THE_MODEL = (
 _STATEMENTS = tuple((re.compile(pattern, re.IGNORECASE), layer) for pattern, layer in STATEMENTS)
 _NOT_THE_MODEL = re.compile(NOT_THE_MODEL, re.IGNORECASE)
 _HINT = re.compile(
-    r"aware|realis|realiz|unrealistic|verbali|distinguish|discriminat|recogni|suspect|suspici|tested|evaluated|simulation|"
+    r"aware|realis|realiz|unrealistic|verbali|distinguish|discriminat|recogni|suspect|suspici|tested|evaluated|\btest\b|evaluation|simulation|"
     r"contrived|artificial|gaming|\btell",
     re.IGNORECASE,
 )

@@ -156,10 +156,10 @@ def _is_bare(name: str) -> bool:
 def find_test(words: str) -> str | None:
     """Return the first evaluation that *words* describe in small letters, such as "automated behavioral audit"; None without one."""
     for match in _TESTS.finditer(words):
-        parts = match["what"].split()
-        last = max((index for index, part in enumerate(parts) if part.lower() in EMPTY_TEST_WORDS), default=-1)
+        parts = list(re.finditer(r"\S+", match["what"]))
+        last = max((index for index, part in enumerate(parts) if part[0].lower() in EMPTY_TEST_WORDS), default=-1)
         if last + 1 < len(parts):
-            return f"{' '.join(parts[last + 1 :])} {match[0].split()[-1]}"
+            return words[match.start("what") + parts[last + 1].start() : match.end()]
     return None
 
 

@@ -41,7 +41,7 @@ MEASURES: tuple[Measure, ...] = (
         AGENCY,
         LOWER,
         r"(?:distinguish|discriminat|"
-        r"tell)\w* (?:[\w’'-]+ ){0,6}(?:evaluation|deployment|synthetic|test)\w*(?: \w+){0,3} (?:from|and|apart)"
+        r"tell|told)\w* (?:[\w’'-]+ ){0,6}(?:evaluation|deployment|synthetic|test)\w*(?: \w+){0,3} (?:from|and|apart)"
         r"|(?:evaluation|eval)[- ](?:vs\.?|versus)[- ]deployment",
     ),
     Measure("grader awareness rate", AGENCY, LOWER, r"grader[- ]aware\w*"),

@@ -24,7 +24,8 @@ _TAIL = rf"(?:[- ]?(?:{_SIZE}|(?:{_VARIANT})\b)|{_CHAINED})"
 the next cell."""
 _PLAIN = re.compile(
     rf"\b(?:{'|'.join(re.escape(one) for one in PLAIN_FAMILIES)})"
-    rf"(?:[- ]?{_SIZE}|[- ]?\s?{_VERSION}|[- ][A-Z]\d{{1,2}}(?:\.\d)?(?![\w.]\d)|[- ](?:{_VARIANT})\b(?:[- ]{_VERSION})?|(?=-?\d)){_TAIL}{{0,5}}",
+    rf"(?:[- ]?{_SIZE}|[- ]?\s?{_VERSION}|[- ][A-Z]\d{{1,2}}(?:\.\d)?(?![\w.]\d)|"
+    rf"[- ](?:{_VARIANT})\b(?:[- ]{_VERSION})?|(?=-?\d)){_TAIL}{{0,5}}",
     re.IGNORECASE,
 )
 _CLAUDE = re.compile(rf"\bClaude (?:[A-Z][a-z]{{2,12}} (?:{_VERSION}|Preview\b)|{_VERSION} [A-Z][a-z]{{2,12}}\b)")
