@@ -99,10 +99,15 @@ def upgrade() -> None:
         sa.Column("card", sa.Text(), nullable=False),
         sa.Column("card_revision", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), autoincrement=False, nullable=False),
         sa.Column("fate", sa.Text(), nullable=False),
+        sa.Column("alarm", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), autoincrement=False, nullable=False),
         sa.Column("start", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), autoincrement=False, nullable=True),
         sa.Column("stop", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), autoincrement=False, nullable=True),
         sa.CheckConstraint(
             "(fate = 'gone') = (start IS NULL) AND (start IS NULL) = (stop IS NULL)", name=op.f("ck_sighting_placed_unless_gone")
+        ),
+        sa.CheckConstraint(
+            "CASE fate WHEN 'gone' THEN alarm = 1 WHEN 'reworded' THEN alarm IN (0, 1) ELSE alarm = 0 END",
+            name=op.f("ck_sighting_alarm_agrees"),
         ),
         sa.CheckConstraint("fate IN ('unchanged', 'moved', 'reworded', 'gone')", name=op.f("ck_sighting_fate")),
         sa.CheckConstraint("start >= 0 AND stop > start", name=op.f("ck_sighting_stop_after_start")),

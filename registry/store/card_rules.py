@@ -6,10 +6,11 @@ from sqlalchemy import ColumnElement, Table, select
 
 from registry.errors import Fault
 from registry.records.card import Anchor, Card
-from registry.records.claim import ClaimRevision, QuoteStatus
+from registry.records.claim import QuoteStatus
 from registry.records.survey import Omission, Sighting, Survey
 from registry.store.card_tables import omission, sighting
 from registry.store.rows import split_reference
+from registry.store.tables import claim_revision
 from registry.store.view import View
 
 
@@ -49,16 +50,19 @@ class CardRules:
     def sighting(self, said: Sighting) -> Iterator[Fault]:
         """Yield what keeps a sighting from being recorded: claim or card, a passage that is no quotation, not another revision."""
         claim, revision = split_reference(said.claim)
-        recorded = self._view.find_revision(claim, revision)
+        table = claim_revision
+        same_claim = (table.c.claim == claim) & (table.c.revision == revision)
+        quoted = select(table.c.quote_status, table.c.card, table.c.card_revision).where(self._view.visible(table), same_claim)
+        rows = self._view.rows(quoted)
         card = self._find_card(said.card)
-        if recorded is None:
+        if not rows:
             found = f"{said.claim} is not a registered revision of a claim"
             yield Fault(code="claim-unknown", where="sighting", found=found, advice=f"run: caveat claim show {claim}")
         if card is None:
             yield _card_unknown(said.card, "sighting")
-        if recorded is None or card is None:
+        if not rows or card is None:
             return
-        yield from _check_quoted(recorded.payload, card)
+        yield from _check_quoted(said.claim, card, *rows[0])
         if said.anchor is not None:
             yield from _check_anchor(card, said.anchor)
         same = (sighting.c.claim == claim) & (sighting.c.revision == revision) & (sighting.c.card == card.card)
@@ -80,15 +84,13 @@ class CardRules:
         return found
 
 
-def _check_quoted(claim: ClaimRevision, card: Card) -> Iterator[Fault]:
-    if claim.card is None or claim.quote_status is not QuoteStatus.VERBATIM:
+def _check_quoted(claim: str, card: Card, quote_status: str, name: str | None, revision: int | None) -> Iterator[Fault]:
+    if name is None or quote_status != QuoteStatus.VERBATIM:
         found = "it is not quoted from a card word for word, so it has no passage to find again"
-        yield Fault(code="not-another-revision", where=claim.reference, found=found)
-        return
-    name, revision = split_reference(claim.card)
-    if name != card.card or revision == card.revision:
-        found = f"it is quoted from {claim.card}; {card.card}@{card.revision} is no other revision of that card"
-        yield Fault(code="not-another-revision", where=claim.reference, found=found)
+        yield Fault(code="not-another-revision", where=claim, found=found)
+    elif name != card.card or revision == card.revision:
+        found = f"it is quoted from {name}@{revision}; {card.card}@{card.revision} is no other revision of that card"
+        yield Fault(code="not-another-revision", where=claim, found=found)
 
 
 def _check_anchor(card: Card, anchor: Anchor) -> Iterator[Fault]:

@@ -11,7 +11,7 @@ from registry.records.classification import Basis, ClaimClass, Standing, rank_ou
 from registry.records.contestation import ContestationStep
 from registry.records.model import ModelRef
 from registry.records.status import Status
-from registry.records.survey import Fate, Sighting
+from registry.records.survey import Fate
 from registry.store.card_tables import card_revision, sighting
 from registry.store.reader import CHUNK, Reader
 from registry.store.status import Facts, derive_status
@@ -186,13 +186,14 @@ class FactFinder:
         """
         newest = self._cards() if any(head.card for head in heads) and self._has(sighting) else {}
         older = [head.claim for head in heads if head.card and newest.get(head.card[0], 0) > head.card[1]]
-        columns = (sighting.c.seq, sighting.c.claim, sighting.c.revision, sighting.c.card, sighting.c.card_revision, sighting.c.fate)
-        found = self._rows_in(select(*columns).where(self._reader.visible(sighting)), sighting.c.claim, older)
-        rows = [row for row in found if newest.get(row.card) == row.card_revision]
-        reworded = (row.seq for row in rows if row.fate == Fate.REWORDED.value)
-        said = (one for seq in reworded for one in self._reader.entries(seq, seq + 1))  # what was erased is passed over, and alarms
-        respelled = {one.entry.seq for one in said if isinstance(one.payload, Sighting) and not one.payload.is_alarm}
-        return {(row.claim, row.revision): Fate.UNCHANGED if row.seq in respelled else Fate(row.fate) for row in rows}
+        table = sighting
+        columns = (table.c.claim, table.c.revision, table.c.card, table.c.card_revision, table.c.fate, table.c.alarm)
+        rows = self._rows_in(select(*columns).where(self._reader.visible(table)), table.c.claim, older)
+        return {
+            (row.claim, row.revision): Fate(row.fate) if row.alarm or row.fate != Fate.REWORDED else Fate.UNCHANGED
+            for row in rows
+            if newest.get(row.card) == row.card_revision
+        }
 
     def _stale_because(self, head: Head, card: str | None, specs: tuple[Reference, ...], audited: int | None) -> tuple[str, ...]:
         key = (head.model, card, specs)

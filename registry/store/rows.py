@@ -236,7 +236,7 @@ def _omission(said: Omission, here: tuple[int, int], _place: Place) -> Iterator[
 
 def _sighting(said: Sighting, here: tuple[int, int], _place: Place) -> Iterator[Row]:
     span = (said.anchor.start, said.anchor.stop) if said.anchor else (None, None)
-    yield "sighting", (*here, *split_reference(said.claim), *split_reference(said.card), said.fate.value, *span)
+    yield "sighting", (*here, *split_reference(said.claim), *split_reference(said.card), said.fate.value, int(said.is_alarm), *span)
 
 
 _BUILDERS: dict[type[Payload], Callable[[Any, tuple[int, int], Place], Iterator[Row]]] = {

@@ -586,10 +586,12 @@ CREATE TABLE sighting (
 	card TEXT NOT NULL, 
 	card_revision INTEGER NOT NULL, 
 	fate TEXT NOT NULL, 
+	alarm INTEGER NOT NULL, 
 	start INTEGER, 
 	stop INTEGER, 
 	CONSTRAINT pk_sighting PRIMARY KEY (log, seq), 
 	CONSTRAINT ck_sighting_placed_unless_gone CHECK ((fate = 'gone') = (start IS NULL) AND (start IS NULL) = (stop IS NULL)), 
+	CONSTRAINT ck_sighting_alarm_agrees CHECK (CASE fate WHEN 'gone' THEN alarm = 1 WHEN 'reworded' THEN alarm IN (0, 1) ELSE alarm = 0 END), 
 	CONSTRAINT ck_sighting_fate CHECK (fate IN ('unchanged', 'moved', 'reworded', 'gone')), 
 	CONSTRAINT ck_sighting_stop_after_start CHECK (start >= 0 AND stop > start), 
 	CONSTRAINT fk_sighting_card_revision_card_revision FOREIGN KEY(log, card, card_revision) REFERENCES card_revision (log, card, revision), 
@@ -601,7 +603,7 @@ CREATE TABLE sighting (
  STRICT
 
 ;
-INSERT INTO "sighting" VALUES(1,8,'CLM-LAB-2026-0001-E',1,'CRD-LAB-2026-0001-J',2,'moved',36,55);
+INSERT INTO "sighting" VALUES(1,8,'CLM-LAB-2026-0001-E',1,'CRD-LAB-2026-0001-J',2,'moved',0,36,55);
 CREATE TABLE spec (
 	log INTEGER NOT NULL, 
 	seq INTEGER NOT NULL, 
