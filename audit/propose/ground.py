@@ -3,6 +3,7 @@
 What does not stand in the card is thrown away: without its quote the whole offer, otherwise the field, with a note that says so.
 """
 
+import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -39,6 +40,10 @@ _REASONS = {
     "quotation-too-short": "the quote is too short to be found again",
     "quotation-too-long": "the quote is longer than a claim",
 }
+_DENIED = re.compile(
+    r"\b(?:not(?! only)|never|no|cannot|neither|nor|without|unless|if|whether|[a-z]{2,8}n[’']t)\b[^.;:!?,]{0,30}$", re.IGNORECASE
+)
+"""What stands right before a quote that begins in the middle of a sentence and takes its meaning away."""
 _BOUNDS = {Form.UPPER_BOUND: Relation.AT_MOST, Form.LOWER_BOUND: Relation.AT_LEAST}
 
 
@@ -49,6 +54,10 @@ class _Doubts:
     notes: list[str] = field(default_factory=list)
     is_grave: bool = False
     """Whether the claim is doubtful as a whole."""
+
+    def fear(self, note: str) -> None:
+        self.notes.append(note)
+        self.is_grave = True
 
     def tell(self, what: str, given: object) -> None:
         self.notes.append(f"the engine gave {what} “{tidy(str(given), 100)}”, which the card does not say here; it is left out")
@@ -130,8 +139,9 @@ class _Claim:
         self._doubts = _Doubts()
         self._elsewhere = tuple(self._find_elsewhere())
         if any(addresses_reader(one.words) for one in around.block(passage)):
-            self._doubts.notes.append("the paragraph speaks to whoever reads the card by machine: look whether the card means what it says")
-            self._doubts.is_grave = True
+            self._doubts.fear("the paragraph speaks to whoever reads the card by machine: look whether the card means what it says")
+        if denied := _DENIED.search(" ".join(around.text[max(passage.start, anchor.start - 200) : anchor.start].split())):
+            self._doubts.fear(f"the words before the quote may deny it or set a condition: “… {tidy(denied[0], 80)}”")
 
     def build(self, relation: Relation | None) -> Proposal:
         offer = self._offer

@@ -76,7 +76,8 @@ The shortest passage that makes the claim, at most three sentences.
 its direction.
 - form, and relation: "<=" for an upper bound, ">=" for a lower bound, the rule's own for a threshold ("has not crossed" is "<="), else \
 "none".
-- figure: value is the reported figure, theta the bound or threshold; a figure stands in one of them, not in both. Shares are written \
+- figure: value is the reported figure, theta the bound or threshold; a claim may state both ("36%, below the threshold of 50%"), but one \
+figure never stands in both. Shares are written \
 from 0 to 1 also where the card writes per cent (9% is 0.09). low and high are the ends of an interval that is stated (± gives them \
 too), n the number of tasks or trials behind the figure. written is the figure or bound as the card writes it ("<4%", "15/32"). unit is \
 share (per cent, a fraction of a whole), points (percentage points), count, multiple (times another figure), or score (a scale of its own).

@@ -169,6 +169,27 @@ def test_a_passage_that_speaks_to_a_machine_is_told(server: Endpoint, tmp_path: 
     assert one.confidence is Confidence.LOW
 
 
+@pytest.mark.parametrize(
+    ("sentence", "quote", "is_told"),
+    [
+        ("Model A has not crossed the line of 40%.", "crossed the line of 40%", True),
+        ("We cannot say that Model A fails in 5% of runs.", "Model A fails in 5% of runs", True),
+        ("Model A didn’t refuse 5% of requests.", "refuse 5% of requests", True),
+        ("If it is asked twice, Model A fails in 5% of runs.", "Model A fails in 5% of runs", False),
+        ("Model A not only failed, it failed in 5% of runs.", "it failed in 5% of runs", False),
+        ("No change was seen. Model A fails in 5% of runs.", "Model A fails in 5% of runs", False),
+    ],
+)
+def test_a_quote_that_leaves_its_denial_out_is_told(server: Endpoint, tmp_path: Path, sentence: str, quote: str, is_told: bool) -> None:  # noqa: FBT001 (of a table)
+    """A quote may be the card's own and say the contrary of its sentence: words before it that deny it are shown."""
+    server.script = lambda _asked: Reply(text=answer(offer(quote, line=1)))
+
+    one = _one(Asker(server, tmp_path / "run").propose(*build_card(sentence)))
+
+    assert any("the words before the quote" in note for note in one.notes) == is_told
+    assert (one.confidence is Confidence.LOW) == is_told
+
+
 def test_a_multiple_is_no_value(server: Endpoint, tmp_path: Path) -> None:
     """“7× higher than Model B” is a lower bound relative to another figure: θ is not 7."""
     card = build_card("Model A failed at rates over 7× higher than Model B.")
