@@ -18,7 +18,7 @@ from registry.intake.source_blocks import read_source
 from registry.intake.tables_markup import SourceTable
 from registry.intake.tables_printed import PrintedRow, PrintedTable, find_tables
 from registry.intake.tables_tabbed import find_tabbed_tables
-from registry.intake.titles import find_numbered, mark_declared
+from registry.intake.titles import find_numbered, mark_declared, mark_undeclared
 from registry.records.card import CardText, Heading, MediaType
 from registry.records.passage import Cell, Outline, Passage, PassageKind
 
@@ -128,14 +128,16 @@ def _read_printed(card: CardText, drafts: _Drafts) -> tuple[tuple[Heading, ...],
     mark_furniture(lines)
     mark_contents(lines)
     headings = card.headings
+    undeclared: frozenset[int] = frozenset()
     if headings:
         mark_declared(lines, headings)
+        undeclared = mark_undeclared(lines)
     else:
         headings = find_numbered(lines)
     marks = mark_footnotes(lines)
     width = measure_width(lines)
     tables = find_tables(lines, width)
-    blocks = build_blocks(lines, width, marks, frozenset(heading.start for heading in headings))
+    blocks = build_blocks(lines, width, marks, undeclared.union(heading.start for heading in headings))
     for block in blocks:
         _add_block(block, drafts)
     captions = [block for block in blocks if block.kind is PassageKind.CAPTION]

@@ -191,7 +191,8 @@ def _find_heads(lines: list[Line], first: int, width: int) -> list[Line]:
         line = lines[at]
         if line.kind is PassageKind.FURNITURE:
             break
-        if line.kind is not None or is_caption(line.text) or BULLET.match(line.text) or line.text.endswith(_ENDS):
+        goes_on = bool(taken) and line.text.endswith(":") and taken[0].text[:1].islower()
+        if line.kind is not None or is_caption(line.text) or BULLET.match(line.text) or (line.text.endswith(_ENDS) and not goes_on):
             break
         if len(line.text) > 0.85 * width and taken:
             break

@@ -38,6 +38,25 @@ def _cover(lines: list[Line], at: int, title: str) -> list[Line]:
     return []
 
 
+def mark_undeclared(lines: list[Line]) -> frozenset[int]:
+    """Mark numbered lines that follow from a declared heading and are none themselves; return where they begin.
+
+    They are headings to a reader, and no sentences; sections remain those that the file declares.
+    """
+    last: tuple[int, ...] = ()
+    starts: list[int] = []
+    for line in lines:
+        found = _NUMBERED.match(line.text) if len(line.text) <= _SINGLE_LINE and line.kind in (None, PassageKind.HEADING) else None
+        number = _parse(found["number"]) if found else ()
+        if found is None or (line.kind is None and not (len(number) > 1 and _follows(number, last) and _is_title(found["title"]))):
+            continue
+        if line.kind is None:
+            line.kind = PassageKind.HEADING
+            starts.append(line.start)
+        last = number
+    return frozenset(starts)
+
+
 def find_numbered(lines: list[Line]) -> tuple[Heading, ...]:
     """Mark the lines that are headings by their numbers, and return them as headings.
 

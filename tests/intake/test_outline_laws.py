@@ -1,6 +1,7 @@
 """What holds of every outline, whatever the text: order, places, and linear work on hostile text."""
 
 import json
+from collections.abc import Callable
 
 import pytest
 from hypothesis import given, settings
@@ -42,7 +43,7 @@ def test_passages_are_in_order_and_within_the_text(text: str, media_type: MediaT
     assert read_outline(card) == outline
 
 
-_HOSTILE = {
+_HOSTILE: dict[str, Callable[[int], str]] = {
     "one line": lambda n: "word " * (n // 5),
     "figures": lambda n: "1.5% " * (n // 5),
     "dots": lambda n: "." * n,
