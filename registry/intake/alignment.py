@@ -6,7 +6,7 @@ matches, what is left is paired in order by likeness, one with one or two with o
 Where words stand is counted in the words of `registry.intake.words`.
 """
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -28,6 +28,8 @@ _RARE = 20
 _CANDIDATES = 8
 _WIDEST = 40_000_000
 """Cells of a table of words against words that are compared exactly; above it, only the pairs of passages are."""
+_LARGEST = 400_000_000
+"""The same for blocks: 50 MB of one bit for each two of them, 20,000 sentences against as many."""
 _BAND = 60
 """How many passages out of step two passages in one gap may be, to be compared; a gap of this size is compared wholly."""
 
@@ -132,9 +134,48 @@ def _match_in_order(ours: list[str], theirs: list[str]) -> Iterator[tuple[int, i
         back += 1
     yield from ((at, at) for at in range(start))
     middle_old, middle_new = ours[start : len(ours) - back], theirs[start : len(theirs) - back]
-    for block in LCSseq.opcodes(middle_old, middle_new).as_matching_blocks():
-        yield from ((start + block.a + step, start + block.b + step) for step in range(block.size))
+    yield from ((start + i, start + j) for i, j in _find_common(middle_old, middle_new))
     yield from ((len(ours) - at, len(theirs) - at) for at in range(back, 0, -1))
+
+
+def _find_common(ours: list[str], theirs: list[str]) -> Iterator[tuple[int, int]]:
+    """Yield the longest common subsequence; of texts too long for its table, what lies between the blocks that occur once in each."""
+    if len(ours) * len(theirs) <= _LARGEST:
+        yield from _find_longest(ours, theirs)
+        return
+    i = j = 0
+    for next_i, next_j in (*_find_unique(ours, theirs), (len(ours), len(theirs))):
+        if (next_i - i) * (next_j - j) <= _LARGEST:
+            yield from ((i + a, j + b) for a, b in _find_longest(ours[i:next_i], theirs[j:next_j]))
+        if next_i < len(ours):
+            yield next_i, next_j
+        i, j = next_i + 1, next_j + 1
+
+
+def _find_longest(ours: list[str], theirs: list[str]) -> Iterator[tuple[int, int]]:
+    for block in LCSseq.opcodes(ours, theirs).as_matching_blocks():
+        yield from ((block.a + step, block.b + step) for step in range(block.size))
+
+
+def _find_unique(ours: list[str], theirs: list[str]) -> list[tuple[int, int]]:
+    """Return the blocks that occur once in each text, as many as stand in the same order (patience sorting)."""
+    once = {block for block, count in Counter(theirs).items() if count == 1}
+    places = {block: j for j, block in enumerate(theirs) if block in once}
+    counts = Counter(ours)
+    pairs = [(i, places[block]) for i, block in enumerate(ours) if counts[block] == 1 and block in places]
+    tops: list[int] = []
+    chains: list[tuple[tuple[int, int], int]] = []
+    piles: list[int] = []
+    for pair in pairs:
+        at = bisect_left(tops, pair[1])
+        chains.append((pair, piles[at - 1] if at else -1))
+        tops[at : at + 1], piles[at : at + 1] = [pair[1]], [len(chains) - 1]
+    found: list[tuple[int, int]] = []
+    at = piles[-1] if piles else -1
+    while at >= 0:
+        found.append(chains[at][0])
+        at = chains[at][1]
+    return found[::-1]
 
 
 def _match_moved(ours: list[str], theirs: list[str], matches: list[tuple[int, int]]) -> Iterator[tuple[int, int]]:
