@@ -6,21 +6,18 @@ The request is a function of card, window and asking alone, so that its digest i
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from audit.propose.answer import OfferedLayer, OfferedRelation, OfferedUnit
 from audit.propose.windows import Window
 from audit.replay.store import Call, build_call
 from audit.score.fence import fence, find_mark
 from registry.codec.canonical import Json
-from registry.records.claim import Direction, Form, PropertyClass, Relation
-from registry.records.evidence import Layer
+from registry.records.claim import Direction, Form, PropertyClass
 from registry.records.passage import Outline, PassageKind
 from registry.records.proposal import Confidence
 from registry.records.response import Purpose
 
 PROMPT = "caveat/proposal-prompt/1"
 """Version of the words and the schema below; other words are another version."""
-UNITS = ("share", "points", "count", "multiple", "score", "none")
-NONE = "none"
-"""What a field of fixed words says where nothing is stated."""
 _OPENING = 600
 """Characters of the card's beginning that every window shows, because it names the model."""
 
@@ -166,19 +163,19 @@ def build_schema() -> dict[str, Json]:
     named = {"name": text, "class": _build_choice(PropertyClass), "direction": _build_choice(Direction)}
     claim: dict[str, Json] = {
         "at": _build_object(place),
-        "awareness": _build_list({**place, "layer": _build_choice([*(one.value for one in Layer), NONE])}),
+        "awareness": _build_list({**place, "layer": _build_choice(OfferedLayer)}),
         "caution": text,
         "comparisons": _build_list({"subject": text, "value": number, "words": text}),
         "confidence": _build_choice(Confidence),
         "elicitation": text,
         "elsewhere": _build_list(place),
         "evaluation": text,
-        "figure": _build_object({**figures, "n": whole, "unit": _build_choice(UNITS), "written": text}),
+        "figure": _build_object({**figures, "n": whole, "unit": _build_choice(OfferedUnit), "written": text}),
         "form": _build_choice(Form),
         "grader": text,
         "model": text,
         "property": _build_object(named),
-        "relation": _build_choice([*(one.value for one in Relation), NONE]),
+        "relation": _build_choice(OfferedRelation),
         "relative_to": text,
         "version": text,
     }

@@ -5,13 +5,16 @@ import threading
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from audit.propose.answer import Offer
 from audit.propose.asking import forecast_calls, plan_calls
 from audit.propose.question import Asking, build_schema
 from audit.replay.prices import Price
 from audit.replay.store import open_store
+from registry.codec.documents import json_schema
 from registry.errors import CaveatError, ConflictError
 from registry.records.proposal import Proposals
 from registry.records.replay import Budget
@@ -290,6 +293,26 @@ def test_the_schema_keeps_to_what_the_api_compiles() -> None:
     assert unions <= 16
 
 
+def test_what_the_schema_asks_for_is_what_is_read() -> None:
+    """The fields and words of the schema are those of the record that reads an answer, at every level."""
+    schema: Any = build_schema()
+    claim = schema["properties"]["claims"]["items"]["properties"]
+    reads: Any = json_schema(Offer)
+    named = reads["$defs"]
+
+    def list_fields(record: str) -> set[str]:
+        return set(named[record]["properties"])
+
+    assert set(claim) == set(reads["properties"])
+    assert set(claim["figure"]["properties"]) == list_fields("OfferedFigure")
+    assert set(claim["property"]["properties"]) == list_fields("OfferedProperty")
+    assert set(claim["at"]["properties"]) == set(claim["elsewhere"]["items"]["properties"]) == list_fields("Place")
+    assert set(claim["comparisons"]["items"]["properties"]) == list_fields("OfferedComparison")
+    assert set(claim["awareness"]["items"]["properties"]) == list_fields("OfferedAwareness")
+    assert claim["form"]["enum"] == named["Form"]["enum"]
+    assert claim["property"]["properties"]["class"]["enum"] == named["PropertyClass"]["enum"]
+
+
 def _propose_forever(url: str, folder: str) -> None:
     """The body of a process of its own that can be killed."""
     server = Endpoint(port=int(url.rpartition(":")[2]))
@@ -309,9 +332,9 @@ def test_a_killed_run_goes_on_where_it_stood(tmp_path: Path) -> None:
     with run_endpoint(Endpoint(script=slow)) as server:
         process = Started(_propose_forever, server.url, str(tmp_path / "run"), folder=tmp_path)
         for _ in range(3):
-            assert came.acquire(timeout=30)
+            assert came.acquire(timeout=60)
         process.send_signal(signal.SIGKILL)
-        process.communicate(timeout=30)
+        process.communicate(timeout=60)
         server.script = WELL
         found = Asker(server, tmp_path / "run").propose(*CARD, ASKING)
         received = [asked.number for asked in server.posts()]
