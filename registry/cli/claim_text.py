@@ -90,7 +90,8 @@ def _print_sightings(console: Console, dossier: Dossier) -> None:
         console.print("\nin other revisions of its card", style="bold")
     for one in found:
         place = ", ".join(part for part in (f"page {one.anchor.page}" if one.anchor and one.anchor.page else "", _quote(one)) if part)
-        console.print(f"  {one.card}: {one.fate.value}{f', {place}' if place else ''}")
+        fate = "reworded in spelling alone" if one.differs else one.fate.value
+        console.print(f"  {one.card}: {fate}{f', {place}' if place else ''}")
 
 
 def _quote(one: Sighting) -> str:

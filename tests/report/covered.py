@@ -99,10 +99,12 @@ def full() -> Coverage:
 def sighted_everywhere() -> Dossier:
     """A claim whose passage had every fate in later revisions of its card, once in words that try to get out of their place."""
     reworded = replace(place(21, of=4), exact=f"Passage 0011 says that the model never did so {HOSTILE}", section=HOSTILE)
+    respelled = replace(place(21, of=6), exact=place(11).exact.replace("model", "Model"))
     found = [
-        replace(sighted(11, of=2, fate=Fate.UNCHANGED), differs=("colour → color", HOSTILE)),
+        sighted(11, of=2, fate=Fate.UNCHANGED),
         sighted(21, of=3, fate=Fate.MOVED),
         replace(sighted(21, of=4, fate=Fate.REWORDED), anchor=reworded),
         sighted(None, of=5, fate=Fate.GONE),
+        replace(sighted(21, of=6, fate=Fate.REWORDED), anchor=respelled, differs=("model → Model", HOSTILE)),
     ]
     return dossier_at(11, sightings=found)

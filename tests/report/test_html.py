@@ -248,6 +248,7 @@ def test_a_claim_of_which_no_word_stands_is_not_printed_again(supplements: Mappi
         ("sighted", "GONE"),
         ("sighted", "REWORDED"),
         ("sighted", "nothing like it"),
+        ("sighted", "reworded in spelling alone"),
     ],
 )
 def test_what_is_missing_is_loud(name: str, said: str, htmls: Mapping[str, str]) -> None:
