@@ -230,7 +230,8 @@ class FactFinder:
             case Fate.GONE:
                 return f"its passage is gone from {name}@{newest}"
             case None:
-                return f"{newer}; where its passage stands there was not looked up (caveat card diff)" if head.has_passage else newer
+                unseen = f"{newer}; where its passage stands there was not looked up (caveat card diff {name} --record)"
+                return unseen if head.has_passage else newer
 
     def _stale_model(self, model: ModelRef) -> str | None:
         if model not in self._stale_models:
