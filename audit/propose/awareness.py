@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from audit.propose.around import Around
 from registry.records.evidence import Layer
@@ -43,12 +44,13 @@ STATEMENTS: tuple[tuple[str, Layer | None], ...] = (
     ),
     (
         (
-            r"\b(?:distinguish|discriminat)\w* (?:[\w’'-]+ ){0,6}(?:evaluation|deployment|test|synthetic)\w*(?: [\w’'-]+){0,4} (?:from|"
+            r"\b(?:distinguish|discriminat)\w* (?:[\w’'-]{1,30} ){0,6}(?:evaluation|deployment|test|synthetic)\w*"
+            r"(?: [\w’'-]+){0,4} (?:from|"
             r"and|versus|vs\.?)\b"
         ),
         Layer.LATENT,
     ),
-    (r"\btell\w* (?:[\w’'-]+ ){0,4}(?:evaluations?|tests?|deployment)(?: \w+){0,3} (?:apart|from)", Layer.LATENT),
+    (r"\btell\w* (?:[\w’'-]{1,30} ){0,4}(?:evaluations?|tests?|deployment)(?: \w+){0,3} (?:apart|from)", Layer.LATENT),
     # What the model does differently.
     (
         (
@@ -74,7 +76,7 @@ STATEMENTS: tuple[tuple[str, Layer | None], ...] = (
     ),
     (
         (
-            rf"\b(?:remov|add|hid|conceal|reduc)\w* (?:[\w-]+ ){{0,4}}(?:cues?|hints?|signs?|artefacts?|"
+            rf"\b(?:remov|add|hid|conceal|reduc)\w* (?:[\w-]{{1,30}} ){{0,4}}(?:cues?|hints?|signs?|artefacts?|"
             rf"artifacts?)\b[^.;]{{0,100}}(?:aware|{_TESTED}|{_TEST}\b)"
         ),
         Layer.CUE_SENSITIVITY,
@@ -94,12 +96,12 @@ STATEMENTS: tuple[tuple[str, Layer | None], ...] = (
         ),
         Layer.VERBALISED,
     ),
-    (rf"\b{_SAYS} (?:[\w’'-]+ ){{0,8}}{_TESTED}", Layer.VERBALISED),
-    (rf"\bexplicit\w* (?:[\w’'-]+ ){{0,4}}{_TEST}[- ]aware\w*", Layer.VERBALISED),
+    (rf"\b{_SAYS} (?:[\w’'-]{{1,30}} ){{0,8}}{_TESTED}", Layer.VERBALISED),
+    (rf"\bexplicit\w* (?:[\w’'-]{{1,30}} ){{0,4}}{_TEST}[- ]aware\w*", Layer.VERBALISED),
     # Recognition without a word on how it is known.
     (r"\b(?<!human )(?:evaluation|eval|test|grader)[- ](?:aware\w*|recognition|suspicion)", None),
-    (rf"\b{_BELIEVES} (?:[\w’'-]+ ){{0,4}}{_TESTED}", None),
-    (r"\brecogni[sz]\w* (?:(?:[\w’'-]+ ){1,3}as )?(?:an?|the) (?:\w+ ){0,2}(?:evaluation|test|simulation)\b", None),
+    (rf"\b{_BELIEVES} (?:[\w’'-]{{1,30}} ){{0,4}}{_TESTED}", None),
+    (r"\brecogni[sz]\w* (?:(?:[\w’'-]{1,30} ){1,3}as )?(?:an?|the) (?:\w+ ){0,2}(?:evaluation|test|simulation)\b", None),
     (rf"\b(?:aware|awareness|suspicio\w+|suspect\w*) (?:of|that|about)(?: \w+){{0,4}} {_TESTED}", None),
 )
 
@@ -125,27 +127,38 @@ _MOST = 6
 """Statements given for one claim: the nearest ones; a section on awareness has dozens."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Said:
+    """One statement, with what it is looked up by."""
+
+    passage: Passage
+    note: AwarenessNote
+    folded: str
+    """Its words in lower case."""
+    sections: frozenset[str]
+    """Numbers of the sections it refers to."""
+
+
 class Awareness:
     """All such statements of one card, found once."""
 
     def __init__(self, around: Around) -> None:
         self._around = around
-        self.notes = tuple(_find_all(around))
-        """With the passages they are, in the order of the card."""
+        self._said = tuple(_find_all(around))
+        self.notes = tuple(one.note for one in self._said)
+        """In the order of the card."""
 
     def find(self, passage: Passage, *, evaluation: str | None) -> tuple[AwarenessNote, ...]:
         """Return the nearest statements of the same section, and those elsewhere that name the same evaluation or section, in order."""
-        chosen = [(said, note) for said, note in self.notes if self._concerns(said, passage, evaluation)]
-        nearest = sorted(chosen, key=lambda one: (one[0].section != passage.section, abs(one[0].start - passage.start)))[:_MOST]
-        return tuple(note for _, note in sorted(nearest, key=lambda one: one[1].start))
-
-    def _concerns(self, said: Passage, passage: Passage, evaluation: str | None) -> bool:
-        if said.section == passage.section:
-            return True
-        if evaluation and _is_a_name(evaluation) and evaluation.lower() in said.words.lower():
-            return True
-        numbers = {match["number"] for match in _REFERENCE.finditer(said.words)}
-        return bool(numbers) and self._number(passage) in numbers
+        name = evaluation.lower() if evaluation and _is_a_name(evaluation) else None
+        number = self._number(passage)
+        chosen = [
+            one
+            for one in self._said
+            if one.passage.section == passage.section or (name is not None and name in one.folded) or number in one.sections
+        ]
+        chosen.sort(key=lambda one: (one.passage.section != passage.section, abs(one.note.start - passage.start)))
+        return tuple(sorted((one.note for one in chosen[:_MOST]), key=lambda note: note.start))
 
     def _number(self, passage: Passage) -> str | None:
         """Return the number of the section *passage* is in; None for a heading without one."""
@@ -165,13 +178,18 @@ def classify(words: str) -> tuple[bool, Layer | None]:
     return next(((True, layer) for pattern, layer in _STATEMENTS if pattern.search(words)), (False, None))
 
 
-def _find_all(around: Around) -> Iterator[tuple[Passage, AwarenessNote]]:
+def _find_all(around: Around) -> Iterator[_Said]:
     for one in around.passages:
         if one.kind not in _READ:
             continue
         is_said, layer = classify(one.words)
         if is_said:
-            yield one, AwarenessNote(quote=around.text[one.start : one.stop], start=one.start, stop=one.stop, layer=layer)
+            yield _Said(
+                passage=one,
+                note=AwarenessNote(quote=around.text[one.start : one.stop], start=one.start, stop=one.stop, layer=layer),
+                folded=one.words.lower(),
+                sections=frozenset(match["number"] for match in _REFERENCE.finditer(one.words)),
+            )
 
 
 def _is_a_name(evaluation: str) -> bool:

@@ -11,7 +11,8 @@ from audit.propose.quantity import Quantity, Unit
 
 _ANNOUNCED = re.compile(ANNOUNCED, re.IGNORECASE)
 _FOR = re.compile(
-    r"[\s)\]]*(?:(?!(?:is|was|are|were|to|than|half|while|and|but|compared|versus|above|below)\b)[\w-]+ ){0,5}?(?:for|by|from|on|in|with)"
+    r"[\s)\]]*(?:(?!(?:is|was|are|were|to|than|half|while|and|but|compared|versus|above|below)\b)[\w-]{1,30} ){0,5}?"
+    r"(?:for|by|from|on|in|with)"
     r"(?: (?:both|the|each of|that of|all))*[\s(\[*]*",
     re.IGNORECASE,
 )
@@ -27,7 +28,7 @@ _NUMBER = re.compile(r"\d{1,7}(?:\.\d{1,6})?\s?%?")
 _TURN = re.compile(r"[;]|, (?:while|whereas|but|and) ")
 _FROM = re.compile(r"\b(?:from|was|were|previously|against)(?: an?| about| around| roughly| over| the)?\s*$", re.IGNORECASE)
 _TO = re.compile(
-    r"(?:[\s)]+(?:[\w-]+ ){0,5}?(?:down |up )?(?:to|→)(?: an?| about| just| only| around| roughly| as \w+ as)*\s*)|\s*(?:→|->)\s*",
+    r"(?:[\s)]+(?:[\w-]{1,30} ){0,5}?(?:down |up )?(?:to|→)(?: an?| about| just| only| around| roughly| as \w+ as)*\s*)|\s*(?:→|->)\s*",
     re.IGNORECASE,
 )
 _NEAR = 40

@@ -34,14 +34,14 @@ MEASURES: tuple[Measure, ...] = (
         LOWER,
         r"(?:un)?verbali[sz]\w* (?:\w+ ){0,2}(?:eval\w*|test\w*|"
         r"grader)[ -]aware\w*|(?:mention|verbali[sz]|voice|state|remark|express)\w* "
-        r"(?:[\w’'-]+ ){0,6}(?:(?:being|be) (?:\w+ )?(?:tested|evaluated)|a test\b|an evaluation\b)",
+        r"(?:[\w’'-]{1,30} ){0,6}(?:(?:being|be) (?:\w+ )?(?:tested|evaluated)|a test\b|an evaluation\b)",
     ),
     Measure(
         "accuracy at telling evaluation from deployment",
         AGENCY,
         LOWER,
         r"(?:distinguish|discriminat|"
-        r"tell|told)\w* (?:[\w’'-]+ ){0,6}(?:evaluation|deployment|synthetic|test)\w*(?: \w+){0,3} (?:from|and|apart)"
+        r"tell|told)\w* (?:[\w’'-]{1,30} ){0,6}(?:evaluation|deployment|synthetic|test)\w*(?: \w+){0,3} (?:from|and|apart)"
         r"|(?:evaluation|eval)[- ](?:vs\.?|versus)[- ]deployment",
     ),
     Measure("grader awareness rate", AGENCY, LOWER, r"grader[- ]aware\w*"),
@@ -59,7 +59,7 @@ MEASURES: tuple[Measure, ...] = (
         HIGHER,
         r"attack[- ](?:prevention|resistance|defen[cs]e|block\w*)|"
         r"prevention (?:score|rate)|(?:injection|jailbreak|attack) (?:robustness|resistance|defen[cs]e)"
-        r"|resist\w* (?:[\w-]+ ){0,3}(?:attack|injection|jailbreak)s?",
+        r"|resist\w* (?:[\w-]{1,30} ){0,3}(?:attack|injection|jailbreak)s?",
     ),
     Measure(
         "attack success rate",
@@ -73,11 +73,11 @@ MEASURES: tuple[Measure, ...] = (
         "jailbreak success rate",
         REFUSAL,
         LOWER,
-        r"jailbreak\w* (?:[\w()-]+ ){0,6}(?:success\w*|achiev\w*|succeed\w*|works?|"
-        r"worked)|success\w* (?:[\w-]+ ){0,3}jailbreak\w*|universal jailbreak",
+        r"jailbreak\w* (?:[\w()-]{1,30} ){0,6}(?:success\w*|achiev\w*|succeed\w*|works?|"
+        r"worked)|success\w* (?:[\w-]{1,30} ){0,3}jailbreak\w*|universal jailbreak",
         _ATTACKER,
     ),
-    Measure("task completion by red-teamers", REFUSAL, LOWER, r"(?:red[- ]team\w*) (?:[\w-]+ ){0,6}(?:complet|succe)\w*", _ATTACKER),
+    Measure("task completion by red-teamers", REFUSAL, LOWER, r"(?:red[- ]team\w*) (?:[\w-]{1,30} ){0,6}(?:complet|succe)\w*", _ATTACKER),
     # Errors of safeguards themselves.
     Measure("false negatives", REFUSAL, LOWER, r"false[- ]negatives?(?: rate)?|missed (?:attacks|violations|harmful \w+)", _FOUND),
     Measure(
@@ -94,8 +94,8 @@ MEASURES: tuple[Measure, ...] = (
         REFUSAL,
         NEITHER,
         r"over-?refus\w*|(?:false|unnecessary|incorrect|unwarranted|wrong) refus\w*|"
-        r"refus\w* (?:[\w-]+ ){0,5}(?:benign|harmless|legitimate|innocuous|permitted|allowed)"
-        r"|(?:benign|legitimate|innocuous) (?:[\w-]+ ){0,5}refus\w*",
+        r"refus\w* (?:[\w-]{1,30} ){0,5}(?:benign|harmless|legitimate|innocuous|permitted|allowed)"
+        r"|(?:benign|legitimate|innocuous) (?:[\w-]{1,30} ){0,5}refus\w*",
         _OVER,
     ),
     Measure("refusal rate", REFUSAL, HIGHER, r"\brefus(?:al|als|ed|es|ing|e)\b|\bdeclin(?:es|ed|ing) (?:to|the request|harmful|all|such)"),
@@ -132,7 +132,7 @@ MEASURES: tuple[Measure, ...] = (
         REASONING,
         LOWER,
         r"(?:follow|obey|compl|"
-        r"satisf)\w* (?:[\w-]+ ){0,4}constraints? on (?:its|their|the) (?:chain|reasoning|CoT)|(?:CoT|chain-of-thought|"
+        r"satisf)\w* (?:[\w-]{1,30} ){0,4}constraints? on (?:its|their|the) (?:chain|reasoning|CoT)|(?:CoT|chain-of-thought|"
         r"reasoning)[- ]controllab\w*|controllab\w*",
     ),
     Measure(
@@ -156,7 +156,7 @@ MEASURES: tuple[Measure, ...] = (
         "discrepancy between reasoning and action",
         DECEPTION,
         LOWER,
-        r"discrepanc\w+ between (?:[\w’'-]+ ){0,3}(?:reasoning|"
+        r"discrepanc\w+ between (?:[\w’'-]{1,30} ){0,3}(?:reasoning|"
         r"thinking|CoT)|covert (?:behaviou?r|reasoning)",
         is_suppressible=True,
     ),
@@ -177,7 +177,7 @@ MEASURES: tuple[Measure, ...] = (
         r"(?:deliberately|intentionally|strategically) underperform\w*",
         is_suppressible=True,
     ),
-    Measure("sabotage", DECEPTION, LOWER, r"sabotag\w*|compromis\w* (?:[\w-]+ ){0,3}(?:research|safety)", is_suppressible=True),
+    Measure("sabotage", DECEPTION, LOWER, r"sabotag\w*|compromis\w* (?:[\w-]{1,30} ){0,3}(?:research|safety)", is_suppressible=True),
     Measure(
         "covert action rate",
         DECEPTION,
@@ -186,7 +186,9 @@ MEASURES: tuple[Measure, ...] = (
         r"self-preserv\w*|blackmail\w*",
         is_suppressible=True,
     ),
-    Measure("misaligned behaviour", DECEPTION, LOWER, r"misalign\w*|misbehav\w*|mask\w* (?:[\w-]+ ){0,3}behaviou?r", is_suppressible=True),
+    Measure(
+        "misaligned behaviour", DECEPTION, LOWER, r"misalign\w*|misbehav\w*|mask\w* (?:[\w-]{1,30} ){0,3}behaviou?r", is_suppressible=True
+    ),
     Measure(
         "rate of desirable behaviour",
         DECEPTION,
@@ -212,7 +214,7 @@ MEASURES: tuple[Measure, ...] = (
         AGENCY,
         HIGHER,
         r"(?:destructive|harmful|reckless|unsafe)[- ]actions? avoidance|"
-        r"avoid\w* (?:[\w-]+ ){0,3}(?:destructive|reckless|irreversible)",
+        r"avoid\w* (?:[\w-]{1,30} ){0,3}(?:destructive|reckless|irreversible)",
         is_suppressible=True,
     ),
     Measure(
@@ -220,7 +222,7 @@ MEASURES: tuple[Measure, ...] = (
         AGENCY,
         LOWER,
         r"reward[- ]hack\w*|\bhack rate|special-cas\w*|test tampering|gam(?:ed|"
-        r"ing) (?:the )?(?:tests?|grader|metric)|hard-?cod\w* (?:[\w-]+ ){0,2}(?:tests?|outputs?|solutions?)",
+        r"ing) (?:the )?(?:tests?|grader|metric)|hard-?cod\w* (?:[\w-]{1,30} ){0,2}(?:tests?|outputs?|solutions?)",
     ),
     Measure("destructive actions", AGENCY, LOWER, r"destructi\w*|reckless\w*|irreversible action|data loss", is_suppressible=True),
     Measure(

@@ -103,7 +103,7 @@ GRADERS: tuple[str, ...] = (
     r"(?P<who>\b(?:programmatically|automatically|manually) (?:graded|scored|verified|checked|reviewed))\b",
     r"(?P<who>\b[A-Z][\w.-]+(?: [A-Z\d][\w.-]*){0,4}) as (?:an?|the|our) (?:judge|grader|autograder|scorer|classifier)\b",
     (
-        r"(?P<who>\b(?:an? |the |our )?(?:[\w-]+ ){0,3}classifiers?) (?:to (?:label|detect|score|grade|judge|flag|identify|measure)|"
+        r"(?P<who>\b(?:an? |the |our )?(?:[\w-]{1,30} ){0,3}classifiers?) (?:to (?:label|detect|score|grade|judge|flag|identify|measure)|"
         r"(?:label|flag|score|grade|judge)(?:s|ed))\b"
     ),
 )
@@ -117,7 +117,7 @@ ELICITATION: tuple[str, ...] = (
     (
         r"\b(?:average[ds]? (?:over|across) )?\d{1,5} (?:independent )?(?:attempts?|trials?|retries|rollouts?|runs?|samples?|tries|"
         r"epochs?|repetitions)"
-        r"(?: (?:per|for each|each|on each) (?:[\w-]+ )?[\w-]+)?\b"
+        r"(?: (?:per|for each|each|on each) (?:[\w-]{1,30} )?[\w-]+)?\b"
     ),
     (
         r"\b(?:with(?:out)?|no) (?:\w+ ){0,2}(?:safeguards?|mitigations?|extended thinking|thinking|reasoning|tools?|tool use|"

@@ -54,7 +54,7 @@ def test_evaluation_alone_is_no_recognition(words: str) -> None:
 
 def test_notes_are_of_the_same_section() -> None:
     """A statement elsewhere that names nothing of it does not count."""
-    around, (said, claim) = write("It suspected that it was being evaluated.", "It refused 98%.")
+    around, (said, claim) = write("It suspected that it was being evaluated.", "It refused 98%.", titles=("1 Audit", "2 Refusals"))
     far, (_, other) = write("It suspected that it was being evaluated.", "It refused 98%.", section=None)
     lonely = sentence("It refused 98%.", 500, section=1)
 

@@ -120,7 +120,7 @@ def test_words_given_are_words_of_the_card() -> None:
         facts = describe_evaluation(passage, around=around)
         for fact in (facts.evaluation, facts.grader):
             assert fact is None or fact in everything
-    assert all(around.text[one.start : one.stop] == one.quote for _, one in awareness.notes)
+    assert all(around.text[one.start : one.stop] == one.quote for one in awareness.notes)
 
 
 def _texts(around: Around) -> list[str]:
