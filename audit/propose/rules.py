@@ -46,6 +46,7 @@ from registry.intake.anchor import AnchoredText
 from registry.records.card import CardText
 from registry.records.passage import Outline, Passage, PassageKind
 from registry.records.proposal import Confidence, Engine, Proposal, Proposals
+from registry.records.spec import PropertySpec
 
 RULES_VERSION = 1
 """Raised whenever the same card may give other proposals."""
@@ -97,7 +98,7 @@ def propose_by_rules(card: CardText, outline: Outline, source: Source, progress:
         engine=Engine.RULES,
         by=f"{Engine.RULES} {RULES_VERSION}",
         passages=len(outline.passages),
-        proposals=tuple(proposals),
+        proposals=_make_distinct(proposals),
         notes=outline.notes,
     )
 
@@ -106,7 +107,7 @@ def _propose(passage: Passage, card: _Card) -> list[Proposal]:
     if not is_read(passage, card.around):
         return []
     offers = list(_read_row(passage, card)) if passage.kind is PassageKind.ROW else _read_prose(passage, card)
-    return _make_distinct([_describe(offer, passage, card) for offer in offers])
+    return [_describe(offer, passage, card) for offer in offers]
 
 
 def _read_row(passage: Passage, card: _Card) -> Iterator[_Offer]:
@@ -133,8 +134,7 @@ def _read_prose(passage: Passage, card: _Card) -> list[_Offer]:
     thetas = find_thetas(words, quantities)
     lines = {one.quantity for one in thetas if not one.is_of_another}
     results = tuple(one for one in quantities if one not in lines and one.unit is not Unit.POINTS)
-    is_prose = passage.kind in (PassageKind.SENTENCE, PassageKind.ITEM)
-    reading = read_worded(words) if is_prose else None
+    reading = None if quantities else _read_wording(passage)
     if not quantities and reading is None:
         return []
     choice = choose_own(passage, results, around=card.around, models=card.models)
@@ -144,7 +144,12 @@ def _read_prose(passage: Passage, card: _Card) -> list[_Offer]:
     if not signs and is_about_results(card.around.section_titles(passage)) and any(_is_share(own.quantity) for own in choice.own):
         signs = 1
     offers = list(_read_figures(words, choice, thetas, signs)) or list(_read_difference(words, quantities, choice, signs))
-    return offers or list(_read_words(reading, choice, signs))
+    return offers or list(_read_words(reading or _read_wording(passage), choice, signs))
+
+
+def _read_wording(passage: Passage) -> Reading | None:
+    """What running text claims in words; captions and footnotes repeat it."""
+    return read_worded(passage.words) if passage.kind in (PassageKind.SENTENCE, PassageKind.ITEM) else None
 
 
 def _is_listed_result(passage: Passage, card: _Card) -> bool:
@@ -260,16 +265,29 @@ def _note_words(passage: Passage) -> Iterator[str]:
         yield f"the card says which way is better: “{told}”"
 
 
-def _make_distinct(proposals: list[Proposal]) -> list[Proposal]:
-    """Number the properties of one passage that could not be told apart: one claim is one property, form, model and quote."""
-    counts: Counter[tuple[str, str, str | None]] = Counter()
+def _make_distinct(proposals: list[Proposal]) -> tuple[Proposal, ...]:
+    """Number properties that could not be told apart.
+
+    Property, form, model and quote identify a claim, and a short name stands for one property in the whole card.
+    """
+    used: Counter[tuple[str, str, str | None, str]] = Counter()
+    specs: dict[str, PropertySpec] = {}
     distinct = []
     for one in proposals:
-        key = (one.slug, one.form, one.model)
-        counts[key] += 1
-        if counts[key] > 1:
-            name = f"{one.property.name} ({counts[key]})"
-            note = "the passage gives several figures for what looks like one property; name the properties apart"
-            one = replace(one, property=replace(one.property, name=name), slug=f"{one.slug}-{counts[key]}", notes=(*one.notes, note))  # noqa: PLW2901
-        distinct.append(one)
-    return distinct
+        key = (one.slug, one.form, one.model, " ".join(one.quote.split()))
+        number = used[key] + 1
+        named = _number(one, number)
+        while specs.setdefault(named.slug, named.property) != named.property:
+            number += 1
+            named = _number(one, number)
+        used[key] = number
+        distinct.append(named)
+    return tuple(distinct)
+
+
+def _number(one: Proposal, number: int) -> Proposal:
+    if number == 1:
+        return one
+    property_ = replace(one.property, name=f"{one.property.name} ({number})")
+    note = "the card gives several figures for what looks like one property; name the properties apart"
+    return replace(one, property=property_, slug=f"{one.slug}-{number}", notes=(*one.notes, note))

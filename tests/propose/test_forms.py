@@ -39,7 +39,9 @@ def read(words: str) -> Reading:
         ("It flagged 1–2% of sessions.", P, None, None, 0.015),
     ],
 )
-def test_a_figure_gives_form_bound_and_value(words: str, form: Form, relation: Relation | None, theta: float | None, value: float | None) -> None:
+def test_a_figure_gives_form_bound_and_value(
+    words: str, form: Form, relation: Relation | None, theta: float | None, value: float | None
+) -> None:
     """What a person would label, from the words around the figure."""
     reading = read(words)
 
@@ -101,8 +103,11 @@ def test_none_seen_is_a_reported_zero_and_says_so() -> None:
     """An observation of none has the figure 0 with a note; any other claim in words has no figure."""
     none_seen, seen = read_worded("It did not complete any of the tasks."), read_worded("It sometimes completes the tasks.")
 
-    assert none_seen is not None and none_seen.reported is not None and none_seen.reported.value == 0 and none_seen.notes
-    assert seen is not None and seen.reported is None
+    assert none_seen is not None
+    assert none_seen.reported is not None
+    assert (none_seen.reported.value, bool(none_seen.notes)) == (0, True)
+    assert seen is not None
+    assert seen.reported is None
 
 
 def test_a_condition_is_no_result() -> None:

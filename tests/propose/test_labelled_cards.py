@@ -26,7 +26,9 @@ def read(labelled: LabelledCard) -> tuple[CardText, tuple[Proposal, ...]]:
         path = Path(folder) / labelled.name
         path.write_bytes(build_pdf([labelled.text]) if path.suffix == ".pdf" else labelled.text.encode())
         card = read_card(path)
-    return card, propose_by_rules(card, read_outline(card), Source(title=labelled.name.replace("-", " "), publisher="Pellinor Labs", card=None)).proposals
+    return card, propose_by_rules(
+        card, read_outline(card), Source(title=labelled.name.replace("-", " "), publisher="Pellinor Labs", card=None)
+    ).proposals
 
 
 def find(labelled: LabelledCard, coded: Coded) -> list[Proposal]:
@@ -57,7 +59,9 @@ def test_most_labelled_claims_are_proposed_and_read_as_labelled() -> None:
     proposed = [one for one in found if one[2]]
     right = [one for one in proposed if any(is_right(one[1], each) for each in one[2])]
     missed = [coded.words for _, coded, here in found if not here]
-    wrong = [(coded, [(each.form, each.theta, each.reported) for each in here]) for _, coded, here in proposed if (_, coded, here) not in right]
+    wrong = [
+        (coded, [(each.form, each.theta, each.reported) for each in here]) for _, coded, here in proposed if (_, coded, here) not in right
+    ]
 
     assert len(proposed) >= RECALL * len(found), missed
     assert len(right) >= RIGHT * len(proposed), wrong

@@ -70,7 +70,7 @@ def test_a_share_is_read_with_its_whole(words: str, value: float, n: int | None)
         ("4% or more", LEAST, False),
     ],
 )
-def test_a_bound_is_read_with_its_wording(written: str, relation: Relation, is_strict: bool) -> None:
+def test_a_bound_is_read_with_its_wording(written: str, relation: Relation, *, is_strict: bool) -> None:
     """The bound belongs to the figure, and `written` holds it as it stands."""
     found = find_one(f"We saw {written} of such replies.")
 
@@ -94,7 +94,7 @@ def test_an_interval_belongs_to_its_figure(words: str, value: float, low: float,
     """A ± or an interval is no figure of its own; a confidence level is none either."""
     found = find_one(words)
 
-    assert (found.value, found.low, found.high) == (pytest.approx(value), pytest.approx(low), pytest.approx(high))
+    assert [found.value, found.low, found.high] == pytest.approx([value, low, high])
     assert found.n == n
 
 

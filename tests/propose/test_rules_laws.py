@@ -33,8 +33,13 @@ QUIET = (
 def make_card(text: str) -> CardText:
     data = text.encode()
     return CardText(
-        sha256=hashlib.sha256(data).hexdigest(), size_bytes=len(data), media_type=MediaType.MARKDOWN, text=text, pages=split_pages(text), extractor="none"
-    )  # fmt: skip
+        sha256=hashlib.sha256(data).hexdigest(),
+        size_bytes=len(data),
+        media_type=MediaType.MARKDOWN,
+        text=text,
+        pages=split_pages(text),
+        extractor="none",
+    )
 
 
 def propose(text: str) -> Proposals:
@@ -104,7 +109,9 @@ def test_the_same_card_gives_the_same_proposals() -> None:
     assert propose(text) == propose(text)
 
 
-@pytest.mark.parametrize("text", ["x", "# Plover 8B\n", "|||\n|-|-|\n|||\n", "5%", "[1]: x", "\n\n- \n- \n", "Table 1\n\n% % %\n", "—" * 5000])
+@pytest.mark.parametrize(
+    "text", ["x", "# Plover 8B\n", "|||\n|-|-|\n|||\n", "5%", "[1]: x", "\n\n- \n- \n", "Table 1\n\n% % %\n", "—" * 5000]
+)
 def test_a_card_without_claims_gives_none_or_something_that_stands_there(text: str) -> None:
     """Degenerate cards are read without trouble, and nothing is quoted that they do not say."""
     assert all(one.quote in text for one in propose(text).proposals)
