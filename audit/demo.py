@@ -15,6 +15,9 @@ from pathlib import Path
 
 from audit.ablation import ablate
 from audit.docket import Concluded, Scored, add_finding, build_case, conclude, get_audit, get_claim, get_property, open_audit
+from audit.propose.claims_file import build_survey
+from audit.propose.rules import propose_by_rules
+from audit.propose.source import Source
 from audit.replay.store import DATABASE
 from audit.score.evidence import read_run
 from audit.sources.accounts import summarise_accounts
@@ -22,14 +25,16 @@ from audit.sources.table import read_table
 from registry.codec.documents import from_document
 from registry.codec.files import read_document
 from registry.errors import Fault, InputError
+from registry.intake.passages import read_outline
 from registry.intake.read import read_card
 from registry.publishing import Written, collect_supplements, write_supplements
 from registry.records.authority import Authority, Role
-from registry.records.card import Card
+from registry.records.card import Card, CardText
 from registry.records.dossier import AuditFile
 from registry.records.draft import AuditDraft
 from registry.records.identifier import parse_identifier
 from registry.records.publication import OutputFormat
+from registry.records.survey import Survey
 from registry.registration.cards import CardNote, register_card
 from registry.registration.intake import register_file
 from registry.registration.specs import find_procedure
@@ -140,7 +145,18 @@ def _register(ledger: Ledger) -> Card:
     with ledger.write(actor=AUTHORITY.code) as writer:
         card, _ = register_card(writer, text, note, authority=AUTHORITY.code)
     _add_claims(ledger, examples / "card" / "claims.yaml")
+    _survey(ledger, card, text)
     return card
+
+
+def _survey(ledger: Ledger, card: Card, text: CardText) -> None:
+    """Record which passages of the card are proposed as claims by rules, so that its supplement tells what nobody has decided on."""
+    reference = f"{card.card}@{card.revision}"
+    source = Source(title=card.title, publisher=card.publisher, card=reference)
+    proposed = build_survey(propose_by_rules(text, read_outline(text), source))
+    with ledger.write(actor=AUTHORITY.code) as writer:
+        if not writer.list_surveys(reference):
+            writer.append(Survey(card=reference, by=proposed.by, passages=proposed.passages))
 
 
 def _add_claims(ledger: Ledger, path: Path) -> None:
