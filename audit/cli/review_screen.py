@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from rich.cells import cell_len
 from rich.console import Console, Group, RenderableType
 from rich.padding import Padding
 from rich.rule import Rule
@@ -67,7 +68,8 @@ class Scene:
 
 def print_scene(console: Console, scene: Scene) -> None:
     """Show *scene* on a cleared screen."""
-    parts: list[RenderableType] = [_build_bar(scene), Rule(style="dim"), *_build_passage(scene), Rule(style="dim"), _build_fields(scene)]
+    head: list[RenderableType] = [_build_bar(scene, console.width), Rule(style="dim")]
+    parts = [*head, *_build_passage(scene), Rule(style="dim"), _build_fields(scene)]
     _print(console, [*parts, Rule(style="dim"), *_build_foot(console.width, scene.message)])
 
 
@@ -110,14 +112,16 @@ def _tell_counts(review: Review) -> str:
     return f"{len(accepted)} accepted{made}, {review.count(Verdict.LEFT_OUT)} left out" + (f", {skipped} skipped" if skipped else "")
 
 
-def _build_bar(scene: Scene) -> RenderableType:
+def _build_bar(scene: Scene, width: int) -> RenderableType:
     """How far the review is, and what is filtered; the card where there is room."""
+    place, title = show(describe_place(scene.proposal)), show(scene.title)
     counts = f"{scene.at + 1} of {scene.total}, {_tell_counts(scene.review)}"
     table = Table.grid(expand=True)
     table.add_column(no_wrap=True)
     table.add_column(justify="right", no_wrap=True, overflow="ellipsis")
     table.add_row(Text(counts, style="bold"), Text("open only" if scene.is_filtered else "all", style="dim"))
-    table.add_row(Text(show(describe_place(scene.proposal)), overflow="ellipsis"), Text(show(scene.title), style="dim"))
+    has_room = cell_len(place) + cell_len(title) + 2 <= width
+    table.add_row(Text(place, overflow="ellipsis"), Text(title if has_room else "", style="dim"))
     return table
 
 

@@ -103,9 +103,9 @@ def _list_comments(proposal: Proposal, number: int, model: ModelRef) -> Iterator
 
 
 def describe_place(proposal: Proposal) -> str:
-    """Return the section and page of *proposal* as one line."""
+    """Return the page and section of *proposal* as one line."""
     section = show_text(proposal.anchor.section, limit=90) if proposal.anchor.section else "before the first heading"
-    return section if proposal.anchor.page is None else f"{section} · page {proposal.anchor.page}"
+    return section if proposal.anchor.page is None else f"page {proposal.anchor.page} · {section}"
 
 
 def _is_inside(value: float | None, proposal: Proposal) -> bool:

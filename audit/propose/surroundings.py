@@ -22,6 +22,7 @@ class Surroundings:
     lead: str
     """Of the quote's own passage, what stands before the quote; empty where it begins with it."""
     quote: str
+    """Of a table row, as a person reads it; of everything else, as the card has it."""
     tail: str
     """Of the quote's own passage, what stands after it."""
     after: str
@@ -48,7 +49,7 @@ class Neighbourhood:
         return Surroundings(
             before=self._show(first - 1, is_end=True),
             lead=_shorten_start(self._text[start : anchor.start]),
-            quote=show_text(self._text[anchor.start : anchor.stop], limit=2_000),
+            quote=show_text(self._text[anchor.start : anchor.stop] if row is None else row.words, limit=2_000),
             tail=show_text(self._text[anchor.stop : stop], limit=_NEARBY),
             after=self._show(last + 1, is_end=False),
             caption=show_text(row.caption) if row is not None and row.caption else None,

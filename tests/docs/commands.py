@@ -17,8 +17,9 @@ it with the command; after a change: `CAVEAT_UPDATE_DOCS=1 pytest tests/docs`.
 `--registry URL` and `--debug`; those that read take `--as-of DATE|ENTRY`. Exit codes: 0 yes or done, 1 the answer is no, 2 wrong usage
 or bad input, 3 it could not be evaluated here ([errors](errors.md)).
 
-Worked examples: [getting started](getting-started.md) (registry, claims, audits, supplements), [planning a replay](replay.md)
-(estimate, contrast, ablation, audit order, audit rate), [checking a judge](judge.md), [scoring a run](scoring.md),
+Worked examples: [getting started](getting-started.md) (registry, claims, audits, supplements), [proposing claims](proposing.md)
+(claim propose and its review), [planning a replay](replay.md) (estimate, contrast, ablation, audit order, audit rate),
+[checking a judge](judge.md), [scoring a run](scoring.md),
 [the registry](registry.md) (disputes, revisions, findings), [a study read again](contamination.md).
 """
 
