@@ -9,7 +9,8 @@ _UNCERTAINTY = (
     r"|\s?\(\s?(?:\u00b1|\+/-)?\s?[-+\u2212]?\d[\d.,]*\s?%?(?:\s?[,\u2013-]\s?[-+\u2212]?\d[\d.]*\s?%?)?\s?\)"
     r"|\s?\[\s?[-+\u2212]?\d[\d.]*\s?%?\s?[,\u2013-]\s?[-+\u2212]?\d[\d.]*\s?%?\s?\])?"
 )
-_FIGURE = rf"(?:{_NUMBER}\s?(?:/|of)\s?\d[\d,]*|{_NUMBER}{_UNIT}){_UNCERTAINTY}"
+_PAIR = rf"{_NUMBER}(?:\s?%)?\s?(?:/|of|[-\u2013])\s?\d[\d,]*(?:\.\d+)?(?:\s?%)?"
+_FIGURE = rf"(?:{_PAIR}|{_NUMBER}{_UNIT}){_UNCERTAINTY}"
 _NONE = r"(?:N/A|n/a|NA|[-\u2013\u2014\u2212]{1,3}|\u2713|\u2717|\u2714|\u2718)"
 _CELL = re.compile(rf"(?<!\S)(?:{_FIGURE}|{_NONE})[*\u2020\u2021]?(?!\S)")
 _LONGEST = 400

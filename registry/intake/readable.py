@@ -18,6 +18,7 @@ from registry.records.card import CardText, MediaType
 
 _LIGATURE = re.compile(r"[\ufb00-\ufb06\u0132\u0133\ufb13-\ufb17\uff01-\uff5e]")
 _INVISIBLE = re.compile(r"[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff\ufffe]+")
+_REFERENCE = re.compile(r"\[(?P<text>[^\[\]\n]{1,300})\]\[[^\[\]\n]{0,200}\]")
 _SPACE = re.compile(r"\s{2,}|[^\S ]")
 _LINE_END = re.compile(r"(?<=\w)(?P<hyphen>[-\u2010\u00ad])(?P<gap>\s+)(?=\w)|(?<=\S)(?P<dash>[\u2013\u2014])[ \t]*[\n\r\f]\s*(?=\S)")
 _LEFT = re.compile(r"[\w-]{1,60}$")
@@ -152,6 +153,7 @@ class Reader:
     def _steps(self, marks: frozenset[int]) -> Iterable[Callable[[str], Iterable[Edit]]]:
         yield lambda text: self._find_marks(text, marks)
         if self._has_markup:
+            yield _find_references
             yield _find_markup
         if self._is_printed:
             yield self._find_hyphens
@@ -223,6 +225,14 @@ class Reader:
 def _hangs(found: re.Match[str]) -> bool:
     """Whether what follows a mark on a line of its own is set without a space before it: a stop, a comma, a bracket."""
     return found.string[found.end()] in ".,;:!?)]\u201d\u2019"
+
+
+def _find_references(text: str) -> Iterable[Edit]:
+    """The brackets and the name of links that are defined elsewhere: `[text][name]`; a pair of citation numbers is none."""
+    for found in _REFERENCE.finditer(text):
+        if not found["text"].isdigit():
+            yield found.start(), found.start() + 1, ""
+            yield found.end("text"), found.end(), ""
 
 
 def _find_markup(text: str) -> Iterable[Edit]:

@@ -20,6 +20,7 @@ _ITEM = re.compile(r"[ \t]{0,40}(?:[-*+\u2022\u25cf\u25cb\u25aa]|\(?(?:\d{1,3}|[
 _NOTE = re.compile(r"[ \t]{0,3}\[\^[^\]\s]{1,40}\]:")
 _UNDERLINE = re.compile(r"[ \t]{0,3}(?:=+|-+)[ \t]*$")
 _QUOTATION = re.compile(r"[ \t]{0,3}>[ \t]?(?:[ \t]{0,3}>[ \t]?){0,20}")
+_DEFINITION = re.compile(r"[ \t]{0,3}\[[^\[\]^\n]{1,200}\]:[ \t]*<?(?:https?://|/|#|mailto:)\S{1,2000}[ \t]*(?:\"[^\"]{0,300}\")?[ \t]*$")
 _RULE = re.compile(r"[ \t]{0,3}(?:(?:\*[ \t]*){3,}|(?:-[ \t]*){3,}|(?:_[ \t]*){3,})$")
 _NOTHING = re.compile(
     r"(?:\s|<!--(?:(?!-->)[\s\S]){0,2000}-->|!\[[^\[\]\n]{0,500}\]\([^()\n]{0,2000}\)|</?[A-Za-z][^<>]{0,2000}>|&nbsp;)*$"
@@ -193,10 +194,15 @@ def _read_line(at: int, line: str, state: _State, *, is_heading: bool) -> None:
         state.flush()
     elif not line.strip():
         state.was_blank = True
-    elif _RULE.match(line) or (_UNDERLINE.match(line) and not state.was_blank) or (len(line) < 5_000 and _NOTHING.match(line)):
+    elif _RULE.match(line) or (_UNDERLINE.match(line) and not state.was_blank) or _says_nothing(line):
         state.flush()
     else:
         _read_text(at, line, state)
+
+
+def _says_nothing(line: str) -> bool:
+    """Whether a line has markup alone: an image, a comment, tags, or where a link leads."""
+    return len(line) < 5_000 and (_NOTHING.match(line) is not None or _DEFINITION.match(line) is not None)
 
 
 def _read_text(at: int, line: str, state: _State) -> None:

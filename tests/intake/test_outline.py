@@ -2,6 +2,7 @@
 
 import pytest
 
+from registry.intake.figures import find_cells
 from registry.intake.passages import read_outline
 from registry.records.card import Heading, MediaType
 from registry.records.passage import PassageKind
@@ -181,3 +182,35 @@ def test_a_plain_english_card_with_headings_needs_no_note() -> None:
     text = "# Card\n\nThe model is one of those that we have tested for this card.\n"
 
     assert outline_of(text, MediaType.MARKDOWN).notes == ()
+
+
+def test_links_that_are_defined_elsewhere_read_as_their_text() -> None:
+    """`[text][name]` says its text, and the line that defines the name is no passage."""
+    text = "# Card\n\nOn [MMLU][mmlu] it scored 71.3.\n\n[mmlu]: https://example.org/abs/1\n"
+
+    assert words_of(outline_of(text, MediaType.MARKDOWN), SENTENCE) == ["On MMLU it scored 71.3."]
+
+
+def test_front_matter_is_left_out_and_said_to_be() -> None:
+    """The YAML block that model hubs put before a card makes no claims."""
+    text = "---\nlicense: mit\nmodel-index:\n- value: 97.5\n---\n# Card\n\nIt refuses what it should.\n"
+
+    outline = outline_of(text, MediaType.MARKDOWN)
+
+    assert words_of(outline, SENTENCE) == ["It refuses what it should."]
+    assert any("front matter" in note for note in outline.notes)
+
+
+@pytest.mark.parametrize(
+    ("text", "cells"),
+    [
+        ("Kestrel A 12/40 3 of 9", ["12/40", "3 of 9"]),
+        ("Kestrel A 94.2% ±1.3% 0.5–0.7", ["94.2% ±1.3%", "0.5–0.7"]),
+        ("Kestrel A <0.01% ~5% $1,200", ["<0.01%", "~5%", "$1,200"]),
+        ("Kestrel A 12.3 (4.5) 7 [5.1, 9.2]", ["12.3 (4.5)", "7 [5.1, 9.2]"]),
+        ("Kestrel A 3.2× N/A –1.4 76.7 / 80.1", ["3.2×", "N/A", "–1.4", "76.7 / 80.1"]),
+    ],
+)
+def test_figures_of_a_printed_row_are_told_apart(text: str, cells: list[str]) -> None:
+    """With their unit, uncertainty, interval, denominator and sign."""
+    assert [text[start:stop] for start, stop in find_cells(text)] == cells
