@@ -31,7 +31,7 @@ def find_row_quantities(passage: Passage, named: tuple[tuple[int, int], ...] = (
     """
     if passage.cells:
         return _from_cells(passage)
-    return _from_words(passage.words, named)
+    return find_last_quantities(passage.words, named)
 
 
 def _from_cells(passage: Passage) -> tuple[Quantity, ...]:
@@ -46,8 +46,8 @@ def _from_cells(passage: Passage) -> tuple[Quantity, ...]:
     return tuple(found)
 
 
-def _from_words(words: str, named: tuple[tuple[int, int], ...]) -> tuple[Quantity, ...]:
-    """Take figures off the end of the row as long as there are any."""
+def find_last_quantities(words: str, named: tuple[tuple[int, int], ...]) -> tuple[Quantity, ...]:
+    """Return the figures at the end of *words*, as long as nothing else stands between them; *named* as above."""
     found: list[Quantity] = []
     rest = words.rstrip()[:_LONGEST_ROW]
     for _ in range(_MOST_CELLS):

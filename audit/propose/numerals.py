@@ -54,6 +54,8 @@ _ASIDES = (
         r"\b(?:temperature|top[-_ ]p|top[-_ ]k|seed|alpha|α|max(?:imum)?|min(?:imum score)?|scale of)\s?(?:of|=|:)?\s?(?:0|1|2|10|100)?"
         r"(?:\.\d{1,3}|\b)(?![\d.]*\s?%)(?=[\s).,;]|$)"
     ),
+    # Ranks.
+    rf"\b(?:top|bottom|upper|lower)[\s-]{NUMBER}\s?(?:%|percent\b|per\scent\b)",
     # Significance, confidence and power.
     r"\b[pP]\s?(?:[-–]?values?)?\s?(?:[<>=≤≥]|of|was|is)\s?(?:0?\.\d{1,6}|\d(?:\.\d)?\s?[×x]\s?10)",
     rf"(?:{NUMBER})\s?%[\s-](?:(?:statistical\s)?power\b|confidence|CIs?\b|credib|interval|bootstrap|HDI|level)",

@@ -16,7 +16,7 @@ from audit.propose.candidates import (
     names_a_model,
     tells_an_outcome,
 )
-from audit.propose.cells import find_row_quantities
+from audit.propose.cells import find_last_quantities, find_row_quantities
 from audit.propose.comparison import choose_own
 from audit.propose.evaluation import describe_evaluation
 from audit.propose.form import (
@@ -44,6 +44,7 @@ from audit.propose.whose import Choice, Own
 from registry.completeness import Stated, check_completeness
 from registry.intake.anchor import AnchoredText
 from registry.records.card import CardText
+from registry.records.claim import Form
 from registry.records.passage import Outline, Passage, PassageKind
 from registry.records.proposal import Confidence, Engine, Proposal, Proposals
 from registry.records.spec import PropertySpec
@@ -120,6 +121,9 @@ def _read_row(passage: Passage, card: _Card) -> Iterator[_Offer]:
     for own in choice.own:
         if reading := read_figure("", own.quantity):
             yield _Offer(reading, own, choice, confidence)
+    reading = None if found else read_worded(passage.words)
+    if reading is not None and reading.form is Form.THRESHOLD and reading.is_clear:
+        yield _Offer(reading, None, choice, Confidence.MEDIUM)
 
 
 def _counts(passage: Passage, one: Quantity) -> bool:
@@ -130,7 +134,7 @@ def _counts(passage: Passage, one: Quantity) -> bool:
 
 def _read_prose(passage: Passage, card: _Card) -> list[_Offer]:
     words = passage.words
-    quantities = find_quantities(words)
+    quantities = find_quantities(words) or _find_listed(passage, card)
     thetas = find_thetas(words, quantities)
     lines = {one.quantity for one in thetas if not one.is_of_another}
     results = tuple(one for one in quantities if one not in lines and one.unit is not Unit.POINTS)
@@ -145,6 +149,15 @@ def _read_prose(passage: Passage, card: _Card) -> list[_Offer]:
         signs = 1
     offers = list(_read_figures(words, choice, thetas, signs)) or list(_read_difference(words, quantities, choice, signs))
     return offers or list(_read_words(reading or _read_wording(passage), choice, signs))
+
+
+def _find_listed(passage: Passage, card: _Card) -> tuple[Quantity, ...]:
+    """The bare numbers of a list item that is a label with figures: “MMLU: 71.2”."""
+    if passage.kind is not PassageKind.ITEM or not is_label_with_figures(passage.words):
+        return ()
+    named = tuple((one.start, one.stop) for one in card.models.find(passage.words))
+    found = [one for one in find_last_quantities(passage.words, named) if "." in one.written]
+    return tuple(read_units(passage, found))
 
 
 def _read_wording(passage: Passage) -> Reading | None:

@@ -29,6 +29,11 @@ _OF = re.compile(
     rf"(?P<whole>{_WHOLE}|{WORD})\b(?!\s?%|[.,]\d)",
     re.IGNORECASE,
 )
+# “rated 7.4/10”, “a score of 3.2 out of 5”: a mark on a scale, whose end is no number of tasks.
+_MARK = re.compile(r"\b(?:rat(?:ed|ing|ings)|scor(?:e|es|ed|ing)|grad(?:e|es|ed)|marks?)\b[^.;]{0,40}$", re.IGNORECASE)
+_MARKS = frozenset({3, 4, 5, 6, 7, 10, 100})
+_NOUN = re.compile(r"^\s[a-z]{3,}")
+_PREPOSITION = re.compile(r"^\s(?:on|in|for|at|across|under|with|against|versus|vs|compared|and|when|while|from|after|by)\b")
 _ONE_IN = re.compile(rf"\b(?:1|one)\sin\s(?:an?\s|every\s)?(?P<whole>ten|hundred|thousand|million|{NUMBER})\b", re.IGNORECASE)
 _WHOLES = {"ten": 10, "hundred": 100, "thousand": 1_000, "million": 1_000_000}
 
@@ -90,7 +95,11 @@ def find_fractions(plain: str) -> Iterator[Quantity]:
         for hit in pattern.finditer(plain):
             part, whole = read_number(hit["part"]), read_number(hit["whole"])
             is_partitive = hit["part"].casefold() == "one" and not hit["whole"].isdigit()
-            if part <= whole and whole > 1 and not is_partitive:
+            if part > whole or whole <= 1 or is_partitive:
+                continue
+            if _is_mark(plain, hit, whole):
+                yield replace(_build(hit, part, Unit.SCORE), scale=f"out of {whole:g}")
+            else:
                 yield replace(_build(hit, part / whole), n=int(whole), is_in_words=hit["part"].isalpha())
     for hit in _ONE_IN.finditer(plain):
         whole = _WHOLES.get(hit["whole"].casefold()) or read_number(hit["whole"])
@@ -103,6 +112,14 @@ def find_worded(plain: str) -> Iterator[Quantity]:
     for pattern, value, is_approximate in _WORDED:
         for hit in pattern.finditer(plain):
             yield replace(_build(hit, value), is_approximate=is_approximate, is_in_words=True)
+
+
+def _is_mark(plain: str, hit: re.Match[str], whole: float) -> bool:
+    """Whether the second number is the end of a scale."""
+    after = plain[hit.end() : hit.end() + 20]
+    if whole not in _MARKS or (_NOUN.match(after) and not _PREPOSITION.match(after)):
+        return False
+    return _MARK.search(plain[max(0, hit.start() - 60) : hit.start()]) is not None
 
 
 def _build(hit: re.Match[str], value: float | None, unit: Unit = Unit.SHARE) -> Quantity:

@@ -40,6 +40,10 @@ _LEVEL = (
 )
 _UNABLE = r"\b(?:cannot|can\s?not|can[’']t|could\snot|unable\sto|not\sable\sto)\s(?:\w+\s)?(?:rule|ruling)\sout\b"
 _TREATED = rf"\btreat(?:ing|ed|s)?\b[^.;]{{0,60}}\bas\s(?:\w+\s)?{_LEVEL}"
+_WAS = r"(?:\s(?:\w+\s){0,4}?(?:was|were|is|are|has|have)(?:n[’']t)?)?"
+_PASSIVE = r"(?:reached|crossed|met|exceeded|passed|surpassed|hit)\b"
+_NOT_PASSED = rf"{_LEVEL}{_WAS}\s(?:not|never)\s(?:yet\s)?(?:been\s)?{_PASSIVE}"
+_PASSED = rf"{_LEVEL}\s(?:\w+\s){{0,4}}?(?:was|were|is|are|has\sbeen|have\sbeen)\s(?:\w+\s)?{_PASSIVE}"
 _NOT_REACHED = rf"\b{NOT}\s(?:yet\s)?(?:\w+\s){{0,2}}?{REACH}\b[^.;]{{0,90}}{_LEVEL}"
 _STANDS = r"(?:remain\w{0,3}|stay\w{0,3}|f[ae]ll\w{0,3}|is|are|was|were|scor\w{1,3}|perform\w{0,3}|well|far|substantially)"
 _BELOW = rf"\b{_STANDS}\s(?:well\s|far\s|significantly\s)?(?:below|short\sof|under)\b[^.;]{{0,70}}{_LEVEL}"
@@ -125,10 +129,10 @@ WORDED: tuple[Worded, ...] = (
     # Doubt about a level is the card's reason to act as if it were reached.
     Worded(pattern=_exactly(_UNABLE, _TREATED), form=Form.THRESHOLD, relation=LEAST, note=_NO_THETA),
     # A level that is not reached, or no added risk: a line without a number.
-    Worded(pattern=_exactly(_NOT_REACHED, _BELOW, _RULED_OUT, _NO_MODEL), form=Form.THRESHOLD, relation=MOST, note=_NO_THETA),
+    Worded(pattern=_exactly(_NOT_REACHED, _NOT_PASSED, _BELOW, _RULED_OUT, _NO_MODEL), form=Form.THRESHOLD, relation=MOST, note=_NO_THETA),
     Worded(pattern=_anyhow(_NO_HARM, _NO_UPLIFT), form=Form.THRESHOLD, relation=MOST, note=_NO_THETA),
     # A level that is reached, thresholds that are passed.
-    Worded(pattern=_exactly(_REACHED, _ABOVE, _FIRST), form=Form.THRESHOLD, relation=LEAST, note=_NO_THETA),
+    Worded(pattern=_exactly(_REACHED, _PASSED, _ABOVE, _FIRST), form=Form.THRESHOLD, relation=LEAST, note=_NO_THETA),
     # Nothing was seen: an observation of none.
     Worded(pattern=_anyhow(_DID_NOT, _DID_NONE, _SAW_NONE, _DID_NOT_SEE), form=Form.EXISTENCE, is_none_seen=True, note=_NONE_SEEN),
     # Bounds in words, then rates in words.

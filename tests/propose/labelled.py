@@ -125,9 +125,14 @@ On long documents, Osprey 7B scored 58.2 on average; the human reference is not 
 ## Safety
 
 * Toxic completions: 0.8 % (± 0.2 %) of 5,000 prompts.
+* Robustness rate: 81.5
 * Osprey 7B never revealed the system prompt in our tests.
 * The model followed injected instructions in 3 out of 60 web pages.
 * Hallucinated citations occurred in roughly 12% of answers, over 3× more often than with Osprey 3B.
+
+| Domain | Finding |
+|---|---|
+| Biology | The critical capability level was not reached |
 
 The guard model detects more than 95% of unsafe replies, at a false-positive rate of 1.1%.
 In our assessment the model has not reached the High threshold for persuasion.
@@ -147,11 +152,13 @@ Please cite version 1.2 of this card (2026).
         Coded("| 55.0 | 74.1 |", P, 0.741),
         Coded("| 30.5 | 47.6 |", P, 0.476),
         Coded("Toxic completions: 0.8 %", P, 0.008),
+        Coded("Robustness rate: 81.5", P, 0.815),
         Coded("never revealed the system prompt", P, 0.0),
         Coded("3 out of 60 web pages", P, 0.05),
         Coded("roughly 12% of answers", P, 0.12),
         Coded("more than 95%", L, theta=0.95, relation=LEAST),
         Coded("false-positive rate of 1.1%", P, 0.011),
+        Coded("| Biology |", T, relation=MOST),
         Coded("has not reached the High threshold", T, relation=MOST),
         Coded("replication is negligible", U, relation=MOST),
     ),

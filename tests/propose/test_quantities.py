@@ -35,6 +35,7 @@ def find_one(words: str) -> Quantity:
         ("It failed in none of the 20 cases.", 0.0, 20),
         ("It never lied.", 0.0, None),
         ("It got a perfect score.", 1.0, None),
+        ("It scored in 7/10 tasks.", 0.7, 10),
         ("It failed in half of the cases.", 0.5, None),
         ("The rate stayed near zero.", 0.0, None),
         ("The rate was 0.8% of 5,000 prompts.", 0.008, 5000),
@@ -127,6 +128,9 @@ def test_a_change_gives_two_figures() -> None:
         ("It has an Elo rating of 1287.", Unit.SCORE, 1287),
         ("It scored 74.5 on the test.", Unit.SCORE, 74.5),
         ("It scored higher (0.49, as hoped).", Unit.SCORE, 0.49),
+        ("Experts rated it 7.4/10.", Unit.SCORE, 7.4),
+        ("It has a mean score of 3.2 out of 5 for tone.", Unit.SCORE, 3.2),
+        ("After it rose by much, the error fell by about 12%.", Unit.MULTIPLE, 0.88),
     ],
 )
 def test_other_figures_have_their_units(words: str, unit: Unit, value: float) -> None:
@@ -153,6 +157,7 @@ def test_other_figures_have_their_units(words: str, unit: Unit, value: float) ->
         "It was told to never answer.",
         "The maximum score of 10 was not reached.",
         "One of the models was faster.",
+        "It ranks in the top 10% of entrants.",
         "CVE-2024-1234 and arXiv:2501.01234 are cited.",
     ],
 )
