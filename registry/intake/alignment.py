@@ -26,7 +26,7 @@ _SHORTEST_MOVED = 4
 _RARE = 20
 """A word that occurs in more left-over passages than this says nothing about where its passage went."""
 _CANDIDATES = 8
-_WIDEST = 40_000_000
+MOST_CELLS = 40_000_000
 """Cells of a table of words against words that are compared exactly; above it, only the pairs of passages are."""
 _LARGEST = 400_000_000
 """The same for blocks: 50 MB of one bit for each two of them, 20,000 sentences against as many."""
@@ -113,15 +113,21 @@ class Alignment:
             (a, b), (c, d) = pair.old, pair.new
             if pair.is_alike:
                 mapped[a:b] = range(c, d)
-            elif (b - a) * (d - c) <= _WIDEST:
-                for block in LCSseq.opcodes(self.old[a:b], self.new[c:d]).as_matching_blocks():
-                    mapped[a + block.a : a + block.a + block.size] = range(c + block.b, c + block.b + block.size)
+            elif (b - a) * (d - c) <= MOST_CELLS:
+                for ours, theirs in match_words(self.old[a:b], self.new[c:d]).items():
+                    mapped[a + ours] = c + theirs
         return mapped
 
 
 def measure_likeness(ours: str, theirs: str) -> float:
     """Return the likeness of two encoded runs of words, between 0 and 1."""
     return Indel.normalized_similarity(ours, theirs)
+
+
+def match_words(ours: str, theirs: str) -> dict[int, int]:
+    """Return which words of two encoded runs stand in both in the same order, the most there are."""
+    blocks = LCSseq.opcodes(ours, theirs).as_matching_blocks()
+    return {block.a + step: block.b + step for block in blocks for step in range(block.size)}
 
 
 def _match_in_order(ours: list[str], theirs: list[str]) -> Iterator[tuple[int, int]]:

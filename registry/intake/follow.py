@@ -10,7 +10,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from registry.intake.alignment import LIKE_HERE, Alignment, Pair, measure_likeness
+from registry.intake.alignment import LIKE_HERE, MOST_CELLS, Alignment, Pair, match_words, measure_likeness
 from registry.intake.anchor import AnchoredText
 from registry.intake.passages import read_outline
 from registry.intake.rules import SOFT_HYPHEN
@@ -70,7 +70,8 @@ class Follower:
         self.sections = Sections(self.old_outline.headings, self.new_outline.headings)
         self._anchored = AnchoredText(new)
         self._in_order = [pair for pair in self.alignment.pairs if pair.in_order]
-        self._old_ends = [pair.old[1] for pair in self._in_order]
+        self._alike = [pair for pair in self._in_order if pair.is_alike]
+        self._gaps: dict[tuple[int, int], dict[int, int]] = {}
         self._old_starts = {start for start, _ in self.alignment.old_blocks} | {len(self.old_words.words)}
         self._from_old = {word: at for at, word in enumerate(self.alignment.to_new) if word >= 0}
 
@@ -79,9 +80,7 @@ class Follower:
         start, stop = self.old_words.find_words(anchor.start, anchor.stop)
         if start >= stop:
             return Followed(fate=Fate.GONE, anchor=None)
-        place = self._carry(start, stop)
-        if place is None or not self._is_alike(start, stop, place):
-            place = self._find_again(start, stop) or place
+        place = self._find_place(start, stop)
         if place is None:
             return Followed(fate=Fate.GONE, anchor=None)
         place = self._widen(start, stop, place)
@@ -94,6 +93,17 @@ class Follower:
         moved = self.sections.is_moved(anchor.start, there.start, in_order=place.in_order)
         return Followed(fate=Fate.MOVED if moved else Fate.UNCHANGED, anchor=there)
 
+    def _find_place(self, start: int, stop: int) -> _Place | None:
+        """Return the new words that are the old ones, or the most like them; None if there are none."""
+        place = self._carry(start, stop)
+        if place is not None and self._is_alike(start, stop, place):
+            return place
+        again = self._find_again(start, stop)
+        if again is not None or (place is not None and self._measure(start, stop, place) >= LIKE_HERE):
+            return again or place
+        joined = self._carry_in_gap(start, stop)
+        return max(filter(None, (place, joined)), key=lambda one: self._measure(start, stop, one), default=None)
+
     def _is_alike(self, start: int, stop: int, place: _Place) -> bool:
         return self.alignment.old[start:stop] == self.alignment.new[place.start : place.stop]
 
@@ -103,16 +113,27 @@ class Follower:
     def _carry(self, start: int, stop: int) -> _Place | None:
         """Return the run of new words that the old ones from *start* to *stop* correspond to; None if none of them does."""
         there = self._find_main_run(start, stop)
-        if not there:
+        first_pair, last_pair = (self.alignment.find_pair(there[at]) if there else None for at in (0, -1))
+        if first_pair is None or last_pair is None:
             return None
         first, last = there[0], there[-1]
-        pair = self.alignment.find_pair(first)
-        first_pair, last_pair = self.alignment.find_pair(first), self.alignment.find_pair(last)
-        if pair is None or first_pair is None or last_pair is None:
-            return None
         begin = self.alignment.to_new[first] - self._count_before(first, start, first_pair)
         end = self.alignment.to_new[last] + 1 + self._count_after(last, stop, last_pair)
-        return _Place(begin, end, pair.in_order)
+        return _Place(begin, end, first_pair.in_order)
+
+    def _carry_in_gap(self, start: int, stop: int) -> _Place | None:
+        """Return where the words stand if all between two passages that are alike is aligned word by word, however it is cut.
+
+        This finds what another layout cut otherwise: rows that run on, a heading that became the beginning of its paragraph.
+        """
+        (low, high), (first, last) = self._find_gap(start, stop, alike=True)
+        if (high - low) * (last - first) > MOST_CELLS:
+            return None
+        if (low, high) not in self._gaps:
+            self._gaps[low, high] = match_words(self.alignment.old[low:high], self.alignment.new[first:last])
+        matched = self._gaps[low, high]
+        there = [matched[at] for at in range(start - low, stop - low) if at in matched]
+        return _Place(first + there[0], first + there[-1] + 1, in_order=True) if there else None
 
     def _find_main_run(self, start: int, stop: int) -> list[int]:
         """Return the old words whose counterparts stand together, of several such groups the largest."""
@@ -148,15 +169,20 @@ class Follower:
         first, last = place.start, place.stop
         low, high = self._find_block(first)[0], self._find_block(last - 1)[1]
         if start in self._old_starts:
-            while first > low and first - 1 not in self._from_old:
+            while first > low and self._is_added(first - 1, start - 1 + first - place.start):
                 first -= 1
         else:
             near = range(max(low, first - _NEAR), first)
             first = min((at for at in near if at not in self._from_old and _is_negation(self.new_words.words[at])), default=first)
         if stop in self._old_starts:
-            while last < high and last not in self._from_old:
+            while last < high and self._is_added(last, stop + last - place.stop):
                 last += 1
         return _Place(first, last, place.in_order)
+
+    def _is_added(self, new: int, old: int) -> bool:
+        """Whether a new word beside a passage is new there: it has no counterpart, and another word stood beside the old passage."""
+        stood = self.alignment.old[old] if 0 <= old < len(self.alignment.old) else ""
+        return new not in self._from_old and self.alignment.new[new] != stood
 
     def _find_block(self, word: int) -> tuple[int, int]:
         blocks = self.alignment.new_blocks
@@ -172,11 +198,13 @@ class Follower:
 
     def _find_again(self, start: int, stop: int) -> _Place | None:
         """Return where the same words stand that belong to no other passage, the aligned place before others; None if nowhere."""
-        wanted, low, high = self.alignment.old[start:stop], *self._find_gap(start, stop)
+        wanted = self.alignment.old[start:stop]
         hits = [at for at in self._find_all(wanted) if self._is_free(at, at + len(wanted), start, stop)]
-        here = [at for at in hits if low <= at and at + len(wanted) <= high]
-        if here:
-            return _Place(here[0], here[0] + len(wanted), in_order=True)
+        for alike in (False, True):
+            low, high = self._find_gap(start, stop, alike=alike)[1]
+            here = [at for at in hits if low <= at and at + len(wanted) <= high]
+            if here:
+                return _Place(here[0], here[0] + len(wanted), in_order=True)
         if len(wanted) < _FEWEST_WORDS or not hits:
             return None
         nearest = min(hits, key=lambda at: abs(at - low))
@@ -189,14 +217,21 @@ class Follower:
             at, left = self.alignment.new.find(wanted, at + 1), left - 1
 
     def _is_free(self, first: int, last: int, start: int, stop: int) -> bool:
-        return all(start <= self._from_old.get(word, start) < stop for word in range(first, last))
+        """Whether new words belong to no other passage: to none that is alike, nor all of them to the same words elsewhere."""
+        others = [at for word in range(first, last) if (at := self._from_old.get(word)) is not None and not start <= at < stop]
+        if any((pair := self.alignment.find_pair(at)) is not None and pair.is_alike for at in others):
+            return False
+        return len(others) < last - first or others != list(range(others[0], others[0] + last - first))
 
-    def _find_gap(self, start: int, stop: int) -> tuple[int, int]:
-        """Return the new words between the counterparts of what stands before and after the old ones."""
-        before = bisect_right(self._old_ends, start) - 1
-        after = bisect_left(self._in_order, stop, key=lambda pair: pair.old[0])
-        low = self._in_order[before].new[1] if before >= 0 else 0
-        return low, self._in_order[after].new[0] if after < len(self._in_order) else len(self.alignment.new)
+    def _find_gap(self, start: int, stop: int, *, alike: bool) -> tuple[tuple[int, int], tuple[int, int]]:
+        """Return the old and the new words between what stands before and after the old ones and has its counterpart in order."""
+        pairs = self._alike if alike else self._in_order
+        before = bisect_right(pairs, start, key=lambda pair: pair.old[1]) - 1
+        after = bisect_left(pairs, stop, key=lambda pair: pair.old[0])
+        low = (pairs[before].old[1], pairs[before].new[1]) if before >= 0 else (0, 0)
+        high = pairs[after] if after < len(pairs) else None
+        ends = (high.old[0], high.new[0]) if high else (len(self.alignment.old), len(self.alignment.new))
+        return (low[0], ends[0]), (low[1], ends[1])
 
     def _find_spelling(self, start: int, stop: int, place: _Place) -> tuple[str, ...] | None:
         ours, theirs = self.old_words.words[start:stop], self.new_words.words[place.start : place.stop]

@@ -1,7 +1,15 @@
 """What counts as the same words, as another spelling, and as another claim."""
 
+from collections import Counter
+from dataclasses import replace
+from textwrap import wrap
+
 import pytest
 
+from registry.intake.anchor import AnchoredText
+from registry.intake.follow import Follower
+from registry.intake.nearest import NearestFinder
+from registry.intake.read import read_card, split_pages
 from registry.records.survey import Fate
 from tests.gold import SHARED, needs_shared, read_gold
 from tests.intake.test_follow_laws import follow
@@ -160,13 +168,6 @@ def test_rows_of_a_table_meet_their_own_rows() -> None:
 @needs_shared
 def test_the_gold_quotes_of_a_real_revision() -> None:
     """Of the 22 quotes of the Fable 5 card, 18 survive its revision, 2 are reworded (in their spelling), 2 are gone."""
-    from collections import Counter
-
-    from registry.intake.anchor import AnchoredText
-    from registry.intake.follow import Follower
-    from registry.intake.nearest import NearestFinder
-    from registry.intake.read import read_card
-
     old, new = (read_card(SHARED / f"cards/anthropic-claude-fable-5{version}.md") for version in (".v2026-06-09", ""))
     anchored, nearest, follower = AnchoredText(old), NearestFinder(old.text), Follower(old, new)
     quotes = [one["quote"] for one in read_gold() if one["id"].startswith("F5-")]
@@ -178,3 +179,16 @@ def test_the_gold_quotes_of_a_real_revision() -> None:
     assert [one.differs for one in found if one.fate is Fate.REWORDED] == [("behaviour → behavior",)] * 2
     kept = [one.anchor.exact for one in found if one.anchor]
     assert kept == [quote for quote in quotes if quote in new.text]
+
+
+@needs_shared
+def test_a_real_pdf_set_anew_has_no_news() -> None:
+    """With every paragraph run on and broken at another width, headings and rows included, each gold quote stands where it stood."""
+    old = replace(read_card(SHARED / "cards/anthropic-claude-haiku-4.5.pdf"), headings=())
+    text = "\f".join("\n".join(wrap(" ".join(page.split()), 63)) for page in old.text.split("\f"))
+    anchored, follower = AnchoredText(old), Follower(old, replace(old, text=text, pages=split_pages(text)))
+    quotes = [one for one in read_gold() if one["id"].startswith("H45-")]
+
+    found = Counter(follower.follow(anchored.find(one["quote"], page=one["page"])).fate for one in quotes)
+
+    assert found == {Fate.UNCHANGED: len(quotes)}
