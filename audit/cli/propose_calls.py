@@ -7,18 +7,17 @@ from pathlib import Path
 from typing import Any
 
 from audit.cli.calls import Caller, count_up
+from audit.cli.limits import allow, check_over, count_before
 from audit.cli.propose_card import Found
 from audit.propose.asking import Session, forecast_calls, plan_calls
 from audit.propose.claude import propose_by_claude
 from audit.propose.question import Asking
-from audit.replay.budget import Amount, check_prices, count_spent, count_waiting
-from audit.replay.engine import UNSENT, Settings
+from audit.replay.budget import check_prices
+from audit.replay.engine import Settings
 from audit.replay.prices import Prices, format_usd, read_prices
 from audit.replay.store import Call, RunStore, open_store
-from audit.replay.summary import RunSummary
 from registry.cli.app import App
 from registry.cli.progress import track
-from registry.errors import AnswerNoError, Fault
 from registry.records.passage import Outline
 from registry.records.proposal import Proposals
 from registry.records.replay import Budget, Policy
@@ -78,7 +77,7 @@ def _name_folder(found: Found, options: Mapping[str, Any]) -> Path:
 def _build_asker(app: App, store: RunStore, asking: Asking, options: Mapping[str, Any]) -> Callable[[Iterable[Call], int], None]:
     prices = _read_prices(options)
     check_prices(Budget(usd=options["max_usd"]), prices, {asking.model, *(one.model for one in store.sum_spent())})
-    before = _count(store, prices)
+    before = count_before(store, prices)
     policy = Policy(model=asking.model, max_tokens=asking.max_tokens, base_url=options["base_url"])
 
     def ask(calls: Iterable[Call], most: int) -> None:
@@ -86,40 +85,15 @@ def _build_asker(app: App, store: RunStore, asking: Asking, options: Mapping[str
             concurrency=options["concurrency"],
             retry_failed=options["retry_failed"],
             repeat_lost=options["repeat_lost"],
-            budget=_allow(before, options),
+            budget=allow(before, options),
             prices=prices,
         )
         caller = Caller(app=app, store=store, policy=policy, settings=settings, timeout_s=options["timeout_s"])
         with track(app, f"asking {asking.model}", total=most, unit="calls") as advance:
             summary = caller.make(calls, count_up(advance))
-        _check_over(store, summary)
+        check_over(store, summary, open_="parts of the card are still to be read")
 
     return ask
-
-
-def _count(store: RunStore, prices: Prices) -> Amount:
-    """Return what the folder has spent before, calls lost in flight included."""
-    spent = count_spent(store, prices, UNSENT)
-    return replace(spent + count_waiting(store, prices), calls=spent.calls + len(store.list_lost()))
-
-
-def _allow(before: Amount, options: Mapping[str, Any]) -> Budget:
-    """Return the budget of the folder in which the calls of now keep to their limits; budgets are for a folder as a whole."""
-    calls, usd = options["max_calls"], options["max_usd"]
-    return Budget(calls=None if calls is None else before.calls + calls, usd=None if usd is None else (before.usd or 0.0) + usd)
-
-
-def _check_over(store: RunStore, summary: RunSummary) -> None:
-    """An end before the last call is an error, so that nothing is proposed from a part of the card."""
-    folder = str(store.path.parent)
-    if summary.stopped is not None and summary.stopped.code != "budget-spent":
-        raise summary.stopped
-    if summary.stopped is not None:
-        found = "the limit on the calls of now is reached, and parts of the card are still to be read; every answer that came is kept"
-        raise AnswerNoError(Fault(code="budget-spent", where=folder, found=found, advice="run the same command again, or raise the limit"))
-    if summary.interrupted:
-        found = "ended by request before its last call; every answer that came is kept"
-        raise AnswerNoError(Fault(code="interrupted", where=folder, found=found, advice="run the same command again"))
 
 
 def _read_prices(options: Mapping[str, Any]) -> Prices:

@@ -1,7 +1,7 @@
 """The terminal review of proposals: one key, one decision, and every decision is on the disk before the next screen."""
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -127,11 +127,7 @@ class Session:
                 entry = self._propose(at)
                 self._accept(at, ClaimsFile(claims=(entry.draft,), properties=_name_spec(entry)))
             case "e" | "s":
-                changed = (edit if key == "e" else split)(self._desk, self._entry(at))
-                if changed is None:
-                    self._message = "nothing changed, nothing accepted"
-                else:
-                    self._accept(at, changed)
+                self._change(at, edit if key == "e" else split)
             case "x":
                 self._leave_out(at)
             case "k":
@@ -142,6 +138,17 @@ class Session:
                 self._look(at, 1)
             case _:
                 self._message = f"no key {key!r}; ? tells them" if key.isprintable() else "no such key; ? tells them"
+
+    def _change(self, at: int, change: Callable[[Desk, Entry], ClaimsFile | None]) -> None:
+        try:
+            changed = change(self._desk, self._entry(at))
+        except click.ClickException as error:  # the editor cannot be started, or failed
+            self._message = error.format_message()
+            return
+        if changed is None:
+            self._message = "nothing changed, nothing accepted"
+        else:
+            self._accept(at, changed)
 
     def _accept(self, at: int, file: ClaimsFile) -> None:
         used = {one.property for one in file.claims}

@@ -152,6 +152,9 @@ def test_an_editor_left_without_a_change_accepts_nothing(caveat: Caveat, card: s
     with Terminal(tmp_path, "claim", "propose", card, "--review", "claims.yaml", EDITOR=editors["nothing"]) as terminal:
         terminal.wait_for("0 accepted")
         terminal.press("e", "nothing changed, nothing accepted")
+    with Terminal(tmp_path, "claim", "propose", card, "--review", "claims.yaml", EDITOR="no-such-editor-here") as terminal:
+        terminal.wait_for("0 accepted")
+        assert "no-such-editor-here" in terminal.press("e", "Editing failed")
 
 
 def test_without_an_editor_the_fields_are_asked_for(caveat: Caveat, card: str, tmp_path: Path) -> None:

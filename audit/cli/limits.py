@@ -1,0 +1,46 @@
+"""Limits on the calls that one command makes now, in a run folder that may hold calls from before."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from audit.replay.budget import Amount, count_spent, count_waiting
+from audit.replay.engine import UNSENT
+from audit.replay.prices import Prices
+from audit.replay.store import RunStore
+from audit.replay.summary import RunSummary
+from registry.errors import AnswerNoError, Fault
+from registry.records.replay import Budget
+
+
+def count_before(store: RunStore, prices: Prices) -> Amount:
+    """Return what the folder has spent before: a replay, earlier commands, calls lost in flight, and batches under way."""
+    spent = count_spent(store, prices, UNSENT)
+    return replace(spent + count_waiting(store, prices), calls=spent.calls + len(store.list_lost()))
+
+
+def allow(before: Amount, options: Mapping[str, Any]) -> Budget:
+    """Return the budget of the folder in which the calls of now keep to `max_calls` and `max_usd`; budgets are for a folder as a whole."""
+    calls, usd = options["max_calls"], options["max_usd"]
+    return Budget(calls=None if calls is None else before.calls + calls, usd=None if usd is None else (before.usd or 0.0) + usd)
+
+
+def check_over(store: RunStore, summary: RunSummary, *, open_: str) -> None:
+    """Make an end before the last call an error, so that nothing is concluded from a part.
+
+    Args:
+        open_: what is still to be done, such as "passages are still to be asked about".
+
+    Raises:
+        AnswerNoError: a limit was reached, or it was ended by request; what was answered is kept.
+        CaveatError: what stopped it.
+    """
+    folder = str(store.path.parent)
+    if summary.stopped is not None and summary.stopped.code != "budget-spent":
+        raise summary.stopped
+    if summary.stopped is not None:
+        found = f"the limit on the calls of now is reached, and {open_}; every answer that came is kept"
+        raise AnswerNoError(Fault(code="budget-spent", where=folder, found=found, advice="run the same command again, or raise the limit"))
+    if summary.interrupted:
+        found = "ended by request before its last call; every answer that came is kept"
+        raise AnswerNoError(Fault(code="interrupted", where=folder, found=found, advice="run the same command again"))
