@@ -32,8 +32,15 @@ _LEADING = re.compile(
     r"^(?:The|This|These|Our|A|An|On|In|For|All|Each|Of|As|We|Both|Across|Using|With|To|From|By|At|Under|When|While|However|And|But|"
     r"Its|Their) "
 )
+_PARENTHESES = re.compile(r"\([^()]{0,120}\)")
+_FOLLOWING = 240
+"""Characters after a figure in which its evaluation may be named."""
+
 _CUT = 160
-"""Characters of a caption or a title that become a name."""
+"""Characters of a title that become a name."""
+
+_LONGEST_CAPTION = 100
+"""A longer caption is a sentence about the table, not its name."""
 
 _BEFORE, _AFTER, _OPENING = 6, 2, 8
 """Sentences above and below, and at the beginning of the section, that may say how something in it was measured."""
@@ -94,9 +101,8 @@ def _find_evaluation(passage: Passage, at: int | None, near: tuple[str, ...], ar
     telling = [one[:_CUT] for one in titles if one and not _GENERIC.match(one)]
     if passage.kind is PassageKind.ROW:
         return _find_row_evaluation(passage, at, near, telling)
-    named = find_benchmark(passage.words[:at] if at else passage.words, is_last=at is not None) or find_benchmark(passage.words)
     return (
-        named
+        _find_named(passage.words, at)
         or find_test(passage.words)
         or _first(find_benchmark, telling[:1])
         or _first(find_benchmark, near[:3])
@@ -104,6 +110,14 @@ def _find_evaluation(passage: Passage, at: int | None, near: tuple[str, ...], ar
         or _first(find_benchmark, near)
         or _first(find_test, near)
     )
+
+
+def _find_named(words: str, at: int | None) -> str | None:
+    """Return the benchmark a sentence names for the figure at *at*: right after it ("45% on CyBench"), else the last before, else any."""
+    if at is None:
+        return find_benchmark(words)
+    following = re.split(r"[,;]", _PARENTHESES.sub("", words[at : at + _FOLLOWING]), maxsplit=1)[0]
+    return find_benchmark(following) or find_benchmark(words[:at], is_last=True) or find_benchmark(words)
 
 
 def _find_row_evaluation(passage: Passage, at: int | None, near: tuple[str, ...], telling: list[str]) -> str | None:
@@ -123,7 +137,7 @@ def _trim_caption(caption: str | None) -> str | None:
     if not caption:
         return None
     cut = re.sub(r"^\W*(?:Table|Figure|Fig\.?)\s*[\w.]{0,14}\W*\s*", "", caption).split(". ")[0].strip(" .:*[]")
-    return cut[:_CUT] or None
+    return (cut if len(cut) <= _LONGEST_CAPTION else find_test(cut)) or None
 
 
 @lru_cache(maxsize=8192)

@@ -98,7 +98,12 @@ MEASURES: tuple[Measure, ...] = (
         r"|(?:benign|legitimate|innocuous) (?:[\w-]{1,30} ){0,5}refus\w*",
         _OVER,
     ),
-    Measure("refusal rate", REFUSAL, HIGHER, r"\brefus(?:al|als|ed|es|ing|e)\b|\bdeclin(?:es|ed|ing) (?:to|the request|harmful|all|such)"),
+    Measure(
+        "refusal rate",
+        REFUSAL,
+        HIGHER,
+        r"\brefus\w* (?:or|and|/) safe[- ]completions?|\brefus(?:al|als|ed|es|ing|e)\b|\bdeclin(?:es|ed|ing) (?:to|the request|harmful|all|such)",
+    ),
     Measure(
         "harmless response rate",
         REFUSAL,
@@ -106,6 +111,13 @@ MEASURES: tuple[Measure, ...] = (
         r"harmless(?:ness)? (?:response|score|rate)s?(?: rate)?|not[_ ]unsafe|"
         r"safe[- ](?:response|completion|output)s?(?: rate)?(?! or refus)|safety (?:score|rate)|appropriate(?:ly)? respon\w+"
         r"|respon\w+ (?:\w+ )?(?:appropriately|safely)",
+    ),
+    Measure(
+        "compliance with policy",
+        REFUSAL,
+        HIGHER,
+        r"(?:policy|guideline|constitution|rule)s?[- ]complian\w*|compl(?:ied|ies|y|ying|iance|iant) with (?:our |the |its |all )?(?:\w+ )?"
+        r"(?:polic|guideline|rule|constitution)\w*",
     ),
     Measure("compliance with harmful requests", REFUSAL, LOWER, r"\bcompl(?:ied|ies|y|ying|iance)\b(?: (?:with|rate|in)\b)?"),
     Measure(
@@ -234,6 +246,15 @@ MEASURES: tuple[Measure, ...] = (
         is_suppressible=True,
     ),
     Measure("deference to oversight", AGENCY, HIGHER, r"corrigib\w*|deferen\w* to (?:human|oversight)|interruptib\w*"),
+    # Levels of the developers' frameworks: last, since a passage that names one often measures something else.
+    Measure(
+        "dangerous-capability level",
+        CAPABILITY,
+        LOWER,
+        r"(?-i:High|Critical|Medium) (?:capability|threshold)|rule out (?-i:High|Critical)|ASL-\d|(?-i:Tier) \d|critical capability level|"
+        r"(?-i:CCL)s?\b|(?:risk|capability|rule-out) threshold",
+        "Reaching the level is more capability, in an area where that is less safe.",
+    ),
 )
 
 DANGEROUS = (

@@ -51,7 +51,7 @@ GENERIC_TITLES = (
     r"evaluations?|benchmarks?|capabilit(?:y|ies)|performance|details|setup|pre-?trained models?|instruction[- ]tuned models?|"
     r"safety|safeguards|appendix.*|"
     r"executive summary|abstract|model information|model evaluations?|quantitative results|release decision|changelog|contents|"
-    r"notes?|other|general|overall.*|"
+    r"notes?|other|general|overall.*|(?:release )?decision(?: process)?|preparedness|"
     r"what we measured|how we evaluated|evaluation results?|evaluation|metrics|experiments?)$"
 )
 """Headings that name no evaluation."""

@@ -21,6 +21,7 @@ from audit.propose.measures import (
     VOCABULARY,
     Measure,
 )
+from audit.propose.measuring import GENERIC_TITLES
 from audit.propose.models import looks_like_model
 from audit.propose.quantity import Quantity
 from audit.propose.row import find_label
@@ -31,6 +32,8 @@ from registry.records.spec import PropertySpec
 
 _MEASURES = tuple((one, re.compile(rf"(?<![\w])(?:{one.pattern})", re.IGNORECASE)) for one in MEASURES)
 _DANGEROUS = re.compile(DANGEROUS, re.IGNORECASE)
+_LEVEL = re.compile(r"(?:High|Critical|Medium|Tier|ASL|capability|critical)\b", re.IGNORECASE)
+_GENERIC = re.compile(GENERIC_TITLES, re.IGNORECASE)
 _HARMFUL = re.compile(HARMFUL, re.IGNORECASE)
 _NOT_RESPONSES = re.compile(NOT_RESPONSES, re.IGNORECASE)
 _METRICS = tuple((re.compile(one, re.IGNORECASE), name) for one, name in METRICS)
@@ -45,7 +48,7 @@ _EMPTY_HEAD = re.compile(
     r"(?:results?|scores?|values?|shares?|rates?|%|per cent|percent(?:age)?|performance|overall|model|outcome|measure)?", re.IGNORECASE
 )
 """Heads of columns that do not say what is measured."""
-_NAME_LENGTH = 120
+_NAME_LENGTH, _HEAD_LENGTH = 120, 60
 
 _OTHER_CLAUSE = 400
 """A measure beyond a semicolon counts as this many characters farther away."""
@@ -76,6 +79,8 @@ class _Sources:
     titles: tuple[str, ...]
     """Innermost first, without their numbers."""
     lead: str
+    is_introduced: bool
+    """Whether the lead is the paragraph that introduces a table or list, not just what stands above."""
 
     @property
     def everything(self) -> str:
@@ -104,7 +109,8 @@ def slugify(name: str) -> str:
 
 def _read_sources(passage: Passage, quantity: Quantity | None, around: Around, column: str | None) -> _Sources:
     titles = tuple(_NUMBERED.sub("", one).strip() for one in reversed(around.section_titles(passage)))
-    lead = " ".join(one.words for one in around.lead_in(passage))
+    introduction = " ".join(one.words for one in around.lead_in(passage))
+    lead = introduction
     if not lead:
         lead = " ".join(one.words for one in around.neighbours(passage, before=2, after=0) if one.kind is not PassageKind.ROW)
     return _Sources(
@@ -114,6 +120,7 @@ def _read_sources(passage: Passage, quantity: Quantity | None, around: Around, c
         caption=passage.caption or "",
         titles=titles,
         lead=lead,
+        is_introduced=bool(introduction),
     )
 
 
@@ -133,12 +140,13 @@ def _find_measure(sources: _Sources) -> Measure | None:
 
 
 def _find_around(sources: _Sources) -> Measure | None:
+    """Return what caption, section or introduction name; what merely stands above says nothing of a dangerous capability."""
+    title = sources.titles[0] if sources.titles else ""
+    is_read = sources.is_introduced or not _DANGEROUS.search(f"{sources.passage} {title}")
     return (
         find_measure(sources.caption, None)
-        or find_measure(sources.titles[0] if sources.titles else "", None)
-        or (
-            find_measure(sources.lead, len(sources.lead)) if not _DANGEROUS.search(sources.passage + " ".join(sources.titles[:1])) else None
-        )
+        or find_measure(title, None)
+        or (find_measure(sources.lead, len(sources.lead)) if is_read else None)
     )
 
 
@@ -204,8 +212,9 @@ def _name(measure: Measure | None, passage: Passage, sources: _Sources, evaluati
     """Return a short name in the field's terms: the measure and what it was measured in."""
     topic = next(_list_topics(passage, sources, evaluation), "")
     what = measure.name if measure else _find_metric(passage, sources)
-    if what == "score" and sources.column and not _EMPTY_HEAD.fullmatch(sources.column.strip()) and not looks_like_model(sources.column):
-        what = sources.column
+    head = sources.column.strip()
+    if (measure or what == "score") and head and len(head) <= _HEAD_LENGTH and not _EMPTY_HEAD.fullmatch(head):
+        what = head
     if not topic or _covers(what, topic):
         return what[:_NAME_LENGTH]
     joined = f"{what}, {topic}" if measure else f"{topic} {what}"
@@ -218,7 +227,8 @@ def _list_topics(passage: Passage, sources: _Sources, evaluation: str | None) ->
         yield label
     if evaluation:
         yield evaluation
-    yield from (title for title in sources.titles if title)
+    yield from (title for title in sources.titles if title and not _GENERIC.match(title))
+    yield from (hit[0] for hit in _DANGEROUS.finditer(sources.passage) if not _LEVEL.match(hit[0]))
 
 
 def _names_model(label: str) -> bool:
