@@ -147,8 +147,10 @@ class Reader:
     def read_cell(self, start: int, stop: int) -> str:
         """Return what a cell of a table says; a sign that would begin a heading or list item on a line of its own is itself there."""
         text = self._text[start:stop].strip()
+        start = self._text.index(text, start) if text else start
         sign = text[:1] if self._has_markup and text[:2] in ("# ", "- ", "+ ", "> ") else ""
-        return f"{sign} {self.read_words(start, stop)}" if sign else self.read_words(start, stop)
+        words = self.read_words(start, start + len(text))
+        return f"{sign} {words}" if sign else words
 
     def _steps(self, marks: frozenset[int]) -> Iterable[Callable[[str], Iterable[Edit]]]:
         yield lambda text: self._find_marks(text, marks)
