@@ -28,8 +28,9 @@ class Worded:
 GENERAL = re.compile(
     r"\bwhether\b|\bas\smodels\b|\bonce\b|\?$"
     r"|^(?:if|when|should|where|for\sany|models?\sthat|a\smodel|an\sAI|any\smodel|to\s(?:rule|determine|assess|test|measure))\b"
-    r"|\b(?:is|are)\sdefined\b|\bdefines?\b|\bwe\s(?:would|will)\b|\bwould\s(?:be|have|need|require)\b|\bmust\b|\bdesigned\sto\b|\baims?\sto\b"
-    r"|\b(?:intended|intention|goal|hope|want|plan|commit\w*)\b",
+    r"|\b(?:is|are)\sdefined\b|\bdefines?\b|\bwe\swould\b|\bwould\s(?:be|have|need|require)\b|\bmust\b|\bdesigned\sto\b|\baims?\sto\b"
+    r"|\bwill\b|\b(?:we|our)\s(?:\w+\s)?(?:intend\w{0,2}|intention|aim|goal|hope|want|plan|commit\w{0,6})\b"
+    r"|\bto\s(?:confirm|verify|check|determine|assess|test|ensure|evaluate)\b",
     re.IGNORECASE,
 )
 
