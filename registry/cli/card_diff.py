@@ -58,6 +58,7 @@ def _compare(app: App, old: str, newer: str | None, claims: Path | None, *, befo
     with app.view() as view:
         if newer is None:
             if not _is_card(old):
+                _read_file(old)
                 raise click.UsageError(f"{old} is a file; name the file it is compared with, or a registered card (CRD-…).")
             first, second = open_pair(view, old, old=before, new=after)
         else:

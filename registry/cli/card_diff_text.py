@@ -82,7 +82,7 @@ def print_comparison(console: Console, found: Comparison) -> None:
 
 def _print_counts(console: Console, found: Comparison) -> None:
     if not found.passages:
-        console.print("\nNo claim quotes the older one.")
+        console.print("\nNo claim quotes the older one." if found.quoting else "\nNo quotes were followed; --claims FILE names some.")
     else:
         noun = "claim" if len(found.passages) == 1 else "claims"
         console.print(f"\n{len(found.passages)} {noun} followed:")
@@ -121,7 +121,7 @@ def _advise(one: Passage) -> str:
     if one.found.differs:
         return f"Nothing to do: {'; '.join(one.found.differs)}"
     if one.sighted is None:
-        return "Next: register the newer one, then decide."
+        return f"{f'A figure changed ({one.numbers}). ' if one.numbers else ''}Next: register the newer one, then decide."
     if one.found.fate is Fate.GONE:
         return f'Next: caveat claim withdraw {claim} --reason "…"; or leave it, potentially stale.'
     if one.numbers:

@@ -155,6 +155,10 @@ def test_old_and_new_swapped_swap_what_is_gone(caveat: Caveat, tmp_path: Path) -
         (("{card}", "--from", "1", "--to", "1"), "nothing-to-compare"),
         (("card.md", "{card}", "--record"), "nothing-to-record"),
         (("{card}", "nowhere.md"), "not-valid"),
+        (("nowhere.md",), "not-valid"),
+        (("card.md",), "name the file it is compared with"),
+        (("{card}@1", "{card}@1", "--from", "1"), "--from and --to choose revisions of one card"),
+        (("{card}", "--record", "--as-of", "1"), "--record writes now"),
         (("CRD-AISI-2026-0009-X", "card.md"), "bad-identifier"),
     ],
 )

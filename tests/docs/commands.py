@@ -20,7 +20,8 @@ or bad input, 3 it could not be evaluated here ([errors](errors.md)).
 Worked examples: [getting started](getting-started.md) (registry, claims, audits, supplements), [proposing claims](proposing.md)
 (claim propose and its review), [planning a replay](replay.md) (estimate, contrast, ablation, audit order, audit rate),
 [checking a judge](judge.md), [scoring a run](scoring.md),
-[the registry](registry.md) (disputes, revisions, findings), [a study read again](contamination.md).
+[the registry](registry.md) (disputes, revisions, findings), [when a card is revised](revisions.md) (card diff, claim reword),
+[a study read again](contamination.md).
 """
 
 
