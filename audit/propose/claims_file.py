@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain, count
 from textwrap import wrap
 
 from audit.propose.claim_model import KnownModels
@@ -138,14 +139,15 @@ class _Names:
 
     def give(self, wish: str, spec: PropertySpec) -> str:
         """Return the short name of *spec*: the wish, or the wish with the first free number."""
-        for name in (wish, *(f"{wish}-{number}" for number in range(2, 100_000))):
-            if name in self.used:
-                if self.used[name] == spec:
-                    return name
-            elif name not in self._registered or self._registered[name] == spec:
-                self.used[name] = spec
-                return name
-        raise ValueError(f"no free short name for {wish}")
+        name = next(one for one in chain((wish,), (f"{wish}-{number}" for number in count(2))) if self._may_be(one, spec))
+        self.used[name] = spec
+        return name
+
+    def _may_be(self, name: str, spec: PropertySpec) -> bool:
+        """Whether *name* stands for nothing else, in this file and in the registry."""
+        if name in self.used:
+            return self.used[name] == spec
+        return name not in self._registered or self._registered[name] == spec
 
 
 def _rename(entry: Entry, names: _Names) -> Entry:
