@@ -102,7 +102,8 @@ MEASURES: tuple[Measure, ...] = (
         "refusal rate",
         REFUSAL,
         HIGHER,
-        r"\brefus\w* (?:or|and|/) safe[- ]completions?|\brefus(?:al|als|ed|es|ing|e)\b|\bdeclin(?:es|ed|ing) (?:to|the request|harmful|all|such)",
+        r"\brefus\w* (?:or|and|/) safe[- ]completions?|\brefus(?:al|als|ed|es|ing|e)\b|"
+        r"\bdeclin(?:es|ed|ing) (?:to|the request|harmful|all|such)",
     ),
     Measure(
         "harmless response rate",

@@ -32,6 +32,8 @@ from registry.records.spec import PropertySpec
 
 _MEASURES = tuple((one, re.compile(rf"(?<![\w])(?:{one.pattern})", re.IGNORECASE)) for one in MEASURES)
 _DANGEROUS = re.compile(DANGEROUS, re.IGNORECASE)
+_MODELS = re.compile(r"\W*(?:models?|systems?|model names?)\W*$", re.IGNORECASE)
+"""Head of the column that names whose a row is."""
 _LEVEL = re.compile(r"(?:High|Critical|Medium|Tier|ASL|capability|critical)\b", re.IGNORECASE)
 _GENERIC = re.compile(GENERIC_TITLES, re.IGNORECASE)
 _HARMFUL = re.compile(HARMFUL, re.IGNORECASE)
@@ -223,7 +225,9 @@ def _name(measure: Measure | None, passage: Passage, sources: _Sources, evaluati
 
 def _list_topics(passage: Passage, sources: _Sources, evaluation: str | None) -> Iterator[str]:
     label = find_label(passage) if passage.cells else ""
-    if label and not _FIGURE.match(label) and len(label) <= _NAME_LENGTH and not _names_model(label):
+    head = next((cell.column or "" for cell in passage.cells if cell.text.strip() == label), "")
+    is_model = _MODELS.match(head) is not None or _names_model(label)
+    if label and not is_model and not _FIGURE.match(label) and len(label) <= _NAME_LENGTH:
         yield label
     if evaluation:
         yield evaluation

@@ -1,5 +1,7 @@
 """How a figure was measured, in the words of the card."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis.strategies import lists, sampled_from
@@ -102,6 +104,24 @@ def test_of_several_benchmarks_the_last_before_the_figure_counts() -> None:
     around, (first,) = write(words)
 
     assert describe_evaluation(first, around=around, at=words.index("45%")).evaluation == "CyBench"
+
+
+def test_a_benchmark_right_after_its_figure_is_its_own() -> None:
+    """The two figures of "45% on CyBench and 70% on HarborQA" are two evaluations, whatever stands in parentheses between."""
+    words = "It reached 45% (30%, 40%) on CyBench, 70% on HarborQA."
+    around, (first,) = write(words)
+
+    found = [describe_evaluation(first, around=around, at=words.index(one)).evaluation for one in ("45%", "70%")]
+
+    assert found == ["CyBench", "HarborQA"]
+
+
+def test_a_caption_that_is_a_paragraph_names_nothing() -> None:
+    """A name is short; of a long caption only an evaluation it speaks of is taken."""
+    caption = "To see whether the training had worked, we built a small set of sessions in which files are in danger and looked at them."
+    passage = replace(row(["Avoidance", "0.88"], ["Metric", "Aster"]), caption=caption)
+
+    assert describe_evaluation(passage, around=lay_out(passage)).evaluation is None
 
 
 def test_the_column_names_the_evaluation_of_a_row_of_models() -> None:

@@ -9,7 +9,7 @@ from audit.propose.quantities import find_quantities
 from audit.propose.quantity import Quantity, Unit
 from audit.propose.scale import find_range
 from registry.records.claim import Direction, PropertyClass
-from tests.propose.written import lay_out, row, write
+from tests.propose.written import lay_out, row, sentence, write
 
 C, R, M, D, A = (
     PropertyClass.CAPABILITY,
@@ -30,6 +30,9 @@ UP, DOWN, NONE = Direction.HIGHER_IS_SAFER, Direction.LOWER_IS_SAFER, Direction.
         ("It refused 3% of benign requests.", "Helpfulness", R, NONE),
         ("Fewer than 4% of our evals ended in refusals.", "Biology", R, NONE),
         ("It complied with 2% of harmful requests.", "Misuse", R, DOWN),
+        ("Its compliance with our content policy is 94%.", "Misuse", R, UP),
+        ("6% of answers were refusals or safe completions in our evals.", "Biology", R, NONE),
+        ("We believe it does not reach High capability in chemistry.", "Decision", C, DOWN),
         ("Testers found 132 false negatives of the filter.", "Safeguards", R, DOWN),
         ("The classifier reaches a recall of 0.9.", "Safeguards", R, UP),
         ("It mentions being tested in 9% of transcripts.", "Audit", A, DOWN),
@@ -80,6 +83,26 @@ def test_the_column_comes_before_the_section() -> None:
     ]
 
     assert found == [UP, DOWN]
+
+
+def test_columns_of_one_measure_are_told_apart() -> None:
+    """Two columns of refusal rates are two properties."""
+    passage = row(["Aster", "92%", "94%"], ["Model", "Refusal rate: default", "Refusal rate: extended thinking"])
+    around = lay_out(passage)
+
+    slugs = [describe_property(passage, None, around=around, column=one.column, evaluation="Misuse").slug for one in passage.cells[1:]]
+
+    assert slugs == ["refusal-rate-default-misuse", "refusal-rate-extended-thinking-misuse"]
+
+
+def test_a_row_is_what_its_introduction_measures() -> None:
+    """A label from a dangerous area does not make a refusal a capability."""
+    lead = sentence("We report the share of safe responses to disallowed requests:", 0, block=1)
+    body = row(["chemical weapons", "0.86"], ["Category", "Aster"], 80, block=2)
+
+    spec = describe_property(body, None, around=lay_out(lead, body), column="Aster", evaluation=None).spec
+
+    assert (spec.class_, spec.direction) == (R, UP)
 
 
 def test_traps_are_told() -> None:
