@@ -1,6 +1,7 @@
 """Which passages of a card make claims about a model, and how sure that is before anything is read off them."""
 
 import re
+from functools import lru_cache
 
 from audit.propose.around import Around
 from registry.records.passage import Passage, PassageKind
@@ -96,9 +97,17 @@ COUNTING = re.compile(
 
 def is_read(passage: Passage, around: Around) -> bool:
     """Whether *passage* is of a kind, and in a section, in which claims are made."""
-    if passage.kind not in _READ or _DESCRIPTIONS.search(passage.words) or _QUOTED.match(passage.words):
-        return False
-    return not any(_SECTIONS.search(title) for title in around.section_titles(passage)[-2:])
+    return passage.kind in _READ and not any(_tells_how(title) for title in around.section_titles(passage)[-2:])
+
+
+def is_description(words: str) -> bool:
+    """Whether they say how something was done or is meant, quote a dialogue or a source, or are code."""
+    return _DESCRIPTIONS.search(words) is not None or _QUOTED.match(words) is not None
+
+
+@lru_cache(maxsize=4096)
+def _tells_how(title: str) -> bool:
+    return _SECTIONS.search(title) is not None
 
 
 def is_settings(passage: Passage) -> bool:

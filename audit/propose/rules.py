@@ -10,6 +10,7 @@ from audit.propose.candidates import (
     COUNTING,
     is_about_results,
     is_described,
+    is_description,
     is_label_with_figures,
     is_read,
     is_settings,
@@ -112,7 +113,7 @@ def _propose(passage: Passage, card: _Card) -> list[Proposal]:
 
 
 def _read_row(passage: Passage, card: _Card) -> Iterator[_Offer]:
-    if is_settings(passage):
+    if is_settings(passage) or is_description(passage.words):
         return
     named = tuple((one.start, one.stop) for one in card.models.find(passage.words))
     found = [one for one in find_row_quantities(passage, named) if not _counts(passage, one)]
@@ -139,7 +140,7 @@ def _read_prose(passage: Passage, card: _Card) -> list[_Offer]:
     lines = {one.quantity for one in thetas if not one.is_of_another}
     results = tuple(one for one in quantities if one not in lines and one.unit is not Unit.POINTS)
     reading = None if quantities else _read_wording(passage)
-    if not quantities and reading is None:
+    if (not quantities and reading is None) or is_description(words):
         return []
     choice = choose_own(passage, results, around=card.around, models=card.models)
     signs = sum(
