@@ -45,7 +45,7 @@ def mark_furniture(lines: list[Line]) -> None:
 def _outermost(page: list[Line]) -> list[Line]:
     """The first and the last line of the page that are no running heads."""
     inner = [line for line in page if line.kind is None]
-    return [inner[0], inner[-1]] if len(inner) > 1 else []
+    return [*inner[:1], *inner[-1:]]
 
 
 def _shape(line: Line) -> str:

@@ -224,7 +224,7 @@ def test_a_pdf_with_too_much_text_is_refused(tmp_path: Path, monkeypatch: pytest
 
 def test_what_an_html_page_has_beside_its_text_is_named(tmp_path: Path) -> None:
     """Scripts, formulas and hidden elements are left out and counted; a page without them has no warning."""
-    page = b"<!doctype html><body><p>It refused 5 %.</p>%s</body>"
+    page = b"<!doctype html><body><p>It refused 5 %%.</p>%s</body>"
     extra = b"<script>document.write('97 %')</script><math><mi>x</mi></math><p hidden>not shown</p>"
 
     plain = read_bytes(tmp_path, "plain.html", page % b"")
