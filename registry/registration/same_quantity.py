@@ -43,11 +43,24 @@ _TURNS = _list("after baseline before disabled except excluding final initial no
 # Words that open a condition; the next two words say which.
 _OPENS = _list("after before despite during if under unless using via when where while with without")
 
+# What every sentence has; beside them it takes words of their own to tell that two passages speak of one thing.
+_COMMON = _list(
+    "about above across achieved all also and any are been being below both but can compared could did does each for found from had has "
+    "have higher how into its less lower made more most much not observed only other our out over per reported saw scored set showed shows "
+    "some such than that the their them then these they this those time times two under use used very was well were what when where "
+    "which while who will with without would"
+)
+
 _WORD = re.compile(r"\d+(?:[.,]\d+)*|[^\W\d_]+")
 _PARAMETER = re.compile(r"\b(pass|maj|best[ -]of|top|k|attempts?)\s?[@=-]?\s?(\d{1,6})\b", re.IGNORECASE)
+_LENGTH = re.compile(r"\b(\d{1,6})\s?([km])\b", re.IGNORECASE)
 _NUMBER = re.compile(r"(?<![\w.,])(\d{1,15}(?:,\d{3}){0,5}(?:\.(\d{1,15}))?|\.(\d{1,15}))(?:\s?(%|per ?cent))?", re.IGNORECASE)
 _BEGINNING = 3
 """Letters in which two words agree that count as the same."""
+_SHARED = 0.5
+"""Of the words of the shorter passage, without those that every sentence has, the share that must stand in the other."""
+_SHARED_WITHIN = 0.6
+"""The same within one card."""
 _LONGEST = 2_000
 """Characters of a quote that are read for its conditions."""
 
@@ -125,7 +138,7 @@ def explain_sameness(one: Figure, other: Figure) -> str | None:
     if model is None or one.range != other.range or _opposes(one.direction, other.direction) or _overlaps(one, other):
         return None
     quantity = _explain_quantity(one, other)
-    if quantity is None or not _has_same_conditions(one, other):
+    if quantity is None or not _has_same_conditions(one, other) or not _speaks_alike(one, other):
         return None
     return f"{model}; {quantity}"
 
@@ -199,7 +212,11 @@ def _explain_property(one: Figure, other: Figure, *, within_evaluation: bool) ->
         return f"properties of one short name, “{one.slug}”"
     if first and _are_alike(first, second):
         return f"properties of one name, “{one.name}”" if is_specific else None
-    if within_evaluation and (_is_within(first, second, one.evaluation or "") or _is_within(second, first, one.evaluation or "")):
+    if (
+        within_evaluation
+        and _list_numbers(first) == _list_numbers(second)
+        and (_is_within(first, second, one.evaluation or "") or _is_within(second, first, one.evaluation or ""))
+    ):
         return f"properties that differ by general words, “{one.name}” and “{other.name}”"
     return None
 
@@ -215,6 +232,26 @@ def _has_same_conditions(one: Figure, other: Figure) -> bool:
         conditions = [_find_conditions(each.quote) for each in (one, other)]
         return parameters[0] == parameters[1] and turns[0] == turns[1] and conditions[0] == conditions[1]
     return turns[0] == turns[1] and (parameters[0] == parameters[1] or not all(parameters))
+
+
+def _speaks_alike(one: Figure, other: Figure) -> bool:
+    """Whether the two passages share words of their own: names of properties and evaluations may be no more than those of a section."""
+    left = _list_words(one.quote, one.model, other.model)
+    right = _list_words(other.quote, one.model, other.model)
+    few, many = sorted((left, right), key=lambda words: (len(words), sorted(words)))
+    shared = sum(any(_is_same_word(word, each) for each in many) for word in few)
+    within = one.card is not None and one.card == other.card
+    return shared >= (3 if within else 2) and shared >= len(few) * (_SHARED_WITHIN if within else _SHARED)
+
+
+def _list_words(quote: str, *models: str) -> frozenset[str]:
+    named = {word for model in models for word in _read_words(model)}
+    words = (word for word in _read_words(quote[:_LONGEST]) if len(word) > 2 and word[0].isalpha())
+    return frozenset(word for word in words if word not in _COMMON and word not in _MEASURES and word not in _GENERAL and word not in named)
+
+
+def _list_numbers(words: tuple[str, ...]) -> list[str]:
+    return sorted(word for word in words if word[0].isdigit())
 
 
 def _overlaps(one: Figure, other: Figure) -> bool:
@@ -233,7 +270,7 @@ def _is_equal(one: float, other: float) -> bool:
 
 
 def _find_parameters(text: str) -> frozenset[tuple[str, str]]:
-    return frozenset((found[1].casefold(), found[2]) for found in _PARAMETER.finditer(text))
+    return frozenset((found[1].casefold(), found[2].casefold()) for one in (_PARAMETER, _LENGTH) for found in one.finditer(text))
 
 
 def _find_conditions(quote: str) -> frozenset[tuple[str, ...]]:

@@ -31,7 +31,7 @@ REGISTERED = build_figure(
     ),
     COVERT,
 )
-PROPOSED = "Mallard acted covertly in 1% of SHADE-Arena runs, compared with 8% for Sparrow."
+PROPOSED = "Mallard took covert action in 1% of SHADE-Arena runs, compared with 8% for Sparrow."
 
 
 def proposal(**changes: object) -> Proposal:
@@ -139,7 +139,14 @@ def test_pairs_come_in_the_order_of_the_log_and_can_be_narrowed_to_a_card() -> N
     """The later claim restates the earlier; a pair belongs to both of its cards."""
     assert REGISTERED is not None
     later = [
-        replace(REGISTERED, claim=f"CLM-{n}@1", card=f"CRD-{n}", value=value, quote=f"{n}: Sparrow did so in {value:.0%}.", place=None)
+        replace(
+            REGISTERED,
+            claim=f"CLM-{n}@1",
+            card=f"CRD-{n}",
+            value=value,
+            quote=f"{n}: Sparrow took covert action in {value:.0%}.",
+            place=None,
+        )
         for n, value in ((1, 0.08), (2, 0.05), (3, 0.09))
     ]
 

@@ -44,7 +44,7 @@ OTHER = replace(
     property_id="PRP-OTHER-2026-0001-X",
     slug="covert-actions",
     name="Covert actions",
-    quote="By contrast, Sparrow 2.1 acted covertly in 8% of runs of SHADE-Arena.",
+    quote="By contrast, Sparrow 2.1 took covert action in 8% of runs of SHADE-Arena.",
     place=("b" * 64, 900, 990),
     value=0.08,
 )
@@ -186,7 +186,11 @@ def test_the_same_quantity_is_told_with_what_makes_it_the_same() -> None:
         {"quote": "Sparrow 2.1 took covert action in 8% of runs without safeguards."},
         {"quote": "Before the fix, Sparrow 2.1 took covert action in 8% of runs."},
         {"elicitation": "extended thinking", "base_elicitation": "no thinking"},
-        {"quote": "covert action in 8% of runs (k=100)", "base_quote": "covert action in 5% of runs (k=1)"},
+        {"quote": "took covert action in 8% of runs (k=100)", "base_quote": "took covert action in 5% of runs (k=1)"},
+        {"quote": "took covert action in 8% of runs at 256K", "base_quote": "took covert action in 5% of runs at 1M"},
+        {"quote": "Neutral affect (8%).", "base_quote": "Positive affect (5%)."},
+        {"quote": "Sparrow 2.1 had 8%.", "base_quote": "Sparrow 2.1 scored 5%."},
+        {"name": "covert action rate (2)", "slug": None, "property_id": None},
         {"place": ("a" * 64, 140, 200)},
         {"quote": ONE.quote, "place": None},
     ],
@@ -231,7 +235,7 @@ def test_a_word_that_turns_the_meaning_makes_another_evaluation(one: str, other:
 
 def test_within_one_card_a_condition_in_the_words_is_enough_to_tell_figures_apart() -> None:
     """A card gives one property under many conditions; two cards word one condition in two ways."""
-    inside = replace(OTHER, card=ONE.card, quote="Sparrow 2.1 acted covertly in 8% of runs when asked in French.")
+    inside = replace(OTHER, card=ONE.card, quote="Sparrow 2.1 took covert action in 8% of runs when asked in French.")
 
     assert explain_sameness(inside, ONE) is None
     assert explain_sameness(replace(inside, card=OTHER.card), ONE) is not None
