@@ -1,5 +1,6 @@
 """What counts as the same words, as another spelling, and as another claim."""
 
+import re
 from collections import Counter
 from dataclasses import replace
 from textwrap import wrap
@@ -7,6 +8,7 @@ from textwrap import wrap
 import pytest
 
 from registry.intake.anchor import AnchoredText
+from registry.intake.changes import summarise_changes
 from registry.intake.follow import Follower
 from registry.intake.nearest import NearestFinder
 from registry.intake.read import read_card, split_pages
@@ -192,3 +194,27 @@ def test_a_real_pdf_set_anew_has_no_news() -> None:
     found = Counter(follower.follow(anchored.find(one["quote"], page=one["page"])).fate for one in quotes)
 
     assert found == {Fate.UNCHANGED: len(quotes)}
+
+
+@needs_shared
+def test_every_changed_figure_of_a_real_card_is_seen_and_nothing_else() -> None:
+    """One figure in eight is changed: just those passages are reworded, all others unchanged, and each figure is listed."""
+    old = read_card(SHARED / "cards/meta-llama-4.md")
+    figures = list(re.finditer(r"(?<![\w./])\d+\.\d+(?![\w.])", old.text))[::8]
+    text = old.text
+    for found in figures:
+        text = f"{text[: found.start()]}{(int(text[found.start()]) + 1) % 10}{text[found.start() + 1 :]}"
+    follower = Follower(old, replace(old, text=text))
+    anchored = AnchoredText(old)
+
+    fates = {
+        passage.start: follower.follow(anchored.place(passage.start, passage.stop)).fate
+        for passage in follower.old_outline.passages
+        if len(passage.words) > 20
+    }
+
+    touched = {passage.start for passage in follower.old_outline.passages for one in figures if passage.start <= one.start() < passage.stop}
+    assert len(figures) > 5
+    assert {start for start, fate in fates.items() if fate is not Fate.UNCHANGED} == touched & fates.keys()
+    assert {fate for start, fate in fates.items() if start in touched} == {Fate.REWORDED}
+    assert len(summarise_changes(follower).figures) == len(touched)
