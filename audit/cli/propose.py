@@ -144,8 +144,9 @@ def _render(found: "Found", offered: "Offered", options: dict[str, Any]) -> str:
     proposals, known = offered.proposals, _know_models(found, _read_given(options))
     default = known.choose_default(proposals.proposals)
     head = (
-        f"Claims of {proposals.title}, proposed by {proposals.by}. Nothing is registered yet: read, change, delete, then caveat claim add.",
-        "Above each claim: number, section, how sure the engine is, what the card does not state.",
+        f"Claims of {proposals.title}, proposed by {proposals.by}. Nothing is registered yet.",
+        "Read, change, delete; then run caveat claim add with this file.",
+        "Above each claim: number, page, section, how sure the engine is, and what the card does not state.",
     )
     sheet = Sheet(
         head=head,

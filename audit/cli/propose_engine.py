@@ -31,8 +31,11 @@ def read_passages(app: App, found: Found) -> Outline:
     """Return the card's passages."""
     from registry.intake.passages import read_outline
 
-    with track(app, "reading passages", unit="pages"):
-        return read_outline(found.text)
+    pages = len(found.text.pages)
+    with track(app, "reading passages", total=pages, unit="pages") as advance:
+        outline = read_outline(found.text)
+        advance(pages)
+    return outline
 
 
 def offer(app: App, found: Found, outline: Outline, choice: Choice, options: Mapping[str, Any]) -> Offered:

@@ -110,8 +110,7 @@ class Session:
                 self._is_filtered = not self._is_filtered
                 self._message = "only open proposals" if self._is_filtered else "all proposals"
             case "w":
-                self._write()
-                self._message = f"written to {self._ground.path}"
+                self._message = f"written to {self._ground.path}" if self._write() else "nothing is decided yet, so nothing was written"
             case "?" | "h":
                 print_help(Console(markup=False, highlight=False, emoji=False))
                 read_key()
@@ -221,13 +220,17 @@ class Session:
         self._journal.append(step)
         self.review = take(self.review, step)
 
-    def _write(self) -> None:
-        """Write the claims file; the journal names its digest first, so that a kill in between is not taken for a change by hand."""
+    def _write(self) -> bool:
+        """Write the claims file; False where nothing was ever decided.
+
+        The journal names its digest first, so that a kill in between is not taken for a change by hand.
+        """
         if not (self.review.decisions or self.review.written):
-            return
+            return False
         text = render_sheet(self._compose())
         self._step(Step(move=Move.WRITE, sha256=digest_text(text)))
         write_whole(self._ground.path, text)
+        return True
 
     def _compose(self) -> Sheet:
         opening = self._journal.opening

@@ -75,7 +75,7 @@ def print_scene(console: Console, scene: Scene) -> None:
 
 def print_end(console: Console, title: str, review: Review, total: int, message: str) -> None:
     """Show that nothing is left to decide."""
-    done = f"All {total} proposals are decided: {_tell_counts(review)}." if total else "Nothing was proposed."
+    done = f"Everything is decided, {total} of {total}: {_tell_counts(review)}." if total else "Nothing was proposed."
     keys = "w writes the file, q writes it and leaves, b goes back, g goes to."
     lines = (Text(show(title), style="bold"), Rule(style="dim"), Text(done), Text(keys))
     _print(console, [*lines, Rule(style="dim"), *_build_foot(console.width, message)])

@@ -182,6 +182,7 @@ def test_every_key_says_what_it_did(caveat: Caveat, card: str, tmp_path: Path) -
         terminal.press(" ", f"1 of {total}")
         terminal.press("Z", "no key 'Z'; ? tells them")
         terminal.press("b", "nothing to undo")
+        terminal.press("w", "nothing was written")
         terminal.press("g999\n", f"no proposal 999; there are 1 to {total}")
         terminal.press("/nowhere in it\n", "no proposal has 'nowhere in it'")
         terminal.press("x\n", "not left out: it needs a reason")
@@ -208,6 +209,23 @@ def test_the_screen_is_no_wider_than_the_terminal(caveat: Caveat, card: str, tmp
 
             assert max(len(line) for line in screen.split("\n")) <= columns
             assert "\x1b[3" not in terminal.raw
+
+
+def test_a_card_does_not_drive_the_terminal(caveat: Caveat, tmp_path: Path) -> None:
+    """Control and direction characters of a card are written out, on every part of the screen and in the file."""
+    hostile = "\x1b]0;owned\x07 \u202e \x9b2J"
+    (tmp_path / "card.md").write_text(
+        f"# Lumen 1\n\n## 1 Safe{hostile}\n\nLumen 1 refused 96 % of 50 {hostile} requests.\n", encoding="utf-8"
+    )
+    with Terminal(tmp_path, "claim", "propose", "card.md", "--review", "claims.yaml") as terminal:
+        terminal.wait_for("1 of 1, 0 accepted")
+        drawn = terminal.raw
+        terminal.press("a", "Everything is decided, 1 of 1")
+        terminal.press("q", "claims.yaml is written")
+
+    held = (tmp_path / "claims.yaml").read_text(encoding="utf-8")
+    assert not any(one in drawn + held for one in ("\x1b]", "\x07", "\u202e", "\x9b"))
+    assert hostile in read(tmp_path / "claims.yaml").claims[0].quote
 
 
 def test_a_review_elsewhere_than_in_a_terminal_is_refused(caveat: Caveat, card: str, tmp_path: Path) -> None:
