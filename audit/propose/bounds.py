@@ -52,6 +52,12 @@ _INTERVAL = re.compile(
     rf"[\[(]?\s?(?P<low>[-−]?{NUMBER})\s?%?\s?(?:,|–|—|-|to|;)\s?(?P<high>[-−]?{NUMBER})\s?%?\s?[\])]{{0,2}}"
 )
 _MARKED = re.compile(r"\bCIs?\b|interval|HDI|[\[(]\s?[-−]?[\d.]|_", re.IGNORECASE)
+_NAMED_INTERVAL = re.compile(
+    rf"\b(?:confidence\sintervals?|credible\sintervals?|CIs?)\b\s?(?:of\s|from\s|is\s|was\s|:\s|=\s?)?[\[(]?\s?(?P<low>[-−]?{NUMBER})\s?%?\s?(?:,|–|—|-|to|;)\s?"
+    rf"(?P<high>[-−]?{NUMBER})\s?%?"
+)
+_FAR = 100
+"""Characters between a figure and its interval."""
 _N = re.compile(rf"^[^.;]{{0,40}}?\b[nN]\s?=\s?(?P<n>{NUMBER})\b\)?")
 _N_AFTER = re.compile(r"^\s(?:of|on|across|in|over)\s(?:the\s|all\s|our\s)?(?P<n>\d{1,3}(?:,\d{3}){1,2}|\d{2,7})\s(?!%)[a-z]")
 
@@ -65,6 +71,19 @@ def read_surroundings(one: Quantity, words: str, plain: str) -> Quantity:
     if hedge:
         return _widen(replace(one, is_approximate=True), words, start=one.start - len(hedge[0]))
     return replace(one, written=words[one.start : one.stop])
+
+
+def attach_intervals(found: list[Quantity], plain: str) -> list[Quantity]:
+    """Give an interval that is named some words later ("…, with a 95 % confidence interval of [0 %, 7 %]") to the figure it holds."""
+    for hit in _NAMED_INTERVAL.finditer(plain):
+        before = [one for one in found if one.stop <= hit.start() and one.value is not None and one.low is None]
+        if not before or hit.start() - before[-1].stop > _FAR:
+            continue
+        low, high = (float(_digits(hit[end])) * (0.01 if "%" in hit[0] else 1.0) for end in ("low", "high"))
+        if low <= (before[-1].value or 0.0) <= high:
+            owner = replace(before[-1], low=round(low, 10), high=round(high, 10))
+            found = [owner if one is before[-1] else one for one in found if not hit.start() <= one.start < hit.end()]
+    return found
 
 
 def _add_bound(one: Quantity, plain: str) -> Quantity:

@@ -64,7 +64,7 @@ FINDS = _compile(
 )
 # A bound behind one of these says when something counts, or what is needed.
 CONDITIONS = _compile(
-    r"\b(?:where|if|when|whenever|unless|provided|requir\w{1,4}|need(?:s|ed)?|must|should)\s(?:\w+\s){0,8}$",
+    r"\b(?:where|if|when|whenever|unless|provided|requir\w{1,4}|need(?:s|ed)?|must|should|consider\w{0,3}|deem\w{0,2}|regard\w{0,3})\s(?:\w+\s){0,8}$",
 )
 
 HEDGES = _compile(

@@ -59,7 +59,7 @@ _ASIDES = (
     # Significance, confidence and power.
     r"\b[pP]\s?(?:[-–]?values?)?\s?(?:[<>=≤≥]|of|was|is)\s?(?:0?\.\d{1,6}|\d(?:\.\d)?\s?[×x]\s?10)",
     rf"(?:{NUMBER})\s?%[\s-](?:(?:statistical\s)?power\b|confidence|CIs?\b|credib|interval|bootstrap|HDI|level)",
-    rf"\b(?:confidence|significance)\s(?:level\s)?(?:of\s)?{NUMBER}\s?%|\b9\d(?:\.\d)?\s?%\s?(?=[\[(]\s?[-−–]?\d)",
+    rf"\b(?:confidence|significance)\s(?:level\s)?(?:of\s)?{NUMBER}\s?%|(?<=[(\[;,])\s?9[059]\s?%\s?(?=[\[(]\s?[-−–]?\d)",
     # Prices, sizes, times, hardware, powers of ten.
     rf"[$€£¥]\s?{NUMBER}(?:\s?(?:k|K|M|B|million|billion)\b)?|\b{NUMBER}\s?(?:USD|EUR|dollars|euros)\b",
     rf"(?<![\w.]){NUMBER}\s?[-–]?\s?{_SIZES}\b(?!\s?/)",

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import replace
 
-from audit.propose.bounds import read_surroundings
+from audit.propose.bounds import attach_intervals, read_surroundings
 from audit.propose.numerals import blank_asides
 from audit.propose.quantity import Quantity, Unit
 from audit.propose.scores import find_counts, find_more_scores, find_multiples, find_scores
@@ -43,7 +43,7 @@ def find_quantities(words: str) -> tuple[Quantity, ...]:
         found = _settle([*find_multiples(plain), *find_fractions(plain), *find_worded(plain), *find_counts(plain)])
     else:
         return ()
-    widened = _drop_swallowed(read_surroundings(one, words, plain) for one in found)
+    widened = attach_intervals(_drop_swallowed(read_surroundings(one, words, plain) for one in found), plain)
     return tuple(_join_fractions(widened, words))
 
 

@@ -1,5 +1,6 @@
 """Claims proposed from a card's text by rules: offline, and the same on every machine."""
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
@@ -235,7 +236,10 @@ def _describe(offer: _Offer, passage: Passage, card: _Card) -> Proposal:
     nearby: tuple[str, ...] = ()
     reported = reading.reported
     if reported is not None and reported.n is None and facts.n is not None:
-        reported, nearby = replace(reported, n=facts.n), (f"n = {facts.n:,} is stated nearby, not with the figure",)
+        if _states(passage, facts.n):
+            reported = replace(reported, n=facts.n)
+        else:
+            nearby = (f"n = {facts.n:,} is stated nearby; add it if it belongs to this figure",)
     anchor = card.anchored.at(passage.start, passage.stop)
     return Proposal(
         quote=anchor.exact,
@@ -270,6 +274,12 @@ def _describe(offer: _Offer, passage: Passage, card: _Card) -> Proposal:
         confidence=offer.confidence,
         notes=(*reading.notes, *nearby, *_note_words(passage), *offer.choice.notes, *property_.notes),
     )
+
+
+def _states(passage: Passage, n: int) -> bool:
+    """Whether the passage or its caption has the number itself."""
+    told = f"{passage.words} {passage.caption or ''}"
+    return re.search(rf"(?<![\d.,])(?:{n}|{n:,})(?![\d%]|[.,]\d)", told) is not None
 
 
 def _note_words(passage: Passage) -> Iterator[str]:

@@ -19,6 +19,8 @@ _RANGE = re.compile(
     rf"{BEFORE}(?P<low>{NUMBER})\s?{_PERCENT}?\s?(?:–|—|-|\bto\b|(?P<and>\band\b))\s?(?P<high>{NUMBER})\s?(?P<unit>{_POINTS}|{_PERCENT})"
 )
 _ONE = re.compile(rf"{BEFORE}(?P<one>{SIGN}(?:{_DECIMAL_COMMA}|{NUMBER}))\s?(?P<unit>{_POINTS}|{_PERCENT})")
+# “12.5 ± 1.4%”: the sign stands behind the spread.
+_SPREAD = re.compile(rf"{BEFORE}(?P<one>{NUMBER})\s?(?:±|\+/-)\s?(?P<margin>{NUMBER})\s?{_PERCENT}")
 _FROM = re.compile(r"\bfrom\s(?:about\s|~|approximately\s|roughly\s)?$", re.IGNORECASE)
 _BETWEEN = re.compile(r"\bbetween\s(?:about\s|~)?$", re.IGNORECASE)
 
@@ -34,8 +36,14 @@ _MARK = re.compile(r"\b(?:rat(?:ed|ing|ings)|scor(?:e|es|ed|ing)|grad(?:e|es|ed)
 _MARKS = frozenset({3, 4, 5, 6, 7, 10, 100})
 _NOUN = re.compile(r"^\s[a-z]{3,}")
 _PREPOSITION = re.compile(r"^\s(?:on|in|for|at|across|under|with|against|versus|vs|compared|and|when|while|from|after|by)\b")
-_ONE_IN = re.compile(rf"\b(?:1|one)\sin\s(?:an?\s|every\s)?(?P<whole>ten|hundred|thousand|million|{NUMBER})\b", re.IGNORECASE)
-_WHOLES = {"ten": 10, "hundred": 100, "thousand": 1_000, "million": 1_000_000}
+_ONE_IN = re.compile(rf"\b(?P<part>1|one)\sin\s(?:an?\s|every\s)?(?P<whole>thousand|million|{WORD}|{NUMBER})\b", re.IGNORECASE)
+_PER = re.compile(
+    rf"{BEFORE}(?P<part>\b{NUMBER})\s(?:\w+\s)?per\s(?P<whole>100|1,?000|10,?000|100,?000|1,?000,?000|hundred|thousand|million)\s[a-z]"
+)
+_OUT_OF = re.compile(
+    rf"\bout\sof\s(?:the\s|all\s)?(?P<whole>{_WHOLE})\s[a-z-]+(?:\s[a-z-]+)?,\s(?P<part>{NUMBER}|{WORD})\b(?!\s?%)", re.IGNORECASE
+)
+_WHOLES = {"thousand": 1_000, "million": 1_000_000}
 
 _THINGS = (
     r"(?:time|cases|instances|attempts|trials|tasks|prompts|responses|conversations|transcripts|scenarios|problems|questions|challenges"
@@ -84,6 +92,9 @@ def find_percentages(plain: str) -> Iterator[Quantity]:
         low, high = read_number(hit["low"]), read_number(hit["high"])
         if low < high and not _FROM.search(before) and (hit["and"] is None or _BETWEEN.search(before)):
             yield replace(_build(hit, None, _read_unit(hit["unit"])), low=low / 100, high=high / 100)
+    for hit in _SPREAD.finditer(plain):
+        value, margin = _read_share(hit["one"]), _read_share(hit["margin"])
+        yield replace(_build(hit, value), low=round(value - margin, 10), high=round(value + margin, 10))
     for hit in _ONE.finditer(plain):
         share = _build(hit, _read_share(hit["one"]), _read_unit(hit["unit"], hit["one"]))
         yield _read_change(share, plain)
@@ -101,10 +112,16 @@ def find_fractions(plain: str) -> Iterator[Quantity]:
                 yield replace(_build(hit, part, Unit.SCORE), scale=f"out of {whole:g}")
             else:
                 yield replace(_build(hit, part / whole), n=int(whole), is_in_words=hit["part"].isalpha())
-    for hit in _ONE_IN.finditer(plain):
-        whole = _WHOLES.get(hit["whole"].casefold()) or read_number(hit["whole"])
-        if whole > 1:
-            yield _build(hit, 1 / whole)
+    for hit in _OUT_OF.finditer(plain):
+        part, whole = read_number(hit["part"]), read_number(hit["whole"])
+        if part <= whole and whole > 1:
+            yield replace(_build(hit, part / whole), n=int(whole))
+    # Odds and rates: the whole is no sample.
+    for pattern in (_ONE_IN, _PER):
+        for hit in pattern.finditer(plain):
+            part, whole = read_number(hit["part"]), _WHOLES.get(hit["whole"].casefold()) or read_number(hit["whole"])
+            if part <= whole and whole > 1:
+                yield _build(hit, part / whole)
 
 
 def find_worded(plain: str) -> Iterator[Quantity]:

@@ -63,7 +63,7 @@ _NO_UPLIFT = (
 )
 
 _DONE = r"(?:solv|complet|succe|produc|exhibit|attempt|achiev|show|demonstrat|pass|exploit|engag)\w{0,4}"
-_DID_NOT = rf"\b(?:did|does|do|could|was|were)(?:\s?n[o’']t|\snot)\s(?:able\sto\s)?{_DONE}\s(?:(?:in|on|at|to)\s)?(?:any|a\ssingle|one)\b"
+_DID_NOT = rf"\b(?:did|does|do|could|was|were)(?:\s?n[o’']t|\snot)\s(?:able\sto\s)?{_DONE}\s(?:[\w-]+\s){{0,4}}?(?:any|a\ssingle|one)\b"
 _DID_NONE = r"\b(?:solved|completed|passed|succeeded\s(?:in|on))\s(?:none|no\s\w+)\b"
 _CASES = r"(?:instances?|cases?|examples?|signs?|jailbreaks?|attempts?|failures?|violations?)"
 _SAW_NONE = rf"\b(?:found|observed|saw|identified|produced|exhibited|resulted\sin)\s(?:none|no)\s(?:\w+\s){{0,2}}{_CASES}\b"

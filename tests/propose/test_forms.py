@@ -66,6 +66,7 @@ def test_a_figure_gives_form_bound_and_value(
         ("It is the first model to pass all thresholds.", T, LEAST),
         ("The model does not provide meaningful uplift to novices.", T, MOST),
         ("The model did not solve any of the challenges.", E, None),
+        ("The model did not exhibit sandbagging in any of the tests.", E, None),
         ("The model sometimes underperforms on purpose.", E, None),
         ("Our suite includes non-zero instances of such behaviour.", E, None),
         ("All models can distinguish tests from real use.", E, None),

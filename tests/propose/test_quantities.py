@@ -40,6 +40,10 @@ def find_one(words: str) -> Quantity:
         ("The rate stayed near zero.", 0.0, None),
         ("The rate was 0.8% of 5,000 prompts.", 0.008, 5000),
         ("One in a hundred replies was cut.", 0.01, None),
+        ("It was present in one in eight transcripts.", 0.125, None),
+        ("Out of 1,000 prompts, 37 led to a violation.", 0.037, 1000),
+        ("There were 1.2 violations per 1,000 conversations.", 0.0012, None),
+        ("It blocked 99.5% (199/200) of the requests.", 0.995, 200),
     ],
 )
 def test_a_share_is_read_with_its_whole(words: str, value: float, n: int | None) -> None:
@@ -88,6 +92,9 @@ def test_a_bound_is_read_with_its_wording(written: str, relation: Relation, *, i
         ("a rate of 2.2% (95% CI: 1.2% to 3.4%, n = 67)", 0.022, 0.012, 0.034, 67),
         ("a rate of 2.2% [95% CI 1.2, 3.4]", 0.022, 0.012, 0.034, None),
         ("an estimate of 161.29 AECI (95% [157.32, 165.39], n=67)", 161.29, 157.32, 165.39, 67),
+        ("a rate of 12.5 ± 1.4%", 0.125, 0.111, 0.139, None),
+        ("a rate of 98.5% (97.1–99.2%)", 0.985, 0.971, 0.992, None),
+        ("a 0% success rate on this, with a 95% bootstrap confidence interval [0%, 7%]", 0.0, 0.0, 0.07, None),
         ("a score of 0.71 ± 0.02", 0.71, 0.69, 0.73, None),
     ],
 )
