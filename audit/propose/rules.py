@@ -279,7 +279,7 @@ def _describe(offer: _Offer, passage: Passage, card: _Card) -> Proposal:
 def _states(passage: Passage, n: int) -> bool:
     """Whether the passage or its caption has the number itself."""
     told = f"{passage.words} {passage.caption or ''}"
-    return re.search(rf"(?<![\d.,])(?:{n}|{n:,})(?![\d%]|[.,]\d)", told) is not None
+    return re.search(rf"(?<![\d.,@-])(?:{n}|{n:,})(?![\d%]|[.,]\d)", told) is not None
 
 
 def _note_words(passage: Passage) -> Iterator[str]:

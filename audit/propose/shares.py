@@ -38,7 +38,7 @@ _NOUN = re.compile(r"^\s[a-z]{3,}")
 _PREPOSITION = re.compile(r"^\s(?:on|in|for|at|across|under|with|against|versus|vs|compared|and|when|while|from|after|by)\b")
 _ONE_IN = re.compile(rf"\b(?P<part>1|one)\sin\s(?:an?\s|every\s)?(?P<whole>thousand|million|{WORD}|{NUMBER})\b", re.IGNORECASE)
 _PER = re.compile(
-    rf"{BEFORE}(?P<part>\b{NUMBER})\s(?:\w+\s)?per\s(?P<whole>100|1,?000|10,?000|100,?000|1,?000,?000|hundred|thousand|million)\s[a-z]"
+    rf"{BEFORE}(?P<part>\b{NUMBER})\s(?:\w+\s)?per\s(?P<whole>100|1,?000|10,?000|100,?000|1,?000,?000|hundred|thousand|million)(?=\s[a-z])"
 )
 _OUT_OF = re.compile(
     rf"\bout\sof\s(?:the\s|all\s)?(?P<whole>{_WHOLE})\s[a-z-]+(?:\s[a-z-]+)?,\s(?P<part>{NUMBER}|{WORD})\b(?!\s?%)", re.IGNORECASE
