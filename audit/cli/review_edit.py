@@ -20,7 +20,7 @@ from registry.intake.anchor import AnchoredText
 from registry.records.draft import ClaimDraft, ClaimsFile
 from registry.records.spec import PropertySpec
 
-_EDITORS = ("sensible-editor", "editor", "vim", "nano", "vi")
+_EDITORS = ("sensible-editor", "vim", "nano", "vi")
 _EDIT = (
     "Change the claim, save, and leave the editor: it is then checked and accepted.",
     "The quote must stand in the card as you write it. An empty file gives up. The keys: docs/files.md, or caveat schema claims.",
