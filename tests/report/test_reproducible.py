@@ -1,6 +1,7 @@
 """The same record gives the same bytes: read back from any form, in another process, time zone and hash seed."""
 
 import hashlib
+import json
 import os
 import subprocess
 import sys
@@ -96,3 +97,22 @@ def test_what_is_no_supplement_is_refused_with_a_code(data: bytes, code: str) ->
         read_supplement(data, where="strange")
 
     assert caught.value.code == code
+
+
+def test_a_supplement_made_before_coverage_and_completeness_were_told_is_read_and_drawn(
+    supplements: Mapping[str, Supplement], card_supplement: CardSupplement
+) -> None:
+    """Files that were given out earlier lack the newer fields; nothing is printed in their place."""
+    for one in (supplements["inverted"], card_supplement):
+        document = json.loads(render_json(one))
+        for name in ("coverage", "completeness", "sightings"):
+            document.pop(name, None)
+        for row in document.get("claims", ()):
+            for name in ("completeness", "property", "model", "relation", "reported"):
+                del row[name]
+        old = read_supplement(json.dumps(document).encode(), where="old.json")
+        html = render_html(old).decode()
+
+        assert "STREAM" not in html
+        assert "How much of the card is covered" not in html
+        assert old.identifier == one.identifier
