@@ -53,7 +53,7 @@ _MARKUP = (
     (re.compile(r"<!--[^<>]{0,200}-->"), " "),
     (re.compile(rf"</t[dh]>\s{{0,20}}<t[dh]{_TAG}", re.IGNORECASE), " | "),
     (re.compile(rf"</?(?:table|thead|tbody|tr|t[dh]|b|i|u|em|strong|su[bp]|br|p|span|code){_TAG}", re.IGNORECASE), " "),
-    (re.compile(r"\*\*"), ""),
+    (re.compile(r"(?<!\w)\*\*|\*\*(?!\w)"), ""),
     (re.compile(r"(?:\|\s){2,}"), "| "),
 )
 """What is dropped where a quote is only listed."""

@@ -17,7 +17,7 @@ from registry.records.estimate import Range
 from registry.records.measure import Measure
 from registry.records.supplement import CardSupplement, Supplement
 from registry.report.assemble import assemble_claim
-from registry.report.html import Medium, _environment, build_html, render_html
+from registry.report.html import Medium, _environment, build_html, render_html, strip_markup
 from registry.report.wording import _WORDS, get_words
 from tests import findings
 from tests.report.builders import MADE_AT
@@ -39,7 +39,7 @@ LOADING = (
     "manifest",
     "{http://www.w3.org/1999/xlink}href",
 )
-HTMLS = [*EVERY, "sighted", "card", "card-untold", "card-not-surveyed"]
+HTMLS = [*EVERY, "sighted", "card", "card-untold", "card-not-surveyed", "card-long"]
 
 
 @pytest.fixture(scope="module")
@@ -49,6 +49,7 @@ def htmls(supplements: Mapping[str, Supplement], card_supplement: CardSupplement
         "sighted": assemble_claim(sighted_everywhere(), made_at=MADE_AT),
         "card": card_supplement,
         "card-untold": replace(card_supplement, coverage=None, claims=silent),
+        "card-long": replace(card_supplement, claims=card_supplement.claims * 40),
         "card-not-surveyed": replace(card_supplement, coverage=cover([dossier_at(11)], say())),
     }
     return {name: render_html(one).decode() for name, one in {**supplements, **cards}.items()}
@@ -245,6 +246,9 @@ def test_a_claim_of_which_no_word_stands_is_not_printed_again(supplements: Mappi
         ("card", "62 more passages may make claims: nobody has decided."),
         ("card", "no place in this revision"),
         ("sighted", "1 of the 7 items that apply is missing"),
+        ("card-long", "Only claims with an outcome stand here: 80 of 120."),
+        ("card-long", "Registered claims without an outcome: 40"),
+        ("card-long", "They are marked ☐ in the table above."),
         ("sighted", "GONE"),
         ("sighted", "REWORDED"),
         ("sighted", "nothing like it"),
@@ -359,3 +363,12 @@ def test_a_wide_interval_is_no_reassurance() -> None:
     )
     assert "✓" not in said["ablation"]
     assert "It lies below: raters saw a difference and read it the wrong way round." in said["naturalness"]
+
+
+def test_a_listed_quote_is_without_the_marks_of_cells_and_emphasis_and_keeps_every_other_tag() -> None:
+    """How a card was set is dropped from a list; what it says is not."""
+    row = "<tr><th colspan='2'>SWE-bench **Verified**</th>\n<td><b>95.5</b></td><td>-</td></tr> <!-- p.12 -->"
+
+    assert strip_markup(row) == "SWE-bench Verified | 95.5 | -"
+    assert strip_markup("<script>alert(1)</script> 2 < 3 > 1, 2**10") == "<script>alert(1)</script> 2 < 3 > 1, 2**10"
+    assert strip_markup("<td" * 50_000) == "<td" * 50_000
