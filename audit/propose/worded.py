@@ -140,7 +140,8 @@ WORDED: tuple[Worded, ...] = (
     Worded(pattern=_anyhow(_SMALL_EFFECT, _LOW_RISK, _UNLIKELY, _NO_EVIDENCE), form=Form.UPPER_BOUND, relation=MOST, note=_NO_BOUND),
     Worded(pattern=_anyhow(_SOME_RATE, _RARELY, _NEARLY_PERFECT), form=Form.PREVALENCE, note=_NO_RATE),
     # Something was seen at least once.
-    Worded(pattern=_anyhow(_NOT_ZERO, _SOMETIMES, _IN_SOME, _SAW, _ABLE), form=Form.EXISTENCE, is_clear=False),
+    Worded(pattern=_anyhow(_NOT_ZERO), form=Form.EXISTENCE),
+    Worded(pattern=_anyhow(_SOMETIMES, _IN_SOME, _SAW, _ABLE), form=Form.EXISTENCE, is_clear=False),
     # Set against other models, without figures.
     Worded(
         pattern=_anyhow(_MORE, rf"\b(?:increase|rise){_AGAINST}"),
