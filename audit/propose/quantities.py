@@ -47,11 +47,13 @@ def find_quantities(words: str) -> tuple[Quantity, ...]:
     return tuple(_join_fractions(widened, words))
 
 
-def _settle(found: Iterable[Quantity]) -> list[Quantity]:
+def _settle(found: list[Quantity]) -> list[Quantity]:
     """Of figures that overlap those that came first, in the order of the text."""
+    taken = bytearray(max((one.stop for one in found), default=0))
     kept: list[Quantity] = []
     for one in found:
-        if all(one.stop <= other.start or one.start >= other.stop for other in kept):
+        if not any(taken[one.start : one.stop]):
+            taken[one.start : one.stop] = b"\1" * (one.stop - one.start)
             kept.append(one)
     return sorted(kept, key=lambda one: one.start)
 
