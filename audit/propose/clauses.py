@@ -58,6 +58,8 @@ class Owner:
     names: tuple[str, ...]
     """As written; empty for the model of the claim where the sentence does not name it beside the figure."""
     is_own: bool
+    is_ahead: bool = False
+    """Whether the figure it is set beside follows: the first of "from 30% to 6%"."""
 
 
 _CLAIM = Owner(names=(), is_own=True)
@@ -79,8 +81,14 @@ def find_owners(words: str, quantities: tuple[Quantity, ...], models: Models) ->
             or _from_condition(words, quantities, place, parties)
             or _from_clause(words, quantities, place, parties, owners)
         )
-        owners.append(_CLAIM if quantity.unit in (Unit.MULTIPLE, Unit.POINTS) else owner)
+        owners.append(_find_speaker(parties, quantity) if quantity.unit in (Unit.MULTIPLE, Unit.POINTS) else owner)
     return tuple(owners)
+
+
+def _find_speaker(parties: tuple[Party, ...], quantity: Quantity) -> Owner:
+    """Return whose a factor or a difference is: the claim's, unless the sentence speaks of another alone before it."""
+    before = [one for one in parties if one.stop <= quantity.start and not one.is_aside]
+    return _name(before[0]) if before and not any(one.is_own for one in before) else _CLAIM
 
 
 def open_promised(words: str, quantities: tuple[Quantity, ...]) -> tuple[Quantity, ...]:
@@ -122,7 +130,7 @@ def _from_change(words: str, quantities: tuple[Quantity, ...], place: int) -> Ow
     before = words[max(0, one.start - 40) : one.start]
     following = quantities[place + 1] if place + 1 < len(quantities) else None
     if following is not None and _FROM.search(before) and _TO.fullmatch(words[one.stop : following.start]):
-        return Owner(names=(EARLIER,), is_own=False)
+        return Owner(names=(EARLIER,), is_own=False, is_ahead=True)
     if place and re.search(r"\bfrom(?: an?| about| the)?\s*$", before, re.IGNORECASE) and one.start - quantities[place - 1].stop < _NEAR:
         return Owner(names=(EARLIER,), is_own=False)
     if (

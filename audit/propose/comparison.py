@@ -68,13 +68,19 @@ def _pair(quantities: tuple[Quantity, ...], owners: tuple[Owner, ...], models: M
     others: list[Comparison] = []
     group = 0
     is_after_others = False
+    ahead: tuple[Comparison, ...] = ()
     seen: Counter[str] = Counter()
     totals = Counter(name for owner in owners if not owner.is_own for name in owner.names)
     for quantity, owner in zip(quantities, owners, strict=True):
         if owner.is_own:
             if is_after_others:
                 group, is_after_others, seen = len(own), False, Counter()
-            own.append(Own(quantity=quantity, model=_full_name(owner, models), column=None))
+            own.append(Own(quantity=quantity, model=_full_name(owner, models), column=None, comparisons=ahead))
+            ahead = ()
+            continue
+        if owner.is_ahead:
+            ahead = tuple(Comparison(subject=name, value=quantity.value, words=quantity.written) for name in owner.names)
+            others += ahead
             continue
         is_after_others = bool(own)
         for name in owner.names:

@@ -13,7 +13,7 @@ WORD_FAMILIES: tuple[str, ...] = (
     # Words of English: a capital and a number are required ("Nova 2", not "a nova").
     "Nova 2", "a nova", "Command", "Nova", "Phi", "Yi", "Falcon", "Granite", "Titan", "Arctic", "Aya", "Orca", "Galactica",
     "Chinchilla", "Gopher", "Sora", "Opus", "Sonnet", "Haiku", "Palmyra", "Solar", "Alpaca", "Reka", "Inflection", "Pharia", "Apertus",
-    "Sparrow",
+    "Sparrow", "Mythos", "Fable",
 )  # fmt: skip
 
 VARIANTS: tuple[str, ...] = (
@@ -40,8 +40,8 @@ NOT_NAMES: frozenset[str] = frozenset({
 
 ALL_MODELS = (
     # One figure for several models; the claim is then about all of them, and is not the card's own model's alone.
-    r"\b(?:all|every|each|any|none|both|no)(?: of)?(?: the| our| these| other)?(?: \w+){0,2} models?(?: (?:we )?(?:tested|"
-    r"evaluated|assessed|studied))?\b"
+    r"\b(?:all|every|each|any|none|both|no)(?: of)?(?: the| our| these)?(?: (?!(?:other|previous|prior|earlier|older|non)\b)\w+){0,2} "
+    r"models?(?: (?:we )?(?:tested|evaluated|assessed|studied)| have)?\b(?! apart| except| other| besides| but\b)"
 )
 
 SNAPSHOTS: tuple[str, ...] = (
@@ -58,13 +58,15 @@ SNAPSHOTS: tuple[str, ...] = (
         r" (?:versions?|models?)\b"
     ),
     r"\b(?:snapshots?|checkpoints?) (?:dated|from|of|as of) (?:\w+ ){0,2}20\d\d\b",
-    r"\bhelpful-only(?: (?:model|version|variant|snapshot)s?)?\b",
 )
 
 GUARDS: tuple[str, ...] = (
-    # With which protections it ran; these words mean the model of a figure only where they stand beside the figure.
+    # With which protections it ran; these words mean the model of a figure only where they stand beside the figure. What is
+    # additional to the model ("without additional safeguards") is how it was asked.
+    r"\bhelpful-only(?: (?:model|version|variant|snapshot)s?)?\b",
     (
-        r"\b(?:with|without)(?: \w+){0,3} (?:safeguards?|mitigations?|classifiers?|protections?|safety reasoner)(?: (?:enabled|"
+        r"\b(?:with|without)(?: (?!(?:additional|further|extra|other|external|the)\b)\w+){0,3} "
+        r"(?:safeguards?|mitigations?|classifiers?|protections?|safety reasoner)(?: (?:enabled|"
         r"disabled|activated|active|on|off))?\b"
     ),
     r"\b(?:pre|post)-mitigation\b|\b(?:un)?safeguarded\b",

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain
@@ -42,6 +42,9 @@ _Spellings = dict[str, Counter[str]]
 
 _MOST_NAMES = 300
 """More names than any card has; a text made of names must not make one search of thousands."""
+
+_MODEL_HEAD = re.compile(r"\W*models?(?: names?)?\W*", re.IGNORECASE)
+"""Head of a column whose cells are names of models, also of a maker not listed."""
 
 _UNKNOWN_VENDOR = 3
 """How often a capitalised name with a number must stand in a card to be taken for a model of a maker not listed."""
@@ -126,14 +129,23 @@ def _collect(around: Around, source: Source) -> _Spellings:
         for pattern in _PATTERNS:
             rest = pattern.sub(partial(_take, listed, _is_enough), rest)
         _SIZED.sub(partial(_take, unlisted, _is_a_name), rest)
-    for model in source.models:
-        listed.setdefault(fold_name(model), Counter())[model] += 1
+    for name in (*source.models, *_list_labels(around)):
+        listed.setdefault(fold_name(name), Counter())[name] += 1
     titles = fold_name(_clean_title(source.title)) + " " + next((fold_name(one.title) for one in around.outline.headings), "")
     for key, forms in unlisted.items():
         if forms.total() >= _UNKNOWN_VENDOR and (re.search(r"\db$", key) or key in titles):
             listed.setdefault(key, Counter()).update(forms)
     kept = sorted(listed, key=lambda key: (-listed[key].total(), key))[:_MOST_NAMES]
     return {key: listed[key] for key in kept}
+
+
+def _list_labels(around: Around) -> Iterator[str]:
+    """Yield the names with a number that tables hold under a head such as "Model"."""
+    rows = (one for one in around.passages if one.kind is PassageKind.ROW and one.cells)
+    for label in (row.cells[0].text for row in rows if _MODEL_HEAD.fullmatch(row.cells[0].column or "")):
+        found = _SIZED.match(label)
+        if found and _is_a_name(found[0]) and not any(pattern.match(label) for pattern in _PATTERNS):
+            yield found[0]
 
 
 def _take(into: _Spellings, is_name: Callable[[str], bool], match: re.Match[str]) -> str:

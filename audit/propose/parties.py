@@ -37,8 +37,8 @@ class Party:
 def find_parties(words: str, models: Models) -> tuple[Party, ...]:
     """Return who is named in *words*, in order, without overlaps."""
     spans: list[_Span] = [(one.start, one.stop, one.written, one.is_own or not models.own) for one in models.find(words)]
-    spans = _add(spans, [(hit.start(), hit.end(), None, True) for hit in _OWN.finditer(words)])
     spans = _add(spans, [(hit.start(), hit.end(), hit[0], False) for hit in _OTHERS.finditer(words)])
+    spans = _add(spans, [(hit.start(), hit.end(), None, True) for hit in _OWN.finditer(words)])
     parties: list[Party] = []
     for start, stop, name, is_own in spans:
         last = parties[-1] if parties else None

@@ -49,7 +49,18 @@ SENTENCES = [
     ("It scored 63%, versus 40% for the internet-only control group.", [0.63], [("the internet-only control group", 0.4)]),
     ("With monitoring it hid 9% of actions, compared to 14% without monitoring.", [0.09], [("without monitoring", 0.14)]),
     ("It hid 9% of actions, approaching the unmonitored rate of 14%.", [0.09], [("the unmonitored rate", 0.14)]),
+    ("The strongest non-Gemini model was Birch Two at 21%.", [], [("The strongest non-Gemini model", 0.21)]),
+    ("Our closest competitor solved 41% of the tasks.", [], [("Our closest competitor", 0.41)]),
+    ("No model apart from Birch Two, which managed 3/10, finished it.", [], [("No model apart from Birch Two", 0.3)]),
+    ("The GPT-4.1 variant was 10 times as likely to fail.", [], [("GPT-4.1", 10)]),
 ]  # fmt: skip
+
+
+def test_what_something_came_down_from_stands_beside_what_it_came_down_to() -> None:
+    """In a sentence of two changes each figure has its own earlier one."""
+    choice = choose("The success of attackers fell from 8% to 3% in long runs, and from 2% to 1% in short ones.")
+
+    assert [(one.quantity.value, [beside.value for beside in one.comparisons]) for one in choice.own] == [(0.03, [0.08]), (0.01, [0.02])]
 
 
 @pytest.mark.parametrize(("words", "own", "others"), SENTENCES)

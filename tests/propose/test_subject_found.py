@@ -18,6 +18,8 @@ OTHERS = (OWN, OWN, "GPT-4.1", "Claude Opus 4.7")
         (f"On harmful prompts, 98% were refused by {OWN}.", "98%", OWN, True),
         ("Compared with Claude Opus 4.7, the model refused 98%.", "98%", OWN, True),
         ("Across all tested models, refusals were below 4%.", "4%", "all tested models", None),
+        (f"{OWN} refused 4% less often than all our previous models.", "4%", OWN, True),
+        (f"{OWN} refused 4%, as all models did.", "4%", OWN, True),
     ],
 )
 def test_the_model_of_a_sentence(*, words: str, figure: str, model: str, is_own: bool | None) -> None:
@@ -88,6 +90,13 @@ def test_a_card_without_models_says_so() -> None:
         ("These tests were run on a near-final model snapshot.", "It refused 98%.", "a near-final model snapshot"),
         ("", "A helpful-only version refused 2%.", "helpful-only version"),
         ("", "With safeguards enabled, it refused 98%.", "With safeguards enabled"),
+        ("", f"With safeguards, {OWN} refused 98%.", "With safeguards"),
+        ("", f"{OWN} refused 98%, and 41% without safeguards.", None),
+        ("", f"The helpful-only {OWN} refused 2%, the released one 98%.", "helpful-only"),
+        ("", "It refused 98% without additional safeguards.", None),
+        ("A helpful-only version ran too.", "It refused 98%.", None),
+        ("This differs from tests of an earlier snapshot.", "It refused 98%.", "an earlier snapshot"),
+        ("Refusals were higher than an earlier snapshot had.", "It refused 98%.", None),
         ("We describe an earlier version of this audit.", "It refused 98%.", None),
         ("The test ran with safeguards.", "It refused 98%.", None),
         ("For GPT-4.1 we used an early snapshot.", "It refused 98%.", None),
@@ -100,3 +109,13 @@ def test_the_build_is_the_cards_own_words(above: str, words: str, version: str |
     found = find_subject(passages[-1], words.index("%"), around=around, models=name_models(around, *OTHERS, title=TITLE))
 
     assert found.version == version
+
+
+def test_a_guard_in_the_head_belongs_to_its_column() -> None:
+    """Of two columns, each has the protections of its own head, and the row's label holds for both."""
+    passage = row(["Aided", "9%", "2%"], ["Setting", "Attacks without safeguards", "Attacks with safeguards"])
+    around = lay_out(passage)
+
+    found = [find_subject(passage, passage.words.index(one), around=around, models=name_models(around, *OTHERS)) for one in ("9%", "2%")]
+
+    assert [one.version for one in found] == ["without safeguards", "with safeguards"]

@@ -6,7 +6,7 @@ from hypothesis.strategies import lists, sampled_from, text
 
 from audit.propose.models import fold_name, looks_like_model, read_models
 from audit.propose.source import Source
-from tests.propose.written import write
+from tests.propose.written import lay_out, row, sentence, write
 
 NAMES = (
     "GPT-4o", "GPT-5-mini", "gpt-oss-120b", "o3", "o4-mini", "Claude Opus 4.7", "Claude 3.5 Sonnet", "Claude Nova Preview",
@@ -109,3 +109,14 @@ def test_any_text_can_be_read(parts: list[str], more: str) -> None:
 def test_folding_is_idempotent(name: str) -> None:
     """A folded name folds to itself."""
     assert fold_name(fold_name(name)) == fold_name(name)
+
+
+def test_a_table_of_models_names_those_of_unknown_makers() -> None:
+    """What stands under a head such as Model is a model wherever else the card names it, and a row of another label is none."""
+    rows = row(["Birch 2 (tuned)", "9%"], ["Model", "Refusals"]), row(["Phase 2", "9%"], ["Step", "Refusals"], at=20)
+    said = sentence("Birch 2 refused less than in Phase 2.", at=40)
+    around = lay_out(*rows, said)
+
+    assert [one.written for one in read_models(around, Source(title="Some card", publisher=None, card=None)).find(said.words)] == [
+        "Birch 2"
+    ]
