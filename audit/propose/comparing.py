@@ -55,11 +55,12 @@ LINKS = r"(?:to|than|of|over|from|with|as|on|those of|that of|compared (?:to|wit
 """What joins such words to what they are relative to."""
 
 GROUPS = (
-    r"(?:(?:the|an?|any|all|every|no|other|its|our) )*(?:(?:most|least|next|second|best|strongest|top|leading|other)(?:[- ][\w-]{1,20}){0,2} )?"
-    r"non-(?-i:[A-Z])\w{1,20} (?:models?|systems?|assistants?)|"
+    r"(?:(?:the|an?|any|all|every|no|other|its|our) )*(?:(?:most|least|next|second|best|strongest|top|leading|other)"
+    r"(?:[- ][\w-]{1,20}){0,2} )?non-(?-i:[A-Z])\w{1,20} (?:models?|systems?|assistants?)|"
     r"(?:(?:the|our|a) )?(?:(?:next|second)[- ](?:best|most \w{1,20})|strongest|closest|nearest|leading|best|top)(?: [\w-]{1,20}){0,2} "
     r"(?:competitors?|competing models?|rivals?|alternatives?)|"
-    r"no (?:other )?models? (?:apart from|except|other than|besides|but) (?-i:[A-Z])[\w.-]{0,20}(?: (?-i:[A-Z\d])[\w.-]{0,20}){0,3}|"
+    r"no (?:other )?models? (?:apart from|except|other than|besides|but) "
+    r"(?-i:[A-Z])[\w.-]{0,20}(?: (?-i:[A-Z\d])[\w.-]{0,20}){0,3}|"
     r"(?:all |any |every |most |our |the |its )*(?:other|previous|prior|earlier|older|recent|comparable|publicly available|"
     r"existing|preceding|predecessor)"
     r"(?: \w+){0,3} (?:models?|versions?|releases?|snapshots?|generations?)(?: (?:we )?(?:tested|evaluated|assessed))?|(?:its|"

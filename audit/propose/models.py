@@ -115,8 +115,8 @@ def looks_like_model(words: str) -> bool:
 
 def fold_name(name: str) -> str:
     """Return *name* as it is compared: lower case, one hyphen between its parts, without the maker of Llama."""
-    folded = "-".join(part for part in _SPLIT.split(name.lower().strip("[](){} ")) if part)
-    return re.sub(r"(?<=[a-z])-(?=\d+(?:\.\d+)?b\b)", "-", folded.removeprefix("meta-"))
+    parts = (part.strip("[](){}") for part in _SPLIT.split(name.lower()))
+    return re.sub(r"^(?:meta-)+", "", "-".join(part for part in parts if part))
 
 
 def _collect(around: Around, source: Source) -> _Spellings:

@@ -1,7 +1,7 @@
 """Which models a card names, and which are its own."""
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis.strategies import lists, sampled_from, text
 
 from audit.propose.models import fold_name, looks_like_model, read_models
@@ -105,6 +105,8 @@ def test_any_text_can_be_read(parts: list[str], more: str) -> None:
     assert [one.start for one in found] == sorted(one.start for one in found)
 
 
+@example("0[\x1f")
+@example("meta-meta-llama")
 @given(text(max_size=40))
 def test_folding_is_idempotent(name: str) -> None:
     """A folded name folds to itself."""
@@ -117,6 +119,6 @@ def test_a_table_of_models_names_those_of_unknown_makers() -> None:
     said = sentence("Birch 2 refused less than in Phase 2.", at=40)
     around = lay_out(*rows, said)
 
-    assert [one.written for one in read_models(around, Source(title="Some card", publisher=None, card=None)).find(said.words)] == [
-        "Birch 2"
-    ]
+    models = read_models(around, Source(title="Some card", publisher=None, card=None))
+
+    assert [one.written for one in models.find(said.words)] == ["Birch 2"]
