@@ -194,7 +194,7 @@ def _read_card(view: View, subject: Identifier) -> tuple[Recorded[Card], list[Do
     if card is None:
         near = ", ".join(view.suggest(subject.bare)) or "caveat card list shows them all"
         raise NotFoundError(Fault(code="not-registered", where=str(subject), found="no such card is registered", advice=near))
-    return card, [view.dossier(claim) for claim in list_claims_of(view, subject)]
+    return card, list(view.dossiers(list_claims_of(view, subject)))
 
 
 def _build_coverage(view: View, card: Recorded[Card], dossiers: Sequence[Dossier]) -> Coverage:

@@ -57,6 +57,13 @@ def get_head(reader: Reader, seq: int) -> Head:
     return head_of(row, {})
 
 
+def get_heads(reader: Reader, numbers: Sequence[int]) -> list[Head]:
+    """Return what the revisions recorded by the entries *numbers* refer to, in log order; at most as many as one query may ask for."""
+    models: dict[tuple[str, str, str], ModelRef] = {}
+    wanted = _stretch_columns().where(revisions.c.log == 1, revisions.c.seq.in_(numbers)).order_by(revisions.c.seq)
+    return [head_of(row, models) for row in reader.plain_rows(wanted)]
+
+
 def head_of(row: tuple[Any, ...], models: dict[tuple[str, str, str], ModelRef]) -> Head:
     """Return the head in *row*; one `ModelRef` is kept for all that name it."""
     (seq, claim, revision, developer, name, version, card, card_revision, phi, phi_version, scoring, scored, test, tested, *words) = row

@@ -1,26 +1,20 @@
-"""Files on one thing: a claim's dossier, an audit's file, a contestation's, and everything said about an identifier."""
+"""Files on one thing: an audit's, a contestation's, what belongs to a claim, and everything said about an identifier."""
 
-from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from typing import Any
 
 from sqlalchemy import ColumnElement, Select, Table, and_, or_, select, true, union
 
 from registry.errors import Fault, NotFoundError
 from registry.records.claim import ClaimRelation, ClaimRevision
-from registry.records.dossier import AuditFile, ContestationFile, Dossier, Recorded
+from registry.records.dossier import AuditFile, ContestationFile, Recorded
 from registry.records.identifier import Identifier, Kind
 from registry.records.model import ModelRef, ModelVersion
-from registry.records.status import Staleness
 from registry.records.survey import Omission, Sighting, Survey
 from registry.store.card_tables import card_revision, omission, sighting, survey
-from registry.store.claims import find_current_entry, get_head
-from registry.store.facts import FactFinder
+from registry.store.claims import find_current_entry
 from registry.store.reader import Reader
-from registry.store.rows import split_reference
 from registry.store.tables import (
     audit,
-    authority,
     claim_event,
     claim_relation,
     claim_revision,
@@ -38,45 +32,6 @@ from registry.store.tables import (
 )
 
 _OF_AUDIT = (lock, run, result, evidence, finding, restriction, publication)
-
-
-def build_dossier(reader: Reader, claim: str, revision: int | None) -> Dossier:
-    """Return everything known of *claim*, seen from *revision* (the latest); the claim is known to exist."""
-    known = find_revisions(reader, claim)
-    revisions = known if revision is None else known[:revision]
-    finder = FactFinder(reader)
-    shared: dict[str, Any] = {
-        "log_origin": reader.log_origin,
-        "log_size": reader.log_size,
-        "claim": claim,
-        "revisions": revisions,
-        "events": _of(reader, claim_event, claim_event.c.claim == claim),
-        "relations": find_relations(reader, claim),
-        "sightings": find_sightings(reader, card=None, claim=claim),
-    }
-    if not revisions:
-        return Dossier(**shared, status=finder.reserved_status(claim))
-    current = revisions[-1]
-    (status,) = finder.statuses([get_head(reader, current.entry.seq)])
-    if len(revisions) < len(known):
-        reasons = (f"the claim has a newer revision, @{len(known)}", *status.stale_because)
-        status = replace(status, staleness=Staleness.POTENTIALLY_STALE, stale_because=reasons)
-    audits = find_audits(reader, claim)
-    contestations = _contestations(reader, claim, _spec_references(current.payload))
-    specs, newer_specs = _specs(reader, _spec_references(current.payload))
-    card, newer_cards = _cards(reader, current.payload.card)
-    found: dict[str, Any] = {
-        "card": card,
-        "newer_cards": newer_cards,
-        "model": find_model(reader, current.payload.model),
-        "successors": find_successors(reader, current.payload.model),
-        "specs": specs,
-        "newer_specs": newer_specs,
-        "audits": audits,
-        "contestations": contestations,
-    }
-    everything = _flatten((*shared.values(), *found.values()))
-    return Dossier(**shared, **found, status=status, authorities=_authorities(reader, everything))
 
 
 def find_revisions(reader: Reader, claim: str) -> tuple[Recorded[ClaimRevision], ...]:
@@ -236,59 +191,3 @@ def _about_audits(reader: Reader, condition: Any) -> list[Select[Any]]:
 def _about_contestations(reader: Reader, condition: Any) -> list[Select[Any]]:
     names = select(contestation.c.contestation).where(reader.visible(contestation), condition)
     return [_seqs(reader, contestation, condition), _seqs(reader, contestation_event, contestation_event.c.contestation.in_(names))]
-
-
-def _spec_references(claim: ClaimRevision) -> list[tuple[str, int]]:
-    named = (claim.property, claim.scoring, claim.test_context, *claim.deploy_contexts)
-    return list(dict.fromkeys(split_reference(one) for one in named if one))
-
-
-def _specs(reader: Reader, references: Sequence[tuple[str, int]]) -> tuple[tuple[Recorded[Any], ...], tuple[Recorded[Any], ...]]:
-    table = spec_version
-    found: list[Recorded[Any]] = []
-    newer: list[Recorded[Any]] = []
-    for name, version in references:
-        found += _of(reader, table, (table.c.spec == name) & (table.c.version == version))
-        newer += _of(reader, table, (table.c.spec == name) & (table.c.version > version))
-    return tuple(found), tuple(newer)
-
-
-def _cards(reader: Reader, reference: str | None) -> tuple[Recorded[Any] | None, tuple[Recorded[Any], ...]]:
-    if reference is None:
-        return None, ()
-    name, revision = split_reference(reference)
-    table = card_revision
-    (card,) = _of(reader, table, (table.c.card == name) & (table.c.revision == revision))
-    return card, _of(reader, table, (table.c.card == name) & (table.c.revision > revision))
-
-
-def _contestations(reader: Reader, claim: str, specs: Sequence[tuple[str, int]]) -> tuple[ContestationFile, ...]:
-    table = contestation
-    targets = [table.c.claim == claim, *((table.c.spec == name) & (table.c.version == version) for name, version in specs)]
-    wanted = select(table.c.contestation).where(reader.visible(table), or_(*targets)).order_by(table.c.seq)
-    return tuple(get_contestation(reader, row.contestation) for row in reader.rows(wanted))
-
-
-def _authorities(reader: Reader, recorded: Iterable[Recorded[Any]]) -> tuple[Recorded[Any], ...]:
-    codes: set[str] = set()
-    for one in recorded:
-        codes.add(one.entry.actor)
-        codes |= {value for name in ("auditor", "owner", "by") if isinstance(value := getattr(one.payload, name, None), str)}
-    return _of(reader, authority, authority.c.code.in_(sorted(codes)))
-
-
-def _flatten(parts: Iterable[Any]) -> list[Recorded[Any]]:
-    found: list[Recorded[Any]] = []
-    for part in parts:
-        match part:
-            case Recorded():
-                found.append(part)
-            case tuple():
-                found += _flatten(part)
-            case AuditFile():
-                found += _flatten((part.audit, part.lock, part.runs, part.results, part.evidence, part.restrictions, part.findings))
-            case ContestationFile():
-                found += _flatten((part.contestation, part.events))
-            case _:
-                pass
-    return found

@@ -16,7 +16,7 @@ from registry.records.spec import SpecKind, SpecVersion
 from registry.records.statement import Payload
 from registry.records.status import Status
 from registry.records.survey import Omission, Sighting, Survey
-from registry.store import claims, dossiers
+from registry.store import claims, dossiers, gather
 from registry.store.card_tables import card_revision
 from registry.store.facts import FactFinder
 from registry.store.reader import CHUNK, Reader
@@ -100,7 +100,7 @@ class View(Reader):
         if not self.is_used(named.bare):
             raise dossiers.not_found(self, "claim", named.bare)
         wanted = named.revision if revision is None else revision
-        found = dossiers.build_dossier(self, named.bare, wanted)
+        found = gather.build_dossier(self, named.bare, wanted)
         if wanted is not None and len(found.revisions) < wanted:
             there = f"the claim has {len(found.revisions)} revision(s)"
             advice = "leave out @n, to take the latest"
@@ -110,6 +110,10 @@ class View(Reader):
             advice = "leave out what follows #, to take what is recorded here"
             raise NotFoundError(Fault(code="digest-mismatch", where=claim_id, found=there, advice=advice))
         return found
+
+    def dossiers(self, claim_ids: Sequence[str]) -> Iterator[Dossier]:
+        """Yield everything known of each of *claim_ids*, `CLM-…` without revision and all of them in use, in their order."""
+        return gather.build_dossiers(self, claim_ids)
 
     def status(self, claim_id: str) -> Status:
         """Return the four axes of a claim; raises NotFoundError."""

@@ -160,3 +160,29 @@ def test_as_of_is_what_was_read_then(new_ledger: Callable[[], Ledger], history: 
         with ledger.view(before["size"]) as view:
             assert _read(view) == before
     ledger.close()
+
+
+@settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@given(history=histories)
+def test_many_dossiers_at_once_are_those_read_one_by_one(
+    new_ledger: Callable[[], Ledger], history: list[tuple[Callable[[int, Writer], None], int]]
+) -> None:
+    """What claims share is read once; nothing of one claim gets into the dossier of another."""
+    ledger = new_ledger()
+    with ledger.write(actor="LAB") as writer:
+        phi = make.settle(writer)
+        make.add_quoted(writer, phi, f"{make.add_card(writer)}@1")
+        make.add_claim(writer, phi)
+        make.allocate(writer, Kind.CLAIM)
+    for action, number in history:
+        try:
+            with ledger.write(actor="LAB") as writer:
+                action(number, writer)
+        except CaveatError as error:
+            assert error.code == "claim-ended"
+
+    with ledger.view() as view:
+        names = [one.claim for one in view.list_claims()][::-1]
+        assert list(view.dossiers(names)) == [view.dossier(name) for name in names]
+        assert [one.status for one in view.dossiers(names)] == [view.status(name) for name in names]
+    ledger.close()

@@ -1,0 +1,188 @@
+"""Everything known of many claims at once: a dossier each, in a number of queries that does not grow with the claims of a card."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import cache
+from typing import Any
+
+from sqlalchemy import Column, Table, select
+
+from registry.records.claim import ClaimRevision
+from registry.records.dossier import AuditFile, ContestationFile, Dossier, Recorded
+from registry.records.model import ModelRef
+from registry.records.status import Staleness, Status
+from registry.store.card_tables import card_revision, sighting
+from registry.store.claims import get_heads
+from registry.store.dossiers import find_model, find_successors, get_audit, get_contestation
+from registry.store.facts import FactFinder
+from registry.store.reader import CHUNK, Reader
+from registry.store.rows import split_reference
+from registry.store.tables import audit, authority, claim_event, claim_relation, claim_revision, contestation, spec_version
+
+Reference = tuple[str, int]
+"""An identifier and its revision or version."""
+
+_OWN = {
+    "revisions": (claim_revision, (claim_revision.c.claim,)),
+    "events": (claim_event, (claim_event.c.claim,)),
+    "relations": (claim_relation, (claim_relation.c.claim, claim_relation.c.other)),
+    "sightings": (sighting, (sighting.c.claim,)),
+}
+"""The parts of a dossier that name its claim, by the columns that do."""
+
+
+def build_dossier(reader: Reader, claim: str, revision: int | None) -> Dossier:
+    """Return everything known of *claim*, seen from *revision* (the latest); the claim is known to exist."""
+    return next(build_dossiers(reader, [claim], revision=revision))
+
+
+def build_dossiers(reader: Reader, claims: Sequence[str], *, revision: int | None = None) -> Iterator[Dossier]:
+    """Yield everything known of each of *claims*, in their order, each seen from *revision* (the latest); all are known to exist.
+
+    What claims share (card, definitions, model, authorities) is read once.
+    """
+    gatherer = _Gatherer(reader)
+    for start in range(0, len(claims), CHUNK):
+        yield from gatherer.build(claims[start : start + CHUNK], revision)
+
+
+class _Gatherer:
+    def __init__(self, reader: Reader) -> None:
+        self._reader = reader
+        self._finder = FactFinder(reader)
+        self._shared = {"log_origin": reader.log_origin, "log_size": reader.log_size}
+        self._get_specs = cache(self._read_specs)
+        self._get_card = cache(self._read_card)
+        self._get_model = cache(self._read_model)
+        self._get_contestation = cache(lambda name: get_contestation(reader, name))
+        self._authorities: dict[str, tuple[Recorded[Any], ...]] = {}
+
+    def build(self, claims: Sequence[str], revision: int | None) -> Iterator[Dossier]:
+        own = {name: self._group(table, columns, claims) for name, (table, columns) in _OWN.items()}
+        known = {claim: tuple(own["revisions"].get(claim, ())) for claim in claims}
+        seen = {claim: found if revision is None else found[:revision] for claim, found in known.items()}
+        statuses = self._derive([found[-1] for found in seen.values() if found])
+        audits, disputes = self._name_audits(claims), self._name_contestations(claims)
+        for claim in claims:
+            parts: dict[str, Any] = {name: tuple(own[name].get(claim, ())) for name in ("events", "relations", "sightings")}
+            parts |= self._shared | {"claim": claim, "revisions": seen[claim]}
+            if not seen[claim]:
+                yield Dossier(**parts, status=self._finder.reserved_status(claim))
+                continue
+            current = seen[claim][-1]
+            parts["audits"] = tuple(get_audit(self._reader, name) for name in audits.get(claim, ()))
+            parts |= self._gather_shared(current.payload, disputes)
+            status = _see_newer(statuses[current.entry.seq], shown=len(seen[claim]), known=len(known[claim]))
+            yield Dossier(**parts, status=status, authorities=self._find_authorities(_flatten(parts.values())))
+
+    def _gather_shared(self, claim: ClaimRevision, disputes: Mapping[str | Reference, Sequence[tuple[int, str]]]) -> dict[str, Any]:
+        references = _list_references(claim)
+        specs, newer = self._get_specs(references)
+        card, newer_cards = self._get_card(claim.card)
+        model, successors = self._get_model(claim.model)
+        targets: list[str | Reference] = [claim.claim, *references]
+        names = [name for _, name in sorted({one for target in targets for one in disputes.get(target, ())})]
+        return {
+            "card": card,
+            "newer_cards": newer_cards,
+            "model": model,
+            "successors": successors,
+            "specs": specs,
+            "newer_specs": newer,
+            "contestations": tuple(self._get_contestation(name) for name in names),
+        }
+
+    def _derive(self, current: Sequence[Recorded[ClaimRevision]]) -> dict[int, Status]:
+        heads = get_heads(self._reader, [one.entry.seq for one in current])
+        return {head.seq: status for head, status in zip(heads, self._finder.statuses(heads), strict=True)}
+
+    def _group(self, table: Table, columns: Sequence[Column[Any]], claims: Sequence[str]) -> dict[str, list[Recorded[Any]]]:
+        """Return the statements of *table* that name each of *claims*, in log order."""
+        named: dict[int, set[str]] = defaultdict(set)
+        for column in columns:
+            for seq, claim in self._reader.rows(select(table.c.seq, column).where(self._reader.visible(table), column.in_(claims))):
+                named[seq].add(claim)
+        found: dict[str, list[Recorded[Any]]] = defaultdict(list)
+        for one in self._reader.recorded(named):
+            for claim in named[one.entry.seq]:
+                found[claim].append(one)
+        return found
+
+    def _name_audits(self, claims: Sequence[str]) -> dict[str, list[str]]:
+        wanted = select(audit.c.claim, audit.c.audit).where(self._reader.visible(audit), audit.c.claim.in_(claims))
+        found: dict[str, list[str]] = defaultdict(list)
+        for claim, name in self._reader.rows(wanted.order_by(audit.c.seq)):
+            found[claim].append(name)
+        return found
+
+    def _name_contestations(self, claims: Sequence[str]) -> dict[str | Reference, list[tuple[int, str]]]:
+        """Return the contestations of *claims*, and of any definition, by what they are against; each with its entry."""
+        table = contestation
+        wanted = select(table.c.seq, table.c.contestation, table.c.claim, table.c.spec, table.c.version)
+        against = table.c.claim.in_(claims) | table.c.spec.is_not(None)
+        found: dict[str | Reference, list[tuple[int, str]]] = defaultdict(list)
+        for seq, name, claim, spec, version in self._reader.rows(wanted.where(self._reader.visible(table), against)):
+            found[claim if spec is None else (spec, version)].append((seq, name))
+        return found
+
+    def _read_specs(self, references: tuple[Reference, ...]) -> tuple[tuple[Recorded[Any], ...], tuple[Recorded[Any], ...]]:
+        table = spec_version
+        found: list[Recorded[Any]] = []
+        newer: list[Recorded[Any]] = []
+        for name, version in references:
+            since = (table.c.spec == name) & (table.c.version >= version)
+            for one in self._reader.recorded_by(select(table.c.seq).where(self._reader.visible(table), since)):
+                (newer if one.payload.version > version else found).append(one)
+        return tuple(found), tuple(newer)
+
+    def _read_card(self, reference: str | None) -> tuple[Recorded[Any] | None, tuple[Recorded[Any], ...]]:
+        if reference is None:
+            return None, ()
+        name, revision = split_reference(reference)
+        table = card_revision
+        since = (table.c.card == name) & (table.c.revision >= revision)
+        card, *newer = self._reader.recorded_by(select(table.c.seq).where(self._reader.visible(table), since))
+        return card, tuple(newer)
+
+    def _read_model(self, model: ModelRef) -> tuple[Recorded[Any] | None, tuple[Recorded[Any], ...]]:
+        return find_model(self._reader, model), find_successors(self._reader, model)
+
+    def _find_authorities(self, recorded: Iterable[Recorded[Any]]) -> tuple[Recorded[Any], ...]:
+        codes: set[str] = set()
+        for one in recorded:
+            codes.add(one.entry.actor)
+            codes |= {value for name in ("auditor", "owner", "by") if isinstance(value := getattr(one.payload, name, None), str)}
+        for code in codes - self._authorities.keys():
+            wanted = select(authority.c.seq).where(self._reader.visible(authority), authority.c.code == code)
+            self._authorities[code] = self._reader.recorded_by(wanted)
+        found = (one for code in codes for one in self._authorities[code])
+        return tuple(sorted(found, key=lambda one: one.entry.seq))
+
+
+def _see_newer(status: Status, *, shown: int, known: int) -> Status:
+    """Return *status* as one sees it from revision *shown* of *known*."""
+    if shown == known:
+        return status
+    reasons = (f"the claim has a newer revision, @{known}", *status.stale_because)
+    return replace(status, staleness=Staleness.POTENTIALLY_STALE, stale_because=reasons)
+
+
+def _list_references(claim: ClaimRevision) -> tuple[Reference, ...]:
+    named = (claim.property, claim.scoring, claim.test_context, *claim.deploy_contexts)
+    return tuple(dict.fromkeys(split_reference(one) for one in named if one))
+
+
+def _flatten(parts: Iterable[Any]) -> Iterator[Recorded[Any]]:
+    for part in parts:
+        match part:
+            case Recorded():
+                yield part
+            case tuple():
+                yield from _flatten(part)
+            case AuditFile():
+                yield from _flatten((part.audit, part.lock, part.runs, part.results, part.evidence, part.restrictions, part.findings))
+            case ContestationFile():
+                yield from _flatten((part.contestation, part.events))
+            case _:
+                pass
