@@ -34,8 +34,11 @@ def card() -> None:
 @click.option("--url", help="Where it was published.")
 @click.option("--revises", type=CARD, help="The registered card of which this file is a new revision.")
 @click.option("--why", help="Why there is a new revision.")
+@click.option("--unlike", is_flag=True, help="It is a revision though hardly a passage of the one before is in it.")
 @pass_app
-def add(app: App, /, *, file: Path, publisher: str, published: datetime | None, revises: Identifier | None, **words: str | None) -> None:
+def add(
+    app: App, /, *, file: Path, publisher: str, published: datetime | None, revises: Identifier | None, unlike: bool, **words: str | None
+) -> None:
     """Register a card (PDF, HTML, Markdown, plain text) with its digest and its text.
 
     The same file twice changes nothing. With a new revision it is recorded where the card's claims stand in it (caveat card diff).
@@ -54,7 +57,7 @@ def add(app: App, /, *, file: Path, publisher: str, published: datetime | None, 
         url=words["url"],
         why=words["why"],
     )
-    followers = _align(app, note, text)
+    followers = _align(app, note, text, unlike=unlike)
     with app.ledger.write(actor=app.config.authority) as writer:
         registered, is_new = register_card(writer, text, note, authority=app.config.authority)
         sightings = sight_claims(writer, registered, followers) if is_new and followers else ()
@@ -72,14 +75,22 @@ def add(app: App, /, *, file: Path, publisher: str, published: datetime | None, 
     app.report({**document, "sightings": [_summarise_sighting(one) for one in sightings]}, tell)
 
 
-def _align(app: App, note: "CardNote", text: "CardText") -> "Followers | None":
-    """Return the revisions that claims quote, aligned with *text*; None where that is no new revision, or will be refused."""
+def _align(app: App, note: "CardNote", text: "CardText", *, unlike: bool) -> "Followers | None":
+    """Return the revisions that claims quote, aligned with *text*; None where that is no new revision, or will be refused.
+
+    Unless it may be *unlike*, a file that can hardly be a revision is refused here, before anything is written.
+    """
+    from registry.registration.cards import check_alike
     from registry.registration.sightings import open_followers
 
     if note.revises is None or not note.why:
         return None
     with app.ledger.view() as view:
-        return None if view.find_card_by_document(text.sha256) else open_followers(view, note.revises, text)
+        if view.find_card_by_document(text.sha256):
+            return None
+        if not unlike:
+            check_alike(view, text, note)
+        return open_followers(view, note.revises, text)
 
 
 def _tell_sightings(console: Any, card: Card, sightings: "Sequence[Sighting]") -> None:

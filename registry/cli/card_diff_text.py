@@ -60,6 +60,7 @@ def summarise_comparison(found: Comparison) -> dict[str, Any]:
         "counts": count_fates(found.passages),
         "in_spelling_alone": _count_respelled(found),
         "claims": [_summarise(one) for one in found.passages],
+        "quoting_newer": _list_quoting_newer(found),
         "paraphrased": list(quoting.paraphrased) if quoting else [],
         "ended": list(quoting.ended) if quoting else [],
         "changes": to_document(found.changes),
@@ -75,14 +76,15 @@ def print_comparison(console: Console, found: Comparison) -> None:
     _print_counts(console, found)
     for one in sorted(found.passages, key=lambda one: not one.is_alarm):
         if one.found.fate is not Fate.UNCHANGED:
-            _print_passage(console, one)
+            _print_passage(console, one, None if one.quoted == found.old.name else one.quoted)
     _print_changes(console, found.changes)
     _print_figures(console, found.figures)
 
 
 def _print_counts(console: Console, found: Comparison) -> None:
     if not found.passages:
-        console.print("\nNo claim quotes the older one." if found.quoting else "\nNo quotes were followed; --claims FILE names some.")
+        none = f"No claim to follow quotes {found.old.name} or a revision before it."
+        console.print(f"\n{none if found.quoting else 'No quotes were followed; --claims FILE names some.'}")
     else:
         noun = "claim" if len(found.passages) == 1 else "claims"
         console.print(f"\n{len(found.passages)} {noun} followed:")
@@ -92,15 +94,19 @@ def _print_counts(console: Console, found: Comparison) -> None:
             note = f"   {respelled} in spelling alone, no alarm" if respelled and fate is Fate.REWORDED else ""
             console.print(f"  {fate.value:<9}{fates[fate]:>5}{note}")
     quoting = found.quoting
+    if decided := _list_quoting_newer(found):
+        console.print(f"Not followed, for they quote {found.new.name} itself: {', '.join(decided)}")
     if quoting and quoting.paraphrased:
         console.print(f"Not followed, for they quote no passage: {', '.join(quoting.paraphrased)}")
     if quoting and quoting.ended:
         console.print(f"Not followed, for they are withdrawn or superseded: {', '.join(quoting.ended)}")
 
 
-def _print_passage(console: Console, one: Passage) -> None:
+def _print_passage(console: Console, one: Passage, quoted: str | None) -> None:
+    """*quoted*: the revision it is quoted from, if it is not the older of the two."""
     there = one.found.anchor
-    console.print(f"\n{one.name}  {one.found.fate.value}{' in spelling alone' if one.found.differs else ''}", style="bold")
+    spelling = " in spelling alone" if one.found.differs else ""
+    console.print(f"\n{one.name}  {one.found.fate.value}{spelling}{f', quoted from {quoted}' if quoted else ''}", style="bold")
     console.print(f"  {_tell_move(one.old, there)}")
     old = one.old.exact
     match one.found.fate:
@@ -121,11 +127,11 @@ def _advise(one: Passage) -> str:
     if one.found.differs:
         return f"Nothing to do: {'; '.join(one.found.differs)}"
     if one.sighted is None:
-        return f"{f'A figure changed ({one.numbers}). ' if one.numbers else ''}Next: register the newer one, then decide."
+        return f"{f'A number changed ({one.numbers}). ' if one.numbers else ''}Next: register the newer one, then decide."
     if one.found.fate is Fate.GONE:
         return f'Next: caveat claim withdraw {claim} --reason "…"; or leave it, potentially stale.'
     if one.numbers:
-        return f'A figure changed ({one.numbers}). Next: caveat claim revise {claim} FILE --why "…"'
+        return f'A number changed ({one.numbers}). Next: caveat claim revise {claim} FILE --why "…"'
     return f'Next: the same claim: caveat claim reword {claim}; another: caveat claim revise {claim} FILE --why "…"'
 
 
@@ -176,6 +182,11 @@ def _clip(text: str, most: int, *, first: bool, last: bool) -> str:
     return f"{head} … {tail}" if head and tail else f"{head} …" if head else f"… {tail}"
 
 
+def _list_quoting_newer(found: Comparison) -> list[str]:
+    """Return the claims that quote the newer revision, such as those that were reworded into it."""
+    return [claim.reference for claim, _ in found.quoting.anchored if claim.card == found.new.name] if found.quoting else []
+
+
 def _count_respelled(found: Comparison) -> int:
     return sum(bool(one.found.differs) for one in found.passages)
 
@@ -196,6 +207,7 @@ def _summarise(one: Passage) -> dict[str, Any]:
     runs = build_redline(" ".join(one.old.exact.split()), " ".join(there.exact.split())) if there else ()
     return {
         "claim": one.name,
+        "quoted": one.quoted,
         "fate": one.found.fate.value,
         "alarm": one.is_alarm,
         "differs": list(one.found.differs),

@@ -3,13 +3,14 @@
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from registry.intake.alignment import Pair
 from registry.intake.follow import Follower
 from registry.intake.sections import Renamed
 from registry.intake.spelling import fold_spelling
 from registry.intake.words import Words, read_words
+from registry.records.card import Anchor
 
 _REFERRING = frozenset(
     (
@@ -28,6 +29,7 @@ _REFERRING = frozenset(
         "note",
         "p",
         "pp",
+        "§",
     )
 )
 """Before a number, these say that it names a place in the card and is no figure."""
@@ -42,8 +44,18 @@ _WRITTEN = frozenset(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Figure:
+    """A number, and where it stands in its text."""
+
+    number: str
+    """As all its spellings are folded to."""
+    start: int
+    stop: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ChangedFigure:
-    """A passage in which a figure changed."""
+    """A passage in which figures changed."""
 
     old: str
     """As the older text has it, white space folded."""
@@ -56,6 +68,18 @@ class ChangedFigure:
     start: int
     """First character in the older text."""
     stop: int
+    taken_out: tuple[Figure, ...]
+    """The figures that the newer passage has not, in the older text."""
+    put_in: tuple[Figure, ...]
+    """The figures that the older passage has not, in the newer text."""
+
+    def leave_out(self, old: Iterable[Anchor], new: Iterable[Anchor]) -> "ChangedFigure | None":
+        """Return it without the figures that passages of the older text or of the newer quote; None if one side is quoted wholly."""
+        taken_out = tuple(one for one in self.taken_out if not _is_in(one, old))
+        put_in = tuple(one for one in self.put_in if not _is_in(one, new))
+        if (self.taken_out and not taken_out) or (self.put_in and not put_in):
+            return None
+        return replace(self, taken_out=taken_out, put_in=put_in, numbers=_tell_figures(taken_out, put_in))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,7 +130,8 @@ def find_changed_numbers(old: str, new: str) -> str | None:
     """
     ours, theirs = ([fold_spelling(word) for word in words.words] for words in read_words(old, new))
     before, after = (Counter(word for word in words if _has_digit(word) or word in _SIGNS or word in _WRITTEN) for words in (ours, theirs))
-    return _tell(before - after, after - before)
+    left, right = before - after, after - before
+    return _tell(left.elements(), right.elements()) if left or right else None
 
 
 def _is_moved(follower: Follower, pair: Pair) -> bool:
@@ -128,20 +153,22 @@ def _list_words(spans: Iterable[tuple[int, int]]) -> Iterator[int]:
 def _find_figures(follower: Follower, reworded: list[Pair]) -> Iterator[ChangedFigure]:
     titles = {heading.start for heading in follower.old_outline.headings}
     for pair in reworded:
-        numbers = _compare_figures(follower, pair)
+        taken_out, put_in = _compare_figures(follower, pair)
         start, stop = follower.old_words.map_span(*pair.old)
-        if numbers is None or any(start - 12 <= title <= start for title in titles):
+        if not (taken_out or put_in) or any(start - 12 <= title <= start for title in titles):
             continue
         begin, _ = follower.new_words.map_span(*pair.new)
         section = follower.new_outline.find_section(begin)
         yield ChangedFigure(
             old=_read(follower.old_words, pair.old),
             new=_read(follower.new_words, pair.new),
-            numbers=numbers,
+            numbers=_tell_figures(taken_out, put_in),
             page=follower.new.get_page_number(begin) if len(follower.new.pages) > 1 else None,
             section=None if section is None else follower.new_outline.headings[section].title,
             start=start,
             stop=stop,
+            taken_out=taken_out,
+            put_in=put_in,
         )
 
 
@@ -149,31 +176,62 @@ def _read(words: Words, span: tuple[int, int]) -> str:
     return " ".join(words.text[words.starts[span[0]] : words.stops[span[1] - 1]].split())
 
 
-def _compare_figures(follower: Follower, pair: Pair) -> str | None:
-    """Return the figures that changed; a number that belongs to a name ("Opus 4.7") only where another took its place."""
-    ours, theirs = Counter(_get_figures(follower.old_words, pair.old)), Counter(_get_figures(follower.new_words, pair.new))
-    left, right = ours - theirs, theirs - ours
+def _compare_figures(follower: Follower, pair: Pair) -> tuple[tuple[Figure, ...], tuple[Figure, ...]]:
+    """Return the figures that only the old passage has, and those that only the new one has.
+
+    A number that belongs to a name ("Opus 4.7") is none, unless another took its place.
+    """
+    ours, theirs = _list_figures(follower.old_words, pair.old), _list_figures(follower.new_words, pair.new)
+    before, after = (Counter((number, named) for number, named, _ in figures) for figures in (ours, theirs))
+    left, right = before - after, after - before
     is_figure = any(not named for _, named in (*left, *right))
-    if not (left or right) or not (is_figure or (left and right)):
-        return None
-    return _tell(Counter(word for word, _ in left.elements()), Counter(word for word, _ in right.elements()))
+    if not is_figure and not (left and right):
+        return (), ()
+    there = follower.alignment.to_new
+    kept = {there[at] for at in range(*pair.old)}
+    taken_out = _choose(left, sorted(ours, key=lambda one: there[one[2]] >= 0))
+    put_in = _choose(right, sorted(theirs, key=lambda one: one[2] in kept))
+    return _locate(follower.old_words, taken_out), _locate(follower.new_words, put_in)
 
 
-def _get_figures(words: Words, span: tuple[int, int]) -> Iterator[tuple[str, bool]]:
-    """Yield the numbers that are no places in the card, and whether a capital stands before each, as before a version."""
+def _list_figures(words: Words, span: tuple[int, int]) -> list[tuple[str, bool, int]]:
+    """Return the numbers that are no places in the card, whether a capital stands before each, as before a version, and its word."""
+    found = []
     for at in range(*span):
         folded = fold_spelling(words.words[at])
         before = words.words[at - 1] if at > span[0] else ""
-        is_place = before.casefold() in _REFERRING or _PLACE.match(folded) is not None or words.text[words.starts[at] - 1 :][:1] == "§"
+        is_place = before.casefold() in _REFERRING or _PLACE.match(folded) is not None
         if _has_digit(folded) and not is_place:
-            yield folded, before[:1].isupper()
+            found.append((folded, before[:1].isupper(), at))
+    return found
+
+
+def _choose(wanted: Counter[tuple[str, bool]], figures: list[tuple[str, bool, int]]) -> list[int]:
+    """Return the words of the first of *figures* that are *wanted*, as many as are, in the order of the text."""
+    left, chosen = wanted.copy(), []
+    for number, named, at in figures:
+        if left[number, named] > 0:
+            left[number, named] -= 1
+            chosen.append(at)
+    return sorted(chosen)
+
+
+def _locate(words: Words, places: list[int]) -> tuple[Figure, ...]:
+    spans = ((at, *words.map_span(at, at + 1)) for at in places)
+    return tuple(Figure(number=fold_spelling(words.words[at]), start=start, stop=stop) for at, start, stop in spans)
+
+
+def _is_in(figure: Figure, quoted: Iterable[Anchor]) -> bool:
+    return any(one.start < figure.stop and figure.start < one.stop for one in quoted)
+
+
+def _tell_figures(taken_out: Iterable[Figure], put_in: Iterable[Figure]) -> str:
+    return _tell([one.number for one in taken_out], [one.number for one in put_in])
 
 
 def _has_digit(word: str) -> bool:
     return any(character.isdigit() for character in word)
 
 
-def _tell(left: Counter[str], right: Counter[str]) -> str | None:
-    if not (left or right):
-        return None
-    return f"{' '.join(left.elements()) or 'nothing'} → {' '.join(right.elements()) or 'nothing'}"
+def _tell(before: Iterable[str], after: Iterable[str]) -> str:
+    return f"{' '.join(before) or 'nothing'} → {' '.join(after) or 'nothing'}"

@@ -50,7 +50,7 @@ _AMERICAN = tuple(
 )
 """British spellings and what American ones make of them, in order; the first that fits is applied. Where two real words would fall
 together ("filled" and "filed"), a rule leaves them alone."""
-_SAME = {"&": "and", "percent": "%", "maths": "math"}
+_SAME = {"&": "and", "\u00a7": "section", "percent": "%", "maths": "math"}
 """Other ways to write the same word."""
 _GROUPED = re.compile(r"^-?\d{1,3}(?:,\d{3})+(?:\.\d+)?$")
 _APART = frozenset(["a", "an", "in", "no", "un", "im", "dis", "all", "any", "some", "every", "may"])

@@ -7,9 +7,11 @@ number is a footnote mark only where a line of the text begins with it, because 
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterable, Iterator
+from collections import deque
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
+from zlib import crc32
 
 from registry.intake import rules
 from registry.intake.forms import Edit, Layer, apply_edits
@@ -27,12 +29,17 @@ _MARK = re.compile(
 )
 _IMAGE = re.compile(r"!\[\]\([^()\n]{0,2000}\)")
 _LISTED = re.compile(r"^[ \t]{0,8}\[(\d{1,3})\]", re.MULTILINE)
+_RUN = 5
+"""Words of a run by which two texts are known as one card; shared by chance too rarely to count."""
+_FEWEST_RUNS = 50
+_SAMPLED = 2_000_000
+"""Characters up to which every run of a text counts; of longer ones as many, so that memory stays flat."""
 _LIGHT = rules.SOFT_HYPHEN + rules.SOFT_SPACE
 
 _WORD = re.compile(
     rf"(?:(?<![\w)\]%])-(?=\.?\d))?(?:\.(?=\d))?[^\W_]+"  # a sign and a leading point belong to the number
     rf"(?:(?:['{_LIGHT}_]|\.(?=\d)|(?<=\d),(?=\d{{3}}(?!\d))|(?<=\d)[:/](?=\d))[^\W_]+)*"
-    r"|[%<>=~\u00b1\u2264\u2265\u2248$\u20ac\u00a3\u00b0+^?&]"
+    r"|[%<>=~\u00b1\u2264\u2265\u2248$\u20ac\u00a3\u00b0\u00a7+^?&]"
 )
 """Words, numbers, names with digits in them, and the signs that change a figure's meaning."""
 
@@ -94,6 +101,30 @@ def read_words(old: str, new: str) -> tuple[Words, Words]:
     return first, second
 
 
+def measure_common(old: str, new: str) -> float | None:
+    """Return the share, 0 to 1, of the runs of five words of the shorter text that stand in the other too; None for texts of a few lines.
+
+    Two revisions of a card have nearly all in common, two cards hardly any, whatever their layout (Broder's containment, 1997, of a
+    sample of the runs).
+    """
+    every = 1 + max(len(old), len(new)) // _SAMPLED
+    ours, theirs = (_sample_runs(text, every) for text in (old, new))
+    fewest = min(len(ours), len(theirs))
+    return len(ours & theirs) / fewest if fewest >= _FEWEST_RUNS else None
+
+
+def _sample_runs(text: str, every: int) -> set[int]:
+    """Return the checksums of the text's runs of words, of long texts only those that *every* divides, the same ones in any text."""
+    last: deque[str] = deque(maxlen=_RUN)
+    found = set()
+    for word in re.finditer(r"\w+", text):
+        last.append(word[0].casefold())
+        number = crc32(" ".join(last).encode("utf-8", "surrogatepass"))
+        if len(last) == _RUN and number % every == 0:
+            found.add(number)
+    return found
+
+
 def _build(text: str, layers: tuple[Layer, ...], found: Iterable[tuple[str, int, int]]) -> Words:
     listed = list(found)
     return Words([word for word, _, _ in listed], [start for _, start, _ in listed], [stop for _, _, stop in listed], text, layers)
@@ -101,7 +132,7 @@ def _build(text: str, layers: tuple[Layer, ...], found: Iterable[tuple[str, int,
 
 def _take_layout(text: str) -> tuple[str, tuple[Layer, ...]]:
     layers: list[Layer] = []
-    for step in (
+    for step in (  # what depends on lines (page furniture, hyphenation) comes before what changes them
         rules.find_page_furniture,
         _find_images,
         _find_marks,
@@ -171,15 +202,3 @@ def _settle_hyphens(words: list[tuple[str, int, int]], known: set[str], pairs: s
             yield right, start + len(left) + 1, stop
         else:
             yield joined, start, stop
-
-
-_STEPS: tuple[Callable[[str], Iterable[Edit]], ...] = (
-    rules.find_page_furniture,
-    _find_images,
-    _find_marks,
-    _find_markup,
-    _find_line_ends,
-    _find_forms,
-    rules.find_letter_spacing,
-)
-"""What depends on lines (page furniture, hyphenation) comes before what changes them."""

@@ -9,6 +9,9 @@ from registry.records.identifier import Kind
 from registry.store.view import View
 from registry.store.writer import Writer
 
+_FEWEST_COMMON = 0.2
+"""What two revisions have in common at least. Of the cards we tried, two revisions had 96 % or more, two cards of one publisher 6 %."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CardNote:
@@ -46,6 +49,23 @@ def register_card(writer: Writer, text: CardText, note: CardNote, *, authority: 
     writer.put_content(text.text)
     writer.append(card)
     return card, True
+
+
+def check_alike(view: View, text: CardText, note: CardNote) -> None:
+    """Refuse a new revision that has hardly a passage in common with the one before it: another card's file, most likely.
+
+    Raises:
+        InputError: unlike-revision.
+        NotFoundError: the card to revise is not registered.
+    """
+    from registry.intake.words import measure_common  # noqa: PLC0415  (for new revisions alone)
+
+    before = get_card(view, note.revises or "")
+    common = measure_common(view.get_content(before.text), text.text)
+    if common is not None and common < _FEWEST_COMMON:
+        found = f"has hardly a passage in common with {before.card}@{before.revision}: {common:.1%} of its runs of five words"
+        advice = "a revision cannot be taken back: leave --revises out if it is another card; add --unlike if it is a revision all the same"
+        raise InputError(Fault(code="unlike-revision", where=f"--revises {before.card}", found=found, advice=advice))
 
 
 def _build(writer: Writer, text: CardText, note: CardNote, authority: str) -> Card:

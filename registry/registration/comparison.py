@@ -8,11 +8,15 @@ from registry.errors import Fault, InputError, NotFoundError
 from registry.intake.changes import ChangedFigure, Changes, find_changed_numbers, summarise_changes
 from registry.intake.follow import Followed, Follower
 from registry.records.card import Anchor, Card, CardText
+from registry.records.claim import ClaimRevision
 from registry.records.identifier import Kind, parse_identifier
 from registry.records.survey import Fate
 from registry.registration.cards import get_card, get_card_text
-from registry.registration.sightings import Quoting, Sighted, find_quotes, list_quoting, look_up
+from registry.registration.sightings import Followers, Quoting, Sighted, find_quotes, find_sightings, get_quoted_revision, list_quoting
 from registry.store.view import View
+
+Quoted = tuple[ClaimRevision, Anchor]
+"""A claim, and the passage it quotes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,6 +36,8 @@ class Passage:
 
     name: str
     """`CLM-…@n`, or where a quote stands in a claims file."""
+    quoted: str
+    """Where it is quoted from: the older side, or `CRD-…@n` of a revision before it."""
     old: Anchor
     found: Followed
     numbers: str | None
@@ -52,12 +58,12 @@ class Comparison:
     old: Side
     new: Side
     passages: tuple[Passage, ...]
-    """In the order of the older text."""
+    """In the order in which they stand in the texts they are quoted from."""
     quoting: Quoting | None
-    """The claims that quote the older revision; None where it is a file."""
+    """The claims that quote the older card, in whichever revision; None where it is a file."""
     changes: Changes
     figures: tuple[ChangedFigure, ...]
-    """Of `changes.figures` those in passages that none of the followed ones touches."""
+    """Of `changes.figures` what no claim quotes, nor any followed passage, on either side."""
 
 
 def open_side(view: View, name: str, revision: int | None = None) -> Side:
@@ -79,37 +85,40 @@ def open_pair(view: View, name: str, *, old: int | None, new: int | None) -> tup
     """Return two revisions of the card *name*: the latest, or *new*, or the one that *name* gives, and the one before it, or *old*.
 
     Raises:
-        NotFoundError: the card has one revision only, or not these.
+        NotFoundError: there is no revision before it, or the card has not these.
         InputError: both are the same.
     """
-    latest = open_side(view, name, new)
-    card = latest.card
-    if card is not None and card.revision == 1 and new is None and old is None:
-        found = "has nothing before it to be compared with"
-        advice = f"register the newer file (caveat card add FILE --revises {card.card} …), or name it: caveat card diff {card.card} FILE"
-        raise NotFoundError(Fault(code="no-such-revision", where=latest.name, found=found, advice=advice))
-    before = open_side(view, name.partition("@")[0], old or max((card.revision if card else 2) - 1, 1))
-    if before.name == latest.name:
-        found = f"{latest.name} would be compared with itself"
+    later = open_side(view, name, new)
+    bare, _, revision = later.name.partition("@")
+    if revision == "1" and old is None:
+        raise NotFoundError(_first(bare, later.name, get_card(view, bare).revision))
+    before = open_side(view, bare, old or int(revision) - 1)
+    if before.name == later.name:
+        found = f"{later.name} would be compared with itself"
         raise InputError(Fault(code="nothing-to-compare", where="--from and --to", found=found, advice="name two revisions"))
-    return before, latest
+    return before, later
 
 
 def compare_sides(view: View | None, old: Side, new: Side, *, quotes: list[tuple[str, str]]) -> Comparison:
-    """Return what became of the claims that quote *old*, and of *quotes* (each with its name), in *new*.
+    """Return what became in *new* of *quotes* (each with its name) and of the claims that quote *old* or an earlier revision of its card.
 
     Raises:
         InputError: a quote does not stand in *old*.
     """
     follower = Follower(old.text, new.text)
-    quoting = list_quoting(view, old.name) if view is not None and old.card is not None else None
-    passages = list(_follow_claims(view, new, quoting, follower)) if view is not None and quoting is not None else []
-    passages += [_build(name, anchor, follower.follow(anchor)) for name, anchor in find_quotes(old.text, quotes)]
+    quoting = list_quoting(view, old.card.card) if view is not None and old.card is not None else None
+    passages = list(_follow_claims(view, old, new, _choose_claims(old, new, quoting), follower)) if view is not None and quoting else []
+    passages += [_build(name, old.name, anchor, follower.follow(anchor)) for name, anchor in find_quotes(old.text, quotes)]
     changes = summarise_changes(follower)
-    spans = [(one.old.start, one.old.stop) for one in passages]
-    untouched = tuple(one for one in changes.figures if not any(start < one.stop and one.start < stop for start, stop in spans))
-    ordered = tuple(sorted(passages, key=lambda one: (one.old.start, one.name)))
-    return Comparison(old=old, new=new, passages=ordered, quoting=quoting, changes=changes, figures=untouched)
+    ours, theirs = _find_quoted(view, old, new, passages, quoting)
+    return Comparison(
+        old=old,
+        new=new,
+        passages=tuple(sorted(passages, key=lambda one: (one.old.start, one.name))),
+        quoting=quoting,
+        changes=changes,
+        figures=tuple(filter(None, (one.leave_out(ours, theirs) for one in changes.figures))),
+    )
 
 
 def read_side(path: Path) -> Side:
@@ -119,21 +128,56 @@ def read_side(path: Path) -> Side:
     return Side(name=str(path), text=read_card(path), card=None)
 
 
-def _follow_claims(view: View, new: Side, quoting: Quoting, follower: Follower) -> Iterator[Passage]:
-    card = new.card
-    known = {one.payload.claim: one.payload for one in view.list_sightings(card=new.name)} if card else {}
-    for claim, anchor in quoting.anchored:
-        if card is None or (claim.card or "").partition("@")[0] != card.card:
-            yield _build(claim.reference, anchor, follower.follow(anchor))
-            continue
-        recorded = known.get(claim.reference)
-        sighting = recorded or look_up(claim, anchor, new.name, follower)
-        found = Followed(fate=sighting.fate, anchor=sighting.anchor, differs=sighting.differs)
-        sighted = Sighted(claim=claim, anchor=anchor, sighting=sighting, is_recorded=recorded is not None)
-        yield replace(_build(claim.reference, anchor, found), sighted=sighted)
+def _first(card: str, name: str, latest: int) -> Fault:
+    if latest > 1:
+        found = "is the first revision, and nothing stands before it"
+        advice = f"compare it with a later one: caveat card diff {card} --from 1"
+    else:
+        found = "has nothing before it to be compared with"
+        advice = f"register the newer file (caveat card add FILE --revises {card} …), or name it: caveat card diff {card} FILE"
+    return Fault(code="no-such-revision", where=name, found=found, advice=advice)
 
 
-def _build(name: str, anchor: Anchor, found: Followed) -> Passage:
+def _choose_claims(old: Side, new: Side, quoting: Quoting | None) -> list[Quoted]:
+    """Return the claims whose passages are followed: those of *old* and, towards what is newer, of the revisions before *new*."""
+    if quoting is None or old.card is None:
+        return []
+    revision = old.card.revision
+    newer = new.card.revision if new.card and new.card.card == old.card.card else revision + 1
+    chosen = range(1, newer) if newer > revision else (revision,)
+    return [one for one in quoting.anchored if get_quoted_revision(one[0]) in chosen]
+
+
+def _follow_claims(view: View, old: Side, new: Side, claims: list[Quoted], follower: Follower) -> Iterator[Passage]:
+    if old.card is None:
+        return
+    name, revision = old.card.card, old.card.revision
+    followers = Followers(new=new.text, open_text=lambda one: get_card_text(view, get_card(view, name, one)), aligned={revision: follower})
+    if new.card is None or new.card.card != name:
+        for claim, anchor in claims:
+            found = followers.get(get_quoted_revision(claim)).follow(anchor)
+            yield _build(claim.reference, claim.card or "", anchor, found)
+        return
+    for one in find_sightings(view, new.card, claims, followers):
+        found = Followed(fate=one.sighting.fate, anchor=one.sighting.anchor, differs=one.sighting.differs)
+        yield replace(_build(one.claim.reference, one.claim.card or "", one.anchor, found), sighted=one)
+
+
+def _build(name: str, quoted: str, anchor: Anchor, found: Followed) -> Passage:
     is_other = found.anchor is not None and found.fate is Fate.REWORDED and not found.differs
     numbers = find_changed_numbers(anchor.exact, found.anchor.exact) if is_other and found.anchor else None
-    return Passage(name=name, old=anchor, found=found, numbers=numbers, sighted=None)
+    return Passage(name=name, quoted=quoted, old=anchor, found=found, numbers=numbers, sighted=None)
+
+
+def _find_quoted(
+    view: View | None, old: Side, new: Side, passages: list[Passage], quoting: Quoting | None
+) -> tuple[list[Anchor], list[Anchor]]:
+    """Return what is quoted in *old* and in *new*: there, or where a passage of another revision is known to stand."""
+    ours = [one.old for one in passages if one.quoted == old.name]
+    theirs = [one.found.anchor for one in passages if one.found.anchor]
+    if view is not None and quoting is not None:
+        current = {claim.reference for claim, _ in quoting.anchored}
+        known = view.list_sightings(card=old.name)
+        ours += [one.payload.anchor for one in known if one.payload.anchor and one.payload.claim in current]
+        theirs += [anchor for claim, anchor in quoting.anchored if claim.card == new.name]
+    return ours, theirs

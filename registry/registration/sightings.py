@@ -46,13 +46,14 @@ class Followers:
     new: CardText
     open_text: Callable[[int], CardText]
     """Gives the text of a revision."""
-    _aligned: dict[int, Follower] = field(default_factory=dict)
+    aligned: dict[int, Follower] = field(default_factory=dict)
+    """By revision, as far as they were needed."""
 
     def get(self, revision: int) -> Follower:
         """Return the alignment of *revision* with the newer text."""
-        if revision not in self._aligned:
-            self._aligned[revision] = Follower(self.open_text(revision), self.new)
-        return self._aligned[revision]
+        if revision not in self.aligned:
+            self.aligned[revision] = Follower(self.open_text(revision), self.new)
+        return self.aligned[revision]
 
 
 def list_quoting(view: View, card: str) -> Quoting:
@@ -78,27 +79,27 @@ def open_followers(view: View, card: str, new: CardText) -> Followers:
     """
     followers = Followers(new=new, open_text=lambda revision: get_card_text(view, get_card(view, card, revision)))
     for claim, _ in list_quoting(view, card).anchored:
-        followers.get(_get_revision(claim))
+        followers.get(get_quoted_revision(claim))
     return followers
 
 
 def sight_claims(writer: Writer, card: Card, followers: Followers) -> tuple[Sighting, ...]:
     """Record where the claims that quote other revisions of *card* stand in it, and return that; in the transaction of *card* itself."""
     followers.open_text = lambda revision: get_card_text(writer, get_card(writer, card.card, revision))
-    sighted = find_sightings(writer, card, followers)
+    others = [one for one in list_quoting(writer, card.card).anchored if get_quoted_revision(one[0]) != card.revision]
+    sighted = find_sightings(writer, card, others, followers)
     record_sightings(writer, sighted)
     return tuple(one.sighting for one in sighted)
 
 
-def find_sightings(view: View, card: Card, followers: Followers) -> tuple[Sighted, ...]:
-    """Return where the claims that quote other revisions of *card* stand in this one: as recorded, or found now."""
+def find_sightings(view: View, card: Card, claims: Iterable[tuple[ClaimRevision, Anchor]], followers: Followers) -> tuple[Sighted, ...]:
+    """Return where *claims*, which quote other revisions of *card*, stand in this one: as recorded, or found now."""
     reference = f"{card.card}@{card.revision}"
     known = {one.payload.claim: one.payload for one in view.list_sightings(card=reference)}
     found = []
-    for claim, anchor in list_quoting(view, card.card).anchored:
-        if _get_revision(claim) != card.revision:
-            sighting = known.get(claim.reference) or look_up(claim, anchor, reference, followers.get(_get_revision(claim)))
-            found.append(Sighted(claim=claim, anchor=anchor, sighting=sighting, is_recorded=claim.reference in known))
+    for claim, anchor in claims:
+        sighting = known.get(claim.reference) or look_up(claim, anchor, reference, followers.get(get_quoted_revision(claim)))
+        found.append(Sighted(claim=claim, anchor=anchor, sighting=sighting, is_recorded=claim.reference in known))
     return tuple(found)
 
 
@@ -125,5 +126,6 @@ def find_quotes(text: CardText, quotes: Iterable[tuple[str, str]]) -> list[tuple
     return [(name, anchored.find(quote, where=name)) for name, quote in quotes]
 
 
-def _get_revision(claim: ClaimRevision) -> int:
+def get_quoted_revision(claim: ClaimRevision) -> int:
+    """Return which revision of its card *claim* quotes."""
     return int((claim.card or "").partition("@")[2])

@@ -63,7 +63,8 @@ def _check_document(writer: Writer, draft: SurveyDraft, card: Card, where: str) 
     surveyed = writer.find_card_by_document(draft.document.lower())
     reference = f"{card.card}@{card.revision}"
     if surveyed is None:
-        found, advice = f"is not the file of {reference}", "register the file that was read, or propose anew: caveat claim propose " + reference
+        found = f"is not the file of {reference}"
+        advice = f"register the file that was read, or propose anew: caveat claim propose {reference}"
     else:
         other = f"{surveyed.payload.card}@{surveyed.payload.revision}"
         found, advice = f"is the file of {other}, and the claims quote {reference}", f"write card: {other}, the card that was surveyed"

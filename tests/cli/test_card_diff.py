@@ -49,7 +49,7 @@ def test_a_new_revision_says_at_once_what_became_of_the_claims(caveat: Caveat, t
     assert shown.code == 0
     assert f"{covert}  gone" in shown.out
     assert "The model refused [-92%-]{+82%+} of harmful requests" in shown.out
-    assert f"A figure changed (92 → 82). Next: caveat claim revise {refuses.partition('@')[0]}" in shown.out
+    assert f"A number changed (92 → 82). Next: caveat claim revise {refuses.partition('@')[0]}" in shown.out
     assert schemes not in shown.out
     listed = caveat("claim", "list", "--json").document["claims"]
     assert [one["status"]["staleness"] for one in listed] == ["current", "potentially_stale", "potentially_stale"]
@@ -236,3 +236,76 @@ def test_what_stands_needs_no_rewording(caveat: Caveat, tmp_path: Path) -> None:
 
     assert told.code == 0
     assert "Nothing needs doing" in told.out
+
+
+def test_three_revisions_are_one_history(caveat: Caveat, tmp_path: Path) -> None:
+    """What became of a claim in the latest revision is told from whichever it quotes; a figure that a claim quotes there has a claim."""
+    schemes, refuses, covert = register(caveat, tmp_path)
+    second = revise(caveat, tmp_path, ("refused 92% of harmful", "declined 92% of all harmful"), ("5 % of cases", "6 % of cases"))
+    add_revision(caveat, second)
+    assert caveat("claim", "reword", refuses.partition("@")[0], "--yes").code == 0
+    add_revision(caveat, revise(caveat, tmp_path, ("0 of 50", "1 of 50"), name="card3.md"))
+    card = card_of(caveat)
+
+    latest = caveat("card", "diff", card, "--json").document
+    shown = caveat("card", "diff", card, "--from", "1").out
+    between = caveat("card", "diff", card, "--from", "1", "--to", "2", "--json").document
+
+    assert {one["claim"]: (one["quoted"], one["fate"]) for one in latest["claims"]} == {
+        schemes: (f"{card}@1", "unchanged"),
+        refuses.replace("@1", "@2"): (f"{card}@2", "reworded"),
+        covert: (f"{card}@1", "unchanged"),
+    }
+    assert [one["numbers"] for one in latest["figures_without_claim"]] == ["0 → 1"]
+    assert f"@2  reworded, quoted from {card}@2" in shown
+    assert between["counts"] == {"unchanged": 1, "moved": 0, "reworded": 1, "gone": 0}
+    assert between["figures_without_claim"] == []
+
+
+def test_a_claim_registered_late_is_recorded_in_the_latest_revision(caveat: Caveat, tmp_path: Path) -> None:
+    """The status of a claim of the first of three revisions says what to run, and running it is enough."""
+    register(caveat, tmp_path)
+    add_revision(caveat, revise(caveat, tmp_path, ("92%", "82%")))
+    add_revision(caveat, revise(caveat, tmp_path, ("92%", "72%"), name="card3.md"))
+    card = card_of(caveat)
+    late = (tmp_path / "claims.yaml").read_text(encoding="utf-8").replace(card, f"{card}@1").split("  - quote")
+    late[1] = late[1].replace("In our evaluation the model", "the model")
+    (tmp_path / "late.yaml").write_text("  - quote".join(late[:2]), encoding="utf-8")
+    claim = caveat("claim", "add", "late.yaml", "--json").document["added"][0]
+    advised = caveat("claim", "show", claim, "--json").document["status"]["stale_because"][0]
+
+    assert f"caveat card diff {card} --record" in advised
+    assert caveat("card", "diff", card, "--record", "--json").document["recorded"] == 1
+    assert caveat("claim", "show", claim, "--json").document["status"]["staleness"] == "current"
+
+
+def test_the_first_revision_is_compared_with_a_later_one(caveat: Caveat, tmp_path: Path) -> None:
+    """Asked what led to the first revision, the refusal names the command that shows what followed it."""
+    register(caveat, tmp_path)
+    add_revision(caveat, revise(caveat, tmp_path, ("92%", "82%")))
+    card = card_of(caveat)
+
+    refused = caveat("card", "diff", f"{card}@1")
+
+    assert "no-such-revision" in refused.err
+    assert f"caveat card diff {card} --from 1" in refused.err
+
+
+def test_another_card_is_no_revision(caveat: Caveat, tmp_path: Path) -> None:
+    """A file with hardly a passage in common is refused before anything is recorded, unless a person says that it is a revision."""
+    register(caveat, tmp_path)
+    card = card_of(caveat)
+    body = " ".join(f"Sentence {number} speaks of another matter, {number * 7}." for number in range(40))
+    (tmp_path / "other.md").write_text(f"# Another card\n\n{body}\n", encoding="utf-8")
+    added = ("card", "add", "other.md", "--publisher", "LAB", "--revises", card, "--why", "Corrected")
+    (tmp_path / "long.md").write_text(f"{CARD}\n{' '.join(body.split()[::-1])}\n", encoding="utf-8")
+
+    longer = caveat("card", "add", "long.md", "--publisher", "LAB", "--revises", card, "--why", "A section was added")
+    refused = caveat(*added)
+
+    assert longer.code == 0
+    assert refused.code == 2
+    assert "unlike-revision" in refused.err
+    assert "add --unlike" in refused.err
+    assert len(caveat("card", "list", "--json").document["cards"]) == 1
+    assert caveat(*added, "--unlike", "--json").document["card"]["revision"] == 3
