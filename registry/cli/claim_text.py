@@ -90,13 +90,13 @@ def _print_sightings(console: Console, dossier: Dossier) -> None:
         console.print("\nin other revisions of its card", style="bold")
     for one in found:
         place = ", ".join(part for part in (f"page {one.anchor.page}" if one.anchor and one.anchor.page else "", _quote(one)) if part)
-        fate = "reworded in spelling alone" if one.differs else one.fate.value
+        fate = f"reworded in spelling alone ({'; '.join(one.differs)})" if one.differs else one.fate.value
         console.print(f"  {one.card}: {fate}{f', {place}' if place else ''}")
 
 
 def _quote(one: Sighting) -> str:
-    """Return the passage as it is worded there; empty where it is worded as here, or gone."""
-    return f"“{shorten(one.anchor.exact)}”" if one.anchor and one.fate is Fate.REWORDED else ""
+    """Return the passage as it is worded there; empty where it has the same words, or is gone."""
+    return f"“{shorten(one.anchor.exact)}”" if one.anchor and one.fate is Fate.REWORDED and not one.differs else ""
 
 
 def _print_audit(console: Console, file: AuditFile) -> None:

@@ -44,8 +44,8 @@ def build_history_table(said: Sequence[Recorded[Payload]]) -> Table:
 
 
 def describe(payload: Payload) -> str:
-    """Return the gist of a payload on one line."""
-    return shorten(_describe(payload))
+    """Return the gist of a payload on one line; what is made of identifiers alone is not shortened."""
+    return _describe(payload) if isinstance(payload, Sighting) else shorten(_describe(payload))
 
 
 def _describe(payload: Payload) -> str:  # noqa: C901, PLR0911, PLR0912  (one line for each kind of statement)
@@ -90,7 +90,7 @@ def _describe(payload: Payload) -> str:  # noqa: C901, PLR0911, PLR0912  (one li
         case Omission():
             return f"{payload.card} left out ({payload.reason}): “{payload.quote}”"
         case Sighting():
-            return f"{payload.claim} in {payload.card}: {payload.fate.value}"
+            return f"{payload.claim} in {payload.card}: {payload.fate.value}{' in spelling alone' if payload.differs else ''}"
         case SpecVersion():
             return f"{payload.spec}@{payload.version} {payload.kind.value} {payload.why or payload.slug}"
 
@@ -140,8 +140,16 @@ def show_value(value: object) -> str:
     """Return the *value* of a field for a person: parts of a record by name, what is None as “not stated”."""
     if value is None:
         return "not stated"
+    if isinstance(value, dict) and "occurrences" in value:
+        return _show_anchor(value)
     if isinstance(value, dict):
         return ", ".join(f"{name} {show_value(part)}" for name, part in value.items() if part is not None)
     if isinstance(value, list):
         return ", ".join(map(show_value, value)) or "none"
     return str(value)
+
+
+def _show_anchor(anchor: dict[str, Any]) -> str:
+    """Return where a passage stands; its words are the quote, and the file is that of the card."""
+    places = (f"page {anchor['page']}" if anchor["page"] else "", anchor["section"] or "")
+    return ", ".join(filter(None, (*places, f"characters {anchor['start']:,} to {anchor['stop']:,}", f"found at {anchor['level']}")))

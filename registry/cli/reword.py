@@ -30,10 +30,11 @@ def reword(app: App, *, claim_id: Identifier, quote: str | None, why: str | None
         if claim_id.revision or claim_id.digest:
             view.dossier(str(claim_id))
         found = find_rewording(view, claim_id.bare, quote)
+        audits = [one.audit.payload for one in view.dossier(claim_id.bare).audits]
     if found.anchor is None:
         _report(app, found, None)
         return
-    _show(app, found)
+    _show(app, found, sum(one.claim == found.claim.reference for one in audits))
     if not yes:
         click.confirm("Is this the same claim?", abort=True, err=True)
     with app.ledger.write(actor=app.config.authority) as writer:
@@ -41,12 +42,15 @@ def reword(app: App, *, claim_id: Identifier, quote: str | None, why: str | None
     _report(app, found, revised.reference)
 
 
-def _show(app: App, found: "Rewording") -> None:
+def _show(app: App, found: "Rewording", audits: int) -> None:
     from registry.cli.card_diff_text import render_redline
 
     if found.anchor and found.claim.anchor:
         app.say(f"{found.claim.reference} in {found.card.card}@{found.card.revision}:")
         app.say(f"  {render_redline(found.claim.anchor.exact, found.anchor.exact)}")
+        if audits:
+            noun, verb = ("audit", "speaks") if audits == 1 else ("audits", "speak")
+            app.say(f"{audits} {noun} of {found.claim.reference} {verb} of the old wording alone; the new one will be unaudited.")
 
 
 def _report(app: App, found: "Rewording", revised: str | None) -> None:

@@ -1,6 +1,8 @@
 """Where quotations stand in the cards they name; each card and its text is read once."""
 
-from registry.errors import Fault, InputError
+from dataclasses import replace
+
+from registry.errors import Fault, InputError, NotFoundError
 from registry.intake.anchor import AnchoredText
 from registry.records.card import Anchor, Card, CardText
 from registry.records.identifier import Kind, parse_identifier
@@ -25,18 +27,22 @@ class Quotes:
 
         Raises:
             InputError: bad-identifier.
-            NotFoundError: it is not registered.
+            NotFoundError: it is not registered; the fault says where it is named.
         """
         wanted = name or self._default
         if wanted is None:
             return None
         if wanted not in self._cards:
+            place = f"{where}.card" if name else f"{self._where}, card"
             try:
                 identifier = parse_identifier(wanted, Kind.CARD)
             except ValueError as error:
-                place = f"{where}.card" if name else f"{self._where}, card"
                 raise InputError(Fault(code="bad-identifier", where=place, found=str(error))) from error
-            self._cards[wanted] = get_card(self._view, identifier.bare, identifier.revision)
+            try:
+                self._cards[wanted] = get_card(self._view, identifier.bare, identifier.revision)
+            except NotFoundError as error:
+                faults = [replace(fault, where=place, found=f"{wanted} is not registered") for fault in error.faults]
+                raise NotFoundError(faults) from error
         return self._cards[wanted]
 
     def get_card(self, name: str | None, where: str) -> Card:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Caveat
-from tests.cli.scenario import CARD, register
+from tests.cli.scenario import CARD, register, write_audit
 
 _REFUSES = "The model refused 92% of harmful requests"
 _COVERT = "We observed one case of covert action."
@@ -309,3 +309,49 @@ def test_another_card_is_no_revision(caveat: Caveat, tmp_path: Path) -> None:
     assert "add --unlike" in refused.err
     assert len(caveat("card", "list", "--json").document["cards"]) == 1
     assert caveat(*added, "--unlike", "--json").document["card"]["revision"] == 3
+
+
+def test_spelling_alone_is_told_wherever_a_sighting_is(caveat: Caveat, tmp_path: Path) -> None:
+    """Claim, history and rewording say that nothing but spelling differs, and in what."""
+    _, _, covert = register(caveat, tmp_path)
+    add_revision(caveat, revise(caveat, tmp_path, ("of covert action", "of Covert action")))
+    claim = covert.partition("@")[0]
+
+    shown = caveat("claim", "show", claim).out
+    history = " ".join(caveat("claim", "history", claim).out.split())
+    told = caveat("claim", "reword", claim).out
+
+    assert f"{card_of(caveat)}@2: reworded in spelling alone (covert → Covert)" in shown
+    assert "reworded in spelling alone" in history
+    assert f"{covert} is reworded in spelling alone" in told
+
+
+def test_who_rewords_is_told_what_becomes_of_the_audits(caveat: Caveat, tmp_path: Path) -> None:
+    """Before the question, the audits of the old wording are counted; afterwards the claim is unaudited, and says what changed."""
+    _, refuses, _ = register(caveat, tmp_path)
+    assert caveat("audit", "lock", write_audit(tmp_path, refuses)).code == 0
+    add_revision(caveat, revise(caveat, tmp_path, ("The model refused", "Model M refused")))
+    claim = refuses.partition("@")[0]
+
+    done = caveat("claim", "reword", claim, "--yes")
+    changed = caveat("claim", "diff", claim).out
+
+    assert f"1 audit of {refuses} speaks of the old wording alone; the new one will be unaudited." in done.err
+    assert f"Audits of {refuses} do not speak for it." in done.out
+    assert "found at N0" in changed
+    assert "document" not in changed
+
+
+def test_a_claims_file_says_where_it_names_a_card_that_is_not_registered(caveat: Caveat, tmp_path: Path) -> None:
+    """A card that is well named and not registered is refused at each place that names it, with what is registered."""
+    register(caveat, tmp_path)
+    card = card_of(caveat)
+    path = tmp_path / "claims.yaml"
+    path.write_text(
+        path.read_text(encoding="utf-8").replace("    form: existence", f"    form: existence\n    card: {card}@7"), encoding="utf-8"
+    )
+
+    refused = caveat("claim", "add", "claims.yaml")
+
+    assert refused.code == 2
+    assert f"not-registered: claims.yaml, claims[2].card\n  {card}@7 is not registered\n  next: registered: {card}" in refused.err
