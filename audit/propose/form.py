@@ -22,6 +22,8 @@ from registry.records.claim import Form, Relation, Reported
 
 _REACH = 90
 """Characters before a figure in which the verb of a threshold is looked for."""
+_FAR = 400
+"""Characters before a figure in which an attack is told: most of a long sentence."""
 _CLAUSE = re.compile(r"[;:]\s|,\s(?=(?:and|but|while|whereas|although|though|with)\s)|\s(?=while\s|whereas\s|but\s)|[.!?]\s|\s—\s?|—")
 
 
@@ -183,7 +185,7 @@ def _difference(words: str, one: Quantity, notes: tuple[str, ...]) -> Reading | 
 def _share(words: str, one: Quantity, notes: tuple[str, ...]) -> Reading:
     if one.bound is not None:
         return Reading(form=_bound_form(one.bound), relation=one.bound, theta=one.value, written=one.written, notes=notes)
-    is_attack = ATTACKS.search(words[: one.start]) is not None
+    is_attack = ATTACKS.search(words[max(0, one.start - _FAR) : one.start]) is not None
     return Reading(form=Form.EXISTENCE if is_attack else Form.PREVALENCE, reported=_report(one), written=one.written, notes=notes)
 
 
@@ -213,7 +215,8 @@ def _note_figure(one: Quantity) -> tuple[str, ...]:
 
 def read_worded(words: str) -> Reading | None:
     """Return what a sentence claims without a figure of its own; None where it does not look like a claim."""
-    kind = next((one for one in WORDED if one.pattern.search(words)), None)
+    folded = words.lower()
+    kind = next((one for one in WORDED if _has_any(folded, one.needs) and one.pattern.search(words)), None)
     if kind is None or GENERAL.search(words):
         return None
     return Reading(
@@ -224,6 +227,11 @@ def read_worded(words: str) -> Reading | None:
         is_clear=kind.is_clear,
         notes=(kind.note,) if kind.note else (),
     )
+
+
+def _has_any(folded: str, pieces: tuple[str, ...]) -> bool:
+    """Whether one of *pieces* stands in the words; without pieces there is nothing to look for first."""
+    return not pieces or any(one in folded for one in pieces)
 
 
 def find_hedges(words: str) -> tuple[str, ...]:

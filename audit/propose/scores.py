@@ -65,14 +65,14 @@ _COMPARED = re.compile(
 _LESS = re.compile(r"^[\s-]*(?:a\s)?(?:decrease|reduc|lower|less|fewer|drop|declin|smaller)", re.IGNORECASE)
 _RATES = r"(?:rates?|levels?|frequency|often|many|much|likely|that\sof)"
 _WORDED = tuple(
-    (re.compile(pattern, re.IGNORECASE), value)
-    for pattern, value in (
-        (r"\bhal(?:ved|ves|ving)\b", 0.5),
-        (rf"\bhalf\s(?:of\s)?(?:the|that|those|its|as)\b(?=[\w\s.’'-]{{0,40}}\b{_RATES}\b)", 0.5),
-        (r"\bhalf\sof\s(?=[\w\s.’'-]{0,40}[’']s\s(?:\w+\s)?rates?\b)", 0.5),
-        (r"\b(?:doubl(?:ed|es|ing)|twice)\b", 2.0),
-        (r"\btripl(?:ed|es|ing)\b", 3.0),
-        (r"\bquadrupl(?:ed|es|ing)\b", 4.0),
+    (piece, re.compile(pattern, re.IGNORECASE), value)
+    for piece, pattern, value in (
+        ("hal", r"\bhal(?:ved|ves|ving)\b", 0.5),
+        ("half", rf"\bhalf\s(?:of\s)?(?:the|that|those|its|as)\b(?=[\w\s.’'-]{{0,40}}\b{_RATES}\b)", 0.5),
+        ("half", r"\bhalf\sof\s(?=[\w\s.’'-]{0,40}[’']s\s(?:\w+\s)?rates?\b)", 0.5),
+        ("", r"\b(?:doubl(?:ed|es|ing)|twice)\b", 2.0),
+        ("tripl", r"\btripl(?:ed|es|ing)\b", 3.0),
+        ("quadrupl", r"\bquadrupl(?:ed|es|ing)\b", 4.0),
     )
 )
 
@@ -117,8 +117,9 @@ def find_multiples(plain: str) -> Iterator[Quantity]:
         if value > 0 and _COMPARED.search(f"{plain[max(0, hit.start() - 12) : hit.start()]}#{after}"):
             value = 1 / value if _LESS.match(after) else value
             yield Quantity(start=hit.start(), stop=hit.end(), written=hit[0], unit=Unit.MULTIPLE, value=value)
-    for pattern, value in _WORDED:
-        for hit in pattern.finditer(plain):
+    folded = plain.lower()
+    for piece, pattern, value in _WORDED:
+        for hit in pattern.finditer(plain) if piece in folded else ():
             yield Quantity(start=hit.start(), stop=hit.end(), written=hit[0], unit=Unit.MULTIPLE, value=value, is_in_words=True)
 
 

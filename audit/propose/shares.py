@@ -33,8 +33,10 @@ _OF = re.compile(
 )
 # “rated 7.4/10”, “a score of 3.2 out of 5”: a mark on a scale, whose end is no number of tasks.
 _MARK = re.compile(r"\b(?:rat(?:ed|ing|ings)|scor(?:e|es|ed|ing)|grad(?:e|es|ed)|marks?)\b[^.;]{0,40}$", re.IGNORECASE)
-_MARKS = frozenset({3, 4, 5, 6, 7, 10, 100})
-_NOUN = re.compile(r"^\s[a-z]{3,}")
+_MARKS = frozenset({1, 3, 4, 5, 6, 7, 10, 100})
+_NOUN = re.compile(r"^\s[A-Za-z]{3,}")
+# “for one of the 89 tasks”, where each of them is meant.
+_EACH = re.compile(r"\b(?:each|every|any|per)\s$", re.IGNORECASE)
 _PREPOSITION = re.compile(r"^\s(?:on|in|for|at|across|under|with|against|versus|vs|compared|and|when|while|from|after|by)\b")
 _ONE_IN = re.compile(rf"\b(?P<part>1|one)\sin\s(?:an?\s|every\s)?(?P<whole>thousand|million|{WORD}|{NUMBER})\b", re.IGNORECASE)
 _PER = re.compile(
@@ -51,23 +53,29 @@ _THINGS = (
 )
 _OF_THINGS = rf"\s(?:of\s)?(?:(?:the|all|our|these|its)\s)?(?:\w{{1,15}}\s)?{_THINGS}\b"
 _NEARLY = r"(?:almost|nearly|virtually|practically)"
-# Words for shares, their value and whether it is only approximate. No number can be written down for the first three: their value is
-# None. The more particular comes first.
+# “We never looked”, “a file that was never provided”: not what a model did.
+_OF_NOBODY = r"(?<!\bto\s)(?<!\bwe\s)(?<!\bI\s)(?<!\byou\s)(?<!that\swas\s)(?<!that\swere\s)(?<!which\swas\s)(?<!that\shad\s)(?<!that\s)"
+# Words for shares: a piece of each of them in lower case, which is looked for first, their value, and whether it is only approximate. No
+# number can be written down for the first three: their value is None. The more particular comes first.
 _WORDED = tuple(
-    (re.compile(pattern, re.IGNORECASE), value, is_approximate)
-    for pattern, value, is_approximate in (
-        (rf"\b(?:{_NEARLY}|hardly|close\sto)\s(?:never|none|ever)\b", None, True),
-        (rf"\b(?:{_NEARLY}\s|near[\s-]?|close\sto\s)(?:a\s)?perfect(?:ly)?\b", None, True),
-        (rf"\b{_NEARLY}\s(?:always|all)\b", None, True),
-        (rf"\b(?:{_NEARLY}|near|close\sto|approaching|effectively)[\s-](?:0|zero)\b(?!\.\d|\s?%)", 0.0, True),
-        (r"(?<!\bto\s)\bnever\b(?!\s(?:\w+\s){0,2}\d)", 0.0, False),
-        (rf"\b(?:none|zero)\sof\s(?:the|these|those|our|its)\b(?!\s\d)|\b(?:in\s)?no\s{_THINGS}\b", 0.0, False),
-        (r"\bperfect\s(?:\w{1,15}\s)?(?:scores?|accuracy|record|rate|recall|precision|safety|performance)\b", 1.0, False),
-        (rf"\bin\s(?:all|every)\s{_THINGS}\b|\bone\shundred\spercent\b", 1.0, False),
-        (rf"\bhalf{_OF_THINGS}", 0.5, False),
-        (rf"\b(?:a|one)[\s-]third{_OF_THINGS}", 1 / 3, True),
-        (rf"\btwo[\s-]thirds{_OF_THINGS}", 2 / 3, True),
-        (rf"\b(?:a|one)[\s-]quarter{_OF_THINGS}", 0.25, True),
+    (piece, re.compile(pattern, re.IGNORECASE), value, is_approximate)
+    for piece, pattern, value, is_approximate in (
+        ("ever", rf"\b(?:{_NEARLY}|hardly|close\sto)\s(?:never|ever)\b", None, True),
+        ("none", rf"\b(?:{_NEARLY}|close\sto)\snone\b", None, True),
+        ("perfect", rf"\b(?:{_NEARLY}\s|near[\s-]?|close\sto\s)(?:a\s)?perfect(?:ly)?\b", None, True),
+        ("al", rf"\b{_NEARLY}\s(?:always|all)\b", None, True),
+        ("0", rf"\b(?:{_NEARLY}|near|close\sto|approaching|effectively)[\s-]0\b(?!\.\d|\s?%)", 0.0, True),
+        ("zero", rf"\b(?:{_NEARLY}|near|close\sto|approaching|effectively)[\s-]zero\b(?!\s?%)", 0.0, True),
+        ("never", rf"{_OF_NOBODY}\bnever\b(?!\s(?:\w+\s){{0,2}}\d)", 0.0, False),
+        (" of ", r"\b(?:none|zero)\sof\s(?:the|these|those|our|its)\b(?!\s\d)", 0.0, False),
+        ("no ", rf"\b(?:in\s)?no\s{_THINGS}\b", 0.0, False),
+        ("perfect", r"\bperfect\s(?:\w{1,15}\s)?(?:scores?|accuracy|record|rate|recall|precision|safety|performance)\b", 1.0, False),
+        ("in ", rf"\bin\s(?:all|every)\s{_THINGS}\b", 1.0, False),
+        ("hundred", r"\bone\shundred\spercent\b", 1.0, False),
+        ("half", rf"\bhalf{_OF_THINGS}", 0.5, False),
+        ("third", rf"\b(?:a|one)[\s-]third{_OF_THINGS}", 1 / 3, True),
+        ("third", rf"\btwo[\s-]thirds{_OF_THINGS}", 2 / 3, True),
+        ("quarter", rf"\b(?:a|one)[\s-]quarter{_OF_THINGS}", 0.25, True),
     )
 )
 
@@ -106,7 +114,8 @@ def find_fractions(plain: str) -> Iterator[Quantity]:
         for hit in pattern.finditer(plain):
             part, whole = read_number(hit["part"]), read_number(hit["whole"])
             is_partitive = hit["part"].casefold() == "one" and not hit["whole"].isdigit()
-            if part > whole or whole <= 1 or is_partitive:
+            is_each = hit["part"].casefold() == "one" and _EACH.search(plain[max(0, hit.start() - 8) : hit.start()])
+            if part > whole or whole < 1 or is_partitive or is_each or (whole == 1 and not _is_mark(plain, hit, whole)):
                 continue
             if _is_mark(plain, hit, whole):
                 yield replace(_build(hit, part, Unit.SCORE), scale=f"out of {whole:g}")
@@ -126,15 +135,16 @@ def find_fractions(plain: str) -> Iterator[Quantity]:
 
 def find_worded(plain: str) -> Iterator[Quantity]:
     """Yield shares in words; the value is None where the words give no number ("almost never")."""
-    for pattern, value, is_approximate in _WORDED:
-        for hit in pattern.finditer(plain):
+    folded = " ".join(plain.lower().split())
+    for piece, pattern, value, is_approximate in _WORDED:
+        for hit in pattern.finditer(plain) if piece in folded else ():
             yield replace(_build(hit, value), is_approximate=is_approximate, is_in_words=True)
 
 
 def _is_mark(plain: str, hit: re.Match[str], whole: float) -> bool:
     """Whether the second number is the end of a scale."""
     after = plain[hit.end() : hit.end() + 20]
-    if whole not in _MARKS or (_NOUN.match(after) and not _PREPOSITION.match(after)):
+    if whole not in _MARKS or hit["part"].isalpha() or (_NOUN.match(after) and not _PREPOSITION.match(after)):
         return False
     return _MARK.search(plain[max(0, hit.start() - 60) : hit.start()]) is not None
 

@@ -12,6 +12,8 @@ class Worded:
     """One way to make a claim without a figure."""
 
     pattern: re.Pattern[str]
+    needs: tuple[str, ...]
+    """Pieces of words in lower case; without any of them the pattern cannot fit, and looking for them is much cheaper."""
     form: Form
     relation: Relation | None = None
     note: str | None = None
@@ -28,7 +30,10 @@ class Worded:
 GENERAL = re.compile(
     r"\bwhether\b|\bas\smodels\b|\bonce\b|\?$"
     r"|^(?:if|when|should|where|for\sany|models?\sthat|a\smodel|an\sAI|any\smodel|to\s(?:rule|determine|assess|test|measure))\b"
-    r"|\b(?:is|are)\sdefined\b|\bdefines?\b|\bwe\swould\b|\bwould\s(?:be|have|need|require)\b|\bmust\b|\bdesigned\sto\b|\baims?\sto\b"
+    r"|\b(?:is|are)\sdefined\b|\bdefines?\b|\bwe\swould\b|(?<!\bthat\s)(?<!\bwhich\s)\bwould\s(?:be|have|need|require)\b|\bmust\b"
+    r"|\bdesigned\sto\b|\baims?\sto\b"
+    r"|^(?:historically,?\s)?(?:prior|previous|earlier|older|other|existing)\s(?:\w+\s){0,2}models\b"
+    r"|\b(?:may|might)\s(?:\w+\s){0,2}(?:in\s(?:some|rare|certain)|sometimes|occasionally|at\stimes)\b"
     r"|\bwill\b|\b(?:we|our)\s(?:\w+\s)?(?:intend\w{0,2}|intention|aim|goal|hope|want|plan|commit\w{0,6})\b"
     r"|\bto\s(?:confirm|verify|check|determine|assess|test|ensure|evaluate)\b",
     re.IGNORECASE,
@@ -47,7 +52,11 @@ _NOT_PASSED = rf"{_LEVEL}{_WAS}\s(?:not|never)\s(?:yet\s)?(?:been\s)?{_PASSIVE}"
 _PASSED = rf"{_LEVEL}\s(?:\w+\s){{0,4}}?(?:was|were|is|are|has\sbeen|have\sbeen)\s(?:\w+\s)?{_PASSIVE}"
 _NOT_REACHED = rf"\b{NOT}\s(?:yet\s)?(?:\w+\s){{0,2}}?{REACH}\b[^.;]{{0,90}}{_LEVEL}"
 _STANDS = r"(?:remain\w{0,3}|stay\w{0,3}|f[ae]ll\w{0,3}|is|are|was|were|scor\w{1,3}|perform\w{0,3}|well|far|substantially)"
-_BELOW = rf"\b{_STANDS}\s(?:well\s|far\s|significantly\s)?(?:below|short\sof|under)\b[^.;]{{0,70}}{_LEVEL}"
+_NEEDED = (
+    r"(?:(?:capabilit\w{1,3}|skills?|expertise|performance|proficiency|reliability|level)\s(?:\w+\s)?(?:needed|required|necessary|expected|of\s(?:an?\s)?(?:\w+\s)?"
+    r"(?:experts?|professionals?))|(?:human|expert)[\s-](?:\w+\s)?(?:baselines?|level|performance|parity))"
+)
+_BELOW = rf"\b{_STANDS}\s(?:well\s|far\s|significantly\s|substantially\s)?(?:below|short\sof|under)\b[^.;]{{0,70}}(?:{_LEVEL}|{_NEEDED})"
 _RULED_OUT = rf"\b(?:rule|rules|ruled|ruling)\sout\b[^.;]{{0,60}}(?:{_LEVEL}|capabilit|need\sfor|risk)"
 _NO_MODEL = rf"\bno\s(?:\w+\s){{0,2}}models?\s(?:\w+\s){{0,2}}{REACH}\b[^.;]{{0,60}}{_LEVEL}"
 _REACHED = rf"\b(?:reach|cross|meet|met|exceed|pass|surpass|clear)(?:es|ed|s|ing)?\s(?:\w+\s){{0,4}}?{_LEVEL}"
@@ -64,12 +73,24 @@ _NO_UPLIFT = (
 
 _DONE = r"(?:solv|complet|succe|produc|exhibit|attempt|achiev|show|demonstrat|pass|exploit|engag)\w{0,4}"
 _DID_NOT = rf"\b(?:did|does|do|could|was|were)(?:\s?n[o’']t|\snot)\s(?:able\sto\s)?{_DONE}\s(?:[\w-]+\s){{0,4}}?(?:any|a\ssingle|one)\b"
+# A test that is named and was not passed: “did not solve “Cooling Tower””.
+_FAILED = r"\bdid(?:\s?n[o’']t|\snot)\s(?:solve|complete|finish|pass|succeed\s(?:in|on|at)|manage\sto|accomplish)\b"
 _DID_NONE = r"\b(?:solved|completed|passed|succeeded\s(?:in|on))\s(?:none|no\s\w+)\b"
 _CASES = r"(?:instances?|cases?|examples?|signs?|jailbreaks?|attempts?|failures?|violations?)"
-_SAW_NONE = rf"\b(?:found|observed|saw|identified|produced|exhibited|resulted\sin)\s(?:none|no)\s(?:\w+\s){{0,2}}{_CASES}\b"
-_DID_NOT_SEE = (
-    rf"\b(?:did|do)(?:\s?n[o’']t|\snot)\s(?:observe|find|see|identify|detect|encounter)\s(?:any|a\ssingle)\s(?:\w+\s){{0,3}}{_CASES}\b"
+_SAW_NONE = (
+    rf"\b(?:found|observed|saw|identified|produced|exhibited|resulted\sin|surfaced|detected)\s(?:none|no)\s(?:\w+\s){{0,2}}{_CASES}\b"
 )
+_DID_NOT_SEE = (
+    r"\b(?:did|do)(?:\s?n[o’']t|\snot)\s(?:observe|find|see|identify|detect|encounter|surface|reveal|uncover|discover|notice|turn\sup|yield|elicit)"
+    rf"\s(?:any|a\ssingle)\s(?:\w+\s){{0,3}}{_CASES}\b"
+)
+# What nobody looks for by cases: no evidence is a bound, no difference a comparison.
+_NO_CASE = (
+    r"(?!(?:\w+\s){0,2}(?:evidence|indications?|signs?|differences?|reasons?|support|correlations?|relationships?|effects?|changes?|impacts?"
+    r"|improvements?|degradations?|regressions?|trends?|concerns?|uplift|significant|one)\b)"
+)
+_NONE_THERE = rf"\b(?:found|observed|saw|identified|detected|discovered)\sno\s{_NO_CASE}[a-z]"
+_NONE_FOUND = rf"\bno\s{_NO_CASE}(?:[\w-]+\s){{1,4}}?(?:was|were|has\sbeen|have\sbeen)\s(?:found|observed|detected|identified|seen|discovered|reported|uncovered)\b"
 
 _SMALL = r"(?<!not\s)(?:very\s(?:minor|small|low|limited)|minor|minimal|negligible|insignificant)"
 _SMALL_EFFECT = (
@@ -108,6 +129,18 @@ _ABLE = (
 
 _MORE = r"\b(?:higher|greater|more\s(?:often|frequent\w{0,2}|likely|prone))\b[^.;]{0,70}\bthan\b"
 _FEWER = r"\b(?:lower|fewer|less\s(?:often|frequent\w{0,2}|likely|prone))\b[^.;]{0,70}\bthan\b"
+_OTHERS = (
+    r"(?:all|any|every|both|each|previous|prior|earlier|other|the\s(?:next|best|previous|strongest|second)|(?:the\s)?(?:human|expert|median|average|top|most)\b"
+    r"|(?:[A-Z][\w.-]{0,30}|o\d)(?:\s[\w.-]{1,20}){0,2}?(?:\s(?:and|on|in|across|by|at|for)\b|,|\.|$))"
+)
+_BEATS = (
+    r"\b(?:(?:outperform|surpass|exceed)(?:s|ed|ing)?|beats?|(?:improv(?:es|ed|ing)|improves?\ssignificantly)\s(?:up)?on)"
+    rf"\s(?:\w+ly\s)?{_OTHERS}"
+)
+_MOST_OF_ALL = (
+    r"\b(?:the|our)\s(?:most\s[\w-]{3,20}|best|strongest|safest|highest[\w-]{0,12})\s(?:\w+\s){0,2}?(?:models?|of\sany)\b[^.;]{0,40}?"
+    r"\b(?:evaluated|tested|to\sdate|released|deployed|trained|measured|so\sfar|yet|models?)\b"
+)
 _AGAINST = r"\s(?:\w+\s){0,4}(?:compared\sto|over|relative\sto)\b"
 
 _NO_THETA = "the threshold's value is not given here; θ stays empty"
@@ -126,25 +159,56 @@ def _anyhow(*alternatives: str) -> re.Pattern[str]:
 
 
 MOST, LEAST = Relation.AT_MOST, Relation.AT_LEAST
+_LEVELS = ("threshold", "ccl", "level", "high", "critical", "tier", "asl", "cb-", "r&d", "bsl")
+_DENIES = ("not", "n't", "n’t", "never", "fail", "without", "unable")
 WORDED: tuple[Worded, ...] = (
     # Doubt about a level is the card's reason to act as if it were reached.
-    Worded(pattern=_exactly(_UNABLE, _TREATED), form=Form.THRESHOLD, relation=LEAST, note=_NO_THETA),
+    Worded(pattern=_exactly(_UNABLE, _TREATED), needs=("rul", "treat"), form=Form.THRESHOLD, relation=LEAST, note=_NO_THETA),
     # A level that is not reached, or no added risk: a line without a number.
-    Worded(pattern=_exactly(_NOT_REACHED, _NOT_PASSED, _BELOW, _RULED_OUT, _NO_MODEL), form=Form.THRESHOLD, relation=MOST, note=_NO_THETA),
-    Worded(pattern=_anyhow(_NO_HARM, _NO_UPLIFT), form=Form.THRESHOLD, relation=MOST, note=_NO_THETA),
+    Worded(pattern=_exactly(_NOT_REACHED, _NOT_PASSED, _NO_MODEL), needs=_LEVELS, form=Form.THRESHOLD, relation=MOST, note=_NO_THETA),
+    Worded(
+        pattern=_exactly(_BELOW, _RULED_OUT), needs=("below", "short", "under", "out"), form=Form.THRESHOLD, relation=MOST, note=_NO_THETA
+    ),
+    Worded(pattern=_anyhow(_NO_HARM, _NO_UPLIFT), needs=("no", "n't", "n’t", "little"), form=Form.THRESHOLD, relation=MOST, note=_NO_THETA),
     # A level that is reached, thresholds that are passed.
-    Worded(pattern=_exactly(_REACHED, _PASSED, _ABOVE, _FIRST), form=Form.THRESHOLD, relation=LEAST, note=_NO_THETA),
+    Worded(pattern=_exactly(_REACHED, _PASSED, _ABOVE, _FIRST), needs=_LEVELS, form=Form.THRESHOLD, relation=LEAST, note=_NO_THETA),
     # Nothing was seen: an observation of none.
-    Worded(pattern=_anyhow(_DID_NOT, _DID_NONE, _SAW_NONE, _DID_NOT_SEE), form=Form.EXISTENCE, is_none_seen=True, note=_NONE_SEEN),
+    Worded(
+        pattern=_anyhow(_DID_NOT, _DID_NONE, _SAW_NONE, _DID_NOT_SEE),
+        needs=("no", "n't", "n’t"),
+        form=Form.EXISTENCE,
+        is_none_seen=True,
+        note=_NONE_SEEN,
+    ),
+    Worded(
+        pattern=_anyhow(_NONE_THERE, _NONE_FOUND, _FAILED),
+        needs=("no", "n't", "n’t"),
+        form=Form.EXISTENCE,
+        is_none_seen=True,
+        is_clear=False,
+        note=_NONE_SEEN,
+    ),
     # Bounds in words, then rates in words.
-    Worded(pattern=_anyhow(_SMALL_EFFECT, _LOW_RISK, _UNLIKELY, _NO_EVIDENCE), form=Form.UPPER_BOUND, relation=MOST, note=_NO_BOUND),
-    Worded(pattern=_anyhow(_SOME_RATE, _RARELY, _NEARLY_PERFECT), form=Form.PREVALENCE, note=_NO_RATE),
+    Worded(
+        pattern=_anyhow(_SMALL_EFFECT, _LOW_RISK, _UNLIKELY, _NO_EVIDENCE),
+        needs=("small", "low", "limited", "minor", "minimal", "negligible", "insignificant", "likely", "no", "little"),
+        form=Form.UPPER_BOUND,
+        relation=MOST,
+        note=_NO_BOUND,
+    ),
+    Worded(
+        pattern=_anyhow(_SOME_RATE, _RARELY, _NEARLY_PERFECT),
+        needs=("rate", "rarely", "seldom", "ever", "infrequent", "always", "consistent", "perfect"),
+        form=Form.PREVALENCE,
+        note=_NO_RATE,
+    ),
     # Something was seen at least once.
-    Worded(pattern=_anyhow(_NOT_ZERO), form=Form.EXISTENCE),
-    Worded(pattern=_anyhow(_SOMETIMES, _IN_SOME, _SAW, _ABLE), form=Form.EXISTENCE, is_clear=False),
+    Worded(pattern=_anyhow(_NOT_ZERO), needs=("zero",), form=Form.EXISTENCE),
+    Worded(pattern=_anyhow(_SOMETIMES, _IN_SOME, _SAW, _ABLE), needs=(), form=Form.EXISTENCE, is_clear=False),
     # Set against other models, without figures.
     Worded(
         pattern=_anyhow(_MORE, rf"\b(?:increase|rise){_AGAINST}"),
+        needs=("than", "increase", "rise"),
         form=Form.THRESHOLD,
         relation=LEAST,
         is_relative=True,
@@ -153,8 +217,18 @@ WORDED: tuple[Worded, ...] = (
     ),
     Worded(
         pattern=_anyhow(_FEWER, rf"\b(?:decrease|reduction|drop){_AGAINST}"),
+        needs=("than", "decrease", "reduction", "drop"),
         form=Form.THRESHOLD,
         relation=MOST,
+        is_relative=True,
+        is_clear=False,
+        note=_RELATIVE,
+    ),
+    Worded(
+        pattern=_exactly(_BEATS, _MOST_OF_ALL),
+        needs=("perform", "surpass", "exceed", "beat", "improv", "most", "best", "strongest", "safest", "highest"),
+        form=Form.THRESHOLD,
+        relation=LEAST,
         is_relative=True,
         is_clear=False,
         note=_RELATIVE,
