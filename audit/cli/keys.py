@@ -2,28 +2,56 @@
 
 import os
 import select
+import signal
 import sys
 import termios
 import tty
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 LEFT, RIGHT = ("\x1b[D", "\x1bOD"), ("\x1b[C", "\x1bOC")
 LEAVE = "q"
+REDRAW = ""
+"""No key: the terminal got another size, or the command was stopped and goes on."""
 _ESCAPE_S = 0.05
 """How long the rest of an arrow key may take to follow its first byte; the escape key alone is followed by nothing."""
 _LONGEST = 16
 
 
 def read_key() -> str:
-    """Wait for a key and return it: a character, or the sequence of an arrow key; Ctrl-C, Ctrl-D and a closed terminal are `q`."""
+    """Wait for a key and return it: a character, or the sequence of an arrow key.
+
+    Ctrl-C, Ctrl-D and a closed terminal are `q`; `REDRAW` where the terminal must be drawn again first.
+    """
     terminal = sys.stdin.fileno()
     before = termios.tcgetattr(terminal)
     try:
         tty.setcbreak(terminal, termios.TCSADRAIN)
+        with _watch() as changed:
+            if changed in select.select([terminal, changed], [], [])[0]:
+                return REDRAW
         return _read(terminal)
     except KeyboardInterrupt:
         return LEAVE
     finally:
         termios.tcsetattr(terminal, termios.TCSADRAIN, before)
+
+
+@contextmanager
+def _watch() -> Iterator[int]:
+    """Give what can be read as soon as the terminal must be drawn again; a signal alone would not end a wait (PEP 475)."""
+    reader, writer = os.pipe()
+    os.set_blocking(writer, False)
+    woken = signal.set_wakeup_fd(writer, warn_on_full_buffer=False)
+    handlers = {one: signal.signal(one, lambda *_: None) for one in (signal.SIGWINCH, signal.SIGCONT)}
+    try:
+        yield reader
+    finally:
+        for one, handler in handlers.items():
+            signal.signal(one, handler)
+        signal.set_wakeup_fd(woken)
+        os.close(reader)
+        os.close(writer)
 
 
 def _read(terminal: int) -> str:

@@ -176,14 +176,15 @@ def _review(app: App, card: str, choice: "Choice", options: dict[str, Any]) -> N
         except BaseException:
             journal.close()
             raise
-    outline, greeting = read_passages(app, found), "this review goes on where it was left"
+    outline, greeting = read_passages(app, found), "this review goes on where it was left; ? tells the keys"
+    told: tuple[str, ...] = ()
     if journal is None:
         journal, told = _begin(app, found, outline, choice, options)
-        greeting = "\n".join((*told, "? tells the keys"))
+        greeting = "? tells the keys"
     try:
         known = _know_models(found, journal.opening.given)
         ground = Ground(path=path, card=found.text, outline=outline, known=known, registered=found.registered)
-        session = Session(ground, journal, greeting=greeting)
+        session = Session(ground, journal, told=told, greeting=greeting)
         session.run()
     finally:
         journal.close()

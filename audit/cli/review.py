@@ -3,14 +3,16 @@
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from io import TextIOWrapper
 from pathlib import Path
 
 import click
 from rich.console import Console
 
-from audit.cli.keys import LEAVE, LEFT, RIGHT, read_key
+from audit.cli.keys import LEAVE, LEFT, REDRAW, RIGHT, read_key
 from audit.cli.review_edit import Desk, edit, split
-from audit.cli.review_screen import Scene, describe_counts, print_end, print_help, print_scene
+from audit.cli.review_fit import Lines, print_lines
+from audit.cli.review_screen import Scene, describe_counts, list_help, list_lines, list_told, print_end, print_scene
 from audit.propose.claim_model import KnownModels
 from audit.propose.claims_file import Sheet, build_entry, render_sheet
 from audit.propose.drafts import Entry
@@ -45,58 +47,69 @@ def check_terminal() -> None:
         found = "a review asks for keys, and this is not a terminal"
         advice = "run it in a terminal, or write the proposals into a file (-o claims.yaml) and edit that"
         raise UnavailableError(Fault(code="not-a-terminal", where="--review", found=found, advice=advice))
+    if isinstance(sys.stdout, TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")  # a terminal that is not in UTF-8 shows what it can; the file is in UTF-8 all the same
 
 
 class Session:
     """One sitting: from the first open proposal to the key that leaves."""
 
-    def __init__(self, ground: Ground, journal: Journal, *, greeting: str = "") -> None:
+    def __init__(self, ground: Ground, journal: Journal, *, told: Sequence[str] = (), greeting: str = "") -> None:
+        """Take what is reviewed, with what is told on a page before the first proposal, and what is told beside it."""
         self._ground = ground
         self._journal = journal
         self._proposals = journal.opening.proposals.proposals
         self._near = Neighbourhood(ground.card, ground.outline)
         self._desk = Desk(text=AnchoredText(ground.card), registered=ground.registered, tell=click.echo)
         self._is_filtered = True
-        self._message = greeting
+        self._told, self._message = told, greeting
         self._reason = ""
         self.review = journal.review
         """Where it stands now."""
         self._at = find_open(self.review, len(self._proposals), after=self.review.last)
 
     def run(self) -> None:
-        """Show proposals and take keys until the person leaves; then write the claims file."""
-        while True:
-            self._draw()
+        """Show proposals and take keys until the person leaves; then write the claims file, unless nothing was ever decided."""
+        if self._told:
+            show_pages(lambda console: list_told(console, self._told))
+        while (key := self._wait()) != LEAVE:
             self._message = ""
-            key = read_key()
-            if key == LEAVE:
-                break
             self._press(key)
-        self._write()
+        if self.review.decisions or self.review.written:
+            self._write()
 
     def describe(self) -> str:
         """Return how far the review is."""
         return describe_counts(self.review, len(self._proposals))
 
+    def _wait(self) -> str:
+        """Show where the review stands until a key is pressed; drawn again where the terminal changed."""
+        while True:
+            self._draw()
+            if (key := read_key()) != REDRAW:
+                return key
+
     def _draw(self) -> None:
-        console, title = Console(markup=False, highlight=False, emoji=False), self._journal.opening.proposals.title
+        console = _open_console()
         if self._at is None:
-            print_end(console, title, self.review, len(self._proposals), self._message)
-            return
-        entry = self._entry(self._at)
-        scene = Scene(
-            title=title,
-            at=self._at,
+            print_end(console, self._journal.opening.proposals.title, self.review, len(self._proposals), self._message)
+        else:
+            print_scene(console, self._build_scene(self._at))
+
+    def _build_scene(self, at: int) -> Scene:
+        entry = self._entry(at)
+        return Scene(
+            title=self._journal.opening.proposals.title,
+            at=at,
             total=len(self._proposals),
-            proposal=self._proposals[self._at],
+            proposal=self._proposals[at],
             entry=entry,
             model=entry.draft.model or self._journal.opening.model,
-            around=self._near.find(self._proposals[self._at].anchor),
+            around=self._near.find(self._proposals[at].anchor),
             review=self.review,
             is_filtered=self._is_filtered,
             message=self._message,
         )
-        print_scene(console, scene)
 
     def _press(self, key: str) -> None:
         match key:
@@ -110,10 +123,10 @@ class Session:
                 self._is_filtered = not self._is_filtered
                 self._message = "only open proposals" if self._is_filtered else "all proposals"
             case "w":
-                self._message = f"written to {self._ground.path}" if self._write() else "nothing is decided yet, so nothing was written"
+                self._write()
+                self._message = f"written to {self._ground.path}: {self.describe()}"
             case "?" | "h":
-                print_help(Console(markup=False, highlight=False, emoji=False))
-                read_key()
+                show_pages(list_help)
             case _ if self._at is not None:
                 self._press_on(self._at, key)
             case _:
@@ -129,6 +142,8 @@ class Session:
                 self._change(at, edit if key == "e" else split)
             case "x":
                 self._leave_out(at)
+            case "v":
+                show_pages(lambda console: list_lines(console, self._build_scene(at)))
             case "k":
                 self._decide(Decision(at=at, verdict=Verdict.SKIPPED))
             case _ if key in LEFT:
@@ -220,17 +235,11 @@ class Session:
         self._journal.append(step)
         self.review = take(self.review, step)
 
-    def _write(self) -> bool:
-        """Write the claims file; False where nothing was ever decided.
-
-        The journal names its digest first, so that a kill in between is not taken for a change by hand.
-        """
-        if not (self.review.decisions or self.review.written):
-            return False
+    def _write(self) -> None:
+        """Write the claims file; the journal names its digest first, so that a kill in between is not taken for a change by hand."""
         text = render_sheet(self._compose())
         self._step(Step(move=Move.WRITE, sha256=digest_text(text)))
         write_whole(self._ground.path, text)
-        return True
 
     def _compose(self) -> Sheet:
         opening = self._journal.opening
@@ -246,6 +255,31 @@ class Session:
             proposed=opening.survey,
             registered=self._ground.registered,
         )
+
+
+def show_pages(build: Callable[[Console], Lines]) -> None:
+    """Show lines, as many at once as the terminal holds, a key for each page; `q` ends it before the last.
+
+    Args:
+        build: gives the lines for the terminal as it is now: it may become wider or higher meanwhile.
+    """
+    first = 0
+    while True:
+        console = _open_console()
+        lines, room = build(console), max(1, console.height - 3)
+        is_last = first + room >= len(lines)
+        print_lines(console, lines[first : first + room])
+        click.echo("\nAny key goes on." if is_last else f"\n{len(lines) - first - room} more lines: any key; q leaves them out.")
+        key = read_key()
+        if key == REDRAW:
+            continue
+        if is_last or key == LEAVE:
+            return
+        first += room
+
+
+def _open_console() -> Console:
+    return Console(markup=False, highlight=False, emoji=False)
 
 
 def list_omissions(review: Review, proposals: Sequence[Proposal]) -> tuple[OmissionDraft, ...]:

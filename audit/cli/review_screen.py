@@ -4,12 +4,13 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from rich.cells import cell_len
-from rich.console import Console, Group, RenderableType
+from rich.console import Console, RenderableType
 from rich.padding import Padding
 from rich.rule import Rule
 from rich.table import Table
 from rich.text import Text
 
+from audit.cli.review_fit import Lines, Part, draw, fit, print_lines
 from audit.propose.drafts import Entry, describe_awareness, describe_comparison, describe_place, list_missing
 from audit.propose.review import Decision, Review, Verdict
 from audit.propose.surroundings import Surroundings
@@ -31,6 +32,7 @@ KEYS = (
     ("/", "search", "the next proposal with these words in quote, property, model, evaluation or section"),
     ("f", "filter", "go through open proposals only, or through all"),
     ("← →", "look", "at the one before or after, without deciding"),
+    ("v", "view", "all of this one, page by page, where the terminal cannot hold it"),
     ("w", "write", "the claims file now; it is also written on leaving"),
     ("?", "help", "this page"),
     ("q", "leave", "write the claims file and leave; the same command goes on where you were"),
@@ -67,22 +69,32 @@ class Scene:
 
 
 def print_scene(console: Console, scene: Scene) -> None:
-    """Show *scene* on a cleared screen."""
-    head: list[RenderableType] = [_build_bar(scene, console.width), Rule(style="dim")]
-    parts = [*head, *_build_passage(scene), Rule(style="dim"), _build_fields(scene)]
-    _print(console, [*parts, Rule(style="dim"), *_build_foot(console.width, scene.message)])
+    """Show *scene* on a cleared screen, cut to its height: what stands around the quote gives way first, then notices of less weight."""
+    parts = (*_build_claim(console, scene), *_build_foot(console.width, scene.message))
+    print_lines(console, fit(console, parts, console.height - 1))
+
+
+def list_lines(console: Console, scene: Scene) -> Lines:
+    """Return all that is known of the proposal, as lines as wide as *console*."""
+    return draw(console, _build_claim(console, scene))
 
 
 def print_end(console: Console, title: str, review: Review, total: int, message: str) -> None:
     """Show that nothing is left to decide."""
     done = f"Everything is decided, {total} of {total}: {_tell_counts(review)}." if total else "Nothing was proposed."
     keys = "w writes the file, q writes it and leaves, b goes back, g goes to."
-    lines = (Text(show(title), style="bold"), Rule(style="dim"), Text(done), Text(keys))
-    _print(console, [*lines, Rule(style="dim"), *_build_foot(console.width, message)])
+    lines = (Text(show(title), style="bold"), _build_rule(console), Text(done), Text(keys))
+    head = tuple(Part(name="head", body=one) for one in (*lines, _build_rule(console)))
+    print_lines(console, fit(console, (*head, *_build_foot(console.width, message)), console.height - 1))
 
 
-def print_help(console: Console) -> None:
-    """Show what each key does."""
+def list_told(console: Console, lines: Iterable[str]) -> Lines:
+    """Return what is told of the proposals before the first of them."""
+    return draw(console, (Part(name="told", body=Text(show(one))) for one in lines))
+
+
+def list_help(console: Console) -> Lines:
+    """Return what each key does, as lines as wide as *console*."""
     table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
     table.add_column(no_wrap=True)
     table.add_column(no_wrap=True)
@@ -90,7 +102,8 @@ def print_help(console: Console) -> None:
     for key, word, meaning in KEYS:
         table.add_row(Text(key, style="bold"), word, meaning)
     more = "Every decision is on the disk before the next screen. Nothing is registered here: caveat claim add does that."
-    _print(console, [Text("Keys", style="bold"), Rule(style="dim"), table, Text(f"\n{more}\nAny key goes back.")])
+    parts = (Text("Keys", style="bold"), _build_rule(console), table, Text(f"\n{more}"))
+    return draw(console, (Part(name="help", body=one) for one in parts))
 
 
 def describe_counts(review: Review, total: int) -> str:
@@ -99,17 +112,24 @@ def describe_counts(review: Review, total: int) -> str:
     return f"{_tell_counts(review)}, {left} not looked at" if left else _tell_counts(review)
 
 
-def _print(console: Console, parts: Iterable[RenderableType]) -> None:
-    console.clear()
-    console.print(Group(*parts))
-
-
 def _tell_counts(review: Review) -> str:
     accepted = [one for one in review.decisions.values() if one.verdict is Verdict.ACCEPTED]
     claims = sum(len(one.claims) for one in accepted)
     made = f" ({claims} claims)" if claims != len(accepted) else ""
     skipped = review.count(Verdict.SKIPPED)
     return f"{len(accepted)} accepted{made}, {review.count(Verdict.LEFT_OUT)} left out" + (f", {skipped} skipped" if skipped else "")
+
+
+def _build_claim(console: Console, scene: Scene) -> Iterator[Part]:
+    """Give the proposal's parts from the top of the screen down to the last of its fields."""
+    rule = Part(name="rule", body=_build_rule(console))
+    yield from (Part(name="bar", body=_build_bar(scene, console.width)), rule)
+    yield from _build_passage(scene, is_ascii=console.options.ascii_only)
+    yield from (rule, Part(name="fields", body=_build_grid(_list_fields(scene)), note="v shows all of it"), rule)
+
+
+def _build_rule(console: Console) -> Rule:
+    return Rule(style="dim", characters="-" if console.options.ascii_only else "─")
 
 
 def _build_bar(scene: Scene, width: int) -> RenderableType:
@@ -125,21 +145,35 @@ def _build_bar(scene: Scene, width: int) -> RenderableType:
     return table
 
 
-def _build_passage(scene: Scene) -> Iterator[RenderableType]:
+def _build_passage(scene: Scene, *, is_ascii: bool) -> Iterator[Part]:
     around = scene.around
-    own = Text(f"{around.lead} " if around.lead else "", style="not bold")
-    own.append("▶ ", style="bold")
-    own.append(around.quote, style="bold")
-    own.append(" ◀", style="bold")
-    own.append(f" {around.tail}" if around.tail else "")
-    lines = (Text(around.caption or "", style="italic"), Text(around.before, style="dim"), own, Text(around.after, style="dim"))
-    yield from (Padding(one, (0, 2)) for one in lines if one)
+    first, last = (">>", "<<") if is_ascii else ("▶", "◀")
+    own = Text(f"{first} {around.quote} {last}", style="bold")
+    yield from _list_part("caption", Text(around.caption or "", style="italic"))
+    yield from _list_part("before", Text(around.before, style="dim"), is_end=True)
+    yield from _list_part(
+        "quote", Text.assemble((f"{around.lead} " if around.lead else "", "not bold"), own, f" {around.tail}".rstrip()), own
+    )
+    yield from _list_part("after", Text(around.after, style="dim"))
     if around.cells:
-        yield Padding(_build_grid((column or "–", cell) for column, cell in around.cells), (0, 2))
+        yield Part(name="cells", body=Padding(_build_cells(around.cells), (0, 2)), brief=Padding(_build_cells(_choose(scene)), (0, 2)))
 
 
-def _build_fields(scene: Scene) -> RenderableType:
-    return _build_grid(_list_fields(scene))
+def _list_part(name: str, text: Text, brief: Text | None = None, *, is_end: bool = False) -> Iterator[Part]:
+    if text:
+        shorter = None if brief is None else Padding(brief, (0, 2))
+        yield Part(name=name, body=Padding(text, (0, 2)), brief=shorter, is_end=is_end, note="v shows all of it" if name == "quote" else "")
+
+
+def _choose(scene: Scene) -> tuple[tuple[str, str], ...]:
+    """The cell that names the row, and the one that the figure was read from."""
+    cells, written = scene.around.cells, " ".join((scene.proposal.written or "").split())
+    figures = [one for one in cells[1:] if written and written in " ".join(one[1].split())]
+    return (*cells[:1], *figures[:1])
+
+
+def _build_cells(cells: Iterable[tuple[str, str]]) -> Table:
+    return _build_grid((column or "–", cell) for column, cell in cells)
 
 
 def _build_grid(rows: Iterable[tuple[str, str]]) -> Table:
@@ -175,14 +209,14 @@ def _list_claim(scene: Scene) -> Iterator[tuple[str, str]]:
 
 
 def _list_notices(proposal: Proposal, model: ModelRef) -> Iterator[tuple[str, str]]:
-    """Give what a person should look at before deciding."""
+    """Give what a person should look at before deciding, the weightiest first: a low terminal shows no more."""
     yield "confidence", proposal.confidence.value
     if missing := list_missing(proposal, model):
         yield "not stated", ", ".join(missing)
-    yield from (("compared", describe_comparison(one)) for one in proposal.comparisons)
     yield from (("restates", f"{one.claim}, which says {one.value:g}: {one.why}") for one in proposal.restates)
-    yield from (("awareness", describe_awareness(one)) for one in proposal.awareness[:3])
     yield from (("look at", one) for one in proposal.notes)
+    yield from (("awareness", describe_awareness(one)) for one in proposal.awareness[:3])
+    yield from (("compared", describe_comparison(one)) for one in proposal.comparisons)
 
 
 def _describe_decision(decision: Decision) -> str:
@@ -224,16 +258,15 @@ def _describe_property(spec: PropertySpec) -> str:
     return f"{spec.name} ({', '.join(words)})"
 
 
-def _build_foot(width: int, message: str) -> Iterator[RenderableType]:
+def _build_foot(width: int, message: str) -> Iterator[Part]:
     """Every key with its word, as many on a line as fit, and what the last key did."""
-    line = Text()
+    lines = [Text()]
     for key, word, _ in KEYS:
-        if line and line.cell_len + len(f"   {key} {word}") > width:
-            yield line
-            line = Text()
-        line.append("   " if line else "")
-        line.append(key, style="bold")
-        line.append(f" {word}")
-    yield line
+        if lines[-1] and lines[-1].cell_len + len(f"   {key} {word}") > width:
+            lines.append(Text())
+        lines[-1].append("   " if lines[-1] else "")
+        lines[-1].append(key, style="bold")
+        lines[-1].append(f" {word}")
+    yield Part(name="keys", body=Text("\n").join(lines))
     if message:
-        yield Text(f"\n{show(message)}", style="bold")
+        yield Part(name="message", body=Text(f"\n{show(message)}", style="bold"))

@@ -1,5 +1,6 @@
 """A terminal of our own: `caveat` runs in it as in a window, and what it draws is read back."""
 
+import codecs
 import fcntl
 import os
 import pty
@@ -24,18 +25,19 @@ _PATIENCE_S = 60
 
 
 class Terminal:
-    """One call of `caveat` in a terminal, 80 columns wide."""
+    """One call of `caveat` in a terminal, 80 columns wide and 50 lines high."""
 
-    def __init__(self, folder: Path, *arguments: str, columns: int = 80, **environment: str) -> None:
+    def __init__(self, folder: Path, *arguments: str, columns: int = 80, lines: int = 50, **environment: str) -> None:
         self._master, slave = pty.openpty()
-        fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 50, columns, 0, 0))
+        fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
         own = {key: value for key, value in os.environ.items() if key not in ("COLUMNS", "LINES", "VISUAL", "EDITOR", "NO_COLOR")}
         own |= {"PYTHONPATH": os.pathsep.join(sys.path), "TERM": "xterm-256color", "LC_ALL": "C.UTF-8", **environment}
         self._process = subprocess.Popen(
             [sys.executable, "-c", RUN, *arguments], cwd=folder, env=own, stdin=slave, stdout=slave, stderr=slave, start_new_session=True
         )
         os.close(slave)
-        self._seen = ""
+        self._columns, self._seen = columns, ""
+        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
 
     def __enter__(self) -> Self:
         return self
@@ -72,6 +74,12 @@ class Terminal:
         os.write(self._master, keys.encode())
         return self.wait_for(words)
 
+    def resize(self, *, lines: int) -> str:
+        """Make the window lower or higher, and return what is drawn then."""
+        self._seen = ""
+        fcntl.ioctl(self._master, termios.TIOCSWINSZ, struct.pack("HHHH", lines, self._columns, 0, 0))
+        return self.wait_for("q leave")
+
     def kill(self) -> None:
         """End it at once, as a machine that stops would."""
         self._process.send_signal(signal.SIGKILL)
@@ -91,5 +99,5 @@ class Terminal:
             data = os.read(self._master, 65_536)
         except OSError:  # what Linux says when the other end is closed
             return False
-        self._seen += data.decode("utf-8", "replace")
+        self._seen += self._decoder.decode(data)
         return bool(data)

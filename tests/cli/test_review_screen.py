@@ -19,7 +19,8 @@ def test_the_page_shows_the_screen_of_a_review(caveat: Caveat, tmp_path: Path) -
     assert caveat("card", "add", card, "--title", "Example Assistant 1.5B", "--publisher", "Example Lab").code == 0
     given = ("--model", "Example Lab/Example Assistant 1.5B/1.0")
     with Terminal(tmp_path, "claim", "propose", "CRD-EXAMPLE-2026-0001-J", *given, "--review", "claims.yaml") as terminal:
-        terminal.wait_for("q leave")
+        terminal.wait_for("Any key goes on")
+        terminal.press(" ", "q leave")
         screen = terminal.press("/57.3 % ± 13.3 % of the questions\n", "Across the four contexts")
 
     lines = "".join(f"{line.rstrip()}\n" for line in screen.rstrip().split("\n"))

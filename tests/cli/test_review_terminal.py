@@ -82,12 +82,18 @@ def read(path: Path) -> ClaimsFile:
     return from_document(ClaimsFile, read_document(path), where=str(path))
 
 
+def begin(terminal: Terminal, words: str) -> str:
+    """Leave the page that tells what was proposed, and return the screen when *words* stand on it."""
+    terminal.wait_for("Any key goes on")
+    return terminal.press(" ", words)
+
+
 def test_a_review_from_the_first_key_to_the_registry(caveat: Caveat, card: str, tmp_path: Path, editors: dict[str, str]) -> None:
     """Accept, edit, split, leave out, skip, undo; leave, go on; and claim add takes what was decided."""
     total, compound = count(caveat, card), find(caveat, card, "2 of 40")
     words = ("claim", "propose", card, "--review", "claims.yaml")
     with Terminal(tmp_path, *words, EDITOR=editors["note"]) as terminal:
-        assert "▶ Lumen 1 refused 96 %" in terminal.wait_for(f"1 of {total}, 0 accepted")
+        assert "▶ Lumen 1 refused 96 %" in begin(terminal, f"1 of {total}, 0 accepted")
         terminal.press("a", "1 accepted")
         terminal.press("b", f"1 of {total}, 0 accepted")
         terminal.press("e", "1 accepted")
@@ -120,7 +126,7 @@ def test_a_killed_review_loses_nothing(caveat: Caveat, card: str, tmp_path: Path
     """What was decided before the kill is decided after it, though no file was written."""
     total = count(caveat, card)
     with Terminal(tmp_path, "claim", "propose", card, "--review", "claims.yaml") as terminal:
-        terminal.wait_for(f"1 of {total}, 0 accepted")
+        begin(terminal, f"1 of {total}, 0 accepted")
         terminal.press("a", f"2 of {total}, 1 accepted")
         terminal.press("a", f"3 of {total}, 2 accepted")
         terminal.kill()
@@ -138,7 +144,7 @@ def test_an_invented_quote_is_refused_in_the_review(caveat: Caveat, card: str, t
     """The editor's text is checked before it is accepted, with what is wrong, and can be given up."""
     total = count(caveat, card)
     with Terminal(tmp_path, "claim", "propose", card, "--review", "claims.yaml", EDITOR=editors["invent"]) as terminal:
-        terminal.wait_for(f"1 of {total}, 0 accepted")
+        begin(terminal, f"1 of {total}, 0 accepted")
         assert "not in the card: “Lumen 1 never lies to anybody.”" in terminal.press("e", "q: give up")
         terminal.press("q", "nothing changed, nothing accepted")
         terminal.press("q", "0 accepted")
@@ -150,10 +156,10 @@ def test_an_invented_quote_is_refused_in_the_review(caveat: Caveat, card: str, t
 def test_an_editor_left_without_a_change_accepts_nothing(caveat: Caveat, card: str, tmp_path: Path, editors: dict[str, str]) -> None:
     """Looking is not accepting."""
     with Terminal(tmp_path, "claim", "propose", card, "--review", "claims.yaml", EDITOR=editors["nothing"]) as terminal:
-        terminal.wait_for("0 accepted")
+        begin(terminal, "0 accepted")
         terminal.press("e", "nothing changed, nothing accepted")
     with Terminal(tmp_path, "claim", "propose", card, "--review", "claims.yaml", EDITOR="no-such-editor-here") as terminal:
-        terminal.wait_for("0 accepted")
+        terminal.wait_for("this review goes on")
         assert "no-such-editor-here" in terminal.press("e", "Editing failed")
 
 
@@ -162,7 +168,7 @@ def test_without_an_editor_the_fields_are_asked_for(caveat: Caveat, card: str, t
     empty = tmp_path / "empty"
     empty.mkdir()
     with Terminal(tmp_path, "claim", "propose", card, "--review", "claims.yaml", PATH=str(empty)) as terminal:
-        terminal.wait_for("0 accepted")
+        begin(terminal, "0 accepted")
         assert "There is no editor" in terminal.press("e", "quote [")
         for field in ("form", "relation", "theta", "reported", "evaluation", "grader", "elicitation", "note"):
             terminal.press("\n", f"\n{field}")
@@ -177,12 +183,11 @@ def test_every_key_says_what_it_did(caveat: Caveat, card: str, tmp_path: Path) -
     """Help, unknown keys, nothing to undo, no such number, nothing found, the end."""
     total = count(caveat, card)
     with Terminal(tmp_path, "claim", "propose", card, "--review", "claims.yaml") as terminal:
-        terminal.wait_for(f"1 of {total}")
-        terminal.press("?", "Any key goes back")
+        begin(terminal, f"1 of {total}")
+        terminal.press("?", "Any key goes on")
         terminal.press(" ", f"1 of {total}")
         terminal.press("Z", "no key 'Z'; ? tells them")
         terminal.press("b", "nothing to undo")
-        terminal.press("w", "nothing was written")
         terminal.press("g999\n", f"no proposal 999; there are 1 to {total}")
         terminal.press("/nowhere in it\n", "no proposal has 'nowhere in it'")
         terminal.press("x\n", "not left out: it needs a reason")
@@ -200,12 +205,67 @@ def test_every_key_says_what_it_did(caveat: Caveat, card: str, tmp_path: Path) -
     assert added.code == 0, added.err
 
 
+def test_what_nobody_decided_on_is_written_when_asked_for(caveat: Caveat, card: str, tmp_path: Path) -> None:
+    """Leaving writes nothing then; `w` does, and the registry learns what was proposed."""
+    with Terminal(tmp_path, "claim", "propose", card, "--review", "claims.yaml") as terminal:
+        begin(terminal, "0 accepted")
+        terminal.press("q", "0 accepted")
+        assert terminal.wait() == 0
+    assert not (tmp_path / "claims.yaml").exists()
+
+    with Terminal(tmp_path, "claim", "propose", card, "--review", "claims.yaml") as terminal:
+        terminal.wait_for("this review goes on")
+        terminal.press("w", "written to claims.yaml")
+        terminal.press("q", "claims.yaml is written")
+        assert terminal.wait() == 0
+    added = caveat("claim", "add", "claims.yaml", "--json")
+
+    assert added.code == 0, added.err
+    assert added.document["added"] == []
+    assert added.document["proposed"]["added"] is not None
+
+
+def long_card(folder: Path) -> str:
+    """A card with a table row between long neighbours, under a long caption: more than a low terminal holds."""
+    filler = "The evaluation was repeated with other seeds and other prompts, and what was seen is told in the appendix of this card. "
+    head = "| Model | Jailbreaks | Refusals of harmless requests | Refusals of ambiguous requests | Hallucinations |"
+    rows = (
+        "| Lumen 1 | 7.5 % | 2.25 % | 3.5 % | 4.5 % |",
+        "| Nova 3 | 8 % | 9 % | 10 % | 11 % |",
+        "| Orbit 2 | 12 % | 13 % | 14 % | 15 % |",
+    )
+    table = "\n".join((head, "|---|---|---|---|---|", *rows))
+    text = f"# Lumen 1 System Card\n\n## 1 Rates\n\n{filler * 6}\n\nTable 1: Rates of Lumen 1. {filler * 4}\n\n{table}\n\n{filler * 6}\n"
+    (folder / "long.md").write_text(text, encoding="utf-8")
+    return "long.md"
+
+
+def test_a_low_terminal_shows_quote_claim_and_keys(caveat: Caveat, tmp_path: Path) -> None:
+    """At 24, 16 and 12 lines nothing scrolls away; `v` shows the rest page by page; another size is drawn at once."""
+    words = ("claim", "propose", long_card(tmp_path), "--review", "claims.yaml")
+    with Terminal(tmp_path, *words, lines=24) as terminal:
+        begin(terminal, "0 accepted")
+        screen = terminal.press("/2.25\n", "figure  ")
+        assert screen.count("\n") <= 23
+        assert "▶" in screen
+        assert "◀" in screen
+        assert "q leave" in screen
+        terminal.press("v", "more lines: any key")
+        assert "compared" in terminal.press(" ", "Any key goes on")
+        terminal.press("q", "q leave")
+        for lines in (16, 12):
+            low = terminal.resize(lines=lines)
+            assert low.count("\n") <= lines - 1
+            assert "2.25" in low
+            assert "figure  " in low
+
+
 def test_the_screen_is_no_wider_than_the_terminal(caveat: Caveat, card: str, tmp_path: Path) -> None:
     """At 80 columns and at 60 no line is broken by the terminal itself; NO_COLOR leaves no colours."""
     for columns in (60, 80):
         words = ("claim", "propose", card, "--review", f"{columns}.yaml")
         with Terminal(tmp_path, *words, columns=columns, NO_COLOR="1") as terminal:
-            screen = terminal.wait_for("q leave")
+            screen = begin(terminal, "q leave")
 
             assert max(len(line) for line in screen.split("\n")) <= columns
             assert "\x1b[3" not in terminal.raw
@@ -218,7 +278,7 @@ def test_a_card_does_not_drive_the_terminal(caveat: Caveat, tmp_path: Path) -> N
         f"# Lumen 1\n\n## 1 Safe{hostile}\n\nLumen 1 refused 96 % of 50 {hostile} requests.\n", encoding="utf-8"
     )
     with Terminal(tmp_path, "claim", "propose", "card.md", "--review", "claims.yaml") as terminal:
-        terminal.wait_for("1 of 1, 0 accepted")
+        begin(terminal, "1 of 1, 0 accepted")
         drawn = terminal.raw
         terminal.press("a", "Everything is decided, 1 of 1")
         terminal.press("q", "claims.yaml is written")
