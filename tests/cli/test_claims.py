@@ -156,16 +156,17 @@ def test_search_finds_words_wherever_they_stand(caveat: Caveat, tmp_path: Path) 
 
 
 def test_a_new_card_revision_makes_its_claims_potentially_stale(caveat: Caveat, tmp_path: Path) -> None:
-    """A card changes under its claims, and the registry says so."""
-    first, *_ = register(caveat, tmp_path)
+    """A card changes under its claims, and the registry says so; of claims whose words still stand there it says nothing."""
+    first, second, _ = register(caveat, tmp_path)
     card = caveat("card", "list", "--json").document["cards"][0]["card"]
-    (tmp_path / "card2.md").write_text(CARD + "\nErratum.\n")
+    (tmp_path / "card2.md").write_text(CARD.replace("threshold of 10 %", "threshold of 12 %"))
 
     refused = caveat("card", "add", "card2.md", "--publisher", "LAB", "--revises", card)
     caveat("card", "add", "card2.md", "--publisher", "LAB", "--revises", card, "--why", "erratum of the publisher")
 
     assert "reason-missing" in refused.err
     assert caveat("claim", "show", first, "--json").document["status"]["staleness"] == "potentially_stale"
+    assert caveat("claim", "show", second, "--json").document["status"]["staleness"] == "current"
 
 
 def test_jsonl_registers_many_claims_line_by_line(caveat: Caveat, tmp_path: Path) -> None:
