@@ -4,11 +4,10 @@ from collections.abc import Iterator, Mapping
 
 from registry.errors import CaveatError, Fault, InputError
 from registry.intake.anchor import AnchoredText
-from registry.records.claim import Form, QuoteStatus, Relation, Reported, check_form
+from registry.records.claim import QuoteStatus
 from registry.records.draft import ClaimDraft, ClaimsFile
 from registry.records.spec import PropertySpec
-
-_IMPLIED = {Form.UPPER_BOUND: Relation.AT_MOST, Form.LOWER_BOUND: Relation.AT_LEAST}
+from registry.registration.claims import check_figures
 
 
 def check_claims(file: ClaimsFile, text: AnchoredText, registered: Mapping[str, PropertySpec | None], *, fewest: int, where: str) -> None:
@@ -46,25 +45,11 @@ def _check_claim(draft: ClaimDraft, text: AnchoredText, specs: Mapping[str, Prop
         except CaveatError as error:
             yield from error.faults
     try:
-        check_form(draft.form, draft.relation or _IMPLIED.get(draft.form), draft.theta)
-    except ValueError as error:
-        yield Fault(code="not-valid", where=f"{where}.form", found=str(error))
-    if draft.property in specs:
-        yield from _check_range(draft, specs[draft.property], where)
-    elif not draft.property.startswith("PRP-"):
+        check_figures(draft, specs.get(draft.property), where)
+    except CaveatError as error:
+        yield from error.faults
+    if draft.property not in specs and not draft.property.startswith("PRP-"):
         found = f"no property {draft.property!r} here; there are: {', '.join(sorted(specs)) or 'none'}"
         yield Fault(
             code="spec-not-found", where=f"{where}.property", found=found, advice="define it under properties:, or name one of these"
         )
-
-
-def _check_range(draft: ClaimDraft, spec: PropertySpec | None, where: str) -> Iterator[Fault]:
-    if spec is None:
-        return
-    low, high = spec.range
-    reported = draft.reported.value if isinstance(draft.reported, Reported) else draft.reported
-    for name, value in (("theta", draft.theta), ("reported", reported)):
-        if value is not None and not low <= value <= high:
-            found = f"{value:g} lies outside the range [{low:g}, {high:g}] of the property"
-            advice = "write 9 % as 0.09 on a range of [0, 1]" if value > high == 1 else None
-            yield Fault(code="out-of-range", where=f"{where}.{name}", found=found, advice=advice)

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from audit.propose.addressed import addresses_reader
 from audit.propose.answer import Offer, OfferedRelation, OfferedUnit, Place, Reading, cut, tidy
 from audit.propose.around import Around
+from audit.propose.awareness import Awareness
 from audit.propose.found_figures import Given, find_figure, holds_number, list_figures
 from audit.propose.property import find_measure, slugify
 from audit.propose.quantity import Quantity, Unit
@@ -67,7 +68,7 @@ class Ground:
     """One card, in which what windows' answers say is looked up."""
 
     def __init__(self, card: CardText, around: Around, source: Source) -> None:
-        self._card, self._around = card, around
+        self._card, self._around, self._awareness = card, around, Awareness(around)
         self._anchored = AnchoredText(card)
         self._passages = around.outline.passages
         self._starts = [one.start for one in self._passages]
@@ -95,7 +96,8 @@ class Ground:
         if offer.form is Form.THRESHOLD and relation is None:
             return "a threshold is offered without its relation, at most or at least"
         passage = self._passages[max(0, bisect_right(self._starts, anchor.start) - 1)]
-        return _Claim(opened, offer, anchor, passage, self._around).build(relation)
+        claim = _Claim(opened, offer, anchor, passage, self._around)
+        return claim.build(relation, self._awareness)
 
 
 class _Opened:
@@ -143,7 +145,8 @@ class _Claim:
         if denied := _DENIED.search(" ".join(around.text[max(passage.start, anchor.start - 200) : anchor.start].split())):
             self._doubts.fear(f"the words before the quote may deny it or set a condition: “… {tidy(denied[0], 80)}”")
 
-    def build(self, relation: Relation | None) -> Proposal:
+    def build(self, relation: Relation | None, known: Awareness) -> Proposal:
+        """Return the proposal; to the awareness statements that are offered come those that are *known* of the card."""
         offer = self._offer
         value, theta = self._find_figures()
         said = {name: self._keep(name, getattr(offer, name)) for name in ("evaluation", "grader", "elicitation", "relative_to")}
@@ -165,11 +168,14 @@ class _Claim:
             model=model,
             version=version,
             comparisons=tuple(self._compare()),
-            awareness=tuple(self._find_awareness()),
+            awareness=tuple(self._find_awareness(known.find(self._passage, evaluation=said["evaluation"]))),
             completeness=check_completeness(stated),
+            evaluation=said["evaluation"],
+            grader=said["grader"],
+            elicitation=said["elicitation"],
+            relative_to=said["relative_to"],
             confidence=Confidence.LOW if self._doubts.is_grave else offer.confidence,
             notes=tuple(dict.fromkeys(self._write_notes())),
-            **said,
         )
 
     def _find_figures(self) -> tuple[Quantity | None, Quantity | None]:
@@ -280,8 +286,8 @@ class _Claim:
             found = find_figure(Given(number=one.value, written=None, unit=None), words, around=self._table)
             yield Comparison(subject=subject, value=None if found is None else found.value, words=words)
 
-    def _find_awareness(self) -> Iterator[AwarenessNote]:
-        """Awareness statements that the card makes in the same section, in its order, each once."""
+    def _find_awareness(self, known: Sequence[AwarenessNote]) -> Iterator[AwarenessNote]:
+        """Offered statements that the card makes in the same section, and *known* ones that none of these touches, in the card's order."""
         found: dict[tuple[int, int], AwarenessNote] = {}
         for one in self._offer.awareness[:20]:
             anchor = self._opened.anchor(Place(quote=one.quote, line=one.line))
@@ -290,6 +296,8 @@ class _Claim:
             elif self._find_section(anchor) == self._find_section(self._anchor):
                 layer = None if one.layer.value == "none" else Layer(one.layer.value)
                 found[anchor.start, anchor.stop] = AwarenessNote(quote=anchor.exact, start=anchor.start, stop=anchor.stop, layer=layer)
+        offered = tuple(found)
+        found |= {(one.start, one.stop): one for one in known if not any(start < one.stop and one.start < stop for start, stop in offered)}
         yield from (found[place] for place in sorted(found))
 
     def _find_section(self, anchor: Anchor) -> int | None:

@@ -1,5 +1,6 @@
 """A claims file becomes claim revisions: all of it or nothing, every fault at once, the same file twice changes nothing."""
 
+import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from itertools import islice
@@ -138,8 +139,8 @@ class Registrar:
         draft, where = placed.draft, placed.where
         steps: tuple[Callable[[], object], ...] = (
             lambda: self._find_anchor(draft, self._quotes.find_card(draft.card, where), where),
-            lambda: _check_form(draft, where),
-            lambda: _check_range(draft, _read_reported(draft), self._get_property(draft, where)[1], where),
+            lambda: check_figures(draft, None, where),
+            lambda: check_figures(draft, self._get_property(draft, where)[1], where),
             lambda: _check_words(draft, self._get_model(draft, where), where),
             lambda: self._resolve_optional(SpecKind.SCORING, draft.scoring, f"{where}.scoring"),
             lambda: self._resolve_optional(SpecKind.TEST_CONTEXT, draft.test_context, f"{where}.test_context"),
@@ -175,9 +176,8 @@ class Registrar:
         anchor = self._find_anchor(draft, card, where)
         model = self._get_model(draft, where)
         _check_words(draft, model, where)
-        _check_form(draft, where)
+        check_figures(draft, body, where)
         reported = _read_reported(draft)
-        _check_range(draft, reported, body, where)
         check_restated(self._writer, draft.restates, f"{where}.restates")
         return ClaimRevision(
             claim=_parse_claim(draft.id, f"{where}.id") if draft.id else "",
@@ -307,32 +307,35 @@ def _read_reported(draft: ClaimDraft) -> Reported | None:
     return Reported(value=draft.reported) if isinstance(draft.reported, (int, float)) else draft.reported
 
 
-def _check_form(draft: ClaimDraft, where: str) -> None:
-    """Refuse what the form of a claim does not go with, in the words of the record that knows the rule."""
-    relation = draft.relation or _IMPLIED.get(draft.form)
+def check_figures(draft: ClaimDraft, body: PropertySpec | None, where: str) -> None:
+    """Refuse what the form of a claim does not go with, and figures that are none of its property.
+
+    Args:
+        body: the property; None where it is not known, so that no range is.
+
+    Raises:
+        InputError: with every fault.
+    """
+    faults: list[Fault] = []
     try:
-        check_form(draft.form, relation, draft.theta)
+        check_form(draft.form, draft.relation or _IMPLIED.get(draft.form), draft.theta)
     except ValueError as error:
-        raise InputError(Fault(code="not-valid", where=f"{where}.form", found=str(error))) from error
-
-
-def _check_range(draft: ClaimDraft, reported: Reported | None, body: PropertySpec, where: str) -> None:
-    low, high = body.range
-    values = {"theta": draft.theta, "reported": reported.value if reported else None}
-    faults = [
-        Fault(
-            code="out-of-range",
-            where=f"{where}.{name}",
-            found=f"{value:g} lies outside the range [{low:g}, {high:g}] of the property",
-            advice="write 9 % as 0.09 on a range of [0, 1]" if value > high == 1 else None,
-        )
-        for name, value in values.items()
-        if value is not None and not low <= value <= high
-    ]
-    if reported and reported.n is not None and reported.n < 1:
-        faults.append(Fault(code="not-valid", where=f"{where}.reported.n", found=f"is {reported.n}, expected at least 1"))
+        faults.append(Fault(code="not-valid", where=f"{where}.form", found=str(error)))
+    faults += _find_figure_faults(draft, body, where)
     if faults:
         raise InputError(faults)
+
+
+def _find_figure_faults(draft: ClaimDraft, body: PropertySpec | None, where: str) -> Iterator[Fault]:
+    reported = _read_reported(draft)
+    low, high = body.range if body is not None else (-math.inf, math.inf)
+    for name, value in (("theta", draft.theta), ("reported", reported.value if reported else None)):
+        if value is not None and not low <= value <= high:
+            found = f"{value:g} lies outside the range [{low:g}, {high:g}] of the property"
+            advice = "write 9 % as 0.09 on a range of [0, 1]" if value > high == 1 else None
+            yield Fault(code="out-of-range", where=f"{where}.{name}", found=found, advice=advice)
+    if reported and reported.n is not None and reported.n < 1:
+        yield Fault(code="not-valid", where=f"{where}.reported.n", found=f"is {reported.n}, expected at least 1")
 
 
 def _check_words(draft: ClaimDraft, model: ModelRef, where: str) -> None:
