@@ -14,6 +14,7 @@ from registry.records.passage import Cell, Passage, PassageKind
 from registry.records.proposal import Comparison
 
 _SETTINGS = re.compile(SETTINGS, re.IGNORECASE)
+_SCORED = re.compile(r"\b(?:scores?|rating|elo|index|grade|points|mean|average|median)\b", re.IGNORECASE)
 _BESIDE = re.compile(IN_HEAD_ONLY, re.IGNORECASE)
 _FIGURE = re.compile(r"[<>≤≥~]?\s?[-−]?\d{1,7}(?:[.,]\d{1,6})?\s?%?")
 
@@ -28,7 +29,7 @@ def sort_row(passage: Passage, quantities: tuple[Quantity, ...], *, around: Arou
         return _sort_uncelled(passage, quantities, around, models)
     placed = [(one, find_cell_place(passage, one.start)) for one in quantities]
     results = [(one, place) for one, place in placed if place is not None and _is_result(passage, place)]
-    results = _drop_counts(results)
+    results = _drop_counts(passage, results)
     if any(models.find(cell.column or "") for cell in passage.cells):
         return _by_column(passage, results, models)
     return _by_label(passage, results, around, models)
@@ -43,10 +44,14 @@ def _is_result(passage: Passage, place: int) -> bool:
     return place > 0 or _FIGURE.fullmatch(cell.text.strip()) is not None
 
 
-def _drop_counts(results: list[tuple[Quantity, int]]) -> list[tuple[Quantity, int]]:
-    """Leave out bare whole numbers beside shares: "9 | 24 | 37.5 %" reports one figure."""
+def _drop_counts(passage: Passage, results: list[tuple[Quantity, int]]) -> list[tuple[Quantity, int]]:
+    """Leave out bare whole numbers beside shares: "9 | 24 | 37.5 %" reports one figure. Those under a head such as "Score" stay."""
     has_share = any("%" in one.written or one.n is not None for one, _ in results)
-    return [(one, place) for one, place in results if not has_share or "%" in one.written or not one.written.strip().isdigit()]
+    return [
+        (one, place)
+        for one, place in results
+        if not has_share or "%" in one.written or not one.written.strip().isdigit() or _SCORED.search(passage.cells[place].column or "")
+    ]
 
 
 def _by_column(passage: Passage, results: list[tuple[Quantity, int]], models: Models) -> Choice:

@@ -17,6 +17,7 @@ from audit.propose.measuring import (
     INTRODUCING,
     SIZES,
 )
+from audit.propose.naming import shorten
 from audit.propose.row import find_cell, find_label
 from registry.records.passage import Passage, PassageKind
 
@@ -32,15 +33,32 @@ _LEADING = re.compile(
     r"^(?:The|This|These|Our|A|An|On|In|For|All|Each|Of|As|We|Both|Across|Using|With|To|From|By|At|Under|When|While|However|And|But|"
     r"Its|Their) "
 )
+_SHARE = re.compile(r"\d\s?%|\bper\s?cent\b|\d ?/ ?\d|\d (?:out )?of (?:the )?\d")
+_OF = re.compile(
+    r"(?:\d[\d.,]*\s?%\s?(?:\([^()]{0,40}\)\s?)?|\d[\d,]* (?:out )?)of (?:the |all |our |its )?\d[\d,]*(?: [a-z][\w-]{1,20}){1,4}"
+)
+_SIZE_HEAD = re.compile(
+    r"(?:#|no\.?|n|num(?:ber)?|total|count)?(?: ?of)? ?(?:samples?|responses?|prompts?|questions?|tasks?|items|trials?|scenarios?|"
+    r"episodes?|transcripts?|conversations?|problems?|runs)?(?: \(?n\)?)?",
+    re.IGNORECASE,
+)
+"""Head of the column that says how much was asked."""
+_WHOLE = re.compile(r"\d{1,3}(?:,\d{3})+|\d{1,7}")
 _PARENTHESES = re.compile(r"\([^()]{0,120}\)")
 _FOLLOWING = 240
 """Characters after a figure in which its evaluation may be named."""
 
-_CUT = 160
+_CUT = 80
 """Characters of a title that become a name."""
 
-_LONGEST_CAPTION = 100
-"""A longer caption is a sentence about the table, not its name."""
+_LONGEST_CAPTION = 80
+"""A longer caption is a sentence about the table, not its name; so is one with a verb."""
+
+_VERB = re.compile(
+    r"\b(?:is|are|was|were|has|have|had|does|did|can|shows?|showed|performs?|performed|outperform\w*|achiev(?:es|ed)|improv(?:es|ed)|"
+    r"remains?|remained|scored|reach(?:es|ed)|exceed(?:s|ed)|refus(?:es|ed)|we)\b",
+    re.IGNORECASE,
+)
 
 _BEFORE, _AFTER, _OPENING = 6, 2, 8
 """Sentences above and below, and at the beginning of the section, that may say how something in it was measured."""
@@ -60,14 +78,15 @@ class EvaluationFacts:
 def describe_evaluation(passage: Passage, *, around: Around, at: int | None = None) -> EvaluationFacts:
     """Return what the passage, its block, caption, introduction, neighbours and section titles say, the nearest first.
 
-    *at* is where in the passage's words the figure begins: of several evaluations named there, the last before it is taken.
+    *at* is where in the passage's words the figure begins: of several evaluations named there, the last before it is taken, and of a
+    table's columns its own.
     """
     near = _order_surroundings(passage, around)
     return EvaluationFacts(
         evaluation=_find_evaluation(passage, at, near, around),
-        n=_find_size(passage, near),
+        n=_find_size(passage, at, near),
         grader=_first(find_grader, (_separate(passage), *near)),
-        elicitation=_find_elicitation(passage, near, around),
+        elicitation=_find_elicitation(passage, at, near, around),
     )
 
 
@@ -98,7 +117,7 @@ def _first(find: Callable[[str], str | None], texts: Iterable[str]) -> str | Non
 def _find_evaluation(passage: Passage, at: int | None, near: tuple[str, ...], around: Around) -> str | None:
     first = around.outline.headings[0].title if around.outline.headings else None
     titles = [_NUMBERED.sub("", one).strip() for one in reversed(around.section_titles(passage)) if one != first]
-    telling = [one[:_CUT] for one in titles if one and not _GENERIC.match(one)]
+    telling = [shorten(one, _CUT) for one in titles if one and not _GENERIC.match(one)]
     if passage.kind is PassageKind.ROW:
         return _find_row_evaluation(passage, at, near, telling)
     return (
@@ -128,8 +147,8 @@ def _find_row_evaluation(passage: Passage, at: int | None, near: tuple[str, ...]
         or find_benchmark(find_label(passage))
         or _first(find_benchmark, near)
         or _trim_caption(passage.caption)
-        or _first(find_test, near[:3])
         or next(iter(telling), None)
+        or _first(find_test, near[:3])
     )
 
 
@@ -137,7 +156,7 @@ def _trim_caption(caption: str | None) -> str | None:
     if not caption:
         return None
     cut = re.sub(r"^\W*(?:Table|Figure|Fig\.?)\s*[\w.]{0,14}\W*\s*", "", caption).split(". ")[0].strip(" .:*[]")
-    return (cut if len(cut) <= _LONGEST_CAPTION else find_test(cut)) or None
+    return (cut if len(cut) <= _LONGEST_CAPTION and not _VERB.search(cut) else find_test(cut)) or None
 
 
 @lru_cache(maxsize=8192)
@@ -177,20 +196,46 @@ def find_test(words: str) -> str | None:
     return None
 
 
-def _find_size(passage: Passage, near: tuple[str, ...]) -> int | None:
-    here = find_size(passage.words)
-    return (
-        here if here is not None else next((found for words in near if (found := find_size(words, must_introduce=True)) is not None), None)
-    )
+def _find_size(passage: Passage, at: int | None, near: tuple[str, ...]) -> int | None:
+    """Return how much was measured: the row's own column of sizes, what the passage says, else the nearest sentence that gives one size.
+
+    A sentence with shares of its own gives their whole, not that of this figure.
+    """
+    here = _find_row_size(passage) if passage.cells else find_size(_hide_wholes(passage.words, at))
+    if here is not None:
+        return here
+    plain = (words for words in near if not _SHARE.search(words))
+    return next((found for words in plain if (found := find_size(words, must_introduce=True, must_be_one=True)) is not None), None)
+
+
+def _find_row_size(passage: Passage) -> int | None:
+    """Return the whole number under the one head that says how much was asked; None where there are several or none."""
+    found = {cell.text.strip() for cell in passage.cells if (head := (cell.column or "").strip()) and _SIZE_HEAD.fullmatch(head)}
+    numbers = {int(one.replace(",", "")) for one in found if _WHOLE.fullmatch(one)}
+    return next(iter(numbers)) if len(numbers) == 1 else None
+
+
+def _hide_wholes(words: str, at: int | None) -> str:
+    """Return *words* without the wholes of other figures: 16 in "16 of 16 responses", 640 in "2% of 640 requests"."""
+    return _OF.sub(lambda match: match[0] if at is not None and match.start() <= at < match.end() else " ; ", words)
 
 
 @lru_cache(maxsize=8192)
-def find_size(words: str, *, must_introduce: bool = False) -> int | None:
-    """Return how many tasks, transcripts or the like *words* speak of; with *must_introduce*, only where a word introduces them."""
+def find_size(words: str, *, must_introduce: bool = False, must_be_one: bool = False) -> int | None:
+    """Return how many tasks, transcripts or the like *words* speak of.
+
+    Args:
+        must_introduce: only where a word introduces them.
+        must_be_one: None where several sizes are given, as for several evaluations.
+    """
     for pattern in _SIZES:
-        for match in pattern.finditer(words):
-            if not must_introduce or match[0][0] in "nN" or _INTRODUCING.search(words[max(0, match.start() - 60) : match.start()]):
-                return int(match["n"].replace(",", ""))
+        found = [
+            int(match["n"].replace(",", ""))
+            for match in pattern.finditer(words)
+            if not must_introduce or match[0][0] in "nN" or _INTRODUCING.search(words[max(0, match.start() - 60) : match.start()])
+        ]
+        if found:
+            return None if must_be_one and len(set(found)) > 1 else found[0]
     return None
 
 
@@ -203,9 +248,10 @@ def find_grader(words: str) -> str | None:
     return None
 
 
-def _find_elicitation(passage: Passage, near: tuple[str, ...], around: Around) -> str | None:
-    """Return what the passage itself says, its columns and caption included; else its surroundings, nearest first."""
-    columns = [cell.column or "" for cell in passage.cells]
+def _find_elicitation(passage: Passage, at: int | None, near: tuple[str, ...], around: Around) -> str | None:
+    """Return what the passage itself says, the figure's column and caption included; else its surroundings, nearest first."""
+    own = find_cell(passage, at) if at is not None else None
+    columns = [own.column or ""] if own else [cell.column or "" for cell in passage.cells]
     here = find_elicitation(" · ".join([_separate(passage), *columns, passage.caption or ""]))
     return here or _first(find_elicitation, near) or _first(find_elicitation, reversed(around.section_titles(passage)))
 

@@ -66,7 +66,8 @@ MEASURES: tuple[Measure, ...] = (
         REFUSAL,
         LOWER,
         r"attack(?:er)?[- ]success(?:[- ]rates?)?|\bASR\b|injection success(?: rate)?|"
-        r"successful (?:attack|injection)s?|attacks? succeed\w*",
+        r"successful(?:ly)? (?:attack|injection)\w*|attack(?:er)?s?(?: \w+){0,2} succe\w+|"
+        r"success\w* of (?:an? |the )?(?:attack|injection)\w*",
         _ATTACKER,
     ),
     Measure(
@@ -89,6 +90,16 @@ MEASURES: tuple[Measure, ...] = (
     ),
     Measure("recall of safeguards", REFUSAL, HIGHER, r"\brecall\b|true[- ]positive rate|detection rate|block(?:ing|ed)? rate"),
     # Refusal: of the harmless first, since it is a kind of refusal.
+    Measure(
+        "compliance with benign requests",
+        REFUSAL,
+        NEITHER,
+        r"not[_ -]{1,2}over-?_?refus\w*|(?:benign|dual-use|legitimate|harmless|innocuous|permitted)\b[^.;]{0,40}\b(?:succe\w+|"
+        r"compl(?:y|ied|ies|ying|iance)|assist\w*|help(?:ed|s|ing|ful\w*))"
+        r"|\b(?:compl(?:y|ied|ies|ying|iance)|assist\w*|helped) (?:with )?(?:[\w-]{1,30} ){0,4}"
+        r"(?:benign|dual-use|legitimate|harmless|permitted)",
+        "Helping with what is harmless is usefulness, not safety: check the direction.",
+    ),
     Measure(
         "over-refusal rate",
         REFUSAL,
@@ -137,8 +148,14 @@ MEASURES: tuple[Measure, ...] = (
         r"bias (?:score|rate)|discriminatory)\b",
         "Closer to zero is less biased, on either side of it: check the direction.",
     ),
+    Measure("memorisation rate", REFUSAL, LOWER, r"memori[sz]\w*|regurgitat\w*"),
     Measure("sycophancy rate", REFUSAL, LOWER, r"sycophan\w*"),
-    Measure("cautions before dangerous actions", REFUSAL, HIGHER, r"\b(?:cautions?|caution rate|warn(?:ed|s|ing|ings)?|disclaimers?)\b"),
+    Measure(
+        "cautions before dangerous actions",
+        REFUSAL,
+        HIGHER,
+        r"\b(?:cautions?|caution rate|(?<!early-)(?<!early )warn(?:ed|s|ing|ings)?|disclaimers?)\b",
+    ),
     # Reasoning: what makes it harder to read first.
     Measure(
         "chain-of-thought controllability",
@@ -234,7 +251,7 @@ MEASURES: tuple[Measure, ...] = (
         "reward-hacking rate",
         AGENCY,
         LOWER,
-        r"reward[- ]hack\w*|\bhack rate|special-cas\w*|test tampering|gam(?:ed|"
+        r"reward[- ]hack\w*|\bhack rate|\bhacks (?:at|in|less|more|on)\b|special-cas\w*|test tampering|gam(?:ed|"
         r"ing) (?:the )?(?:tests?|grader|metric)|hard-?cod\w* (?:[\w-]{1,30} ){0,2}(?:tests?|outputs?|solutions?)",
     ),
     Measure("destructive actions", AGENCY, LOWER, r"destructi\w*|reckless\w*|irreversible action|data loss", is_suppressible=True),
@@ -246,6 +263,22 @@ MEASURES: tuple[Measure, ...] = (
         r"permissions?)|without (?:permission|authori[sz]ation)",
         is_suppressible=True,
     ),
+    Measure(
+        "circumvention of restrictions",
+        AGENCY,
+        LOWER,
+        r"(?:circumvent|bypass|work(?:ed|ing|s)? around|evad)\w* (?:[\w-]{1,30} ){0,3}(?:restriction|permission|sandbox|block|polic|"
+        r"control|guardrail|limit)\w*|(?:access|privilege)[- ]escalation|escalat\w* "
+        r"(?:its |their |the )?(?:access|privileges?|permissions?)",
+        is_suppressible=True,
+    ),
+    Measure(
+        "subversion of oversight",
+        DECEPTION,
+        LOWER,
+        r"(?:deactivat|disabl|subvert|undermin|sabotag|evad)\w* (?:\W?[\w-]{1,30}\W? ){0,4}\W?(?:oversight|monitor)\w*",
+        is_suppressible=True,
+    ),
     Measure("deference to oversight", AGENCY, HIGHER, r"corrigib\w*|deferen\w* to (?:human|oversight)|interruptib\w*"),
     # Levels of the developers' frameworks: last, since a passage that names one often measures something else.
     Measure(
@@ -253,32 +286,10 @@ MEASURES: tuple[Measure, ...] = (
         CAPABILITY,
         LOWER,
         r"(?-i:High|Critical|Medium) (?:capability|threshold)|rule out (?-i:High|Critical)|ASL-\d|(?-i:Tier) \d|critical capability level|"
-        r"(?-i:CCL)s?\b|(?:risk|capability|rule-out) threshold",
+        r"(?-i:CCL)s?\b|(?:risk|capability|rule-out|early[- ]warning|alert) threshold",
         "Reaching the level is more capability, in an area where that is less safe.",
     ),
 )
-
-DANGEROUS = (
-    r"\bcyber\w*|\bCTFs?\b|capture[- ]the[- ]flag|exploit(?:s|ation)?\b|vulnerabilit\w*|network attack|offensive|malware|\bCVE\b|"
-    r"\bbiolog\w*|\bbio\b|\bvirolog\w*|pathogen\w*|"
-    r"\bchemical\w*|CBRN|nuclear|radiolog\w*|bioweapon\w*|weapons?\b|uplift|\bRSP\b|Preparedness|critical risks?|"
-    r"frontier (?:safety|risk)|autonom\w+ (?:replication|evaluations?|risks?)|"
-    r"AI (?:research and development|R&D|self-improvement)|self-improvement|self-replicat\w*|persuasion|influence operation\w*|"
-    r"manipulation|dangerous capabilit\w*|catastrophic|"
-    r"tacit knowledge|troubleshooting|wet[- ]lab|DNA synthesis|toxin|acquisition|\bASL-?\d|Critical Capability|"
-    r"capability threshold|(?:High|Critical|Tier \d)(?: \w+)? (?:capability|threshold)|influence campaigns?"
-)
-"""Areas in which more capability is less safe: those of the developers' frameworks."""
-
-HARMFUL = (
-    r"harmful|malicious|violative|violat\w+|disallowed|prohibited|unsafe|dangerous|misuse|abus\w+|jailbreak\w*|attack\w*|"
-    r"weapon\w*|illicit|illegal|sexual|self-harm|extremis\w*|hate|"
-    r"exploit\w*|fraud|destructive|injection|restricted|safeguard\w*"
-)
-"""What a request must be for its refusal to be safer."""
-
-NOT_RESPONSES = r"\bevals?\b|evaluations?|benchmark|capabilit\w+|questions? (?:in|of|on)|due to refus\w*|tasks? attempted"
-"""Refusals in a test of something else: they lower its score and say nothing of safety."""
 
 METRICS: tuple[tuple[str, str], ...] = (
     # What a general figure is called, by the words near it; the first that stands there.
@@ -292,53 +303,7 @@ METRICS: tuple[tuple[str, str], ...] = (
     (r"success[- ]rates?|succeed\w*", "success rate"),
     (r"pass[- ]rates?|passed|passing", "pass rate"),
     (r"fail\w*", "failure rate"),
-    (r"solv\w*|complet\w*", "share solved"),
+    (r"\bsolve[sd]?\b|\bsolving\b|\bsolve rate", "share solved"),
+    (r"\bcomplete[sd]\b|\bcompletion rate|task completion", "share completed"),
     (r"\bECI\b|\bAECI\b", "capability index"),
-)
-
-VOCABULARY: tuple[tuple[PropertyClass, int, str], ...] = (
-    # Where no measure is named: words of each class and what one of them weighs. Longer terms weigh more, since they are said on purpose.
-    (
-        DECEPTION,
-        3,
-        (
-            r"decepti\w*|schem(?:ing|e)\b|sandbag\w*|sabotag\w*|covert\w*|misalign\w*|alignment|stealth\w*|dishonest\w*|"
-            r"honest\w*|lying|insider|blackmail|whistleblow\w*"
-        ),
-    ),
-    (
-        REASONING,
-        3,
-        (
-            r"chain[- ]of[- ]thought|\bCoT\b|faithful\w*|monitorab\w*|legib\w*|interpretab\w*|reasoning (?:tokens?|traces?|"
-            r"text|transparency)"
-        ),
-    ),
-    (
-        AGENCY,
-        3,
-        (
-            r"evaluation awareness|situational awareness|reward hack\w*|destructi\w*|reckless\w*|unauthori[sz]ed|excessive|"
-            r"grader|impossible tasks?|overeager\w*"
-        ),
-    ),
-    (
-        REFUSAL,
-        3,
-        (
-            r"refus\w*|safeguards?|jailbreak\w*|prompt injection\w*|red[- ]team\w*|attackers?|adversar\w*|malicious|harmful|"
-            r"violative|disallowed|misuse|child safety|self-harm|safety classifier\w*|moderation|bias\b|"
-            r"content policy|usage policy|single-turn|multi-turn|unsafe|toxic\w*|caution\w*"
-        ),
-    ),
-    (CAPABILITY, 3, DANGEROUS),
-    (
-        CAPABILITY,
-        2,
-        (
-            r"capabilit\w*|benchmark\w*|accurac\w*|score[sd]?|solv\w*|pass@\d+|performance|CTFs?\b|knowledge|reasoning|"
-            r"coding|math\w*|uplift|threshold|challenges?|RSP|Preparedness|"
-            r"software engineering|tasks?"
-        ),
-    ),
 )

@@ -2,58 +2,47 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
 from audit.propose.around import Around
-from audit.propose.measures import (
-    CAPABILITY,
-    DANGEROUS,
-    DECEPTION,
-    HARMFUL,
-    HIGHER,
-    LOWER,
-    MEASURES,
-    METRICS,
-    NEITHER,
-    NOT_RESPONSES,
-    VOCABULARY,
-    Measure,
-)
+from audit.propose.form import find_told_direction
+from audit.propose.measures import CAPABILITY, DECEPTION, HIGHER, LOWER, MEASURES, NEITHER, Measure
 from audit.propose.measuring import GENERIC_TITLES
 from audit.propose.models import looks_like_model
+from audit.propose.naming import name_property
 from audit.propose.quantity import Quantity
-from audit.propose.row import find_label
 from audit.propose.scale import find_range
+from audit.propose.vocabulary import DANGEROUS, HARMFUL, NOT_RESPONSES, UNWANTED, VOCABULARY, WANTED
 from registry.records.claim import Direction, PropertyClass
 from registry.records.passage import Passage, PassageKind
 from registry.records.spec import PropertySpec
 
 _MEASURES = tuple((one, re.compile(rf"(?<![\w])(?:{one.pattern})", re.IGNORECASE)) for one in MEASURES)
 _DANGEROUS = re.compile(DANGEROUS, re.IGNORECASE)
-_MODELS = re.compile(r"\W*(?:models?|systems?|model names?)\W*$", re.IGNORECASE)
-"""Head of the column that names whose a row is."""
-_LEVEL = re.compile(r"(?:High|Critical|Medium|Tier|ASL|capability|critical)\b", re.IGNORECASE)
 _GENERIC = re.compile(GENERIC_TITLES, re.IGNORECASE)
 _HARMFUL = re.compile(HARMFUL, re.IGNORECASE)
 _NOT_RESPONSES = re.compile(NOT_RESPONSES, re.IGNORECASE)
-_METRICS = tuple((re.compile(one, re.IGNORECASE), name) for one, name in METRICS)
 _VOCABULARY = tuple((class_, weight, re.compile(rf"(?<![\w])(?:{pattern})", re.IGNORECASE)) for class_, weight, pattern in VOCABULARY)
 _NUMBERED = re.compile(r"^(?:\d{1,3}(?:\.\d{1,3})*\.?|[A-Z](?:\.\d{1,3})+)\s+")
-_FIGURE = re.compile(r"^[<>≤≥~±]?\s?[-−]?\d[\d.,]*\s?%?")
 _POINTS_BACK = re.compile(r"\W*(?:This|These|That|Those|It|Such|They)\b(?! (?:model|card|section|table|figure))")
 """A sentence about what the one before it said."""
 _PLAIN_METRIC = re.compile(r"\b(?:accurac\w*|F1|AUROC|Elo|win[- ]rate|exact[- ]match|pass@\d+|perplexity)\b", re.IGNORECASE)
 """A passage that names one of these measures just that, whatever its section is about."""
-_EMPTY_HEAD = re.compile(
-    r"(?:results?|scores?|values?|shares?|rates?|%|per cent|percent(?:age)?|performance|overall|model|outcome|measure)?", re.IGNORECASE
-)
-"""Heads of columns that do not say what is measured."""
-_NAME_LENGTH, _HEAD_LENGTH = 120, 60
+_UPWARDS = re.compile(r"(?:higher|more|larger|greater)\b", re.IGNORECASE)
+_WORSE = re.compile(r"\b(?:worse|bad|less safe|weaker)\b", re.IGNORECASE)
+_UNWANTED = re.compile(UNWANTED, re.IGNORECASE)
+_WANTED = re.compile(WANTED, re.IGNORECASE)
+
+_FROM_SECTION = "The class is a guess from the section's title: the passage does not say what kind of thing is measured."
+_FROM_TITLE = "What is measured is read off the section's title: check it."
+_FROM_ABOVE = "What is measured is read off the sentences above: check it."
 
 _OTHER_CLAUSE = 400
 """A measure beyond a semicolon counts as this many characters farther away."""
+
+_SAID = 3
+"""How many of the places, in the order they are read, say something of this very figure."""
 
 _IN_PASSAGE, _IN_HEAD, _IN_TITLE, _ABOVE = 3, 3, 2, 1
 """How much a word of a class weighs by where it stands: said of this figure, of its column, of its section, of those around."""
@@ -80,28 +69,47 @@ class _Sources:
     caption: str
     titles: tuple[str, ...]
     """Innermost first, without their numbers."""
+    topics: tuple[str, ...]
+    """Those of them that say what was tested; the card's own title only where there is no other."""
     lead: str
     is_introduced: bool
     """Whether the lead is the paragraph that introduces a table or list, not just what stands above."""
 
-    @property
-    def everything(self) -> str:
-        return " · ".join((self.column, self.passage, self.caption, self.lead, *self.titles))
-
 
 def describe_property(
-    passage: Passage, quantity: Quantity | None, *, around: Around, column: str | None, evaluation: str | None
+    passage: Passage,
+    quantity: Quantity | None,
+    *,
+    around: Around,
+    column: str | None,
+    evaluation: str | None,
+    is_one_of_several: bool = False,
 ) -> Property:
-    """Return the property that the figure, or the passage without one, speaks of; *column* is the head of the figure's column."""
+    """Return the property that the figure, or the passage without one, speaks of.
+
+    Args:
+        column: head of the figure's column; None outside tables.
+        evaluation: what it was measured in, as far as the card says.
+        is_one_of_several: whether the passage gives several figures of its own, so that the name needs what tells them apart.
+    """
     sources = _read_sources(passage, quantity, around, column)
-    measure = _find_measure(sources)
-    class_ = measure.class_ if measure else _weigh(sources)
+    measure, place = _find_measure(sources)
+    class_, is_said = (measure.class_, True) if measure else _weigh(sources)
     direction, notes = _find_direction(measure, class_, sources)
-    range_, guess = find_range(quantity)
-    name = _name(measure, passage, sources, evaluation)
+    if not is_said:
+        notes = (_FROM_SECTION, *notes)
+    range_, guess = find_range(quantity, (sources.column, passage.words[sources.at or 0 :], sources.caption, sources.lead))
+    name = name_property(
+        measure,
+        passage,
+        quantity,
+        column=sources.column,
+        topics=(*([evaluation] if evaluation else []), *sources.topics),
+        is_one_of_several=is_one_of_several,
+    )
     suppressible = measure.is_suppressible if measure else class_ is DECEPTION
     spec = PropertySpec(name=name, class_=class_, range=range_, direction=direction, suppressible=suppressible)
-    return Property(spec=spec, slug=slugify(name), notes=(*notes, *guess))
+    return Property(spec=spec, slug=slugify(name), notes=(*([place] if place else []), *notes, *guess))
 
 
 def slugify(name: str) -> str:
@@ -110,7 +118,9 @@ def slugify(name: str) -> str:
 
 
 def _read_sources(passage: Passage, quantity: Quantity | None, around: Around, column: str | None) -> _Sources:
-    titles = tuple(_NUMBERED.sub("", one).strip() for one in reversed(around.section_titles(passage)))
+    own = around.section_titles(passage)
+    titles = tuple(_NUMBERED.sub("", one).strip() for one in reversed(own))
+    card = around.outline.headings[0].title if around.outline.headings else None
     introduction = " ".join(one.words for one in around.lead_in(passage))
     lead = introduction
     if not lead:
@@ -121,35 +131,41 @@ def _read_sources(passage: Passage, quantity: Quantity | None, around: Around, c
         at=quantity.start if quantity else None,
         caption=passage.caption or "",
         titles=titles,
+        topics=tuple(one for one in (titles[:-1] if len(own) > 1 and own[0] == card else titles) if one and not _GENERIC.match(one)),
         lead=lead,
         is_introduced=bool(introduction),
     )
 
 
-def _find_measure(sources: _Sources) -> Measure | None:
-    """Return what is measured: by the head of the column, else nearest to the figure, else by caption, section and introduction."""
-    points_back = sources.at is not None and _POINTS_BACK.match(sources.passage) is not None
-    return (
-        find_measure(sources.column, None)
-        or (
-            (find_measure(sources.passage[: sources.at], sources.at) or find_measure(sources.lead, len(sources.lead)))
-            if points_back
-            else None
-        )
-        or find_measure(sources.passage, sources.at)
-        or (None if _PLAIN_METRIC.search(f"{sources.column} · {sources.passage}") else _find_around(sources))
-    )
+def _find_measure(sources: _Sources) -> tuple[Measure | None, str | None]:
+    """Return what is measured, and where it was read if not in the passage or the head of its column.
+
+    The head of the column comes first, then what stands nearest to the figure, then caption, section and introduction.
+    """
+    if found := find_measure(sources.column, None):
+        return found, None
+    if sources.at is not None and _POINTS_BACK.match(sources.passage):
+        if found := find_measure(sources.passage[: sources.at], sources.at):
+            return found, None
+        if found := find_measure(sources.lead, len(sources.lead)):
+            return found, _FROM_ABOVE
+    if found := find_measure(sources.passage, sources.at):
+        return found, None
+    if _PLAIN_METRIC.search(f"{sources.column} · {sources.passage}"):
+        return None, None
+    return _find_around(sources)
 
 
-def _find_around(sources: _Sources) -> Measure | None:
+def _find_around(sources: _Sources) -> tuple[Measure | None, str | None]:
     """Return what caption, section or introduction name; what merely stands above says nothing of a dangerous capability."""
     title = sources.titles[0] if sources.titles else ""
     is_read = sources.is_introduced or not _DANGEROUS.search(f"{sources.passage} {title}")
-    return (
-        find_measure(sources.caption, None)
-        or find_measure(title, None)
-        or (find_measure(sources.lead, len(sources.lead)) if is_read else None)
-    )
+    if found := find_measure(sources.caption, None):
+        return found, None
+    if found := find_measure(title, None):
+        return found, _FROM_TITLE
+    found = find_measure(sources.lead, len(sources.lead)) if is_read else None
+    return found, _FROM_ABOVE if found else None
 
 
 @lru_cache(maxsize=8192)
@@ -166,9 +182,13 @@ def find_measure(words: str, at: int | None) -> Measure | None:
     return _MEASURES[best[1]][0] if best else None
 
 
-def _weigh(sources: _Sources) -> PropertyClass:
-    """Return the class whose words weigh most; capability where none has any, as the most general one."""
+def _weigh(sources: _Sources) -> tuple[PropertyClass, bool]:
+    """Return the class whose words weigh most, and whether passage, head or caption have a word of it.
+
+    Capability where none has any, as the most general one.
+    """
     weights: Counter[PropertyClass] = Counter()
+    said: set[PropertyClass] = set()
     places = (
         (sources.passage, _IN_PASSAGE),
         (sources.column, _IN_HEAD),
@@ -176,11 +196,15 @@ def _weigh(sources: _Sources) -> PropertyClass:
         (" ".join(sources.titles[:1]), _IN_TITLE),
         (" ".join(sources.titles[1:]), _ABOVE),
     )
-    for words, factor in places:
+    for index, (words, factor) in enumerate(places):
         for class_, weight, pattern in _VOCABULARY:
-            weights[class_] += weight * factor * len({match[0].lower() for match in pattern.finditer(words)})
+            found = len({match[0].lower() for match in pattern.finditer(words)})
+            weights[class_] += weight * factor * found
+            if found and index < _SAID:
+                said.add(class_)
     best = max(weights.values(), default=0)
-    return CAPABILITY if not best or weights[CAPABILITY] == best else next(one for one in weights if weights[one] == best)
+    class_ = CAPABILITY if not best or weights[CAPABILITY] == best else next(one for one in weights if weights[one] == best)
+    return class_, class_ in said or class_ is CAPABILITY
 
 
 def _find_direction(measure: Measure | None, class_: PropertyClass, sources: _Sources) -> tuple[Direction, tuple[str, ...]]:
@@ -194,7 +218,22 @@ def _find_direction(measure: Measure | None, class_: PropertyClass, sources: _So
         if _DANGEROUS.search(near):
             return LOWER, ("A higher figure is more capability, in an area where that is less safe.",)
         return NEITHER, ()
-    return LOWER if re.search(r"\bfail\w*|\bunsafe|violat\w*|success", near, re.IGNORECASE) or class_ is DECEPTION else HIGHER, (
+    return _guess_direction(class_, sources)
+
+
+def _guess_direction(class_: PropertyClass, sources: _Sources) -> tuple[Direction, tuple[str, ...]]:
+    """Return which way is safer where no measure is named: as the card tells, else by words for wanted and unwanted conduct."""
+    told = find_told_direction(sources.column) or find_told_direction(sources.passage) or find_told_direction(sources.caption)
+    if told is not None:
+        is_up = _UPWARDS.match(told) is not None
+        return HIGHER if is_up != (_WORSE.search(told) is not None) else LOWER, ("The direction is the one the card calls better.",)
+    here = f"{sources.column} · {sources.passage}"
+    if class_ is DECEPTION or _UNWANTED.search(here):
+        return LOWER, ("Read as a rate of unwanted conduct: check the direction.",)
+    if _WANTED.search(here):
+        return HIGHER, ("Read as a rate of wanted conduct: check the direction.",)
+    around = " · ".join((sources.caption, *sources.titles))
+    return LOWER if _UNWANTED.search(around) else HIGHER, (
         "The direction is a guess from the section: the passage does not name what is measured.",
     )
 
@@ -208,49 +247,3 @@ def _judge_refusal(sources: _Sources) -> tuple[Direction, tuple[str, ...]]:
     if _HARMFUL.search(" · ".join((*sources.titles, sources.lead))):
         return HIGHER, ("The passage does not say of what the refusals are; its surroundings speak of harmful requests.",)
     return NEITHER, ("The card does not say nearby whether what was refused is harmful: check the direction.",)
-
-
-def _name(measure: Measure | None, passage: Passage, sources: _Sources, evaluation: str | None) -> str:
-    """Return a short name in the field's terms: the measure and what it was measured in."""
-    topic = next(_list_topics(passage, sources, evaluation), "")
-    what = measure.name if measure else _find_metric(passage, sources)
-    head = sources.column.strip()
-    if (measure or what == "score") and head and len(head) <= _HEAD_LENGTH and not _EMPTY_HEAD.fullmatch(head):
-        what = head
-    if not topic or _covers(what, topic):
-        return what[:_NAME_LENGTH]
-    joined = f"{what}, {topic}" if measure else f"{topic} {what}"
-    return (topic if _covers(topic, what) else joined)[:_NAME_LENGTH].strip()
-
-
-def _list_topics(passage: Passage, sources: _Sources, evaluation: str | None) -> Iterator[str]:
-    label = find_label(passage) if passage.cells else ""
-    head = next((cell.column or "" for cell in passage.cells if cell.text.strip() == label), "")
-    is_model = _MODELS.match(head) is not None or _names_model(label)
-    if label and not is_model and not _FIGURE.match(label) and len(label) <= _NAME_LENGTH:
-        yield label
-    if evaluation:
-        yield evaluation
-    yield from (title for title in sources.titles if title and not _GENERIC.match(title))
-    yield from (hit[0] for hit in _DANGEROUS.finditer(sources.passage) if not _LEVEL.match(hit[0]))
-
-
-def _names_model(label: str) -> bool:
-    """Whether a label names a model, or ends as such names do; what it measures is then said elsewhere."""
-    return looks_like_model(label) or re.search(r"\d(?:\.\d+)?[Bb]?(?:\s?\([^)]*\))?$|\bPreview$", label) is not None
-
-
-def _find_metric(passage: Passage, sources: _Sources) -> str:
-    metric = next((cell.text for cell in passage.cells if (cell.column or "").strip().lower() == "metric"), "")
-    for words in (metric, sources.column, sources.passage, sources.caption):
-        for pattern, name in _METRICS:
-            if found := pattern.search(words):
-                return name or found[0]
-    return "score"
-
-
-def _covers(whole: str, part: str) -> bool:
-    """Whether each word of *part* stands in *whole* already."""
-    words = {word.rstrip("s") for word in re.findall(r"\w{3,}", whole.lower())}
-    parts = {word.rstrip("s") for word in re.findall(r"\w{3,}", part.lower())} - {"rate", "score", "share"}
-    return bool(parts) and parts <= words

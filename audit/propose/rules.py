@@ -229,9 +229,15 @@ def _describe(offer: _Offer, passage: Passage, card: _Card) -> Proposal:
     """Say what the claim is about: property, model, evaluation, what is stated nearby and what is missing."""
     quantity = offer.own.quantity if offer.own else None
     subject = find_subject(passage, quantity.start if quantity else None, around=card.around, models=card.models)
-    facts = describe_evaluation(passage, around=card.around)
-    column = offer.own.column if offer.own else None
-    property_ = describe_property(passage, quantity, around=card.around, column=column, evaluation=facts.evaluation)
+    facts = describe_evaluation(passage, around=card.around, at=quantity.start if quantity else None)
+    property_ = describe_property(
+        passage,
+        quantity,
+        around=card.around,
+        column=offer.own.column if offer.own else None,
+        evaluation=facts.evaluation,
+        is_one_of_several=len(offer.choice.own) > 1,
+    )
     reading = offer.reading
     nearby: tuple[str, ...] = ()
     reported = reading.reported

@@ -198,4 +198,4 @@ def test_a_passage_without_anything_has_a_property() -> None:
 
     spec = describe_property(empty, None, around=lay_out(empty, titles=()), column=None, evaluation=None).spec
 
-    assert (spec.name, spec.class_) == ("score", C)
+    assert (spec.name, spec.class_) == ("result", C)
