@@ -5,9 +5,8 @@ from collections.abc import Iterator, Sequence
 from audit.propose.around import Around
 from audit.propose.asking import Answered, Session, keep_asking, read_answers
 from audit.propose.ground import Ground
-from audit.propose.merge import merge_windows
+from audit.propose.merge import merge_windows, tell_apart
 from audit.propose.question import Asking
-from audit.propose.slugs import tell_apart
 from audit.propose.source import Source
 from audit.propose.windows import describe_window
 from registry.records.card import CardText

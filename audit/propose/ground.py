@@ -13,7 +13,7 @@ from audit.propose.answer import Offer, OfferedRelation, OfferedUnit, Place, Rea
 from audit.propose.around import Around
 from audit.propose.awareness import Awareness
 from audit.propose.found_figures import Given, find_figure, holds_number, list_figures
-from audit.propose.property import find_measure, slugify
+from audit.propose.property import describe_property, find_measure, slugify
 from audit.propose.quantity import Quantity, Unit
 from audit.propose.question import write_opening
 from audit.propose.scale import find_range
@@ -45,6 +45,7 @@ _DENIED = re.compile(
     r"\b(?:not(?! only)|never|no|cannot|neither|nor|without|unless|if|whether|[a-z]{2,8}n[’']t)\b[^.;:!?,]{0,30}$", re.IGNORECASE
 )
 """What stands right before a quote that begins in the middle of a sentence and takes its meaning away."""
+_NUMBERS = re.compile(r"\d{1,20}(?:[.,]\d{1,20}){0,5}")
 _BOUNDS = {Form.UPPER_BOUND: Relation.AT_MOST, Form.LOWER_BOUND: Relation.AT_LEAST}
 
 
@@ -127,7 +128,7 @@ class _Opened:
     def holds(self, words: str, *, names: bool = False) -> bool:
         """Whether the lines, their titles or their table's heads say *words*; with *names*, also the card's title and beginning."""
         wanted = _normalise(words) if len(words) <= _LONGEST_WORDS else ""
-        return bool(wanted) and (wanted in self._shown or (names and wanted in self._named))
+        return bool(wanted) and (_stands_in(wanted, self._shown) or (names and _stands_in(wanted, self._named)))
 
 
 class _Claim:
@@ -240,7 +241,7 @@ class _Claim:
     def _specify(self, figure: Quantity | None, reported: Reported | None, theta: float | None) -> PropertySpec:
         """The property by the engine's name, class and direction, on the range that such a figure has for the rules, too."""
         offered = self._offer.property
-        name = tidy(offered.name, _LONGEST_NAME) or "property"
+        name = self._name(figure)
         (lowest, highest), guessed = find_range(figure)
         self._doubts.notes += guessed
         measure = find_measure(name, None)
@@ -259,6 +260,16 @@ class _Claim:
             direction=offered.direction,
             suppressible=measure.is_suppressible if measure else offered.class_ is PropertyClass.DECEPTION_SCHEMING,
         )
+
+    def _name(self, figure: Quantity | None) -> str:
+        """The property's name: the engine's words, or those of the rules where it has a number that the card does not say here."""
+        name = tidy(self._offer.property.name, _LONGEST_NAME)
+        invented = [one for one in _NUMBERS.findall(name) if not self._opened.holds(one, names=True)]
+        if invented:
+            self._doubts.tell("in the property's name", name)
+        if name and not invented:
+            return name
+        return describe_property(self._passage, figure, around=self._around, column=None, evaluation=None).spec.name
 
     def _keep(self, name: str, words: str | None, *, names: bool = False) -> str | None:
         """The words of a field, if the card says them; those of a fixed word for nothing are None."""
@@ -307,6 +318,12 @@ class _Claim:
         if caution := tidy(self._offer.caution or "", _LONGEST_NOTE):
             yield f"the engine says: {caution}"
         yield from self._doubts.notes
+
+
+def _stands_in(wanted: str, text: str) -> bool:
+    """Whether *wanted* stands in *text* with nothing of a word before or after it: “Model A” is not in “Model Alpha”."""
+    first, last = (r"(?<!\w)(?<!\d[.,])" if wanted[0].isalnum() else ""), (r"(?!\w|[.,]\d)" if wanted[-1].isalnum() else "")
+    return re.search(first + re.escape(wanted) + last, text) is not None
 
 
 def _relate(offer: Offer) -> Relation | None:

@@ -1,16 +1,19 @@
-"""The same claim read in two overlapping windows is one proposal; claims that only look alike stay two."""
+"""What all windows offer becomes one list: the same claim read in two windows stands once, and one property has one name."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 from registry.codec.canonical import canonical_bytes
 from registry.codec.documents import to_document
+from registry.records.claim import Direction, PropertyClass
 from registry.records.proposal import Confidence, Proposal
+from registry.records.spec import PropertySpec
 
 _RANKS = {Confidence.HIGH: 0, Confidence.MEDIUM: 1, Confidence.LOW: 2}
 _SHARED = 0.5
 """Of the shorter quote, what two readings of one claim have in common at least."""
 _Key = tuple[int, int, bytes]
+_Property = tuple[str, PropertyClass, Direction, bool]
 
 
 def merge_windows(windows: Iterable[Sequence[Proposal]]) -> tuple[Proposal, ...]:
@@ -25,6 +28,20 @@ def merge_windows(windows: Iterable[Sequence[Proposal]]) -> tuple[Proposal, ...]
     for window in sorted((_order(one) for one in windows), key=lambda one: [_key(each) for each in one]):
         _add(merged, window)
     return tuple(_order(merged))
+
+
+def tell_apart(proposals: Iterable[Proposal]) -> tuple[Proposal, ...]:
+    """Return *proposals* with one property for each name, class and direction, on the widest of its ranges, and a short name of its own.
+
+    A range that was guessed from one figure would else make two properties of one.
+    """
+    found = tuple(proposals)
+    specs: dict[_Property, PropertySpec] = {}
+    for one in found:
+        known = specs.get(_name_kind(one))
+        specs[_name_kind(one)] = one.property if known is None else _widen(known, one.property)
+    slugs = _give_names(specs)
+    return tuple(replace(one, property=specs[_name_kind(one)], slug=slugs[_name_kind(one)]) for one in found)
 
 
 def _order(proposals: Iterable[Proposal]) -> list[Proposal]:
@@ -92,3 +109,27 @@ def _rank(one: Proposal) -> tuple[int, int, int, bytes]:
     stated = (one.model, one.version, one.evaluation, one.grader, one.elicitation, one.relative_to)
     missing = sum(field is None for field in stated) - len(one.comparisons) - len(one.awareness)
     return _RANKS[one.confidence], missing, one.anchor.start - one.anchor.stop, canonical_bytes(to_document(one))
+
+
+def _name_kind(one: Proposal) -> _Property:
+    return one.slug, one.property.class_, one.property.direction, one.property.suppressible
+
+
+def _widen(known: PropertySpec, other: PropertySpec) -> PropertySpec:
+    low, high = min(known.range[0], other.range[0]), max(known.range[1], other.range[1])
+    return replace(known, range=(low, high))
+
+
+def _give_names(kinds: Iterable[_Property]) -> dict[_Property, str]:
+    """A free name for each: its own, or with the next number."""
+    kinds = list(kinds)
+    first = {kind[0]: kind for kind in reversed(kinds)}
+    names = {kind: slug for slug, kind in first.items()}
+    for kind in kinds:
+        number = 2
+        while kind not in names:
+            slug = f"{kind[0]}-{number}"
+            if slug not in names.values():
+                names[kind] = slug
+            number += 1
+    return names
