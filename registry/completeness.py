@@ -29,6 +29,16 @@ _MOVING = re.compile(r"\b(?:latest|newest|most recent)\b", re.IGNORECASE)
 # The same, where they are the whole of it; as a part they may be a release's own name ("stable 2.1").
 _MOVING_ALONE = re.compile(r"(?:current|stable|default|production|prod|live|main|head|nightly|rolling)", re.IGNORECASE)
 
+# Words that tell what kind of version it was, and not which: nobody could ask for "a near-final snapshot".
+_INDEFINITE = re.compile(
+    r"(?:(?:an?|the|our|this|one|near|not|yet|quite|pre|final|finalised|finalized|early|earlier|older|newer|later|late|intermediate|"
+    r"initial|previous|prior|training|trained|post|release|released|unreleased|launch|launched|deployed|deployment|public|internal|"
+    r"research|candidate|beta|alpha|preview|experimental|helpful|only|base|safeguarded|guarded|raw|model|models|"
+    r"version|versions|snapshot|snapshots|checkpoint|checkpoints|build|builds|variant|variants|weights|of|with|without|from|before|"
+    r"after|during|its|for|safeguards|mitigations|classifiers)(?:[\s,/()–-]+|$))+",
+    re.IGNORECASE,
+)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stated:
@@ -83,9 +93,17 @@ def count_missing(items: tuple[Completeness, ...]) -> tuple[int, int]:
 
 
 def states_version(words: str | None) -> bool:
-    """Whether *words* name one version: not "unknown", and not a name such as "latest" that means another one tomorrow."""
+    """Whether *words* tell one version from others: not "unknown", and not a name such as "latest" that means another one tomorrow.
+
+    "A near-final snapshot" does: it is not the model that was released, though it does not say which snapshot.
+    """
     version = " ".join((words or "").split())
     return _is_said(version) and not _is_moving(version)
+
+
+def states_words(words: str | None) -> bool:
+    """Whether *words* say anything: not empty, and not "unknown", "not stated" and the like."""
+    return _is_said(words)
 
 
 def _join(words: str | None, defined: str | None) -> str | None:
@@ -162,6 +180,8 @@ def _check_version(stated: Stated) -> Completeness:
         return _missing(item, "the model version is not stated")
     if _is_moving(words):
         return _missing(item, f"“{words}” may mean another version tomorrow")
+    if _INDEFINITE.fullmatch(words):
+        return _missing(item, f"“{words}” does not say which one")
     return _reported(item, words)
 
 
@@ -179,7 +199,7 @@ def _check_threshold(stated: Stated) -> Completeness:
 def _check_uncertainty(stated: Stated) -> Completeness:
     item, said = CompletenessItem.UNCERTAINTY, stated.reported
     if said is None:
-        return _not_applicable(item, "the claim gives no figure")
+        return _not_applicable(item, "the claim gives no figure" if stated.theta is None else "the claim gives a bound and no figure")
     if said.low is None and said.high is None:
         return _missing(item, "no interval or standard error of the figure is stated")
     if said.low is not None and said.high is not None:

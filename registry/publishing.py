@@ -8,14 +8,16 @@ from datetime import datetime
 from pathlib import Path
 
 from registry.errors import CaveatError, Fault, InputError, NotFoundError
-from registry.records.card import Card
+from registry.intake.readable import Reader
+from registry.records.card import Card, CardText
 from registry.records.coverage import Coverage
 from registry.records.dossier import Dossier, Recorded
 from registry.records.identifier import Identifier, Kind, parse_identifier
 from registry.records.publication import OutputFormat, Publication
 from registry.records.supplement import CardSupplement, Supplement
+from registry.registration.cards import get_card_text
 from registry.report.assemble import assemble_card, assemble_claim
-from registry.report.coverage import Said, build_coverage
+from registry.report.coverage import ReadWords, Said, build_coverage
 from registry.report.html import render_json, template_digest
 from registry.report.read import read_supplement
 from registry.report.workers import Job, Made, render_many
@@ -114,7 +116,8 @@ def collect_coverage(view: View, card: Identifier) -> tuple[Recorded[Card], Cove
         NotFoundError: not registered, with what is near.
     """
     found, dossiers = _read_card(view, card)
-    return found, _build_coverage(view, found, dossiers)
+    text = _find_text(view, found.payload)
+    return found, _build_coverage(view, found, dossiers, text=text, read=Reader(text).read_words if text else None)
 
 
 def write_supplements(
@@ -185,8 +188,10 @@ def _assemble_claim(view: View, subject: Identifier, moment: datetime) -> Supple
 
 def _assemble_card(view: View, subject: Identifier, moment: datetime) -> CardSupplement:
     card, dossiers = _read_card(view, subject)
-    coverage = _build_coverage(view, card, dossiers)
-    return assemble_card(dossiers, card, coverage=coverage, log_origin=view.log_origin, log_size=view.log_size, made_at=moment)
+    text = _find_text(view, card.payload)
+    read = None if text is None else Reader(text).read_words
+    coverage = _build_coverage(view, card, dossiers, text=text, read=read)
+    return assemble_card(dossiers, card, coverage=coverage, read=read, log_origin=view.log_origin, log_size=view.log_size, made_at=moment)
 
 
 def _read_card(view: View, subject: Identifier) -> tuple[Recorded[Card], list[Dossier]]:
@@ -197,10 +202,16 @@ def _read_card(view: View, subject: Identifier) -> tuple[Recorded[Card], list[Do
     return card, list(view.dossiers(list_claims_of(view, subject)))
 
 
-def _build_coverage(view: View, card: Recorded[Card], dossiers: Sequence[Dossier]) -> Coverage:
-    bare, digest = card.payload.card, card.payload.text
-    said = Said(surveys=view.list_surveys(bare), omissions=view.list_omissions(bare))
-    return build_coverage(card, dossiers, said, text=view.get_content(digest) if view.has_content(digest) else None)
+def _find_text(view: View, card: Card) -> CardText | None:
+    """Return the text of *card*; None where it was erased."""
+    return get_card_text(view, card) if view.has_content(card.text) else None
+
+
+def _build_coverage(
+    view: View, card: Recorded[Card], dossiers: Sequence[Dossier], *, text: CardText | None, read: ReadWords | None
+) -> Coverage:
+    said = Said(surveys=view.list_surveys(card.payload.card), omissions=view.list_omissions(card.payload.card))
+    return build_coverage(card, dossiers, said, text=text.text if text else None, read=read)
 
 
 def _find_last_moment(view: View) -> datetime:

@@ -91,7 +91,7 @@ def _print_undecided(console: "Console", found: Coverage, most: int | None) -> N
     verb = "is" if len(found.undecided) == 1 else "are"
     console.print(f"\n{_count(len(found.undecided), 'proposed passage')} {verb} undecided: neither registered nor left out")
     for one in found.undecided[:most]:
-        console.print(f"  {_locate(one.page, one.section)}: “{_shorten(one.quote)}”")
+        console.print(f"  {_locate(one.page, one.section)}: “{_shorten(one.readable or one.quote)}”")
     _print_rest(console, len(found.undecided), most)
 
 
@@ -100,9 +100,9 @@ def _print_omissions(console: "Console", found: Coverage, most: int | None) -> N
         return
     verb = "was" if len(found.omissions) == 1 else "were"
     console.print(f"\n{_count(len(found.omissions), 'passage')} {verb} left out")
-    for one in found.omissions[:most]:
-        said = one.payload
-        console.print(f"  {_locate(said.anchor.page, said.anchor.section)}: “{_shorten(said.quote)}”")
+    for place, one in enumerate(found.omissions[:most]):
+        said, words = one.payload, found.omitted[place] if found.omitted else one.payload.quote
+        console.print(f"  {_locate(said.anchor.page, said.anchor.section)}: “{_shorten(words)}”")
         console.print(f"    {one.entry.actor}, {one.entry.at:%Y-%m-%d}: {said.reason}")
     _print_rest(console, len(found.omissions), most)
 

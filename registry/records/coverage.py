@@ -14,7 +14,7 @@ class Counts(Record):
     proposed: int | None
     """Passages that an engine proposed; None when no survey of this card revision is recorded."""
     registered: int
-    """Claims."""
+    """Claims, also those that were superseded, withdrawn or rejected since: somebody decided on their passages."""
     audited: int
     """Claims with an outcome."""
     restricted: int
@@ -23,6 +23,8 @@ class Counts(Record):
     """Passages that somebody deliberately left out."""
     undecided: int | None
     """Proposed passages that overlap neither a registered claim nor a passage left out; None without a survey."""
+    undetermined: int | None = None
+    """Claims whose outcome settles nothing; they are audited and not restricted. None in supplements made before this was told."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,6 +49,8 @@ class Undecided(Record):
     page: int | None
     section: str | None
     quote: str
+    readable: str | None = None
+    """The quote as a person reads it; None where its card was not read for that."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,6 +68,8 @@ class Coverage(Record):
     """In the order of the card."""
     undecided: tuple[Undecided, ...]
     """In the order of the card."""
+    omitted: tuple[str, ...] = ()
+    """The quotes of `omissions` as a person reads them, in the same order; empty where the card was not read for that."""
 
     @property
     def has_headings(self) -> bool:

@@ -292,6 +292,8 @@ class ClaimRow(Record):
     """Of a threshold or bound."""
     reported: float | None = None
     """The card's figure, in the unit of the property's range; None without one."""
+    readable: str | None = None
+    """The quote as a person reads it: hyphens at line ends closed, markup taken out; None where its card was not read for that."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,10 +3,10 @@
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 
-from registry.completeness import check_claim
+from registry.completeness import check_claim, states_words
 from registry.errors import ConflictError, Fault
 from registry.records.card import Card
-from registry.records.claim import Form
+from registry.records.claim import Form, QuoteStatus
 from registry.records.classification import Basis, ItemStatus
 from registry.records.contestation import ContestationStep
 from registry.records.coverage import Coverage
@@ -14,6 +14,7 @@ from registry.records.dossier import AuditFile, ContestationFile, Dossier, Recor
 from registry.records.estimate import SpecEstimate
 from registry.records.evidence import Access, Layer
 from registry.records.finding import Finding
+from registry.records.model import ModelRef
 from registry.records.restriction import Restriction
 from registry.records.spec import PropertySpec
 from registry.records.status import Dispute, RestrictionStatus, Staleness
@@ -31,6 +32,7 @@ from registry.records.supplement import (
     SpecRole,
     Supplement,
 )
+from registry.report.coverage import ReadWords
 from registry.report.found import build_deviation_reasons, build_finding_reasons, build_scorer_reasons, find_not_made, is_recognition
 from registry.report.leading import find_leading
 
@@ -90,6 +92,7 @@ def assemble_card(
     card: Recorded[Card],
     *,
     coverage: Coverage | None = None,
+    read: ReadWords | None = None,
     log_origin: str,
     log_size: int,
     made_at: datetime,
@@ -100,6 +103,7 @@ def assemble_card(
 
     Args:
         coverage: of the card revision; None leaves it untold.
+        read: reads passages of the card revision; without it quotes stand as they are in the file.
     """
     registered = [dossier for dossier in dossiers if dossier.revisions]
     source = _build_card(card, ())
@@ -112,7 +116,7 @@ def assemble_card(
         log_size=log_size,
         card=source,
         pages=len(card.payload.pages),
-        claims=tuple(_build_row(dossier) for dossier in sorted(registered, key=_place)),
+        claims=tuple(_build_row(dossier, _read_passage(dossier, card.payload, read)) for dossier in sorted(registered, key=_place)),
         reserved=tuple(sorted(dossier.claim for dossier in dossiers if not dossier.revisions)),
         coverage=coverage,
     )
@@ -316,7 +320,14 @@ def _place(dossier: Dossier) -> tuple[int, str]:
     return (anchor.start if anchor else 1 << 60, dossier.claim)
 
 
-def _build_row(dossier: Dossier) -> ClaimRow:
+def _read_passage(dossier: Dossier, card: Card, read: ReadWords | None) -> str | None:
+    """Return the claim's passage as a person reads it; None for what does not stand in *card*."""
+    claim = dossier.current.payload
+    is_there = claim.anchor is not None and claim.anchor.document == card.document and claim.quote_status is QuoteStatus.VERBATIM
+    return read(claim.anchor.start, claim.anchor.stop) if read and claim.anchor and is_there else None
+
+
+def _build_row(dossier: Dossier, readable: str | None) -> ClaimRow:
     claim = dossier.current.payload
     leading, recorded = find_leading(dossier)
     outcome = recorded.payload if recorded else None
@@ -344,10 +355,15 @@ def _build_row(dossier: Dossier) -> ClaimRow:
         audits=len(dossier.audits),
         completeness=check_claim(dossier),
         property=_name_property(dossier),
-        model=f"{claim.model.name} {claim.model.version}",
+        model=_name_model(claim.model),
         relation=claim.relation,
         reported=claim.reported.value if claim.reported else None,
+        readable=readable,
     )
+
+
+def _name_model(model: ModelRef) -> str:
+    return f"{model.name}, {model.version}" if states_words(model.version) else f"{model.name}, version not stated"
 
 
 def _name_property(dossier: Dossier) -> str | None:

@@ -2,7 +2,7 @@
 
 from bisect import bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from registry.records.card import Card
@@ -16,6 +16,9 @@ Span = tuple[int, int]
 """First character and one past the last, in the text of the card revision."""
 
 _RESTRICTING = (RestrictionStatus.RESTRICTED, RestrictionStatus.SUSPENDED, RestrictionStatus.WITHDRAWN)
+ReadWords = Callable[[int, int], str]
+"""What the card says from one character to before another, as a person reads it."""
+
 _NOWHERE = -2
 """The section of a claim that has no place in the card revision; -1 is what stands above the first heading."""
 
@@ -28,7 +31,9 @@ class Said:
     omissions: Sequence[Recorded[Omission]] = ()
 
 
-def build_coverage(card: Recorded[Card], dossiers: Iterable[Dossier], said: Said, *, text: str | None) -> Coverage:
+def build_coverage(
+    card: Recorded[Card], dossiers: Iterable[Dossier], said: Said, *, text: str | None, read: ReadWords | None = None
+) -> Coverage:
     """Return what of the card revision *card* was proposed, registered, audited, restricted, left out, and not decided on.
 
     Two passages overlap if they have at least one character in common. A proposed passage is undecided if it overlaps neither the
@@ -39,6 +44,7 @@ def build_coverage(card: Recorded[Card], dossiers: Iterable[Dossier], said: Said
     Args:
         dossiers: of the claims that quote the card in any of its revisions; those that are only reserved are passed over.
         text: of the card revision; None where it was erased.
+        read: reads passages of this text; without it quotes stand as they are in the file.
     """
     reference = f"{card.payload.card}@{card.payload.revision}"
     sections = _Sections(card.payload)
@@ -61,7 +67,8 @@ def build_coverage(card: Recorded[Card], dossiers: Iterable[Dossier], said: Said
         sections=tuple(sections.describe(index, tally.get(index)) for index in tally.list_sections()),
         silent_sections=sections.count - sum(index >= 0 for index in tally.list_sections()),
         omissions=tuple(one for _, one in omitted),
-        undecided=tuple(_describe_undecided(span, card.payload, sections, text) for span in undecided),
+        undecided=tuple(_describe_undecided(span, card.payload, sections, text=text, read=read) for span in undecided),
+        omitted=() if read is None else tuple(read(*span) for span, _ in omitted),
     )
 
 
@@ -127,6 +134,7 @@ class _Tally:
             restricted=found["restricted"],
             left_out=found["left_out"],
             undecided=found["undecided"] if self._is_surveyed else None,
+            undetermined=found["undetermined"],
         )
 
 
@@ -196,9 +204,17 @@ def _list_states(dossier: Dossier) -> Iterator[str]:
         yield "audited"
         if dossier.status.restriction in _RESTRICTING:
             yield "restricted"
+        elif dossier.status.restriction is RestrictionStatus.UNDETERMINED:
+            yield "undetermined"
 
 
-def _describe_undecided(span: Span, card: Card, sections: _Sections, text: str | None) -> Undecided:
+def _describe_undecided(span: Span, card: Card, sections: _Sections, *, text: str | None, read: ReadWords | None) -> Undecided:
     start, stop = span
-    quote = "(the text of the card was erased)" if text is None else text[start:stop]
-    return Undecided(start=start, stop=stop, page=find_page(card, start), section=sections.find_title(start), quote=quote)
+    return Undecided(
+        start=start,
+        stop=stop,
+        page=find_page(card, start),
+        section=sections.find_title(start),
+        quote="(the text of the card was erased)" if text is None else text[start:stop],
+        readable=None if read is None else read(start, stop),
+    )

@@ -6,20 +6,27 @@ from dataclasses import dataclass
 from registry.records.coverage import Counts, Coverage, SectionCoverage
 from registry.report.axis import WIDTH, shorten
 
-_LABEL, _TOTAL, _LEAST = 214, 34, 3
+_LABEL, _TOTAL, _LEAST = 244, 34, 3
 _TOP, _WHOLE, _ROW, _BAR = 26, 24, 18, 12
-_DIGIT, _LONGEST_LABEL = 6.6, 38
+_DIGIT, _LONGEST_LABEL = 6.6, 44
 _UNKNOWN, _SWATCH, _LETTER = 46, 16, 5.1
 
 STATES: Mapping[str, str] = {
     "restricted": "restricted",
+    "undetermined": "audited, not settled",
+    "unrestricted": "unrestricted",
     "audited": "audited, not restricted",
     "registered": "not audited",
     "left_out": "left out with reason",
-    "undecided": "undecided",
+    "undecided": "undecided passages",
     "unknown": "not surveyed: unknown",
 }
-"""The parts of a bar in their order, and what they are called. The first three are claims, the others passages."""
+"""The parts of a bar in their order, and what they are called: claims first, then passages.
+
+An undetermined outcome has a part of its own: "not restricted" would read as cleared. "audited" stands only in supplements that do
+not tell how many are undetermined.
+"""
+_CLAIMS = ("restricted", "undetermined", "unrestricted", "audited", "registered")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,9 +95,15 @@ def build_coverage_figure(coverage: Coverage, *, most: int = 24) -> CoverageFigu
 
 def _split(counts: Counts) -> dict[str, int]:
     """Return the parts of a bar, each thing once: a claim by the furthest it came, and each passage of which there is no claim."""
+    rest = counts.audited - counts.restricted
+    told = (
+        {"audited": rest}
+        if counts.undetermined is None
+        else {"undetermined": counts.undetermined, "unrestricted": rest - counts.undetermined}
+    )
     return {
         "restricted": counts.restricted,
-        "audited": counts.audited - counts.restricted,
+        **told,
         "registered": counts.registered - counts.audited,
         "left_out": counts.left_out,
         "undecided": counts.undecided or 0,
@@ -134,7 +147,7 @@ def _lay_out(parts: Mapping[str, int], *, left: float, width: float) -> tuple[Se
 
 
 def _build_legend(parts: Mapping[str, int], *, is_surveyed: bool) -> tuple[tuple[str, str, float], ...]:
-    keys = [key for key in parts if key != "undecided" or is_surveyed] + ([] if is_surveyed else ["unknown"])
+    keys = [key for key, count in parts.items() if count] + ([] if is_surveyed else ["unknown"])
     words = [f"{STATES[key]}{f' {parts[key]:,}' if key in parts else ''}" for key in keys]
     found, x = [], 0.0
     gap = (WIDTH - sum(_SWATCH + _LETTER * len(one) for one in words)) / max(len(words) - 1, 1)
@@ -145,7 +158,7 @@ def _build_legend(parts: Mapping[str, int], *, is_surveyed: bool) -> tuple[tuple
 
 
 def _describe(parts: Mapping[str, int], *, is_surveyed: bool) -> str:
-    claims = ", ".join(f"{parts[key]:,} {STATES[key]}" for key in ("restricted", "audited", "registered"))
+    claims = "; ".join(f"{parts[key]:,} {STATES[key]}" for key in _CLAIMS if key in parts)
     passages = f"{parts['left_out']:,} left out with their reason"
     rest = (
         f"{parts['undecided']:,} proposed and undecided" if is_surveyed else "no survey is recorded, so how many are undecided is not known"

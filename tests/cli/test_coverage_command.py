@@ -66,7 +66,8 @@ def test_a_surveyed_card_tells_what_was_decided_and_what_was_not(caveat: Caveat,
 
     assert document["schema"] == "caveat/coverage/1"
     assert document["card"] == f"{card}@1"
-    assert document["total"] == {"proposed": 4, "registered": 3, "audited": 0, "restricted": 0, "left_out": 1, "undecided": 1}
+    told = {"proposed": 4, "registered": 3, "audited": 0, "restricted": 0, "undetermined": 0, "left_out": 1, "undecided": 1}
+    assert document["total"] == told
     assert [one["quote"] for one in document["undecided"]] == ["0 of 50 benign"]
     assert "surveyed by rules 1" in answer.out
     assert "1 proposed passage is undecided" in answer.out

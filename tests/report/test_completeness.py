@@ -110,6 +110,7 @@ def test_a_rate_without_a_figure_still_misses_its_sample_size_and_an_observation
             "TBD",
             "no version stated",
         ),
+        *("a near-final model snapshot", "an early, unreleased checkpoint", "near-final snapshot (without safeguards)", "final", "preview"),
         *("latest", "m-latest", "claude_latest", "the newest snapshot", "most  recent", "current", "Production", "main"),
     ],
 )

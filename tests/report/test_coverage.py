@@ -1,5 +1,6 @@
 """How far the claims of a card are known, by section."""
 
+from collections import Counter, defaultdict
 from dataclasses import replace
 
 import pytest
@@ -7,11 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from registry.codec.documents import from_document, to_document
+from registry.intake.readable import Reader
+from registry.records.card import CardText, MediaType
 from registry.records.coverage import Coverage
+from registry.records.status import Lifecycle
 from registry.records.survey import Fate
 from registry.report.coverage import Said, build_coverage
-from tests.report.builders import Log, card
-from tests.report.covered import LENGTH, TEXT, cover, dossier_at, full, headed_card, omission, say, sighted, span, survey
+from tests.report.builders import SHA, Log, card
+from tests.report.covered import LENGTH, TEXT, cover, dossier_at, full, headed_card, omission, place, say, sighted, span, survey
 from tests.report.dossiers import degraded, inverted
 
 
@@ -160,11 +164,67 @@ def test_a_claim_that_is_only_reserved_is_not_counted() -> None:
     assert cover([reserved], Said()).total.registered == 0
 
 
+@pytest.mark.parametrize("event", [Lifecycle.SUPERSEDED, Lifecycle.WITHDRAWN, Lifecycle.REJECTED])
+def test_a_claim_that_no_longer_stands_is_still_counted_and_still_decides_its_passage(event: Lifecycle) -> None:
+    """Somebody registered it, and what became of it stands with it."""
+    one = dossier_at(11)
+    ended = replace(one, status=replace(one.status, lifecycle=event))
+
+    assert (cover([ended], say([survey(11)])).total.registered, cover([ended], say([survey(11)])).total.undecided) == (1, 0)
+
+
+def test_passages_are_told_as_a_person_reads_them_beside_their_exact_words() -> None:
+    """A hyphen at a line end belongs to the line; the record keeps what the file has."""
+    text = "It occurs in 0 of 192 re-\nsponses.\nIt occurs in 5 of all responses of a multiple-\nchoice test."
+    cuts = [(0, 35), (36, len(text))]
+    left = replace(omission(0), anchor=replace(place(0), start=36, stop=len(text), exact=text[36:]), quote=text[36:])
+    reader = Reader(CardText(sha256=SHA, size_bytes=1, media_type=MediaType.PDF, text=text, pages=(), extractor="test 1"))
+
+    coverage = build_coverage(card(Log()), [], say([replace(survey(), passages=tuple(cuts))], [left]), text=text, read=reader.read_words)
+
+    assert [(one.quote, one.readable) for one in coverage.undecided] == [(text[:35], "It occurs in 0 of 192 responses.")]
+    assert coverage.omissions[0].payload.quote == text[36:]
+    assert "\n" not in coverage.omitted[0]
+
+
 def test_a_coverage_reads_back_as_it_was_written() -> None:
     """It is part of a supplement's record."""
     coverage = full()
 
     assert from_document(Coverage, to_document(coverage), where="coverage") == coverage
+
+
+spans = st.tuples(st.integers(0, 5_000), st.integers(1, 400)).map(lambda one: (one[0], one[0] + one[1]))
+
+
+@given(st.sets(spans, max_size=14), st.lists(spans, max_size=6), st.lists(spans, max_size=6))
+def test_the_counts_are_those_that_comparing_every_character_gives(
+    proposed: set[tuple[int, int]], claimed: list[tuple[int, int]], omitted: list[tuple[int, int]]
+) -> None:
+    """Whatever passages overlap, lie within each other, touch, or cross a heading."""
+    dossiers = []
+    for number, (start, stop) in enumerate(claimed, start=1):
+        anchor = replace(place(0), start=start, stop=stop, exact=TEXT[start:stop])
+        dossiers.append(dossier_at(0, claim=number, anchor=anchor))
+    left = [replace(omission(0), anchor=replace(place(0), start=start, stop=stop, exact=TEXT[start:stop])) for start, stop in omitted]
+
+    coverage = cover(dossiers, say([replace(survey(), passages=tuple(sorted(proposed)))], left))
+
+    characters = {one: set(range(*one)) for one in [*proposed, *claimed, *omitted]}
+    inner = [one for one in sorted(proposed) if not any(characters[other] < characters[one] for other in proposed)]
+    decided = set().union(*(characters[one] for one in [*claimed, *omitted]))
+    undecided = [one for one in inner if not characters[one] & decided]
+    titles = [None] + [one.title for one in headed_card(Log()).payload.headings]
+    starts = [0] + [one.start for one in headed_card(Log()).payload.headings]
+    expected: dict[str | None, Counter[str]] = defaultdict(Counter)
+    for name, found in (("proposed", inner), ("registered", claimed), ("left_out", omitted), ("undecided", undecided)):
+        for start, _ in found:
+            expected[titles[max(number for number, begin in enumerate(starts) if begin <= start)]][name] += 1
+    assert [(one.start, one.stop) for one in coverage.undecided] == undecided
+    assert {one.title for one in coverage.sections} == set(expected)
+    for section in coverage.sections:
+        for name in ("proposed", "registered", "left_out", "undecided"):
+            assert getattr(section.counts, name) == expected[section.title][name]
 
 
 numbers = st.lists(st.integers(0, 1_199), max_size=12, unique=True)
@@ -178,7 +238,7 @@ def test_sections_sum_up_to_the_whole_and_every_proposed_passage_is_decided_or_n
     dossiers = [dossier_at(number, claim=place + 1) for place, number in enumerate(claimed)]
     coverage = cover(dossiers, say([survey(*sorted(proposed))], [omission(number) for number in omitted]))
 
-    for name in ("proposed", "registered", "audited", "restricted", "left_out", "undecided"):
+    for name in ("proposed", "registered", "audited", "restricted", "undetermined", "left_out", "undecided"):
         assert sum(getattr(one.counts, name) for one in coverage.sections) == getattr(coverage.total, name)
     assert {one.start // LENGTH for one in coverage.undecided} == set(proposed) - set(claimed) - set(omitted)
     assert coverage.total.proposed == len(proposed)

@@ -1,6 +1,7 @@
 """The bars that show how much of a card is covered."""
 
 import re
+from dataclasses import replace
 from itertools import pairwise
 
 from hypothesis import assume, given
@@ -21,7 +22,7 @@ def coverage(total: Counts, *sections: Counts) -> Coverage:
 
 
 def counts(restricted: int = 0, audited: int = 0, registered: int = 0, left_out: int = 0, undecided: int | None = 0) -> Counts:
-    """Counts of which each next one holds the one before, as the record says."""
+    """Counts of which each next one holds the one before, as the record says; as supplements had them before undetermined was told."""
     return Counts(
         proposed=None if undecided is None else undecided + left_out,
         registered=restricted + audited + registered,
@@ -50,8 +51,26 @@ def test_each_claim_stands_once_by_the_furthest_it_came() -> None:
         ("undecided", 5),
     ]
     assert figure.title == (
-        "Claims: 3 restricted, 4 audited, not restricted, 3 not audited. Passages: 2 left out with their reason; 5 proposed and undecided."
+        "Claims: 3 restricted; 4 audited, not restricted; 3 not audited. Passages: 2 left out with their reason; 5 proposed and undecided."
     )
+
+
+def test_an_outcome_that_settles_nothing_is_not_told_as_one_that_cleared_the_claim() -> None:
+    """Of four claims that are audited and not restricted, three are undetermined."""
+    figure = build_coverage_figure(coverage(replace(counts(0, 4, 3), undetermined=3)))
+    assert figure is not None
+
+    assert [(one.key, one.count) for one in figure.whole.segments] == [("undetermined", 3), ("unrestricted", 1), ("registered", 3)]
+    assert [words for _, words, _ in figure.legend] == ["audited, not settled 3", "unrestricted 1", "not audited 3"]
+    assert "3 audited, not settled; 1 unrestricted" in figure.title
+
+
+def test_the_legend_names_what_is_drawn_and_nothing_else() -> None:
+    """A colour for something that is not there sends a reader looking for it."""
+    figure = build_coverage_figure(full())
+    assert figure is not None
+
+    assert [state for state, _, _ in figure.legend] == [one.key for one in figure.whole.segments]
 
 
 def test_without_a_survey_the_bar_has_an_open_end_and_says_so() -> None:
