@@ -1,8 +1,10 @@
 """Statements of a card that the model recognised an evaluation, or may have."""
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass
+from heapq import nsmallest
 
 from audit.propose.around import Around
 from registry.records.evidence import Layer
@@ -145,6 +147,10 @@ class Awareness:
     def __init__(self, around: Around) -> None:
         self._around = around
         self._said = tuple(_find_all(around))
+        self._here: dict[int | None, list[_Said]] = {}
+        for one in self._said:
+            self._here.setdefault(one.passage.section, []).append(one)
+        self._elsewhere: dict[tuple[str | None, str | None], tuple[_Said, ...]] = {}
         self.notes = tuple(one.note for one in self._said)
         """In the order of the card."""
 
@@ -152,13 +158,21 @@ class Awareness:
         """Return the nearest statements of the same section, and those elsewhere that name the same evaluation or section, in order."""
         name = evaluation.lower() if evaluation and _is_a_name(evaluation) else None
         number = self._number(passage)
-        chosen = [
-            one
-            for one in self._said
-            if one.passage.section == passage.section or (name is not None and name in one.folded) or number in one.sections
-        ]
-        chosen.sort(key=lambda one: (one.passage.section != passage.section, abs(one.note.start - passage.start)))
-        return tuple(sorted((one.note for one in chosen[:_MOST]), key=lambda note: note.start))
+        here = self._here.get(passage.section, [])
+        at = bisect_left(here, passage.start, key=lambda one: one.note.start)
+        near = sorted(here[max(0, at - _MOST) : at + _MOST], key=lambda one: abs(one.note.start - passage.start))[:_MOST]
+        if len(near) < _MOST:
+            beyond = (one for one in self._find_elsewhere(name, number) if one.passage.section != passage.section)
+            near += nsmallest(_MOST - len(near), beyond, key=lambda one: abs(one.note.start - passage.start))
+        return tuple(sorted((one.note for one in near), key=lambda note: note.start))
+
+    def _find_elsewhere(self, name: str | None, number: str | None) -> tuple[_Said, ...]:
+        """Return the statements of the whole card that name the evaluation or the section, looked for once for each."""
+        if (name, number) not in self._elsewhere:
+            self._elsewhere[name, number] = tuple(
+                one for one in self._said if (name is not None and name in one.folded) or number in one.sections
+            )
+        return self._elsewhere[name, number]
 
     def _number(self, passage: Passage) -> str | None:
         """Return the number of the section *passage* is in; None for a heading without one."""

@@ -18,8 +18,13 @@ _AT_LEAST = (
 )
 _BELOW = r"\b(?:less\sthan|fewer\sthan|lower\sthan|smaller\sthan|under|below|beneath)"
 _ABOVE = (
-    r"\b(?:more\sthan|greater\sthan|higher\sthan|larger\sthan|over|above|exceed(?:s|ed|ing)?|upwards?\sof|in\sexcess\sof"
+    r"\b(?:more\sthan|greater\sthan|higher\sthan|larger\sthan|above|exceed(?:s|ed|ing)?|upwards?\sof|in\sexcess\sof"
     r"|surpass(?:es|ed|ing)?)"
+)
+# “Averaged over 8 of the tests” bounds nothing.
+_OVER = (
+    r"(?<!averaged\s)(?<!average\s)(?<!mean\s)(?<!distributed\s)(?<!spread\s)(?<!taken\s)(?<!computed\s)(?<!measured\s)(?<!aggregated\s)(?<!pooled\s)"
+    r"(?<!summed\s)(?<!evaluated\s)(?<!ran\s)(?<!run\s)\bover"
 )
 # Bounds before the figure: wording, relation, whether it excludes the value. The longer wording comes first, since it contains the shorter.
 _BOUNDS_BEFORE = tuple(
@@ -33,6 +38,7 @@ _BOUNDS_BEFORE = tuple(
         (_AT_LEAST, Relation.AT_LEAST, False),
         (_BELOW, Relation.AT_MOST, True),
         (_ABOVE, Relation.AT_LEAST, True),
+        (_OVER, Relation.AT_LEAST, True),
     )
 )
 _BOUNDS_AFTER = (

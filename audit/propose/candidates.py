@@ -44,6 +44,7 @@ _DESCRIPTIONS = _compile(
     r"\b(?:not|never)\s(?:\w+\s){0,6}100\s?%",
     # References, code, dialogue.
     r"\barXiv[:\s]|\bdoi\.org\b|\bet\sal\.[,\s]\s?\(?(?:19|20)\d\d\)?[.:]|\bProceedings\sof\b|\bIn:\s",
+    r"`[^`\n]{0,80}(?:\(|=|\.(?:jsonl?|py|csv|txt|sh|md|ya?ml|log)\b)[^`\n]{0,80}`",
     r"```|\bpip\sinstall\b|\bfrom_pretrained\b|\bdef\s\w+\(|https?://huggingface\.co/\S+/resolve",
     r"^\s?(?:Human|User|Assistant|System|Question|Answer|Prompt|Q|A)\s?:",
     # Rules for users, and what would be.

@@ -2,10 +2,12 @@
 
 import re
 from dataclasses import replace
+from functools import lru_cache
 
 from audit.propose.numerals import NUMBER
 from audit.propose.quantities import find_quantities
 from audit.propose.quantity import Quantity, Unit
+from registry.records.claim import Relation
 from registry.records.passage import Passage
 
 _MARK = r"(?:\s?[*†‡^§¹²³]{1,3}|\s?\[\d{1,2}\])?"
@@ -13,10 +15,13 @@ _FIGURE = rf"(?:[<>≤≥~≈]\s?)?[-−+]?{NUMBER}\s?(?:%|x|×)?(?:\s?(?:±|\+/
 _PARENTHESIS = r"(?:\s?[(\[]\s?(?:(?:±|\+/-)\s?)?(?:95\s?%\s?(?:CI\s?)?)?[:\s]?[-−+]?[\d.,%/\s–-]{1,30}[)\]])?"
 _FRACTION = rf"\d{{1,7}}\s?/\s?\d{{1,7}}(?:\s?\(\s?{NUMBER}\s?%\s?\))?|\d{{1,6}}\s(?:out\s)?of\s\d{{1,7}}"
 _CELL = re.compile(rf"^\s*(?:{_FIGURE}{_PARENTHESIS}|{_FRACTION}){_MARK}\s*$")
-_BARE = re.compile(rf"^[\s<>≤≥~≈]*(?P<one>[-−+]?{NUMBER})(?:\s?(?:±|\+/-)\s?(?P<margin>{NUMBER}))?")
+# Two results in one cell: “42.2/36.6”, “5.0 / 11.2”. Whole numbers are a fraction.
+_PAIR = re.compile(rf"^\s*(?P<first>\d{{1,3}}\.\d{{1,3}})\s?%?\s?/\s?(?P<second>\d{{1,3}}\.\d{{1,3}})\s?%?{_MARK}\s*$")
+_BARE = re.compile(rf"^\s*(?P<sign>[<>≤≥~≈])?\s?(?P<one>[-−+]?{NUMBER})(?:\s?(?:±|\+/-)\s?(?P<margin>{NUMBER}))?")
 # From the right of a row whose cells are not known: figures, and what stands where there is none.
 _TOKEN = re.compile(rf"\s(?P<token>{_FIGURE}(?:\s?\(\s?(?:±|\+/-)?\s?[\d.,%\s–-]{{1,24}}\))?|\d{{1,6}}/\d{{1,6}}|N/?A|n/a|[-–—✓✗])$")
 _NOTHING = re.compile(r"^(?:N/?A|n/a|[-–—✓✗])$")
+_SIGNS = {"<": Relation.AT_MOST, "≤": Relation.AT_MOST, ">": Relation.AT_LEAST, "≥": Relation.AT_LEAST}
 _LONGEST_ROW = 400
 _MOST_CELLS = 30
 
@@ -41,7 +46,9 @@ def _from_cells(passage: Passage) -> tuple[Quantity, ...]:
         if start < 0:
             continue
         cursor = start + len(cell.text)
-        if _CELL.match(cell.text) and (one := _read(cell.text)):
+        if pair := _PAIR.match(cell.text):
+            found += [_build(pair, part, start) for part in ("first", "second")]
+        elif _CELL.match(cell.text) and (one := _read(cell.text)):
             found.append(replace(one, start=start + one.start, stop=start + one.stop))
     return tuple(found)
 
@@ -61,6 +68,17 @@ def find_last_quantities(words: str, named: tuple[tuple[int, int], ...]) -> tupl
     return tuple(reversed(found))
 
 
+def _build(pair: re.Match[str], part: str, start: int) -> Quantity:
+    return Quantity(
+        start=start + pair.start(part),
+        stop=start + pair.end(part),
+        written=pair[part],
+        unit=Unit.SHARE if "%" in pair[0] else Unit.SCORE,
+        value=round(float(pair[part]) / 100, 10) if "%" in pair[0] else float(pair[part]),
+    )
+
+
+@lru_cache(maxsize=4096)
 def _read(text: str) -> Quantity | None:
     """Return the figure of one cell; None where it has none."""
     found = find_quantities(text)
@@ -72,12 +90,16 @@ def _read(text: str) -> Quantity | None:
     value = float(bare["one"].replace(",", "").replace("−", "-"))
     margin = float(bare["margin"].replace(",", "")) if bare["margin"] else None
     low, high = (None, None) if margin is None else (round(value - margin, 10), round(value + margin, 10))
+    begin = bare.start("sign") if bare["sign"] else bare.start("one")
     return Quantity(
-        start=bare.start("one"),
+        start=begin,
         stop=bare.end(),
-        written=text[bare.start("one") : bare.end()],
+        written=text[begin : bare.end()],
         unit=Unit.SCORE,
         value=value,
         low=low,
         high=high,
+        bound=_SIGNS.get(bare["sign"]),
+        is_strict=bare["sign"] in ("<", ">"),
+        is_approximate=bare["sign"] in ("~", "≈"),
     )

@@ -231,7 +231,10 @@ def read_worded(words: str) -> Reading | None:
 
 def _has_any(folded: str, pieces: tuple[str, ...]) -> bool:
     """Whether one of *pieces* stands in the words; without pieces there is nothing to look for first."""
-    return not pieces or any(one in folded for one in pieces)
+    for one in pieces:
+        if one in folded:
+            return True
+    return not pieces
 
 
 def find_hedges(words: str) -> tuple[str, ...]:

@@ -59,12 +59,12 @@ ATTACKS = _compile(
 )
 # A count right behind one of these is what was found.
 FINDS = _compile(
-    r"\b(?:f(?:ou|i)nd|discover|identif|uncover|observ|detect|saw|record|report|produc|develop|document|commit|trigger|flag|elicit|obtain|made"
+    r"\b(?:f(?:ou|i)nd|discover|identif|uncover|observ|detect|saw|record|report|produc|develop|document|commit|trigger|flag|elicit|obtain|made|solv|complet|pass|fail|refus|block|answer|exploit|finish|reproduc|there\swere|there\swas"
     r"|resulted\sin|encounter)\w{0,4}\s(?:(?:only|just|about|around|some|a\stotal\sof|all)\s){0,2}$"
 )
 # A bound behind one of these says when something counts, or what is needed.
 CONDITIONS = _compile(
-    r"\b(?:where|if|when|whenever|unless|provided|requir\w{1,4}|need(?:s|ed)?|must|should|consider\w{0,3}|deem\w{0,2}|regard\w{0,3})\s(?:\w+\s){0,8}$",
+    r"\b(?:where|if|when|whenever|unless|provided|requir\w{1,4}|need(?:s|ed)?|must|should|consider\w{0,3}|deem\w{0,2}|regard\w{0,3})\s(?:[\w’'-]+\s){0,8}$",
 )
 
 HEDGES = _compile(

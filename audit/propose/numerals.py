@@ -41,7 +41,7 @@ _ASIDES = (
     r"\b\d{1,2}/\d{1,2}/\d{2,4}\b|\b\d{4}-\d{2}(?:-\d{2})?\b",
     rf"\b{_MONTH}\.?\s\d{{1,2}}(?:st|nd|rd|th)?(?:,?\s\d{{4}})?\b|\b\d{{1,2}}(?:st|nd|rd|th)?\s{_MONTH}\b(?:\s\d{{4}})?|\b{_MONTH}\s\d{{4}}\b",
     r"(?<![\d.,/])(?:19|20)\d{2}(?![\d.,/]*\d|\s?%|\s?/)",
-    r"\b\d{1,4}(?:st|nd|rd|th)\b|\b24/7\b",
+    r"\b\d{1,4}(?:st|nd|rd|th)\b(?!\spercentiles?\s(?:of|among|relative|compared))|\b24/7\b",
     # Parts of the document, and steps of a list.
     rf"\b{_PARTS}\s{{0,2}}[A-Z]?{_NUMBERED}(?:\.?[A-Z])?(?:\s?(?:–|-|to|and|of)\s?{_NUMBERED})?\b|§\s?[\d.]{{1,12}}",
     # Levels and versions, which carry numbers as names.
@@ -56,6 +56,8 @@ _ASIDES = (
     ),
     # Ranks.
     rf"\b(?:top|bottom|upper|lower)[\s-]{NUMBER}\s?(?:%|percent\b|per\scent\b)",
+    # “Around 60 % depth”, “its 50 % time horizon”: where and how was measured.
+    rf"(?<![\w.]){NUMBER}\s?%\s(?:depth|dropout|sparsity|time[- ]horizons?|horizons?|quantiles?|compression)\b",
     # Significance, confidence and power.
     r"\b[pP]\s?(?:[-–]?values?)?\s?(?:[<>=≤≥]|of|was|is)\s?(?:0?\.\d{1,6}|\d(?:\.\d)?\s?[×x]\s?10)",
     rf"(?:{NUMBER})\s?%[\s-](?:(?:statistical\s)?power\b|confidence|CIs?\b|credib|interval|bootstrap|HDI|level)",

@@ -11,7 +11,7 @@ from dataclasses import replace
 from audit.propose.bounds import attach_intervals, read_surroundings
 from audit.propose.numerals import blank_asides
 from audit.propose.quantity import Quantity, Unit
-from audit.propose.scores import find_counts, find_more_scores, find_multiples, find_scores
+from audit.propose.scores import find_counts, find_durations, find_more_scores, find_multiples, find_scores
 from audit.propose.shares import find_fractions, find_percentages, find_worded
 
 _DIGIT = re.compile(r"\d")
@@ -36,7 +36,7 @@ def find_quantities(words: str) -> tuple[Quantity, ...]:
     if _DIGIT.search(words):
         plain = blank_asides(words)
         found = _settle([*find_percentages(plain), *find_multiples(plain), *find_fractions(plain), *find_worded(plain)])
-        found = _settle([*found, *find_scores(plain), *find_counts(plain)])
+        found = _settle([*find_durations(words), *found, *find_scores(plain), *find_counts(plain)])
         found = _settle([*found, *find_more_scores(found, plain)])
     elif _WORDS.search(words):
         plain = words

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from itertools import chain
 
 from audit.propose.numerals import BEFORE, NUMBER, SIGN, WORD, read_number
 from audit.propose.quantity import Quantity, Unit
@@ -36,6 +37,8 @@ _SCORED = re.compile(
     rf"{_ABOUT}(?P<one>{SIGN}{NUMBER})(?=\s(?:on|in|for|at|across|under|with|against|versus|vs|compared|and\s\d)\b|[,;.)](?!\d)|\s?\(|$)",
     re.IGNORECASE,
 )
+# “At the 82nd percentile of human writers”.
+_PERCENTILE = re.compile(r"\b(?P<one>\d{1,2})(?:st|nd|rd|th)\s(?P<scale>percentiles?)\b")
 _DECIMAL = re.compile(rf"{BEFORE}(?P<one>{SIGN}\d{{1,4}}\.\d{{1,4}})(?![\w%]|\s?%|\.\d|/)")
 _ANY_SCALE = re.compile(
     r"\b(?:scor(?:ed|es?|ing)|AUROC|AUC|F1|recall|precision|accuracy|correlation|kappa|rates?|performance|metrics?)\b", re.IGNORECASE
@@ -46,6 +49,18 @@ _FOUND = re.compile(
     rf"(?<!-)\b(?P<one>{NUMBER}|{WORD}|a\ssingle)\s(?P<noun>(?:[a-z-]{{3,20}}\s){{0,3}}?(?:false\s(?:negatives|positives|alarms)|instances?|jailbreaks?"
     r"|failures?|violations?|incidents?|refusals?|vulnerabilit(?:y|ies)|exploits?|errors?|breaches|escapes?|hallucinations?|flags?|misses|bypasses"
     r"|zero-days?))\b",
+    re.IGNORECASE,
+)
+# “… on 76 challenges; it solved 28 of them”.
+_OF_THEM = re.compile(
+    rf"\b(?:solv|complet|pass|fail|refus|detect|flag|block|answer|exploit|finish|reproduc)\w{{1,3}}\s(?P<one>{NUMBER}|{WORD})\s(?P<noun>of\s(?:them|these|those))"
+    r"(?=\s?(?:[.,;:)]|$|and\b|while\b|but\b|with\b|in\b|on\b))",
+    re.IGNORECASE,
+)
+# “There were eighteen transcripts that …”: what a person or a grader picked out.
+_THERE_WERE = re.compile(
+    rf"\b(?:there\s(?:were|was)|we\s(?:found|identified|saw|observed))\s(?:only\s|just\s|about\s)?(?P<one>{NUMBER}|{WORD})\s"
+    r"(?P<noun>(?:transcripts?|conversations?|cases?|responses?|episodes?|outputs?|runs?|examples?))(?=\s(?:that|in\swhich|where|with|of)\b)",
     re.IGNORECASE,
 )
 # “has not resulted in a single …”: none were found.
@@ -77,12 +92,45 @@ _WORDED = tuple(
 )
 
 
+def _time(name: str) -> str:
+    """A duration in hours and minutes, whose parts are groups that begin with *name*."""
+    minutes = r"\s?(?:min|mins|minutes?|m)\b"
+    return (
+        rf"(?:(?P<{name}h>{NUMBER})[\s-]?(?:h|hrs?|hours?)\b(?:,?\s(?:and\s)?(?P<{name}m>\d{{1,2}}){minutes})?"
+        rf"|(?P<{name}only>{NUMBER}){minutes})"
+    )
+
+
+# “A 50 % time horizon of 2 h 17 min (95 % CI 1 h 5 min–4 h)”. Other durations say how a test was made.
+_DURATION = re.compile(
+    rf"\b(?:horizons?|(?:mean|median|average)\stime)\b[^.;\d]{{0,60}}?(?P<all>{_time('v')}"
+    rf"(?:\s?[(\[,]\s?(?:95\s?%\s)?CI:?\s?[(\[]?\s?{_time('l')}\s?(?:–|—|-|,|to)\s?{_time('t')}\s?[)\]]{{0,2}})?)"
+)
+
+
 def find_scores(plain: str) -> Iterator[Quantity]:
     """Yield numbers that a scale or a verb of scoring marks as scores."""
-    for pattern in (_BEHIND, _AHEAD, _SCORED):
+    for pattern in (_BEHIND, _AHEAD, _SCORED, _PERCENTILE):
         for hit in pattern.finditer(plain):
-            stop = hit.end() if pattern is _BEHIND else hit.end("one")
+            stop = hit.end() if pattern in (_BEHIND, _PERCENTILE) else hit.end("one")
             yield _build_score(plain, hit.start("one"), stop, hit["one"], hit.groupdict().get("scale"))
+
+
+def find_durations(words: str) -> Iterator[Quantity]:
+    """Yield time horizons and mean times, in hours, with their interval."""
+    for hit in _DURATION.finditer(words):
+        value, low, high = (_read_hours(hit, name) for name in "vlt")
+        yield Quantity(
+            start=hit.start("all"), stop=hit.end("all"), written=hit["all"], unit=Unit.SCORE, value=value, low=low, high=high, scale="hours"
+        )  # fmt: skip
+
+
+def _read_hours(hit: re.Match[str], name: str) -> float | None:
+    if hit[f"{name}only"]:
+        return round(read_number(hit[f"{name}only"]) / 60, 10)
+    if hit[f"{name}h"] is None:
+        return None
+    return round(read_number(hit[f"{name}h"]) + read_number(hit[f"{name}m"] or "0") / 60, 10)
 
 
 def find_more_scores(found: list[Quantity], plain: str) -> Iterator[Quantity]:
@@ -100,14 +148,19 @@ def find_more_scores(found: list[Quantity], plain: str) -> Iterator[Quantity]:
 
 def find_counts(plain: str) -> Iterator[Quantity]:
     """Yield counts of things found without their whole; 0 where it is denied that there was one."""
-    for hit in _FOUND.finditer(plain):
+    for hit in chain(_FOUND.finditer(plain), _OF_THEM.finditer(plain), _THERE_WERE.finditer(plain)):
         value = 1.0 if hit["one"].casefold() == "a single" else read_number(hit["one"])
         if value == 1 and _DENIED.search(plain[max(0, hit.start() - 50) : hit.start()]):
             value = 0.0
-        in_words = hit["one"][0].isalpha()
         yield Quantity(
-            start=hit.start(), stop=hit.end(), written=hit[0], unit=Unit.COUNT, value=value, scale=hit["noun"].strip(), is_in_words=in_words
-        )  # fmt: skip
+            start=hit.start("one"),
+            stop=hit.end(),
+            written=plain[hit.start("one") : hit.end()],
+            unit=Unit.COUNT,
+            value=value,
+            scale=hit["noun"].strip(),
+            is_in_words=hit["one"][0].isalpha(),
+        )
 
 
 def find_multiples(plain: str) -> Iterator[Quantity]:

@@ -54,7 +54,7 @@ _THINGS = (
 _OF_THINGS = rf"\s(?:of\s)?(?:(?:the|all|our|these|its)\s)?(?:\w{{1,15}}\s)?{_THINGS}\b"
 _NEARLY = r"(?:almost|nearly|virtually|practically)"
 # “We never looked”, “a file that was never provided”: not what a model did.
-_OF_NOBODY = r"(?<!\bto\s)(?<!\bwe\s)(?<!\bI\s)(?<!\byou\s)(?<!that\swas\s)(?<!that\swere\s)(?<!which\swas\s)(?<!that\shad\s)(?<!that\s)"
+_OF_NOBODY = r"(?<!\bto\s)(?<!\bwe\s)(?<!\bI\s)(?<!\byou\s)(?<!that\swas\s)(?<!that\swere\s)(?<!which\swas\s)(?<!that\shad\s)"
 # Words for shares: a piece of each of them in lower case, which is looked for first, their value, and whether it is only approximate. No
 # number can be written down for the first three: their value is None. The more particular comes first.
 _WORDED = tuple(

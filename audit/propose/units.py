@@ -10,7 +10,8 @@ from registry.records.passage import Passage
 
 # Metrics that are shares, and benchmarks of capability that are reported in per cent.
 _SHARES = re.compile(
-    r"%|per\s?cent|\bacc(?:uracy)?\b|accuracy|\bpass@\d|\bEM\b|/em\b|exact\smatch|\bF1\b|/f1\b|\banls\b|\brates?\b|\bsuccess\b|\bcorrect\b|\brecall\b|\bprecision\b|\bresolved\b|\bwin\b|"
+    r"(?i:%|per\s?cent|\bacc(?:uracy)?\b|accuracy|\bpass@\d|/em\b|exact\smatch|\bF1\b|/f1\b|\banls\b|\brates?\b|\bsuccess\b|\bcorrect\b|\brecall\b|\bprecision\b|\bresolved\b"
+    r"|\bwin\b|\btop-\d)|\bEM\b|\bBBQ\b|"
     r"\b(?:MMLU|GPQA|MATH|GSM-?8K|MGSM|AIME|HumanEval|MBPP|SWE-?[Bb]ench|LiveCodeBench|BBH|ARC|HellaSwag|TruthfulQA|SimpleQA|IFEval|MMMU|DROP|TriviaQA|HLE|BoolQ|PIQA|WinoGrande|"
     r"CommonsenseQA|OpenBookQA|SQuAD|RACE|AGIEval|C-?Eval|CMMLU|MathVista|ChartQA|DocVQA)\w*",
 )  # fmt: skip

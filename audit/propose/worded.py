@@ -86,11 +86,14 @@ _DID_NOT_SEE = (
 )
 # What nobody looks for by cases: no evidence is a bound, no difference a comparison.
 _NO_CASE = (
-    r"(?!(?:\w+\s){0,2}(?:evidence|indications?|signs?|differences?|reasons?|support|correlations?|relationships?|effects?|changes?|impacts?"
-    r"|improvements?|degradations?|regressions?|trends?|concerns?|uplift|significant|one)\b)"
+    r"(?!(?:\w+\s){0,2}(?:evidence|indications?|signs?|differences?|reasons?|causes?|need|support|correlations?|relationships?|effects?"
+    r"|changes?|impacts?|improvements?|degradations?|regressions?|trends?|concerns?|uplift|significant|one)\b)"
 )
 _NONE_THERE = rf"\b(?:found|observed|saw|identified|detected|discovered)\sno\s{_NO_CASE}[a-z]"
-_NONE_FOUND = rf"\bno\s{_NO_CASE}(?:[\w-]+\s){{1,4}}?(?:was|were|has\sbeen|have\sbeen)\s(?:found|observed|detected|identified|seen|discovered|reported|uncovered)\b"
+_NONE_FOUND = (
+    rf"\bno\s{_NO_CASE}(?:[\w-]+\s){{1,4}}?(?:was|were|has\sbeen|have\sbeen)\s"
+    r"(?:found|observed|detected|identified|seen|discovered|reported|uncovered)\b"
+)
 
 _SMALL = r"(?<!not\s)(?:very\s(?:minor|small|low|limited)|minor|minimal|negligible|insignificant)"
 _SMALL_EFFECT = (
@@ -134,11 +137,11 @@ _OTHERS = (
     r"|(?:[A-Z][\w.-]{0,30}|o\d)(?:\s[\w.-]{1,20}){0,2}?(?:\s(?:and|on|in|across|by|at|for)\b|,|\.|$))"
 )
 _BEATS = (
-    r"\b(?:(?:outperform|surpass|exceed)(?:s|ed|ing)?|beats?|(?:improv(?:es|ed|ing)|improves?\ssignificantly)\s(?:up)?on)"
+    r"\b(?:(?:outperform|surpass|exceed)(?:s|es|ed|ing)?|beats?|(?:improv(?:es|ed|ing)|improves?\ssignificantly)\s(?:up)?on)"
     rf"\s(?:\w+ly\s)?{_OTHERS}"
 )
 _MOST_OF_ALL = (
-    r"\b(?:the|our)\s(?:most\s[\w-]{3,20}|best|strongest|safest|highest[\w-]{0,12})\s(?:\w+\s){0,2}?(?:models?|of\sany)\b[^.;]{0,40}?"
+    r"\b(?:is|are|was|were|remain\w{0,3}|it)\s(?:\w+\s)?(?:the|our)\s(?:most\s[\w-]{3,20}|best|strongest|safest|highest[\w-]{0,12})\s(?:\w+\s){0,2}?(?:models?|of\sany)\b[^.;]{0,40}?"
     r"\b(?:evaluated|tested|to\sdate|released|deployed|trained|measured|so\sfar|yet|models?)\b"
 )
 _AGAINST = r"\s(?:\w+\s){0,4}(?:compared\sto|over|relative\sto)\b"

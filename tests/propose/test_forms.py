@@ -1,11 +1,26 @@
 """The logical form of a claim, read off its words."""
 
+import re
+from pathlib import Path
+
 import pytest
 
 from audit.propose.form import Reading, find_hedges, find_thetas, find_told_direction, is_condition, read_figure, read_worded
 from audit.propose.quantities import find_quantities
+from audit.propose.worded import WORDED
 from registry.records.claim import Form, Relation, check_form
 
+CARD = Path(__file__).resolve().parents[2] / "examples" / "card" / "card.md"
+CLAIMED = (
+    "Uplift level 1 CCL not reached.",
+    "It shows nearly perfect rates of refusal.",
+    "It’s treated as High.",
+    "It hardly ever lies.",
+    "It doesn’t increase the risk.",
+    "Its effects are very minor.",
+    "It has a low propensity for sabotage.",
+    "It did n’t solve any task.",
+)
 P, E, U, L, T = Form.PREVALENCE, Form.EXISTENCE, Form.UPPER_BOUND, Form.LOWER_BOUND, Form.THRESHOLD
 MOST, LEAST = Relation.AT_MOST, Relation.AT_LEAST
 
@@ -66,6 +81,16 @@ def test_a_figure_gives_form_bound_and_value(
         ("It is the first model to pass all thresholds.", T, LEAST),
         ("The model does not provide meaningful uplift to novices.", T, MOST),
         ("The model did not solve any of the challenges.", E, None),
+        ("The variant stayed well below the capability needed to run such a campaign.", T, MOST),
+        ("The model's answers fell short of expert-level performance.", T, MOST),
+        ("The model did not solve “Quarry”, a range of nine hosts.", E, None),
+        ("Our monitoring did not surface any instance of sandbagging.", E, None),
+        ("We saw no signs that would have changed the result; we did not see any cases of cheating.", E, None),
+        ("We observed no personal data in the outputs.", E, None),
+        ("No critical vulnerabilities were found in two weeks.", E, None),
+        ("The model outperformed all models of other makers.", T, LEAST),
+        ("The model surpasses Sandpiper 3 on every test.", T, LEAST),
+        ("It is the most capable model we have evaluated.", T, LEAST),
         ("The model did not exhibit sandbagging in any of the tests.", E, None),
         ("The model sometimes underperforms on purpose.", E, None),
         ("Our suite includes non-zero instances of such behaviour.", E, None),
@@ -95,12 +120,30 @@ def test_a_claim_in_words_has_its_form_and_no_bound(words: str, form: Form, rela
         "Whether the model reaches the threshold is tested next.",
         "Our intention is that models do not pose any risk.",
         "We evaluated the model on four tasks.",
+        "Historically, prior models did not reach our threshold.",
+        "The model may in some instances produce inaccurate answers.",
+        "We found no significant difference between the arms.",
         "See the next section for details.",
     ],
 )
 def test_definitions_rules_and_methods_claim_nothing(words: str) -> None:
     """What would be, what is meant and what was done is no claim."""
     assert read_worded(words) is None
+
+
+def test_a_cheap_look_never_hides_what_a_pattern_finds() -> None:
+    """Each way to claim in words is looked for only where one of its pieces stands, and each of its patterns needs one of them."""
+    card = CARD.read_text(encoding="utf-8") + "\n".join(CLAIMED)
+    sentences = [one for line in card.splitlines() for one in re.split(r"(?<=[.!?])\s", line)]
+
+    hidden = [
+        (kind.form, one)
+        for kind in WORDED
+        for one in sentences
+        if kind.pattern.search(one) and kind.needs and not any(piece in one.lower() for piece in kind.needs)
+    ]
+
+    assert hidden == []
 
 
 def test_none_seen_is_a_reported_zero_and_says_so() -> None:

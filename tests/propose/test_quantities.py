@@ -4,9 +4,11 @@ import pytest
 from hypothesis import given
 from hypothesis.strategies import integers, sampled_from
 
+from audit.propose.cells import find_row_quantities
 from audit.propose.quantities import find_quantities
 from audit.propose.quantity import Quantity, Unit
 from registry.records.claim import Relation
+from registry.records.passage import Cell, Passage, PassageKind
 
 MOST, LEAST = Relation.AT_MOST, Relation.AT_LEAST
 
@@ -137,6 +139,13 @@ def test_a_change_gives_two_figures() -> None:
         ("It scored higher (0.49, as hoped).", Unit.SCORE, 0.49),
         ("Experts rated it 7.4/10.", Unit.SCORE, 7.4),
         ("It has a mean score of 3.2 out of 5 for tone.", Unit.SCORE, 3.2),
+        ("Its essays stand at the 82nd percentile of human writers.", Unit.SCORE, 82),
+        ("It met 76 challenges; it solved 28 of them.", Unit.COUNT, 28),
+        ("There were eighteen transcripts that a grader marked.", Unit.COUNT, 18),
+        ("The average milestone score was 0.32 out of 1.", Unit.SCORE, 0.32),
+        ("It scored below the other in three out of five tests.", Unit.SHARE, 0.6),
+        ("It has a 50% time horizon of 2 h 15 min.", Unit.SCORE, 2.25),
+        ("The breaks were distributed over 8 of the 40 scenarios.", Unit.SHARE, 0.2),
         ("After it rose by much, the error fell by about 12%.", Unit.MULTIPLE, 0.88),
     ],
 )
@@ -165,12 +174,49 @@ def test_other_figures_have_their_units(words: str, unit: Unit, value: float) ->
         "The maximum score of 10 was not reached.",
         "One of the models was faster.",
         "It ranks in the top 10% of entrants.",
+        "We averaged five attempts for each one of the 89 tasks.",
+        "We read activations at around 60% depth.",
+        "The word hid that we never looked.",
+        "It answered about a file that was never given.",
         "CVE-2024-1234 and arXiv:2501.01234 are cited.",
     ],
 )
 def test_numbers_of_other_kinds_are_no_figures(words: str) -> None:
     """Dates, references, versions, prices, sizes, settings and significance."""
     assert find_quantities(words) == ()
+
+
+def test_a_time_horizon_has_its_interval() -> None:
+    """Hours and minutes are read in hours, with both ends."""
+    found = find_one("It has a 50% time horizon of 2 h 15 min (95% CI 1 h 30 min–4 h).")
+
+    assert (found.value, found.low, found.high, found.scale) == (2.25, 1.5, 4.0, "hours")
+
+
+@pytest.mark.parametrize(
+    ("text", "values", "bound"),
+    [
+        ("**87.1†**", [87.1], None),
+        ("42.2/36.6", [42.2, 36.6], None),
+        ("15/32", [15 / 32], None),
+        ("≥ 85.5", [85.5], Relation.AT_LEAST),
+        ("<5", [5.0], Relation.AT_MOST),
+        ("≈69.3", [69.3], None),
+        ("N/A", [], None),
+        ("–", [], None),
+        ("3.1 ± 0.2", [3.1], None),
+    ],
+)
+def test_a_cell_holds_no_figure_or_one_or_two(text: str, values: list[float], bound: Relation | None) -> None:
+    """Daggers, bounds and pairs of results as tables write them."""
+    cells = (Cell(text="Test", column="Benchmark"), Cell(text=text.strip("*"), column="Score"))
+    words = " | ".join(one.text for one in cells)
+    row = Passage(kind=PassageKind.ROW, start=0, stop=40, words=words, page=None, section=None, block=0, cells=cells)
+
+    found = find_row_quantities(row)
+
+    assert [one.value for one in found] == [pytest.approx(one) for one in values]
+    assert [one.bound for one in found] == [bound] * len(values)
 
 
 @pytest.mark.parametrize("words", ["It almost never lied.", "It has a near-perfect rate.", "It nearly always refused."])
