@@ -1,5 +1,6 @@
 """How two revisions of a card look beside each other, in a terminal and as JSON."""
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from typing import Any
@@ -17,6 +18,8 @@ _MOST = 10
 _CONTEXT = 60
 """Characters of unchanged text that are shown on either side of an edit outside of claims."""
 _MARKS = {Change.REMOVED: ("[-", "-]"), Change.ADDED: ("{+", "+}"), Change.KEPT: ("", "")}
+_SIGNS = re.compile(r"\[-|-\]|\{\+|\+\}")
+"""The marks of a redline, where a card has them itself."""
 
 
 def count_fates(passages: Sequence[Passage]) -> dict[str, int]:
@@ -37,12 +40,15 @@ def tell_fates(fates: Counter[Fate], respelled: int) -> str:
 
 
 def render_redline(old: str, new: str, *, context: int | None = None) -> str:
-    """Return the edits that lead from *old* to *new*, `[-taken out-]` and `{+put in+}`; of long unchanged runs only the ends, if asked."""
+    """Return the edits that lead from *old* to *new*, `[-taken out-]` and `{+put in+}`; of long unchanged runs only the ends, if asked.
+
+    Where a text has these signs itself, a backslash stands before them.
+    """
     runs = build_redline(" ".join(old.split()), " ".join(new.split()))
     shown = []
     for at, run in enumerate(runs):
         before, after = _MARKS[run.change]
-        text = run.text
+        text = _SIGNS.sub(r"\\\g<0>", run.text)
         if context is not None and run.change is Change.KEPT:
             text = _clip(text, context, first=at == 0, last=at == len(runs) - 1)
         lead = text[: len(text) - len(text.lstrip())] if before else ""
@@ -111,7 +117,7 @@ def _print_passage(console: Console, one: Passage, quoted: str | None) -> None:
     old = one.old.exact
     match one.found.fate:
         case Fate.GONE:
-            console.print(f"  [-{' '.join(old.split())}-]")
+            console.print(f"  {render_redline(old, '')}")
         case Fate.REWORDED if there is not None:
             console.print(f"  {render_redline(old, there.exact)}")
         case _:

@@ -8,8 +8,9 @@ Where words stand is counted in the words of `registry.intake.words`.
 
 from bisect import bisect_left, bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import accumulate
 
 from rapidfuzz.distance import Indel, LCSseq
 
@@ -23,15 +24,15 @@ LIKE_ELSEWHERE = 0.75
 """The same for a passage at another place."""
 _SHORTEST_MOVED = 4
 """Words that a passage must have to be found again elsewhere; shorter ones occur by chance."""
-_RARE = 20
-"""A word that occurs in more left-over passages than this says nothing about where its passage went."""
+_VOTES = 400
+"""Passages in which the rarest words of a passage may stand, together, to say where it went; words in more say nothing."""
 _CANDIDATES = 8
 MOST_CELLS = 40_000_000
 """Cells of a table of words against words that are compared exactly; above it, only the pairs of passages are."""
 _LARGEST = 400_000_000
 """The same for blocks: 50 MB of one bit for each two of them, 20,000 sentences against as many."""
-_BAND = 60
-"""How many passages out of step two passages in one gap may be, to be compared; a gap of this size is compared wholly."""
+_WHOLE = 10_000
+"""Pairs of passages in a gap up to which each is compared with each."""
 
 Span = tuple[int, int]
 
@@ -46,6 +47,15 @@ class Pair:
     """Whether what stands around it is aligned with what stands around its counterpart."""
     is_alike: bool
     """Whether the words are the same but for their spelling."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Bead:
+    """Runs of blocks that may have become each other, and how much they weigh."""
+
+    old: Span
+    new: Span
+    gain: float
 
 
 class Alignment:
@@ -221,31 +231,62 @@ def _pair_in_gap(ours: list[str], theirs: list[str]) -> Iterator[tuple[Span, Spa
     """Yield the runs of blocks that became each other, in order: one and one, two and one, one and two.
 
     Of all ways to pair them in order the one whose pairs are together the most alike, each weighed by its words
-    (after Gale and Church, 1993, with likeness of words in place of lengths).
+    (after Gale and Church, 1993, with likeness of words in place of lengths). In a large gap only blocks that share rare words are
+    compared, wherever they stand: what was reworded is found beside a chapter that was put in.
     """
-    rows, columns = len(ours), len(theirs)
-    if not (rows and columns):
-        return
-    best: dict[tuple[int, int], float] = {}
-    step: dict[tuple[int, int], Span] = {}
+    if len(ours) * len(theirs) <= _WHOLE:
+        places: Iterable[tuple[int, int]] = ((i, j) for i in range(len(ours)) for j in range(len(theirs)))
+    else:
+        places = sorted((i, there) for i, j in _find_candidates(ours, theirs) for there in {j, min(j + 1, len(theirs) - 1)})
+    beads = []
+    for i, j in dict.fromkeys(places):
+        for a, b in ((1, 1), (1, 2), (2, 1)):
+            first, begin = i + 1 - a, j + 1 - b
+            if first >= 0 and begin >= 0 and (gain := _weigh(ours[first : i + 1], theirs[begin : j + 1])):
+                beads.append(_Bead((first, i + 1), (begin, j + 1), gain))
+    yield from _find_heaviest_chain(beads, len(ours), len(theirs))
 
-    def at(i: int, j: int) -> float:
-        return best.get((i, j), 0.0 if i == 0 or j == 0 else -1.0)
 
-    for i in range(1, rows + 1):
-        middle = i * columns // rows
-        for j in range(max(1, middle - _BAND), min(columns, middle + _BAND) + 1):
-            options = [(at(i - 1, j), (1, 0)), (at(i, j - 1), (0, 1))]
-            for a, b in ((1, 1), (1, 2), (2, 1)):
-                if a <= i and b <= j and (gain := _weigh(ours[i - a : i], theirs[j - b : j])):
-                    options.append((at(i - a, j - b) + gain, (a, b)))
-            best[i, j], step[i, j] = max(options)
-    i, j, found = rows, columns, []
-    while i > 0 and j > 0:
-        a, b = step.get((i, j), (0, 1) if i * columns < j * rows else (1, 0))
-        if a and b:
-            found.append(((i - a, i), (j - b, j)))
-        i, j = i - a, j - b
+def _find_candidates(ours: list[str], theirs: list[str]) -> Iterator[tuple[int, int]]:
+    """Yield, for each block, those that share the most of its rarest words."""
+    index: dict[str, list[int]] = defaultdict(list)
+    for j, block in enumerate(theirs):
+        for word in set(block):
+            index[word].append(j)
+    for i, block in enumerate(ours):
+        rarest = sorted((len(index[word]), word) for word in set(block) if word in index)
+        summed = accumulate(count for count, _ in rarest)
+        votes = Counter(j for (_, word), total in zip(rarest, summed, strict=True) if total <= _VOTES for j in index[word])
+        yield from ((i, j) for j, _ in sorted(votes.items(), key=lambda vote: (-vote[1], vote[0]))[:_CANDIDATES])
+
+
+def _find_heaviest_chain(beads: list[_Bead], rows: int, columns: int) -> Iterator[tuple[Span, Span]]:
+    """Yield those of *beads* that follow each other on both sides and weigh the most together.
+
+    A tree of maxima over the new blocks (Fenwick, 1994) answers, row by row of the old ones, which chain a bead goes on with.
+    """
+    from_row, to_row = (defaultdict[int, list[int]](list) for _ in range(2))
+    for number, bead in enumerate(beads):
+        from_row[bead.old[0]].append(number)
+        to_row[bead.old[1]].append(number)
+    tree = [(0.0, -1)] * (columns + 1)
+    chains = [(0.0, -1)] * len(beads)
+    for row in range(rows + 1):
+        for number in to_row[row]:
+            at = beads[number].new[1]
+            while at <= columns:
+                tree[at] = max(tree[at], (chains[number][0], number))
+                at += at & -at
+        for number in from_row[row]:
+            at, before = beads[number].new[0], (0.0, -1)
+            while at:
+                before = max(before, tree[at])
+                at -= at & -at
+            chains[number] = before[0] + beads[number].gain, before[1]
+    last, found = max(range(len(beads)), key=lambda number: chains[number][0], default=-1), []
+    while last >= 0:
+        found.append((beads[last].old, beads[last].new))
+        last = chains[last][1]
     yield from reversed(found)
 
 
@@ -263,19 +304,13 @@ def _weigh(ours: list[str], theirs: list[str]) -> float:
 
 def _pair_elsewhere(ours: list[str], theirs: list[str], old: list[int], new: list[int]) -> Iterator[tuple[int, int]]:
     """Yield the left-over blocks that are much alike at different places, the most alike first."""
-    index: dict[str, list[int]] = defaultdict(list)
-    for j in new:
-        for word in set(theirs[j]):
-            index[word].append(j)
+    long = [i for i in old if len(ours[i]) > _SHORTEST_MOVED]
     scored: list[tuple[float, int, int]] = []
-    for i in old:
-        if len(ours[i]) <= _SHORTEST_MOVED:
-            continue
-        votes = Counter(j for word in set(ours[i]) if len(index.get(word, ())) <= _RARE for j in index.get(word, ()))
-        for j, _ in votes.most_common(_CANDIDATES):
-            likeness = Indel.normalized_similarity(ours[i], theirs[j], score_cutoff=LIKE_ELSEWHERE)
-            if likeness:
-                scored.append((-likeness, i, j))
+    for a, b in _find_candidates([ours[i] for i in long], [theirs[j] for j in new]):
+        i, j = long[a], new[b]
+        likeness = Indel.normalized_similarity(ours[i], theirs[j], score_cutoff=LIKE_ELSEWHERE)
+        if likeness:
+            scored.append((-likeness, i, j))
     taken_old: set[int] = set()
     taken_new: set[int] = set()
     for _, i, j in sorted(scored):

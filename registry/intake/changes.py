@@ -1,6 +1,7 @@
 """What else changed between two revisions of a card: sections, passages, and figures in passages of which nobody knows a claim."""
 
 import re
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -151,11 +152,11 @@ def _list_words(spans: Iterable[tuple[int, int]]) -> Iterator[int]:
 
 
 def _find_figures(follower: Follower, reworded: list[Pair]) -> Iterator[ChangedFigure]:
-    titles = {heading.start for heading in follower.old_outline.headings}
+    titles = [heading.start for heading in follower.old_outline.headings]
     for pair in reworded:
         taken_out, put_in = _compare_figures(follower, pair)
         start, stop = follower.old_words.map_span(*pair.old)
-        if not (taken_out or put_in) or any(start - 12 <= title <= start for title in titles):
+        if not (taken_out or put_in) or _is_title(follower.old.text, titles, start):
             continue
         begin, _ = follower.new_words.map_span(*pair.new)
         section = follower.new_outline.find_section(begin)
@@ -170,6 +171,12 @@ def _find_figures(follower: Follower, reworded: list[Pair]) -> Iterator[ChangedF
             taken_out=taken_out,
             put_in=put_in,
         )
+
+
+def _is_title(text: str, titles: list[int], start: int) -> bool:
+    """Whether the line on which the character *start* stands begins with a title, whose numbers are no figures."""
+    at = bisect_right(titles, start) - 1
+    return at >= 0 and "\n" not in text[titles[at] : start].lstrip()
 
 
 def _read(words: Words, span: tuple[int, int]) -> str:

@@ -2,6 +2,7 @@
 
 import re
 from bisect import bisect_right
+from collections import defaultdict, deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -71,12 +72,16 @@ def _match(ours: list[str], theirs: list[str]) -> Iterator[tuple[int, int]]:
     ]
     yield from matches
     taken_old, taken_new = {i for i, _ in matches}, {j for _, j in matches}
+    left: dict[str, deque[int]] = defaultdict(deque)
+    for j, title in enumerate(theirs):
+        if j not in taken_new:
+            left[title].append(j)
     for i, title in enumerate(ours):
-        same = [j for j, other in enumerate(theirs) if other == title and j not in taken_new] if i not in taken_old else []
-        if same:
+        if i not in taken_old and left.get(title):
+            j = left[title].popleft()
             taken_old.add(i)
-            taken_new.add(same[0])
-            yield i, same[0]
+            taken_new.add(j)
+            yield i, j
     a = b = 0
     for i, j in (*matches, (len(ours), len(theirs))):
         yield from _match_renamed(

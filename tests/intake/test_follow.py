@@ -14,9 +14,10 @@ from registry.intake.nearest import NearestFinder
 from registry.intake.read import read_card, split_pages
 from registry.records.survey import Fate
 from tests.gold import SHARED, needs_shared, read_gold
-from tests.intake.test_follow_laws import follow
+from tests.intake.test_follow_laws import follow, make_card
 
 _BEFORE = "## Results\n\nWe ran the evaluation in May. "
+_NAMES = ("Lumen", "Opal", "Quartz", "Beryl", "Topaz", "Garnet", "Zircon")
 _AFTER = " Details are in the appendix of this card.\n\n## Limits\n\nSamples were small in every setting.\n"
 
 
@@ -218,3 +219,26 @@ def test_every_changed_figure_of_a_real_card_is_seen_and_nothing_else() -> None:
     assert {start for start, fate in fates.items() if fate is not Fate.UNCHANGED} == touched & fates.keys()
     assert {fate for start, fate in fates.items() if start in touched} == {Fate.REWORDED}
     assert len(summarise_changes(follower).figures) == len(touched)
+
+
+def test_what_was_reworded_beside_a_long_new_chapter_is_found() -> None:
+    """Sentences that were edited are followed however many new ones were put in before or after them."""
+    edited = [f"In audit number {name} the model refused most of the harmful requests that testers made." for name in _NAMES]
+    anew = [f"For audit number {name} our model declined most harmful requests that outside testers made." for name in _NAMES]
+    chapter = [
+        f"Chapter text {at} speaks of the {_NAMES[at % 7]} model and of requests that testers made {at * 7} times." for at in range(2_000)
+    ]
+
+    for there in ([*chapter, *anew], [*anew, *chapter]):
+        old, new = ("\n\n".join(["## Results", *sentences, "## Limits", "Samples were small."]) for sentences in (edited, there))
+        follower = Follower(make_card(old), make_card(new))
+        found = [follower.follow(AnchoredText(follower.old).find(one)) for one in edited]
+        assert [one.anchor and one.anchor.exact.rstrip(".") for one in found] == [one.rstrip(".") for one in anew]
+
+
+def test_a_figure_under_a_short_title_is_no_title() -> None:
+    """The first sentence below a heading of one letter has its changed figure told; the numbers of headings are places."""
+    old = "# 2 A\n\nThe model refused 92% of the requests.\n\n# 3 B\n\nSamples were small.\n"
+    follower = Follower(make_card(old), make_card(old.replace("92%", "82%").replace("# 3 B", "# 4 B")))
+
+    assert [one.numbers for one in summarise_changes(follower).figures] == ["92 → 82"]
