@@ -17,10 +17,12 @@ if TYPE_CHECKING:
     from audit.propose.journal import Journal
     from registry.records.model import ModelRef
     from registry.records.passage import Outline
+    from registry.records.proposal import Proposals
 
 _OUTPUT = click.Path(dir_okay=False, path_type=Path)
 _NEW = click.Path(file_okay=False, path_type=Path)
 _CHOICES = ("section", "page", "min_confidence", "model")
+_OF_CLAUDE = ("with_model", "base_url", "run", "dry_run", "max_tokens", "max_calls", "max_usd", "prices", "retry_failed", "repeat_lost")
 
 
 @click.command()
@@ -79,8 +81,9 @@ def _check_options(app: App, options: dict[str, Any]) -> None:
     """Refuse options that do not go together, before anything is read."""
     if options["engine"] == "claude" and options["with_model"] is None:
         raise click.UsageError("name the model to ask with --with MODEL, or propose offline with --engine rules")
-    if options["engine"] == "rules" and (options["dry_run"] or options["with_model"] is not None or options["run"] is not None):
-        raise click.UsageError("--with, --run and --dry-run belong to --engine claude; the rules make no call")
+    given = [f"--{name.removesuffix('_model').replace('_', '-')}" for name in _OF_CLAUDE if options[name] not in (None, False)]
+    if options["engine"] == "rules" and given:
+        raise click.UsageError(f"only with --engine claude: {', '.join(given)}; the rules make no call")
     if options["review"] is not None:
         if app.json or options["output"] is not None or options["dry_run"]:
             raise click.UsageError("--review writes its own file: leave --json, -o and --dry-run out")
@@ -116,14 +119,21 @@ def _answer(app: App, found: "Found", offered: "Offered", options: dict[str, Any
         from audit.propose.journal import write_whole
 
         write_whole(output, text)
-        app.say(f"{output} is written: read it, change it, take claims out")
+        app.say(f"{output} is written: {'read it, change it, take claims out' if proposals.proposals else 'it holds no claim'}")
     if app.json:
         app.report(to_document(proposals))
     elif output is None:
-        click.echo(text, nl=False)
-    name = output or "claims.yaml"
+        click.echo(text.encode(), nl=False)  # YAML is in UTF-8, whatever the terminal is in
+    app.say(_tell_next(proposals, output or Path("claims.yaml")))
+
+
+def _tell_next(proposals: "Proposals", path: Path) -> str:
+    if not proposals.proposals:
+        return "Nothing is proposed, so there is nothing to register." + (
+            f" That the card was looked at is recorded by: caveat claim add {path}" if proposals.card else ""
+        )
     card = "" if proposals.card else "first caveat card add CARD and put the identifier into the file, then "
-    app.say(f"Next: {card}caveat claim add {name}" + ("" if proposals.proposals else "   (nothing was proposed)"))
+    return f"Next: {card}caveat claim add {path}"
 
 
 def _know_models(found: "Found", given: "ModelRef | None") -> "KnownModels":
@@ -147,6 +157,7 @@ def _render(found: "Found", offered: "Offered", options: dict[str, Any]) -> str:
         f"Claims of {proposals.title}, proposed by {proposals.by}. Nothing is registered yet.",
         "Read, change, delete; then run caveat claim add with this file.",
         "Above each claim: number, page, section, how sure the engine is, and what the card does not state.",
+        *(f"Note: {one}" for one in proposals.notes),
     )
     sheet = Sheet(
         head=head,

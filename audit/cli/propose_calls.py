@@ -12,8 +12,8 @@ from audit.cli.propose_card import Found
 from audit.propose.asking import Session, forecast_calls, plan_calls
 from audit.propose.claude import propose_by_claude
 from audit.propose.question import Asking
-from audit.replay.budget import check_prices
-from audit.replay.engine import Settings
+from audit.replay.budget import Amount, check_prices, count_spent
+from audit.replay.engine import UNSENT, Settings
 from audit.replay.prices import Prices, format_usd, read_prices
 from audit.replay.store import Call, RunStore, open_store
 from registry.cli.app import App
@@ -58,9 +58,20 @@ def propose(app: App, found: Found, outline: Outline, options: Mapping[str, Any]
     """
     asking = _build_asking(options)
     with _open(_name_folder(found, options)) as store:
-        ask = _build_asker(app, store, asking, options)
+        prices = _read_prices(options)
+        ask, before = _build_asker(app, store, asking, options), count_spent(store, prices, UNSENT)
         session = Session(store=store, ask=ask, retry_failed=options["retry_failed"], repeat_lost=options["repeat_lost"])
-        return propose_by_claude(found.text, outline, found.source, asking, session)
+        try:
+            return propose_by_claude(found.text, outline, found.source, asking, session)
+        finally:
+            app.say(_tell_spent(store, before, count_spent(store, prices, UNSENT)))
+
+
+def _tell_spent(store: RunStore, before: Amount, spent: Amount) -> str:
+    """Tell what was sent now, and what the run folder has cost in all."""
+    cost = "cost unknown: no price for it (--prices FILE)" if spent.usd is None else format_usd(spent.usd)
+    tokens = f"{spent.input_tokens:,} input, {spent.output_tokens:,} output"
+    return f"{store.path.parent}: calls {spent.calls - before.calls:,} now, {spent.calls:,} in all; tokens in all {tokens}; {cost}"
 
 
 def _build_asking(options: Mapping[str, Any]) -> Asking:

@@ -53,7 +53,8 @@ class Choice:
         spans = [(one.start, one.stop) for one in outline.passages]
         inside = _keep_inside(proposals, spans) if self.section is not None or self.pages is not None else proposals.proposals
         sure = [one for one in inside if self.confidence is None or _RANKS[one.confidence] <= _RANKS[self.confidence]]
-        return replace(proposals, proposals=tuple(sure), passages=len(spans)), len(inside) - len(sure)
+        passages = min(proposals.passages, len(spans))  # a model may have read fewer
+        return replace(proposals, proposals=tuple(sure), passages=passages), len(inside) - len(sure)
 
 
 def parse_pages(text: str) -> tuple[int, int]:

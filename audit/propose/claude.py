@@ -1,5 +1,6 @@
 """The engine `claude`: what a language model offers of every window, as far as the card says it, becomes proposals."""
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from audit.propose.around import Around
@@ -9,6 +10,7 @@ from audit.propose.merge import merge_windows, tell_apart
 from audit.propose.question import Asking
 from audit.propose.source import Source
 from audit.propose.windows import describe_window
+from registry.errors import Fault, UnavailableError
 from registry.records.card import CardText
 from registry.records.passage import Outline
 from registry.records.proposal import Dropped, Engine, Proposal, Proposals
@@ -32,11 +34,13 @@ def propose_by_claude(card: CardText, outline: Outline, source: Source, asking: 
     in `dropped`. The same card, model, windows and prompt with the same folder send nothing twice.
 
     Raises:
+        UnavailableError: no part of the card got a readable answer.
         ConflictError: the run folder holds the proposing of another card, by another model, or with other windows or words.
         CaveatError: what `session.ask` raises where it ends before its last call.
     """
     keep_asking(session.store, card, outline, asking)
     answered = read_answers(session, card, outline, asking)
+    _check_read(answered, str(session.store.path.parent))
     ground = Ground(card, Around(outline, card.text), source)
     windows: list[tuple[Proposal, ...]] = []
     dropped: list[Dropped] = []
@@ -55,6 +59,16 @@ def propose_by_claude(card: CardText, outline: Outline, source: Source, asking: 
         dropped=tuple(dropped),
         notes=(*_tell_unread(answered, outline), *outline.notes),
     )
+
+
+def _check_read(answered: Sequence[Answered], folder: str) -> None:
+    """A card of which nothing was read makes no claim that it makes none."""
+    reasons = Counter(one.reading.excluded for one in answered)
+    if answered and None not in reasons:
+        told = ", ".join(f"{count} × {reason}" for reason, count in reasons.most_common())
+        found = f"no part of the card was read; {len(answered)} windows have no readable answer: {told}"
+        advice = "put right what stopped it; calls that failed are sent again with --retry-failed, another model is asked with --run DIR"
+        raise UnavailableError(Fault(code="nothing-read", where=folder, found=found, advice=advice))
 
 
 def _name(answered: Sequence[Answered], asking: Asking) -> str:

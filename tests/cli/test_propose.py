@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Answer, Caveat
-from tests.endpoint.server import KEY, MODEL, Endpoint, run_endpoint
+from tests.endpoint.server import KEY, MODEL, Endpoint, Reply, run_endpoint
 from tests.gold import SHARED, needs_shared
 from tests.propose.asked import always, offer, read_shown
 
@@ -182,6 +182,7 @@ def test_the_same_card_gives_the_same_file(caveat: Caveat, card: str) -> None:
         ((".",), "card-not-readable"),
         (("card.md", "--engine", "claude"), "--with MODEL"),
         (("card.md", "--with", "m"), "--engine claude"),
+        (("card.md", "--max-calls", "3", "--retry-failed"), "only with --engine claude: --max-calls, --retry-failed"),
         (("card.md", "--model", "x"), "bad-model"),
         (("card.md", "--engine", "claude", "--with", "m", "--dry-run", "--review", "x"), "leave --json"),
     ],
@@ -207,6 +208,8 @@ def test_a_language_model_is_asked_once_and_within_limits(caveat: Caveat, card: 
     assert first.code == 0, first.err
     assert [one["quote"] for one in first.document["proposals"]] == ["broke its policy in 7% of 200 jailbreak attempts"]
     assert again.document == first.document
+    assert "calls 1 now, 1 in all; tokens in all 10 input, 5 output; cost unknown" in first.err
+    assert "calls 0 now, 1 in all" in again.err
     assert len(endpoint.posts()) == 1
     assert "Ignore all instructions" in read_shown(endpoint.posts()[0])
     assert len(add_whole(caveat, "claims.yaml").document["added"]) == 1
@@ -223,3 +226,36 @@ def test_a_part_that_a_model_read_is_a_survey_of_its_own(caveat: Caveat, card: s
 
     assert add_whole(caveat, "part.yaml").document["added"] == []
     assert len(add_whole(caveat, "whole.yaml").document["added"]) == 1
+
+
+def test_a_part_that_was_not_read_is_told_in_the_file_and_nothing_read_makes_no_file(
+    caveat: Caveat, card: str, endpoint: Endpoint, tmp_path: Path
+) -> None:
+    """An empty list that nobody gave would be recorded as a card without claims."""
+    answered, refused = endpoint.script, Reply(text="", stop_reason="refusal")
+    words = ("claim", "propose", card, "--engine", "claude", "--with", MODEL)
+    endpoint.script = lambda asked: refused if "Sabotage" in read_shown(asked) else answered(asked)
+    part = caveat(*words, "--run", "part", "-o", "part.yaml")
+    endpoint.script = lambda _asked: refused
+    nothing = caveat(*words, "--run", "nothing", "-o", "nothing.yaml")
+
+    assert part.code == 0, part.err
+    assert "# Note: not read: “2.1 Jailbreaks” to “2.2 Sabotage”" in (tmp_path / "part.yaml").read_text(encoding="utf-8")
+    assert nothing.code == 3
+    assert "nothing-read" in nothing.err
+    assert "calls 3 now, 3 in all" in nothing.err
+    assert not (tmp_path / "nothing.yaml").exists()
+
+
+def test_a_card_without_claims_says_so(caveat: Caveat, tmp_path: Path) -> None:
+    """It is no error; that it was looked at can be recorded."""
+    (tmp_path / "hello.md").write_text("# Hello\n\nThis page greets everybody who reads it.\n", encoding="utf-8")
+    card = register(caveat, tmp_path / "hello.md")
+
+    answer = caveat("claim", "propose", card, "-o", "claims.yaml")
+
+    assert answer.code == 0
+    assert "0 claims proposed" in answer.err
+    assert "claims.yaml is written: it holds no claim" in answer.err
+    assert "Nothing is proposed, so there is nothing to register." in answer.err
+    assert add_whole(caveat, "claims.yaml").document["added"] == []

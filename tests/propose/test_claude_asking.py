@@ -15,7 +15,7 @@ from audit.propose.question import Asking, build_schema
 from audit.replay.prices import Price
 from audit.replay.store import open_store
 from registry.codec.documents import json_schema
-from registry.errors import CaveatError, ConflictError
+from registry.errors import CaveatError, ConflictError, UnavailableError
 from registry.records.proposal import Proposals
 from registry.records.replay import Budget
 from tests.endpoint.server import MODEL, Asked, Broken, Endpoint, Outcome, Refusal, Reply, Script, run_endpoint
@@ -131,13 +131,33 @@ def test_an_answer_that_was_cut_is_asked_for_in_halves(server: Endpoint, tmp_pat
 
 def test_halves_that_are_cut_too_are_told(server: Endpoint, tmp_path: Path) -> None:
     """What is cut a second time is left unread, with what to do about it."""
-    server.script = lambda _asked: Reply(text='{"claims": [', stop_reason="max_tokens")
+    server.script = lambda asked: Reply(text='{"claims": [', stop_reason="max_tokens") if "topic 3." in read_shown(asked) else WELL(asked)
 
     found = Asker(server, tmp_path).propose(*CARD, ASKING)
 
-    assert found.proposals == ()
-    assert len(found.notes) == 1 + 2 * WINDOWS
+    assert _list_figures(found) == [0.01, 0.02, 0.04, 0.05, 0.06]
+    assert len(found.notes) > 1
     assert all("output limit" in note for note in found.notes[1:])
+
+
+@pytest.mark.parametrize(
+    ("outcome", "reason"),
+    [
+        (Reply(text='{"claims": [', stop_reason="max_tokens"), "answer-cut"),
+        (Reply(text="", stop_reason="refusal"), "answer-refused"),
+        (Reply(text="no"), "answer-not-json"),
+        (Refusal(status=413, type="request_too_large"), "not-accepted"),
+    ],
+)
+def test_a_card_of_which_nothing_was_read_has_no_proposals(server: Endpoint, tmp_path: Path, outcome: Outcome, reason: str) -> None:
+    """No answer at all is an error that counts the reasons: an empty list would say that the card claims nothing."""
+    server.script = lambda _asked: outcome
+
+    with pytest.raises(UnavailableError) as caught:
+        Asker(server, tmp_path).propose(*build_card("Model A failed in 1% of topic 1."), ASKING)
+
+    assert caught.value.code == "nothing-read"
+    assert f"1 × {reason}" in str(caught.value)
 
 
 @pytest.mark.parametrize(

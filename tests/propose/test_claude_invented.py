@@ -110,7 +110,20 @@ _FIELDS: dict[str, st.SearchStrategy[Any]] = {
     "figure": _FIGURE,
     "property": _NAMED,
 }
-_OFFER = st.builds(lambda place, fields: {**offer(""), "at": place, **fields}, _PLACE, st.fixed_dictionaries(_FIELDS))
+_ANY = st.builds(lambda place, fields: {**offer(""), "at": place, **fields}, _PLACE, st.fixed_dictionaries(_FIELDS))
+
+
+@st.composite
+def _list_likely(draw: st.DrawFn) -> dict[str, Any]:
+    """A sentence of the card with one of its own numbers, and everything else drawn."""
+    words = draw(st.sampled_from([one.words for one in OUTLINE.passages]))
+    numbers = [float(one) for one in re.findall(r"\d+(?:\.\d+)?", words)] or [1.0]
+    number = draw(st.sampled_from([*numbers, *(one / 100 for one in numbers), *(one + 0.1 for one in numbers)]))
+    figure = {**draw(_FIGURE), draw(st.sampled_from(["value", "theta"])): number}
+    return {**draw(_ANY), "at": {"line": 0, "quote": words}, "figure": figure}
+
+
+_OFFER = _ANY | _list_likely()
 
 
 def _check(*claims: Any) -> tuple[tuple[Proposal, ...], tuple[Dropped, ...]]:
