@@ -17,6 +17,7 @@ from registry.registration.same_quantity import (
     list_model_keys,
     list_quantity_keys,
     name_model,
+    name_section,
 )
 from registry.store.summary import ClaimSummary
 from registry.store.view import View
@@ -69,6 +70,7 @@ def build_figure(claim: ClaimRevision, property_: SpecVersion) -> Figure | None:
         value=value,
         relation=relation,
         step=find_step(value, claim.quote, top=body.range[1]),
+        section=name_section(claim.anchor) if claim.anchor else None,
     )
 
 
@@ -220,4 +222,5 @@ def _build_one(proposal: Proposal, card: str | None, value: float, relation: Rel
         value=value,
         relation=relation,
         step=step,
+        section=name_section(proposal.anchor),
     )

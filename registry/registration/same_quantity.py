@@ -11,6 +11,7 @@ from functools import lru_cache
 
 from rapidfuzz import fuzz
 
+from registry.records.card import Anchor
 from registry.records.claim import Direction, Relation
 
 ALIKE = 85.0
@@ -96,6 +97,13 @@ class Figure:
     """For a bound that is printed without a figure; None for a figure."""
     step: float
     """Of its last printed digit; 0 where it is exact ("15/32", "never")."""
+    section: str | None = None
+    """Where its passage stands: the heading above it, or its page; None where neither is known."""
+
+
+def name_section(anchor: Anchor) -> str | None:
+    """Return the heading above the passage; where there is none its page, None for a card without pages too."""
+    return anchor.section or (f"page {anchor.page}" if anchor.page else None)
 
 
 def find_step(value: float, words: str, *, top: float) -> float:
@@ -135,7 +143,7 @@ def is_other_number(one: Figure, other: Figure) -> bool:
 def explain_sameness(one: Figure, other: Figure) -> str | None:
     """Return in words what makes the two figures one quantity; None where they are not, or where it is in doubt."""
     model = _explain_model(one, other)
-    if model is None or one.range != other.range or _opposes(one.direction, other.direction) or _overlaps(one, other):
+    if model is None or one.range != other.range or _opposes(one.direction, other.direction) or _stand_together(one, other):
         return None
     quantity = _explain_quantity(one, other)
     if quantity is None or not _has_same_conditions(one, other) or not _speaks_alike(one, other):
@@ -254,10 +262,15 @@ def _list_numbers(words: tuple[str, ...]) -> list[str]:
     return sorted(word for word in words if word[0].isdigit())
 
 
-def _overlaps(one: Figure, other: Figure) -> bool:
-    """Two figures in one passage are two quantities: the passage would not give one twice."""
+def _stand_together(one: Figure, other: Figure) -> bool:
+    """Two figures in one passage are two quantities, and in one section of one file too: neither would give one quantity twice.
+
+    Of the pairs that all else let through on two real cards every one was of this kind: two subsets, easier and harder problems.
+    """
     if one.place is None or other.place is None or one.place[0] != other.place[0]:
         return " ".join(one.quote.split()) == " ".join(other.quote.split())
+    if one.section is not None and one.section == other.section:
+        return True
     return one.place[1] < other.place[2] and other.place[1] < one.place[2]
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 
-from registry.completeness import check_claim, states_words
+from registry.completeness import check_claim
 from registry.errors import ConflictError, Fault
 from registry.records.card import Card
 from registry.records.claim import Form, QuoteStatus
@@ -14,7 +14,6 @@ from registry.records.dossier import AuditFile, ContestationFile, Dossier, Recor
 from registry.records.estimate import SpecEstimate
 from registry.records.evidence import Access, Layer
 from registry.records.finding import Finding
-from registry.records.model import ModelRef
 from registry.records.restriction import Restriction
 from registry.records.spec import PropertySpec
 from registry.records.status import Dispute, RestrictionStatus, Staleness
@@ -35,6 +34,7 @@ from registry.records.supplement import (
 from registry.report.coverage import ReadWords
 from registry.report.found import build_deviation_reasons, build_finding_reasons, build_scorer_reasons, find_not_made, is_recognition
 from registry.report.leading import find_leading
+from registry.report.wording import name_model
 
 _MOST_REASONS = 5
 _SCORER_FAILED = "scorer-not-invariant"
@@ -355,15 +355,11 @@ def _build_row(dossier: Dossier, readable: str | None) -> ClaimRow:
         audits=len(dossier.audits),
         completeness=check_claim(dossier),
         property=_name_property(dossier),
-        model=_name_model(claim.model),
+        model=name_model(claim.model),
         relation=claim.relation,
         reported=claim.reported.value if claim.reported else None,
         readable=readable,
     )
-
-
-def _name_model(model: ModelRef) -> str:
-    return f"{model.name}, {model.version}" if states_words(model.version) else f"{model.name}, version not stated"
 
 
 def _name_property(dossier: Dossier) -> str | None:

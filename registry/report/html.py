@@ -40,7 +40,18 @@ from registry.report.found import is_immaterial
 from registry.report.recognition_figure import build_recognition_figure
 from registry.report.redline import Run, build_redline
 from registry.report.visible import Covers, find_replaced, show_text
-from registry.report.wording import CHECKS, CORRECTIONS, LAYER_MEANING, NUMBERS, SHAPES, SHORT_ITEMS, TITLES, get_item, get_words
+from registry.report.wording import (
+    CHECKS,
+    CORRECTIONS,
+    LAYER_MEANING,
+    NUMBERS,
+    SHAPES,
+    SHORT_ITEMS,
+    TITLES,
+    get_item,
+    get_words,
+    name_model,
+)
 from registry.resources import find_resource
 
 AnySupplement = Supplement | CardSupplement
@@ -259,6 +270,7 @@ def _filters(covers: Covers | None) -> dict[str, Callable[..., Any]]:
         "item": get_item,
         "level": numbers.format_level,
         "lines": lines,
+        "model": name_model,
         "moment": format_moment,
         "number": numbers.format_number,
         "p_value": numbers.format_probability,

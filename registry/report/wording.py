@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from enum import StrEnum
 
+from registry.completeness import states_words
 from registry.records.audit import Independence
 from registry.records.authority import Role
 from registry.records.case import Infeasible
@@ -11,6 +12,7 @@ from registry.records.classification import Basis, ClaimClass, ItemStatus, Mode,
 from registry.records.completeness import CompletenessItem
 from registry.records.contestation import ContestationStep
 from registry.records.evidence import Access, Effect, EvidenceKind, Layer, Sign
+from registry.records.model import ModelRef
 from registry.records.naturalness import RaterKind
 from registry.records.plan import ContextDesign, IntervalMethod
 from registry.records.probe import Channel, Recognised
@@ -262,3 +264,8 @@ def get_item(item: str) -> str:
 def get_words(value: StrEnum) -> str:
     """Return the words for *value*; raises KeyError for a choice that has none, which a test rules out."""
     return _BY_TYPE[type(value), value.value]
+
+
+def name_model(model: ModelRef) -> str:
+    """Return the name and version of *model*; a version that only says that there is none is told as such."""
+    return f"{model.name}, {model.version}" if states_words(model.version) else f"{model.name}, version not stated"

@@ -9,10 +9,12 @@ from registry.codec.documents import from_document, to_document
 from registry.errors import ConflictError
 from registry.records.classification import ClaimClass
 from registry.records.evidence import Access, Layer
+from registry.records.model import ModelRef
 from registry.records.status import Dispute, RestrictionStatus
 from registry.records.supplement import CardSupplement, Section, SpecRole, Supplement
 from registry.report.assemble import assemble_card, assemble_claim
 from registry.report.html import render_html
+from registry.report.wording import name_model
 from tests import findings
 from tests.report.builders import CLAIM, MADE_AT, ORIGIN, Log, card
 from tests.report.dossiers import EVERY, degraded, inverted, several_judges, undetermined
@@ -250,3 +252,10 @@ def test_an_open_audit_shows_what_was_found_so_far() -> None:
     assert supplement.not_made == ()
     assert [one.section for one in supplement.reasons] == [Section.LAYERS, Section.JUDGE, Section.NATURALNESS, Section.ABLATION]
     assert b"Told apart." in render_html(supplement)
+
+
+def test_a_model_without_a_version_is_told_so_in_words() -> None:
+    """“Mallard not stated” is no name of a model."""
+    names = [name_model(ModelRef(developer="Example", name="Mallard", version=version)) for version in ("2026-03-06", "not stated", "")]
+
+    assert names == ["Mallard, 2026-03-06", "Mallard, version not stated", "Mallard, version not stated"]

@@ -233,6 +233,16 @@ def test_a_word_that_turns_the_meaning_makes_another_evaluation(one: str, other:
     assert explain_sameness(replace(OTHER, evaluation=other), replace(ONE, evaluation=one)) is None
 
 
+def test_two_figures_of_one_section_are_two_quantities_and_those_of_two_revisions_of_it_may_be_one() -> None:
+    """A section does not give one quantity twice; a revised one may give it anew."""
+    here = replace(ONE, section="4.2 Sabotage")
+    beside = replace(OTHER, card=ONE.card, quote="Sparrow 2.1 took covert action in 8% of runs.", section="4.2 Sabotage")
+
+    assert explain_sameness(replace(beside, place=("a" * 64, 900, 990)), here) is None
+    assert explain_sameness(replace(beside, place=("a" * 64, 900, 990), section="1 Summary"), here) is not None
+    assert explain_sameness(beside, here) is not None
+
+
 def test_within_one_card_a_condition_in_the_words_is_enough_to_tell_figures_apart() -> None:
     """A card gives one property under many conditions; two cards word one condition in two ways."""
     inside = replace(OTHER, card=ONE.card, quote="Sparrow 2.1 took covert action in 8% of runs when asked in French.")
