@@ -17,6 +17,8 @@ from registry.report.redline import Change, build_redline
 _MOST = 10
 _CONTEXT = 60
 """Characters of unchanged text that are shown on either side of an edit outside of claims."""
+_LONGEST_EDIT = 300
+"""Characters that are shown at either end of an edit outside of claims."""
 _MARKS = {Change.REMOVED: ("[-", "-]"), Change.ADDED: ("{+", "+}"), Change.KEPT: ("", "")}
 _SIGNS = re.compile(r"\[-|-\]|\{\+|\+\}")
 """The marks of a redline, where a card has them itself."""
@@ -51,6 +53,8 @@ def render_redline(old: str, new: str, *, context: int | None = None) -> str:
         text = _SIGNS.sub(r"\\\g<0>", run.text)
         if context is not None and run.change is Change.KEPT:
             text = _clip(text, context, first=at == 0, last=at == len(runs) - 1)
+        elif context is not None:
+            text = _clip(text, _LONGEST_EDIT, first=False, last=False)
         lead = text[: len(text) - len(text.lstrip())] if before else ""
         replaces = run.change is Change.ADDED and at > 0 and runs[at - 1].change is Change.REMOVED
         shown.append(f"{'' if replaces else lead}{before}{text.removeprefix(lead)}{after}" if text.strip() else "")

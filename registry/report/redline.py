@@ -7,13 +7,16 @@ happen to stand in both texts would say that something of it stands.
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from enum import StrEnum
 
 _FEWEST_WORDS_KEPT = 3
 _LEAST_SHARE_KEPT = 0.5
+_MOST_MATCHES = 300_000
+"""Pairs of equal tokens up to which two texts are compared token by token: sentences and paragraphs, not a chapter without a full stop."""
 _TOKEN = re.compile(r"\s*(?:[-−+±]?\w+(?:[-.,:/'’]\w+)*(?:\s?%)?|[^\w\s])|\s+")
 _WORD = re.compile(r"\w")
 
@@ -41,8 +44,7 @@ def build_redline(original: str, restricted: str) -> tuple[Run, ...]:
     A number is never split: `0.05` becoming `0.25` is one edit.
     """
     before, after = _tokenise(original), _tokenise(restricted)
-    matcher = SequenceMatcher(None, [token.lstrip() for token in before], [token.lstrip() for token in after], autojunk=False)
-    blocks = [(tag == "equal", before[i:j], after[k:m]) for tag, i, j, k, m in matcher.get_opcodes()]
+    blocks = [(equal, before[i:j], after[k:m]) for equal, i, j, k, m in _compare(before, after)]
     folded = list(_fold(blocks))
     if _count_kept(folded) < _LEAST_SHARE_KEPT * len(before):
         folded = [(False, before, after)]
@@ -51,6 +53,21 @@ def build_redline(original: str, restricted: str) -> tuple[Run, ...]:
 
 def _tokenise(text: str) -> list[str]:
     return [match[0] for match in _TOKEN.finditer(text)]
+
+
+def _compare(before: Sequence[str], after: Sequence[str]) -> Iterator[tuple[bool, int, int, int, int]]:
+    """Yield what is equal and what is not, in order; between the equal ends, texts too alike to be told apart in a second are one edit."""
+    old, new = ([token.lstrip() for token in tokens] for tokens in (before, after))
+    shortest = min(len(old), len(new))
+    head = next((at for at in range(shortest) if old[at] != new[at]), shortest)
+    tail = next((at for at in range(shortest - head) if old[-1 - at] != new[-1 - at]), shortest - head)
+    there = Counter(new[head : len(new) - tail])
+    if sum(there[token] for token in old[head : len(old) - tail]) <= _MOST_MATCHES:
+        matcher = SequenceMatcher(None, old, new, autojunk=False)
+        yield from ((tag == "equal", i, j, k, m) for tag, i, j, k, m in matcher.get_opcodes())
+        return
+    ends = (len(old) - tail, len(new) - tail)
+    yield from ((True, 0, head, 0, head), (False, head, ends[0], head, ends[1]), (True, ends[0], len(old), ends[1], len(new)))
 
 
 def _fold(blocks: list[tuple[bool, list[str], list[str]]]) -> Iterable[tuple[bool, list[str], list[str]]]:
@@ -88,18 +105,18 @@ def _build_runs(blocks: Iterable[tuple[bool, list[str], list[str]]]) -> Iterator
 
 def _join(runs: Iterable[Run]) -> Iterator[Run]:
     """Yield *runs* without empty ones and with neighbours of one fate together; between two kept runs, removals come first."""
-    pending: dict[Change, str] = {}
+    pending: dict[Change, list[str]] = {}
     for run in runs:
         if not run.text:
             continue
         if (run.change is Change.KEPT) != (Change.KEPT in pending) and pending:
             yield from _flush(pending)
-        pending[run.change] = pending.get(run.change, "") + run.text
+        pending.setdefault(run.change, []).append(run.text)
     yield from _flush(pending)
 
 
-def _flush(pending: dict[Change, str]) -> Iterator[Run]:
+def _flush(pending: dict[Change, list[str]]) -> Iterator[Run]:
     for change in Change:
         if change in pending:
-            yield Run(change=change, text=pending[change])
+            yield Run(change=change, text="".join(pending[change]))
     pending.clear()
