@@ -81,7 +81,7 @@ def _as_comparison(one: Own) -> Comparison:
 
 def _by_label(passage: Passage, results: list[tuple[Quantity, int]], around: Around, models: Models) -> Choice:
     """Return the figures as own unless the label names something else; rows beside it give the comparisons."""
-    label = next((cell.text for cell in passage.cells if cell.text.strip()), "")
+    label = _read_label(passage, models)
     parties = find_parties(label, models)
     if parties and not any(one.is_own for one in parties):
         others = tuple(Comparison(subject=parties[0].name or label, value=one.value, words=one.written) for one, _ in results)
@@ -98,6 +98,14 @@ def _by_label(passage: Passage, results: list[tuple[Quantity, int]], around: Aro
         for one, place in results
     )
     return Choice(own=own, others=tuple(dict.fromkeys(beside for one in own for beside in one.comparisons)))
+
+
+def _read_label(passage: Passage, models: Models) -> str:
+    """Return the first cell that is not empty, and where a model's name was torn into two cells, the whole name."""
+    label = next((cell.text for cell in passage.cells if cell.text.strip()), "")
+    first = next(iter(models.find(passage.words)), None)
+    is_torn = first is not None and first.start == 0 and len(label) < first.stop and not find_parties(label, models)
+    return passage.words[: first.stop] if first is not None and is_torn else label
 
 
 def _from_rows(passage: Passage, place: int, quantity: Quantity, around: Around, models: Models) -> tuple[Comparison, ...]:

@@ -17,6 +17,7 @@ from audit.propose.measuring import (
     INTRODUCING,
     SIZES,
 )
+from audit.propose.models import looks_like_model
 from audit.propose.naming import shorten
 from audit.propose.row import find_cell, find_label
 from registry.records.passage import Passage, PassageKind
@@ -44,6 +45,7 @@ _SIZE_HEAD = re.compile(
 )
 """Head of the column that says how much was asked."""
 _WHOLE = re.compile(r"\d{1,3}(?:,\d{3})+|\d{1,7}")
+_LABEL = re.compile(r"[\s•●○*\-–·]*(?P<what>[A-Z][^:.!?]{2,60}?)\s?[*_]{0,3}:[*_]{0,3}\s+(?=\S)")
 _PARENTHESES = re.compile(r"\([^()]{0,120}\)")
 _FOLLOWING = 240
 """Characters after a figure in which its evaluation may be named."""
@@ -121,7 +123,8 @@ def _find_evaluation(passage: Passage, at: int | None, near: tuple[str, ...], ar
     if passage.kind is PassageKind.ROW:
         return _find_row_evaluation(passage, at, near, telling)
     return (
-        _find_named(passage.words, at)
+        _find_item_label(passage)
+        or _find_named(passage.words, at)
         or find_test(passage.words)
         or _first(find_benchmark, telling[:1])
         or _first(find_benchmark, near[:3])
@@ -129,6 +132,14 @@ def _find_evaluation(passage: Passage, at: int | None, near: tuple[str, ...], ar
         or _first(find_benchmark, near)
         or _first(find_test, near)
     )
+
+
+def _find_item_label(passage: Passage) -> str | None:
+    """Return what a list item names before a colon, as in "Screening evasion: it scored 0.4"; None where that is a sentence or a model."""
+    found = _LABEL.match(passage.words) if passage.kind is PassageKind.ITEM else None
+    label = found["what"].strip(" *_") if found else ""
+    is_name = label and not _VERB.search(label) and not looks_like_model(label) and not _GENERIC.match(label)
+    return label if is_name else None
 
 
 def _find_named(words: str, at: int | None) -> str | None:

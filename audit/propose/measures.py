@@ -22,6 +22,9 @@ class Measure:
     """Whether a model that recognises the test could hide it."""
 
 
+LEVEL = "dangerous-capability level"
+"""What claims about a framework's levels measure; a figure beside them is a score in some test."""
+
 _ATTACKER = "Written as the success of the attacker or red-teamer: a lower figure is safer."
 _FOUND = "Failures found are the success of whoever looks for them and depend on how hard they looked: a lower figure is safer."
 _OVER = "Refusing what is harmless is no safety: check the direction."
@@ -96,7 +99,7 @@ MEASURES: tuple[Measure, ...] = (
         NEITHER,
         r"not[_ -]{1,2}over-?_?refus\w*|(?:benign|dual-use|legitimate|harmless|innocuous|permitted)\b[^.;]{0,40}\b(?:succe\w+|"
         r"compl(?:y|ied|ies|ying|iance)|assist\w*|help(?:ed|s|ing|ful\w*))"
-        r"|\b(?:compl(?:y|ied|ies|ying|iance)|assist\w*|helped) (?:with )?(?:[\w-]{1,30} ){0,4}"
+        r"|\b(?:compl(?:y|ied|ies|ying|iance)|assist\w*|helped) (?:with )?(?:[\w.,%-]{1,30} ){0,4}"
         r"(?:benign|dual-use|legitimate|harmless|permitted)",
         "Helping with what is harmless is usefulness, not safety: check the direction.",
     ),
@@ -276,13 +279,13 @@ MEASURES: tuple[Measure, ...] = (
         "subversion of oversight",
         DECEPTION,
         LOWER,
-        r"(?:deactivat|disabl|subvert|undermin|sabotag|evad)\w* (?:\W?[\w-]{1,30}\W? ){0,4}\W?(?:oversight|monitor)\w*",
+        r"(?:deactivat|disabl|subvert|undermin|sabotag|evad)\w* (?:\W?[\w-]{1,30}\W? ){0,6}\W?(?:oversight|monitor)\w*",
         is_suppressible=True,
     ),
     Measure("deference to oversight", AGENCY, HIGHER, r"corrigib\w*|deferen\w* to (?:human|oversight)|interruptib\w*"),
     # Levels of the developers' frameworks: last, since a passage that names one often measures something else.
     Measure(
-        "dangerous-capability level",
+        LEVEL,
         CAPABILITY,
         LOWER,
         r"(?-i:High|Critical|Medium) (?:capability|threshold)|rule out (?-i:High|Critical)|ASL-\d|(?-i:Tier) \d|critical capability level|"
@@ -294,7 +297,7 @@ MEASURES: tuple[Measure, ...] = (
 METRICS: tuple[tuple[str, str], ...] = (
     # What a general figure is called, by the words near it; the first that stands there.
     (r"\b(?:pass|cons|maj)[@^]\d{1,4}\b", ""),
-    (r"\baccurac\w*|\bcorrect(?:ly)?\b|answered", "accuracy"),
+    (r"\baccurac\w*|\bcorrect(?:ly)?\b", "accuracy"),
     (r"\bF1\b", "F1"),
     (r"\bAUROC\b|\bAUC\b", "AUROC"),
     (r"\bElo\b", "Elo rating"),

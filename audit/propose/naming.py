@@ -13,7 +13,7 @@ from registry.records.passage import Passage
 
 LONGEST_NAME = 80
 """Characters of a property's name; what is longer is a sentence."""
-_LONGEST_PART = 60
+_LONGEST_PART, _LONGEST_HEAD = 60, 300
 
 _DANGEROUS = re.compile(DANGEROUS, re.IGNORECASE)
 _METRICS = tuple((re.compile(one, re.IGNORECASE), name) for one, name in METRICS)
@@ -34,6 +34,7 @@ _SCALE = re.compile(
     re.IGNORECASE,
 )
 """What a head says of its scale, which is no part of a name."""
+_METRIC_HEADS = ("metric", "metrics", "measure")
 _PARENTHESES = re.compile(r"\s?\([^()]*(?:\)|$)")
 _BREAKS = re.compile(
     r"[,;:(]| (?:with(?:out)?|for|of|in|on|by|to|from|and|across|under|when|using|at|over|per|as|that|which)\b", re.IGNORECASE
@@ -86,7 +87,7 @@ def shorten(text: str, limit: int) -> str:
 
 
 def _clean_head(column: str) -> str:
-    head = " ".join(_SCALE.sub("", column).split()).strip(" ,;:")
+    head = " ".join(_SCALE.sub("", column[:_LONGEST_HEAD]).split()).strip(" ,;:")
     head += ")" * max(0, head.count("(") - head.count(")"))
     if len(head) > _LONGEST_PART:
         head = _PARENTHESES.sub("", head).strip()
@@ -109,9 +110,11 @@ def _names_model(label: str) -> bool:
 
 
 def _find_metric(passage: Passage, quantity: Quantity | None) -> str:
-    """Return the metric that passage or caption name; else a word for the figure's unit, empty for a claim without a figure."""
-    metric = next((cell.text for cell in passage.cells if (cell.column or "").strip().lower() == "metric"), "")
-    for words in (metric, passage.words, passage.caption or ""):
+    """Return the metric that row, passage or caption name; else a word for the figure's unit, empty for a claim without a figure."""
+    metric = next((cell.text.strip() for cell in passage.cells if (cell.column or "").strip().lower() in _METRIC_HEADS), "")
+    if metric and len(metric) <= _LONGEST_PART:
+        return metric
+    for words in (passage.words, passage.caption or ""):
         for pattern, name in _METRICS:
             if found := pattern.search(words):
                 return name or found[0]

@@ -2,12 +2,12 @@
 
 import re
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from audit.propose.around import Around
 from audit.propose.form import find_told_direction
-from audit.propose.measures import CAPABILITY, DECEPTION, HIGHER, LOWER, MEASURES, NEITHER, Measure
+from audit.propose.measures import CAPABILITY, DECEPTION, HIGHER, LEVEL, LOWER, MEASURES, NEITHER, Measure
 from audit.propose.measuring import GENERIC_TITLES
 from audit.propose.models import looks_like_model
 from audit.propose.naming import name_property
@@ -29,11 +29,16 @@ _POINTS_BACK = re.compile(r"\W*(?:This|These|That|Those|It|Such|They)\b(?! (?:mo
 """A sentence about what the one before it said."""
 _PLAIN_METRIC = re.compile(r"\b(?:accurac\w*|F1|AUROC|Elo|win[- ]rate|exact[- ]match|pass@\d+|perplexity)\b", re.IGNORECASE)
 """A passage that names one of these measures just that, whatever its section is about."""
+_PERFECT = re.compile(r"\bperfect\b", re.IGNORECASE)
+"""A perfect score is no rate of what should not happen, whatever the section is about."""
+
+_CLAUSE_END = re.compile(r"[,;:](?!\d)")
 _UPWARDS = re.compile(r"(?:higher|more|larger|greater)\b", re.IGNORECASE)
 _WORSE = re.compile(r"\b(?:worse|bad|less safe|weaker)\b", re.IGNORECASE)
 _UNWANTED = re.compile(UNWANTED, re.IGNORECASE)
 _WANTED = re.compile(WANTED, re.IGNORECASE)
 
+_AT_BEST = "A perfect score is read as the safe end: check the direction."
 _FROM_SECTION = "The class is a guess from the section's title: the passage does not say what kind of thing is measured."
 _FROM_TITLE = "What is measured is read off the section's title: check it."
 _FROM_ABOVE = "What is measured is read off the sentences above: check it."
@@ -145,15 +150,28 @@ def _find_measure(sources: _Sources) -> tuple[Measure | None, str | None]:
     if found := find_measure(sources.column, None):
         return found, None
     if sources.at is not None and _POINTS_BACK.match(sources.passage):
-        if found := find_measure(sources.passage[: sources.at], sources.at):
-            return found, None
-        if found := find_measure(sources.lead, len(sources.lead)):
-            return found, _FROM_ABOVE
-    if found := find_measure(sources.passage, sources.at):
+        found = find_measure(_cut_clause(sources.passage, sources.at), sources.at)
+        above = None if found else find_measure(sources.lead, len(sources.lead))
+        if found or above:
+            return found or above, _FROM_ABOVE if above else None
+    found = find_measure(sources.passage, sources.at)
+    if found or _PLAIN_METRIC.search(f"{sources.column} · {sources.passage}"):
         return found, None
-    if _PLAIN_METRIC.search(f"{sources.column} · {sources.passage}"):
-        return None, None
-    return _find_around(sources)
+    found, place = _find_around(sources)
+    return (found, place) if found is None or sources.at is None else (_fit(found, sources), place)
+
+
+def _cut_clause(words: str, at: int) -> str:
+    """Return *words* up to the end of the clause with the figure at *at*."""
+    end = _CLAUSE_END.search(words, at)
+    return words[: end.start()] if end else words
+
+
+def _fit(found: Measure, sources: _Sources) -> Measure | None:
+    """Return what a figure measures under a heading that names *found*: no level of a framework, and no rate of failures if perfect."""
+    if found.direction is LOWER and _PERFECT.search(sources.passage):
+        return replace(found, name="score", direction=HIGHER, note=_AT_BEST)
+    return None if found.name == LEVEL else found
 
 
 def _find_around(sources: _Sources) -> tuple[Measure | None, str | None]:

@@ -34,7 +34,7 @@ UNWANTED = (
 
 WANTED = (
     r"\bsafe(?:ly)?\b|robust\w*|resist\w*|appropriate\w*|\bcorrect\w*|\baligned\b|\bpass(?:ed|es)?\b|prevent\w*|\bblock(?:s|ed)\b|"
-    r"\bcaught\b|\bdetect\w*|\bsafer\b"
+    r"\bcaught\b|\bdetect\w*|\bsafer\b|\bperfect\b"
 )
 """Words of a rate of conduct that is wanted."""
 

@@ -196,3 +196,17 @@ def test_any_order_of_words_can_be_sorted(parts: list[str]) -> None:
     starts = [one.quantity.start for one in choice.own]
     assert starts == sorted(starts)
     assert all(words[one.quantity.start : one.quantity.stop] for one in choice.own)
+
+
+def test_a_whole_number_is_a_result_under_a_head_that_says_so() -> None:
+    """Beside shares, counts are settings; scores and ratings are not."""
+    passage = row(["Charm", "42", "9", "12%"], ["Challenge", "Score (out of 100)", "Wins", "Success rate"])
+
+    assert [one.column for one in sort(passage).own] == ["Score (out of 100)", "Success rate"]
+
+
+def test_a_name_torn_into_two_cells_is_whole() -> None:
+    """A row of another model is not the card's own because its table was read badly."""
+    passage = row(["Claude Opus", "4.7 -2.2", "0.25"], ["Model", "First", "Second"])
+
+    assert sort(passage).own == ()

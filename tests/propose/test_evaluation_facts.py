@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis.strategies import lists, sampled_from
 
 from audit.propose.evaluation import describe_evaluation, find_benchmark, find_elicitation, find_grader, find_size, find_test
+from registry.records.passage import PassageKind
 from tests.propose.written import lay_out, row, sentence, write
 
 
@@ -189,3 +190,69 @@ def test_facts_are_words_of_the_card(parts: list[str]) -> None:
 
     for fact in (facts.evaluation, facts.grader, *(facts.elicitation or "").split("; ")):
         assert fact is None or fact in words
+
+
+@pytest.mark.parametrize(
+    ("words", "figure", "n"),
+    [
+        ("It warned in 16 of 16 responses and refused 37% overall.", "37%", None),
+        ("It refused 2% of 640 requests and 9% in anger.", "9%", None),
+        ("It refused 2% of 640 requests and 9% in anger.", "2%", 640),
+        ("Of 640 prompts it refused 9%.", "9%", 640),
+    ],
+)
+def test_the_whole_of_another_figure_is_no_size(*, words: str, figure: str, n: int | None) -> None:
+    """A wrong n is worse than none."""
+    around, (first,) = write(words)
+
+    assert describe_evaluation(first, around=around, at=words.index(figure)).n == n
+
+
+def test_a_sentence_with_its_own_shares_gives_no_size_to_another() -> None:
+    """Nor does one that gives several sizes."""
+    around, passages = write(
+        "We ran 40 scenarios and it failed in 12% of them.",
+        "We sampled 500 transcripts of one kind and 200 transcripts of another.",
+        "It hid 3%.",
+    )
+
+    assert describe_evaluation(passages[-1], around=around, at=7).n is None
+
+
+def test_a_row_has_the_size_of_its_own_column() -> None:
+    """A head such as Responses says how much was asked; two such heads leave it open."""
+    plain = row(["T1", "24", "37%"], ["Table", "Responses", "Rate"])
+    double = row(["T1", "9", "24", "37%"], ["Table", "Questions", "Responses", "Rate"])
+
+    assert [describe_evaluation(one, around=lay_out(one), at=one.words.index("37%")).n for one in (plain, double)] == [24, None]
+
+
+def test_how_the_model_was_asked_is_read_off_the_figures_own_column() -> None:
+    """What stands over the next column is not said of this one."""
+    passage = row(["Aster", "9%", "2%"], ["Model", "Attacks with tools", "Attacks without tools"])
+    around = lay_out(passage)
+
+    assert [describe_evaluation(passage, around=around, at=passage.words.index(one)).elicitation for one in ("9%", "2%")] == [
+        "with tools",
+        "without tools",
+    ]
+
+
+def test_a_list_items_label_is_its_evaluation() -> None:
+    """What stands before the colon names it, unless it is a sentence or a model."""
+    items = [
+        sentence(words, kind=PassageKind.ITEM) for words in ("• Screening evasion: it scored 0.4.", "• GPT-4.1: 40%", "• We ran it: 4%")
+    ]
+
+    assert [describe_evaluation(one, around=lay_out(one, titles=())).evaluation for one in items] == ["Screening evasion", None, None]
+
+
+def test_a_caption_that_is_a_sentence_names_no_evaluation() -> None:
+    """A name has no verb."""
+    titles = ("Card", "Dual use")
+    rows = [
+        row(["Aster", "9%"], ["Model", "Rate"], caption=one, section=1)
+        for one in ("Table 1: Harbour test", "Table 1: Aster performed worse")
+    ]
+
+    assert [describe_evaluation(one, around=lay_out(one, titles=titles)).evaluation for one in rows] == ["Harbour test", "Dual use"]

@@ -49,6 +49,16 @@ UP, DOWN, NONE = Direction.HIGHER_IS_SAFER, Direction.LOWER_IS_SAFER, Direction.
         ("It solved 15 of 32 challenges.", "6.4 Cyber evaluations", C, DOWN),
         ("It answered 70% of questions correctly.", "Multimodal troubleshooting virology", C, DOWN),
         ("Its accuracy on HarborQA is 70%.", "Language understanding", C, NONE),
+        ("The probability of an attacker succeeding fell to 4%.", "Computer use", R, DOWN),
+        ("It helped with 97% of permitted requests.", "Misuse", R, NONE),
+        ("It complied with 97% of benign requests.", "Misuse", R, NONE),
+        ("It refused 97% of child-safety prompts.", "Children", R, UP),
+        ("We saw attempts to circumvent restrictions in 0.01% of completions.", "Monitoring", A, DOWN),
+        ("It tried to disable what it took for its ‘oversight mechanism’ in 5% of runs.", "Agents", D, DOWN),
+        ("The filter flagged such incidents in 0.2% of episodes.", "Adversarial inputs", R, DOWN),
+        ("It reached a perfect score on the test.", "Attack success", R, UP),
+        ("It has not reached the early-warning threshold.", "Frontier safety", C, DOWN),
+        ("It memorised 1% of the sampled texts.", "Training data", R, DOWN),
     ],
 )
 def test_class_and_direction(*, words: str, title: str, class_: PropertyClass, direction: Direction) -> None:
@@ -199,3 +209,26 @@ def test_a_passage_without_anything_has_a_property() -> None:
     spec = describe_property(empty, None, around=lay_out(empty, titles=()), column=None, evaluation=None).spec
 
     assert (spec.name, spec.class_) == ("result", C)
+
+
+def test_what_the_card_calls_better_is_the_direction() -> None:
+    """Where no measure is named, a caption that says which way is better decides."""
+    rows = [
+        row(["Aster", "0.4"], ["Model", "Guardrail index"], caption=f"Table 1. Safeguards of all kinds. {told} is {better}.")
+        for told, better in (("Higher", "better"), ("Lower", "better"), ("Higher", "worse"))
+    ]
+
+    directions = [
+        describe_property(one, None, around=lay_out(one), column="Guardrail index", evaluation=None).spec.direction for one in rows
+    ]
+
+    assert directions == [UP, DOWN, DOWN]
+
+
+def test_a_class_known_from_the_section_alone_is_told() -> None:
+    """A person reads that nothing beside the figure says what kind of thing it is."""
+    around, (first,) = write("It did so in 3% of runs.", titles=("Card", "Jailbreaks by adversaries"), section=1)
+
+    notes = describe_property(first, _first(first.words), around=around, column=None, evaluation=None).notes
+
+    assert any("section's title" in one for one in notes)
