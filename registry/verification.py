@@ -1,17 +1,38 @@
 """Whether a supplement says what its record says: drawn again from what it carries, and compared."""
 
+import json
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
+from registry.codec.canonical import Json, canonical_bytes
+from registry.codec.documents import to_document
 from registry.errors import InputError, NotFoundError, UnavailableError
 from registry.publishing import collect_supplements, parse_subject
 from registry.records.identifier import Identifier
 from registry.records.supplement import CardSupplement, Supplement
 from registry.report.html import render_html, render_json
-from registry.report.read import read_supplement
+from registry.report.read import find_record, read_supplement
 from registry.report.workers import render_pdf
 from registry.store.ledger import Ledger
+
+_LATER = frozenset(
+    {
+        "completeness",
+        "coverage",
+        "elicitation",
+        "grader",
+        "model",
+        "omitted",
+        "property",
+        "readable",
+        "relation",
+        "reported",
+        "sightings",
+        "undetermined",
+    }
+)
+"""Fields that records of supplements got after files had been given out. All that such a file has is compared; what it lacks is named."""
 
 
 class Answer(StrEnum):
@@ -44,11 +65,12 @@ def verify_supplement(data: bytes, *, where: str, ledger: Ledger | None, time_li
     supplement = read_supplement(data, where=where)
     subject = parse_subject(supplement, where=where)
     yield Check(name="record", answer=Answer.YES, note=f"carries the record of {supplement.identifier}")
-    yield _check_bytes(data, supplement, time_limit_s)
-    yield _check_registry(supplement, replace(subject, digest=None), ledger)
+    document = json.loads(find_record(data, where=where))
+    yield _check_bytes(data, supplement, document, time_limit_s)
+    yield _check_registry(supplement, document, replace(subject, digest=None), ledger)
 
 
-def _check_bytes(data: bytes, supplement: Supplement | CardSupplement, time_limit_s: float) -> Check:
+def _check_bytes(data: bytes, supplement: Supplement | CardSupplement, document: Json, time_limit_s: float) -> Check:
     try:
         if data.startswith(b"%PDF-"):
             again = render_pdf(supplement, time_limit_s=time_limit_s)
@@ -60,11 +82,15 @@ def _check_bytes(data: bytes, supplement: Supplement | CardSupplement, time_limi
         return Check(name="bytes", answer=Answer.NOT_CHECKED, note=error.faults[0].found)
     if again == data:
         return Check(name="bytes", answer=Answer.YES, note=f"drawn again from its record: the same {len(data):,} bytes")
+    if data.lstrip()[:1] == b"{" and canonical_bytes(document) == data:
+        older, lacks = _take_later(to_document(supplement), document)
+        if older == document:
+            return Check(name="bytes", answer=Answer.NOT_CHECKED, note=f"written again it is the same{_tell_later(lacks)}")
     note = "drawn again from its record it is another file: it was altered, or drawn by another version of Caveat"
     return Check(name="bytes", answer=Answer.NO, note=note)
 
 
-def _check_registry(supplement: Supplement | CardSupplement, named: Identifier, ledger: Ledger | None) -> Check:
+def _check_registry(supplement: Supplement | CardSupplement, document: Json, named: Identifier, ledger: Ledger | None) -> Check:
     """Assemble the supplement anew from the registry as of the entry that it names, and compare the two."""
     if ledger is None:
         note = "no registry here; give one with --registry to compare what it says"
@@ -83,10 +109,35 @@ def _check_registry(supplement: Supplement | CardSupplement, named: Identifier, 
     except (NotFoundError, InputError) as error:
         note = f"as of entry {supplement.log_size} the registry has no {named}: {error.faults[0].found}"
         return Check(name="registry", answer=Answer.NO, note=note)
-    if subject.supplement == supplement:
-        note = f"as of entry {supplement.log_size} the registry says the same, word for word"
-        note += f"; it has {later:,} later {'entry' if later == 1 else 'entries'}" if later else ""
-        return Check(name="registry", answer=Answer.YES, note=note)
-    note = f"as of entry {supplement.log_size} the registry says something else: "
-    note += "the record was altered, or composed by another version of Caveat"
-    return Check(name="registry", answer=Answer.NO, note=note)
+    return _compare(to_document(subject.supplement), document, size=supplement.log_size, later=later)
+
+
+def _compare(now: Json, then: Json, *, size: int, later: int) -> Check:
+    older, lacks = _take_later(now, then)
+    if older != then:
+        note = f"as of entry {size} the registry says something else: "
+        note += "the record was altered, or composed by another version of Caveat"
+        return Check(name="registry", answer=Answer.NO, note=note)
+    note = f"as of entry {size} the registry says the same, word for word{_tell_later(lacks)}"
+    note += f"; it has {later:,} later {'entry' if later == 1 else 'entries'}" if later else ""
+    return Check(name="registry", answer=Answer.NOT_CHECKED if lacks else Answer.YES, note=note)
+
+
+def _take_later(now: Json, then: Json) -> tuple[Json, frozenset[str]]:
+    """Return *now* without the fields of `_LATER` that *then* lacks, and their names: all else must be there to be the same."""
+    if isinstance(now, dict) and isinstance(then, dict):
+        lacks = frozenset(name for name in now if name in _LATER and name not in then)
+        parts = {name: _take_later(value, then.get(name)) for name, value in now.items() if name not in lacks}
+        return {name: part for name, (part, _) in parts.items()}, lacks.union(*(names for _, names in parts.values()))
+    if isinstance(now, list) and isinstance(then, list) and len(now) == len(then):
+        pairs = [_take_later(one, other) for one, other in zip(now, then, strict=True)]
+        return [part for part, _ in pairs], frozenset().union(*(names for _, names in pairs))
+    return now, frozenset()
+
+
+def _tell_later(lacks: frozenset[str]) -> str:
+    return (
+        f", but for what it lacks: {', '.join(sorted(lacks))}; it was made before Caveat told these, or they were taken out"
+        if lacks
+        else ""
+    )

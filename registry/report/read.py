@@ -30,14 +30,20 @@ def read_supplement(data: bytes, *, where: str) -> Supplement | CardSupplement:
     Raises:
         InputError: nothing in it is a supplement, or it does not fit the record.
     """
-    text = _find_record(data, where)
-    if len(text) > LARGEST_RECORD_BYTES:
-        raise InputError(Fault(code="file-too-large", where=where, found=f"a record of {len(text):,} bytes"))
+    text = find_record(data, where=where)
     schema = _read_schema(text, where)
     if schema not in _NOUNS:
         found = f"schema {schema!r}; expected {' or '.join(_NOUNS)}"
         raise InputError(Fault(code="not-a-supplement", where=where, found=found, advice=_WANTED))
     return from_json(_NOUNS[schema], text, where=where)
+
+
+def find_record(data: bytes, *, where: str) -> bytes:
+    """Return the JSON of the record that *data* carries, as it stands there; raises InputError as `read_supplement`."""
+    text = _find_record(data, where)
+    if len(text) > LARGEST_RECORD_BYTES:
+        raise InputError(Fault(code="file-too-large", where=where, found=f"a record of {len(text):,} bytes"))
+    return text
 
 
 def _find_record(data: bytes, where: str) -> bytes:

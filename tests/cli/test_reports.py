@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+from registry.codec.canonical import canonical_bytes
 from tests.cli.conftest import Caveat
 from tests.cli.scenario import register, write_audit, write_scores
 
@@ -93,3 +94,22 @@ def test_verify_tells_an_altered_file(caveat: Caveat, tmp_path: Path) -> None:
     answers = [{check["name"]: check["answer"] for check in one["checks"]} for one in altered.document["files"]]
     assert answers[0]["bytes"] == "no"
     assert answers[1]["registry"] == "no"
+
+
+def test_a_record_made_before_completeness_was_told_is_compared_in_all_that_it_has(caveat: Caveat, tmp_path: Path) -> None:
+    """What it lacks is named and is not a yes; what it has and the registry does not say is a no."""
+    claim = audit_first_claim(caveat, tmp_path)
+    caveat("report", claim, "--json", "-o", "out")
+    (record,) = (tmp_path / "out").iterdir()
+    document = json.loads(record.read_bytes())
+    del document["completeness"], document["sightings"]
+    record.write_bytes(canonical_bytes(document))
+
+    older = caveat("verify", record, "--json")
+    record.write_bytes(record.read_bytes().replace(b"schemes in 5 %", b"schemes in 1 %"))
+    altered = caveat("verify", record, "--json")
+
+    assert (older.code, altered.code) == (0, 1)
+    checks = {one["name"]: one for one in older.document["files"][0]["checks"]}
+    assert [checks[name]["answer"] for name in ("bytes", "registry")] == ["not_checked", "not_checked"]
+    assert "lacks: completeness, sightings" in checks["registry"]["note"]
