@@ -5,6 +5,9 @@ python benchmarks/proposals.py [--show]    --show lists each coded claim that is
 A coded claim is proposed when a proposal's span and its own share at least half of the shorter one. Its form and value are right
 when one of the proposals on that span (the best counts) has the coder's form, θ and reported value, compared on the scale of
 the property. The coded claims are a sample of what the cards say, so the share of proposals that meet one underestimates precision.
+
+The limits of the 300-page PDF are held against CPU time, that of the extractor it starts included, and against the peaks of both
+processes added: one runs after the other, so a quiet machine's clock says the same. The clock of this run is printed beside it.
 """
 
 import json
@@ -198,25 +201,30 @@ def _report_forms(tally: Tally) -> None:
 
 def measure_card(name: str) -> None:
     """Read a card and propose from it, in a process of its own; print what it took."""
-    begun = time.perf_counter()
+    clock, begun = time.perf_counter(), _cpu_seconds()
     card = read_card(Path(name))
-    read = time.perf_counter()
+    read = _cpu_seconds()
     outline = read_outline(card)
-    outlined = time.perf_counter()
+    outlined = _cpu_seconds()
     found = propose_by_rules(card, outline, Source(title=Path(name).name, publisher=None, card=None))
-    ended = time.perf_counter()
-    peak_kb = max(resource.getrusage(who).ru_maxrss for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    ended = _cpu_seconds()
+    peak_kb = sum(resource.getrusage(who).ru_maxrss for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
     figures = {
         "intake_s": read - begun,
         "outline_s": outlined - read,
         "rules_s": ended - outlined,
-        "cpu_s": time.process_time(),
+        "clock_s": time.perf_counter() - clock,
         "mb": peak_kb / 1024,
         "pages": len(card.pages),
         "characters": len(card.text),
         "proposals": len(found.proposals),
     }
     print(json.dumps(figures))
+
+
+def _cpu_seconds() -> float:
+    """Of this process and of those it has started and waited for."""
+    return sum(usage.ru_utime + usage.ru_stime for usage in map(resource.getrusage, (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)))
 
 
 def make_pages(count: int = 300, lines: int = 42) -> list[str]:
@@ -244,8 +252,8 @@ def report_long() -> bool:
     seconds = figures["intake_s"] + figures["outline_s"] + figures["rules_s"]
     holds = seconds <= SECONDS and figures["mb"] <= MEGABYTES
     print(f"{figures['pages']} pages, {figures['characters'] / 1e6:.2f} MB of text, {figures['proposals']} proposals:", end=" ")
-    print(f"intake {figures['intake_s']:.1f} s, outline {figures['outline_s']:.1f} s, rules {figures['rules_s']:.1f} s,", end=" ")
-    print(f"together {seconds:.1f} s (at most {SECONDS:.0f}; CPU {figures['cpu_s']:.1f} s),", end=" ")
+    print(f"intake {figures['intake_s']:.1f} s, outline {figures['outline_s']:.1f} s, rules {figures['rules_s']:.1f} s of CPU,", end=" ")
+    print(f"together {seconds:.1f} s (at most {SECONDS:.0f}; by the clock {figures['clock_s']:.1f} s),", end=" ")
     print(f"{figures['mb']:.0f} MB (at most {MEGABYTES:.0f})  {'ok' if holds else 'TOO MUCH'}")
     return holds
 

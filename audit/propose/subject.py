@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 
 from audit.propose.around import Around
 from audit.propose.model_names import ALL_MODELS, GUARDS, SNAPSHOTS
@@ -133,12 +134,19 @@ def _find_version(passage: Passage, at: int | None, column: str | None, around: 
             return ", ".join(dict.fromkeys(here))
     above = (*around.lead_in(passage), *reversed(around.neighbours(passage, before=_LOOK_FAR, after=2)))
     for one in above:
-        named = models.find(one.words)
-        if named and not any(mention.is_own for mention in named):
-            continue
-        if found := next((hit for pattern in _SNAPSHOTS if (hit := pattern.search(one.words))), None):
+        # Builds are rare and names are not, so builds are looked for first.
+        if found := _find_snapshot(one):
+            named = models.find(one.words)
+            if named and not any(mention.is_own for mention in named):
+                continue
             return found[0] if not _ASIDE.search(one.words[: found.start()][-_REACH:]) else None
     return None
+
+
+@lru_cache(maxsize=256)
+def _find_snapshot(passage: Passage) -> re.Match[str] | None:
+    """Return the first build that *passage* states; a passage is looked at again for each of the dozen figures below it."""
+    return next((hit for pattern in _SNAPSHOTS if (hit := pattern.search(passage.words))), None)
 
 
 def _find_beside(passage: Passage, at: int | None, models: Models) -> str:
