@@ -15,7 +15,7 @@ from audit.propose.drafts import Entry
 from registry.cli.output import show
 from registry.codec.documents import from_document, to_document
 from registry.codec.files import parse_document
-from registry.errors import CaveatError
+from registry.errors import CaveatError, Fault, InputError
 from registry.intake.anchor import AnchoredText
 from registry.records.draft import ClaimDraft, ClaimsFile
 from registry.records.spec import PropertySpec
@@ -48,14 +48,14 @@ class Desk:
 def edit(desk: Desk, entry: Entry) -> ClaimsFile | None:
     """Let a person change the claim of *entry*; None where they gave up or changed nothing."""
     if not has_editor():
-        return _ask(desk, lambda: (_prompt_fields(entry.draft),), entry)
+        return _ask(desk, lambda: (_prompt_fields(entry.draft),), entry, fewest=1)
     return _use_editor(desk, render_drafts((entry,), _EDIT), fewest=1)
 
 
 def split(desk: Desk, entry: Entry) -> ClaimsFile | None:
     """Let a person make two or more claims of *entry*; None where they gave up or changed nothing."""
     if not has_editor():
-        return _ask(desk, lambda: _prompt_parts(entry.draft), entry)
+        return _ask(desk, lambda: _prompt_parts(entry.draft), entry, fewest=2)
     return _use_editor(desk, render_drafts((entry, entry), _SPLIT), fewest=2)
 
 
@@ -66,20 +66,36 @@ def has_editor() -> bool:
 
 def _use_editor(desk: Desk, text: str, *, fewest: int) -> ClaimsFile | None:
     while True:
-        changed = click.edit(text, extension=".yaml", require_save=True)
-        if changed is None or not changed.strip():
-            return None
         try:
+            changed = _open_editor(text)
+            if changed is None or not changed.strip():
+                return None
+            text = changed
             file = from_document(ClaimsFile, parse_document(changed, where="your text"), where="your text")
             check_claims(file, desk.text, desk.registered, fewest=fewest, where="your text")
             return file
         except CaveatError as error:
             if not _wants_again(desk, error):
                 return None
-            text = changed
 
 
-def _ask(desk: Desk, prompt: Callable[[], Sequence[ClaimDraft]], entry: Entry) -> ClaimsFile | None:
+def _open_editor(text: str) -> str | None:
+    """Return what a person made of *text*; None where nothing was saved.
+
+    Raises:
+        InputError: it is no text, or the file is gone.
+    """
+    try:
+        return click.edit(text, extension=".yaml", require_save=True)
+    except UnicodeDecodeError as error:
+        found = f"is not in UTF-8: byte {error.object[error.start]:#04x} at {error.start}"
+        raise InputError(Fault(code="not-valid", where="your text", found=found, advice="save it as text in UTF-8")) from error
+    except OSError as error:
+        found = f"cannot be read again: {error.strerror or error}"
+        raise InputError(Fault(code="file-not-accessible", where="your text", found=found)) from error
+
+
+def _ask(desk: Desk, prompt: Callable[[], Sequence[ClaimDraft]], entry: Entry, *, fewest: int) -> ClaimsFile | None:
     while True:
         try:
             drafts = tuple(prompt())
@@ -87,7 +103,7 @@ def _ask(desk: Desk, prompt: Callable[[], Sequence[ClaimDraft]], entry: Entry) -
                 return None
             properties = {entry.draft.property: entry.spec} if entry.spec is not None else None
             file = ClaimsFile(claims=drafts, properties=properties)
-            check_claims(file, desk.text, desk.registered, fewest=1, where="your answers")
+            check_claims(file, desk.text, desk.registered, fewest=fewest, where="your answers")
             return file
         except click.Abort:
             return None

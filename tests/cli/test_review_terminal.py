@@ -64,6 +64,8 @@ def editors(tmp_path: Path) -> dict[str, str]:
         "invent": make("invent", "text = re.sub('quote: .*', 'quote: Lumen 1 never lies to anybody.', text)\n" + save),
         "split": make("split", SPLIT + save),
         "nothing": make("nothing", ""),
+        "garble": make("garble", "path.write_bytes(b'\\xff\\xfe\\xba')\nos.utime(path, (4e9, 4e9))\n"),
+        "lose": make("lose", "path.unlink()\n"),
     }
 
 
@@ -161,6 +163,34 @@ def test_an_editor_left_without_a_change_accepts_nothing(caveat: Caveat, card: s
     with Terminal(tmp_path, "claim", "propose", card, "--review", "claims.yaml", EDITOR="no-such-editor-here") as terminal:
         terminal.wait_for("this review goes on")
         assert "no-such-editor-here" in terminal.press("e", "Editing failed")
+
+
+@pytest.mark.parametrize("spoiled", [("garble", "is not in UTF-8"), ("lose", "cannot be read again")], ids=lambda pair: pair[0])
+def test_what_an_editor_spoils_ends_no_review(
+    caveat: Caveat, card: str, tmp_path: Path, editors: dict[str, str], spoiled: tuple[str, str]
+) -> None:
+    """Bytes that are no text and a file that is gone are told, and the claim is as it was."""
+    with Terminal(tmp_path, "claim", "propose", card, "--review", "claims.yaml", EDITOR=editors[spoiled[0]]) as terminal:
+        begin(terminal, "0 accepted")
+        assert spoiled[1] in terminal.press("e", "q: give up")
+        terminal.press("q", "nothing changed, nothing accepted")
+        terminal.press("a", "1 accepted")
+
+
+def test_a_split_has_two_parts(caveat: Caveat, card: str, tmp_path: Path) -> None:
+    """One quote is no split, also without an editor; a part that does not stand in the card is refused."""
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    with Terminal(tmp_path, "claim", "propose", card, "--review", "claims.yaml", PATH=str(empty)) as terminal:
+        begin(terminal, "0 accepted")
+        terminal.press("s", "quote 1")
+        terminal.press("Lumen 1 refused\n", "quote 2")
+        assert "expected 2 at least" in terminal.press("\n", "q: give up")
+        terminal.press(" ", "quote 1")
+        terminal.press("Lumen 1 refused\n", "quote 2")
+        terminal.press("what nobody said\n", "quote 3")
+        assert "not in the card" in terminal.press("\n", "q: give up")
+        terminal.press("q", "nothing changed, nothing accepted")
 
 
 def test_without_an_editor_the_fields_are_asked_for(caveat: Caveat, card: str, tmp_path: Path) -> None:
