@@ -1,5 +1,8 @@
 """`caveat claim propose`: claims proposed from a card, for a person to accept, change or leave out."""
 
+import errno
+import os
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -96,6 +99,10 @@ def _check_options(app: App, options: dict[str, Any]) -> None:
         raise ConflictError(
             Fault(code="file-exists", where=str(output), found=found, advice="give another name, or overwrite it with --force")
         )
+    if output is not None and not os.access(output.parent, os.W_OK | os.X_OK):
+        raise FileNotFoundError(errno.ENOENT, "its folder cannot be written to", str(output))  # told before a model is asked for money
+    if output is None and sys.stdout is None:
+        raise OSError(errno.EBADF, os.strerror(errno.EBADF), "standard output")  # where the shell closed it (`>&-`)
 
 
 def _build_choice(options: dict[str, Any]) -> "Choice":

@@ -6,6 +6,7 @@ from typing import Any
 
 from audit.cli.propose_card import Found
 from audit.cli.propose_text import tell_proposals
+from audit.propose.addressed import doubt_addressed
 from audit.propose.choice import Choice
 from audit.propose.claims_file import build_survey
 from audit.propose.standing import drop_left_out, drop_registered, drop_unanchored
@@ -43,7 +44,7 @@ def offer(app: App, found: Found, outline: Outline, choice: Choice, options: Map
     from registry.registration.restated import add_restated
 
     narrowed = choice.narrow(outline, found.text)
-    whole = drop_unanchored(_ask(app, found, outline, choice, options), found.text)
+    whole = doubt_addressed(drop_unanchored(_ask(app, found, outline, choice, options), found.text), outline)
     chosen, unsure = choice.keep(whole, narrowed)
     new, registered = drop_registered(chosen, found.claims)
     still, left_out = drop_left_out(new, found.left_out)

@@ -8,7 +8,7 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from audit.propose.addressed import addresses_reader
+from audit.propose.addressed import NOTE, addresses_reader
 from audit.propose.answer import Offer, OfferedRelation, OfferedUnit, Place, Reading, cut, tidy
 from audit.propose.around import Around
 from audit.propose.awareness import Awareness
@@ -142,7 +142,7 @@ class _Claim:
         self._doubts = _Doubts()
         self._elsewhere = tuple(self._find_elsewhere())
         if any(addresses_reader(one.words) for one in around.block(passage)):
-            self._doubts.fear("the paragraph speaks to whoever reads the card by machine: look whether the card means what it says")
+            self._doubts.fear(NOTE)
         if denied := _DENIED.search(" ".join(around.text[max(passage.start, anchor.start - 200) : anchor.start].split())):
             self._doubts.fear(f"the words before the quote may deny it or set a condition: “… {tidy(denied[0], 80)}”")
 

@@ -147,6 +147,8 @@ def write_whole(path: Path, text: str) -> None:
         with part.open("xb") as stream:
             _write(stream, text.encode())
         part.replace(path)
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(path)) from error  # nobody knows the name of the part
     finally:
         with suppress(FileNotFoundError):
             part.unlink()

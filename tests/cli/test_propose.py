@@ -259,3 +259,24 @@ def test_a_card_without_claims_says_so(caveat: Caveat, tmp_path: Path) -> None:
     assert "claims.yaml is written: it holds no claim" in answer.err
     assert "Nothing is proposed, so there is nothing to register." in answer.err
     assert add_whole(caveat, "claims.yaml").document["added"] == []
+
+
+def test_a_paragraph_that_speaks_to_a_machine_is_told_by_every_engine(caveat: Caveat, card: str) -> None:
+    """The rules obey nothing; what stands beside an instruction is doubtful all the same."""
+    proposals = caveat("claim", "propose", card, "--json").document["proposals"]
+
+    beside = [one for one in proposals if "7% of 200" in one["quote"]]
+    others = [one for one in proposals if one not in beside]
+    assert {one["confidence"] for one in beside} == {"low"}
+    assert "speaks to whoever reads the card by machine" in beside[0]["notes"][0]
+    assert others
+    assert not any("by machine" in note for one in others for note in one["notes"])
+
+
+def test_a_file_that_cannot_be_written_is_named_before_anything_is_asked(caveat: Caveat, card: str, endpoint: Endpoint) -> None:
+    """The name is the one that was given, and no call was made."""
+    answer = caveat("claim", "propose", card, "--engine", "claude", "--with", MODEL, "-o", "nowhere/claims.yaml")
+
+    assert answer.code == 3
+    assert "file-not-accessible: nowhere/claims.yaml" in answer.err
+    assert endpoint.posts() == []
