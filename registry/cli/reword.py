@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 def reword(app: App, *, claim_id: Identifier, quote: str | None, why: str | None, yes: bool) -> None:
     """Say that a claim is the same in the newer wording of its card, and record it as a revision with that reason.
 
-    Refused where a figure changed: that is another claim revision. Nothing needs doing for a passage that is unchanged, moved,
+    Refused where a number changed: that is another claim revision. Nothing needs doing for a passage that is unchanged, moved,
     or spelled otherwise.
     """
     from registry.registration.rewording import find_rewording, record_rewording

@@ -91,7 +91,7 @@ def _check_numbers(claim: ClaimRevision, anchor: Anchor) -> None:
     before = claim.anchor.exact if claim.anchor else claim.quote
     numbers = find_changed_numbers(before, anchor.exact)
     if numbers:
-        found = f"a figure changed: {numbers}; another figure is another claim revision, not another wording"
+        found = f"a number changed: {numbers}; another number is another claim revision, not another wording"
         advice = f'give the new figures: caveat claim revise {claim.claim} FILE --why "…"'
         raise InputError(Fault(code="figure-changed", where=claim.reference, found=found, advice=advice))
 
