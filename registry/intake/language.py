@@ -36,7 +36,7 @@ def describe_language(text: str) -> tuple[str, ...]:
     letters = len(_LETTER.findall(sample))
     if not letters:
         return ()
-    counts = {name: len(re.findall(f"[{ranges}]", sample)) for name, ranges in _SCRIPTS} if not sample.isascii() else {}
+    counts = {name: len(re.findall(rf"(?=[^\W\d_])[{ranges}]", sample)) for name, ranges in _SCRIPTS} if not sample.isascii() else {}
     foreign = [
         f"{count / letters:.0%} of the letters are in {name} script{_turn(name)}; rules read English, this was read as text only."
         for name, count in counts.items()

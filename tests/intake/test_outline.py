@@ -3,6 +3,7 @@
 import pytest
 
 from registry.intake.figures import find_cells
+from registry.intake.language import describe_language
 from registry.intake.passages import read_outline
 from registry.records.card import Heading, MediaType
 from registry.records.passage import PassageKind
@@ -214,3 +215,10 @@ def test_front_matter_is_left_out_and_said_to_be() -> None:
 def test_figures_of_a_printed_row_are_told_apart(text: str, cells: list[str]) -> None:
     """With their unit, uncertainty, interval, denominator and sign."""
     assert [text[start:stop] for start, stop in find_cells(text)] == cells
+
+
+def test_a_share_of_letters_counts_letters_alone() -> None:
+    """Digits, marks and points of a script are no letters of it: there is no card with 117 % of them."""
+    (note,) = describe_language("رفض النموذج ٩٦٪ من ٥٠ طلبًا ضارًا، ٩٩٩٩٩٩ ٩٩٩٩ ٩٩٩٩")
+
+    assert note.startswith("100% of the letters are in Arabic script")
