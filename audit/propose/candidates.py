@@ -96,9 +96,19 @@ COUNTING = re.compile(
 )
 
 
+_SPACED_FROM = 12
+"""Parts of a passage; a shorter one may list letters."""
+
+
 def is_read(passage: Passage, around: Around) -> bool:
     """Whether *passage* is of a kind, and in a section, in which claims are made."""
     return passage.kind in _READ and not any(_tells_how(title) for title in around.section_titles(passage)[-2:])
+
+
+def is_letter_spaced(text: str) -> bool:
+    """Whether most words of a passage's source are single letters, so that neither words nor the digits of a number hang together."""
+    parts = text.split()
+    return len(parts) >= _SPACED_FROM and sum(len(one) == 1 and one.isalpha() for one in parts) * 2 > len(parts)
 
 
 def is_description(words: str) -> bool:

@@ -13,6 +13,7 @@ from audit.propose.candidates import (
     is_described,
     is_description,
     is_label_with_figures,
+    is_letter_spaced,
     is_read,
     is_settings,
     names_a_model,
@@ -55,6 +56,7 @@ RULES_VERSION = 1
 """Raised whenever the same card may give other proposals."""
 
 
+_LETTER_SPACED = "Passages whose letters and digits stand apart, from which nothing is proposed since a number could be read in part: {}."
 _SURE = (Confidence.LOW, Confidence.MEDIUM, Confidence.HIGH)
 """By the number of signs that a passage tells a result of a model: it speaks of one, and it has a word for an outcome."""
 
@@ -91,9 +93,14 @@ def propose_by_rules(card: CardText, outline: Outline, source: Source, progress:
     around = Around(outline, card.text)
     known = _Card(text=card, anchored=AnchoredText(card), around=around, models=read_models(around, source), awareness=Awareness(around))
     proposals: list[Proposal] = []
+    unreadable = 0
     for count, passage in enumerate(outline.passages, start=1):
-        proposals += _propose(passage, known)
+        if is_letter_spaced(card.text[passage.start : passage.stop]):
+            unreadable += 1
+        else:
+            proposals += _propose(passage, known)
         progress(count)
+    notes = (_LETTER_SPACED.format(unreadable),) if unreadable else ()
     return Proposals(
         card=source.card,
         document=card.sha256,
@@ -102,7 +109,7 @@ def propose_by_rules(card: CardText, outline: Outline, source: Source, progress:
         by=f"{Engine.RULES} {RULES_VERSION}",
         passages=len(outline.passages),
         proposals=_make_distinct(proposals),
-        notes=outline.notes,
+        notes=(*outline.notes, *notes),
     )
 
 

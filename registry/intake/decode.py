@@ -100,7 +100,22 @@ def _not_text(where: str) -> InputError:
 
 
 def _finish(text: str, encoding: str, warnings: tuple[str, ...]) -> DecodedText:
-    return DecodedText(text, f"{encoding} text", (*warnings, *find_hidden(text)))
+    return DecodedText(text, f"{encoding} text", (*warnings, *find_hidden(text), *_find_twice_encoded(text)))
+
+
+# “â€™” for ’, “Ã©” for é: UTF-8 that was read as CP1252 and written again.
+_TWICE = re.compile(
+    "\u00e2\u20ac[\u2122\u0153\u009d\u02dc\u201c\u201d\u00a6\ufffd]|\u00c3[\u00a0-\u00bf]|\u00c2[\u00a0\u00b0\u00b1\u00b7\u00a7]"
+)
+
+
+def _find_twice_encoded(text: str) -> tuple[str, ...]:
+    found = [one.start() for one in _TWICE.finditer(text)]
+    if not found:
+        return ()
+    first = found[0]
+    told = f"{len(found):,} × characters such as {text[first : first + 3]!r}, the first at character {first:,}"
+    return (f"Text that was read in a wrong encoding and saved again: {told}; kept as they are. Get the original if you can.",)
 
 
 def find_hidden(text: str) -> tuple[str, ...]:

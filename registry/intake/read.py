@@ -47,8 +47,17 @@ def read_card(path: Path) -> CardText:
     else:
         card = _read_text(data, media_type, path)
     if not any(character.isalnum() for character in card.text):
-        raise _refuse("card-without-text", path, "no letter or digit in it", "give the file that has the card's text")
+        raise _refuse("card-without-text", path, *_explain_empty(card))
     return card
+
+
+def _explain_empty(card: CardText) -> tuple[str, str]:
+    """What was found in a file without text, and what to do."""
+    if card.media_type is MediaType.HTML:
+        left_out = " ".join(card.warnings)
+        found = f"no letter or digit shows in the page. {left_out}".strip()
+        return found, "a page that scripts fill has no text in its file: open it in a browser, print it to PDF, and register that"
+    return "no letter or digit in it", "give the file that has the card's text"
 
 
 def detect_media_type(data: bytes, path: PurePath) -> MediaType:

@@ -1,7 +1,7 @@
 """Where the sentences of a paragraph end.
 
-Own rules and no library: pysbd (last release 2021) and syntok (2022) are no longer kept, neither knows "Claude Haiku 4.5" or
-"gpt-5.2-codex", and both give strings or tokens where places in the text are needed.
+Own rules and no library: a card's sentences end before names such as "gpt-5.2-codex" and after "Claude Haiku 4.5", carry footnote marks
+glued to their stops, and are needed as places in the text, not as strings.
 """
 
 import re

@@ -95,7 +95,7 @@ def test_without_a_telling_name_the_content_decides(tmp_path: Path, data: bytes,
         ("card.pdf", b"just text", "card-not-what-it-claims", "the content is text"),
         ("card.txt", b"", "card-empty", "0 bytes"),
         ("card.txt", b"  \n\n", "card-without-text", "no letter or digit"),
-        ("card.html", b"<html><script>var x = 1</script>", "card-without-text", "no letter or digit"),
+        ("card.html", b"<html><script>var x = 1</script>", "card-without-text", "1 × scripts"),
         ("card.txt", bytes(range(256)) * 40 + zlib.compress(bytes(5000)), "card-not-supported", "no known encoding"),
         ("card.pdf", build_pdf(["secret text"], password="open"), "card-encrypted", "asks for a password"),  # noqa: S106 - of a test file
         ("card.pdf", build_pdf(["text"])[:200], "card-damaged", "cannot be opened"),
@@ -235,3 +235,13 @@ def test_what_an_html_page_has_beside_its_text_is_named(tmp_path: Path) -> None:
         "Left out of the page, because it does not show or is no text: 1 × scripts, 1 × formulas, 1 × hidden elements.",
     )
     assert plain.text == rich.text
+
+
+def test_text_that_was_encoded_twice_is_told(tmp_path: Path) -> None:
+    """Quotations copied from the right file would not be found in it."""
+    path = tmp_path / "card.md"
+    path.write_bytes("Plover 8B’s refusals".encode().decode("cp1252").encode())
+
+    card = read_card(path)
+
+    assert any("wrong encoding" in one and "character 9" in one for one in card.warnings)

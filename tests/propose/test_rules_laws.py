@@ -127,3 +127,13 @@ def test_every_proposal_says_what_is_missing_and_who_proposed() -> None:
     assert all([one.item for one in proposal.completeness] == list(CompletenessItem) for proposal in proposals.proposals)
     assert (proposals.by, proposals.card, proposals.passages) == ("rules 1", "CRD-X-2026-0001-A@1", len(outline.passages))
     assert told == list(range(1, len(outline.passages) + 1))
+
+
+def test_nothing_is_read_from_letters_and_digits_that_stand_apart() -> None:
+    """Half a number is another number: “8 0 %” is not 0 %."""
+    spaced = " ".join("Plover 8B refused 80% of the harmful requests in the first set.")
+
+    found = propose(f"# Plover 8B\n\nPlover 8B refused 93.4% of the harmful requests.\n\n{' '.join(spaced.split())}\n")
+
+    assert [one.reported.value for one in found.proposals if one.reported] == [pytest.approx(0.934)]
+    assert any("letters and digits stand apart" in one for one in found.notes)
