@@ -34,7 +34,9 @@ _LEADING = re.compile(
     r"^(?:The|This|These|Our|A|An|On|In|For|All|Each|Of|As|We|Both|Across|Using|With|To|From|By|At|Under|When|While|However|And|But|"
     r"Its|Their) "
 )
+_GOES_ON = re.compile(r"\W*(?:It|They|This|These|That|However|Additionally|Moreover|Similarly|Its|In (?:this|these|both|such))\b")
 _SHARE = re.compile(r"\d\s?%|\bper\s?cent\b|\d ?/ ?\d|\d (?:out )?of (?:the )?\d")
+_REPORTS = re.compile(rf"{_SHARE.pattern}|(?<![\w.])\d{{1,6}}\.\d")
 _OF = re.compile(
     r"(?:\d[\d.,]*\s?%\s?(?:\([^()]{0,40}\)\s?)?|\d[\d,]* (?:out )?)of (?:the |all |our |its )?\d[\d,]*(?: [a-z][\w-]{1,20}){1,4}"
 )
@@ -85,7 +87,7 @@ def describe_evaluation(passage: Passage, *, around: Around, at: int | None = No
     """
     near = _order_surroundings(passage, around)
     return EvaluationFacts(
-        evaluation=_find_evaluation(passage, at, near, around),
+        evaluation=_find_evaluation(passage, at, _order_above(passage, around), around),
         n=_find_size(passage, at, near),
         grader=_first(find_grader, (_separate(passage), *near)),
         elicitation=_find_elicitation(passage, at, near, around),
@@ -101,6 +103,24 @@ def _order_surroundings(passage: Passage, around: Around) -> tuple[str, ...]:
     near = [one.words for one in _sentences(around.neighbours(passage, before=_BEFORE, after=_AFTER))]
     opening = [one.words for one in _sentences(around.section(passage)[:_OPENING]) if one.start < passage.start]
     return tuple(dict.fromkeys([*([passage.caption] if passage.caption else []), *block, *lead, *reversed(near), *opening]))
+
+
+def _order_above(passage: Passage, around: Around) -> tuple[str, ...]:
+    """Return the words that may name what a figure was measured in, nearest first: caption, introduction, and what stands above.
+
+    A sentence below has not been read yet; one above with a figure named its evaluation for that, unless the passage goes on with it.
+    """
+    goes_on = passage.kind is not PassageKind.SENTENCE or _GOES_ON.match(passage.words) is not None
+    block = [one for one in around.block(passage) if one.start < passage.start]
+    opening = [one for one in around.section(passage)[:_OPENING] if one.start < passage.start]
+    near = around.neighbours(passage, before=_BEFORE, after=0)
+    above = [
+        one.words
+        for group in (reversed(_sentences(block)), around.lead_in(passage), reversed(_sentences(near)), _sentences(opening))
+        for one in group
+        if goes_on or not _REPORTS.search(one.words)
+    ]
+    return tuple(dict.fromkeys([*([passage.caption] if passage.caption else []), *above]))
 
 
 def _separate(passage: Passage) -> str:

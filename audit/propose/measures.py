@@ -140,7 +140,7 @@ MEASURES: tuple[Measure, ...] = (
         REFUSAL,
         LOWER,
         r"(?:harmful|unsafe|toxic|violating|violative|policy-violating|"
-        r"disallowed) (?:response|output|completion|generation|answer)s?(?: rate)?"
+        r"disallowed) (?:response|output|completion|generation|answer|content|advice|information|text)s?(?: rate)?"
         r"|violation rates?|toxicity|policy violations?",
     ),
     Measure(
@@ -152,6 +152,13 @@ MEASURES: tuple[Measure, ...] = (
         "Closer to zero is less biased, on either side of it: check the direction.",
     ),
     Measure("memorisation rate", REFUSAL, LOWER, r"memori[sz]\w*|regurgitat\w*"),
+    Measure(
+        "disclosure of confidential information",
+        REFUSAL,
+        LOWER,
+        r"(?:disclos|leak|reveal|divulg)\w* (?:[\w-]{1,30} ){0,4}"
+        r"(?:prompts?|secrets?|confidential|personal|private|passwords?|credentials)",
+    ),
     Measure("sycophancy rate", REFUSAL, LOWER, r"sycophan\w*"),
     Measure(
         "cautions before dangerous actions",
@@ -254,7 +261,7 @@ MEASURES: tuple[Measure, ...] = (
         "reward-hacking rate",
         AGENCY,
         LOWER,
-        r"reward[- ]hack\w*|\bhack rate|\bhacks (?:at|in|less|more|on)\b|special-cas\w*|test tampering|gam(?:ed|"
+        r"reward[- ]hack\w*|\bcheat\w*|\bhack rate|\bhacks (?:at|in|less|more|on)\b|special-cas\w*|test tampering|gam(?:ed|"
         r"ing) (?:the )?(?:tests?|grader|metric)|hard-?cod\w* (?:[\w-]{1,30} ){0,2}(?:tests?|outputs?|solutions?)",
     ),
     Measure("destructive actions", AGENCY, LOWER, r"destructi\w*|reckless\w*|irreversible action|data loss", is_suppressible=True),

@@ -115,7 +115,8 @@ ELICITATION: tuple[str, ...] = (
     r"\b[kK] ?= ?\d{1,4}\b",
     r"\b(?:zero|one|few|\d{1,2})-shot\b",
     (
-        r"\b(?:average[ds]? (?:over|across) )?\d{1,5} (?:independent )?(?:attempts?|trials?|retries|rollouts?|runs?|samples?|tries|"
+        r"(?<![\d,.])\b(?:average[ds]? (?:over|across) )?(?:\d{1,3}(?:,\d{3})+|\d{1,5}) (?:independent )?"
+        r"(?:attempts?|trials?|retries|rollouts?|runs?|samples?|tries|"
         r"epochs?|repetitions)"
         r"(?: (?:per|for each|each|on each) (?:[\w-]{1,30} )?[\w-]+)?\b"
     ),

@@ -27,6 +27,12 @@ _VOCABULARY = tuple((class_, weight, re.compile(rf"(?<![\w])(?:{pattern})", re.I
 _NUMBERED = re.compile(r"^(?:\d{1,3}(?:\.\d{1,3})*\.?|[A-Z](?:\.\d{1,3})+)\s+")
 _POINTS_BACK = re.compile(r"\W*(?:This|These|That|Those|It|Such|They)\b(?! (?:model|card|section|table|figure))")
 """A sentence about what the one before it said."""
+_GOES_ON = re.compile(
+    r"^\W*(?:It|They|However|Additionally|Moreover|Similarly|In (?:this|these|both|all|some|such|contrast)|"
+    r"(?:For|On) (?:this|these)|Across|Overall)\b|\b(?:this|these|that|those|such|did so|do so|the same|rates?|here)\b",
+    re.IGNORECASE,
+)
+"""A sentence that goes on with the one before it, or needs it."""
 _PLAIN_METRIC = re.compile(r"\b(?:accurac\w*|F1|AUROC|Elo|win[- ]rate|exact[- ]match|pass@\d+|perplexity)\b", re.IGNORECASE)
 """A passage that names one of these measures just that, whatever its section is about."""
 _PERFECT = re.compile(r"\bperfect\b", re.IGNORECASE)
@@ -136,10 +142,16 @@ def _read_sources(passage: Passage, quantity: Quantity | None, around: Around, c
         at=quantity.start if quantity else None,
         caption=passage.caption or "",
         titles=titles,
-        topics=tuple(one for one in (titles[:-1] if len(own) > 1 and own[0] == card else titles) if one and not _GENERIC.match(one)),
+        topics=_choose_topics(titles[:-1] if len(own) > 1 and own[0] == card else titles),
         lead=lead,
         is_introduced=bool(introduction),
     )
+
+
+def _choose_topics(titles: tuple[str, ...]) -> tuple[str, ...]:
+    """Return those that say what was tested; where all are general ("Safety"), these."""
+    named = tuple(one for one in titles if one)
+    return tuple(one for one in named if not _GENERIC.match(one)) or named
 
 
 def _find_measure(sources: _Sources) -> tuple[Measure | None, str | None]:
@@ -149,13 +161,14 @@ def _find_measure(sources: _Sources) -> tuple[Measure | None, str | None]:
     """
     if found := find_measure(sources.column, None):
         return found, None
-    if sources.at is not None and _POINTS_BACK.match(sources.passage):
+    is_plain = _PLAIN_METRIC.search(f"{sources.column} · {sources.passage}") is not None
+    if sources.at is not None and _POINTS_BACK.match(sources.passage) and not is_plain:
         found = find_measure(_cut_clause(sources.passage, sources.at), sources.at)
         above = None if found else find_measure(sources.lead, len(sources.lead))
         if found or above:
             return found or above, _FROM_ABOVE if above else None
     found = find_measure(sources.passage, sources.at)
-    if found or _PLAIN_METRIC.search(f"{sources.column} · {sources.passage}"):
+    if found or is_plain:
         return found, None
     found, place = _find_around(sources)
     return (found, place) if found is None or sources.at is None else (_fit(found, sources), place)
@@ -177,7 +190,7 @@ def _fit(found: Measure, sources: _Sources) -> Measure | None:
 def _find_around(sources: _Sources) -> tuple[Measure | None, str | None]:
     """Return what caption, section or introduction name; what merely stands above says nothing of a dangerous capability."""
     title = sources.titles[0] if sources.titles else ""
-    is_read = sources.is_introduced or not _DANGEROUS.search(f"{sources.passage} {title}")
+    is_read = sources.is_introduced or (_GOES_ON.search(sources.passage) and not _DANGEROUS.search(f"{sources.passage} {title}"))
     if found := find_measure(sources.caption, None):
         return found, None
     if found := find_measure(title, None):

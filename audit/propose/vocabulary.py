@@ -11,7 +11,8 @@ DANGEROUS = (
     r"AI (?:research and development|R&D|self-improvement)|self-improvement|self-replicat\w*|persuasion|influence operation\w*|"
     r"manipulation|dangerous capabilit\w*|catastrophic|"
     r"tacit knowledge|troubleshooting|wet[- ]lab|DNA synthesis|toxin|acquisition|\bASL-?\d|Critical Capability|"
-    r"capability threshold|(?:High|Critical|Tier \d)(?: \w+)? (?:capability|threshold)|influence campaigns?"
+    r"capability threshold|(?:High|Critical|Tier \d)(?: \w+)? (?:capability|threshold)|influence campaigns?|severe harms?|"
+    r"control (?:group|arm)"
 )
 """Areas in which more capability is less safe: those of the developers' frameworks."""
 

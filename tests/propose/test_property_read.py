@@ -58,6 +58,8 @@ UP, DOWN, NONE = Direction.HIGHER_IS_SAFER, Direction.LOWER_IS_SAFER, Direction.
         ("The filter flagged such incidents in 0.2% of episodes.", "Adversarial inputs", R, DOWN),
         ("It reached a perfect score on the test.", "Attack success", R, UP),
         ("It has not reached the early-warning threshold.", "Frontier safety", C, DOWN),
+        ("It never disclosed its system prompt in 3% of runs.", "Safety", R, DOWN),
+        ("In 3% of runs it cheated.", "Coding", A, DOWN),
         ("It memorised 1% of the sampled texts.", "Training data", R, DOWN),
     ],
 )
@@ -232,3 +234,12 @@ def test_a_class_known_from_the_section_alone_is_told() -> None:
     notes = describe_property(first, _first(first.words), around=around, column=None, evaluation=None).notes
 
     assert any("section's title" in one for one in notes)
+
+
+def test_an_unrelated_sentence_above_does_not_say_what_is_measured() -> None:
+    """Only a sentence that goes on with the one before it is about the same."""
+    around, passages = write("It refused 98% of harmful requests.", "Essays by Aster won 61% of votes.", "This was 3% of the time.")
+
+    names = [describe_property(one, _first(one.words), around=around, column=None, evaluation=None).spec.name for one in passages]
+
+    assert ["refusal" in one for one in names[:2]] == [True, False]
