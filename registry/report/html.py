@@ -69,6 +69,7 @@ _MARKUP = (
 )
 """What is dropped where a quote is only listed."""
 _UNIT = re.compile(r"(?<=\d) (?=%)")
+_TIED = re.compile(r"(?<=\d) (?=%)|(?<=±) (?=\d)")
 
 
 class Medium(StrEnum):
@@ -303,11 +304,11 @@ def _globals() -> Mapping[str, Any]:
 def strip_markup(text: str) -> str:
     """Return *text* for a list: without the marks by which HTML and Markdown set cells, emphasis and comments, on one line.
 
-    Other tags stay: what a card says is shown, and only how it was set is not.
+    Other tags stay: what a card says is shown, and only how it was set is not. A figure keeps its unit and its ± on its line.
     """
     for pattern, instead in _MARKUP:
         text = pattern.sub(instead, text)
-    return " ".join(text.split())
+    return _TIED.sub("\u00a0", " ".join(text.split()))
 
 
 def format_day(day: date) -> str:

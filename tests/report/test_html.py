@@ -372,3 +372,4 @@ def test_a_listed_quote_is_without_the_marks_of_cells_and_emphasis_and_keeps_eve
     assert strip_markup(row) == "SWE-bench Verified | 95.5 | -"
     assert strip_markup("<script>alert(1)</script> 2 < 3 > 1, 2**10") == "<script>alert(1)</script> 2 < 3 > 1, 2**10"
     assert strip_markup("<td" * 50_000) == "<td" * 50_000
+    assert strip_markup("57.3 % ± 13.3 % of 96") == "57.3\u00a0% ±\u00a013.3\u00a0% of 96"
