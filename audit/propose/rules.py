@@ -229,7 +229,7 @@ def _is_weak(one: Quantity) -> bool:
 def _read_words(reading: Reading | None, choice: Choice, signs: int) -> Iterator[_Offer]:
     """Words that are mostly used for claims need no further sign that a model is meant; others need both."""
     if reading is not None and signs >= (0 if reading.is_clear else 2):
-        yield _Offer(reading, None, choice, Confidence.MEDIUM if reading.is_clear and signs > 1 else Confidence.LOW)
+        yield _Offer(reading, None, choice, Confidence.MEDIUM if reading.is_clear and signs else Confidence.LOW)
 
 
 def _describe(offer: _Offer, passage: Passage, card: _Card) -> Proposal:

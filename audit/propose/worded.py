@@ -30,7 +30,7 @@ class Worded:
 GENERAL = re.compile(
     r"\bwhether\b|\bas\smodels\b|\bonce\b|\?$"
     r"|^(?:if|when|should|where|for\sany|models?\sthat|a\smodel|an\sAI|any\smodel|to\s(?:rule|determine|assess|test|measure))\b"
-    r"|\b(?:is|are)\sdefined\b|\bdefines?\b|\bwe\swould\b|(?<!\bthat\s)(?<!\bwhich\s)\bwould\s(?:be|have|need|require)\b|\bmust\b"
+    r"|\b(?:is|are)\sdefined\b|\bdefines?\b|\bwe\s(?:would|may|might|could)\b|(?<!\bthat\s)(?<!\bwhich\s)\bwould\s(?:be|have|need|require)\b|\bmust\b"
     r"|\bdesigned\sto\b|\baims?\sto\b"
     r"|^(?:historically,?\s)?(?:prior|previous|earlier|older|other|existing)\s(?:\w+\s){0,2}models\b"
     r"|\b(?:may|might)\s(?:\w+\s){0,2}(?:in\s(?:some|rare|certain)|sometimes|occasionally|at\stimes)\b"
