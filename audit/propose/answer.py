@@ -159,14 +159,12 @@ def read_answer(answer: Response | None) -> Reading:
     claims = document.get("claims")
     if not isinstance(claims, list):
         return Reading(excluded="answer-without-claims", model=answer.model_returned)
-    offers, dropped = [], []
-    for entry in claims[:MOST_CLAIMS]:
-        found = _read_entry(entry)
-        (offers if isinstance(found, Offer) else dropped).append(found)  # type: ignore[arg-type]
+    found = [_read_entry(entry) for entry in claims[:MOST_CLAIMS]]
+    dropped = [one for one in found if isinstance(one, Dropped)]
     if len(claims) > MOST_CLAIMS:
         reason = f"the answer has {len(claims):,} entries for one window, of which {MOST_CLAIMS} are read"
         dropped.append(Dropped(quote="", reason=reason))
-    return Reading(offers=tuple(offers), dropped=tuple(dropped), model=answer.model_returned)
+    return Reading(offers=tuple(one for one in found if isinstance(one, Offer)), dropped=tuple(dropped), model=answer.model_returned)
 
 
 def cut(text: str) -> str:
