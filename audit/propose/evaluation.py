@@ -204,6 +204,8 @@ def _trim(name: str) -> str | None:
     """Return the name without words that only begin a sentence; None where nothing of its own is left."""
     while (shorter := _LEADING.sub("", name)) != name:
         name = shorter
+    if _is_bare(re.sub(r"^[A-Z]\d{1,2} ", "", name)):
+        return None
     return name if re.search(r"[\w-]+[ -]\w|[a-z][A-Z]|[A-Z]{2}|\w{4}", name) and len(name.split()[0]) > 1 and not _is_bare(name) else None
 
 

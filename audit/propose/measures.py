@@ -140,7 +140,9 @@ MEASURES: tuple[Measure, ...] = (
         REFUSAL,
         LOWER,
         r"(?:harmful|unsafe|toxic|violating|violative|policy-violating|"
-        r"disallowed) (?:response|output|completion|generation|answer|content|advice|information|text)s?(?: rate)?"
+        r"disallowed) (?:response|output|completion|generation|answer)s?(?: rate)?"
+        r"|(?:produc|generat|contain|provid)\w* (?:[\w-]{1,30} ){0,2}(?:harmful|unsafe|toxic|disallowed) "
+        r"(?:content|advice|information|text)"
         r"|violation rates?|toxicity|policy violations?",
     ),
     Measure(

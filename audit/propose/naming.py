@@ -34,6 +34,8 @@ _SCALE = re.compile(
     re.IGNORECASE,
 )
 """What a head says of its scale, which is no part of a name."""
+_PLAIN = "rate"
+"""A share of which nothing more is said; behind the label of a row it adds nothing."""
 _METRIC_HEADS = ("metric", "metrics", "measure")
 _PARENTHESES = re.compile(r"\s?\([^()]*(?:\)|$)")
 _BREAKS = re.compile(
@@ -67,7 +69,7 @@ def name_property(
     topic = shorten(found, min(_LONGEST_PART, LONGEST_NAME - len(what) - 2)) if found else ""
     if not topic:
         name = what
-    elif _covers(topic, what) or not what:
+    elif _covers(topic, what) or not what or (what == _PLAIN and passage.cells):
         name = topic
     else:
         name = f"{what}, {topic}" if head or measure else f"{topic} {what}"
@@ -120,7 +122,7 @@ def _find_metric(passage: Passage, quantity: Quantity | None) -> str:
                 return name or found[0]
     if quantity is not None and quantity.unit is Unit.SHARE:
         things = _SHARE_OF.match(passage.words, quantity.stop)
-        return f"share of {things['what']}" if things else "rate"
+        return f"share of {things['what']}" if things else _PLAIN
     if quantity is not None and quantity.unit is Unit.COUNT:
         return "count"
     return "score" if quantity is not None or re.search(r"\bscor", passage.words) else ""

@@ -106,7 +106,7 @@ def describe_property(
     sources = _read_sources(passage, quantity, around, column)
     measure, place = _find_measure(sources)
     class_, is_said = (measure.class_, True) if measure else _weigh(sources)
-    direction, notes = _find_direction(measure, class_, sources)
+    direction, notes = (_read_told(sources) if place and class_ is not CAPABILITY else None) or _find_direction(measure, class_, sources)
     if not is_said:
         notes = (_FROM_SECTION, *notes)
     range_, guess = find_range(quantity, (sources.column, passage.words[sources.at or 0 :], sources.caption, sources.lead))
@@ -254,10 +254,8 @@ def _find_direction(measure: Measure | None, class_: PropertyClass, sources: _So
 
 def _guess_direction(class_: PropertyClass, sources: _Sources) -> tuple[Direction, tuple[str, ...]]:
     """Return which way is safer where no measure is named: as the card tells, else by words for wanted and unwanted conduct."""
-    told = find_told_direction(sources.column) or find_told_direction(sources.passage) or find_told_direction(sources.caption)
-    if told is not None:
-        is_up = _UPWARDS.match(told) is not None
-        return HIGHER if is_up != (_WORSE.search(told) is not None) else LOWER, ("The direction is the one the card calls better.",)
+    if (told := _read_told(sources)) is not None:
+        return told
     here = f"{sources.column} · {sources.passage}"
     if class_ is DECEPTION or _UNWANTED.search(here):
         return LOWER, ("Read as a rate of unwanted conduct: check the direction.",)
@@ -267,6 +265,15 @@ def _guess_direction(class_: PropertyClass, sources: _Sources) -> tuple[Directio
     return LOWER if _UNWANTED.search(around) else HIGHER, (
         "The direction is a guess from the section: the passage does not name what is measured.",
     )
+
+
+def _read_told(sources: _Sources) -> tuple[Direction, tuple[str, ...]] | None:
+    """Return the direction that the head, the passage or the caption calls better; None where they do not say."""
+    told = find_told_direction(sources.column) or find_told_direction(sources.passage) or find_told_direction(sources.caption)
+    if told is None:
+        return None
+    is_up = _UPWARDS.match(told) is not None
+    return HIGHER if is_up != (_WORSE.search(told) is not None) else LOWER, ("The direction is the one the card calls better.",)
 
 
 def _judge_refusal(sources: _Sources) -> tuple[Direction, tuple[str, ...]]:

@@ -271,3 +271,12 @@ def test_a_benchmark_named_for_another_figure_is_not_this_ones() -> None:
 def test_a_number_with_a_comma_is_whole() -> None:
     """Three thousand attempts are not none."""
     assert find_elicitation("It held in 3,000 attempts.") == "3,000 attempts"
+
+
+def test_a_number_before_a_word_for_a_test_is_no_name() -> None:
+    """Rows are numbered."""
+    assert [find_benchmark(one) for one in ("T3 Evaluation mode, metric named", "H1 Benchmark", "Harbour Benchmark")] == [
+        None,
+        None,
+        "Harbour Benchmark",
+    ]

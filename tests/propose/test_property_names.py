@@ -103,3 +103,12 @@ def test_a_stated_scale_is_the_range(*, near: str, expected: tuple[float, float]
     found, notes = find_range(figure, (near,))
 
     assert (found, bool(notes)) == (expected, is_guess)
+
+
+def test_the_label_of_a_row_needs_no_rate() -> None:
+    """It names what is counted."""
+    passage = row(["Answers that show their working", "37%"], ["What was counted", "Reported"])
+    quantity = find_quantities(passage.words)[-1]
+    found = describe_property(passage, quantity, around=lay_out(passage, titles=()), column=None, evaluation=None)
+
+    assert found.spec.name == "Answers that show their working"

@@ -243,3 +243,11 @@ def test_an_unrelated_sentence_above_does_not_say_what_is_measured() -> None:
     names = [describe_property(one, _first(one.words), around=around, column=None, evaluation=None).spec.name for one in passages]
 
     assert ["refusal" in one for one in names[:2]] == [True, False]
+
+
+def test_what_the_card_calls_better_outweighs_a_title() -> None:
+    """A section about harmful responses whose table says that higher is better counts the others."""
+    passage = row(["fraud", "0.4"], ["Category", "Aster"], caption="Table 1. Scores (higher is better).", section=1)
+    around = lay_out(passage, titles=("Card", "Harmful responses"))
+
+    assert describe_property(passage, None, around=around, column="GPT-4.1", evaluation=None).spec.direction is UP
