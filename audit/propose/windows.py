@@ -78,7 +78,8 @@ def cut_windows(around: Around, *, size: int, overlap: int) -> tuple[Window, ...
     """
     if size < SMALLEST or not 0 <= overlap <= size // 2:
         raise ValueError(f"a window has at least {SMALLEST} characters and an overlap of at most half, got {size} and {overlap}")
-    lines, windows, first = list(_list_lines(around.outline.passages, longest=size // 6)), [], 0
+    lines, first = list(_list_lines(around.outline.passages, longest=size // 6)), 0
+    windows: list[Window] = []
     while first < len(lines):
         window = _build(around, lines, first, number=len(windows) + 1, size=size)
         windows.append(window)
