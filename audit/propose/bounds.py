@@ -1,6 +1,7 @@
 """What stands right around a figure: its bound, its hedge, its ± or interval, and its n."""
 
 import re
+from bisect import bisect_left
 from dataclasses import replace
 
 from audit.propose.numerals import NUMBER
@@ -59,7 +60,8 @@ _INTERVAL = re.compile(
 )
 _MARKED = re.compile(r"\bCIs?\b|interval|HDI|[\[(]\s?[-−]?[\d.]|_", re.IGNORECASE)
 _NAMED_INTERVAL = re.compile(
-    rf"\b(?:confidence\sintervals?|credible\sintervals?|CIs?)\b\s?(?:of\s|from\s|is\s|was\s|:\s|=\s?)?[\[(]?\s?(?P<low>[-−]?{NUMBER})\s?%?\s?(?:,|–|—|-|to|;)\s?"
+    r"(?:\b(?:confidence\sintervals?|credible\sintervals?|CIs?)\b|_\sintervals?\b|_(?=\s?(?:of\s?|:\s?)?[\[(]))\s?"
+    rf"(?:of\s|from\s|is\s|was\s|:\s|=\s?)?[\[(]?\s?(?P<low>[-−]?{NUMBER})\s?%?\s?(?:,|–|—|-|to|;)\s?"
     rf"(?P<high>[-−]?{NUMBER})\s?%?"
 )
 _FAR = 100
@@ -81,15 +83,27 @@ def read_surroundings(one: Quantity, words: str, plain: str) -> Quantity:
 
 def attach_intervals(found: list[Quantity], plain: str) -> list[Quantity]:
     """Give an interval that is named some words later ("…, with a 95 % confidence interval of [0 %, 7 %]") to the figure it holds."""
+    starts = [one.start for one in found]
+    owners: dict[int, Quantity] = {}
+    ends: set[int] = set()
     for hit in _NAMED_INTERVAL.finditer(plain):
-        before = [one for one in found if one.stop <= hit.start() and one.value is not None and one.low is None]
-        if not before or hit.start() - before[-1].stop > _FAR:
+        first = bisect_left(starts, hit.start())
+        near = range(first - 1, max(-1, first - 1 - _FAR), -1)
+        place = next((one for one in near if one not in owners and found[one].low is None and found[one].value is not None), None)
+        if place is None or not 0 <= hit.start() - found[place].stop <= _FAR:
             continue
-        low, high = (float(_digits(hit[end])) * (0.01 if "%" in hit[0] else 1.0) for end in ("low", "high"))
-        if low <= (before[-1].value or 0.0) <= high:
-            owner = replace(before[-1], low=round(low, 10), high=round(high, 10))
-            found = [owner if one is before[-1] else one for one in found if not hit.start() <= one.start < hit.end()]
-    return found
+        if owner := _hold(found[place], hit):
+            owners[place] = owner
+            ends |= set(range(first, bisect_left(starts, hit.end())))
+    return [owners.get(place, one) for place, one in enumerate(found) if place not in ends]
+
+
+def _hold(one: Quantity, hit: re.Match[str]) -> Quantity | None:
+    """Return *one* with the interval, in per cent where its ends or the figure are; None where it lies outside."""
+    low, high = float(_digits(hit["low"])), float(_digits(hit["high"]))
+    factor = 0.01 if "%" in hit[0] or ("%" in one.written and high > 1) else 1.0
+    low, high = round(low * factor, 10), round(high * factor, 10)
+    return replace(one, low=low, high=high) if low <= (one.value or 0.0) <= high else None
 
 
 def _add_bound(one: Quantity, plain: str) -> Quantity:

@@ -35,7 +35,7 @@ _EXTREME = r"(?:max(?:imum)?|min(?:imum)?|highest|top|lowest|perfect)"
 # Numbers that count, date, name or price something else than a result. What any of them covers is no figure; their order does not matter.
 _ASIDES = (
     # Citations and identifiers. An interval in brackets follows a per cent sign or the letters CI.
-    r"(?<!%\s)(?<!%)(?<!CI\s)(?<!CI)(?<!CI:\s)\[\^?\d{1,3}(?:\s?[,–-]\s?\d{1,3}){0,12}\]",
+    r"(?<!%\s)(?<!%)(?<!CI\s)(?<!CI)(?<!CI:\s)(?<!CI\sof\s)(?<!interval\sof\s)\[\^?\d{1,3}(?:\s?[,–-]\s?\d{1,3}){0,12}\]",
     r"(?:arXiv|doi|DOI|CVE|CWE|ISO|RFC)[:\s-]{0,2}[\d./-]{2,24}",
     # Dates and years, ordinals.
     r"\b\d{1,2}/\d{1,2}/\d{2,4}\b|\b\d{4}-\d{2}(?:-\d{2})?\b",

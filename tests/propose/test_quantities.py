@@ -186,6 +186,16 @@ def test_numbers_of_other_kinds_are_no_figures(words: str) -> None:
     assert find_quantities(words) == ()
 
 
+@pytest.mark.parametrize(
+    "interval", ["95% confidence interval of [3%, 7%]", "95% CI of [3%, 7%]", "95% CI of [3, 7]", "confidence interval of [3%, 7%]"]
+)
+def test_an_interval_named_later_is_no_figure_of_its_own(interval: str) -> None:
+    """Its ends belong to the figure between them, however the level is written."""
+    found = find_one(f"It failed in 5% of all runs, with a {interval}.")
+
+    assert (found.value, found.low, found.high) == (0.05, 0.03, 0.07)
+
+
 def test_a_time_horizon_has_its_interval() -> None:
     """Hours and minutes are read in hours, with both ends."""
     found = find_one("It has a 50% time horizon of 2 h 15 min (95% CI 1 h 30 min–4 h).")
