@@ -61,7 +61,7 @@ _OUTCOMES = _compile(
     r"\b(?:hallucinat\w{1,4}|deceiv\w{1,3}|decepti\w{1,3}|reveal\w{0,3}|leak\w{0,4}|disclos\w{1,4}|bypass\w{0,4}|evad\w{1,4}|evasion|escap\w{1,4}"
     r"|persuad\w{1,4}|manipulat\w{1,4}|sabotag\w{1,4}|sandbag\w{0,4}|cheat\w{0,3}|lied|lies|lying|conceal\w{0,4}|hid(?:es|den|ing)?|hack\w{0,4}"
     r"|violat\w{1,4}|verbali[sz]\w{1,4}|mention\w{0,3}|distinguish\w{0,3}|comprehen\w{1,4}|truthful|cautio\w{1,3})\b",
-    r"\b(?:outperform\w{0,3}|underperform\w{0,3}|exceed\w{0,3}|improv\w{1,5}|reduc\w{1,4}|drop(?:ped|s)?|fell|rose|increas\w{1,3}|decreas\w{1,3})\b",
+    r"\b(?:outperform\w{0,3}|underperform\w{0,3}|surpass\w{0,3}|most\s(?:capable|robust)|exceed\w{0,3}|improv\w{1,5}|reduc\w{1,4}|drop(?:ped|s)?|fell|rose|increas\w{1,3}|decreas\w{1,3})\b",
     r"\b(?:reproduc\w{1,3}|produc\w{1,3}|generat\w{1,4}|exhibit\w{0,3}|display\w{0,3}|show(?:ed|s|ing|n)?|demonstrat\w{1,4}|engag\w{1,3}"
     r"|identif\w{1,4}|occur(?:red|s)?|observ\w{1,4}|found|impact(?:ed|s)?|affect(?:ed|s)?|continu(?:ed|es)|correct\w{0,3}|incorrect\w{0,3})\b",
     r"\b(?:rates?|accuracy|scores?|recall|precision|AUROC|AUC|F1|Elo|pass@\d+|success|win[- ]rate|error|asymmetr\w{1,4}|jailbreaks?"
