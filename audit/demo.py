@@ -15,7 +15,7 @@ from pathlib import Path
 
 from audit.ablation import ablate
 from audit.docket import Concluded, Scored, add_finding, build_case, conclude, get_audit, get_claim, get_property, open_audit
-from audit.propose.claims_file import build_survey
+from audit.propose.file.claims_file import build_survey
 from audit.propose.rules import propose_by_rules
 from audit.propose.source import Source
 from audit.replay.store import DATABASE
@@ -25,7 +25,7 @@ from audit.sources.table import read_table
 from registry.codec.documents import from_document
 from registry.codec.files import read_document
 from registry.errors import Fault, InputError
-from registry.intake.passages import read_outline
+from registry.intake.outline.passages import read_outline
 from registry.intake.read import read_card
 from registry.publishing import Written, collect_supplements, write_supplements
 from registry.records.authority import Authority, Role

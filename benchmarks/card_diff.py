@@ -14,9 +14,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from benchmarks.intake import synthetic_text
 from registry.intake.anchor import AnchoredText
-from registry.intake.changes import summarise_changes
-from registry.intake.follow import Follower
 from registry.intake.read import read_card, split_pages
+from registry.intake.revision.changes import summarise_changes
+from registry.intake.revision.follow import Follower
 from registry.records.card import CardText, MediaType
 
 SECONDS, QUOTES = 10.0, 100

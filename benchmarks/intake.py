@@ -19,7 +19,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from registry.errors import InputError
 from registry.intake.anchor import AnchoredText
-from registry.intake.passages import read_outline
+from registry.intake.outline.passages import read_outline
 from registry.intake.read import read_card, split_pages
 from registry.records.card import CardText, MatchLevel, MediaType
 from tests.intake.pdf_files import build_pdf

@@ -27,7 +27,7 @@ from audit.propose.rules import propose_by_rules
 from audit.propose.source import Source
 from registry.errors import InputError
 from registry.intake.anchor import AnchoredText
-from registry.intake.passages import read_outline
+from registry.intake.outline.passages import read_outline
 from registry.intake.read import read_card
 from registry.records.card import Anchor
 from registry.records.claim import Form

@@ -8,7 +8,7 @@ from datetime import datetime
 from pathlib import Path
 
 from registry.errors import CaveatError, Fault, InputError, NotFoundError
-from registry.intake.readable import Reader
+from registry.intake.outline.readable import Reader
 from registry.records.card import Card, CardText
 from registry.records.coverage import Coverage
 from registry.records.dossier import Dossier, Recorded

@@ -15,9 +15,9 @@ from registry.errors import ConflictError, Fault
 if TYPE_CHECKING:
     from audit.cli.propose_card import Found
     from audit.cli.propose_engine import Offered
-    from audit.propose.choice import Choice
-    from audit.propose.claim_model import KnownModels
-    from audit.propose.journal import Journal
+    from audit.propose.file.claim_model import KnownModels
+    from audit.propose.review.choice import Choice
+    from audit.propose.review.journal import Journal
     from registry.records.model import ModelRef
     from registry.records.passage import Outline
     from registry.records.proposal import Proposals
@@ -106,7 +106,7 @@ def _check_options(app: App, options: dict[str, Any]) -> None:
 
 
 def _build_choice(options: dict[str, Any]) -> "Choice":
-    from audit.propose.choice import Choice, parse_pages
+    from audit.propose.review.choice import Choice, parse_pages
     from registry.records.proposal import Confidence
 
     try:
@@ -123,7 +123,7 @@ def _answer(app: App, found: "Found", offered: "Offered", options: dict[str, Any
     text, proposals = _render(found, offered, options), offered.proposals
     output: Path | None = options["output"]
     if output is not None:
-        from audit.propose.journal import write_whole
+        from audit.propose.review.journal import write_whole
 
         write_whole(output, text)
         app.say(f"{output} is written: {'read it, change it, take claims out' if proposals.proposals else 'it holds no claim'}")
@@ -144,7 +144,7 @@ def _tell_next(proposals: "Proposals", path: Path) -> str:
 
 
 def _know_models(found: "Found", given: "ModelRef | None") -> "KnownModels":
-    from audit.propose.claim_model import KnownModels
+    from audit.propose.file.claim_model import KnownModels
 
     return KnownModels(publisher=found.source.publisher, given=given, registered=found.models)
 
@@ -156,7 +156,7 @@ def _read_given(options: dict[str, Any]) -> "ModelRef | None":
 
 
 def _render(found: "Found", offered: "Offered", options: dict[str, Any]) -> str:
-    from audit.propose.claims_file import Sheet, build_entries, render_sheet
+    from audit.propose.file.claims_file import Sheet, build_entries, render_sheet
 
     proposals, known = offered.proposals, _know_models(found, _read_given(options))
     default = known.choose_default(proposals.proposals)
@@ -182,7 +182,7 @@ def _review(app: App, card: str, choice: "Choice", options: dict[str, Any]) -> N
     from audit.cli.propose_card import find_card
     from audit.cli.propose_engine import read_passages
     from audit.cli.review import Ground, Session
-    from audit.propose.journal import check_same, find_journal
+    from audit.propose.review.journal import check_same, find_journal
 
     path: Path = options["review"]
     found = find_card(app, card)
@@ -219,7 +219,7 @@ def _check_resumed(options: dict[str, Any]) -> None:
 def _begin(app: App, found: "Found", outline: "Outline", choice: "Choice", options: dict[str, Any]) -> tuple["Journal", tuple[str, ...]]:
     """Return a new journal, and what is told of the proposals in it."""
     from audit.cli.propose_engine import offer
-    from audit.propose.journal import Opening, begin_journal, check_free
+    from audit.propose.review.journal import Opening, begin_journal, check_free
 
     check_free(options["review"])
     given = _read_given(options)

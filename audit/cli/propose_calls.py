@@ -9,9 +9,9 @@ from typing import Any
 from audit.cli.calls import Caller, count_up
 from audit.cli.limits import allow, check_over, count_before
 from audit.cli.propose_card import Found
-from audit.propose.asking import Session, forecast_calls, plan_calls
-from audit.propose.claude import propose_by_claude
-from audit.propose.question import Asking
+from audit.propose.claude.asking import Session, forecast_calls, plan_calls
+from audit.propose.claude.engine import propose_by_claude
+from audit.propose.claude.question import Asking
 from audit.replay.budget import Amount, check_prices, count_spent
 from audit.replay.engine import UNSENT, Settings
 from audit.replay.prices import Prices, format_usd, read_prices

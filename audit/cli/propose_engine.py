@@ -6,10 +6,10 @@ from typing import Any
 
 from audit.cli.propose_card import Found
 from audit.cli.propose_text import tell_proposals
-from audit.propose.addressed import doubt_addressed
-from audit.propose.choice import Choice
-from audit.propose.claims_file import build_survey
-from audit.propose.standing import drop_left_out, drop_registered, drop_unanchored
+from audit.propose.claude.addressed import doubt_addressed
+from audit.propose.file.claims_file import build_survey
+from audit.propose.file.standing import drop_left_out, drop_registered, drop_unanchored
+from audit.propose.review.choice import Choice
 from registry.cli.app import App
 from registry.cli.progress import track
 from registry.records.draft import SurveyDraft
@@ -30,7 +30,7 @@ class Offered:
 
 def read_passages(app: App, found: Found) -> Outline:
     """Return the card's passages."""
-    from registry.intake.passages import read_outline
+    from registry.intake.outline.passages import read_outline
 
     pages = len(found.text.pages)
     with track(app, "reading passages", total=pages, unit="pages") as advance:

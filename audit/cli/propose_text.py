@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator
 
-from audit.propose.standing import count_dropped
+from audit.propose.file.standing import count_dropped
 from registry.records.claim import Form
 from registry.records.proposal import Confidence, Proposals
 

@@ -13,12 +13,12 @@ from audit.cli.keys import LEAVE, LEFT, REDRAW, RIGHT, read_key
 from audit.cli.review_edit import Desk, edit, split
 from audit.cli.review_fit import Lines, print_lines
 from audit.cli.review_screen import Scene, describe_counts, list_help, list_lines, list_told, print_end, print_scene
-from audit.propose.claim_model import KnownModels
-from audit.propose.claims_file import Sheet, build_entry, render_sheet
-from audit.propose.drafts import Entry
-from audit.propose.journal import Journal, digest_text, write_whole
-from audit.propose.review import Decision, Move, Review, Step, Verdict, find_open, find_words, take
-from audit.propose.surroundings import Neighbourhood
+from audit.propose.file.claim_model import KnownModels
+from audit.propose.file.claims_file import Sheet, build_entry, render_sheet
+from audit.propose.file.drafts import Entry
+from audit.propose.review.decisions import Decision, Move, Review, Step, Verdict, find_open, find_words, take
+from audit.propose.review.journal import Journal, digest_text, write_whole
+from audit.propose.review.surroundings import Neighbourhood
 from registry.errors import Fault, UnavailableError
 from registry.intake.anchor import AnchoredText
 from registry.records.card import CardText

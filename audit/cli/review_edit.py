@@ -9,9 +9,9 @@ from typing import Any
 import click
 
 from audit.cli.keys import LEAVE, read_key
-from audit.propose.check import check_claims
-from audit.propose.claims_file import render_drafts
-from audit.propose.drafts import Entry
+from audit.propose.file.claims_file import render_drafts
+from audit.propose.file.drafts import Entry
+from audit.propose.review.check import check_claims
 from registry.cli.output import show
 from registry.codec.documents import from_document, to_document
 from registry.codec.files import parse_document

@@ -11,9 +11,9 @@ from rich.table import Table
 from rich.text import Text
 
 from audit.cli.review_fit import Lines, Part, draw, fit, print_lines
-from audit.propose.drafts import Entry, describe_awareness, describe_comparison, describe_place, list_missing
-from audit.propose.review import Decision, Review, Verdict
-from audit.propose.surroundings import Surroundings
+from audit.propose.file.drafts import Entry, describe_awareness, describe_comparison, describe_place, list_missing
+from audit.propose.review.decisions import Decision, Review, Verdict
+from audit.propose.review.surroundings import Surroundings
 from registry.cli.output import show
 from registry.records.claim import Form, Reported
 from registry.records.draft import ClaimDraft

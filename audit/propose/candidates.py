@@ -3,7 +3,7 @@
 import re
 from functools import lru_cache
 
-from audit.propose.around import Around
+from audit.propose.about.around import Around
 from registry.records.passage import Passage, PassageKind
 
 _READ = frozenset({PassageKind.SENTENCE, PassageKind.ITEM, PassageKind.ROW, PassageKind.CAPTION, PassageKind.FOOTNOTE})

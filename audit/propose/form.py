@@ -3,6 +3,7 @@
 import re
 from dataclasses import dataclass
 
+from audit.propose.figures.quantity import Quantity, Unit
 from audit.propose.form_words import (
     ATTACKS,
     BARS,
@@ -16,7 +17,6 @@ from audit.propose.form_words import (
     MEETS,
     RISES,
 )
-from audit.propose.quantity import Quantity, Unit
 from audit.propose.worded import GENERAL, WORDED
 from registry.records.claim import Form, Relation, Reported
 

@@ -5,8 +5,15 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
-from audit.propose.around import Around
-from audit.propose.awareness import Awareness
+from audit.propose.about.around import Around
+from audit.propose.about.awareness import Awareness
+from audit.propose.about.comparison import choose_own
+from audit.propose.about.evaluation import describe_evaluation
+from audit.propose.about.models import Models, read_models
+from audit.propose.about.property import describe_property
+from audit.propose.about.row import find_cell
+from audit.propose.about.subject import find_subject
+from audit.propose.about.whose import Choice, Own
 from audit.propose.candidates import (
     COUNTING,
     is_about_results,
@@ -19,9 +26,10 @@ from audit.propose.candidates import (
     names_a_model,
     tells_an_outcome,
 )
-from audit.propose.cells import find_last_quantities, find_row_quantities
-from audit.propose.comparison import choose_own
-from audit.propose.evaluation import describe_evaluation
+from audit.propose.figures.cells import find_last_quantities, find_row_quantities
+from audit.propose.figures.quantities import find_quantities
+from audit.propose.figures.quantity import Quantity, Unit
+from audit.propose.figures.units import read_units
 from audit.propose.form import (
     Reading,
     Theta,
@@ -35,15 +43,7 @@ from audit.propose.form import (
     read_threshold,
     read_worded,
 )
-from audit.propose.models import Models, read_models
-from audit.propose.property import describe_property
-from audit.propose.quantities import find_quantities
-from audit.propose.quantity import Quantity, Unit
-from audit.propose.row import find_cell
 from audit.propose.source import Source
-from audit.propose.subject import find_subject
-from audit.propose.units import read_units
-from audit.propose.whose import Choice, Own
 from registry.completeness import Stated, check_completeness
 from registry.intake.anchor import AnchoredText
 from registry.records.card import CardText

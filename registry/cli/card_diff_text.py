@@ -8,7 +8,7 @@ from typing import Any
 from rich.console import Console
 
 from registry.codec.documents import to_document
-from registry.intake.changes import ChangedFigure, Changes
+from registry.intake.revision.changes import ChangedFigure, Changes
 from registry.records.card import Anchor
 from registry.records.survey import Fate
 from registry.registration.comparison import Comparison, Passage

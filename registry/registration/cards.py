@@ -58,7 +58,7 @@ def check_alike(view: View, text: CardText, note: CardNote) -> None:
         InputError: unlike-revision.
         NotFoundError: the card to revise is not registered.
     """
-    from registry.intake.words import measure_common  # noqa: PLC0415  (for new revisions alone)
+    from registry.intake.revision.words import measure_common  # noqa: PLC0415  (for new revisions alone)
 
     before = get_card(view, note.revises or "")
     common = measure_common(view.get_content(before.text), text.text)

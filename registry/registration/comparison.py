@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from registry.errors import Fault, InputError, NotFoundError
-from registry.intake.changes import ChangedFigure, Changes, find_changed_numbers, summarise_changes
-from registry.intake.follow import Followed, Follower
+from registry.intake.revision.changes import ChangedFigure, Changes, find_changed_numbers, summarise_changes
+from registry.intake.revision.follow import Followed, Follower
 from registry.records.card import Anchor, Card, CardText
 from registry.records.claim import ClaimRevision
 from registry.records.identifier import Kind, parse_identifier

@@ -4,8 +4,8 @@ from dataclasses import dataclass, replace
 
 from registry.errors import ConflictError, Fault, InputError, NotFoundError
 from registry.intake.anchor import find_quote
-from registry.intake.changes import find_changed_numbers
-from registry.intake.follow import Follower
+from registry.intake.revision.changes import find_changed_numbers
+from registry.intake.revision.follow import Follower
 from registry.records.card import Anchor, Card
 from registry.records.claim import ClaimRevision
 from registry.records.survey import Fate, Sighting

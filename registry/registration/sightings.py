@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 from registry.intake.anchor import AnchoredText
-from registry.intake.follow import Follower
+from registry.intake.revision.follow import Follower
 from registry.records.card import Anchor, Card, CardText
 from registry.records.claim import ClaimRevision
 from registry.records.status import Lifecycle

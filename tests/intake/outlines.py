@@ -3,7 +3,7 @@
 import hashlib
 
 from registry.intake.markdown import find_headings, find_marked_pages
-from registry.intake.passages import read_outline
+from registry.intake.outline.passages import read_outline
 from registry.intake.read import split_pages
 from registry.records.card import CardText, Heading, MediaType
 from registry.records.passage import Outline, Passage, PassageKind

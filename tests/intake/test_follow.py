@@ -8,10 +8,10 @@ from textwrap import wrap
 import pytest
 
 from registry.intake.anchor import AnchoredText
-from registry.intake.changes import summarise_changes
-from registry.intake.follow import Follower
 from registry.intake.nearest import NearestFinder
 from registry.intake.read import read_card, split_pages
+from registry.intake.revision.changes import summarise_changes
+from registry.intake.revision.follow import Follower
 from registry.records.survey import Fate
 from tests.gold import SHARED, needs_shared, read_gold
 from tests.intake.test_follow_laws import follow, make_card

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from registry.intake.anchor import AnchoredText
-from registry.intake.follow import Followed, Follower
 from registry.intake.markdown import find_headings
+from registry.intake.revision.follow import Followed, Follower
 from registry.records.card import CardText, MediaType, Page
 from registry.records.survey import Fate
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from registry.intake.figures import find_cells
-from registry.intake.language import describe_language
-from registry.intake.passages import read_outline
+from registry.intake.outline.figures import find_cells
+from registry.intake.outline.language import describe_language
+from registry.intake.outline.passages import read_outline
 from registry.records.card import Heading, MediaType
 from registry.records.passage import PassageKind
 from tests.intake.outlines import card_of, outline_of, words_of

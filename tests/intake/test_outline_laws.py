@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from registry.intake.anchor import AnchoredText
-from registry.intake.passages import read_outline
+from registry.intake.outline.passages import read_outline
 from registry.records.card import MediaType
 from tests.gold import SHARED, card_path, needs_shared, read_gold
 from tests.intake.gold_cards import read_gold_card

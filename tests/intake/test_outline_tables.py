@@ -6,7 +6,7 @@ import pytest
 from markdown_it import MarkdownIt
 
 from registry.intake.hypertext import read_hypertext
-from registry.intake.passages import read_outline
+from registry.intake.outline.passages import read_outline
 from registry.intake.read import read_card
 from registry.records.card import MediaType
 from registry.records.passage import PassageKind

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from audit.propose.asking import Session
-from audit.propose.claude import propose_by_claude
-from audit.propose.question import Asking
+from audit.propose.claude.asking import Session
+from audit.propose.claude.engine import propose_by_claude
+from audit.propose.claude.question import Asking
 from audit.propose.source import Source
 from audit.replay.engine import Settings, run_calls
 from audit.replay.store import Call, open_store

@@ -1,6 +1,6 @@
 """What stands around a passage: sections, neighbours, blocks, introductions."""
 
-from audit.propose.around import Around
+from audit.propose.about.around import Around
 from registry.records.card import Heading
 from registry.records.passage import Outline, Passage, PassageKind
 from tests.propose.written import lay_out, sentence

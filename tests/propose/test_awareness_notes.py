@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from audit.propose.around import Around
-from audit.propose.awareness import Awareness, classify
+from audit.propose.about.around import Around
+from audit.propose.about.awareness import Awareness, classify
 from registry.records.evidence import Layer
 from registry.records.passage import Outline
 from tests.propose.written import sentence, write

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from audit.propose.claim_model import NOT_STATED, KnownModels
-from audit.propose.claims_file import Sheet, build_entries, build_survey, render_sheet
-from audit.propose.drafts import Entry
+from audit.propose.file.claim_model import NOT_STATED, KnownModels
+from audit.propose.file.claims_file import Sheet, build_entries, build_survey, render_sheet
+from audit.propose.file.drafts import Entry
 from registry.codec.documents import from_document
 from registry.codec.files import parse_document
 from registry.records.card import CardText

@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from audit.propose.answer import MOST_CLAIMS, Reading, read_answer
-from audit.propose.around import Around
-from audit.propose.asking import plan_calls
-from audit.propose.ground import Ground
-from audit.propose.merge import merge_windows
+from audit.propose.about.around import Around
+from audit.propose.claude.answer import MOST_CLAIMS, Reading, read_answer
+from audit.propose.claude.asking import plan_calls
+from audit.propose.claude.ground import Ground
+from audit.propose.claude.merge import merge_windows
 from registry.codec.canonical import canonical_bytes
 from registry.codec.documents import to_document
 from registry.records.proposal import Dropped, Proposal

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from audit.propose.answer import Offer
-from audit.propose.asking import forecast_calls, plan_calls
-from audit.propose.question import Asking, build_schema
+from audit.propose.claude.answer import Offer
+from audit.propose.claude.asking import forecast_calls, plan_calls
+from audit.propose.claude.question import Asking, build_schema
 from audit.replay.prices import Price
 from audit.replay.store import open_store
 from registry.codec.documents import json_schema

@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from audit.propose.answer import LONGEST_QUOTE, read_answer
-from audit.propose.around import Around
-from audit.propose.asking import plan_calls
-from audit.propose.claim_model import KnownModels
-from audit.propose.claims_file import build_entry
-from audit.propose.ground import LONGEST_CLAIM, Ground
-from audit.propose.merge import merge_windows, tell_apart
+from audit.propose.about.around import Around
+from audit.propose.claude.answer import LONGEST_QUOTE, read_answer
+from audit.propose.claude.asking import plan_calls
+from audit.propose.claude.ground import LONGEST_CLAIM, Ground
+from audit.propose.claude.merge import merge_windows, tell_apart
+from audit.propose.file.claim_model import KnownModels
+from audit.propose.file.claims_file import build_entry
 from registry.codec.documents import to_document
 from registry.records.claim import Direction, Form, PropertyClass
 from registry.records.proposal import Dropped, Proposal

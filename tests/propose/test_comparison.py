@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis.strategies import lists, sampled_from
 
-from audit.propose.cells import find_row_quantities
-from audit.propose.comparison import choose_own
-from audit.propose.quantities import find_quantities
-from audit.propose.whose import Choice
+from audit.propose.about.comparison import choose_own
+from audit.propose.about.whose import Choice
+from audit.propose.figures.cells import find_row_quantities
+from audit.propose.figures.quantities import find_quantities
 from registry.records.passage import Passage, PassageKind
 from tests.propose.written import OWN, lay_out, name_models, row, sentence, write
 

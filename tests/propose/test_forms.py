@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from audit.propose.figures.quantities import find_quantities
 from audit.propose.form import Reading, find_hedges, find_thetas, find_told_direction, is_condition, read_figure, read_worded
-from audit.propose.quantities import find_quantities
 from audit.propose.worded import WORDED
 from registry.records.claim import Form, Relation, check_form
 

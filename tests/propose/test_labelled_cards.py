@@ -8,7 +8,7 @@ import pytest
 
 from audit.propose.rules import propose_by_rules
 from audit.propose.source import Source
-from registry.intake.passages import read_outline
+from registry.intake.outline.passages import read_outline
 from registry.intake.read import read_card
 from registry.records.card import CardText
 from registry.records.proposal import Proposal

@@ -7,19 +7,19 @@ from typing import Any
 
 import pytest
 
-from audit.propose.around import Around
-from audit.propose.awareness import Awareness
-from audit.propose.cells import find_row_quantities
-from audit.propose.comparison import choose_own
-from audit.propose.evaluation import describe_evaluation
-from audit.propose.models import Models, fold_name, read_models
-from audit.propose.property import describe_property
-from audit.propose.quantities import find_quantities
+from audit.propose.about.around import Around
+from audit.propose.about.awareness import Awareness
+from audit.propose.about.comparison import choose_own
+from audit.propose.about.evaluation import describe_evaluation
+from audit.propose.about.models import Models, fold_name, read_models
+from audit.propose.about.property import describe_property
+from audit.propose.about.subject import find_subject
+from audit.propose.about.whose import Own
+from audit.propose.figures.cells import find_row_quantities
+from audit.propose.figures.quantities import find_quantities
 from audit.propose.source import Source
-from audit.propose.subject import find_subject
-from audit.propose.whose import Own
 from registry.intake.anchor import AnchoredText
-from registry.intake.passages import read_outline
+from registry.intake.outline.passages import read_outline
 from registry.intake.read import read_card
 from registry.records.passage import Passage, PassageKind
 from tests.gold import card_path, needs_shared, read_gold

@@ -7,7 +7,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from audit.propose.merge import merge_windows
+from audit.propose.claude.merge import merge_windows
 from registry.records.card import Anchor, MatchLevel
 from registry.records.claim import Direction, Form, PropertyClass, Relation, Reported
 from registry.records.passage import PassageKind

@@ -4,11 +4,11 @@ import pytest
 from hypothesis import given
 from hypothesis.strategies import text
 
-from audit.propose.naming import LONGEST_NAME, shorten
-from audit.propose.property import describe_property
-from audit.propose.quantities import find_quantities
-from audit.propose.quantity import Quantity, Unit
-from audit.propose.scale import find_range
+from audit.propose.about.naming import LONGEST_NAME, shorten
+from audit.propose.about.property import describe_property
+from audit.propose.about.scale import find_range
+from audit.propose.figures.quantities import find_quantities
+from audit.propose.figures.quantity import Quantity, Unit
 from tests.propose.written import lay_out, row, write
 
 

@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis.strategies import floats, sampled_from
 
-from audit.propose.property import describe_property, find_measure, slugify
-from audit.propose.quantities import find_quantities
-from audit.propose.quantity import Quantity, Unit
-from audit.propose.scale import find_range
+from audit.propose.about.property import describe_property, find_measure, slugify
+from audit.propose.about.scale import find_range
+from audit.propose.figures.quantities import find_quantities
+from audit.propose.figures.quantity import Quantity, Unit
 from registry.records.claim import Direction, PropertyClass
 from tests.propose.written import lay_out, row, sentence, write
 

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis.strategies import integers, sampled_from
 
-from audit.propose.cells import find_row_quantities
-from audit.propose.quantities import find_quantities
-from audit.propose.quantity import Quantity, Unit
+from audit.propose.figures.cells import find_row_quantities
+from audit.propose.figures.quantities import find_quantities
+from audit.propose.figures.quantity import Quantity, Unit
 from registry.records.claim import Relation
 from registry.records.passage import Cell, Passage, PassageKind
 

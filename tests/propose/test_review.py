@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from audit.propose.review import Decision, Move, Review, Step, Verdict, find_open, find_words, replay, take
+from audit.propose.review.decisions import Decision, Move, Review, Step, Verdict, find_open, find_words, replay, take
 from registry.records.claim import Form
 from registry.records.draft import ClaimDraft
 from tests.propose.made import ACCURACY, propose_example, read_example

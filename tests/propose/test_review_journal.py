@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from audit.propose.claim_model import KnownModels
-from audit.propose.claims_file import build_survey
-from audit.propose.journal import Journal, Opening, begin_journal, check_same, digest_text, find_journal, name_journal, write_whole
-from audit.propose.review import Decision, Move, Step, Verdict, replay
+from audit.propose.file.claim_model import KnownModels
+from audit.propose.file.claims_file import build_survey
+from audit.propose.review.decisions import Decision, Move, Step, Verdict, replay
+from audit.propose.review.journal import Journal, Opening, begin_journal, check_same, digest_text, find_journal, name_journal, write_whole
 from registry.errors import ConflictError, InputError, UnavailableError
 from tests.propose.made import propose_example, read_example
 

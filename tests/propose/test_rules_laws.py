@@ -8,7 +8,7 @@ from hypothesis.strategies import integers, lists, permutations, sampled_from
 
 from audit.propose.rules import propose_by_rules
 from audit.propose.source import Source
-from registry.intake.passages import read_outline
+from registry.intake.outline.passages import read_outline
 from registry.intake.read import split_pages
 from registry.records.card import CardText, MediaType
 from registry.records.completeness import CompletenessItem

@@ -2,7 +2,7 @@
 
 import pytest
 
-from audit.propose.subject import find_subject
+from audit.propose.about.subject import find_subject
 from registry.records.passage import PassageKind
 from tests.propose.written import OWN, TITLE, lay_out, name_models, row, sentence, write
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis.strategies import lists, sampled_from, text
 
-from audit.propose.models import fold_name, looks_like_model, read_models
+from audit.propose.about.models import fold_name, looks_like_model, read_models
 from audit.propose.source import Source
 from tests.propose.written import lay_out, row, sentence, write
 

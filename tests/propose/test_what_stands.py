@@ -7,14 +7,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from audit.cli.review import list_omissions
-from audit.propose.check import check_claims
-from audit.propose.choice import Choice, parse_pages
-from audit.propose.review import Decision, Move, Review, Step, Verdict, replay
-from audit.propose.standing import count_dropped, drop_left_out, drop_registered, drop_unanchored
-from audit.propose.surroundings import Neighbourhood
+from audit.propose.file.standing import count_dropped, drop_left_out, drop_registered, drop_unanchored
+from audit.propose.review.check import check_claims
+from audit.propose.review.choice import Choice, parse_pages
+from audit.propose.review.decisions import Decision, Move, Review, Step, Verdict, replay
+from audit.propose.review.surroundings import Neighbourhood
 from registry.errors import InputError
 from registry.intake.anchor import AnchoredText
-from registry.intake.passages import read_outline
+from registry.intake.outline.passages import read_outline
 from registry.records.claim import ClaimRevision, Form, QuoteStatus, Reported
 from registry.records.draft import ClaimDraft, ClaimsFile
 from registry.records.model import ModelRef

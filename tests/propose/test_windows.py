@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from audit.propose.around import Around
-from audit.propose.windows import SMALLEST, Window, cut_windows, describe_window, halve
+from audit.propose.about.around import Around
+from audit.propose.claude.windows import SMALLEST, Window, cut_windows, describe_window, halve
 from registry.records.card import CardText
 from registry.records.passage import Outline
 from tests.propose.asked import Table, build_card

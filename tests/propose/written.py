@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from audit.propose.around import Around
-from audit.propose.models import Models, read_models
+from audit.propose.about.around import Around
+from audit.propose.about.models import Models, read_models
 from audit.propose.source import Source
 from registry.records.card import Heading
 from registry.records.passage import Cell, Outline, Passage, PassageKind

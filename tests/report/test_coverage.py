@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from registry.codec.documents import from_document, to_document
-from registry.intake.readable import Reader
+from registry.intake.outline.readable import Reader
 from registry.records.card import CardText, MediaType
 from registry.records.coverage import Coverage
 from registry.records.status import Lifecycle

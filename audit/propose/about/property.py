@@ -1,0 +1,287 @@
+"""What a figure measures: a property with name, class, range and direction."""
+
+import re
+from collections import Counter
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+from audit.propose.about.around import Around
+from audit.propose.about.measures import CAPABILITY, DECEPTION, HIGHER, LEVEL, LOWER, MEASURES, NEITHER, Measure
+from audit.propose.about.measuring import GENERIC_TITLES
+from audit.propose.about.models import looks_like_model
+from audit.propose.about.naming import name_property
+from audit.propose.about.scale import find_range
+from audit.propose.about.vocabulary import DANGEROUS, HARMFUL, NOT_RESPONSES, UNWANTED, VOCABULARY, WANTED
+from audit.propose.figures.quantity import Quantity
+from audit.propose.form import find_told_direction
+from registry.records.claim import Direction, PropertyClass
+from registry.records.passage import Passage, PassageKind
+from registry.records.spec import PropertySpec
+
+_MEASURES = tuple((one, re.compile(rf"(?<![\w])(?:{one.pattern})", re.IGNORECASE)) for one in MEASURES)
+_DANGEROUS = re.compile(DANGEROUS, re.IGNORECASE)
+_GENERIC = re.compile(GENERIC_TITLES, re.IGNORECASE)
+_HARMFUL = re.compile(HARMFUL, re.IGNORECASE)
+_NOT_RESPONSES = re.compile(NOT_RESPONSES, re.IGNORECASE)
+_VOCABULARY = tuple((class_, weight, re.compile(rf"(?<![\w])(?:{pattern})", re.IGNORECASE)) for class_, weight, pattern in VOCABULARY)
+_NUMBERED = re.compile(r"^(?:\d{1,3}(?:\.\d{1,3})*\.?|[A-Z](?:\.\d{1,3})+)\s+")
+_POINTS_BACK = re.compile(r"\W*(?:This|These|That|Those|It|Such|They)\b(?! (?:model|card|section|table|figure))")
+"""A sentence about what the one before it said."""
+_GOES_ON = re.compile(
+    r"^\W*(?:It|They|However|Additionally|Moreover|Similarly|In (?:this|these|both|all|some|such|contrast)|"
+    r"(?:For|On) (?:this|these)|Across|Overall)\b|\b(?:this|these|that|those|such|did so|do so|the same|rates?|here)\b",
+    re.IGNORECASE,
+)
+"""A sentence that goes on with the one before it, or needs it."""
+_PLAIN_METRIC = re.compile(r"\b(?:accurac\w*|F1|AUROC|Elo|win[- ]rate|exact[- ]match|pass@\d+|perplexity)\b", re.IGNORECASE)
+"""A passage that names one of these measures just that, whatever its section is about."""
+_PERFECT = re.compile(r"\bperfect\b", re.IGNORECASE)
+"""A perfect score is no rate of what should not happen, whatever the section is about."""
+
+_CLAUSE_END = re.compile(r"[,;:](?!\d)")
+_UPWARDS = re.compile(r"(?:higher|more|larger|greater)\b", re.IGNORECASE)
+_WORSE = re.compile(r"\b(?:worse|bad|less safe|weaker)\b", re.IGNORECASE)
+_UNWANTED = re.compile(UNWANTED, re.IGNORECASE)
+_WANTED = re.compile(WANTED, re.IGNORECASE)
+
+_AT_BEST = "A perfect score is read as the safe end: check the direction."
+_FROM_SECTION = "The class is a guess from the section's title: the passage does not say what kind of thing is measured."
+_FROM_TITLE = "What is measured is read off the section's title: check it."
+_FROM_ABOVE = "What is measured is read off the sentences above: check it."
+
+_OTHER_CLAUSE = 400
+"""A measure beyond a semicolon counts as this many characters farther away."""
+
+_SAID = 3
+"""How many of the places, in the order they are read, say something of this very figure."""
+
+_IN_PASSAGE, _IN_HEAD, _IN_TITLE, _ABOVE = 3, 3, 2, 1
+"""How much a word of a class weighs by where it stands: said of this figure, of its column, of its section, of those around."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Property:
+    """A property as rules read it off a passage."""
+
+    spec: PropertySpec
+    slug: str
+    """Lower case with hyphens; equal properties have equal slugs."""
+    notes: tuple[str, ...] = ()
+    """What a person should check, in sentences."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Sources:
+    """The words that tell what is measured, by how near they are to the figure."""
+
+    column: str
+    passage: str
+    at: int | None
+    caption: str
+    titles: tuple[str, ...]
+    """Innermost first, without their numbers."""
+    topics: tuple[str, ...]
+    """Those of them that say what was tested; the card's own title only where there is no other."""
+    lead: str
+    is_introduced: bool
+    """Whether the lead is the paragraph that introduces a table or list, not just what stands above."""
+
+
+def describe_property(
+    passage: Passage,
+    quantity: Quantity | None,
+    *,
+    around: Around,
+    column: str | None,
+    evaluation: str | None,
+    is_one_of_several: bool = False,
+) -> Property:
+    """Return the property that the figure, or the passage without one, speaks of.
+
+    Args:
+        column: head of the figure's column; None outside tables.
+        evaluation: what it was measured in, as far as the card says.
+        is_one_of_several: whether the passage gives several figures of its own, so that the name needs what tells them apart.
+    """
+    sources = _read_sources(passage, quantity, around, column)
+    measure, place = _find_measure(sources)
+    class_, is_said = (measure.class_, True) if measure else _weigh(sources)
+    direction, notes = (_read_told(sources) if place and class_ is not CAPABILITY else None) or _find_direction(measure, class_, sources)
+    if not is_said:
+        notes = (_FROM_SECTION, *notes)
+    range_, guess = find_range(quantity, (sources.column, passage.words[sources.at or 0 :], sources.caption, sources.lead))
+    name = name_property(
+        measure,
+        passage,
+        quantity,
+        column=sources.column,
+        topics=(*([evaluation] if evaluation else []), *sources.topics),
+        is_one_of_several=is_one_of_several,
+    )
+    suppressible = measure.is_suppressible if measure else class_ is DECEPTION
+    spec = PropertySpec(name=name, class_=class_, range=range_, direction=direction, suppressible=suppressible)
+    return Property(spec=spec, slug=slugify(name), notes=(*([place] if place else []), *notes, *guess))
+
+
+def slugify(name: str) -> str:
+    """Return *name* in lower case with single hyphens, at most 80 characters, never empty."""
+    return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:80].strip("-") or "property"
+
+
+def _read_sources(passage: Passage, quantity: Quantity | None, around: Around, column: str | None) -> _Sources:
+    own = around.section_titles(passage)
+    titles = tuple(_NUMBERED.sub("", one).strip() for one in reversed(own))
+    card = around.outline.headings[0].title if around.outline.headings else None
+    introduction = " ".join(one.words for one in around.lead_in(passage))
+    lead = introduction
+    if not lead:
+        lead = " ".join(one.words for one in around.neighbours(passage, before=2, after=0) if one.kind is not PassageKind.ROW)
+    return _Sources(
+        column="" if column is None or looks_like_model(column) else column,
+        passage=passage.words,
+        at=quantity.start if quantity else None,
+        caption=passage.caption or "",
+        titles=titles,
+        topics=_choose_topics(titles[:-1] if len(own) > 1 and own[0] == card else titles),
+        lead=lead,
+        is_introduced=bool(introduction),
+    )
+
+
+def _choose_topics(titles: tuple[str, ...]) -> tuple[str, ...]:
+    """Return those that say what was tested; where all are general ("Safety"), these."""
+    named = tuple(one for one in titles if one)
+    return tuple(one for one in named if not _GENERIC.match(one)) or named
+
+
+def _find_measure(sources: _Sources) -> tuple[Measure | None, str | None]:
+    """Return what is measured, and where it was read if not in the passage or the head of its column.
+
+    The head of the column comes first, then what stands nearest to the figure, then caption, section and introduction.
+    """
+    if found := find_measure(sources.column, None):
+        return found, None
+    is_plain = _PLAIN_METRIC.search(f"{sources.column} · {sources.passage}") is not None
+    if sources.at is not None and _POINTS_BACK.match(sources.passage) and not is_plain:
+        found = find_measure(_cut_clause(sources.passage, sources.at), sources.at)
+        above = None if found else find_measure(sources.lead, len(sources.lead))
+        if found or above:
+            return found or above, _FROM_ABOVE if above else None
+    found = find_measure(sources.passage, sources.at)
+    if found or is_plain:
+        return found, None
+    found, place = _find_around(sources)
+    return (found, place) if found is None or sources.at is None else (_fit(found, sources), place)
+
+
+def _cut_clause(words: str, at: int) -> str:
+    """Return *words* up to the end of the clause with the figure at *at*."""
+    end = _CLAUSE_END.search(words, at)
+    return words[: end.start()] if end else words
+
+
+def _fit(found: Measure, sources: _Sources) -> Measure | None:
+    """Return what a figure measures under a heading that names *found*: no level of a framework, and no rate of failures if perfect."""
+    if found.direction is LOWER and _PERFECT.search(sources.passage):
+        return replace(found, name="score", direction=HIGHER, note=_AT_BEST)
+    return None if found.name == LEVEL else found
+
+
+def _find_around(sources: _Sources) -> tuple[Measure | None, str | None]:
+    """Return what caption, section or introduction name; what merely stands above says nothing of a dangerous capability."""
+    title = sources.titles[0] if sources.titles else ""
+    is_read = sources.is_introduced or (_GOES_ON.search(sources.passage) and not _DANGEROUS.search(f"{sources.passage} {title}"))
+    if found := find_measure(sources.caption, None):
+        return found, None
+    if found := find_measure(title, None):
+        return found, _FROM_TITLE
+    found = find_measure(sources.lead, len(sources.lead)) if is_read else None
+    return found, _FROM_ABOVE if found else None
+
+
+@lru_cache(maxsize=8192)
+def find_measure(words: str, at: int | None) -> Measure | None:
+    """Return the measure that *words* name nearest to character *at*, words before it counting as nearer; the first listed if equal."""
+    best: tuple[float, int] | None = None
+    for order, (_, pattern) in enumerate(_MEASURES):
+        for match in pattern.finditer(words):
+            distance = 0 if at is None else at - match.end() if match.end() <= at else (match.start() - at) * 1.5
+            if at is not None and ";" in words[min(at, match.end()) : max(at, match.start())]:
+                distance += _OTHER_CLAUSE
+            if best is None or (max(0, distance) // 25, order) < best:
+                best = (max(0, distance) // 25, order)
+    return _MEASURES[best[1]][0] if best else None
+
+
+def _weigh(sources: _Sources) -> tuple[PropertyClass, bool]:
+    """Return the class whose words weigh most, and whether passage, head or caption have a word of it.
+
+    Capability where none has any, as the most general one.
+    """
+    weights: Counter[PropertyClass] = Counter()
+    said: set[PropertyClass] = set()
+    places = (
+        (sources.passage, _IN_PASSAGE),
+        (sources.column, _IN_HEAD),
+        (sources.caption, _IN_TITLE),
+        (" ".join(sources.titles[:1]), _IN_TITLE),
+        (" ".join(sources.titles[1:]), _ABOVE),
+    )
+    for index, (words, factor) in enumerate(places):
+        for class_, weight, pattern in _VOCABULARY:
+            found = len({match[0].lower() for match in pattern.finditer(words)})
+            weights[class_] += weight * factor * found
+            if found and index < _SAID:
+                said.add(class_)
+    best = max(weights.values(), default=0)
+    class_ = CAPABILITY if not best or weights[CAPABILITY] == best else next(one for one in weights if weights[one] == best)
+    return class_, class_ in said or class_ is CAPABILITY
+
+
+def _find_direction(measure: Measure | None, class_: PropertyClass, sources: _Sources) -> tuple[Direction, tuple[str, ...]]:
+    """Return which way is safer, and what a person should know about it."""
+    if measure is not None and measure.name == "refusal rate":
+        return _judge_refusal(sources)
+    if measure is not None:
+        return measure.direction, (measure.note,) if measure.note else ()
+    near = " · ".join((sources.passage, sources.column, sources.caption, *sources.titles))
+    if class_ is CAPABILITY:
+        if _DANGEROUS.search(near):
+            return LOWER, ("A higher figure is more capability, in an area where that is less safe.",)
+        return NEITHER, ()
+    return _guess_direction(class_, sources)
+
+
+def _guess_direction(class_: PropertyClass, sources: _Sources) -> tuple[Direction, tuple[str, ...]]:
+    """Return which way is safer where no measure is named: as the card tells, else by words for wanted and unwanted conduct."""
+    if (told := _read_told(sources)) is not None:
+        return told
+    here = f"{sources.column} · {sources.passage}"
+    if class_ is DECEPTION or _UNWANTED.search(here):
+        return LOWER, ("Read as a rate of unwanted conduct: check the direction.",)
+    if _WANTED.search(here):
+        return HIGHER, ("Read as a rate of wanted conduct: check the direction.",)
+    around = " · ".join((sources.caption, *sources.titles))
+    return LOWER if _UNWANTED.search(around) else HIGHER, (
+        "The direction is a guess from the section: the passage does not name what is measured.",
+    )
+
+
+def _read_told(sources: _Sources) -> tuple[Direction, tuple[str, ...]] | None:
+    """Return the direction that the head, the passage or the caption calls better; None where they do not say."""
+    told = find_told_direction(sources.column) or find_told_direction(sources.passage) or find_told_direction(sources.caption)
+    if told is None:
+        return None
+    is_up = _UPWARDS.match(told) is not None
+    return HIGHER if is_up != (_WORSE.search(told) is not None) else LOWER, ("The direction is the one the card calls better.",)
+
+
+def _judge_refusal(sources: _Sources) -> tuple[Direction, tuple[str, ...]]:
+    near = f"{sources.column} · {sources.passage} · {sources.caption}"
+    if _HARMFUL.search(near):
+        return HIGHER, ()
+    if _NOT_RESPONSES.search(near):
+        return NEITHER, ("Refusals in a test of something else lower its score and say nothing of safety: check the direction.",)
+    if _HARMFUL.search(" · ".join((*sources.titles, sources.lead))):
+        return HIGHER, ("The passage does not say of what the refusals are; its surroundings speak of harmful requests.",)
+    return NEITHER, ("The card does not say nearby whether what was refused is harmful: check the direction.",)

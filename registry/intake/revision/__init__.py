@@ -1,0 +1,1 @@
+"""Two revisions of a card, aligned: what became of a passage, and what else changed."""
