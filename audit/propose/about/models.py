@@ -46,8 +46,25 @@ _MOST_NAMES = 300
 _MODEL_HEAD = re.compile(r"\W*models?(?: names?)?\W*", re.IGNORECASE)
 """Head of a column whose cells are names of models, also of a maker not listed."""
 
+_REACH = 60
+"""Characters before a name in which its comparing word is looked for."""
+
 _UNKNOWN_VENDOR = 3
 """How often a capitalised name with a number must stand in a card to be taken for a model of a maker not listed."""
+
+_COMPARED = re.compile(
+    r"\b(?:than|unlike|versus|vs\.?|over|from|outperform\w*|exceed\w*|match\w*|(?:compar\w*|relative|similar(?:ly)?|equivalent|contrast|predecessor)"
+    r"(?: \w+)? (?:to|with)|predecessor,?|like)(?: (?:the|its|our|older|earlier|previous|both|that of))* $|"
+    r"\d\s?% for $",
+    re.IGNORECASE,
+)
+"""What stands before a name that something is compared with: one such name and number is enough."""
+_LEADING = re.compile(
+    r"^\W*(?:(?:The|System|Model|Card|Technical|Report|Addendum|While|Whereas|Unlike|Like|Both|For|In|On|With|Than|But|And)[- ])+"
+)
+"""Capitalised words before a name that are no part of it."""
+_NO_MODEL = re.compile(r"Bench|Arena|Eval|CTF|QA\b|Criterion|Suite", re.IGNORECASE)
+"""Names with a number that tests and their parts bear."""
 
 _PROSE = frozenset(
     {
@@ -123,20 +140,44 @@ def _collect(around: Around, source: Source) -> _Spellings:
     """Return the spellings of each name in the card, with how often each stands there; the most frequent names where there are too many."""
     listed: _Spellings = {}
     unlisted: _Spellings = {}
+    compared: set[str] = set()
+    relatives = _find_relatives(around, source)
     texts = [one.words for one in around.passages if one.kind in _PROSE]
     for words in chain([_clean_title(source.title), *source.models], texts):
         rest = words
-        for pattern in _PATTERNS:
+        for pattern in (*_PATTERNS, *([relatives] if relatives else [])):
             rest = pattern.sub(partial(_take, listed, _is_enough), rest)
+        rest = _LEADING.sub(lambda match: match[0].lower(), rest)
+        compared |= {fold_name(one[0]) for one in _SIZED.finditer(rest) if _is_compared(rest, one)}
         _SIZED.sub(partial(_take, unlisted, _is_a_name), rest)
     for name in (*source.models, *_list_labels(around)):
         listed.setdefault(fold_name(name), Counter())[name] += 1
     titles = fold_name(_clean_title(source.title)) + " " + next((fold_name(one.title) for one in around.outline.headings), "")
     for key, forms in unlisted.items():
-        if forms.total() >= _UNKNOWN_VENDOR and (re.search(r"\db$", key) or key in titles):
+        is_frequent = forms.total() >= _UNKNOWN_VENDOR and (re.search(r"\db$", key) or key in titles)
+        if is_frequent or key in compared:
             listed.setdefault(key, Counter()).update(forms)
     kept = sorted(listed, key=lambda key: (-listed[key].total(), key))[:_MOST_NAMES]
     return {key: listed[key] for key in kept}
+
+
+def _find_relatives(around: Around, source: Source) -> re.Pattern[str] | None:
+    """Return what finds the names of the card's own model with any number: another number names a relative, not the model itself."""
+    heading = next((one.title for one in around.outline.headings), "")
+    names = [found[0] for words in (_clean_title(source.title), heading, *source.models) for found in _SIZED.finditer(words)]
+    own = (_LEADING.sub("", one) for one in names if _is_a_name(one) and not any(pattern.match(one) for pattern in _PATTERNS))
+    families = sorted({re.split(r"[- ]v?\d", one, maxsplit=1)[0] for one in own}, key=lambda one: (-len(one), one))
+    words = "|".join(re.escape(one) for one in families if one and one.lower() not in NOT_NAMES)
+    return re.compile(rf"\b(?:{words})[- ](?:{_SIZE}|{_VERSION}){_TAIL}{{0,3}}") if words else None
+
+
+def _is_compared(words: str, name: re.Match[str]) -> bool:
+    """Whether a name with a number stands where only another model can: behind a comparing word, and naming no test."""
+    return (
+        _is_a_name(name[0])
+        and not _NO_MODEL.search(name[0])
+        and _COMPARED.search(words[max(0, name.start() - _REACH) : name.start()]) is not None
+    )
 
 
 def _list_labels(around: Around) -> Iterator[str]:

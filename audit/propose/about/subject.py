@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from audit.propose.about.around import Around
-from audit.propose.about.model_names import ALL_MODELS, GUARDS, SNAPSHOTS
+from audit.propose.about.model_names import ALL_MODELS, GUARDS, PRONOUNS, SNAPSHOTS
 from audit.propose.about.models import Mention, Models
 from audit.propose.about.row import find_cell
 from registry.records.passage import Passage, PassageKind
@@ -19,6 +19,10 @@ _ASIDE = re.compile(
     re.IGNORECASE,
 )
 """What stands before a model that a figure is compared with."""
+
+_FAMILY = re.compile(r" (?:model )?(?:family|series|line(?:age)?|generation)\b", re.IGNORECASE)
+"""Behind a name that then stands for many models."""
+_PRONOUN = re.compile(PRONOUNS, re.IGNORECASE)
 
 _FIGURE = re.compile(r"\d{1,7}(?:\.\d{1,6})?\s?%|\d{1,7}\s?/\s?\d{1,7}|(?<![\w.])\d{1,7}\.\d{1,6}(?![\w.])")
 _FIGURE_CELL = re.compile(r"[<>≤≥~±]?\s?\d[\d.,]*\s?(?:%|/\s?\d[\d,]*)?(?:\s?\([^()]{0,40}\))?")
@@ -81,7 +85,8 @@ def _from_row(passage: Passage, at: int | None, models: Models) -> _Found | None
 
 def _from_sentence(words: str, at: int | None, models: Models) -> _Found | None:
     """Return the model named before the figure and not as the other side of a comparison, else an own one named after it."""
-    mentions = [one for one in models.find(words) if not _ASIDE.search(words[: one.start][-_REACH:])]
+    named = (one for one in models.find(words) if one.is_own or not _FAMILY.match(words, one.stop))
+    mentions = [one for one in named if not _ASIDE.search(words[: one.start][-_REACH:])]
     if several := _find_several(words, mentions):
         return several, None, "said of several models"
     before = [one for one in mentions if at is None or one.start < at]
