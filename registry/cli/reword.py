@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 import click
 
 from registry.cli.app import App, pass_app
+from registry.cli.output import show
 from registry.cli.parameters import CLAIM
 from registry.records.identifier import Identifier
 
@@ -21,10 +22,10 @@ if TYPE_CHECKING:
 def reword(app: App, *, claim_id: Identifier, quote: str | None, why: str | None, yes: bool) -> None:
     """Say that a claim is the same in the newer wording of its card, and record it as a revision with that reason.
 
-    Refused where a number changed: that is another claim revision. Nothing needs doing for a passage that is unchanged, moved,
-    or spelled otherwise.
+    Refused where a number changed: that is another claim revision. Where a negation, its opposite, how far it holds, or a name
+    changed, --yes needs --why. Nothing needs doing for a passage that is unchanged, moved, or spelled otherwise.
     """
-    from registry.registration.rewording import find_rewording, record_rewording
+    from registry.registration.rewording import check_turns, find_rewording, record_rewording
 
     with app.view() as view:
         if claim_id.revision or claim_id.digest:
@@ -35,8 +36,12 @@ def reword(app: App, *, claim_id: Identifier, quote: str | None, why: str | None
         _report(app, found, None)
         return
     _show(app, found, sum(one.claim == found.claim.reference for one in audits))
-    if not yes:
-        click.confirm("Is this the same claim?", abort=True, err=True)
+    if yes:
+        check_turns(found, why)
+    else:
+        turned = "".join(f"{str(one)[0].upper()}{str(one)[1:]}. " for one in found.turns)
+        question = f"{turned}Is this the same claim{' all the same' if turned else ''}?"
+        click.confirm(show(question), abort=True, err=True)
     with app.ledger.write(actor=app.config.authority) as writer:
         revised = record_rewording(writer, found, why)
     _report(app, found, revised.reference)
@@ -48,6 +53,8 @@ def _show(app: App, found: "Rewording", audits: int) -> None:
     if found.anchor and found.claim.anchor:
         app.say(f"{found.claim.reference} in {found.card.card}@{found.card.revision}:")
         app.say(f"  {render_redline(found.claim.anchor.exact, found.anchor.exact)}")
+        for one in found.turns:
+            app.say(f"ATTENTION: {one}")
         if audits:
             noun, verb = ("audit", "speaks") if audits == 1 else ("audits", "speak")
             app.say(f"{audits} {noun} of {found.claim.reference} {verb} of the old wording alone; the new one will be unaudited.")
@@ -60,6 +67,7 @@ def _report(app: App, found: "Rewording", revised: str | None) -> None:
         "fate": found.sighting.fate.value,
         "card": f"{found.card.card}@{found.card.revision}",
         "revised": revised,
+        "turns": [{"what": one.what, "words": one.words} for one in found.turns],
     }
     spelling = " in spelling alone" if found.sighting.differs else ""
     nothing = f"{found.claim.reference} is {found.sighting.fate.value}{spelling} in {found.card.card}@{found.card.revision}."

@@ -6,6 +6,7 @@ from registry.errors import ConflictError, Fault, InputError, NotFoundError
 from registry.intake.anchor import find_quote
 from registry.intake.revision.changes import find_changed_numbers
 from registry.intake.revision.follow import Follower
+from registry.intake.revision.sense import Turn, find_turns
 from registry.records.card import Anchor, Card
 from registry.records.claim import ClaimRevision
 from registry.records.survey import Fate, Sighting
@@ -26,6 +27,8 @@ class Rewording:
     sighting: Sighting
     anchor: Anchor | None
     """The passage to quote; None if nothing needs doing, for the words stand there."""
+    turns: tuple[Turn, ...] = ()
+    """What changed in its sense, as far as single words tell: negations, opposites, how far it holds, names."""
 
 
 def find_rewording(view: View, claim_id: str, quote: str | None) -> Rewording:
@@ -55,7 +58,23 @@ def find_rewording(view: View, claim_id: str, quote: str | None) -> Rewording:
     if anchor is None:
         raise InputError(_gone(claim, card))
     _check_numbers(claim, anchor)
-    return Rewording(claim=claim, card=card, sighting=sighting, anchor=anchor)
+    turns = find_turns(claim.anchor.exact, anchor.exact)
+    return Rewording(claim=claim, card=card, sighting=sighting, anchor=anchor, turns=turns)
+
+
+def check_turns(rewording: Rewording, words: str | None) -> None:
+    """Refuse a wording whose sense changed and of which nobody says why it is the same claim all the same.
+
+    Raises:
+        InputError: a negation, an opposite, how far it holds, or a name changed, and *words* are none.
+    """
+    if not rewording.turns or (words and words.strip()):
+        return
+    claim = rewording.claim
+    found = f"{'; '.join(map(str, rewording.turns))}: this may be another claim, and no reason is given why it is the same"
+    same = f'caveat claim reword {claim.claim} --why "…"'
+    advice = f'say why it is the same: {same}; or give the other claim: caveat claim revise {claim.claim} FILE --why "…"'
+    raise InputError(Fault(code="sense-changed", where=claim.reference, found=found, advice=advice))
 
 
 def record_rewording(writer: Writer, rewording: Rewording, words: str | None) -> ClaimRevision:

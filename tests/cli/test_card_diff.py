@@ -227,6 +227,33 @@ def test_another_figure_is_no_other_wording(
     assert len(caveat("claim", "show", refuses.partition("@")[0], "--json").document["revisions"]) == 1
 
 
+@pytest.mark.parametrize(
+    ("passage", "turned"),
+    [
+        ("The model never refused 92% of harmful requests", "a negation changed: nothing → never"),
+        ("The model accepted 92% of harmful requests", "an opposite changed: refused → accepted"),
+        ("The model refused 92% of all harmful requests", "how far it holds changed: nothing → all"),
+    ],
+)
+def test_a_turned_sense_needs_a_reason(caveat: Caveat, tmp_path: Path, passage: str, turned: str) -> None:
+    """Without one, --yes records nothing; the question says it loudly; with one, it is a person's decision."""
+    _, refuses, _ = register(caveat, tmp_path)
+    add_revision(caveat, revise(caveat, tmp_path, (_REFUSES, passage)))
+    claim = refuses.partition("@")[0]
+
+    refused = caveat("claim", "reword", claim, "--yes")
+    blank = caveat("claim", "reword", claim, "--yes", "--why", " ")
+    asked = caveat("claim", "reword", claim)
+    reasoned = caveat("claim", "reword", claim, "--yes", "--why", "the publisher explains it on page 9")
+
+    assert (refused.code, blank.code) == (2, 2)
+    assert f"sense-changed: {refuses}\n  {turned}" in refused.err
+    assert f"ATTENTION: {turned}" in asked.err
+    assert f"{turned[0].upper()}{turned[1:]}. Is this the same claim all the same?" in asked.err
+    assert reasoned.code == 0
+    assert len(caveat("claim", "show", claim, "--json").document["revisions"]) == 2
+
+
 def test_what_stands_needs_no_rewording(caveat: Caveat, tmp_path: Path) -> None:
     """For an unchanged passage the command says so, and is content."""
     schemes, _, _ = register(caveat, tmp_path)
@@ -243,7 +270,7 @@ def test_three_revisions_are_one_history(caveat: Caveat, tmp_path: Path) -> None
     schemes, refuses, covert = register(caveat, tmp_path)
     second = revise(caveat, tmp_path, ("refused 92% of harmful", "declined 92% of all harmful"), ("5 % of cases", "6 % of cases"))
     add_revision(caveat, second)
-    assert caveat("claim", "reword", refuses.partition("@")[0], "--yes").code == 0
+    assert caveat("claim", "reword", refuses.partition("@")[0], "--why", "both speak of all of them", "--yes").code == 0
     add_revision(caveat, revise(caveat, tmp_path, ("0 of 50", "1 of 50"), name="card3.md"))
     card = card_of(caveat)
 

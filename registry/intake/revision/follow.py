@@ -14,6 +14,7 @@ from registry.intake.anchor import AnchoredText
 from registry.intake.outline.passages import read_outline
 from registry.intake.revision.alignment import LIKE_HERE, MOST_CELLS, Alignment, Pair, match_words, measure_likeness
 from registry.intake.revision.sections import Sections
+from registry.intake.revision.sense import is_negation
 from registry.intake.revision.spelling import find_spelling
 from registry.intake.revision.words import Words, read_words
 from registry.intake.rules import SOFT_HYPHEN
@@ -26,9 +27,6 @@ _FARTHEST = 20
 """Words that may have been put into a passage for each that it has, before its parts are taken for different places."""
 _NEAR = 3
 """Words before a passage among which a negation turns it."""
-_NEGATIONS = frozenset(
-    ("not", "no", "never", "non", "none", "neither", "nor", "without", "cannot", "hardly", "rarely", "seldom", "few", "failed", "unable")
-)
 _AFTER = re.compile(r"[.,;:!?)\]\"'\u201d\u2019*_]{1,4}")
 _QUOTES = str.maketrans({'"': "'", SOFT_HYPHEN: "-"})
 _HITS = 1_000
@@ -173,7 +171,7 @@ class Follower:
                 first -= 1
         else:
             near = range(max(low, first - _NEAR), first)
-            first = min((at for at in near if at not in self._from_old and _is_negation(self.new_words.words[at])), default=first)
+            first = min((at for at in near if at not in self._from_old and is_negation(self.new_words.words[at])), default=first)
         if stop in self._old_starts:
             while last < high and self._is_added(last, stop + last - place.stop):
                 last += 1
@@ -194,7 +192,7 @@ class Follower:
         if pair is None or start in self._old_starts or place.start == 0:
             return False
         near = range(max(pair.old[0], start - _NEAR), start)
-        return any(self.alignment.to_new[word] < 0 and _is_negation(self.old_words.words[word]) for word in near)
+        return any(self.alignment.to_new[word] < 0 and is_negation(self.old_words.words[word]) for word in near)
 
     def _find_again(self, start: int, stop: int) -> _Place | None:
         """Return where the same words stand that belong to no other passage, the aligned place before others; None if nowhere."""
@@ -259,10 +257,6 @@ class Follower:
         if not same and trail.strip() and (found := _AFTER.match(self.new.text, end)):
             end = found.end()
         return self._anchored.place(begin, end)
-
-
-def _is_negation(word: str) -> bool:
-    return word.casefold() in _NEGATIONS or word.endswith("n't")
 
 
 def _get_between(words: Words, at: int) -> str:
