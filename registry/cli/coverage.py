@@ -86,7 +86,7 @@ def _print_undecided(console: "Console", found: Coverage, most: int | None) -> N
     if found.total.undecided is None:
         return
     if not found.undecided:
-        console.print("\nEvery passage that was proposed is registered or left out.")
+        console.print("\nEvery proposed passage is registered or left out; whether a person read each is not recorded.")
         return
     verb = "is" if len(found.undecided) == 1 else "are"
     console.print(f"\n{_count(len(found.undecided), 'proposed passage')} {verb} undecided: neither registered nor left out")

@@ -162,6 +162,28 @@ def test_another_encoding_is_read_and_named(tmp_path: Path, encoding: str, named
     assert any(named in warning for warning in card.warnings)
 
 
+@pytest.mark.parametrize("text", ["Café", "At the Café the model refused 5 % of requests.", "The model’s naïve façade — “as is”"])
+@pytest.mark.parametrize("encoding", ["latin-1", "cp1252"])
+def test_a_short_western_text_is_read_as_cp1252(tmp_path: Path, text: str, encoding: str) -> None:
+    """A few accents are too little to guess a rarer encoding by; the warning stays."""
+    if encoding == "latin-1":
+        text = text.translate({ord("’"): "'", ord("—"): "-", ord("“"): '"', ord("”"): '"'})
+
+    card = read_bytes(tmp_path, "card.txt", text.encode(encoding))
+
+    assert card.text == text
+    assert any("read as CP1252" in warning for warning in card.warnings)
+
+
+def test_a_text_in_another_script_is_not_taken_for_western(tmp_path: Path) -> None:
+    """Cyrillic letters in a card that is mostly English are read as what they are."""
+    text = f"{'The model refused five percent of the harmful requests. ' * 4}Модель отказалась от вредных запросов\n"
+
+    card = read_bytes(tmp_path, "card.txt", text.encode("cp1251"))
+
+    assert card.text == text
+
+
 def test_a_byte_order_mark_of_utf_8_is_no_text(tmp_path: Path) -> None:
     """The mark is dropped without a warning."""
     card = read_bytes(tmp_path, "card.txt", b"\xef\xbb\xbfplain text")
