@@ -260,12 +260,12 @@ def test_a_caption_that_is_a_sentence_names_no_evaluation() -> None:
 
 def test_a_benchmark_named_for_another_figure_is_not_this_ones() -> None:
     """What stands below is not read yet, and a sentence with a figure named its benchmark for that; going on with it is another thing."""
-    words = ("It won 4%.", "Aster reached 61.2 on HarborQA.", "Aster lost 9% of games.", "This fell to 3%.")
+    words = ("It won 4%.", "Aster reached 61.2 on HarborQA.", "This fell to 3%.", "Aster lost 9% of games.")
     around, passages = write(*words, titles=("Card",))
 
     found = [describe_evaluation(one, around=around, at=len(one.words) - 3).evaluation for one in passages]
 
-    assert found == [None, "HarborQA", None, "HarborQA"]
+    assert found == [None, "HarborQA", "HarborQA", None]
 
 
 def test_a_number_with_a_comma_is_whole() -> None:

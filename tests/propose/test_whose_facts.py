@@ -8,7 +8,6 @@ from audit.propose.rules import propose_by_rules
 from audit.propose.source import Source
 from registry.intake.outline.passages import read_outline
 from registry.intake.read import read_card
-from registry.records.claim import Direction, PropertyClass
 from registry.records.proposal import Proposal
 
 TITLE = "Heron 4 System Card"
@@ -39,3 +38,46 @@ def test_a_name_with_another_number_is_another_model(tmp_path: Path, words: str,
     assert [one.reported.value for one in found if one.reported] == own
     assert [(beside.subject, beside.value) for one in found for beside in one.comparisons] == others
     assert {one.model for one in found} == {"Heron 4"}
+
+
+def test_facts_of_one_passage_are_not_those_of_the_next(tmp_path: Path) -> None:
+    """Runs, graders, benchmarks and builds named for another figure leave a later one unstated."""
+    told = (
+        "Heron 4 lied in 0 of 40 runs of HarmBench with web search on a near-final snapshot.",
+        "A human expert solved 70% of the puzzles; Heron 4 solved 44%.",
+        "Heron 4 sabotaged 3% of tasks.",
+    )
+    last = propose(tmp_path, "\n\n".join(told))[-1]
+
+    assert (last.evaluation, last.elicitation, last.grader, last.version) == ("Conduct", None, None, None)
+
+
+def test_a_sentence_that_goes_on_keeps_what_it_goes_on_with(tmp_path: Path) -> None:
+    """Words such as "it" and "this" carry the build, the grader and the attempts of the sentence before."""
+    told = "We ran 30 attempts on HarborQA, graded by unit tests, on a near-final snapshot. It lied in 3% of tasks."
+    last = propose(tmp_path, told)[-1]
+
+    assert (last.evaluation, last.elicitation, last.version) == ("HarborQA", "30 attempts", "a near-final snapshot")
+    assert "unit tests" in (last.grader or "")
+
+
+@pytest.mark.parametrize(
+    ("words", "elicitation"),
+    [
+        ("With thinking disabled, Heron 4 lied in 3% of talks.", "With thinking disabled"),
+        ("Heron 4 lied in 3% of talks without any in-context goal.", "without any in-context goal"),
+        ("Heron 4 did not use extended thinking and lied in 3% of talks.", None),
+        ("With the reasoning of its peers, Heron 4 lied in 3% of talks.", None),
+    ],
+)
+def test_what_was_switched_off_or_lacking_is_said_so(tmp_path: Path, words: str, elicitation: str | None) -> None:
+    """A denied way of asking is never given as one that was used."""
+    assert [one.elicitation for one in propose(tmp_path, words)] == [elicitation]
+
+
+def test_a_column_keeps_its_own_way_of_asking(tmp_path: Path) -> None:
+    """A caption speaks of all columns; the default one was asked in none of its ways."""
+    table = "| Model | Refusal rate (default) | Refusal rate (with safeguards) |\n|---|---|---|\n| Heron 4 | 81% | 95% |\n"
+    found = propose(tmp_path, f"Refusals of harmful requests with and without safeguards and with extended thinking.\n\n{table}")
+
+    assert [one.elicitation for one in found if one.reported] == [None, "with safeguards"]

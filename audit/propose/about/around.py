@@ -14,6 +14,15 @@ _OUTSIDE = frozenset({PassageKind.CONTENTS, PassageKind.FURNITURE})
 _LISTED = frozenset({PassageKind.ITEM, PassageKind.ROW, PassageKind.HEAD, PassageKind.CAPTION})
 """What a paragraph may introduce."""
 
+_GOES_ON = re.compile(
+    r"\W*(?:It|Its|They|Their|This|These|That|Those|Here|However|Additionally|Moreover|Similarly|Across|Overall|"
+    r"(?:In|On|For|With|From|Of) (?:this|these|those|both|such|all|contrast|addition))\b"
+)
+"""How a sentence begins that goes on with the one before it."""
+
+_LONGEST_THREAD = 6
+"""Sentences above that one may go on with."""
+
 _REACH = 40
 """Blocks that are looked at above a list or table: beyond, what one finds does not introduce it."""
 
@@ -49,6 +58,23 @@ class Around:
     def block(self, passage: Passage) -> tuple[Passage, ...]:
         """Return the passages of the same paragraph, list item or table, itself among them."""
         return self._blocks.get(passage.block, (passage,))
+
+    def continued(self, passage: Passage) -> tuple[Passage, ...]:
+        """Return the sentences that *passage* goes on with ("This fell to 3%."), the nearest first; empty where it begins anew.
+
+        A row goes on with none: its neighbours stand beside it, not before it. An item stays inside its own list item.
+        """
+        if passage.kind not in (PassageKind.SENTENCE, PassageKind.ITEM):
+            return ()
+        is_item = passage.kind is PassageKind.ITEM
+        found: list[Passage] = []
+        last = passage
+        for one in reversed(self.neighbours(passage, before=_LONGEST_THREAD, after=0)):
+            if _GOES_ON.match(last.words) is None or one.kind is not passage.kind or (is_item and one.block != passage.block):
+                break
+            found.append(one)
+            last = one
+        return tuple(found)
 
     def lead_in(self, passage: Passage) -> tuple[Passage, ...]:
         """Return the sentences of the paragraph that introduces the list or table *passage* is in; empty for running text."""

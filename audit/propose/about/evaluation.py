@@ -34,7 +34,13 @@ _LEADING = re.compile(
     r"^(?:The|This|These|Our|A|An|On|In|For|All|Each|Of|As|We|Both|Across|Using|With|To|From|By|At|Under|When|While|However|And|But|"
     r"Its|Their) "
 )
-_GOES_ON = re.compile(r"\W*(?:It|They|This|These|That|However|Additionally|Moreover|Similarly|Its|In (?:this|these|both|such))\b")
+_AS_IT_COMES = re.compile(r"\b(?:default|standard|baseline|vanilla|normal)\b", re.IGNORECASE)
+"""Head of a column whose figures were measured in none of the ways its caption lists."""
+_DENIED = re.compile(
+    r"\b(?:(?P<lacking>without|no|lacking)|not|never|cannot|n['’]t)(?: (?:an?|any|the))?(?: [\w-]{2,20}){0,2} $", re.IGNORECASE
+)
+"""Before what was not done: what was lacking says how it was asked, what was not done does not."""
+_DENIAL = 50
 _SHARE = re.compile(r"\d\s?%|\bper\s?cent\b|\d ?/ ?\d|\d (?:out )?of (?:the )?\d")
 _REPORTS = re.compile(rf"{_SHARE.pattern}|(?<![\w.])\d{{1,6}}\.\d")
 _OF = re.compile(
@@ -80,17 +86,21 @@ class EvaluationFacts:
 
 
 def describe_evaluation(passage: Passage, *, around: Around, at: int | None = None) -> EvaluationFacts:
-    """Return what the passage, its block, caption, introduction, neighbours and section titles say, the nearest first.
+    """Return what the passage, its row and column, caption, introduction and the sentences it goes on with say, the nearest first.
+
+    What stands merely near belongs to other figures. Only the evaluation is taken from further above: from the section's title, or
+    from the one sentence that names the section's only evaluation.
 
     *at* is where in the passage's words the figure begins: of several evaluations named there, the last before it is taken, and of a
     table's columns its own.
     """
     near = _order_surroundings(passage, around)
+    tied = list_tied(passage, around)
     return EvaluationFacts(
-        evaluation=_find_evaluation(passage, at, _order_above(passage, around), around),
+        evaluation=_find_evaluation(passage, at, around),
         n=_find_size(passage, at, near),
-        grader=_first(find_grader, (_separate(passage), *near)),
-        elicitation=_find_elicitation(passage, at, near, around),
+        grader=_first(find_grader, (_separate(passage), *tied)),
+        elicitation=_find_elicitation(passage, at, tied, around),
     )
 
 
@@ -105,22 +115,18 @@ def _order_surroundings(passage: Passage, around: Around) -> tuple[str, ...]:
     return tuple(dict.fromkeys([*([passage.caption] if passage.caption else []), *block, *lead, *reversed(near), *opening]))
 
 
-def _order_above(passage: Passage, around: Around) -> tuple[str, ...]:
-    """Return the words that may name what a figure was measured in, nearest first: caption, introduction, and what stands above.
+def list_tied(passage: Passage, around: Around) -> tuple[str, ...]:
+    """Return the words beside *passage* that are said of it too: caption, introduction, and the sentences it goes on with."""
+    told = (*around.lead_in(passage), *around.continued(passage))
+    return tuple(dict.fromkeys([*([passage.caption] if passage.caption else []), *(one.words for one in told)]))
 
-    A sentence below has not been read yet; one above with a figure named its evaluation for that, unless the passage goes on with it.
-    """
-    goes_on = passage.kind is not PassageKind.SENTENCE or _GOES_ON.match(passage.words) is not None
-    block = [one for one in around.block(passage) if one.start < passage.start]
-    opening = [one for one in around.section(passage)[:_OPENING] if one.start < passage.start]
-    near = around.neighbours(passage, before=_BEFORE, after=0)
-    above = [
-        one.words
-        for group in (reversed(_sentences(block)), around.lead_in(passage), reversed(_sentences(near)), _sentences(opening))
-        for one in group
-        if goes_on or not _REPORTS.search(one.words)
-    ]
-    return tuple(dict.fromkeys([*([passage.caption] if passage.caption else []), *above]))
+
+def _find_only(passage: Passage, around: Around) -> str | None:
+    """Return the evaluation that the section names above *passage*, if it is the only one; a sentence with a figure names its own."""
+    above = (*_sentences(around.section(passage)[:_OPENING]), *_sentences(around.neighbours(passage, before=_BEFORE, after=0)))
+    plain = [one.words for one in above if one.start < passage.start and not _REPORTS.search(one.words)]
+    named = {name for words in plain for is_last in (False, True) if (name := find_benchmark(words, is_last=is_last))}
+    return named.pop() if len(named) == 1 else None
 
 
 def _separate(passage: Passage) -> str:
@@ -136,21 +142,22 @@ def _first(find: Callable[[str], str | None], texts: Iterable[str]) -> str | Non
     return next((found for words in texts if (found := find(words)) is not None), None)
 
 
-def _find_evaluation(passage: Passage, at: int | None, near: tuple[str, ...], around: Around) -> str | None:
+def _find_evaluation(passage: Passage, at: int | None, around: Around) -> str | None:
     first = around.outline.headings[0].title if around.outline.headings else None
     titles = [_NUMBERED.sub("", one).strip() for one in reversed(around.section_titles(passage)) if one != first]
     telling = [shorten(one, _CUT) for one in titles if one and not _GENERIC.match(one)]
+    tied = list_tied(passage, around)
     if passage.kind is PassageKind.ROW:
-        return _find_row_evaluation(passage, at, near, telling)
+        return _find_row_evaluation(passage, at, tied, telling) or _find_only(passage, around)
     return (
         _find_item_label(passage)
         or _find_named(passage.words, at)
         or find_test(passage.words)
         or _first(find_benchmark, telling[:1])
-        or _first(find_benchmark, near[:3])
+        or _first(find_benchmark, tied)
+        or _find_only(passage, around)
         or (telling[0] if telling else None)
-        or _first(find_benchmark, near)
-        or _first(find_test, near)
+        or _first(find_test, tied)
     )
 
 
@@ -281,12 +288,17 @@ def find_grader(words: str) -> str | None:
     return None
 
 
-def _find_elicitation(passage: Passage, at: int | None, near: tuple[str, ...], around: Around) -> str | None:
-    """Return what the passage itself says, the figure's column and caption included; else its surroundings, nearest first."""
+def _find_elicitation(passage: Passage, at: int | None, tied: tuple[str, ...], around: Around) -> str | None:
+    """Return what the passage itself says, its figure's column included; else what is said of it beside it, nearest first.
+
+    A caption speaks of all columns: it says nothing of one whose head says something itself.
+    """
     own = find_cell(passage, at) if at is not None else None
     columns = [own.column or ""] if own else [cell.column or "" for cell in passage.cells]
-    here = find_elicitation(" · ".join([_separate(passage), *columns, passage.caption or ""]))
-    return here or _first(find_elicitation, near) or _first(find_elicitation, reversed(around.section_titles(passage)))
+    here = find_elicitation(" · ".join([_separate(passage), *columns]))
+    if here or any(_AS_IT_COMES.search(one) for one in columns):
+        return here
+    return _first(find_elicitation, tied) or _first(find_elicitation, reversed(around.section_titles(passage)))
 
 
 @lru_cache(maxsize=8192)
@@ -297,6 +309,8 @@ def find_elicitation(words: str) -> str | None:
     stop = 0
     for start, end in spans:
         if start >= stop:
-            taken.append(words[start:end].strip())
+            denied = _DENIED.search(words[max(0, start - _DENIAL) : start])
+            if denied is None or denied["lacking"]:
+                taken.append(words[start - (len(denied[0]) if denied else 0) : end].strip())
             stop = end
     return "; ".join(dict.fromkeys(taken)) or None

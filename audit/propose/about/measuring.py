@@ -91,13 +91,21 @@ GRADERS: tuple[str, ...] = (
     (
         r"(?P<who>\b(?:an? |the |our )?(?:(?:automated|automatic|independent|separate|blinded|blind|expert|trained|external|"
         r"specialist|prompted|fine-tuned) )*"
-        r"(?:human (?:raters?|graders?|evaluators?|annotators?|reviewers?|experts?|judges?|labell?ers?)|expert (?:raters?|graders?|"
+        r"(?:human (?:raters?|graders?|evaluators?|annotators?|reviewers?|judges?|labell?ers?)|expert (?:raters?|graders?|"
         r"reviewers?|judges?)|"
         r"(?:LLM|model|AI)(?:-based)?[- ](?:judges?|graders?|autograders?)|auto-?graders?|automated (?:graders?|judges?|scorers?|"
         r"grading)|grader models?|judge models?|"
         r"rubric-based (?:graders?|grading)|(?:programmatic|deterministic|rule-based) (?:\w+ )?(?:checkers?|graders?|scorers?|"
         r"verifiers?|extractors?|verification|scoring|grading)|"
-        r"unit tests|string[- ]match(?:ing)?|exact[- ]match))\b(?! awareness| hacking| exploitation| bias)"
+        r"unit tests|string[- ]match(?:ing)?|exact[- ]match))\b"
+        r"(?! awareness| hacking| exploitation| bias| baseline| performance| level| solved| achiev| score of| reached)"
+    ),
+    # Experts who solve the tasks themselves are a baseline, and no grader.
+    (
+        r"(?P<who>\b(?:(?:an?|the|our|two|three|trained|independent|external) )*(?:human|domain|subject[- ]matter) experts?)"
+        r"(?: who| that| then| also| have| has)? (?:grad(?:ed|es?|ing)|judg(?:ed|es?|ing)|rat(?:ed|es?|ing)|scor(?:ed|es?|ing) "
+        r"(?:the|its|their|each|all|every) (?:answers?|responses?|outputs?|transcripts?|reports?)|"
+        r"review(?:ed|s|ing)?|label\w*|annotat\w*)\b"
     ),
     r"(?P<who>\b(?:model|human|expert|LLM|machine|auto)-graded)\b",
     r"(?P<who>\b(?:programmatically|automatically|manually) (?:graded|scored|verified|checked|reviewed))\b",
@@ -121,9 +129,11 @@ ELICITATION: tuple[str, ...] = (
         r"(?: (?:per|for each|each|on each) (?:[\w-]{1,30} )?[\w-]+)?\b"
     ),
     (
-        r"\b(?:with(?:out)?|no) (?:\w+ ){0,2}(?:safeguards?|mitigations?|extended thinking|thinking|reasoning|tools?|tool use|"
+        r"\b(?:with(?:out)?|no) (?!(?:the|its|their) (?:\w+ )?(?:thinking|reasoning|search)\b)(?:\w+ ){0,2}"
+        r"(?:safeguards?|mitigations?|extended thinking|thinking|reasoning|tools?|tool use|"
         r"web search|search|internet access|scaffold(?:ing)?|"
         r"system prompts?|chain[- ]of[- ]thought|jailbreaks?|a jailbreak|prefill|retries|realism filter(?:ing)?)\b"
+        r"(?: (?:(?:turned|switched) )?(?:disabled|enabled|deactivated|activated|off)\b)?"
     ),
     (
         r"\b(?:adaptive|extended|interleaved|max|maximum|xhigh|high|medium|low|minimal)(?:[- ]effort)? (?:thinking|"

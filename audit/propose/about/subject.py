@@ -35,7 +35,14 @@ _LONGEST_OPENING = 160
 """Characters in which the comma must stand that ends it."""
 
 _LOOK_BACK, _LOOK_FAR = 6, 12
-"""Passages above in which the model of a pronoun, and the build that was measured, are looked for."""
+"""Passages above in which the model of a pronoun, and what is said of all results, are looked for."""
+
+_OF_ALL = re.compile(
+    r"\b(?:these|those|all|the following|our|reported|most)(?: [\w-]{1,20}){0,2} (?:evaluations|evals|tests|results|assessments|"
+    r"experiments|scores|figures|numbers)\b",
+    re.IGNORECASE,
+)
+"""In a sentence that speaks of more than its own figure."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -137,8 +144,8 @@ def _find_version(passage: Passage, at: int | None, column: str | None, around: 
     for words in (" · ".join((_find_beside(passage, at, models), column or "")), _find_opening(passage, at)):
         if here := [found[0] for pattern in (*_SNAPSHOTS, *_GUARDS) if (found := pattern.search(words))]:
             return ", ".join(dict.fromkeys(here))
-    above = (*around.lead_in(passage), *reversed(around.neighbours(passage, before=_LOOK_FAR, after=2)))
-    for one in above:
+    whole = [one for one in around.neighbours(passage, before=_LOOK_FAR, after=0) if _OF_ALL.search(one.words)]
+    for one in (*around.lead_in(passage), *around.continued(passage), *reversed(whole)):
         # Builds are rare and names are not, so builds are looked for first.
         if found := _find_snapshot(one):
             named = models.find(one.words)
