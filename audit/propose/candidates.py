@@ -58,6 +58,7 @@ _OUTCOMES = _compile(
     r"|fail(?:ed|s|ing|ures?)?|succe\w{1,6}|answer(?:ed|s|ing)?|resolv\w{1,4}|finish\w{0,3}|perform(?:ed|s|ing|ance)?|met|meets|won|wins|beat|gave|give)\b",
     r"\b(?:refus\w{1,4}|compl(?:y|ied|ies|iance)|declin\w{1,3}|block(?:ed|s|ing)?|detect\w{0,4}|flag(?:ged|s)?|resist\w{0,4}|avoid\w{0,4}"
     r"|reject\w{0,4}|accept\w{0,4}|triggered|caught|catches|follow(?:ed|s)|obey\w{0,3}|prefer\w{0,4}|hedg\w{1,3}|handl\w{1,3}|respond\w{0,4})\b",
+    r"\b(?:schem(?:ed|es|ing)|misle(?:d|ads?|ading)|misbehav\w{1,4}|(?:took|takes?|taking)\s(?:\w+\s){1,2}actions?|covert(?:ly)?|deni(?:ed|es)|whistle\w{4,8})\b",
     r"\b(?:hallucinat\w{1,4}|deceiv\w{1,3}|decepti\w{1,3}|reveal\w{0,3}|leak\w{0,4}|disclos\w{1,4}|bypass\w{0,4}|evad\w{1,4}|evasion|escap\w{1,4}"
     r"|persuad\w{1,4}|manipulat\w{1,4}|sabotag\w{1,4}|sandbag\w{0,4}|cheat\w{0,3}|lied|lies|lying|conceal\w{0,4}|hid(?:es|den|ing)?|hack\w{0,4}"
     r"|violat\w{1,4}|verbali[sz]\w{1,4}|mention\w{0,3}|distinguish\w{0,3}|comprehen\w{1,4}|truthful|cautio\w{1,3})\b",

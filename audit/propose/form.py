@@ -7,15 +7,22 @@ from audit.propose.figures.quantity import Quantity, Unit
 from audit.propose.form_words import (
     ATTACKS,
     BARS,
+    BY_YEAR,
     COMPARATORS,
     CONDITIONS,
+    DENIED,
     DIRECTION_TOLD,
     FALLS,
     FALLS_SHORT,
     FINDS,
+    GOALS,
     HEDGES,
     MEETS,
     RISES,
+    RULE_OUT,
+    RUNS,
+    SATISFIES,
+    WILL,
 )
 from audit.propose.worded import GENERAL, WORDED
 from registry.records.claim import Form, Relation, Reported
@@ -85,8 +92,19 @@ def _relate(said: str, after: str) -> Relation | None:
     for text in (said, after):
         short, met = _last(FALLS_SHORT, text), _last(MEETS, text)
         if short >= 0 or met >= 0:
-            return Relation.AT_MOST if short >= met else Relation.AT_LEAST
+            is_below = short >= met
+            # “Is not below the threshold”; “met the rule-out threshold”, which is met from below.
+            is_turned = _is_denied(FALLS_SHORT if is_below else MEETS, text) or (
+                RULE_OUT.search(said + after) is not None and SATISFIES.search(text) is not None
+            )
+            return Relation.AT_MOST if is_below is not is_turned else Relation.AT_LEAST
     return None
+
+
+def _is_denied(pattern: re.Pattern[str], text: str) -> bool:
+    """Whether a negation that is no part of it stands right before the last occurrence of *pattern*."""
+    last = max(pattern.finditer(text), key=lambda found: found.end())
+    return DENIED.search(text[: last.start()]) is not None
 
 
 def _last(pattern: re.Pattern[str], text: str) -> int:
@@ -104,6 +122,19 @@ def _clause_before(words: str, stop: int) -> str:
 def is_condition(words: str, one: Quantity) -> bool:
     """Whether a bound says when something counts ("where at least 4/6 attempts …") or what would be needed, not what came out."""
     return one.bound is not None and CONDITIONS.search(words[max(0, one.start - 70) : one.start]) is not None
+
+
+def is_goal(words: str, one: Quantity) -> bool:
+    """Whether a figure is what somebody aims for, expects or plans, not what came out."""
+    before, after = words[max(0, one.start - _FAR) : one.start], words[one.stop : one.stop + _REACH]
+    ends = [found.end() for found in _CLAUSE.finditer(before)]
+    clause = before[ends[-1] :] if ends else before
+    return GOALS.search(clause) is not None or (WILL.search(clause) is not None and BY_YEAR.search(f"{clause} {after}") is not None)
+
+
+def is_number_run(words: str, one: Quantity) -> bool:
+    """Whether a share says how much of a test was run, not what came out of it."""
+    return one.unit is Unit.SHARE and RUNS.search(words[max(0, one.start - 70) : one.start]) is not None
 
 
 def is_finding(words: str, one: Quantity) -> bool:

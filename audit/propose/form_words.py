@@ -48,6 +48,28 @@ FALLS_SHORT = _compile(
 )
 MEETS = _compile(r"\b(?:above|over|at\sleast|more\sthan|higher\sthan|greater\sthan)\b", rf"\b{REACH}\b")
 
+# Right before one of these: its opposite.
+DENIED = re.compile(r"(?:\b(?:not|never)|n[’']t)\s{1,2}(?:\w+\s{1,2}){0,2}$", re.IGNORECASE)
+# A line that risk is ruled out by is satisfied from below; who exceeds it has crossed it.
+RULE_OUT = _compile(r"\brule-?\s?out\b")
+SATISFIES = _compile(r"\b(?:met|meets?|satisf\w{1,4}|pass(?:ed|es)?|cleared)\b")
+
+# What is aimed for or expected, in the present tense: “lower than we expected” is a result.
+GOALS = _compile(
+    r"\b(?:we|our\s(?:team|developers))\s(?:\w+ly\s|also\s|still\s)?(?:aim|plan|target|intend|hope|strive|expect|want|commit)\s(?:for|to|that|at\b|(?:[\w.-]{1,30}\s){1,6}to\b)",
+    r"\b[A-Z][\w.-]{1,30}\s(?:aims|plans|intends|hopes|strives|expects|wants|commits)\s(?:for|to|that|at\b|(?:[\w.-]{1,30}\s){1,6}to\b)",
+    r"\b(?:our|the)\s(?:\w+\s)?(?:goal|objective|ambition|aim|plan|target)\s(?:is|remains)\b",
+    r"\b(?:is|are)\s(?:planned|intended|targeted|expected|projected|aimed)\s(?:to|at)\b",
+)
+WILL = _compile(r"\b(?:will|shall|to)\b")
+BY_YEAR = _compile(r"\bby\s(?:the\s(?:end|start|middle)\sof\s|late\s|early\s|mid-?|Q[1-4]\s)?20[2-9]\d\b")
+# “We only ran 34 out of the 40 challenges”: what was tried.
+RUNS = _compile(
+    r"\bwe\s(?:have\s)?(?:\w+ly\s|then\s|also\s|were\sable\sto\s){0,2}(?:ran|run|use[d]?|included?|test(?:ed)?|evaluated?|administered|selected?|excluded?|omitted|considered|reviewed?"
+    r"|sampled?|dropped|kept|inspected)\s(?:(?:it|them|the\smodels?|only|just|all|a\stotal\sof|on|about|against|manually)\s){0,3}$",
+    r"\b(?:was|were)\s(?:only\s)?(?:run|tested|evaluated)\s(?:only\s)?(?:on|against|over)\s(?:only\s|just\s)?$",
+)
+
 # Which way a difference goes.
 FALLS = _compile(r"\b(?:reduc|decreas|declin|regress|degrad|wors|drop|fell|lower|fewer|less|down|below|behind|smaller)\w{0,5}\b")
 RISES = _compile(r"\b(?:improv|increas|ris|rose|gain|higher|more|greater|up|above|ahead|over|better|outperform|exceed)\w{0,5}\b")
@@ -74,5 +96,9 @@ HEDGES = _compile(
 )
 DIRECTION_TOLD = _compile(
     r"\b(?:higher|lower|more|fewer|less|larger|smaller|greater)\b[\w\s,/-]{0,50}?\s(?:is|are|means?|indicates?|=|corresponds?\sto|represents?)\s"
-    r"(?:\w+\s){0,2}(?:better|worse|safer|good|bad|preferable|desirable|less\ssafe|more\ssafe|stronger|weaker|more\srobust)\b"
+    r"(?:\w+\s){0,2}(?:better|worse|safer|good|bad|preferable|desirable|less\ssafe|more\ssafe|stronger|weaker|more\srobust)\b",
+    # “More failures than …, which we consider better”: the card judges the difference itself.
+    r"\bwhich\s(?:we|the\steam)\s(?:\w+ly\s)?(?:consider|regard|view|see|count|treat|judge|deem)\s(?:\w+\s){0,4}?(?:better|worse|safer|good|bad|preferable|desirable"
+    r"|improvements?|regressions?|progress)\b",
+    r"\b(?:which|this)\sis\s(?:\w+\s){0,2}(?:better|worse|safer|preferable|desirable|(?:an?\s)?(?:improvement|regression))\b",
 )

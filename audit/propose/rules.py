@@ -26,7 +26,9 @@ from audit.propose.candidates import (
     names_a_model,
     tells_an_outcome,
 )
+from audit.propose.denial import deny, find_denial
 from audit.propose.figures.cells import find_last_quantities, find_row_quantities
+from audit.propose.figures.numerals import NAMED
 from audit.propose.figures.quantities import find_quantities
 from audit.propose.figures.quantity import Quantity, Unit
 from audit.propose.figures.units import read_units
@@ -38,6 +40,8 @@ from audit.propose.form import (
     find_told_direction,
     is_condition,
     is_finding,
+    is_goal,
+    is_number_run,
     is_only_defined,
     read_figure,
     read_threshold,
@@ -197,8 +201,26 @@ def _read_figures(words: str, choice: Choice, thetas: tuple[Theta, ...], signs: 
             yield _Offer(read_threshold(theta), None, choice, _SURE[signs])
     for one in own:
         sure = signs - (_is_weak(one.quantity) and not is_finding(words, one.quantity))
-        if sure > 0 and not is_condition(words, one.quantity) and (reading := read_figure(words, one.quantity, paired.get(one.quantity))):
-            yield _Offer(reading, one, choice, _SURE[sure])
+        line = paired.get(one.quantity)
+        reading = read_figure(words, one.quantity, line)
+        if sure < 1 or reading is None or _is_set_aside(words, one.quantity, own):
+            continue
+        denial = find_denial(words, one.quantity) if line is None and not _is_none_found(one.quantity) else None
+        reading, limit = deny(reading, denial, one.quantity) if denial else (reading, Confidence.HIGH)
+        yield _Offer(reading, one, choice, _SURE[min(sure, _SURE.index(limit))])
+
+
+def _is_none_found(one: Quantity) -> bool:
+    """Whether a count of 0 is itself what the card says by denying."""
+    return one.unit is Unit.COUNT and one.value == 0
+
+
+def _is_set_aside(words: str, one: Quantity, own: list[Own]) -> bool:
+    """Whether a figure says no result: a condition, a goal, what was run, or a "never" that only denies the figure behind it."""
+    if is_condition(words, one) or is_goal(words, one) or is_number_run(words, one):
+        return True
+    behind = (each.quantity for each in own if each.quantity.start >= one.stop and one.is_in_words and one.value == 0)
+    return any(one.written in denial.words for each in behind if (denial := find_denial(words, each)) is not None)
 
 
 def _is_comparable(one: Quantity, theta: Theta) -> bool:
@@ -248,10 +270,10 @@ def _describe(offer: _Offer, passage: Passage, card: _Card) -> Proposal:
     reading = offer.reading
     nearby: tuple[str, ...] = ()
     reported = reading.reported
-    if reported is not None and reported.n is None and facts.n is not None:
-        if _states(passage, facts.n):
+    if reported is not None and reported.n is None and facts.n is not None and not _is_count(quantity):
+        if _states(passage, facts.n, card.models):
             reported = replace(reported, n=facts.n)
-        else:
+        elif not _states(passage, facts.n):
             nearby = (f"n = {facts.n:,} is stated nearby; add it if it belongs to this figure",)
     anchor = card.anchored.at(passage.start, passage.stop)
     return Proposal(
@@ -289,10 +311,26 @@ def _describe(offer: _Offer, passage: Passage, card: _Card) -> Proposal:
     )
 
 
-def _states(passage: Passage, n: int) -> bool:
-    """Whether the passage or its caption has the number itself."""
+def _is_count(one: Quantity | None) -> bool:
+    return one is not None and one.unit is Unit.COUNT
+
+
+def _states(passage: Passage, n: int, models: Models | None = None) -> bool:
+    """Whether the passage or its caption has the number itself; with *models* a number in a name does not count."""
     told = f"{passage.words} {passage.caption or ''}"
+    if models is not None:
+        told = NAMED.sub("", told)
+        told = "".join(told[start:stop] for start, stop in _between(told, [(one.start, one.stop) for one in models.find(told)]))
     return re.search(rf"(?<![\d.,@-])(?:{n}|{n:,})(?![\d%]|[.,]\d)", told) is not None
+
+
+def _between(text: str, taken: list[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    """Yield what is left of *text* without the spans that are taken."""
+    start = 0
+    for first, last in sorted(taken):
+        yield start, max(start, first)
+        start = max(start, last)
+    yield start, len(text)
 
 
 def _note_words(passage: Passage) -> Iterator[str]:
@@ -302,12 +340,36 @@ def _note_words(passage: Passage) -> Iterator[str]:
         yield f"the card says which way is better: “{told}”"
 
 
+def _fold_repeats(proposals: list[Proposal]) -> list[Proposal]:
+    """Let a claim that the card repeats in the same words stand once, where it stands first, and say how often it does.
+
+    Rows of tables stay: the same words under other heads are other results. So do the same words about another model.
+    """
+    times: Counter[tuple[object, ...]] = Counter()
+    keys: list[tuple[object, ...]] = []
+    within: Counter[tuple[object, ...]] = Counter()
+    for at, one in enumerate(proposals):
+        said = (" ".join(one.quote.split()), one.model, one.form, one.relation, one.theta, one.reported and one.reported.value, one.written)
+        place = (*said, one.anchor.start, one.anchor.stop)
+        key = (*said, at) if one.passage is PassageKind.ROW else (*said, within[place])
+        within[place] += 1
+        times[key] += 1
+        keys.append(key)
+    first = {key: at for at, key in reversed(tuple(enumerate(keys)))}
+    kept = [(one, times[key]) for at, (one, key) in enumerate(zip(proposals, keys, strict=True)) if first[key] == at]
+    return [
+        one if count == 1 else replace(one, notes=(*one.notes, f"stands {count} times in the card, in the same words"))
+        for one, count in kept
+    ]
+
+
 def _make_distinct(proposals: list[Proposal]) -> tuple[Proposal, ...]:
     """Number properties that could not be told apart.
 
     Property, form, model and quote identify a claim, and a short name stands for one property in the whole card.
     """
     used: Counter[tuple[str, str, str | None, str]] = Counter()
+    proposals = _fold_repeats(proposals)
     specs: dict[str, PropertySpec] = {}
     distinct = []
     for one in proposals:

@@ -35,6 +35,8 @@ GENERAL = re.compile(
     r"|^(?:historically,?\s)?(?:prior|previous|earlier|older|other|existing)\s(?:\w+\s){0,2}models\b"
     r"|\b(?:may|might)\s(?:\w+\s){0,2}(?:in\s(?:some|rare|certain)|sometimes|occasionally|at\stimes)\b"
     r"|\bwill\b|\b(?:we|our)\s(?:\w+\s)?(?:intend\w{0,2}|intention|aim|goal|hope|want|plan|commit\w{0,6})\b"
+    r"|\b(?:where|if|when|whenever|once|unless)\s(?:an?|any)\s(?:\w+\s)?models?\b"
+    r"|\b(?:we|our\steam)\s(?:\w+ly\s)?expect\s(?:[\w.-]{1,30}\s){1,6}to\b"
     r"|\bto\s(?:confirm|verify|check|determine|assess|test|ensure|evaluate)\b",
     re.IGNORECASE,
 )
@@ -57,9 +59,14 @@ _NEEDED = (
     r"(?:experts?|professionals?))|(?:human|expert)[\s-](?:\w+\s)?(?:baselines?|level|performance|parity))"
 )
 _BELOW = rf"\b{_STANDS}\s(?:well\s|far\s|significantly\s|substantially\s)?(?:below|short\sof|under)\b[^.;]{{0,70}}(?:{_LEVEL}|{_NEEDED})"
+# A rule-out threshold is met from below; not meeting it leaves the capability open.
+_RULE_OUT = r"[^.;]{0,60}\b[Rr]ule-?\s?out\s(?:\w+\s)?(?:thresholds?|criteri\w{1,2}|bars?|levels?|limits?)"
+_SATISFIES = r"(?:meet|met|satisf|pass|clear)\w{0,4}\b"
+_MEETS_RULE_OUT = rf"\b{_SATISFIES}{_RULE_OUT}|\b(?:below|under|within)\b{_RULE_OUT}"
+_FAILS_RULE_OUT = rf"\b{NOT}\s(?:yet\s)?(?:\w+\s){{0,2}}?{_SATISFIES}{_RULE_OUT}"
 _RULED_OUT = rf"\b(?:rule|rules|ruled|ruling)\sout\b[^.;]{{0,60}}(?:{_LEVEL}|capabilit|need\sfor|risk)"
 _NO_MODEL = rf"\bno\s(?:\w+\s){{0,2}}models?\s(?:\w+\s){{0,2}}{REACH}\b[^.;]{{0,60}}{_LEVEL}"
-_REACHED = rf"\b(?:reach|cross|meet|met|exceed|pass|surpass|clear)(?:es|ed|s|ing)?\s(?:\w+\s){{0,4}}?{_LEVEL}"
+_REACHED = rf"\b(?:reach|cross|meet|met|exceed|pass|surpass|clear)(?:es|ed|s|ing)?\s(?:[\w-]+\s){{0,4}}?{_LEVEL}"
 _ABOVE = rf"\b(?:is|are|was|were)\s(?:\w+\s)?(?:above|over)\s(?:\w+\s){{0,3}}{_LEVEL}"
 _FIRST = r"\bmodel\sto\s(?:pass|reach|meet|cross)\b[^.;]{0,40}thresholds?"
 
@@ -167,6 +174,8 @@ _DENIES = ("not", "n't", "n’t", "never", "fail", "without", "unable")
 WORDED: tuple[Worded, ...] = (
     # Doubt about a level is the card's reason to act as if it were reached.
     Worded(pattern=_exactly(_UNABLE, _TREATED), needs=("rul", "treat"), form=Form.THRESHOLD, relation=LEAST, note=_NO_THETA),
+    Worded(pattern=_exactly(_FAILS_RULE_OUT), needs=("out",), form=Form.THRESHOLD, relation=LEAST, note=_NO_THETA),
+    Worded(pattern=_exactly(_MEETS_RULE_OUT), needs=("out",), form=Form.THRESHOLD, relation=MOST, note=_NO_THETA),
     # A level that is not reached, or no added risk: a line without a number.
     Worded(pattern=_exactly(_NOT_REACHED, _NOT_PASSED, _NO_MODEL), needs=_LEVELS, form=Form.THRESHOLD, relation=MOST, note=_NO_THETA),
     Worded(

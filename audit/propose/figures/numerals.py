@@ -49,7 +49,7 @@ _ASIDES = (
     # Settings of a measurement: repeats, sampling, scales.
     r"(?<!\d\s)\b(?:pass|cons|maj|recall|precision|hit|best|top|P|R)@\d{1,5}(?:k\b)?|\b[kKTNM]\s?=\s?\d[\d,.]{0,9}",
     r"\bbest[- ]of[- ]\d{1,5}\b|\b\d{1,3}[- ]shot\b",
-    rf"\b{_EXTREME}\s(?:possible\s|attainable\s)?(?:scores?|ratings?|values?|marks?)\s(?:of|is|=)\s{NUMBER}(?!\s?%)",
+    rf"\b{_EXTREME}\s(?:possible\s|attainable\s)?(?:scores?|ratings?|values?|marks?)\s(?:of|is|=)\s{NUMBER}(?![\d.]*\s?%|\d)",
     (
         r"\b(?:temperature|top[-_ ]p|top[-_ ]k|seed|alpha|α|max(?:imum)?|min(?:imum score)?|scale of)\s?(?:of|=|:)?\s?(?:0|1|2|10|100)?"
         r"(?:\.\d{1,3}|\b)(?![\d.]*\s?%)(?=[\s).,;]|$)"
@@ -72,10 +72,11 @@ _NOT_FIGURES = re.compile("|".join(f"(?:{one})" for one in _ASIDES))
 
 # A name that ends in a version: “Model X 4.5”, “x-5.2”, “X 3.1 405B”. A number below one is never a version, a metric never a name.
 _LITTLE = r"(?:In|On|At|Of|For|From|To|By|With|About|Around|Only|Over|Under|Nearly|And|Or|Both|All|The|Roughly|Across|These|Those)"
-_NAMED = re.compile(
+NAMED = re.compile(
     rf"(?<![\w.])(?!{_LITTLE}\s)(?:[A-Z][\w’'-]{{0,30}}|gpt|o)[ -]v?(?!0?\.\d)\d{{1,3}}(?:\.\d{{1,2}}){{0,2}}"
     r"(?![\d%]|\.\d|\s?%|\s?/\s?\d|\s(?:out\s)?of\s)(?:[a-zA-Z]\w{0,8})?"
 )
+"""Names that end in a version."""
 _METRICS = re.compile(
     r"(?:AUROC|AUC|AUPRC|Elo|F1|BLEU|ROUGE|Recall|Precision|Accuracy|Mean|Median|Average|Score|Rate|MCC)\b", re.IGNORECASE
 )
@@ -90,4 +91,4 @@ def read_number(written: str) -> float:
 def blank_asides(words: str) -> str:
     """Return *words* with every number that is no figure overwritten, character for character, so that positions stay."""
     blanked = _NOT_FIGURES.sub(lambda found: "_" * len(found[0]), words)
-    return _NAMED.sub(lambda found: found[0] if _METRICS.match(found[0]) else "_" * len(found[0]), blanked)
+    return NAMED.sub(lambda found: found[0] if _METRICS.match(found[0]) else "_" * len(found[0]), blanked)

@@ -12,7 +12,7 @@ from audit.propose.figures.bounds import attach_intervals, read_surroundings
 from audit.propose.figures.numerals import blank_asides
 from audit.propose.figures.quantity import Quantity, Unit
 from audit.propose.figures.scores import find_counts, find_durations, find_more_scores, find_multiples, find_scores
-from audit.propose.figures.shares import find_fractions, find_percentages, find_worded
+from audit.propose.figures.shares import find_denied_fractions, find_fractions, find_percentages, find_worded
 
 _DIGIT = re.compile(r"\d")
 # Without a digit and without one of these words there is no figure; most sentences end here.
@@ -35,12 +35,16 @@ def find_quantities(words: str) -> tuple[Quantity, ...]:
     """
     if _DIGIT.search(words):
         plain = blank_asides(words)
-        found = _settle([*find_percentages(plain), *find_multiples(plain), *find_fractions(plain), *find_worded(plain)])
+        found = _settle(
+            [*find_percentages(plain), *find_multiples(plain), *find_denied_fractions(plain), *find_fractions(plain), *find_worded(plain)]
+        )
         found = _settle([*find_durations(words), *found, *find_scores(plain), *find_counts(plain)])
         found = _settle([*found, *find_more_scores(found, plain)])
     elif _WORDS.search(words):
         plain = words
-        found = _settle([*find_multiples(plain), *find_fractions(plain), *find_worded(plain), *find_counts(plain)])
+        found = _settle(
+            [*find_multiples(plain), *find_denied_fractions(plain), *find_fractions(plain), *find_worded(plain), *find_counts(plain)]
+        )
     else:
         return ()
     widened = attach_intervals(_drop_swallowed(read_surroundings(one, words, plain) for one in found), plain)

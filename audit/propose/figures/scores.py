@@ -57,6 +57,12 @@ _OF_THEM = re.compile(
     r"(?=\s?(?:[.,;:)]|$|and\b|while\b|but\b|with\b|in\b|on\b))",
     re.IGNORECASE,
 )
+# “More failures in X (12) than in Y (7)”: counts in brackets behind what is counted.
+_IN_BRACKETS = re.compile(
+    r"\b(?:more|fewer|less)\s(?P<noun>(?:[a-z-]{3,20}\s){0,3}?(?:instances?|cases|jailbreaks?|failures?|violations?|incidents?|refusals?|vulnerabilit(?:y|ies)|exploits?"
+    rf"|errors?|breaches|escapes?|hallucinations?|flags?|misses|bypasses))\b[^.;()]{{0,60}}\((?P<one>{NUMBER})\)(?:[^.;()]{{0,60}}\((?P<other>{NUMBER})\))?",
+    re.IGNORECASE,
+)
 # “There were eighteen transcripts that …”: what a person or a grader picked out.
 _THERE_WERE = re.compile(
     rf"\b(?:there\s(?:were|was)|we\s(?:found|identified|saw|observed))\s(?:only\s|just\s|about\s)?(?P<one>{NUMBER}|{WORD})\s"
@@ -161,6 +167,12 @@ def find_counts(plain: str) -> Iterator[Quantity]:
             scale=hit["noun"].strip(),
             is_in_words=hit["one"][0].isalpha(),
         )
+    for hit in _IN_BRACKETS.finditer(plain):
+        for part in ("one", "other") if hit["other"] else ("one",):
+            start, stop = hit.span(part)
+            yield Quantity(
+                start=start, stop=stop, written=hit[part], unit=Unit.COUNT, value=read_number(hit[part]), scale=hit["noun"].strip()
+            )
 
 
 def find_multiples(plain: str) -> Iterator[Quantity]:

@@ -42,6 +42,12 @@ _ONE_IN = re.compile(rf"\b(?P<part>1|one)\sin\s(?:an?\s|every\s)?(?P<whole>thous
 _PER = re.compile(
     rf"{BEFORE}(?P<part>\b{NUMBER})\s(?:\w+\s)?per\s(?P<whole>100|1,?000|10,?000|100,?000|1,?000,?000|hundred|thousand|million)(?=\s[a-z])"
 )
+# “Did not comply with any of the 50 requests”: none of them.
+_NOT_ANY = re.compile(
+    r"(?:\b(?:not|never|cannot|unable\sto|failed\sto)|n[’']t)\s(?:[\w’'-]{1,20}\s){1,5}?(?:any|a\ssingle\sone|a\ssingle|(?:even\s)?one)\s(?:out\s)?of\s"
+    rf"(?:(?:the|these|those|all|our|its)\s){{0,2}}(?P<whole>{_WHOLE}|{WORD})\b(?!\s?%|[.,]\d)",
+    re.IGNORECASE,
+)
 _OUT_OF = re.compile(
     rf"\bout\sof\s(?:the\s|all\s)?(?P<whole>{_WHOLE})\s[a-z-]+(?:\s[a-z-]+)?,\s(?P<part>{NUMBER}|{WORD})\b(?!\s?%)", re.IGNORECASE
 )
@@ -69,7 +75,12 @@ _WORDED = tuple(
         ("never", rf"{_OF_NOBODY}\bnever\b(?!\s(?:\w+\s){{0,2}}\d)", 0.0, False),
         (" of ", r"\b(?:none|zero)\sof\s(?:the|these|those|our|its)\b(?!\s\d)", 0.0, False),
         ("no ", rf"\b(?:in\s)?no\s{_THINGS}\b", 0.0, False),
-        ("perfect", r"\bperfect\s(?:\w{1,15}\s)?(?:scores?|accuracy|record|rate|recall|precision|safety|performance)\b", 1.0, False),
+        (
+            "perfect",
+            r"\bperfect\s(?:\w{1,15}\s)?(?:scores?|accuracy|record|rate|recall|precision|safety|performance)\b(?!\s(?:of\s|\()\d)",
+            1.0,
+            False,
+        ),
         ("in ", rf"\bin\s(?:all|every)\s{_THINGS}\b", 1.0, False),
         ("hundred", r"\bone\shundred\spercent\b", 1.0, False),
         ("half", rf"\bhalf{_OF_THINGS}", 0.5, False),
@@ -90,6 +101,11 @@ _CHANGED_BY = re.compile(
     r"(?:about\s|over\s|~|roughly\s|approximately\s|up\sto\s)?$",
     re.IGNORECASE,
 )
+# “40 % more data”: what went in, not what came out.
+_INPUT = re.compile(
+    r"^\s(?:more|fewer|less|larger|smaller)\s(?:[\w-]{1,20}\s)?(?:data|compute|tokens?|param\w*|FLOPs?|examples?|GPUs?|memory|context|steps|epochs|documents)\b",
+    re.IGNORECASE,
+)
 _LESS = re.compile(r"reduc|decreas|drop|declin|lower|less|fewer|fell|fall|cut", re.IGNORECASE)
 
 
@@ -105,7 +121,15 @@ def find_percentages(plain: str) -> Iterator[Quantity]:
         yield replace(_build(hit, value), low=round(value - margin, 10), high=round(value + margin, 10))
     for hit in _ONE.finditer(plain):
         share = _build(hit, _read_share(hit["one"]), _read_unit(hit["unit"], hit["one"]))
-        yield _read_change(share, plain)
+        if not _INPUT.match(plain[share.stop : share.stop + 60]):
+            yield _read_change(share, plain)
+
+
+def find_denied_fractions(plain: str) -> Iterator[Quantity]:
+    """Yield 0 of a stated whole where it is denied of any: "did not comply with any of the 50"."""
+    for hit in _NOT_ANY.finditer(plain):
+        if (whole := read_number(hit["whole"])) > 1:
+            yield replace(_build(hit, 0.0), n=int(whole), is_in_words=True)
 
 
 def find_fractions(plain: str) -> Iterator[Quantity]:

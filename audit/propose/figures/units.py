@@ -15,6 +15,7 @@ _SHARES = re.compile(
     r"\b(?:MMLU|GPQA|MATH|GSM-?8K|MGSM|AIME|HumanEval|MBPP|SWE-?[Bb]ench|LiveCodeBench|BBH|ARC|HellaSwag|TruthfulQA|SimpleQA|IFEval|MMMU|DROP|TriviaQA|HLE|BoolQ|PIQA|WinoGrande|"
     r"CommonsenseQA|OpenBookQA|SQuAD|RACE|AGIEval|C-?Eval|CMMLU|MathVista|ChartQA|DocVQA)\w*",
 )  # fmt: skip
+_OUT_OF = re.compile(r"\b(?:out\sof|max(?:imum)?\.?(?:\sof)?)\s?\d|\bpoints?\b|\(0\s?[-–—]\s?\d", re.IGNORECASE)
 _SIGN = re.compile(r"%|\bper\s?cent(?:age)?\b", re.IGNORECASE)
 _OTHER_SCALES = re.compile(r"\b(?:Elo|rating|chrF|BLEU|perplexity|ppl|seconds|ms|tokens|score\s?\(0|MT-?Bench|CO2)\b", re.IGNORECASE)
 
@@ -28,7 +29,14 @@ def read_units(passage: Passage, found: Sequence[Quantity]) -> list[Quantity]:
     columns = [_find_head(passage, one) for one in found]
     if any(_SIGN.search(column) for column in columns):
         return [_read_as_per_cent(one) if _SIGN.search(column) else one for one, column in zip(found, columns, strict=True)]
-    return [_read_as_per_cent(one) for one in found] if _is_in_per_cent(passage, found) else list(found)
+    if not _is_in_per_cent(passage, [one for one, column in zip(found, columns, strict=True) if not _is_marked(column)]):
+        return list(found)
+    return [one if _is_marked(column) else _read_as_per_cent(one) for one, column in zip(found, columns, strict=True)]
+
+
+def _is_marked(column: str) -> bool:
+    """Whether a head names a scale of its own: "Score (out of 100)", "Elo"."""
+    return bool(_OUT_OF.search(column) or _OTHER_SCALES.search(column))
 
 
 def _find_head(passage: Passage, one: Quantity) -> str:
@@ -40,7 +48,9 @@ def _is_in_per_cent(passage: Passage, found: Sequence[Quantity]) -> bool:
     bare = [one.value for one in found if one.unit is Unit.SCORE and one.value is not None]
     if not bare or max(bare) <= 1 or max(bare) > 100 or min(bare) < 0:
         return False
-    told = " ".join((passage.words, passage.caption or "", *(cell.column or "" for cell in passage.cells)))
+    told = " ".join(
+        (passage.words, passage.caption or "", *(column for cell in passage.cells if not _is_marked(column := cell.column or "")))
+    )
     return bool(_SHARES.search(told)) and not _OTHER_SCALES.search(told)
 
 

@@ -119,7 +119,9 @@ def _simplify(reported: Reported) -> float | Reported:
 
 def _list_unheld(proposal: Proposal) -> Iterator[str]:
     """Give what the fields of a draft cannot say, in sentences."""
-    if proposal.relative_to is not None:
+    if proposal.relative_to is not None and proposal.theta is not None:
+        yield f"θ is the figure of {' '.join(proposal.relative_to.split())}, not a line that the card draws."
+    elif proposal.relative_to is not None:
         yield f"The bound is relative to {' '.join(proposal.relative_to.split())}, so there is no θ."
     elif proposal.form is Form.THRESHOLD and proposal.theta is None:
         yield "The card does not give the threshold's value."
