@@ -31,8 +31,20 @@ def choose_own(passage: Passage, quantities: tuple[Quantity, ...], *, around: Ar
     if len(passage.words) > _LONGEST:
         return Choice(own=tuple(Own(quantity=one, model=None, column=None) for one in quantities), notes=(_TOO_LONG,))
     figures = open_promised(passage.words, quantities)
-    choice = _pair(figures, find_owners(passage.words, figures, models), models)
+    choice = _drop_itself(_pair(figures, find_owners(passage.words, figures, models), models), models)
     return replace(choice, relative_to=find_relation(passage.words, quantities, models))
+
+
+def _drop_itself(choice: Choice, models: Models) -> Choice:
+    """Return *choice* without comparisons of a model with itself."""
+    mine = models.own[0] if models.own else None
+
+    def keep(one: Own) -> Own:
+        name = one.model or mine
+        others = (beside for beside in one.comparisons if name is None or all(found.name != name for found in models.find(beside.subject)))
+        return replace(one, comparisons=tuple(others))
+
+    return replace(choice, own=tuple(keep(one) for one in choice.own))
 
 
 def find_relation(words: str, quantities: tuple[Quantity, ...], models: Models) -> str | None:

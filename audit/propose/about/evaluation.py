@@ -11,10 +11,12 @@ from audit.propose.about.measuring import (
     DETERMINERS,
     ELICITATION,
     EMPTY_TEST_WORDS,
+    EXCEPTED,
     GENERIC_TITLES,
     GRADERS,
     HEADS,
     INTRODUCING,
+    OTHERS,
     SIZES,
 )
 from audit.propose.about.models import looks_like_model
@@ -26,6 +28,8 @@ _BENCHMARKS = tuple(re.compile(rf"(?<![\w-]){one}") for one in BENCHMARKS)
 _TESTS = re.compile(rf"(?<![\w-]){DETERMINERS} (?P<what>(?:[\w’'/-]{{2,20}} ){{1,4}}){HEADS}(?![\w-]| aware)", re.IGNORECASE)
 _GENERIC = re.compile(GENERIC_TITLES, re.IGNORECASE)
 _SIZES = tuple(re.compile(one) for one in SIZES)
+_OTHERS = re.compile(OTHERS, re.IGNORECASE)
+_EXCEPTED = re.compile(EXCEPTED, re.IGNORECASE)
 _INTRODUCING = re.compile(INTRODUCING, re.IGNORECASE)
 _GRADERS = tuple(re.compile(one, re.IGNORECASE if "[A-Z]" not in one else 0) for one in GRADERS)
 _ELICITATION = tuple(re.compile(one, re.IGNORECASE) for one in ELICITATION)
@@ -149,16 +153,24 @@ def _find_evaluation(passage: Passage, at: int | None, around: Around) -> str | 
     tied = list_tied(passage, around)
     if passage.kind is PassageKind.ROW:
         return _find_row_evaluation(passage, at, tied, telling) or _find_only(passage, around)
+    words = _EXCEPTED.sub(lambda match: " " * len(match[0]), passage.words)
+    if is_of_others(words):
+        return None
     return (
         _find_item_label(passage)
-        or _find_named(passage.words, at)
-        or find_test(passage.words)
+        or _find_named(words, at)
+        or find_test(words)
         or _first(find_benchmark, telling[:1])
         or _first(find_benchmark, tied)
         or _find_only(passage, around)
         or (telling[0] if telling else None)
         or _first(find_test, tied)
     )
+
+
+def is_of_others(words: str) -> bool:
+    """Whether *words* are said of all evaluations but the one spoken of before: "for all our other evals"."""
+    return _OTHERS.search(words) is not None
 
 
 def _find_item_label(passage: Passage) -> str | None:

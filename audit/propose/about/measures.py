@@ -224,7 +224,7 @@ MEASURES: tuple[Measure, ...] = (
         "covert action rate",
         DECEPTION,
         LOWER,
-        r"covert\w*|schem(?:ing|es?)\b|alignment[- ]fak\w*|exfiltrat\w*|"
+        r"covert\w*|schem(?:ing|es?|ed|ers?)\b|alignment[- ]fak\w*|exfiltrat\w*|"
         r"self-preserv\w*|blackmail\w*",
         is_suppressible=True,
     ),
@@ -303,8 +303,22 @@ MEASURES: tuple[Measure, ...] = (
     ),
 )
 
+UNABLE = (
+    r"\b(?:(?:unable|not able|failed|fails|failing|incapable) (?:to|of|at|in)|(?:could|can|did|does|do) ?(?:not|n['’]t)|cannot) "
+    r"(?:\w{2,20} )?(?:complet|finish|solv|succe|achiev|pass|reach|manag)\w*(?! any\b| a single\b| one\b)"
+)
+"""Words that deny a success: their figure counts failures."""
+
+SAFEGUARD = (
+    r"\b(?:safety|content|conversation|topical|input|output|cyber\w*|safeguards?|two[- ]tier|harm\w*)[- ](?:\w+ )?"
+    r"(?:monitors?|classifiers?|reasoner)\b|"
+    r"\bclassification performance\b|\b(?:monitor|classifier|safeguards?) performance\b"
+)
+"""What is measured is a safeguard, not the model."""
+
 METRICS: tuple[tuple[str, str], ...] = (
     # What a general figure is called, by the words near it; the first that stands there.
+    (UNABLE, "failure rate"),
     (r"\b(?:pass|cons|maj)[@^]\d{1,4}\b", ""),
     (r"\baccurac\w*|\bcorrect(?:ly)?\b", "accuracy"),
     (r"\bF1\b", "F1"),

@@ -45,6 +45,9 @@ EMPTY_TEST_WORDS = frozenset({
     "given", "corresponding", "related", "key", "important", "more", "less", "comprehensive", "extensive", "rigorous", "preliminary",
 })  # fmt: skip
 
+COMMAND = r"(?:ignore|disregard|forget|override) (?:all |any |the |these |your )?(?:previous|prior|above|earlier|other)\b.*"
+"""A heading that talks to whoever reads it, and names nothing."""
+
 GENERIC_TITLES = (
     r"^(?:[A-Z\d.]+\s+)?(?:results?|overview|summary|introduction|background|methods?|methodology|discussion|conclusions?|"
     r"findings|key findings.*|analysis|limitations|"
@@ -52,9 +55,21 @@ GENERIC_TITLES = (
     r"safety|safeguards|appendix.*|"
     r"executive summary|abstract|model information|model evaluations?|quantitative results|release decision|changelog|contents|"
     r"notes?|other|general|overall.*|(?:release )?decision(?: process)?|preparedness|"
+    r"tests?|testing|"
+    rf"{COMMAND}|"
     r"what we measured|how we evaluated|evaluation results?|evaluation|metrics|experiments?)$"
 )
 """Headings that name no evaluation."""
+
+OTHERS = (
+    r"\b(?:all|any|most|each|every|the|our)(?: (?:of|the|our|these))* (?:other|remaining)(?: \w+)? "
+    r"(?:evals?|evaluations?|benchmarks?|tests?|tasks?|suites?|"
+    r"categories|areas|domains)\b|\b(?:the )?rest of (?:our |the )?(?:evals|evaluations|benchmarks|tests|suites?)\b"
+)
+"""A figure said of every evaluation but the one that is being spoken of."""
+
+EXCEPTED = r"\b(?:other than|except(?: for)?|apart from|excluding|besides|but not|with the exception of) [^,;:.()]{1,80}"
+"""What a figure is not said of."""
 
 THINGS = (
     r"(?:transcripts|scenarios|tasks|problems|questions|prompts|challenges|conversations|responses|answers|environments|items|"

@@ -9,7 +9,7 @@ from audit.propose.about.models import looks_like_model
 from audit.propose.about.row import find_label
 from audit.propose.about.vocabulary import DANGEROUS
 from audit.propose.figures.quantity import Quantity, Unit
-from registry.records.passage import Passage
+from registry.records.passage import Passage, PassageKind
 
 LONGEST_NAME = 80
 """Characters of a property's name; what is longer is a sentence."""
@@ -52,6 +52,11 @@ _CONDITION = re.compile(
 """What follows one of several figures in a sentence and tells it from the others."""
 
 
+_LABELLED = re.compile(r"[\s–—•*-]{0,6}(?P<what>[^\W\d][^\d<>~≥≤%:|]{2,60})(?:\s[<>~≥≤]?\s?\d[\d.,]{0,9}\s?%?){1,8}\s*")
+_PART = re.compile(r"\b(?:[Oo]n|[Ff]or|[Ii]n) (?P<what>(?:[Cc]riterion|[Tt]ask|[Ss]tep|[Pp]art|[Pp]hase|[Ss]tage|[Cc]ategory) \d{1,2})\b")
+"""A numbered part of an evaluation, which has a property of its own."""
+
+
 def name_property(
     measure: Measure | None, passage: Passage, quantity: Quantity | None, *, column: str, topics: tuple[str, ...], is_one_of_several: bool
 ) -> str:
@@ -74,6 +79,8 @@ def name_property(
     else:
         name = f"{what}, {topic}" if head or measure else f"{topic} {what}"
     condition = _find_condition(passage, quantity) if is_one_of_several and not passage.cells else ""
+    part = _PART.search(passage.words[: quantity.start]) if quantity is not None and not passage.cells else None
+    condition = part["what"] if part else condition
     if condition and not _covers(name, condition) and len(name) + len(condition) + 2 <= LONGEST_NAME:
         name = f"{name}, {condition}"
     return name[:LONGEST_NAME].strip() or "result"
@@ -97,13 +104,19 @@ def _clean_head(column: str) -> str:
 
 
 def _list_topics(passage: Passage, topics: tuple[str, ...]) -> Iterator[str]:
-    label = find_label(passage) if passage.cells else ""
+    label = find_label(passage) if passage.cells else _find_row_label(passage)
     head = next((cell.column or "" for cell in passage.cells if cell.text.strip() == label), "")
     is_model = _MODELS.match(head) is not None or _names_model(label)
     if label and not is_model and not _FIGURE.match(label) and len(label) <= LONGEST_NAME:
         yield label
     yield from topics
     yield from (hit[0] for hit in _DANGEROUS.finditer(passage.words) if not _LEVEL.match(hit[0]))
+
+
+def _find_row_label(passage: Passage) -> str:
+    """Return the label of a row whose cells cannot be told apart, or of an item that is a label with figures."""
+    found = _LABELLED.fullmatch(passage.words[:_LONGEST_HEAD]) if passage.kind in (PassageKind.ROW, PassageKind.ITEM) else None
+    return found["what"].strip() if found else ""
 
 
 def _names_model(label: str) -> bool:

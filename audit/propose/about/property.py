@@ -6,8 +6,9 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from audit.propose.about.around import Around
-from audit.propose.about.measures import CAPABILITY, DECEPTION, HIGHER, LEVEL, LOWER, MEASURES, NEITHER, Measure
-from audit.propose.about.measuring import GENERIC_TITLES
+from audit.propose.about.evaluation import is_of_others
+from audit.propose.about.measures import CAPABILITY, DECEPTION, HIGHER, LEVEL, LOWER, MEASURES, NEITHER, REFUSAL, SAFEGUARD, UNABLE, Measure
+from audit.propose.about.measuring import COMMAND, GENERIC_TITLES
 from audit.propose.about.models import looks_like_model
 from audit.propose.about.naming import name_property
 from audit.propose.about.scale import find_range
@@ -35,6 +36,13 @@ _GOES_ON = re.compile(
 """A sentence that goes on with the one before it, or needs it."""
 _PLAIN_METRIC = re.compile(r"\b(?:accurac\w*|F1|AUROC|Elo|win[- ]rate|exact[- ]match|pass@\d+|perplexity)\b", re.IGNORECASE)
 """A passage that names one of these measures just that, whatever its section is about."""
+_COMMAND = re.compile(COMMAND, re.IGNORECASE)
+_SAFEGUARD = re.compile(SAFEGUARD, re.IGNORECASE)
+_UNABLE = re.compile(UNABLE, re.IGNORECASE)
+_OF_SAFEGUARDS = Measure(
+    "performance of safeguards", REFUSAL, HIGHER, SAFEGUARD, "Measured of a safeguard, not of the model: check the property."
+)
+_FAILED = "The card denies a success: the figure counts failures. Check the property."
 _PERFECT = re.compile(r"\bperfect\b", re.IGNORECASE)
 """A perfect score is no rate of what should not happen, whatever the section is about."""
 
@@ -51,6 +59,10 @@ _FROM_ABOVE = "What is measured is read off the sentences above: check it."
 
 _OTHER_CLAUSE = 400
 """A measure beyond a semicolon counts as this many characters farther away."""
+
+_HALVES = re.compile(r", (?:and|but|while|whereas) |\b(?:and|but|while|whereas) (?:never |it |they |not |$)", re.IGNORECASE)
+_OTHER_HALF = 60
+"""A measure in the other half of a sentence counts as this many characters farther away."""
 
 _SAID = 3
 """How many of the places, in the order they are read, say something of this very figure."""
@@ -83,6 +95,8 @@ class _Sources:
     topics: tuple[str, ...]
     """Those of them that say what was tested; the card's own title only where there is no other."""
     lead: str
+    above: str
+    """The two sentences or items before it."""
     is_introduced: bool
     """Whether the lead is the paragraph that introduces a table or list, not just what stands above."""
 
@@ -104,7 +118,7 @@ def describe_property(
         is_one_of_several: whether the passage gives several figures of its own, so that the name needs what tells them apart.
     """
     sources = _read_sources(passage, quantity, around, column)
-    measure, place = _find_measure(sources)
+    measure, place = _deny(*_find_measure(sources), sources)
     class_, is_said = (measure.class_, True) if measure else _weigh(sources)
     direction, notes = (_read_told(sources) if place and class_ is not CAPABILITY else None) or _find_direction(measure, class_, sources)
     if not is_said:
@@ -133,24 +147,23 @@ def _read_sources(passage: Passage, quantity: Quantity | None, around: Around, c
     titles = tuple(_NUMBERED.sub("", one).strip() for one in reversed(own))
     card = around.outline.headings[0].title if around.outline.headings else None
     introduction = " ".join(one.words for one in around.lead_in(passage))
-    lead = introduction
-    if not lead:
-        lead = " ".join(one.words for one in around.neighbours(passage, before=2, after=0) if one.kind is not PassageKind.ROW)
+    above = " ".join(one.words for one in around.neighbours(passage, before=2, after=0) if one.kind is not PassageKind.ROW)
     return _Sources(
         column="" if column is None or looks_like_model(column) else column,
         passage=passage.words,
         at=quantity.start if quantity else None,
         caption=passage.caption or "",
         titles=titles,
-        topics=_choose_topics(titles[:-1] if len(own) > 1 and own[0] == card else titles),
-        lead=lead,
+        topics=() if is_of_others(passage.words) else _choose_topics(titles[:-1] if len(own) > 1 and own[0] == card else titles),
+        lead=introduction or above,
+        above=above,
         is_introduced=bool(introduction),
     )
 
 
 def _choose_topics(titles: tuple[str, ...]) -> tuple[str, ...]:
     """Return those that say what was tested; where all are general ("Safety"), these."""
-    named = tuple(one for one in titles if one)
+    named = tuple(one for one in titles if one and not _COMMAND.match(one))
     return tuple(one for one in named if not _GENERIC.match(one)) or named
 
 
@@ -164,7 +177,7 @@ def _find_measure(sources: _Sources) -> tuple[Measure | None, str | None]:
     is_plain = _PLAIN_METRIC.search(f"{sources.column} · {sources.passage}") is not None
     if sources.at is not None and _POINTS_BACK.match(sources.passage) and not is_plain:
         found = find_measure(_cut_clause(sources.passage, sources.at), sources.at)
-        above = None if found else find_measure(sources.lead, len(sources.lead))
+        above = None if found else find_measure(sources.above, len(sources.above)) or find_measure(sources.lead, len(sources.lead))
         if found or above:
             return found or above, _FROM_ABOVE if above else None
     found = find_measure(sources.passage, sources.at)
@@ -172,6 +185,16 @@ def _find_measure(sources: _Sources) -> tuple[Measure | None, str | None]:
         return found, None
     found, place = _find_around(sources)
     return (found, place) if found is None or sources.at is None else (_fit(found, sources), place)
+
+
+def _deny(found: Measure | None, place: str | None, sources: _Sources) -> tuple[Measure | None, str | None]:
+    """Return the failure where the words deny the success that *found* counts; a safeguard's measure where only its title tells."""
+    if found is not None and "succe" in found.name and _UNABLE.search(sources.passage[: sources.at]):
+        turned = {LOWER: HIGHER, HIGHER: LOWER}.get(found.direction, found.direction)
+        return replace(found, name=re.sub(r"succe\w*", "failure", found.name), direction=turned, note=_FAILED), place
+    if found is None and sources.at is not None and _SAFEGUARD.search(" · ".join((sources.column, sources.caption, *sources.titles[:1]))):
+        return _OF_SAFEGUARDS, _FROM_TITLE
+    return found, place
 
 
 def _cut_clause(words: str, at: int) -> str:
@@ -206,8 +229,9 @@ def find_measure(words: str, at: int | None) -> Measure | None:
     for order, (_, pattern) in enumerate(_MEASURES):
         for match in pattern.finditer(words):
             distance = 0 if at is None else at - match.end() if match.end() <= at else (match.start() - at) * 1.5
-            if at is not None and ";" in words[min(at, match.end()) : max(at, match.start())]:
-                distance += _OTHER_CLAUSE
+            if at is not None:
+                between = words[min(at, match.end()) : max(at, match.start())]
+                distance += _OTHER_CLAUSE if ";" in between else _OTHER_HALF if at < len(words) and _HALVES.search(between) else 0
             if best is None or (max(0, distance) // 25, order) < best:
                 best = (max(0, distance) // 25, order)
     return _MEASURES[best[1]][0] if best else None

@@ -45,7 +45,7 @@ VOCABULARY: tuple[tuple[PropertyClass, int, str], ...] = (
         DECEPTION,
         3,
         (
-            r"decepti\w*|schem(?:ing|e)\b|sandbag\w*|sabotag\w*|covert\w*|misalign\w*|alignment|stealth\w*|dishonest\w*|"
+            r"decepti\w*|schem(?:ing|es?|ed)\b|sandbag\w*|sabotag\w*|covert\w*|misalign\w*|alignment|stealth\w*|dishonest\w*|"
             r"honest\w*|lying|insider|blackmail|whistleblow\w*"
         ),
     ),
