@@ -1,7 +1,7 @@
 """Whether a supplement says what its record says: drawn again from what it carries, and compared."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
@@ -10,10 +10,10 @@ from registry.codec.documents import to_document
 from registry.errors import InputError, NotFoundError, UnavailableError
 from registry.publishing import collect_supplements, parse_subject
 from registry.records.identifier import Identifier
+from registry.records.publication import OutputFormat
 from registry.records.supplement import CardSupplement, Supplement
-from registry.report.html import render_html, render_json
 from registry.report.read import find_record, read_supplement
-from registry.report.workers import render_pdf
+from registry.report.workers import Job, Made, render_many
 from registry.store.ledger import Ledger
 
 _LATER = frozenset(
@@ -53,38 +53,72 @@ class Check:
     """What was compared, or why it could not be."""
 
 
-def verify_supplement(data: bytes, *, where: str, ledger: Ledger | None, time_limit_s: float) -> Iterator[Check]:
-    """Give the checks of the supplement in *data*, one after the other.
+def verify_supplements(
+    files: Sequence[tuple[str, bytes]],
+    *,
+    ledger: Ledger | None,
+    time_limit_s: float,
+    workers: int,
+    progress: Callable[[int], None] | None = None,
+) -> list[Sequence[Check]]:
+    """Return the checks of each of *files*, its name and its bytes, in their order.
 
     Args:
         ledger: a registry to compare with; None to do without.
+        time_limit_s: seconds that drawing one of them may take.
+        workers: how many processes draw at once.
+        progress: told how many more files are checked.
 
     Raises:
-        InputError: nothing in it is a supplement.
+        InputError: one of them is no supplement, or cannot be drawn.
     """
+    carried = [_read(data, where) for where, data in files]
+    jobs = [Job(key=str(at), supplement=one.supplement, format=one.format) for at, one in enumerate(carried)]
+    checks: dict[int, Sequence[Check]] = {}
+    for made in render_many(jobs, workers=workers, time_limit_s=time_limit_s):
+        at = int(made.key)
+        one, data = carried[at], files[at][1]
+        record = Check(name="record", answer=Answer.YES, note=f"carries the record of {one.supplement.identifier}")
+        registry = _check_registry(one.supplement, one.document, one.named, ledger)
+        checks[at] = (record, _check_bytes(data, one, made), registry)
+        if progress is not None:
+            progress(1)
+    return [checks[at] for at in range(len(files))]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Carried:
+    """What a file carries."""
+
+    supplement: Supplement | CardSupplement
+    document: Json
+    named: Identifier
+    format: OutputFormat
+
+
+def _read(data: bytes, where: str) -> _Carried:
     supplement = read_supplement(data, where=where)
-    subject = parse_subject(supplement, where=where)
-    yield Check(name="record", answer=Answer.YES, note=f"carries the record of {supplement.identifier}")
+    named = replace(parse_subject(supplement, where=where), digest=None)
     document = json.loads(find_record(data, where=where))
-    yield _check_bytes(data, supplement, document, time_limit_s)
-    yield _check_registry(supplement, document, replace(subject, digest=None), ledger)
+    return _Carried(supplement=supplement, document=document, named=named, format=_tell_format(data))
 
 
-def _check_bytes(data: bytes, supplement: Supplement | CardSupplement, document: Json, time_limit_s: float) -> Check:
-    try:
-        if data.startswith(b"%PDF-"):
-            again = render_pdf(supplement, time_limit_s=time_limit_s)
-        elif data.lstrip()[:1] == b"{":
-            again = render_json(supplement)
-        else:
-            again = render_html(supplement)
-    except UnavailableError as error:
-        return Check(name="bytes", answer=Answer.NOT_CHECKED, note=error.faults[0].found)
-    if again == data:
+def _tell_format(data: bytes) -> OutputFormat:
+    if data.startswith(b"%PDF-"):
+        return OutputFormat.PDF
+    return OutputFormat.JSON if data.lstrip()[:1] == b"{" else OutputFormat.HTML
+
+
+def _check_bytes(data: bytes, carried: _Carried, made: Made) -> Check:
+    if isinstance(made.error, UnavailableError):
+        return Check(name="bytes", answer=Answer.NOT_CHECKED, note=made.error.faults[0].found)
+    if made.error is not None:
+        raise made.error
+    if made.data == data:
         return Check(name="bytes", answer=Answer.YES, note=f"drawn again from its record: the same {len(data):,} bytes")
-    if data.lstrip()[:1] == b"{" and canonical_bytes(document) == data:
-        older, lacks = _take_later(to_document(supplement), document)
-        if older == document:
+    if carried.format is OutputFormat.JSON and canonical_bytes(carried.document) == data:
+        older, lacks = _take_later(to_document(carried.supplement), carried.document)
+        if older == carried.document:
             return Check(name="bytes", answer=Answer.NOT_CHECKED, note=f"written again it is the same{_tell_later(lacks)}")
     note = "drawn again from its record it is another file: it was altered, or drawn by another version of Caveat"
     return Check(name="bytes", answer=Answer.NO, note=note)

@@ -1,6 +1,7 @@
 """Limits on the calls that one command makes now, in a run folder that may hold calls from before."""
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -25,10 +26,11 @@ def allow(before: Amount, options: Mapping[str, Any]) -> Budget:
     return Budget(calls=None if calls is None else before.calls + calls, usd=None if usd is None else (before.usd or 0.0) + usd)
 
 
-def check_over(store: RunStore, summary: RunSummary, *, open_: str) -> None:
+def check_over(store: RunStore, summary: RunSummary, *, open_: str, earlier: Sequence[RunSummary] = ()) -> None:
     """Make an end before the last call an error, so that nothing is concluded from a part.
 
     Args:
+        earlier: the rounds of this command before it, whose failed calls are told too.
         open_: what is still to be done, such as "passages are still to be asked about".
 
     Raises:
@@ -39,8 +41,23 @@ def check_over(store: RunStore, summary: RunSummary, *, open_: str) -> None:
     if summary.stopped is not None and summary.stopped.code != "budget-spent":
         raise summary.stopped
     if summary.stopped is not None:
-        found = f"the limit on the calls of now is reached, and {open_}; every answer that came is kept"
-        raise AnswerNoError(Fault(code="budget-spent", where=folder, found=found, advice="run the same command again, or raise the limit"))
+        rounds = (*earlier, summary)
+        failed, advice = _tell_failed(rounds), "run the same command again, or raise the limit"
+        if failed and not any(one.answered for one in rounds):
+            advice = "see that the endpoint answers (--base-url, the key, the name of the model) before the limit is raised"
+        found = f"the limit on the calls of now is reached, and {open_}; {failed or 'every answer that came is kept'}"
+        raise AnswerNoError(Fault(code="budget-spent", where=folder, found=found, advice=advice))
     if summary.interrupted:
         found = "ended by request before its last call; every answer that came is kept"
         raise AnswerNoError(Fault(code="interrupted", where=folder, found=found, advice="run the same command again"))
+
+
+def _tell_failed(rounds: Sequence[RunSummary]) -> str | None:
+    """Return how many of the calls of now had no answer, and by which codes; None where each had one."""
+    failures = sum((Counter(one.failures) for one in rounds), Counter[str]())
+    if not failures:
+        return None
+    answered = sum(one.answered for one in rounds)
+    codes = ", ".join(f"{many} × {code}" for code, many in sorted(failures.items(), key=lambda one: (-one[1], one[0])))
+    kept = f"the {answered:,} that were answered are kept" if answered else "nothing was answered"
+    return f"{failures.total():,} of {sum(one.done for one in rounds):,} calls failed ({codes}), {kept}"

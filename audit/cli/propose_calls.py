@@ -16,6 +16,7 @@ from audit.replay.budget import Amount, check_prices, count_spent
 from audit.replay.engine import UNSENT, Settings
 from audit.replay.prices import Prices, format_usd, read_prices
 from audit.replay.store import Call, RunStore, open_store
+from audit.replay.summary import RunSummary
 from registry.cli.app import App
 from registry.cli.progress import track
 from registry.records.passage import Outline
@@ -91,6 +92,8 @@ def _build_asker(app: App, store: RunStore, asking: Asking, options: Mapping[str
     before = count_before(store, prices)
     policy = Policy(model=asking.model, max_tokens=asking.max_tokens, base_url=options["base_url"])
 
+    rounds: list[RunSummary] = []
+
     def ask(calls: Iterable[Call], most: int) -> None:
         settings = Settings(
             concurrency=options["concurrency"],
@@ -102,7 +105,8 @@ def _build_asker(app: App, store: RunStore, asking: Asking, options: Mapping[str
         caller = Caller(app=app, store=store, policy=policy, settings=settings, timeout_s=options["timeout_s"])
         with track(app, f"asking {asking.model}", total=most, unit="calls") as advance:
             summary = caller.make(calls, count_up(advance))
-        check_over(store, summary, open_="parts of the card are still to be read")
+        check_over(store, summary, open_="parts of the card are still to be read", earlier=rounds)
+        rounds.append(summary)
 
     return ask
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from audit.propose.source import Source
 from registry.cli.app import App
 from registry.errors import CaveatError, Fault, NotFoundError
-from registry.records.card import Card, CardText
+from registry.records.card import Anchor, Card, CardText
 from registry.records.claim import ClaimRevision
 from registry.records.identifier import Kind, parse_identifier
 from registry.records.model import ModelRef
@@ -33,6 +33,8 @@ class Found:
     """Short names of registered properties; None for a sealed one."""
     claims: tuple[ClaimRevision, ...] = ()
     """Those that are registered of this card, whatever its revision."""
+    sighted: tuple[tuple[ClaimRevision, Anchor], ...] = ()
+    """Claims that quote another revision of the card, each with the place of its passage in this one, where it stands as it did."""
     left_out: tuple[Omission, ...] = ()
     """Passages of this card that are deliberately not registered."""
     figures: "tuple[Figure, ...]" = ()
@@ -97,12 +99,14 @@ def _gather(app: App, view: "View", card: Card) -> Found:
     known = tuple(one.payload.model for one in view.list_models() if one.payload.model.developer == card.publisher)
     names = tuple(dict.fromkeys(one.name for one in known))
     source = Source(title=card.title, publisher=card.publisher, card=f"{card.card}@{card.revision}", models=names)
+    claims = tuple(_read_claims(view, card))
     return Found(
         text=get_card_text(view, card),
         source=source,
         models=known,
         registered=_list_properties(app, view),
-        claims=tuple(_read_claims(view, card)),
+        claims=claims,
+        sighted=tuple(_find_sighted(view, card, claims)),
         left_out=tuple(one.payload for one in view.list_omissions(card.card)),
         figures=_read_figures(view),
     )
@@ -111,6 +115,15 @@ def _gather(app: App, view: "View", card: Card) -> Found:
 def _read_claims(view: "View", card: Card) -> Iterator[ClaimRevision]:
     numbers = [one.seq for one in view.list_claims(card=card.card) if one.quote is not None]  # None: reserved, or its text was erased
     yield from (one.payload for one in view.recorded(numbers))
+
+
+def _find_sighted(view: "View", card: Card, claims: tuple[ClaimRevision, ...]) -> Iterator[tuple[ClaimRevision, Anchor]]:
+    """Yield the claims whose passages were seen in *card* and need no decision there, as they are recorded."""
+    current = {one.reference: one for one in claims}
+    for one in view.list_sightings(card=f"{card.card}@{card.revision}"):
+        seen = one.payload
+        if seen.anchor is not None and not seen.is_alarm and seen.claim in current:
+            yield current[seen.claim], seen.anchor
 
 
 def _list_properties(app: App, view: "View") -> dict[str, PropertySpec | None]:

@@ -8,7 +8,7 @@ from audit.cli.propose_card import Found
 from audit.cli.propose_text import tell_proposals
 from audit.propose.claude.addressed import doubt_addressed
 from audit.propose.file.claims_file import build_survey
-from audit.propose.file.standing import drop_left_out, drop_registered, drop_unanchored
+from audit.propose.file.standing import drop_left_out, drop_registered, drop_sighted, drop_unanchored
 from audit.propose.review.choice import Choice
 from registry.cli.app import App
 from registry.cli.progress import track
@@ -47,9 +47,10 @@ def offer(app: App, found: Found, outline: Outline, choice: Choice, options: Map
     whole = doubt_addressed(drop_unanchored(_ask(app, found, outline, choice, options), found.text), outline)
     chosen, unsure = choice.keep(whole, narrowed)
     new, registered = drop_registered(chosen, found.claims)
+    new, sighted = drop_sighted(new, found.sighted)
     still, left_out = drop_left_out(new, found.left_out)
     proposals = add_restated(still, found.figures)
-    told = tell_proposals(proposals, unsure=unsure, registered=registered, left_out=left_out)
+    told = tell_proposals(proposals, unsure=unsure, registered=registered, sighted=sighted, left_out=left_out)
     warnings = (f"warning: {one}" for one in found.text.warnings)
     return Offered(proposals=proposals, survey=build_survey(whole), told=(*warnings, *told))
 

@@ -10,12 +10,13 @@ from registry.records.proposal import Confidence, Proposals
 _MOST_REASONS = 8
 
 
-def tell_proposals(proposals: Proposals, *, unsure: int, registered: int, left_out: int) -> Iterator[str]:
+def tell_proposals(proposals: Proposals, *, unsure: int, registered: int, sighted: int, left_out: int) -> Iterator[str]:
     """Give, line by line, what was read, proposed, dropped and not read.
 
     Args:
         unsure: proposals that were left away for `--min-confidence`.
         registered: proposals that are registered already.
+        sighted: proposals that a claim of another revision of the card makes, whose passage stands here too.
         left_out: proposals of passages that were deliberately left out before.
     """
     found = proposals.proposals
@@ -26,6 +27,8 @@ def tell_proposals(proposals: Proposals, *, unsure: int, registered: int, left_o
         yield f"  confidence: {', '.join(f'{one.value} {levels[one]}' for one in Confidence if levels[one])}"
     if registered:
         yield f"  registered already, and not proposed again: {registered}"
+    if sighted:
+        yield f"  registered of another revision of the card, whose passage stands here too, and not proposed again: {sighted}"
     if left_out:
         yield f"  left out before, and not proposed again: {left_out}"
     if unsure:

@@ -67,6 +67,7 @@ def summarise_comparison(found: Comparison) -> dict[str, Any]:
     return {
         "old": _summarise_side(found, old=True),
         "new": _summarise_side(found, old=False),
+        "backwards": found.is_backwards,
         "counts": count_fates(found.passages),
         "in_spelling_alone": _count_respelled(found),
         "claims": [_summarise(one) for one in found.passages],
@@ -81,7 +82,9 @@ def summarise_comparison(found: Comparison) -> dict[str, Any]:
 def print_comparison(console: Console, found: Comparison) -> None:
     """Print what became of each claim, then what else changed."""
     console.print(f"{found.old.name} → {found.new.name}", style="bold")
-    if found.new.card is not None and found.new.card.why:
+    if found.is_backwards:
+        console.print("compared backwards: from the newer to the older")
+    elif found.new.card is not None and found.new.card.why:
         console.print(f"why: {found.new.card.why}")
     _print_counts(console, found)
     for one in sorted(found.passages, key=lambda one: not one.is_alarm):

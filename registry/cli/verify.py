@@ -1,5 +1,7 @@
 """`caveat verify`: does a supplement say what its record says?"""
 
+import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,7 +22,7 @@ def verify(app: App, *, files: tuple[Path, ...]) -> None:
 
     With a registry (--registry, or one in this folder), what it says as of the same entry is compared too. Exit code 1 if a check fails.
     """
-    checks = {str(path): _verify(app, path) for path in files}
+    checks = _verify(app, tuple(dict.fromkeys(files)))
     document = {
         "schema": "caveat/verify/1",
         "files": [
@@ -36,9 +38,10 @@ def verify(app: App, *, files: tuple[Path, ...]) -> None:
     click.get_current_context().exit(1 if is_wrong else 0)
 
 
-def _verify(app: App, path: Path) -> "list[Check]":
+def _verify(app: App, paths: tuple[Path, ...]) -> "dict[str, Sequence[Check]]":
+    from registry.cli.progress import track
     from registry.publishing import read_bytes
-    from registry.verification import verify_supplement
+    from registry.verification import verify_supplements
 
     try:
         ledger = app.ledger
@@ -46,4 +49,8 @@ def _verify(app: App, path: Path) -> "list[Check]":
         if app.registry or error.code != "registry-not-found":
             raise  # somebody means a registry that cannot be read: not comparing would hide it
         ledger = None
-    return list(verify_supplement(read_bytes(path), where=str(path), ledger=ledger, time_limit_s=app.config.time_limit_s))
+    files = [(str(path), read_bytes(path)) for path in paths]
+    limit_s, workers = app.config.time_limit_s, os.cpu_count() or 1
+    with track(app, "checking supplements", total=len(files), unit="files") as advance:
+        found = verify_supplements(files, ledger=ledger, time_limit_s=limit_s, workers=workers, progress=advance)
+    return {name: checks for (name, _), checks in zip(files, found, strict=True)}

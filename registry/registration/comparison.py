@@ -65,6 +65,12 @@ class Comparison:
     figures: tuple[ChangedFigure, ...]
     """Of `changes.figures` what no claim quotes, nor any followed passage, on either side."""
 
+    @property
+    def is_backwards(self) -> bool:
+        """Whether both are revisions of one card and the first is the newer."""
+        ours, theirs = self.old.card, self.new.card
+        return ours is not None and theirs is not None and ours.card == theirs.card and ours.revision > theirs.revision
+
 
 def open_side(view: View, name: str, revision: int | None = None) -> Side:
     """Return the registered revision of a card that *name* and *revision* mean.

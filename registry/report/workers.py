@@ -162,7 +162,17 @@ class PdfWorker:
 
 
 def serve() -> None:
-    """Draw what comes in on standard input until it ends: the other side of `PdfWorker`."""
+    """Draw what comes in on standard input until it ends: the other side of `PdfWorker`.
+
+    Where nobody is left to take a drawing, because the command was killed, the process ends without a word.
+    """
+    try:
+        _serve()
+    except BrokenPipeError:
+        os._exit(0)  # an ordinary end would try to write what is left, and say that it cannot
+
+
+def _serve() -> None:
     from registry.report.pdf import draw_pdf  # noqa: PLC0415  (only the worker pays for it)
 
     incoming, outgoing = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")

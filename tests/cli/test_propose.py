@@ -247,6 +247,23 @@ def test_a_part_that_was_not_read_is_told_in_the_file_and_nothing_read_makes_no_
     assert not (tmp_path / "nothing.yaml").exists()
 
 
+def test_what_an_older_revision_has_registered_is_not_proposed_of_the_newer(caveat: Caveat, card: str, tmp_path: Path) -> None:
+    """Passages that are unchanged or moved keep their claims; what the revision changed is proposed, and how many were dropped is told."""
+    assert caveat("claim", "propose", card, "-o", "claims.yaml").code == 0
+    registered = len(add_whole(caveat, "claims.yaml").document["added"])
+    newer = tmp_path / "newer.md"
+    newer.write_text(CARD.replace("in 7% of 200", "in 8% of 200"), encoding="utf-8")
+    assert caveat("card", "add", newer, "--publisher", "LAB", "--revises", card.partition("@")[0], "--why", "corrected").code == 0
+
+    again = caveat("claim", "propose", card.partition("@")[0], "--json")
+
+    assert again.code == 0, again.err
+    assert [one["quote"] for one in again.document["proposals"] if "7%" in one["quote"]] == []
+    assert any("8% of 200" in one["quote"] for one in again.document["proposals"])
+    assert len(again.document["proposals"]) < registered
+    assert f"whose passage stands here too, and not proposed again: {registered - len(again.document['proposals'])}" in again.err
+
+
 def test_a_card_without_claims_says_so(caveat: Caveat, tmp_path: Path) -> None:
     """It is no error; that it was looked at can be recorded."""
     (tmp_path / "hello.md").write_text("# Hello\n\nThis page greets everybody who reads it.\n", encoding="utf-8")

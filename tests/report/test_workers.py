@@ -1,5 +1,8 @@
 """Drawing in processes of their own: time limits hold, and one bad record does not stop the rest."""
 
+import struct
+import subprocess
+import sys
 import time
 from collections.abc import Mapping
 from dataclasses import replace
@@ -9,6 +12,7 @@ import pytest
 from registry.errors import InputError, UnavailableError
 from registry.records.publication import OutputFormat
 from registry.records.supplement import Supplement
+from registry.report.html import render_json
 from registry.report.workers import Job, PdfWorker, render_many, render_pdf
 
 
@@ -57,3 +61,21 @@ def test_one_bad_record_does_not_stop_the_rest(supplements: Mapping[str, Supplem
 def test_no_jobs_are_no_work() -> None:
     """An empty batch is done at once."""
     assert list(render_many([], workers=4, time_limit_s=1)) == []
+
+
+def test_a_drawing_that_nobody_takes_ends_without_a_word(supplements: Mapping[str, Supplement]) -> None:
+    """When the command is killed while its worker draws, the worker finds its pipe closed and prints no traceback."""
+    record = render_json(next(iter(supplements.values())))
+    command = [sys.executable, "-c", "from registry.report.workers import serve; serve()"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.close()
+        process.stdin.write(struct.pack(">cQ", b"D", len(record)) + record)
+        process.stdin.close()
+        told = process.stderr.read()
+
+    assert b"BrokenPipe" not in told
+    assert b"Traceback" not in told
+    assert process.returncode == 0

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from registry.errors import CaveatError
 from registry.intake.anchor import AnchoredText
-from registry.records.card import CardText
+from registry.records.card import Anchor, CardText
 from registry.records.claim import ClaimRevision
 from registry.records.proposal import Dropped, Proposal, Proposals
 from registry.records.survey import Omission
@@ -35,6 +35,17 @@ def drop_registered(proposals: Proposals, claims: Iterable[ClaimRevision]) -> tu
     figure are the same.
     """
     known = [one for one in claims if one.anchor is not None and one.anchor.document == proposals.document]
+    kept = tuple(one for one in proposals.proposals if not any(_is_made(one, claim) for claim in known))
+    return replace(proposals, proposals=kept), len(proposals.proposals) - len(kept)
+
+
+def drop_sighted(proposals: Proposals, sighted: Iterable[tuple[ClaimRevision, Anchor]]) -> tuple[Proposals, int]:
+    """Return *proposals* without those that claims of another revision of the card make, and how many these are.
+
+    Args:
+        sighted: each of the claims with the place in this file where its passage stands, unchanged or moved, or spelled otherwise.
+    """
+    known = [replace(claim, anchor=anchor, quote=anchor.exact) for claim, anchor in sighted if anchor.document == proposals.document]
     kept = tuple(one for one in proposals.proposals if not any(_is_made(one, claim) for claim in known))
     return replace(proposals, proposals=kept), len(proposals.proposals) - len(kept)
 

@@ -1,0 +1,46 @@
+"""What is said when the limit on calls ends a command whose calls failed."""
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from audit.cli.limits import check_over
+from audit.replay.budget import Amount
+from audit.replay.store import open_store
+from audit.replay.summary import RunSummary, Tally
+from registry.errors import AnswerNoError, Fault
+
+
+def build_round(*, answered: int, failures: dict[str, int], is_stopped: bool) -> RunSummary:
+    """Return a round of calls, ended by its limit or not."""
+    stopped = AnswerNoError(Fault(code="budget-spent", where="budget.calls", found="spent")) if is_stopped else None
+    tally = Tally(answered=answered, failures=Counter(failures))
+    spent = Amount(calls=0, input_tokens=0, output_tokens=0, usd=None)
+    return tally.summarise(spent=spent, elapsed_s=0.0, most_at_once=1, stopped=stopped, interrupted=False)
+
+
+@pytest.mark.parametrize(
+    ("answered", "failures", "told"),
+    [
+        (0, {"unreachable": 3, "overloaded": 1}, "4 of 4 calls failed (3 × unreachable, 1 × overloaded), nothing was answered"),
+        (2, {"unreachable": 1}, "1 of 3 calls failed (1 × unreachable), the 2 that were answered are kept"),
+        (2, {}, "every answer that came is kept"),
+    ],
+)
+def test_a_limit_reached_names_the_failures(tmp_path: Path, answered: int, failures: dict[str, int], told: str) -> None:
+    """Calls that failed in any round of the command are told with the limit, and nothing that was not answered is called kept."""
+    store = open_store(tmp_path, create=True)
+    first, last = (
+        build_round(answered=answered, failures=failures, is_stopped=False),
+        build_round(answered=0, failures={}, is_stopped=True),
+    )
+    try:
+        with pytest.raises(AnswerNoError) as ended:
+            check_over(store, last, open_="parts are open", earlier=[first])
+    finally:
+        store.close()
+
+    (fault,) = ended.value.faults
+    assert fault.found.endswith(f"parts are open; {told}")
+    assert ("see that the endpoint answers" in (fault.advice or "")) == (bool(failures) and not answered)
