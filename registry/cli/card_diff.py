@@ -23,9 +23,10 @@ _PREFIX = "CRD-"
 @click.option("--to", "after", type=click.IntRange(1), help="Revision to compare to; default: the latest.")
 @click.option("--claims", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="A claims file whose quotes are followed too.")
 @click.option("--record", is_flag=True, help="Record what was found of claims that were registered after the newer revision.")
+@click.option("--all", "whole", is_flag=True, help="List every change without a claim, not only the first 20 of each kind.")
 @as_of_option
 @pass_app
-def diff(app: App, /, *, old: str, newer: str | None, record: bool, claims: Path | None, **revisions: int | None) -> None:
+def diff(app: App, /, *, old: str, newer: str | None, record: bool, whole: bool, claims: Path | None, **revisions: int | None) -> None:
     """Show what became of the claims of a card in another revision of it, and what else changed.
 
     One CARD: its latest revision (or --to, or CRD-…@n) beside the one before it (or --from). Two: the first is the older; each
@@ -42,7 +43,7 @@ def diff(app: App, /, *, old: str, newer: str | None, record: bool, claims: Path
     document = {"schema": "caveat/card-diff/1", "recorded": recorded, **summarise_comparison(found)}
 
     def text(console: "Console") -> None:
-        print_comparison(console, found)
+        print_comparison(console, found, whole=whole)
         if recorded is not None:
             console.print(f"\nRecorded {recorded} of {len(found.passages)}; the others were recorded before." if found.passages else "")
 

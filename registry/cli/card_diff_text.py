@@ -8,13 +8,14 @@ from typing import Any
 from rich.console import Console
 
 from registry.codec.documents import to_document
-from registry.intake.revision.changes import ChangedFigure, Changes
+from registry.intake.revision.changes import ChangedFigure, Changes, Edit
 from registry.records.card import Anchor
 from registry.records.survey import Fate
 from registry.registration.comparison import Comparison, Passage
 from registry.report.redline import Change, build_redline
 
-_MOST = 10
+_MOST = 20
+"""Changes of each list that are shown without `--all`."""
 _CONTEXT = 60
 """Characters of unchanged text that are shown on either side of an edit outside of claims."""
 _LONGEST_EDIT = 300
@@ -76,11 +77,12 @@ def summarise_comparison(found: Comparison) -> dict[str, Any]:
         "ended": list(quoting.ended) if quoting else [],
         "changes": to_document(found.changes),
         "figures_without_claim": [to_document(one) for one in found.figures],
+        "passages_without_claim": [to_document(one) for one in found.edits],
     }
 
 
-def print_comparison(console: Console, found: Comparison) -> None:
-    """Print what became of each claim, then what else changed."""
+def print_comparison(console: Console, found: Comparison, *, whole: bool) -> None:
+    """Print what became of each claim, then what else changed: of each list the first, or the *whole*."""
     console.print(f"{found.old.name} → {found.new.name}", style="bold")
     if found.is_backwards:
         console.print("compared backwards: from the newer to the older")
@@ -91,7 +93,12 @@ def print_comparison(console: Console, found: Comparison) -> None:
         if one.found.fate is not Fate.UNCHANGED:
             _print_passage(console, one, None if one.quoted == found.old.name else one.quoted)
     _print_changes(console, found.changes)
-    _print_figures(console, found.figures)
+    most = None if whole else _MOST
+    _print_figures(console, found.figures, most)
+    told = {one.start for one in found.figures if one.old}
+    _print_edits(console, [one for one in found.edits if one.start not in told], most)
+    if not (found.figures or found.edits or found.changes.removed or found.changes.reworded):
+        console.print("  No figure changed, and nothing was reworded or removed, where no claim is registered.")
 
 
 def _print_counts(console: Console, found: Comparison) -> None:
@@ -163,7 +170,8 @@ def _print_changes(console: Console, changes: Changes) -> None:
     console.print("\nBoth texts as wholes", style="bold")
     console.print(
         f"  passages: {changes.unchanged:,} unchanged ({changes.moved:,} moved, {changes.respelled:,} in another spelling), "
-        f"{changes.reworded:,} reworded, {changes.removed:,} removed, {changes.added:,} added"
+        f"{changes.reworded:,} reworded, {changes.removed:,} removed{_tell_with_figures(changes.removed_with_figures)}, "
+        f"{changes.added:,} added{_tell_with_figures(changes.added_with_figures)}"
     )
     for sign, titles in (("added", changes.sections_added), ("removed", changes.sections_removed)):
         for title in titles:
@@ -172,18 +180,42 @@ def _print_changes(console: Console, changes: Changes) -> None:
         console.print(f"  section renamed: {render_redline(one.old, one.new)}")
 
 
-def _print_figures(console: Console, figures: Sequence[ChangedFigure]) -> None:
+def _tell_with_figures(count: int) -> str:
+    return f" ({count:,} with figures)" if count else ""
+
+
+def _print_figures(console: Console, figures: Sequence[ChangedFigure], most: int | None) -> None:
     if not figures:
-        console.print("  No figure changed where no claim is registered.")
         return
-    noun = "figure" if len(figures) == 1 else "figures"
-    console.print(f"\n{len(figures)} changed {noun} of which no claim is registered", style="bold")
-    for one in figures[:_MOST]:
-        place = ", ".join(filter(None, (f"page {one.page}" if one.page else None, one.section)))
-        console.print(f"  {place or f'character {one.start:,}'}: {one.numbers}")
+    noun = "passage" if len(figures) == 1 else "passages"
+    console.print(f"\n{len(figures)} {noun} with changed figures of which no claim is registered", style="bold")
+    for one in figures[:most]:
+        fate = " (removed)" if not one.new else " (added)" if not one.old else ""
+        console.print(f"  {_place(one.page, one.section, one.start)}: {one.numbers}{fate}")
         console.print(f"    {render_redline(one.old, one.new, context=_CONTEXT)}")
-    if len(figures) > _MOST:
-        console.print(f"  … and {len(figures) - _MOST} more; --json lists them all")
+    _print_rest(console, len(figures), most)
+
+
+def _print_edits(console: Console, edits: Sequence[Edit], most: int | None) -> None:
+    """Print what was reworded or removed without a figure, changes of sense first."""
+    if not edits:
+        return
+    noun = "passage" if len(edits) == 1 else "passages"
+    console.print(f"\n{len(edits)} {noun} reworded or removed, without figures, of which no claim is registered", style="bold")
+    for one in edits[:most]:
+        told = "; ".join(map(str, one.turns)) or ("reworded" if one.new else "removed")
+        console.print(f"  {_place(one.page, one.section, one.start)}: {told}")
+        console.print(f"    {render_redline(one.old, one.new, context=_CONTEXT)}")
+    _print_rest(console, len(edits), most)
+
+
+def _print_rest(console: Console, total: int, most: int | None) -> None:
+    if most is not None and total > most:
+        console.print(f"  … and {total - most:,} more: --all")
+
+
+def _place(page: int | None, section: str | None, start: int) -> str:
+    return ", ".join(filter(None, (f"page {page}" if page else None, section))) or f"character {start:,}"
 
 
 def _clip(text: str, most: int, *, first: bool, last: bool) -> str:

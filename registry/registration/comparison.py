@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from registry.errors import Fault, InputError, NotFoundError
-from registry.intake.revision.changes import ChangedFigure, Changes, find_changed_numbers, summarise_changes
+from registry.intake.revision.changes import ChangedFigure, Changes, Edit, find_changed_numbers, summarise_changes
 from registry.intake.revision.follow import Followed, Follower
 from registry.records.card import Anchor, Card, CardText
 from registry.records.claim import ClaimRevision
@@ -64,6 +64,8 @@ class Comparison:
     changes: Changes
     figures: tuple[ChangedFigure, ...]
     """Of `changes.figures` what no claim quotes, nor any followed passage, on either side."""
+    edits: tuple[Edit, ...]
+    """Of `changes.edits` those in which something changed that no claim quotes: figures first, then changes of sense."""
 
     @property
     def is_backwards(self) -> bool:
@@ -123,6 +125,9 @@ def compare_sides(view: View | None, old: Side, new: Side, *, quotes: list[tuple
         passages=tuple(sorted(passages, key=lambda one: (one.old.start, one.name))),
         quoting=quoting,
         changes=changes,
+        edits=tuple(
+            sorted((one for one in changes.edits if not one.is_quoted(ours)), key=lambda one: (not one.has_figures, not one.turns))
+        ),
         figures=tuple(filter(None, (one.leave_out(ours, theirs) for one in changes.figures))),
     )
 

@@ -9,9 +9,11 @@ from dataclasses import dataclass, replace
 from registry.intake.revision.alignment import Pair
 from registry.intake.revision.follow import Follower
 from registry.intake.revision.sections import Renamed
+from registry.intake.revision.sense import Turn, find_turns
 from registry.intake.revision.spelling import fold_spelling
 from registry.intake.revision.words import Words, read_words
 from registry.records.card import Anchor
+from registry.records.passage import PassageKind
 
 _REFERRING = frozenset(
     (
@@ -36,6 +38,8 @@ _REFERRING = frozenset(
 """Before a number, these say that it names a place in the card and is no figure."""
 _PLACE = re.compile(r"^(?:\d+\.){2,}\d*$|^\d+(?:\.\d+)+\.[A-Za-z]$")
 """A number with two points or more is that of a section."""
+_STATE = frozenset((PassageKind.SENTENCE, PassageKind.ITEM, PassageKind.ROW, PassageKind.CAPTION, PassageKind.FOOTNOTE))
+"""Passages that state something."""
 _SIGNS = frozenset("%<>=~±≤≥≈")
 _WRITTEN = frozenset(
     "zero one two three four five six seven eight nine ten eleven twelve twenty thirty forty fifty sixty seventy eighty ninety "  # noqa: SIM905
@@ -56,18 +60,19 @@ class Figure:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChangedFigure:
-    """A passage in which figures changed."""
+    """A passage in which figures changed, or one with figures that was removed or added."""
 
     old: str
-    """As the older text has it, white space folded."""
+    """As the older text has it, white space folded; empty for an added passage."""
     new: str
+    """Empty for a removed passage."""
     numbers: str
     """The figures, as "6.5 → 7.5"."""
     page: int | None
-    """In the newer text; None for cards without pages."""
+    """In the newer text, of a removed passage in the older; None for cards without pages."""
     section: str | None
     start: int
-    """First character in the older text."""
+    """First character in the older text; of an added passage in the newer."""
     stop: int
     taken_out: tuple[Figure, ...]
     """The figures that the newer passage has not, in the older text."""
@@ -84,6 +89,34 @@ class ChangedFigure:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Edit:
+    """A sentence, row, or item that was reworded or removed."""
+
+    old: str
+    """As the older text has it, white space folded."""
+    new: str
+    """Empty for what was removed."""
+    turns: tuple[Turn, ...]
+    """Of what was reworded: negations, opposites, how far it holds, names."""
+    has_figures: bool
+    """Whether figures changed in it, or were removed with it."""
+    page: int | None
+    """In the older text; None for cards without pages."""
+    section: str | None
+    start: int
+    """First character in the older text."""
+    stop: int
+    changed: tuple[tuple[int, int], ...]
+    """The words of the older text that are not in the newer passage, as characters from and to; empty where words were only put in."""
+
+    def is_quoted(self, quoted: Iterable[Anchor]) -> bool:
+        """Return whether all that changed in it is quoted in the older text, so that a claim tells of it."""
+        spans = self.changed or ((self.start, self.stop),)
+        anchors = tuple(quoted)
+        return all(any(one.start < stop and start < one.stop for one in anchors) for start, stop in spans)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Changes:
     """What changed, counted in passages: sentences, rows, headings."""
 
@@ -96,13 +129,18 @@ class Changes:
     reworded: int
     removed: int
     """Of the older text."""
+    removed_with_figures: int
+    """Of the removed, those that have figures."""
     added: int
     """Of the newer text."""
+    added_with_figures: int
     sections_added: tuple[str, ...]
     sections_removed: tuple[str, ...]
     sections_renamed: tuple[Renamed, ...]
     figures: tuple[ChangedFigure, ...]
-    """In the order of the older text; places in the card, such as "Section 3.2", are no figures."""
+    """In the order of the older text, then what was added; places in the card, such as "Section 3.2", are no figures."""
+    edits: tuple[Edit, ...]
+    """Sentences, rows and items that were reworded or removed, in the order of the older text."""
 
 
 def summarise_changes(follower: Follower) -> Changes:
@@ -110,17 +148,27 @@ def summarise_changes(follower: Follower) -> Changes:
     alike = [pair for pair in follower.alignment.pairs if pair.is_alike]
     reworded = [pair for pair in follower.alignment.pairs if not pair.is_alike]
     ours, theirs = follower.old_words, follower.new_words
+    pairs = follower.alignment.pairs
+    removed = _list_left(follower.alignment.old_blocks, [pair.old for pair in pairs])
+    added = _list_left(follower.alignment.new_blocks, [pair.new for pair in pairs])
+    gone = tuple(filter(None, (_find_lost(follower, block, is_new=False) for block in removed)))
+    come = tuple(filter(None, (_find_lost(follower, block, is_new=True) for block in added)))
+    figures = sorted((*_find_figures(follower, reworded), *gone), key=lambda one: one.start)
+    numbered = {one.start for one in figures}
     return Changes(
         unchanged=len(alike),
         moved=sum(_is_moved(follower, pair) for pair in alike),
         respelled=sum(ours.words[slice(*pair.old)] != theirs.words[slice(*pair.new)] for pair in alike),
         reworded=len(reworded),
-        removed=_count_left(follower.alignment.old_blocks, [pair.old for pair in follower.alignment.pairs]),
-        added=_count_left(follower.alignment.new_blocks, [pair.new for pair in follower.alignment.pairs]),
+        removed=len(removed),
+        removed_with_figures=len(gone),
+        added=len(added),
+        added_with_figures=len(come),
         sections_added=tuple(follower.sections.find_added()),
         sections_removed=tuple(follower.sections.find_removed()),
         sections_renamed=tuple(follower.sections.find_renamed()),
-        figures=tuple(_find_figures(follower, reworded)),
+        figures=(*figures, *come),
+        edits=tuple(_find_edits(follower, reworded, removed, numbered)),
     )
 
 
@@ -140,10 +188,60 @@ def _is_moved(follower: Follower, pair: Pair) -> bool:
     return follower.sections.is_moved(old, new, in_order=pair.in_order)
 
 
-def _count_left(blocks: list[tuple[int, int]], taken: list[tuple[int, int]]) -> int:
-    """Return how many blocks lie in none of the runs *taken*."""
+def _list_left(blocks: list[tuple[int, int]], taken: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Return the blocks that lie in none of the runs *taken*."""
     covered = set(_list_words(taken))
-    return sum(start not in covered for start, _ in blocks)
+    return [(start, stop) for start, stop in blocks if start not in covered]
+
+
+def _find_edits(follower: Follower, reworded: list[Pair], removed: list[tuple[int, int]], numbered: set[int]) -> Iterator[Edit]:
+    """Yield the statements that were reworded or removed; headings, contents and furniture make none."""
+    kinds = {one.start: one.kind for one in follower.old_outline.passages}
+    starts = sorted(kinds)
+    runs = sorted([(pair.old, pair.new) for pair in reworded] + [(block, (0, 0)) for block in removed])
+    for old, new in runs:
+        start, stop = follower.old_words.map_span(*old)
+        at = bisect_right(starts, start) - 1
+        if at >= 0 and kinds[starts[at]] not in _STATE:
+            continue
+        before, after = _read(follower.old_words, old), _read(follower.new_words, new) if new[1] else ""
+        section = follower.old_outline.find_section(start)
+        lost = [word for word in range(*old) if follower.alignment.to_new[word] < 0]
+        yield Edit(
+            old=before,
+            new=after,
+            turns=find_turns(before, after) if after else (),
+            has_figures=start in numbered,
+            page=follower.old.get_page_number(start) if len(follower.old.pages) > 1 else None,
+            section=None if section is None else follower.old_outline.headings[section].title,
+            start=start,
+            stop=stop,
+            changed=tuple(follower.old_words.map_span(word, word + 1) for word in lost),
+        )
+
+
+def _find_lost(follower: Follower, block: tuple[int, int], *, is_new: bool) -> ChangedFigure | None:
+    """Return a removed or an added passage that has figures; None for one without, and for headings."""
+    words, outline, card = (
+        (follower.new_words, follower.new_outline, follower.new) if is_new else (follower.old_words, follower.old_outline, follower.old)
+    )
+    start, stop = words.map_span(*block)
+    figures = _locate(words, [at for _, named, at in _list_figures(words, block) if not named])
+    if not figures or _is_title(card.text, [heading.start for heading in outline.headings], start):
+        return None
+    section, text = outline.find_section(start), _read(words, block)
+    taken_out, put_in = ((), figures) if is_new else (figures, ())
+    return ChangedFigure(
+        old="" if is_new else text,
+        new=text if is_new else "",
+        numbers=_tell_figures(taken_out, put_in),
+        page=card.get_page_number(start) if len(card.pages) > 1 else None,
+        section=None if section is None else outline.headings[section].title,
+        start=start,
+        stop=stop,
+        taken_out=taken_out,
+        put_in=put_in,
+    )
 
 
 def _list_words(spans: Iterable[tuple[int, int]]) -> Iterator[int]:
