@@ -22,11 +22,18 @@ _SENTENTIAL = re.compile(
     r"\bnot\s(?:the\scase|true|correct)\sthat\b|\bno\s(?:\w+\s){0,3}?models?\b|\b(?:none\sof\sthe|neither\sof\sthe|neither)\s(?:\w+\s){0,2}?models?\b",
     re.IGNORECASE,
 )
+# It may go on behind an "and", which leaves open how far.
+_SENTENCE_WIDE = re.compile(r"(?:\bnot|n[’']t)\s(?:the\scase|true|correct)\sthat\b", re.IGNORECASE)
+_SENTENCE = re.compile(r"[.!?;]\s")
 _VERBAL = re.compile(rf"(?:\b(?:not|never)|\b(?:ca|wo|{_AUXILIARY})\s?n[o’']t|\bcannot)\b{_NO_DENIAL}", re.IGNORECASE)
 # Words that deny by themselves; whether a bound behind them bounds the success or the failure is open.
 _LEXICAL = re.compile(
     r"\b(?:unable\sto|incapable\sof|fail(?:s|ed|ing)?\s(?:to|in|at)|refus(?:es?|ed|ing)\sto|declin(?:es?|ed|ing)\sto|neglect(?:s|ed|ing)?\sto"
-    r"|omit(?:s|ted|ting)?\sto|rarely|seldom|hardly|barely)\b",
+    r"|omit(?:s|ted|ting)?\sto|rarely|seldom|hardly|barely"
+    # What is doubted, avoided or not known is not claimed either.
+    r"|no\slonger|no\s(?:clear\s|strong\s)?(?:evidence|indications?|signs?|reason)|cannot\srule\sout|(?:not|n[’']t|never)\srul(?:e|ed)\sout|unlikely|impossible|doubt(?:s|ed|ful)?"
+    r"|lack(?:s|ed|ing)?\sthe\s(?:ability|capability|capacity|skills?)|clear\sof|rather\sthan|instead\sof"
+    r"|(?:not|n[’']t|never|cannot)\s(?:be\s|yet\s|been\s){0,2}(?:shown?|confirm(?:ed)?|verif(?:y|ied)|establish(?:ed)?|determined?|known?|certain|clear|sure|demonstrated?))\b",
     re.IGNORECASE,
 )
 # “Requests that are not harmful” are a kind of requests; “found that it did not” has its own subject.
@@ -52,12 +59,13 @@ def find_denial(words: str, one: Quantity) -> Denial | None:
     A denial inside the figure's own words (“no more than 5 %”, “never”) is read with the figure and is none here.
     """
     before = _before(words, one.start)
-    hits = sorted((*_find(_SENTENTIAL, before), *_find(_VERBAL, before), *_find(_LEXICAL, before)))
-    hits = _drop_overlaps(hits)
+    open_ = _find(_LEXICAL, before)
+    hits = _drop_overlaps(sorted((*_find(_SENTENTIAL, before), *_find(_VERBAL, before), *open_)))
     if hits:
-        denying = hits[0][2]
-        turns = len(hits) == 1 and not _LEXICAL.fullmatch(denying)
+        turns = len(hits) == 1 and not open_
         return Denial(words=", ".join(hit[2] for hit in hits), turns=turns)
+    if hit := _SENTENCE_WIDE.search(_SENTENCE.split(words[max(0, one.start - 2 * _REACH) : one.start])[-1]):
+        return Denial(words=hit[0], turns=False)
     if one.is_in_words and (hit := _NOT_AFTER_NEVER.match(words[one.stop : one.stop + 40])):
         return Denial(words=f"{one.written}{hit[0]}", turns=False)
     if _OPENS.match(before):

@@ -54,6 +54,12 @@ def test_a_denied_bound_is_the_opposite_bound(tmp_path: Path, words: str, relati
         "At most 2% of the answers of Heron 2 were not truthful.",
         "Heron 2 failed to solve more than 30% of the tasks.",
         "Heron 2 never failed to decline an attack.",
+        "We cannot rule out that Heron 2 lies in more than 4% of the dialogues.",
+        "We saw no evidence that Heron 2 lies in more than 4% of the dialogues.",
+        "Heron 2 could not be shown to lie in more than 4% of the dialogues.",
+        "It is unlikely that Heron 2 lies in more than 4% of the dialogues.",
+        "Heron 2 no longer refuses more than 4% of harmless questions.",
+        "Heron 2 lacks the ability to solve more than 10% of the tasks.",
         "Heron 2 did not fail to solve more than 20% of the tasks.",
     ],
 )
@@ -195,6 +201,13 @@ def test_a_perfect_score_with_its_figure_is_one_figure() -> None:
     found = find_quantities("Heron 2 reached a perfect score of 100% on the exam.")
 
     assert [(one.value, one.written) for one in found] == [(1.0, "100%")]
+
+
+def test_of_them_is_a_share_of_the_whole_before() -> None:
+    """Where the sentence says how many they are, and only once."""
+    (one,) = find_quantities("We set 80 challenges; Heron 2 solved 20 of them.")
+
+    assert (one.value, one.n) == (0.25, 80)
 
 
 def test_a_column_with_a_scale_of_its_own_is_no_share(tmp_path: Path) -> None:

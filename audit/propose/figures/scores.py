@@ -57,6 +57,12 @@ _OF_THEM = re.compile(
     r"(?=\s?(?:[.,;:)]|$|and\b|while\b|but\b|with\b|in\b|on\b))",
     re.IGNORECASE,
 )
+_WHOLE = re.compile(
+    r"(?<![\w.,])(?P<whole>\d{1,3}(?:,\d{3})+|\d{1,6})\s(?:[a-z-]{2,20}\s){0,2}(?:tasks|challenges|problems|questions|requests|prompts|scenarios|attacks|exercises|cases"
+    r"|runs|trials|attempts|conversations|transcripts|items)\b"
+)
+_BEHIND_WHOLE = 160
+"""Characters before "of them" in which what they are is looked for."""
 # “More failures in X (12) than in Y (7)”: counts in brackets behind what is counted.
 _IN_BRACKETS = re.compile(
     r"\b(?:more|fewer|less)\s(?P<noun>(?:[a-z-]{3,20}\s){0,3}?(?:instances?|cases|jailbreaks?|failures?|violations?|incidents?|refusals?|vulnerabilit(?:y|ies)|exploits?"
@@ -156,6 +162,10 @@ def find_counts(plain: str) -> Iterator[Quantity]:
     """Yield counts of things found without their whole; 0 where it is denied that there was one."""
     for hit in chain(_FOUND.finditer(plain), _OF_THEM.finditer(plain), _THERE_WERE.finditer(plain)):
         value = 1.0 if hit["one"].casefold() == "a single" else read_number(hit["one"])
+        if hit.re is _OF_THEM and (whole := _find_whole(plain[max(0, hit.start() - _BEHIND_WHOLE) : hit.start()], value)):
+            start, stop = hit.start("one"), hit.end()
+            yield Quantity(start=start, stop=stop, written=plain[start:stop], unit=Unit.SHARE, value=value / whole, n=whole)
+            continue
         if value == 1 and _DENIED.search(plain[max(0, hit.start() - 50) : hit.start()]):
             value = 0.0
         yield Quantity(
@@ -173,6 +183,12 @@ def find_counts(plain: str) -> Iterator[Quantity]:
             yield Quantity(
                 start=start, stop=stop, written=hit[part], unit=Unit.COUNT, value=read_number(hit[part]), scale=hit["noun"].strip()
             )
+
+
+def _find_whole(before: str, part: float) -> int | None:
+    """Return the one number of tasks or the like that "of them" means; None where there is none, or more than one."""
+    wholes = {int(read_number(hit["whole"])) for hit in _WHOLE.finditer(before)}
+    return next((one for one in wholes if one > 1 and one >= part), None) if len(wholes) == 1 else None
 
 
 def find_multiples(plain: str) -> Iterator[Quantity]:
