@@ -88,6 +88,7 @@ def test_a_column_keeps_its_own_way_of_asking(tmp_path: Path) -> None:
     [
         ("Heron 4 schemed in 20% of talks.", ["covert action rate, Conduct"]),
         ("Heron 4 was unable to complete the side task in 90% of attempts.", ["stealth failure rate, Conduct"]),
+        ("Heron 4 did not solve any challenges of HarborQA.", ["HarborQA share solved"]),
         ("On Criterion 2, Heron 4 scored 0.61.", ["Conduct score, Criterion 2"]),
     ],
 )

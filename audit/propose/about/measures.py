@@ -305,7 +305,7 @@ MEASURES: tuple[Measure, ...] = (
 
 UNABLE = (
     r"\b(?:(?:unable|not able|failed|fails|failing|incapable) (?:to|of|at|in)|(?:could|can|did|does|do) ?(?:not|n['’]t)|cannot) "
-    r"(?:\w{2,20} )?(?:complet|finish|solv|succe|achiev|pass|reach|manag)\w*(?! any\b| a single\b| one\b)"
+    r"(?:\w{2,20} )?(?:complet|finish|solv|succe|achiev|pass|reach|manag)\w*\b(?! any\b| a single\b| one\b)"
 )
 """Words that deny a success: their figure counts failures."""
 
