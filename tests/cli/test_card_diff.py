@@ -382,3 +382,30 @@ def test_a_claims_file_says_where_it_names_a_card_that_is_not_registered(caveat:
 
     assert refused.code == 2
     assert f"not-registered: claims.yaml, claims[2].card\n  {card}@7 is not registered\n  next: registered: {card}" in refused.err
+
+
+def test_what_no_claim_quotes_is_listed_when_it_turns_or_goes(caveat: Caveat, tmp_path: Path) -> None:
+    """A dropped "never" is shown with its redline, a removed figure counts as a changed one, and no all-clear is given."""
+    (tmp_path / "a.md").write_text(
+        "# M\n\nIt never exceeded the threshold. Errors fell to 0.03 % of runs.\n\nIt helps.\n", encoding="utf-8"
+    )
+    (tmp_path / "b.md").write_text("# M\n\nIt exceeded the threshold.\n\nIt helps.\n", encoding="utf-8")
+
+    shown = caveat("card", "diff", "a.md", "b.md").out
+    document = caveat("card", "diff", "a.md", "b.md", "--json").document
+
+    assert "1 removed (1 with figures)" in shown
+    assert "0.03 → nothing (removed)" in shown
+    assert "a negation changed: never → nothing" in shown
+    assert "No figure changed" not in shown
+    assert [one["new"] for one in document["passages_without_claim"]] == ["", "It exceeded the threshold"]
+
+
+def test_backwards_is_said(caveat: Caveat, tmp_path: Path) -> None:
+    """From the newer revision to the older one is allowed, and named."""
+    register(caveat, tmp_path)
+    add_revision(caveat, revise(caveat, tmp_path, ("92%", "82%")))
+
+    shown = caveat("card", "diff", card_of(caveat), "--from", "2", "--to", "1")
+
+    assert "compared backwards: from the newer to the older" in shown.out
