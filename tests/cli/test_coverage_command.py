@@ -114,3 +114,13 @@ def test_claim_show_tells_what_a_claim_states_of_its_figure(caveat: Caveat, card
     assert "■ threshold: θ = 0.1" in answer.out
     assert [one["item"] for one in document["completeness"]][:2] == ["evaluation", "sample-size"]
     assert len(document["completeness"]) == 7
+
+
+def test_a_card_that_is_decided_is_not_called_read(caveat: Caveat, tmp_path: Path, card: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With every proposal registered or left out, nothing is said of who read them."""
+    monkeypatch.setitem(globals(), "PASSAGES", PASSAGES[:3])
+    survey(caveat, tmp_path, card)
+
+    answer = caveat("card", "coverage", card)
+
+    assert "Every proposed passage is registered or left out; whether a person read each is not recorded." in answer.out
