@@ -46,7 +46,7 @@ def init(app: App, *, code: str | None, name: str | None, role: str) -> None:
         },
         lambda console: console.print(
             f"Registry {registry} is ready; you speak as {speaker}.{other}\n"
-            "Next: caveat card add CARD.pdf --title … --publisher …   then: caveat claim propose CARD -o claims.yaml",
+            "Next: caveat card add CARD.pdf --title … --publisher …   then: caveat claim propose CARD",
             soft_wrap=True,
         ),
     )

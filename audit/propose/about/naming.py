@@ -46,10 +46,10 @@ _SHARE_OF = re.compile(
     rf"\s*(?:\([^()]{{0,40}}\)\s*)?of (?:(?:all|the|its|their|our|these|those) )*(?P<what>(?:[a-z-]{{2,20}} ){{0,2}}{THINGS})\b"
 )
 _CONDITION = re.compile(
-    r"\s*(?:\([^()]{0,60}\)\s*)?(?P<what>(?:of|on|in|for|within|under|with|without|across|at|during|against|after|before|"
-    r"when) [^,;:.()]{2,60})"
+    r"\s*(?:\([^()]{0,60}\)\s*)?(?:of (?:the |all |its )?[\w-]{2,20}(?: \w{2,15}ly)? (?=(?:on|in|for|within|under|across|at|during) ))?"
+    r"(?P<what>(?:of|on|in|for|within|under|with|without|across|at|during|against|after|before|when) [^,;:.()]{2,60})"
 )
-"""What follows one of several figures in a sentence and tells it from the others."""
+"""What follows one of several figures in a sentence and tells it from the others; what the share is of comes first, and tells nothing."""
 
 
 _LABELLED = re.compile(r"[\s–—•*-]{0,6}(?P<what>[^\W\d][^\d<>~≥≤%:|]{2,60})(?:\s[<>~≥≤]?\s?\d[\d.,]{0,9}\s?%?){1,8}\s*")
