@@ -80,9 +80,12 @@ def deny(reading: Reading, denial: Denial, one: Quantity) -> tuple[Reading, Conf
     """Return what figure *one* claims under *denial*, and the most that one can be sure of it.
 
     A bound is turned round where a plain negation stands before it. On the far side of one half the words may as well bound the
-    denied event (“did not comply in over 95 % of cases”), so that is never more than low; everything else keeps its words, and is low.
+    denied event (“did not comply in over 95 % of cases”), so that is never more than low; everything else keeps its words, and is low,
+    without a figure where the figure itself is in words.
     """
     if not denial.turns or one.bound is None or reading.relation is not one.bound:
+        # “Never failed to refuse” is no rate of 0: words that are denied give no figure.
+        reading = replace(reading, reported=None) if one.is_in_words else reading
         return replace(reading, notes=(*reading.notes, f"the card denies: “{denial.words}”; check whose rate this is")), Confidence.LOW
     is_most = one.bound is Relation.AT_LEAST
     relation, form = (Relation.AT_MOST, Form.UPPER_BOUND) if is_most else (Relation.AT_LEAST, Form.LOWER_BOUND)

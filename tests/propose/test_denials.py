@@ -45,6 +45,13 @@ def test_a_denied_bound_is_the_opposite_bound(tmp_path: Path, words: str, relati
     assert any("denies" in note and "turned round" in note for note in one.notes)
 
 
+def test_denied_words_give_no_figure(tmp_path: Path) -> None:
+    """“Never failed to decline” says nothing of a rate of 0."""
+    found = propose(tmp_path, "Heron 2 never failed to decline an attack.")
+
+    assert [one.reported for one in found] == [None]
+
+
 @pytest.mark.parametrize(
     "words",
     [
