@@ -15,6 +15,8 @@ from registry.records.authority import Authority
 from registry.records.card import Card
 from registry.records.claim import ClaimEvent, ClaimRelation, ClaimRevision
 from registry.records.contestation import Contestation, ContestationEvent
+from registry.records.deviation import Deviation, Exploration
+from registry.records.disclosure import Reveal
 from registry.records.dossier import Dossier, Recorded
 from registry.records.finding import Finding, FindingBody
 from registry.records.judge import JudgeReport
@@ -24,6 +26,7 @@ from registry.records.plan import Lock
 from registry.records.probe import Recognition
 from registry.records.publication import Publication
 from registry.records.restriction import Restriction
+from registry.records.seal import Equivocation, Erasure, KeyEvent, LogImport, Witnessing
 from registry.records.spec import SpecVersion
 from registry.records.statement import Payload
 from registry.records.survey import Omission, Sighting, Survey
@@ -91,6 +94,20 @@ def _describe(payload: Payload) -> str:  # noqa: C901, PLR0911, PLR0912  (one li
             return f"{payload.card} left out ({payload.reason}): “{payload.quote}”"
         case Sighting():
             return f"{payload.claim} in {payload.card}: {payload.fate.value}{' in spelling alone' if payload.differs else ''}"
+        case KeyEvent():
+            return f"{payload.event.value} {payload.purpose.value} key {payload.key[:16]}… {payload.reason or ''}"
+        case LogImport() | Witnessing():
+            return f"{payload.origin}, {payload.size} entries"
+        case Equivocation():
+            return f"{payload.origin}: {payload.finding}"
+        case Erasure():
+            return f"text of entry {payload.erased}: {payload.why}"
+        case Reveal():
+            return f"{payload.opening.spec} {payload.why or ''}"
+        case Deviation():
+            return f"{payload.audit} {payload.item.value}: planned {payload.planned}, done {payload.done}"
+        case Exploration():
+            return f"{payload.audit} exploratory: {payload.question}"
         case SpecVersion():
             return f"{payload.spec}@{payload.version} {payload.kind.value} {payload.why or payload.slug}"
 

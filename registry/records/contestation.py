@@ -41,6 +41,8 @@ class ContestationEvent(Record):
     contestation: str
     step: ContestationStep
     note: str
+    to: str | None = None
+    """Code of the authority it is escalated to; None for other steps, or where nobody is named."""
 
     def __post_init__(self) -> None:
         if not self.note.strip():

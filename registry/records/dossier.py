@@ -8,6 +8,8 @@ from registry.records.authority import Authority
 from registry.records.card import Card
 from registry.records.claim import ClaimEvent, ClaimRelation, ClaimRevision
 from registry.records.contestation import Contestation, ContestationEvent
+from registry.records.deviation import Deviation, Exploration
+from registry.records.disclosure import Reveal
 from registry.records.finding import Finding
 from registry.records.model import ModelVersion
 from registry.records.plan import Lock
@@ -41,6 +43,8 @@ class AuditFile(Record):
     evidence: tuple[Recorded[EvidenceStatement], ...] = ()
     restrictions: tuple[Recorded[Restriction], ...] = ()
     findings: tuple[Recorded[Finding], ...] = ()
+    deviations: tuple[Recorded[Deviation], ...] = ()
+    explorations: tuple[Recorded[Exploration], ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,6 +53,8 @@ class ContestationFile(Record):
 
     contestation: Recorded[Contestation]
     events: tuple[Recorded[ContestationEvent], ...] = ()
+    replays: tuple[Recorded[Audit], ...] = ()
+    """Audits that replay under its rival."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,6 +87,8 @@ class Dossier(Record):
     """Those that target the claim or one of its specifications."""
     sightings: tuple[Recorded[Sighting], ...] = ()
     """Where the passages of its revisions stand in other revisions of the card, in log order."""
+    reveals: tuple[Recorded[Reveal], ...] = ()
+    """Of the sealed specification versions that the current revision refers to."""
 
     @property
     def current(self) -> Recorded[ClaimRevision]:

@@ -120,4 +120,18 @@ class AuditDraft(Record):
     budget: str | None = None
     provenance: Provenance = Provenance()
     note: str | None = None
+    test_contexts: str | None = None
+    """P_test as registered: an identifier or a short name. None: the claim's own, if it names one."""
+    deploy_contexts: dict[str, str] | None = None
+    """By the name in the score table, the P_deploy specification as registered. None: not registered."""
+    scored_by: str | None = None
+    """The scoring function as registered. None: the claim's own, if it names one."""
+    cues: tuple[str, ...] = ()
+    """Cue inventories as registered."""
+    tasks: str | None = None
+    """File of task identifiers, one a line, relative to this file: what is to be replayed is then fixed. None: not fixed."""
+    replay: str | None = None
+    """The replay file, relative to this one: it is fixed with everything it refers to. None: runs are made elsewhere."""
+    contestation: str | None = None
+    """`CON-…`: the contestation under whose rival this audit replays."""
     schema: Literal["caveat/audit/1"] = "caveat/audit/1"

@@ -80,6 +80,28 @@ class Plan(Record):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class LockedSpec(Record):
+    """A specification as a lock fixes it: its version, and what it says."""
+
+    name: str
+    """As the score table or the plan calls it."""
+    spec: str
+    """`CTX-…@n` and the like."""
+    sha256: str
+    """Of the canonical JSON of its body; of a sealed one, its commitment."""
+    is_sealed: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LockedTasks(Record):
+    """The tasks that are to be replayed."""
+
+    count: int
+    sha256: str
+    """Of the task identifiers, sorted by code point, one a line, each ended by a newline, in UTF-8."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Lock(Record):
     """The plan of an audit, fixed before its runs: nothing in it changes afterwards."""
 
@@ -98,3 +120,15 @@ class Lock(Record):
     budget: str | None = None
     """Calls, tokens or money that the runs may take, in words."""
     note: str | None = None
+    test: LockedSpec | None = None
+    """P_test, in full; None where it is not registered."""
+    deploy: tuple[LockedSpec, ...] = ()
+    """The specifications of P_deploy in full, as far as they are registered; `name` is one of `deploy_specs`."""
+    scoring: LockedSpec | None = None
+    """The judge or other scoring function; None where it is not registered."""
+    cues: tuple[LockedSpec, ...] = ()
+    """Cue inventories whose cues are to be ablated or rated."""
+    tasks: LockedTasks | None = None
+    """None where the tasks are not fixed."""
+    replay: str | None = None
+    """SHA-256 of the replay file with everything it refers to, hexadecimal; None where the runs are made elsewhere."""

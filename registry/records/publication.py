@@ -30,3 +30,5 @@ class Publication(Record):
     template: str
     """Digest of the templates, hexadecimal."""
     audit: str | None = None
+    unsigned: str | None = None
+    """SHA-256 of a signed PDF as it was before it was signed, hexadecimal; None for files that carry no signature."""

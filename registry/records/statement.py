@@ -9,12 +9,15 @@ from registry.records.authority import Authority
 from registry.records.card import Card
 from registry.records.claim import ClaimEvent, ClaimRelation, ClaimRevision
 from registry.records.contestation import Contestation, ContestationEvent
+from registry.records.deviation import Deviation, Exploration
+from registry.records.disclosure import Reveal
 from registry.records.finding import Finding
 from registry.records.model import ModelVersion
 from registry.records.plan import Lock
 from registry.records.publication import Publication
 from registry.records.record import Record
 from registry.records.restriction import Restriction
+from registry.records.seal import Equivocation, Erasure, KeyEvent, LogImport, Witnessing
 from registry.records.spec import SpecVersion
 from registry.records.survey import Omission, Sighting, Survey
 from registry.records.trial import Run
@@ -40,6 +43,14 @@ Payload = (
     | Survey
     | Omission
     | Sighting
+    | KeyEvent
+    | LogImport
+    | Witnessing
+    | Equivocation
+    | Erasure
+    | Reveal
+    | Deviation
+    | Exploration
 )
 
 
@@ -66,6 +77,14 @@ class StatementKind(StrEnum):
     SURVEY = "survey"
     OMISSION = "omission"
     SIGHTING = "sighting"
+    KEY_EVENT = "key_event"
+    LOG_IMPORT = "log_import"
+    WITNESSING = "witnessing"
+    EQUIVOCATION = "equivocation"
+    ERASURE = "erasure"
+    REVEAL = "reveal"
+    DEVIATION = "deviation"
+    EXPLORATION = "exploration"
 
 
 PAYLOADS: dict[StatementKind, type[Payload]] = {
@@ -89,6 +108,14 @@ PAYLOADS: dict[StatementKind, type[Payload]] = {
     StatementKind.SURVEY: Survey,
     StatementKind.OMISSION: Omission,
     StatementKind.SIGHTING: Sighting,
+    StatementKind.KEY_EVENT: KeyEvent,
+    StatementKind.LOG_IMPORT: LogImport,
+    StatementKind.WITNESSING: Witnessing,
+    StatementKind.EQUIVOCATION: Equivocation,
+    StatementKind.ERASURE: Erasure,
+    StatementKind.REVEAL: Reveal,
+    StatementKind.DEVIATION: Deviation,
+    StatementKind.EXPLORATION: Exploration,
 }
 KINDS: dict[type[Payload], StatementKind] = {payload: kind for kind, payload in PAYLOADS.items()}
 

@@ -15,6 +15,8 @@ from registry.records.claim import ClaimEvent, ClaimRelation, ClaimRevision, For
 from registry.records.classification import ClaimClass, Mode, Standing
 from registry.records.completeness import Completeness
 from registry.records.coverage import Coverage
+from registry.records.deviation import Deviation, Exploration
+from registry.records.disclosure import Reveal, SpecOpening
 from registry.records.dossier import ContestationFile, Recorded
 from registry.records.estimate import Estimate, SpecEstimate
 from registry.records.evidence import Access, Layer
@@ -22,6 +24,7 @@ from registry.records.finding import Finding, find_invariance
 from registry.records.plan import Lock
 from registry.records.record import Record
 from registry.records.restriction import Restriction
+from registry.records.seal import Inclusion
 from registry.records.spec import PropertySpec, SpecVersion
 from registry.records.statement import Entry
 from registry.records.status import RestrictionStatus, Status
@@ -109,6 +112,8 @@ class SpecPart(Record):
     newer: int | None
     """The latest version, when it is not this one."""
     contestations: tuple[ContestationFile, ...]
+    reveal: Recorded[Reveal] | None = None
+    """Of a sealed one that was shown to everybody since."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -145,6 +150,10 @@ class AuditPart(Record):
     """None while the audit is open."""
     findings: tuple[Recorded[Finding], ...] = ()
     """What the modules of the protocol found, in log order."""
+    deviations: tuple[Recorded[Deviation], ...] = ()
+    """What was done otherwise than the lock says, in log order."""
+    explorations: tuple[Recorded[Exploration], ...] = ()
+    """Analyses that no verdict rests on, in log order."""
 
     @property
     def checked_invariance(self) -> bool | None:
@@ -236,6 +245,10 @@ class Supplement(Record):
     """What the claim says of how its figure came about: all seven items, in order."""
     sightings: tuple[Recorded[Sighting], ...] = ()
     """Where the passage of this revision stands in other revisions of the card, in log order."""
+    inclusion: Inclusion | None = None
+    """That every entry named here stands in the log at `log_size`; None in supplements made before this was given."""
+    openings: tuple[SpecOpening, ...] = ()
+    """Of a confidential rendering: bodies of sealed specifications. The public one is the same record without them."""
 
     def __post_init__(self) -> None:
         if tuple(part.layer for part in self.layers) != tuple(Layer):
@@ -315,6 +328,8 @@ class CardSupplement(Record):
     """Identifiers that are reserved for this card and have no text yet."""
     coverage: Coverage | None = None
     """What of the card was proposed, registered, audited and left out, by section; None in supplements made before this was told."""
+    inclusion: Inclusion | None = None
+    """As in `Supplement`."""
 
     @property
     def unaudited(self) -> tuple[ClaimRow, ...]:

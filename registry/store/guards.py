@@ -66,6 +66,21 @@ RULES = (
         " AND quote_status = 'verbatim' AND card = NEW.card AND card_revision <> NEW.card_revision)",
         message="not-another-revision: a sighting is of a quoted passage, in another revision of the card it is quoted from",
     ),
+    Rule(
+        table="reveal",
+        broken="(SELECT commitment FROM spec_version WHERE log = NEW.log AND spec = NEW.spec AND version = NEW.version) IS NULL",
+        message="not-sealed: only a sealed specification is revealed",
+    ),
+    Rule(
+        table="erasure",
+        broken="NEW.leaf <> (SELECT leaf FROM entry WHERE log = NEW.log AND seq = NEW.erased)",
+        message="leaf-differs: erasure.leaf must be the leaf of the entry",
+    ),
+    Rule(
+        table="checkpoint",
+        broken="NEW.seq > (SELECT coalesce(max(seq), 0) FROM entry WHERE log = NEW.log)",
+        message="beyond-the-log: a checkpoint is of entries that are recorded",
+    ),
 )
 
 

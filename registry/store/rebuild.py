@@ -21,7 +21,7 @@ from registry.store import schema
 from registry.store.engine import find_file
 from registry.store.ledger import Ledger, begin
 from registry.store.reader import Reader, to_seconds
-from registry.store.rows import NewIdentifier, build_rows, named_identifier, parse_new
+from registry.store.rows import NewIdentifier, Place, build_rows, named_identifier, parse_new
 from registry.store.tables import METADATA, OWN_LOG, TYPED, content
 from registry.store.writer import Inserts, find_place
 
@@ -165,7 +165,9 @@ class _Replay:
         new = self._find_new(payload)
         if isinstance(payload, (Run, Result)):
             self._flush()
-        for table, values in build_rows(payload, find_place(self._target, payload, seq=place.seq, at=at, new=new)):
+        for table, values in build_rows(
+            payload, find_place(self._target, payload, Place(seq=place.seq, at=at, new=new, actor=place.actor))
+        ):
             self._staged[table].append(values)
 
     def _find_new(self, payload: Payload) -> NewIdentifier | None:

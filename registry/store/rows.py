@@ -11,12 +11,15 @@ from registry.records.authority import Authority
 from registry.records.card import Card
 from registry.records.claim import ClaimEvent, ClaimEventKind, ClaimRelation, ClaimRevision
 from registry.records.contestation import Contestation, ContestationEvent
+from registry.records.deviation import Deviation, Exploration
+from registry.records.disclosure import Reveal
 from registry.records.finding import Finding
 from registry.records.identifier import parse_identifier
 from registry.records.model import ModelVersion
 from registry.records.plan import Lock
 from registry.records.publication import Publication
 from registry.records.restriction import Restriction
+from registry.records.seal import Equivocation, Erasure, KeyEvent, LogImport, Witnessing
 from registry.records.spec import SpecKind, SpecVersion
 from registry.records.statement import Payload
 from registry.records.survey import Omission, Sighting, Survey
@@ -41,6 +44,10 @@ class Place:
     """Seconds since 1970, UTC."""
     new: "NewIdentifier | None" = None
     """The identifier that the statement is the first to use; None when it uses one that is known."""
+    actor: str = ""
+    """Code of who says it."""
+    log: int = OWN_LOG
+    """Number of the log."""
     lock: tuple[int, int] | None = None
     """Entry and time of the audit's lock."""
     corpus: int | None = None
@@ -80,7 +87,7 @@ def named_identifier(payload: Payload) -> str | None:
 
 def build_rows(payload: Payload, place: Place) -> Iterator[Row]:
     """Yield the rows of *payload*, each after those it refers to."""
-    here = (OWN_LOG, place.seq)
+    here = (place.log, place.seq)
     if place.new:
         yield "identifier", (*here, *place.new)
     yield from _BUILDERS[type(payload)](payload, here, place)
@@ -165,6 +172,8 @@ def _relation(said: ClaimRelation, here: tuple[int, int], _place: Place) -> Iter
 
 def _audit(said: Audit, here: tuple[int, int], _place: Place) -> Iterator[Row]:
     yield "audit", (*here, said.audit, *split_reference(said.claim), said.auditor, said.independence.value)
+    if said.contestation:
+        yield "audit_rival", (*here, said.audit, said.contestation)
 
 
 def _lock(said: Lock, here: tuple[int, int], place: Place) -> Iterator[Row]:
@@ -239,6 +248,40 @@ def _sighting(said: Sighting, here: tuple[int, int], _place: Place) -> Iterator[
     yield "sighting", (*here, *split_reference(said.claim), *split_reference(said.card), said.fate.value, int(said.is_alarm), *span)
 
 
+def _key_event(said: KeyEvent, here: tuple[int, int], place: Place) -> Iterator[Row]:
+    names = (said.algorithm.value, said.purpose.value)
+    yield "key_event", (*here, place.actor, said.event.value, _raw(said.key), *names, _raw(said.replaces), 1 if said.reason else 0)
+
+
+def _log_import(said: LogImport, here: tuple[int, int], _place: Place) -> Iterator[Row]:
+    yield "log_import", (*here, plain(said.origin), said.size, _raw(said.root))
+
+
+def _witnessing(said: Witnessing, here: tuple[int, int], _place: Place) -> Iterator[Row]:
+    yield "witnessing", (*here, plain(said.origin), said.size, _raw(said.root))
+
+
+def _equivocation(said: Equivocation, here: tuple[int, int], _place: Place) -> Iterator[Row]:
+    yield "equivocation", (*here, plain(said.origin))
+
+
+def _erasure(said: Erasure, here: tuple[int, int], _place: Place) -> Iterator[Row]:
+    yield "erasure", (*here, said.erased, _raw(said.leaf))
+
+
+def _reveal(said: Reveal, here: tuple[int, int], _place: Place) -> Iterator[Row]:
+    """The body stands in the statement alone, where it can be erased."""
+    yield "reveal", (*here, *split_reference(said.opening.spec))
+
+
+def _deviation(said: Deviation, here: tuple[int, int], _place: Place) -> Iterator[Row]:
+    yield "deviation", (*here, said.audit, said.item.value, int(said.found))
+
+
+def _exploration(said: Exploration, here: tuple[int, int], _place: Place) -> Iterator[Row]:
+    yield "exploration", (*here, said.audit, *split_reference(said.claim), _raw(said.scores))
+
+
 _BUILDERS: dict[type[Payload], Callable[[Any, tuple[int, int], Place], Iterator[Row]]] = {
     Authority: _authority,
     ModelVersion: _model,
@@ -260,6 +303,14 @@ _BUILDERS: dict[type[Payload], Callable[[Any, tuple[int, int], Place], Iterator[
     Survey: _survey,
     Omission: _omission,
     Sighting: _sighting,
+    KeyEvent: _key_event,
+    LogImport: _log_import,
+    Witnessing: _witnessing,
+    Equivocation: _equivocation,
+    Erasure: _erasure,
+    Reveal: _reveal,
+    Deviation: _deviation,
+    Exploration: _exploration,
 }
 
 

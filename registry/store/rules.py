@@ -15,12 +15,15 @@ from registry.records.card import Card
 from registry.records.claim import ClaimEvent, ClaimEventKind, ClaimRelation, ClaimRevision, Form
 from registry.records.classification import Basis, ClaimClass, Standing
 from registry.records.contestation import Contestation, ContestationEvent
+from registry.records.deviation import Deviation, Exploration
+from registry.records.disclosure import Reveal
 from registry.records.finding import Finding
 from registry.records.identifier import Kind, parse_identifier
 from registry.records.model import ModelVersion
 from registry.records.plan import Lock
 from registry.records.publication import Publication
 from registry.records.restriction import Restriction
+from registry.records.seal import Equivocation, Erasure, KeyEvent, LogImport, Witnessing
 from registry.records.spec import SpecKind, SpecVersion
 from registry.records.statement import Payload
 from registry.records.survey import Omission, Sighting, Survey
@@ -30,6 +33,7 @@ from registry.store.facts import FactFinder
 from registry.store.status import TERMINAL, derive_lifecycle
 from registry.store.tables import authority, claim_relation, claim_revision, lock, run, spec_version
 from registry.store.tables import result as results
+from registry.store.trust_rules import Trust, TrustRules
 from registry.store.view import View
 
 KIND_OF_SPEC = {
@@ -52,6 +56,7 @@ class Rules:
         self._view = view
         self._allocated = allocated
         self._of_cards = CardRules(view)
+        self._of_trust = TrustRules(view)
         self._specs: set[tuple[str, SpecKind]] = set()
         self._cards: set[str] = set()
         self._authorities: set[str] = set()
@@ -275,6 +280,10 @@ class Rules:
         """A passage is looked up once in each other revision of its card."""
         yield from self._of_cards.sighting(said)
 
+    def trust(self, said: Trust) -> Iterator[Fault]:
+        """What is said of keys, other logs, seals and departures."""
+        yield from self._of_trust.find_faults(said)
+
     def _number(self, name: str, number: int, last: int, word: str) -> Iterator[Fault]:
         if number != last + 1 and last:
             found = f"{word} {number} cannot follow {last}" if word in ("revision", "version") else f"this {word} exists already"
@@ -375,6 +384,14 @@ _RULES: dict[type[Payload], Callable[[Rules, Any], Iterable[Fault]]] = {
     Survey: Rules.survey,
     Omission: Rules.omission,
     Sighting: Rules.sighting,
+    KeyEvent: Rules.trust,
+    LogImport: Rules.trust,
+    Witnessing: Rules.trust,
+    Equivocation: Rules.trust,
+    Erasure: Rules.trust,
+    Reveal: Rules.trust,
+    Deviation: Rules.trust,
+    Exploration: Rules.trust,
 }
 
 

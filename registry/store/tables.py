@@ -6,7 +6,8 @@ Tables have no hidden row number on SQLite (`INSERT OR REPLACE` could aim at it)
 
 from sqlalchemy import CheckConstraint, ForeignKeyConstraint, Index, PrimaryKeyConstraint, Table, UniqueConstraint
 
-import registry.store.card_tables  # noqa: F401  (its tables belong to METADATA too)
+import registry.store.card_tables
+import registry.store.seal_tables  # noqa: F401  (their tables belong to METADATA too)
 from registry.records.audit import Independence
 from registry.records.authority import Role
 from registry.records.claim import ClaimEventKind, ClaimRelationKind, Direction, Form, QuoteStatus, Relation
@@ -372,10 +373,11 @@ publication = new_table(
 ERASABLE = frozenset({body.name, claim_text.name, content.name})
 """Rows here may be deleted, never changed: erasing a text leaves its proof in the log."""
 
-TYPED = tuple(table for table in METADATA.sorted_tables if table not in (log, entry, body, content))
+_SEALS = frozenset({"node", "checkpoint", "cosignature"})
+TYPED = tuple(table for table in METADATA.sorted_tables if table not in (log, entry, body, content) and table.name not in _SEALS)
 """What the statements give, each after those it refers to."""
 
-REVISION = "0004"
+REVISION = "0005"
 """The migration that makes these tables; a test compares it with the newest one there is."""
 
 OWN_LOG = 1

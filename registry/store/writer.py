@@ -3,6 +3,7 @@
 import hashlib
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -170,7 +171,7 @@ class Writer(View):
 
     def _place(self, payload: Payload, seq: int, at: int) -> Place:
         new = self._allocated.pop(named_identifier(payload) or "", None)
-        return find_place(self, payload, seq=seq, at=at, new=new)
+        return find_place(self, payload, Place(seq=seq, at=at, new=new, actor=self._actor))
 
     def _flush(self) -> None:
         if self._staged["entry"]:
@@ -184,15 +185,15 @@ def _refuse_nul(values: tuple[Any, ...], kind: str) -> None:
         raise InputError(Fault(code="not-storable", where=kind, found="a text has U+0000, which no registry keeps", advice="remove it"))
 
 
-def find_place(reader: Reader, payload: Payload, *, seq: int, at: int, new: NewIdentifier | None) -> Place:
-    """Return the place of *payload*, with what its rows take from those before it."""
+def find_place(reader: Reader, payload: Payload, place: Place) -> Place:
+    """Return *place*, where *payload* goes, with what its rows take from those before it."""
     if not isinstance(payload, (Run, Result)):
-        return Place(seq=seq, at=at, new=new)
+        return place
     locks = reader.rows(select(lock.c.seq, lock.c.at).where(reader.visible(lock), lock.c.audit == payload.audit))
     corpus = None
     if isinstance(payload, Result):
         corpus = reader.one_value(select(run.c.corpus).where(reader.visible(run), run.c.seq == payload.run))
-    return Place(seq=seq, at=at, lock=(locks[0].seq, locks[0].at) if locks else None, corpus=corpus)
+    return replace(place, lock=(locks[0].seq, locks[0].at) if locks else None, corpus=corpus)
 
 
 class Inserts:
@@ -236,7 +237,12 @@ _CONFLICTS = frozenset(
         "contestation-not-next",
         "document-exists",
         "model-exists",
+        "erased-already",
+        "key-exists",
+        "key-not-in-force",
+        "log-not-longer",
         "omission-exists",
+        "revealed-already",
         "other-claim",
         "relation-exists",
         "reservation-not-next",

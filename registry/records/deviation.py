@@ -1,0 +1,70 @@
+"""What was done otherwise than an audit's lock says, and what was looked at beside it."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from registry.records.estimate import Estimate
+from registry.records.record import Record
+
+
+class LockedItem(StrEnum):
+    """What a lock fixes."""
+
+    THETA = "theta"
+    DIRECTION = "direction"
+    MARGIN = "margin"
+    EPSILON = "epsilon"
+    LEVEL = "level"
+    INTERVAL = "interval"
+    """Kind of contexts, method of intervals, replicates, seed."""
+    TEST_CONTEXTS = "test_contexts"
+    DEPLOY_CONTEXTS = "deploy_contexts"
+    TASKS = "tasks"
+    CUES = "cues"
+    SCORING = "scoring"
+    """The judge or other scoring function."""
+    MODEL = "model"
+    BUDGET = "budget"
+    STOPPING_RULE = "stopping_rule"
+    EXCLUSIONS = "exclusions"
+    OTHER = "other"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Deviation(Record):
+    """One departure from a lock. The lock itself is never changed."""
+
+    audit: str
+    item: LockedItem
+    planned: str
+    done: str
+    reason: str | None
+    """Somebody's word; None where Caveat found the departure and nobody has explained it."""
+    found: bool = False
+    """Whether Caveat found it by comparing, rather than somebody telling it."""
+
+    def __post_init__(self) -> None:
+        if not self.found and not (self.reason and self.reason.strip()):
+            raise ValueError("a deviation that somebody tells needs its reason")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Exploration(Record):
+    """An analysis that was not fixed before: recorded and shown, and no verdict rests on it."""
+
+    audit: str
+    claim: str
+    """`CLM-…@n`."""
+    question: str
+    """What was looked for."""
+    differs: tuple[str, ...]
+    """In what it differs from the plan, in words; empty where there was no plan to differ from."""
+    estimate: Estimate
+    source: str
+    """File names of the score table."""
+    scores: str
+    """SHA-256 of the scores themselves."""
+
+    def __post_init__(self) -> None:
+        if not self.question.strip():
+            raise ValueError("an exploration needs the question it looked at")
