@@ -38,13 +38,14 @@ def read_csv(path: Path, selection: Selection, *, name: str, sha256: str) -> Raw
     """
     names = _read_csv_header(path, name)
     found = _check_header(names, selection, name)
-    broken: list[Any] = []
-    # With several threads Arrow does not know the number of a broken row.
-    table = _read_csv(path, found, name, broken, threads=True)
-    if broken:
-        broken.clear()
-        _read_csv(path, found, name, broken, threads=False)
-        raise TableError(_tell_broken(broken, name))
+    try:
+        table = _read_csv(path, found, name, None)
+    except TableError:
+        broken: list[Any] = []
+        _read_csv(path, found, name, broken)
+        if broken:
+            raise TableError(_tell_broken(broken, name)) from None
+        raise
     numbers = _number_rows(path)
     if numbers is None:
         numbers = np.arange(2, len(table) + 2) if selection.where else None
@@ -75,21 +76,28 @@ def _list_columns(found: _Found) -> list[str]:
 
 
 def _read_csv_header(path: Path, name: str) -> list[str]:
-    """Return the names in the first record, read by Arrow so that quoting is understood once."""
+    """Return the names in the first record; not by Arrow's stream, which reads on in a thread that may outlive us."""
     try:
-        with _quiet(), pyarrow.csv.open_csv(path, parse_options=_parse_options(None)) as reader:
-            return list(reader.schema.names)
-    except (pa.ArrowInvalid, UnicodeDecodeError) as error:
+        with path.open(encoding="utf-8-sig", newline="") as text:
+            return next(record for record in csv.reader(text) if record)
+    except (UnicodeDecodeError, csv.Error) as error:
         raise TableError(_tell_unreadable(name, "CSV", error)) from error
+    except StopIteration:
+        raise TableError(_tell_unreadable(name, "CSV", ValueError("Empty CSV file"))) from None
 
 
-def _read_csv(path: Path, found: _Found, name: str, broken: list[Any], *, threads: bool) -> Any:
+def _read_csv(path: Path, found: _Found, name: str, broken: list[Any] | None) -> Any:
+    """Read the columns; with *broken*, broken rows are put there instead of raised.
+
+    A function of Python's given to Arrow is let go of by Arrow's own threads: one that does so while the interpreter ends aborts the
+    process. And with several threads Arrow does not know the number of a broken row. So only files with broken rows pay for it.
+    """
     types = {there: pa.string() if there == found[0]["score"] else _TEXT for there in _list_columns(found)}
     try:
         with _quiet():
             return pyarrow.csv.read_csv(
                 path,
-                read_options=pyarrow.csv.ReadOptions(use_threads=threads, block_size=_BLOCK),
+                read_options=pyarrow.csv.ReadOptions(use_threads=broken is None, block_size=_BLOCK),
                 parse_options=_parse_options(broken),
                 convert_options=pyarrow.csv.ConvertOptions(
                     column_types=types, include_columns=list(types), null_values=[""], strings_can_be_null=True
@@ -111,8 +119,11 @@ def _quiet() -> Iterator[None]:
 
 
 def _parse_options(broken: list[Any] | None) -> Any:
+    if broken is None:
+        return pyarrow.csv.ParseOptions(newlines_in_values=True)
+
     def skip(row: Any) -> str:
-        if broken is not None and len(broken) <= LISTED:
+        if len(broken) <= LISTED:
             broken.append(row)
         return "skip"
 
