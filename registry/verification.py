@@ -18,18 +18,35 @@ from registry.store.ledger import Ledger
 
 _LATER = frozenset(
     {
+        "claim_entry",
         "completeness",
+        "contestation",
         "coverage",
+        "cues",
+        "deploy",
+        "deviations",
         "elicitation",
+        "explorations",
         "grader",
+        "inclusion",
         "model",
         "omitted",
+        "openings",
+        "outcome_entry",
         "property",
         "readable",
         "relation",
         "reported",
+        "replay",
+        "replays",
+        "reveal",
+        "scoring",
         "sightings",
+        "tasks",
+        "test",
+        "to",
         "undetermined",
+        "unsigned",
     }
 )
 """Fields that records of supplements got after files had been given out. All that such a file has is compared; what it lacks is named."""

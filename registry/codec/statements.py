@@ -9,6 +9,7 @@ from registry.errors import Fault, InputError
 from registry.records.statement import PAYLOADS, Statement, StatementKind
 
 SCHEMA = "caveat/statement/1"
+_KEYS = {"schema", "kind", "actor", "at", "salt", "payload"}
 
 
 def encode_statement(statement: Statement) -> bytes:
@@ -30,6 +31,9 @@ def decode_statement(text: bytes | str, *, where: str) -> Statement:
     envelope: dict[str, Any] = from_json(dict[str, Any], text, where=where)
     if envelope.get("schema") != SCHEMA or envelope.get("kind") not in set(StatementKind):
         found = f"schema {envelope.get('schema')!r}, kind {envelope.get('kind')!r}; expected {SCHEMA} and a known kind"
+        raise InputError(Fault(code="unknown-statement", where=where, found=found, advice="upgrade caveat"))
+    if envelope.keys() != _KEYS or not all(isinstance(envelope[name], str) for name in _KEYS - {"payload"}):
+        found = f"it has {', '.join(sorted(envelope))}; expected {', '.join(sorted(_KEYS))}, all texts but the payload"
         raise InputError(Fault(code="unknown-statement", where=where, found=found, advice="upgrade caveat"))
     noun = PAYLOADS[StatementKind(envelope["kind"])]
     payload = from_document(noun, envelope["payload"], where=f"{where}, payload")

@@ -307,6 +307,10 @@ class ClaimRow(Record):
     """The card's figure, in the unit of the property's range; None without one."""
     readable: str | None = None
     """The quote as a person reads it: hyphens at line ends closed, markup taken out; None where its card was not read for that."""
+    claim_entry: Entry | None = None
+    """Of the claim revision; None in supplements made before this was told."""
+    outcome_entry: Entry | None = None
+    """Of the outcome; None without one, and in supplements made before this was told."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

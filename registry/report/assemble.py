@@ -359,6 +359,8 @@ def _build_row(dossier: Dossier, readable: str | None) -> ClaimRow:
         relation=claim.relation,
         reported=claim.reported.value if claim.reported else None,
         readable=readable,
+        claim_entry=dossier.current.entry,
+        outcome_entry=recorded.entry if recorded else None,
     )
 
 
