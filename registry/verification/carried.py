@@ -1,0 +1,111 @@
+"""What a file of a supplement carries: its record, as it stands there."""
+
+import hashlib
+import json
+from dataclasses import dataclass, replace
+
+from registry.codec.canonical import Json, canonical_bytes
+from registry.publishing import parse_subject
+from registry.records.identifier import Identifier
+from registry.records.publication import OutputFormat
+from registry.records.supplement import CardSupplement, Supplement
+from registry.report.read import find_record, read_supplement
+from registry.verification.check import Check, Name, no, yes
+
+LATER = frozenset(
+    {
+        "completeness",
+        "contestation",
+        "coverage",
+        "cues",
+        "deploy",
+        "deviations",
+        "elicitation",
+        "explorations",
+        "grader",
+        "inclusion",
+        "model",
+        "omitted",
+        "openings",
+        "property",
+        "readable",
+        "relation",
+        "replay",
+        "replays",
+        "reported",
+        "reveal",
+        "scoring",
+        "sightings",
+        "tasks",
+        "test",
+        "to",
+        "undetermined",
+    }
+)
+"""Fields that records of supplements got after files had been given out. All that such a file has is compared; what it lacks is named."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Carried:
+    """A supplement with the file that it was found in."""
+
+    data: bytes
+    format: OutputFormat
+    supplement: Supplement | CardSupplement
+    named: Identifier
+    """The claim or card, with its revision."""
+    document: Json
+    """The record as the file has it, also fields that are missing."""
+    is_canonical: bool
+    """Whether the record stands there in its one canonical form."""
+
+    @property
+    def digest(self) -> str:
+        """The record digest: SHA-256 of its canonical JSON, hexadecimal."""
+        return hashlib.sha256(canonical_bytes(self.document)).hexdigest()
+
+
+def read_carried(data: bytes, *, where: str) -> Carried:
+    """Return what *data* carries; raises InputError as `registry.report.read.read_supplement`."""
+    supplement = read_supplement(data, where=where)
+    named = replace(parse_subject(supplement, where=where), digest=None)
+    text = find_record(data, where=where)
+    document = json.loads(text)
+    canonical = canonical_bytes(document)
+    format_ = tell_format(data)
+    written = canonical.replace(b"<", b"\\u003c") if format_ is OutputFormat.HTML else canonical
+    return Carried(data=data, format=format_, supplement=supplement, named=named, document=document, is_canonical=written == text)
+
+
+def tell_format(data: bytes) -> OutputFormat:
+    """Return in what form *data* is, by its first bytes."""
+    if data.startswith(b"%PDF-"):
+        return OutputFormat.PDF
+    return OutputFormat.JSON if data.lstrip()[:1] == b"{" else OutputFormat.HTML
+
+
+def check_record(carried: Carried) -> Check:
+    """Whether the file carries one record, in the form that its digest is of."""
+    if not carried.is_canonical:
+        note = "it carries a record that does not stand there in canonical JSON (RFC 8785): Caveat wrote no such file"
+        return no(Name.RECORD, note)
+    return yes(Name.RECORD, f"carries the record of {carried.supplement.identifier}, sha256 {carried.digest}")
+
+
+def take_later(now: Json, then: Json) -> tuple[Json, frozenset[str]]:
+    """Return *now* without the fields of `LATER` that *then* lacks, and their names: all else must be there to be the same."""
+    if isinstance(now, dict) and isinstance(then, dict):
+        lacks = frozenset(name for name in now if name in LATER and name not in then)
+        parts = {name: take_later(value, then.get(name)) for name, value in now.items() if name not in lacks}
+        return {name: part for name, (part, _) in parts.items()}, lacks.union(*(names for _, names in parts.values()))
+    if isinstance(now, list) and isinstance(then, list) and len(now) == len(then):
+        pairs = [take_later(one, other) for one, other in zip(now, then, strict=True)]
+        return [part for part, _ in pairs], frozenset().union(*(names for _, names in pairs))
+    return now, frozenset()
+
+
+def tell_later(lacks: frozenset[str]) -> str:
+    """Return what a record lacks, in words that follow another sentence; empty when it lacks nothing."""
+    if not lacks:
+        return ""
+    return f", but for what it lacks: {', '.join(sorted(lacks))}; it was made before Caveat told these, or they were taken out"

@@ -1,0 +1,144 @@
+"""Whether a registry says what a supplement says: assembled again as of the entry that it names, and as the registry stands now."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import datetime
+
+from registry.codec.documents import to_document
+from registry.errors import CaveatError, NotFoundError, UnavailableError
+from registry.publishing import collect_supplements
+from registry.records.dossier import Recorded
+from registry.records.publication import Publication
+from registry.records.statement import KINDS, Payload
+from registry.records.status import Status
+from registry.records.supplement import CardSupplement, Supplement
+from registry.store.ledger import Ledger
+from registry.store.view import View
+from registry.verification.carried import Carried, take_later, tell_later
+from registry.verification.check import Check, Name, no, not_checked, yes
+
+_MOST_TOLD = 6
+
+
+def check_registry(carried: Carried, ledger: Ledger | None) -> Check:
+    """Return whether the registry says the same as of the entry that the supplement names, word for word."""
+    if ledger is None:
+        return not_checked(Name.REGISTRY, "no registry here; give one with --registry to compare what it says")
+    supplement = carried.supplement
+    with ledger.view() as now:
+        if now.log_origin != supplement.log_origin:
+            note = f"the registry here is {now.log_origin}, the supplement is of {supplement.log_origin}"
+            return not_checked(Name.REGISTRY, note)
+        if now.log_size < supplement.log_size:
+            note = f"the supplement is of entry {supplement.log_size}, the registry has only {now.log_size}"
+            return no(Name.REGISTRY, note)
+        later = now.log_size - supplement.log_size
+    try:
+        with ledger.view(supplement.log_size) as then:
+            (subject,) = collect_supplements(then, [carried.named])
+    except UnavailableError:
+        raise
+    except NotFoundError as error:
+        note = f"as of entry {supplement.log_size} the registry has no {carried.named}: {error.faults[0].found}"
+        return no(Name.REGISTRY, note)
+    except CaveatError as error:
+        note = f"the registry does not stand as it was recorded: {error.faults[0].where}: {error.faults[0].found}"
+        return no(Name.REGISTRY, note)
+    return _compare(carried, subject.supplement, later=later)
+
+
+def check_current(carried: Carried, ledger: Ledger | None) -> Check:
+    """Return whether the registry has recorded nothing since that concerns the claim or card; what there is, in words."""
+    if ledger is None:
+        return not_checked(Name.CURRENT, "no registry here: what was recorded since cannot be known from a file")
+    supplement = carried.supplement
+    with ledger.view() as now:
+        if now.log_origin != supplement.log_origin or now.log_size < supplement.log_size:
+            return not_checked(Name.CURRENT, "the registry here is another, or a shorter one")
+        try:
+            found = list(_list_since(now, carried))
+        except UnavailableError:
+            raise
+        except CaveatError as error:
+            return not_checked(Name.CURRENT, f"the registry cannot be read: {error.faults[0].where}: {error.faults[0].found}")
+        last = now.find_entry(now.log_size)
+    if not found:
+        return yes(Name.CURRENT, f"nothing that concerns it was recorded up to entry {now.log_size}{_tell_day(last.at if last else None)}")
+    left = f"; and {len(found) - _MOST_TOLD} more" if len(found) > _MOST_TOLD else ""
+    return no(Name.CURRENT, f"since entry {supplement.log_size}: {'; '.join(found[:_MOST_TOLD])}{left}")
+
+
+def _compare(carried: Carried, now: Supplement | CardSupplement, *, later: int) -> Check:
+    older, lacks = take_later(to_document(now), carried.document)
+    size = carried.supplement.log_size
+    if older != carried.document:
+        note = f"as of entry {size} the registry says something else: "
+        note += "the record was altered, or composed by another version of Caveat"
+        return no(Name.REGISTRY, note)
+    note = f"as of entry {size} the registry says the same, word for word{tell_later(lacks)}"
+    note += f"; it has {later:,} later {'entry' if later == 1 else 'entries'}" if later else ""
+    return not_checked(Name.REGISTRY, note) if lacks else yes(Name.REGISTRY, note)
+
+
+def _list_since(now: View, carried: Carried) -> Iterator[str]:
+    """Give what was recorded after the supplement and speaks of its subject, in log order, then what follows from other entries."""
+    then = carried.supplement
+    (subject,) = collect_supplements(now, [replace(carried.named, revision=None)])
+    for one in now.history(carried.named.bare):
+        if one.entry.seq > then.log_size and not isinstance(one.payload, Publication):
+            yield _describe(one)
+    if isinstance(then, Supplement) and isinstance(subject.supplement, Supplement):
+        yield from _compare_claims(then, subject.supplement)
+    elif isinstance(then, CardSupplement) and isinstance(subject.supplement, CardSupplement):
+        yield from _compare_cards(then, subject.supplement)
+
+
+def _compare_claims(then: Supplement, now: Supplement) -> Iterator[str]:
+    """Give what follows from entries that are not the claim's own: models, cards and specifications that went on, objections to them."""
+    yield from _compare_status(then.status, now.status)
+    if then.card and now.card and now.card.newer is not None and now.card.newer != then.card.newer:
+        yield f"{now.card.card}@{now.card.revision} was followed by revision {now.card.newer}"
+    parts = {part.reference: part for part in then.specs}
+    for part in now.specs:
+        before = parts.get(part.reference)
+        if before is None:
+            continue
+        if part.newer is not None and part.newer != before.newer:
+            yield f"{part.reference} was followed by version {part.newer}"
+        if part.reveal is not None and before.reveal is None:
+            yield f"the sealed {part.reference} was revealed in entry {part.reveal.entry.seq}"
+
+
+def _compare_cards(then: CardSupplement, now: CardSupplement) -> Iterator[str]:
+    """Give the claims that were added since, and those whose status is another now."""
+    before = {row.identifier.partition("@")[0]: row for row in then.claims}
+    for row in now.claims:
+        name = row.identifier.partition("@")[0]
+        if name not in before:
+            yield f"{name} was registered"
+        elif row.identifier != before[name].identifier:
+            yield f"{name} was revised"
+        else:
+            yield from (f"{name}: {one}" for one in _compare_status(before[name].status, row.status))
+
+
+def _compare_status(then: Status, now: Status) -> Iterator[str]:
+    for axis in ("lifecycle", "dispute", "staleness", "restriction"):
+        if getattr(then, axis) != getattr(now, axis):
+            yield f"{axis} was {_word(getattr(then, axis))} and is {_word(getattr(now, axis))}"
+    yield from (one for one in now.stale_because if one not in then.stale_because)
+    if now.superseded_by is not None and now.superseded_by != then.superseded_by:
+        yield f"superseded by {now.superseded_by}"
+
+
+def _describe(one: Recorded[Payload]) -> str:
+    what = KINDS[type(one.payload)].value.replace("_", " ")
+    return f"{what} in entry {one.entry.seq}{_tell_day(one.entry.at)}"
+
+
+def _tell_day(at: datetime | None) -> str:
+    return "" if at is None else f" of {at:%Y-%m-%d}"
+
+
+def _word(value: object) -> str:
+    return str(value).replace("_", " ")
