@@ -1,4 +1,4 @@
-"""What WeasyPrint 70 leaves undone for PDF/A-3 and PDF/UA-1 at once, mended on the finished file.
+"""What WeasyPrint 70 leaves undone for PDF/A-3 and PDF/UA-1 at once, mended on the finished file, and the place for a signature.
 
 One function for each defect, and one test for each, so that a fix upstream is noticed. The one door to pikepdf for writing.
 """
@@ -15,6 +15,11 @@ from xml.sax.saxutils import escape
 import pikepdf
 from pikepdf import Array, Dictionary, Name, Object, Pdf, String
 
+SIGNATURE_WORDS = "Digital signature of the auditor's registry; empty in a file that was not signed"
+"""What the field for the signature is called by readers that speak."""
+
+_PRINTED_AND_LOCKED = 4 | 128
+_HAS_FIELD_AND_IS_ONLY_APPENDED_TO = 1 | 2
 _PIXELS_TO_POINTS = 0.75
 _MARKED = re.compile(rb"/(\w+)\s*<<\s*/MCID\s+(\d+)\s*>>\s*BDC")
 _FONT_USE = re.compile(rb"/([A-Z]{6})(?=\s+[-\d.]+\s+Tf)")
@@ -40,6 +45,7 @@ def finish_pdf(drawn: bytes, *, title: str, moment: datetime, links: Mapping[str
         mend_attachments(pdf)
         mend_font_tags(pdf)
         mend_identification(pdf, title=title, moment=moment)
+        add_signature_field(pdf)
         output = BytesIO()
         pdf.save(
             output,
@@ -230,6 +236,44 @@ def mend_identification(pdf: Pdf, *, title: str, moment: datetime) -> None:
     date = stamp.strftime("D:%Y%m%d%H%M%SZ")
     for key, text in (("/Title", title), ("/CreationDate", date), ("/ModDate", date), ("/Creator", "Caveat")):
         info[key] = String(text)
+
+
+def add_signature_field(pdf: Pdf) -> None:
+    """Add an empty field for a signature, and an empty dictionary of permissions: signing then replaces these two objects and adds one.
+
+    The field is tagged, named and printed, without extent: PDF/A-3 (ISO 19005-3, 6.3.2) forbids hidden annotations and asks for no
+    appearance of one without area; PDF/UA-1 (ISO 14289-1, 7.18.1, 7.18.4) wants it inside a Form element, with words in its place.
+    A field that the signer added would be outside the structure.
+    """
+    tree, page = pdf.Root.StructTreeRoot, pdf.pages[-1].obj
+    key = int(tree.ParentTreeNextKey) if Name.ParentTreeNextKey in tree else _next_parent_key(tree.ParentTree)
+    top = _as_list(tree.K)[0]
+    field = pdf.make_indirect(
+        Dictionary(
+            Type=Name.Annot,
+            Subtype=Name.Widget,
+            FT=Name.Sig,
+            T=String("Signature"),
+            TU=String(SIGNATURE_WORDS),
+            F=_PRINTED_AND_LOCKED,
+            Rect=Array([0, 0, 0, 0]),
+            P=page,
+            StructParent=key,
+        )
+    )
+    reference = Dictionary(Type=Name.OBJR, Obj=field, Pg=page)
+    element = Dictionary(Type=Name.StructElem, S=Name.Form, P=top, Pg=page, Alt=String(SIGNATURE_WORDS), K=Array([reference]))
+    element = pdf.make_indirect(element)
+    top.K = Array([*_as_list(top.get(Name.K)), element])
+    tree.ParentTree.Nums.extend([key, element])
+    tree.ParentTreeNextKey = key + 1
+    page.Annots = Array([*page.get(Name.Annots, Array()), field])
+    pdf.Root.AcroForm = Dictionary(Fields=Array([field]), SigFlags=_HAS_FIELD_AND_IS_ONLY_APPENDED_TO)
+    pdf.Root.Perms = pdf.make_indirect(Dictionary())
+
+
+def _next_parent_key(parents: Object) -> int:
+    return 1 + max((int(number) for number in list(parents.Nums)[::2]), default=-1)
 
 
 def _as_list(value: Object | None) -> list[Any]:

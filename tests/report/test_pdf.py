@@ -64,7 +64,8 @@ def packet(pdf: Pdf) -> str:
 
 
 def annotations(pdf: Pdf) -> list[Any]:
-    return [one for page in pdf.pages for one in page.obj.get(Name.Annots, Array())]
+    """All but the field for the signature, which is described by its TU."""
+    return [one for page in pdf.pages for one in page.obj.get(Name.Annots, Array()) if one.Subtype != Name.Widget]
 
 
 def reached(pdf: Pdf) -> int:
@@ -119,7 +120,25 @@ def test_nothing_in_it_acts(printed: Pdf) -> None:
     assert Name.OpenAction not in printed.Root
     assert Name.AA not in printed.Root
     assert Name.JavaScript not in printed.Root.get(Name.Names, Dictionary())
-    assert Name.AcroForm not in printed.Root
+
+
+def test_the_only_form_field_is_an_empty_place_for_a_signature(printed: Pdf) -> None:
+    """Printed and without extent, as PDF/A asks of what has no appearance; named; in the structure, as PDF/UA asks of a field."""
+    (field,) = printed.Root.AcroForm.Fields
+    (form,) = kinds(printed, "/Form")
+    parents = printed.Root.StructTreeRoot.ParentTree.Nums
+    by_key = {int(parents[at]): parents[at + 1] for at in range(0, len(parents), 2)}
+
+    assert set(printed.Root.AcroForm.keys()) == {"/Fields", "/SigFlags"}
+    assert str(field.FT) == "/Sig"
+    assert Name.V not in field
+    assert int(field.F) == 4 | 128
+    assert [int(value) for value in field.Rect] == [0, 0, 0, 0]
+    assert str(field.TU) == str(form.Alt) != ""
+    assert form.K[0].Obj.objgen == field.objgen
+    assert by_key[int(field.StructParent)].objgen == form.objgen
+    assert printed.pages[-1].obj.objgen == field.P.objgen
+    assert len(printed.Root.Perms) == 0
 
 
 def test_all_fonts_are_embedded_and_ours(printed: Pdf) -> None:
