@@ -53,14 +53,14 @@ def list_summaries(reader: Reader, narrowed: Sequence[ColumnElement[bool]] = (),
 
 def get_head(reader: Reader, seq: int) -> Head:
     """Return what the revision recorded by entry *seq* refers to."""
-    (row,) = reader.plain_rows(_stretch_columns().where(revisions.c.log == 1, revisions.c.seq == seq))
+    (row,) = reader.plain_rows(_stretch_columns().where(revisions.c.log == reader.log_id, revisions.c.seq == seq))
     return head_of(row, {})
 
 
 def get_heads(reader: Reader, numbers: Sequence[int]) -> list[Head]:
     """Return what the revisions recorded by the entries *numbers* refer to, in log order; at most as many as one query may ask for."""
     models: dict[tuple[str, str, str], ModelRef] = {}
-    wanted = _stretch_columns().where(revisions.c.log == 1, revisions.c.seq.in_(numbers)).order_by(revisions.c.seq)
+    wanted = _stretch_columns().where(revisions.c.log == reader.log_id, revisions.c.seq.in_(numbers)).order_by(revisions.c.seq)
     return [head_of(row, models) for row in reader.plain_rows(wanted)]
 
 

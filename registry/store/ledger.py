@@ -9,6 +9,7 @@ from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
 from registry.errors import Fault, InputError, UnavailableError
 from registry.store.engine import close_engine, describe_url, open_engine, refuse_missing, release_engine, translate
+from registry.store.logs import LogSummary, find_log, summarise_logs
 from registry.store.reader import to_seconds
 from registry.store.tables import OWN_LOG, REVISION, entry
 from registry.store.view import View
@@ -55,16 +56,26 @@ class Ledger:
         return cls(url, engine, clock, salt)
 
     @contextmanager
-    def view(self, as_of: int | datetime | None = None) -> Iterator[View]:
+    def view(self, as_of: int | datetime | None = None, *, log: str | None = None) -> Iterator[View]:
         """Give the registry as of an entry, as of a time, or as it is now; later writes are not seen.
+
+        Args:
+            log: the origin of another registry's log that was taken over; its statements alone are seen. None: the own log.
 
         Raises:
             InputError: *as_of* lies beyond the last entry, or is a time without time zone.
+            NotFoundError: no log of this origin is here.
         """
         if self._is_writing and self._engine.pool.__class__.__name__ == "StaticPool":
             raise RuntimeError("a database in memory has one connection: read through the writer")
         with self.connect() as connection:
-            yield View(connection, limit=_find_limit(connection, as_of))
+            log_id = OWN_LOG if log is None else find_log(connection, log)
+            yield View(connection, limit=_find_limit(connection, as_of, log_id), log_id=log_id)
+
+    def list_logs(self) -> tuple[LogSummary, ...]:
+        """Return the logs that are here: this registry's own first, then those taken over, in the order they came."""
+        with self.connect() as connection:
+            return summarise_logs(connection)
 
     @contextmanager
     def write(self, *, actor: str) -> Iterator[Writer]:
@@ -114,8 +125,8 @@ def begin(connection: Connection) -> None:
         connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": ADVISORY_LOCK})
 
 
-def _find_limit(connection: Connection, as_of: int | datetime | None) -> int:
-    seen = select(func.coalesce(func.max(entry.c.seq), 0)).where(entry.c.log == OWN_LOG)
+def _find_limit(connection: Connection, as_of: int | datetime | None, log_id: int) -> int:
+    seen = select(func.coalesce(func.max(entry.c.seq), 0)).where(entry.c.log == log_id)
     if isinstance(as_of, datetime):
         try:
             return int(connection.execute(seen.where(entry.c.at <= to_seconds(as_of))).scalar_one())

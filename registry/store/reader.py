@@ -9,8 +9,9 @@ import zstandard
 from sqlalchemy import ColumnElement, Connection, Select, Table, func, select
 from sqlalchemy.exc import DBAPIError
 
+from registry.codec.canonical import leaf_hash
 from registry.codec.statements import decode_statement
-from registry.errors import Fault, NotFoundError
+from registry.errors import AlteredError, Fault, NotFoundError
 from registry.records.dossier import Recorded
 from registry.records.statement import Entry, StatementKind
 from registry.store.engine import translate
@@ -21,11 +22,17 @@ CHUNK = 500
 
 
 class Reader:
-    """What every reading shares: a connection, and the entry up to which it sees."""
+    """What every reading shares: a connection, the log that is read, and the entry up to which it sees."""
 
-    def __init__(self, connection: Connection, *, limit: int) -> None:
+    def __init__(self, connection: Connection, *, limit: int, log_id: int = OWN_LOG) -> None:
         self._connection = connection
         self._limit = limit
+        self._log_id = log_id
+
+    @property
+    def log_id(self) -> int:
+        """Number of the log that is read: 1 for this registry's own, others for those taken over from other registries."""
+        return self._log_id
 
     @property
     def log_size(self) -> int:
@@ -35,17 +42,17 @@ class Reader:
     @property
     def log_origin(self) -> str:
         """The name of the log; empty before it has one."""
-        return str(self.one_value(select(log.c.origin).where(log.c.id == OWN_LOG)) or "")
+        return str(self.one_value(select(log.c.origin).where(log.c.id == self._log_id)) or "")
 
     @property
     def log_vkey(self) -> str | None:
         """The key that verifies the log's checkpoints; None when it has none."""
-        found = self.one_value(select(log.c.vkey).where(log.c.id == OWN_LOG))
+        found = self.one_value(select(log.c.vkey).where(log.c.id == self._log_id))
         return None if found is None else str(found)
 
     def visible(self, table: Table) -> ColumnElement[bool]:
         """Return the condition that a row of *table* is seen."""
-        return (table.c.log == OWN_LOG) & (table.c.seq <= self._limit)
+        return (table.c.log == self._log_id) & (table.c.seq <= self._limit)
 
     def rows(self, statement: Select[Any]) -> Sequence[Any]:
         """Return all rows of *statement*; errors of the database come out as ours."""
@@ -78,6 +85,7 @@ class Reader:
         """Return the statements of the entries *numbers*, in log order.
 
         Raises:
+            AlteredError: one of them was changed after it was recorded, or removed.
             NotFoundError: the text of one of them was erased.
         """
         wanted = sorted(set(numbers))
@@ -106,7 +114,7 @@ class Reader:
         last = self._limit if stop is None else min(self._limit, stop - 1)
         while start <= last:
             upto = min(last, start + CHUNK - 1)
-            for row in self.rows(_places().where(entry.c.seq >= start, entry.c.seq <= upto).order_by(entry.c.seq)):
+            for row in self.rows(_places(self._log_id).where(entry.c.seq >= start, entry.c.seq <= upto).order_by(entry.c.seq)):
                 yield _entry(row), None if row.json is None else row.json.encode()
             start = upto + 1
 
@@ -116,17 +124,17 @@ class Reader:
         step = 20 * CHUNK
         for first in range(start, last + 1, step):
             between = (entry.c.seq >= first) & (entry.c.seq <= min(last, first + step - 1))
-            for row in self.rows(select(entry.c.leaf).where(entry.c.log == OWN_LOG, between).order_by(entry.c.seq)):
+            for row in self.rows(select(entry.c.leaf).where(entry.c.log == self._log_id, between).order_by(entry.c.seq)):
                 yield bytes(row[0])
 
     def last_seq(self) -> int:
         """Return the number of the last entry that is seen, 0 before the first."""
-        last = select(func.max(entry.c.seq)).where(entry.c.log == OWN_LOG, entry.c.seq <= self._limit)
+        last = select(func.max(entry.c.seq)).where(entry.c.log == self._log_id, entry.c.seq <= self._limit)
         return int(self.one_value(last) or 0)
 
     def find_entry(self, seq: int) -> Entry | None:
         """Return the entry *seq*, None if there is none."""
-        found = self.rows(_places().where(entry.c.seq == seq, entry.c.seq <= self._limit))
+        found = self.rows(_places(self._log_id).where(entry.c.seq == seq, entry.c.seq <= self._limit))
         return _entry(found[0]) if found else None
 
     def get_content(self, sha256: str) -> str:
@@ -166,10 +174,14 @@ class Reader:
         return [row.id for row in ranked[:5]]
 
     def _recorded(self, numbers: Sequence[int]) -> Iterator[Recorded[Any]]:
-        for row in self.rows(_places().where(entry.c.seq.in_(numbers)).order_by(entry.c.seq)):
+        found = self.rows(_places(self._log_id).where(entry.c.seq.in_(numbers)).order_by(entry.c.seq))
+        if len(found) < len(numbers):
+            (gone, *_) = sorted(set(numbers) - {row.seq for row in found})
+            raise _altered(gone, "it is not in the log any more")
+        for row in found:
             if row.json is None:
-                found = "its text was erased; the log keeps the proof that it was there"
-                raise NotFoundError(Fault(code="body-erased", where=f"entry {row.seq}", found=found))
+                erased = "its text was erased; the log keeps the proof that it was there"
+                raise NotFoundError(Fault(code="body-erased", where=f"entry {row.seq}", found=erased))
             yield _decode(_entry(row), row.json.encode())
 
 
@@ -185,12 +197,12 @@ def from_seconds(seconds: int) -> datetime:
     return datetime.fromtimestamp(seconds, tz=UTC)
 
 
-def _places() -> Select[Any]:
+def _places(log_id: int) -> Select[Any]:
     joined = entry.outerjoin(body, (body.c.log == entry.c.log) & (body.c.seq == entry.c.seq))
     return (
         select(entry.c.seq, entry.c.kind, entry.c.actor, entry.c.at, entry.c.leaf, body.c.json)
         .select_from(joined)
-        .where(entry.c.log == OWN_LOG)
+        .where(entry.c.log == log_id)
     )
 
 
@@ -199,7 +211,24 @@ def _entry(row: Any) -> Entry:
 
 
 def _decode(place: Entry, text: bytes) -> Recorded[Any]:
-    return Recorded(entry=place, payload=decode_statement(text, where=f"entry {place.seq}").payload)
+    """Return the statement, if it is the one that was recorded.
+
+    Raises:
+        AlteredError: its leaf is not the hash of its text, or who, when or what stands otherwise in its entry.
+    """
+    hashed = leaf_hash(text)
+    if hashed != place.leaf:
+        raise _altered(place.seq, f"its leaf is {place.leaf}, the hash of its text {hashed}")
+    said = decode_statement(text, where=f"entry {place.seq}")
+    if (said.kind, said.actor, said.at) != (place.kind, place.actor, place.at):
+        entered = f"{place.kind.value} by {place.actor} at {place.at.isoformat()}"
+        raise _altered(place.seq, f"its text is a {said.kind.value} by {said.actor} at {said.at.isoformat()}, its entry says {entered}")
+    return Recorded(entry=place, payload=said.payload)
+
+
+def _altered(seq: int, found: str) -> AlteredError:
+    advice = "caveat log check says since when; restore the registry from a backup"
+    return AlteredError(Fault(code="entry-altered", where=f"entry {seq}", found=found, advice=advice))
 
 
 def _similar_numbers(digits: str) -> set[int]:

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 import zstandard
-from sqlalchemy import Connection, delete, func, select
+from sqlalchemy import Connection, Table, delete, func, select
 from sqlalchemy.exc import DBAPIError
 
 from registry.codec.canonical import leaf_hash
@@ -20,7 +20,9 @@ from registry.records.claim import ClaimRevision
 from registry.records.identifier import Kind, format_identifier
 from registry.records.statement import KINDS, Entry, Payload, Statement
 from registry.records.trial import Run
+from registry.seal.tree import Frontier
 from registry.store.engine import translate
+from registry.store.nodes import complete, load_frontier
 from registry.store.reader import Reader, from_seconds, to_seconds
 from registry.store.rows import NewIdentifier, Place, build_rows, named_identifier
 from registry.store.rules import Rules
@@ -29,7 +31,7 @@ from registry.store.view import View
 
 _EVERYTHING = 2**53
 _BATCH = 1_000
-_ORDER = ("log", "content", "entry", "body", *(table.name for table in TYPED))
+_ORDER = ("log", "content", "entry", "body", "node", *(table.name for table in TYPED), "checkpoint", "cosignature")
 
 
 class Writer(View):
@@ -49,12 +51,22 @@ class Writer(View):
         self._last_at: int = found[0].at if found else 0
         self._inserts = Inserts(connection)
         self._staged: dict[str, list[tuple[Any, ...]]] = defaultdict(list)
+        self._frontier: Frontier | None = None
         self._is_broken = False
 
     @property
     def log_size(self) -> int:
         """Number of entries, with those appended here."""
         return self._last_seq
+
+    @property
+    def moment(self) -> datetime:
+        """The time that a statement made now gets: the clock's, never before the last entry."""
+        return from_seconds(max(to_seconds(self._clock()), self._last_at))
+
+    def put_seal(self, table: Table, values: tuple[Any, ...], *, seq: int) -> None:
+        """Insert a row into *table*, of those that are no statements: *values* after log and *seq*. For the store alone."""
+        self._inserts.send({table.name: [(OWN_LOG, seq, *values)]})
 
     def name_log(self, origin: str, vkey: str | None = None) -> None:
         """Name the log, once and before its first entry; without this its first entry names it after its salt.
@@ -97,7 +109,7 @@ class Writer(View):
 
     def append_many(self, payloads: Sequence[Payload]) -> list[Entry]:
         """Record *payloads* in order, each as an entry of its own, and return the entries; as `append`, with all faults at once."""
-        moment = from_seconds(max(to_seconds(self._clock()), self._last_at))
+        moment = self.moment
         faults: list[Fault] = []
         recorded: list[Entry] = []
         for payload in payloads:
@@ -163,11 +175,20 @@ class Writer(View):
             self.name_log(f"caveat/{statement.salt}")
         self._staged["entry"].append((OWN_LOG, seq, kind.value, self._actor, at, bytes.fromhex(leaf)))
         self._staged["body"].append((OWN_LOG, seq, canonical.decode()))
+        self._staged["node"] += complete(self._get_frontier(), bytes.fromhex(leaf), log_id=OWN_LOG)
         for table, values in build_rows(payload, self._place(payload, seq, at)):
             _refuse_nul(values, kind.value)
             self._staged[table].append(values)
         self._last_seq, self._last_at = seq, at
         return Entry(seq=seq, kind=kind, actor=self._actor, at=moment, leaf=leaf)
+
+    def _get_frontier(self) -> Frontier:
+        """Loaded for the first entry of a transaction; the nodes that an upgraded registry lacks go in then."""
+        if self._frontier is None:
+            self._frontier, missing = load_frontier(self)
+            for start in range(0, len(missing), _BATCH):
+                self._inserts.send({"node": missing[start : start + _BATCH]})
+        return self._frontier
 
     def _place(self, payload: Payload, seq: int, at: int) -> Place:
         new = self._allocated.pop(named_identifier(payload) or "", None)
@@ -235,6 +256,7 @@ _CONFLICTS = frozenset(
         "audit-not-next",
         "claim-ended",
         "contestation-not-next",
+        "contestation-settled",
         "document-exists",
         "model-exists",
         "erased-already",

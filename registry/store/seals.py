@@ -1,0 +1,178 @@
+"""What seals a log: the roots of its tree, the proofs read off it, and the signed checkpoints that others hold us to.
+
+The tree is that of RFC 6962 section 2.1 over the leaves of the entries; entry `seq` is leaf `seq - 1`. Roots of complete subtrees of 16,
+256, … leaves are kept as rows of `node`, so a proof reads a few rows whatever the size of the log. Where they are missing (a registry
+that was upgraded and not written since) they are computed from the leaves: slower, the same.
+"""
+
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import select
+
+from registry.codec.statements import decode_statement, encode_statement
+from registry.errors import ConflictError, Fault, InputError, NotFoundError
+from registry.records.record import Record
+from registry.records.seal import Checkpoint, Inclusion, Opening
+from registry.seal import tree
+from registry.store.nodes import NodeFinder
+from registry.store.reader import Reader, from_seconds, to_seconds
+from registry.store.seal_tables import checkpoint, cosignature
+from registry.store.writer import Writer
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredCheckpoint(Record):
+    """A checkpoint of the log as it was signed, and as others cosigned it."""
+
+    checkpoint: Checkpoint
+    note: str
+    """The signed note of C2SP tlog-checkpoint, with the cosignature lines that came since."""
+    at: datetime
+    """When it was recorded, UTC."""
+
+
+def find_root(reader: Reader, size: int | None = None) -> str:
+    """Return the root of the tree over the first *size* entries (all that are seen), hexadecimal.
+
+    Raises:
+        NotFoundError: the log has fewer entries.
+    """
+    wanted = reader.log_size if size is None else size
+    _refuse_beyond(reader, wanted)
+    return tree.root_at(wanted, NodeFinder(reader).find).hex()
+
+
+def prove(reader: Reader, entries: Collection[int], *, openings: Collection[int] = ()) -> Inclusion:
+    """Return the proof that *entries* stand in the log as it is seen, and what opens the leaves of those in *openings*.
+
+    Raises:
+        AlteredError: an entry is gone.
+        NotFoundError: the log has no such entry, or the text of one of *openings* was erased.
+    """
+    size = reader.log_size
+    for seq in (*entries, *openings):
+        _refuse_no_entry(reader, seq)
+    finder = NodeFinder(reader)
+    nodes = tree.proof_nodes({seq - 1 for seq in entries}, size, finder.find)
+    opened = tuple(_open(reader, seq) for seq in sorted(set(openings)))
+    return Inclusion(size=size, root=tree.root_at(size, finder.find).hex(), nodes=nodes, openings=opened)
+
+
+def inclusion_path(reader: Reader, seq: int, size: int) -> list[bytes]:
+    """Return the path that leads from entry *seq* to the root of the first *size* entries (RFC 6962 section 2.1.1), leaf side first.
+
+    Raises:
+        NotFoundError: there is no such entry among the first *size*, or the log has fewer.
+    """
+    _refuse_beyond(reader, size)
+    if not 1 <= seq <= size:
+        raise NotFoundError(Fault(code="entry-not-found", where=f"entry {seq}", found=f"it is not among the first {size} entries"))
+    return tree.inclusion_path(seq - 1, size, NodeFinder(reader).find)
+
+
+def consistency_path(reader: Reader, old: int, new: int) -> list[bytes]:
+    """Return the nodes that show that the first *new* entries begin with the first *old* (RFC 6962 section 2.1.2).
+
+    Raises:
+        NotFoundError: the log has fewer entries, or *old* is greater than *new*.
+    """
+    _refuse_beyond(reader, new)
+    if not 0 <= old <= new:
+        raise NotFoundError(Fault(code="entry-not-found", where=f"size {old}", found=f"is not a size of the log up to {new}"))
+    return tree.consistency_path(old, new, NodeFinder(reader).find)
+
+
+def add_checkpoint(writer: Writer, note_text: str, said: Checkpoint) -> None:
+    """Keep the signed note *note_text*, which says *said*; the same note is not kept twice.
+
+    Raises:
+        ConflictError: it is of another log, of more entries than there are, of another root, or another note of this size is kept.
+        InputError: an empty log has no checkpoint that could be kept.
+    """
+    where = f"checkpoint of {said.origin} at {said.size}"
+    if said.size == 0:
+        raise InputError(Fault(code="log-empty", where=where, found="nothing is recorded that it could seal"))
+    if said.origin != writer.log_origin:
+        raise ConflictError(Fault(code="other-log", where=where, found=f"this log is {writer.log_origin}"))
+    if said.size > writer.log_size:
+        raise ConflictError(Fault(code="beyond-the-log", where=where, found=f"the log has {writer.log_size} entries"))
+    if (root := find_root(writer, said.size)) != said.root:
+        raise ConflictError(Fault(code="root-differs", where=where, found=f"it says the root is {said.root}, the log gives {root}"))
+    there = find_checkpoint(writer, said.size)
+    if there is not None:
+        if not there.note.startswith(note_text.rstrip("\n")):
+            advice = "keep further signatures of this size as cosignatures"
+            raise ConflictError(Fault(code="checkpoint-exists", where=where, found="another note of this size is kept", advice=advice))
+        return
+    writer.put_seal(checkpoint, (bytes.fromhex(said.root), note_text, to_seconds(writer.moment)), seq=said.size)
+
+
+def add_cosignature(writer: Writer, size: int, line: str, at: datetime) -> None:
+    """Keep a signature line that somebody added to the checkpoint of *size* entries, verified by who calls; the same is not kept twice.
+
+    Args:
+        line: as C2SP signed-note has it, without its line end.
+        at: when it was cosigned.
+
+    Raises:
+        InputError: it is no signature line.
+        NotFoundError: no checkpoint of this size is kept.
+    """
+    plain = line.removesuffix("\n")
+    if not plain.startswith("— ") or not plain.isprintable() or len(plain.split(" ")) != 3:
+        raise InputError(Fault(code="not-a-signature", where=f"checkpoint at {size}", found="a signature line reads `— NAME BASE64`"))
+    there = find_checkpoint(writer, size)
+    if there is None:
+        raise _no_checkpoint(writer, size)
+    if plain not in there.note.split("\n"):
+        writer.put_seal(cosignature, (plain, to_seconds(at)), seq=size)
+
+
+def list_checkpoints(reader: Reader) -> tuple[StoredCheckpoint, ...]:
+    """Return the checkpoints of the log as it is seen, by size."""
+    return tuple(_read_checkpoints(reader))
+
+
+def find_checkpoint(reader: Reader, size: int) -> StoredCheckpoint | None:
+    """Return the checkpoint of the first *size* entries; None when there is none."""
+    return next(_read_checkpoints(reader, checkpoint.c.seq == size), None)
+
+
+def _read_checkpoints(reader: Reader, *conditions: Any) -> Iterator[StoredCheckpoint]:
+    wanted = select(checkpoint).where(reader.visible(checkpoint), *conditions).order_by(checkpoint.c.seq)
+    lines: dict[int, list[str]] = {}
+    added = select(cosignature.c.seq, cosignature.c.line).where(reader.visible(cosignature))
+    for seq, line in reader.rows(added.order_by(cosignature.c.seq, cosignature.c.at, cosignature.c.line)):
+        lines.setdefault(seq, []).append(line)
+    origin = reader.log_origin
+    for row in reader.rows(wanted):
+        said = Checkpoint(origin=origin, size=row.seq, root=bytes(row.root).hex())
+        note = row.note + "".join(f"{line}\n" for line in lines.get(row.seq, ()))
+        yield StoredCheckpoint(checkpoint=said, note=note, at=from_seconds(row.at))
+
+
+def _no_checkpoint(reader: Reader, size: int) -> NotFoundError:
+    kept = ", ".join(str(row[0]) for row in reader.rows(select(checkpoint.c.seq).where(reader.visible(checkpoint)).limit(20)))
+    found = f"checkpoints are kept of {kept} entries" if kept else "no checkpoint is kept"
+    return NotFoundError(Fault(code="checkpoint-not-found", where=f"checkpoint at {size}", found=found, advice="caveat log checkpoint"))
+
+
+def _open(reader: Reader, seq: int) -> Opening:
+    reader.recorded((seq,))
+    ((_, text),) = reader.log_entries(seq, seq + 1)
+    assert text is not None  # noqa: S101  (an erased one was refused the line before)
+    said = decode_statement(text, where=f"entry {seq}")
+    return Opening(entry=seq, salt=said.salt, text=None if encode_statement(said) == text else text.decode())
+
+
+def _refuse_beyond(reader: Reader, size: int) -> None:
+    if not 0 <= size <= reader.log_size:
+        raise NotFoundError(Fault(code="entry-not-found", where=f"size {size}", found=f"the log has {reader.log_size} entries"))
+
+
+def _refuse_no_entry(reader: Reader, seq: int) -> None:
+    if not 1 <= seq <= reader.log_size:
+        raise NotFoundError(Fault(code="entry-not-found", where=f"entry {seq}", found=f"the log has {reader.log_size} entries"))
