@@ -44,13 +44,14 @@ class Basis(StrEnum):
     NONE = "none"
 
 
-def rank_outcome(class_: ClaimClass, basis: Basis) -> tuple[bool, bool]:
+def rank_outcome(class_: ClaimClass, basis: Basis, *, upheld: bool = False) -> tuple[bool, bool, bool]:
     """Return how much an outcome weighs among those of one claim revision: the heaviest counts, and of equals the latest.
 
     One that decides outweighs one that does not, and a replay under a lock outweighs what is reported. So nobody clears what was
-    found by adding an audit that is too small, or not locked, to find anything.
+    found by adding an audit that is too small, or not locked, to find anything. Of two that weigh the same so far, one under the
+    rival of a contestation that was *upheld* outweighs those under what was contested; before that a rival's outcome is not ranked.
     """
-    return class_ is not ClaimClass.UNDETERMINED, basis is Basis.REPLAY
+    return class_ is not ClaimClass.UNDETERMINED, basis is Basis.REPLAY, upheld
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

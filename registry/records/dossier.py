@@ -7,7 +7,7 @@ from registry.records.audit import Audit, EvidenceStatement, Result
 from registry.records.authority import Authority
 from registry.records.card import Card
 from registry.records.claim import ClaimEvent, ClaimRelation, ClaimRevision
-from registry.records.contestation import Contestation, ContestationEvent
+from registry.records.contestation import SETTLED, Contestation, ContestationEvent, ContestationState, find_state, owner_of
 from registry.records.deviation import Deviation, Exploration
 from registry.records.disclosure import Reveal
 from registry.records.finding import Finding
@@ -56,6 +56,24 @@ class ContestationFile(Record):
     replays: tuple[Recorded[Audit], ...] = ()
     """Audits that replay under its rival."""
 
+    @property
+    def owner(self) -> str:
+        """Code of the authority whose claim or specification is contested."""
+        return owner_of(self.contestation.payload.target)
+
+    @property
+    def state(self) -> ContestationState:
+        """Where it stands after its last step."""
+        if not self.events:
+            return ContestationState.OPEN
+        last = self.events[-1]
+        return find_state(last.payload.step, actor=last.entry.actor, owner=self.owner, by=self.contestation.payload.by)
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether somebody else than the owner decided it, or a party gave way."""
+        return self.state in SETTLED
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dossier(Record):
@@ -77,18 +95,18 @@ class Dossier(Record):
     successors: tuple[Recorded[ModelVersion], ...] = ()
     """Model versions that follow the claim's, nearest first."""
     specs: tuple[Recorded[SpecVersion], ...] = ()
-    """The specification versions that the current revision refers to."""
+    """The specification versions that the current revision refers to, then those that locks of its audits fix beside them."""
     newer_specs: tuple[Recorded[SpecVersion], ...] = ()
     audits: tuple[AuditFile, ...] = ()
     events: tuple[Recorded[ClaimEvent], ...] = ()
     relations: tuple[Recorded[ClaimRelation], ...] = ()
     """Relations in which the claim stands on either side."""
     contestations: tuple[ContestationFile, ...] = ()
-    """Those that target the claim or one of its specifications."""
+    """Those that target the claim or a specification it rests on, and those under whose rival one of its audits replays."""
     sightings: tuple[Recorded[Sighting], ...] = ()
     """Where the passages of its revisions stand in other revisions of the card, in log order."""
     reveals: tuple[Recorded[Reveal], ...] = ()
-    """Of the sealed specification versions that the current revision refers to."""
+    """Of the sealed ones among `specs`, in log order."""
 
     @property
     def current(self) -> Recorded[ClaimRevision]:

@@ -99,6 +99,8 @@ class LockedTasks(Record):
     count: int
     sha256: str
     """Of the task identifiers, sorted by code point, one a line, each ended by a newline, in UTF-8."""
+    ids: tuple[str, ...] = ()
+    """The identifiers themselves, in that order: what was added or left out can then be named."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -132,3 +134,32 @@ class Lock(Record):
     """None where the tasks are not fixed."""
     replay: str | None = None
     """SHA-256 of the replay file with everything it refers to, hexadecimal; None where the runs are made elsewhere."""
+    replay_parts: dict[str, str] | None = None
+    """What `replay` is the digest of: by part (policy, test, deploy, tasks, …), its canonical JSON, or the digest of a long one."""
+    model: str | None = None
+    """The model version as the endpoint is to return it; None where only the claim's own words name it."""
+
+    @property
+    def unfixed(self) -> tuple[str, ...]:
+        """What could still be chosen after this lock, in words: nothing shows that it was decided before the scores were seen."""
+        parts = self.replay_parts or {}
+        known = {one.name for one in self.deploy}
+        open_ = {
+            "θ (not published)": self.relation is not None and self.theta is None,
+            "test contexts": self.test is None and "test" not in parts,
+            **{f"deployment contexts ({name})": name not in known and "deploy" not in parts for name in self.deploy_specs},
+            "tasks": self.tasks is None,
+            "scoring": self.scoring is None and "scoring" not in parts,
+            "cues": not self.cues and "cues" not in parts,
+            "model version as the endpoint returns it": self.model is None,
+            "budget": not self.budget,
+            "stopping rule": not self.stopping_rule,
+            "exclusion rules": not self.exclusion_rules,
+        }
+        return tuple(name for name, is_open in open_.items() if is_open)
+
+
+def list_locked(lock: Lock) -> tuple[str, ...]:
+    """Return the specification versions that *lock* fixes, `CTX-…@n` and the like: P_test, each P_deploy, scoring, cue inventories."""
+    fixed = (lock.test, *lock.deploy, lock.scoring, *lock.cues)
+    return tuple(dict.fromkeys(one.spec for one in fixed if one is not None))

@@ -1,11 +1,13 @@
 """Files on one thing: an audit's, a contestation's, what belongs to a claim, and everything said about an identifier."""
 
+from collections.abc import Iterable
 from typing import Any
 
 from sqlalchemy import ColumnElement, Select, Table, and_, or_, select, true, union
 
 from registry.errors import Fault, NotFoundError
 from registry.records.claim import ClaimRelation, ClaimRevision
+from registry.records.disclosure import Reveal
 from registry.records.dossier import AuditFile, ContestationFile, Recorded
 from registry.records.identifier import Identifier, Kind
 from registry.records.model import ModelRef, ModelVersion
@@ -13,6 +15,7 @@ from registry.records.survey import Omission, Sighting, Survey
 from registry.store.card_tables import card_revision, omission, sighting, survey
 from registry.store.claims import find_current_entry
 from registry.store.reader import Reader
+from registry.store.seal_tables import audit_rival, reveal
 from registry.store.tables import (
     audit,
     claim_event,
@@ -65,9 +68,29 @@ def get_audit(reader: Reader, name: str) -> AuditFile:
 
 
 def get_contestation(reader: Reader, name: str) -> ContestationFile:
-    """Return the contestation *name*, which exists, with its steps."""
+    """Return the contestation *name*, which exists, with its steps and the audits that replay under its rival."""
     (opening,) = _of(reader, contestation, contestation.c.contestation == name)
-    return ContestationFile(contestation=opening, events=_of(reader, contestation_event, contestation_event.c.contestation == name))
+    rivals = select(audit_rival.c.audit).where(reader.visible(audit_rival), audit_rival.c.contestation == name)
+    return ContestationFile(
+        contestation=opening,
+        events=_of(reader, contestation_event, contestation_event.c.contestation == name),
+        replays=_of(reader, audit, audit.c.audit.in_(rivals)),
+    )
+
+
+def find_contestations(reader: Reader, target: str | None) -> tuple[ContestationFile, ...]:
+    """Return the contestations of *target* (of everything when None; of all its versions without `@n`), in log order."""
+    wanted = select(contestation.c.contestation).where(reader.visible(contestation)).order_by(contestation.c.seq)
+    if target is not None:
+        of_claim = _is_named(target, contestation.c.claim, contestation.c.revision)
+        wanted = wanted.where(or_(of_claim, _is_named(target, contestation.c.spec, contestation.c.version)))
+    return tuple(get_contestation(reader, row.contestation) for row in reader.rows(wanted))
+
+
+def find_reveals(reader: Reader, references: Iterable[tuple[str, int]]) -> tuple[Recorded[Reveal], ...]:
+    """Return what reveals the specification versions *references* (identifier and version), in log order."""
+    named = [(reveal.c.spec == name) & (reveal.c.version == version) for name, version in references]
+    return _of(reader, reveal, or_(*named)) if named else ()
 
 
 def find_relations(reader: Reader, claim: str) -> tuple[Recorded[ClaimRelation], ...]:

@@ -8,12 +8,15 @@ from sqlalchemy import Select, Table, func, select
 
 from registry.records.claim import ClaimEventKind
 from registry.records.classification import Basis, ClaimClass, Standing, rank_outcome
-from registry.records.contestation import ContestationStep
+from registry.records.contestation import ContestationState, ContestationStep, find_state, owner_of
 from registry.records.model import ModelRef
+from registry.records.plan import list_locked
 from registry.records.status import Status
 from registry.records.survey import Fate
 from registry.store.card_tables import card_revision, sighting
 from registry.store.reader import CHUNK, Reader
+from registry.store.rows import split_reference
+from registry.store.seal_tables import audit_rival
 from registry.store.status import Facts, derive_status
 from registry.store.tables import (
     audit,
@@ -21,6 +24,8 @@ from registry.store.tables import (
     claim_event,
     contestation,
     contestation_event,
+    entry,
+    lock,
     model_version,
     restriction,
     spec_version,
@@ -32,11 +37,11 @@ Reference = tuple[str, int]
 
 Known = tuple[
     tuple[tuple[ClaimEventKind, str | None], ...],
-    tuple[ContestationStep | None, ...],
+    tuple[ContestationState, ...],
     tuple[str, ...],
     tuple[ClaimClass, Standing | None] | None,
 ]
-"""Events, last steps of contestations, reasons to be stale, and verdict: what the status of a registered claim follows from."""
+"""Events, states of contestations, reasons to be stale, and verdict: what the status of a registered claim follows from."""
 
 
 class Head(NamedTuple):
@@ -62,7 +67,7 @@ class FactFinder:
         self._newest_cards: dict[str, int] | None = None
         self._newest_specs: dict[str, int] | None = None
         self._disputed = reader.has_rows(contestation)
-        self._disputed_specs: dict[Reference, list[ContestationStep | None]] | None = None
+        self._disputed_specs: dict[Reference, list[ContestationState]] | None = None
         self._filled: dict[str, bool] = {}
         self._usual: dict[Known, Status] = {}
         self._reasons: dict[tuple[ModelRef, str | None, tuple[Reference, ...]], tuple[str, ...]] = {}
@@ -76,10 +81,14 @@ class FactFinder:
         contexts = self._contexts(heads)
         fates = self._fates(heads)
         disputes = self._spec_disputes()
+        locked = self._locked_specs(heads) if disputes else {}
         found = []
         for head in heads:
             specs = (*head.specs, *contexts.get(head.seq, ())) if contexts else head.specs
-            steps = (*contested.get(head.claim, ()), *(step for one in specs for step in disputes.get(one, ()))) if self._disputed else ()
+            steps: tuple[ContestationState, ...] = ()
+            if self._disputed:
+                named = dict.fromkeys((*specs, *locked.get((head.claim, head.revision), ())))
+                steps = (*contested.get(head.claim, ()), *(step for one in named for step in disputes.get(one, ())))
             card = self._stale_card(head, head.card, fates.get((head.claim, head.revision))) if head.card else None
             stale = self._stale_because(head, card, specs, audited.get(head.claim))
             found.append(self._derive((tuple(events.get(head.claim, ())), steps, stale, verdicts.get((head.claim, head.revision)))))
@@ -125,14 +134,17 @@ class FactFinder:
 
     def _verdicts(self, heads: Sequence[Head]) -> dict[Reference, tuple[ClaimClass, Standing | None]]:
         found: dict[Reference, tuple[ClaimClass, Standing | None]] = {}
-        heaviest: dict[Reference, tuple[bool, bool]] = {}
+        heaviest: dict[Reference, tuple[bool, bool, bool]] = {}
         if self._has(restriction):
+            rivals = self._rivals()
             columns = (restriction.c.claim, restriction.c.revision, restriction.c["class"], restriction.c.standing, restriction.c.basis)
-            primary = select(*columns).where(self._reader.visible(restriction), restriction.c.reading == 0)
-            for claim, revision, class_, standing, basis in self._rows_in(
+            primary = select(*columns, restriction.c.audit).where(self._reader.visible(restriction), restriction.c.reading == 0)
+            for claim, revision, class_, standing, basis, name in self._rows_in(
                 primary.order_by(restriction.c.seq), restriction.c.claim, (head.claim for head in heads)
             ):
-                weight = rank_outcome(ClaimClass(class_), Basis(basis))
+                if rivals and rivals.get(name, True) is False:
+                    continue
+                weight = rank_outcome(ClaimClass(class_), Basis(basis), upheld=rivals.get(name, False))
                 if weight >= heaviest.get((claim, revision), weight):
                     heaviest[claim, revision] = weight
                     found[claim, revision] = (ClaimClass(class_), Standing(standing) if standing else None)
@@ -145,20 +157,47 @@ class FactFinder:
         ordered = select(audit.c.claim, audit.c.revision).where(self._reader.visible(audit)).order_by(audit.c.seq)
         return {row.claim: row.revision for row in self._rows_in(ordered, audit.c.claim, (head.claim for head in heads))}
 
-    def _contested(self, heads: Sequence[Head]) -> dict[str, list[ContestationStep | None]]:
-        found: dict[str, list[ContestationStep | None]] = defaultdict(list)
+    def _contested(self, heads: Sequence[Head]) -> dict[str, list[ContestationState]]:
+        found: dict[str, list[ContestationState]] = defaultdict(list)
         if self._has(contestation):
-            wanted = select(contestation.c.contestation, contestation.c.claim).where(self._reader.visible(contestation))
+            wanted = select(contestation).where(self._reader.visible(contestation))
             rows = self._rows_in(wanted, contestation.c.claim, (head.claim for head in heads))
-            steps = self._last_steps(row.contestation for row in rows)
+            states = self._states(rows)
             for row in rows:
-                found[row.claim].append(steps.get(row.contestation))
+                found[row.claim].append(states[row.contestation])
         return found
 
-    def _last_steps(self, contestations: Iterable[str]) -> dict[str, ContestationStep]:
+    def _states(self, contestations: Sequence[Any]) -> dict[str, ContestationState]:
+        """Return where each of *contestations* stands, rows of its table."""
         table = contestation_event
-        ordered = select(table.c.contestation, table.c.step).where(self._reader.visible(table)).order_by(table.c.seq)
-        return {row.contestation: ContestationStep(row.step) for row in self._rows_in(ordered, table.c.contestation, contestations)}
+        placed = (entry.c.log == table.c.log) & (entry.c.seq == table.c.seq)
+        ordered = select(table.c.contestation, table.c.step, entry.c.actor).join(entry, placed).where(self._reader.visible(table))
+        names = [row.contestation for row in contestations]
+        last = {row.contestation: row for row in self._rows_in(ordered.order_by(table.c.seq), table.c.contestation, names)}
+        found = {}
+        for row in contestations:
+            step, owner = last.get(row.contestation), owner_of(row.claim or row.spec)
+            said = ContestationStep(step.step) if step else None
+            found[row.contestation] = find_state(said, actor=step.actor if step else "", owner=owner, by=row.contested_by)
+        return found
+
+    def _rivals(self) -> dict[str, bool]:
+        """Return each audit that replays under the rival of a contestation, with whether that was upheld."""
+        if not self._has(audit_rival):
+            return {}
+        rows = self._reader.rows(select(audit_rival.c.audit, audit_rival.c.contestation).where(self._reader.visible(audit_rival)))
+        wanted = select(contestation).where(self._reader.visible(contestation))
+        states = self._states(self._rows_in(wanted, contestation.c.contestation, {row.contestation for row in rows}))
+        return {row.audit: states.get(row.contestation) is ContestationState.UPHELD for row in rows}
+
+    def _locked_specs(self, heads: Sequence[Head]) -> dict[Reference, list[Reference]]:
+        """Return what locks of the claims fix beside what the claims name; read only where a specification is disputed at all."""
+        found: dict[Reference, list[Reference]] = defaultdict(list)
+        wanted = select(lock.c.seq).where(self._reader.visible(lock))
+        rows = self._rows_in(wanted, lock.c.claim, {head.claim for head in heads}) if self._has(lock) else []
+        for one in self._reader.recorded(row.seq for row in rows):
+            found[split_reference(one.payload.claim)] += map(split_reference, list_locked(one.payload))
+        return found
 
     def _contexts(self, heads: Sequence[Head]) -> dict[int, list[Reference]]:
         found: dict[int, list[Reference]] = defaultdict(list)
@@ -169,14 +208,14 @@ class FactFinder:
                 found[row.seq].append((row.context, row.context_version))
         return found
 
-    def _spec_disputes(self) -> dict[Reference, list[ContestationStep | None]]:
+    def _spec_disputes(self) -> dict[Reference, list[ContestationState]]:
         if self._disputed_specs is None:
             self._disputed_specs = defaultdict(list)
-            wanted = select(contestation.c.contestation, contestation.c.spec, contestation.c.version)
-            rows = self._reader.rows(wanted.where(self._reader.visible(contestation), contestation.c.spec.is_not(None)))
-            steps = self._last_steps(row.contestation for row in rows)
+            wanted = select(contestation).where(self._reader.visible(contestation), contestation.c.spec.is_not(None))
+            rows = self._reader.rows(wanted)
+            states = self._states(rows)
             for row in rows:
-                self._disputed_specs[row.spec, row.version].append(steps.get(row.contestation))
+                self._disputed_specs[row.spec, row.version].append(states[row.contestation])
         return self._disputed_specs
 
     def _fates(self, heads: Sequence[Head]) -> dict[Reference, Fate]:

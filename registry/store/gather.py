@@ -11,10 +11,12 @@ from sqlalchemy import Column, Table, select
 from registry.records.claim import ClaimRevision
 from registry.records.dossier import AuditFile, ContestationFile, Dossier, Recorded
 from registry.records.model import ModelRef
+from registry.records.plan import list_locked
+from registry.records.spec import SpecVersion
 from registry.records.status import Staleness, Status
 from registry.store.card_tables import card_revision, sighting
 from registry.store.claims import get_heads
-from registry.store.dossiers import find_model, find_successors, get_audit, get_contestation
+from registry.store.dossiers import find_model, find_reveals, find_successors, get_audit, get_contestation
 from registry.store.facts import FactFinder
 from registry.store.reader import CHUNK, Reader
 from registry.store.rows import split_reference
@@ -72,17 +74,21 @@ class _Gatherer:
                 continue
             current = seen[claim][-1]
             parts["audits"] = tuple(get_audit(self._reader, name) for name in audits.get(claim, ()))
-            parts |= self._gather_shared(current.payload, disputes)
+            parts |= self._gather_shared(current.payload, parts["audits"], disputes)
             status = _see_newer(statuses[current.entry.seq], shown=len(seen[claim]), known=len(known[claim]))
             yield Dossier(**parts, status=status, authorities=self._find_authorities(_flatten(parts.values())))
 
-    def _gather_shared(self, claim: ClaimRevision, disputes: Mapping[str | Reference, Sequence[tuple[int, str]]]) -> dict[str, Any]:
-        references = _list_references(claim)
+    def _gather_shared(
+        self, claim: ClaimRevision, audits: Sequence[AuditFile], disputes: Mapping[str | Reference, Sequence[tuple[int, str]]]
+    ) -> dict[str, Any]:
+        references = _list_references(claim, audits)
         specs, newer = self._get_specs(references)
         card, newer_cards = self._get_card(claim.card)
         model, successors = self._get_model(claim.model)
         targets: list[str | Reference] = [claim.claim, *references]
         names = [name for _, name in sorted({one for target in targets for one in disputes.get(target, ())})]
+        replayed = (one.audit.payload.contestation for one in audits)
+        names += [name for name in dict.fromkeys(replayed) if name is not None and name not in names]
         return {
             "card": card,
             "newer_cards": newer_cards,
@@ -91,6 +97,7 @@ class _Gatherer:
             "specs": specs,
             "newer_specs": newer,
             "contestations": tuple(self._get_contestation(name) for name in names),
+            "reveals": find_reveals(self._reader, _list_sealed(specs)),
         }
 
     def _derive(self, current: Sequence[Recorded[ClaimRevision]]) -> dict[int, Status]:
@@ -152,7 +159,7 @@ class _Gatherer:
         codes: set[str] = set()
         for one in recorded:
             codes.add(one.entry.actor)
-            codes |= {value for name in ("auditor", "owner", "by") if isinstance(value := getattr(one.payload, name, None), str)}
+            codes |= {value for name in ("auditor", "owner", "by", "to") if isinstance(value := getattr(one.payload, name, None), str)}
         for code in codes - self._authorities.keys():
             wanted = select(authority.c.seq).where(self._reader.visible(authority), authority.c.code == code)
             self._authorities[code] = self._reader.recorded_by(wanted)
@@ -168,9 +175,21 @@ def _see_newer(status: Status, *, shown: int, known: int) -> Status:
     return replace(status, staleness=Staleness.POTENTIALLY_STALE, stale_because=reasons)
 
 
-def _list_references(claim: ClaimRevision) -> tuple[Reference, ...]:
-    named = (claim.property, claim.scoring, claim.test_context, *claim.deploy_contexts)
+def _list_references(claim: ClaimRevision, audits: Sequence[AuditFile]) -> tuple[Reference, ...]:
+    """Return what *claim* refers to, then what locks of its audits fix beside that."""
+    locks = (one.lock.payload for one in audits if one.lock and one.lock.payload.claim == claim.reference)
+    named = (
+        claim.property,
+        claim.scoring,
+        claim.test_context,
+        *claim.deploy_contexts,
+        *(one for lock in locks for one in list_locked(lock)),
+    )
     return tuple(dict.fromkeys(split_reference(one) for one in named if one))
+
+
+def _list_sealed(specs: Sequence[Recorded[SpecVersion]]) -> list[Reference]:
+    return [(one.payload.spec, one.payload.version) for one in specs if one.payload.body is None]
 
 
 def _flatten(parts: Iterable[Any]) -> Iterator[Recorded[Any]]:
@@ -183,6 +202,6 @@ def _flatten(parts: Iterable[Any]) -> Iterator[Recorded[Any]]:
             case AuditFile():
                 yield from _flatten((part.audit, part.lock, part.runs, part.results, part.evidence, part.restrictions, part.findings))
             case ContestationFile():
-                yield from _flatten((part.contestation, part.events))
+                yield from _flatten((part.contestation, part.events, part.replays))
             case _:
                 pass

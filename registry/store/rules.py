@@ -29,6 +29,7 @@ from registry.records.statement import Payload
 from registry.records.survey import Omission, Sighting, Survey
 from registry.records.trial import Run
 from registry.store.card_rules import CardRules
+from registry.store.contest_rules import find_rival_faults, find_step_faults
 from registry.store.facts import FactFinder
 from registry.store.status import TERMINAL, derive_lifecycle
 from registry.store.tables import authority, claim_relation, claim_revision, lock, run, spec_version
@@ -245,17 +246,16 @@ class Rules:
         """Its target and its rival exist."""
         yield from self._number(said.contestation, 1, 1 if self._view.is_used(said.contestation) else 0, "contestation")
         yield from self._authority_known(said.by, said.contestation)
-        if said.target.startswith(f"{Kind.CLAIM}-"):
-            yield from self._revision_known(said.target, said.contestation)
-        else:
-            yield from self._spec_known(said.target, None, said.contestation)
+        about, is_claim = said.contestation, said.target.startswith(f"{Kind.CLAIM}-")
+        yield from self._revision_known(said.target, about) if is_claim else self._spec_known(said.target, None, about)
         if said.rival is not None:
-            yield from self._spec_known(said.rival, None, said.contestation)
+            yield from (*self._spec_known(said.rival, None, about), *find_rival_faults(self._view, said.target, said.rival))
 
     def contestation_event(self, said: ContestationEvent) -> Iterator[Fault]:
-        """A step follows its contestation."""
+        """A step follows its contestation, until that is settled."""
         if self._view.find_contestation(said.contestation) is None:
             yield self._unknown("contestation", said.contestation)
+        yield from find_step_faults(self._view, said)
 
     def publication(self, said: Publication) -> Iterator[Fault]:
         """A publication is about something registered, and made of entries that exist."""

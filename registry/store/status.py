@@ -6,7 +6,7 @@ from typing import assert_never
 
 from registry.records.claim import ClaimEventKind
 from registry.records.classification import ClaimClass, Standing
-from registry.records.contestation import ContestationStep
+from registry.records.contestation import ContestationState
 from registry.records.status import Dispute, Lifecycle, RestrictionStatus, Staleness, Status
 
 _AFTER = {
@@ -26,8 +26,8 @@ class Facts:
     has_revision: bool
     events: Sequence[tuple[ClaimEventKind, str | None]] = ()
     """What happened to it, in log order, each with its successor if any."""
-    contestations: Sequence[ContestationStep | None] = ()
-    """The last step of each contestation of the claim or of a specification it refers to; None for one without steps."""
+    contestations: Sequence[ContestationState] = ()
+    """Where each contestation of the claim, or of a specification that it or a lock of it refers to, stands."""
     stale_because: tuple[str, ...] = ()
     verdict: tuple[ClaimClass, Standing | None] | None = None
     """Class and standing of the claim's own reading in the latest restriction of its latest revision; None when there is none."""
@@ -54,15 +54,15 @@ def derive_lifecycle(*, has_revision: bool, events: Sequence[ClaimEventKind]) ->
     return Lifecycle.REGISTERED if has_revision else Lifecycle.RESERVED
 
 
-def _derive_dispute(last_steps: Sequence[ContestationStep | None]) -> Dispute:
-    settled: Mapping[ContestationStep | None, Dispute] = {
-        ContestationStep.UPHELD: Dispute.UPHELD,
-        ContestationStep.REJECTED: Dispute.UNDISPUTED,
+def _derive_dispute(states: Sequence[ContestationState]) -> Dispute:
+    settled: Mapping[ContestationState, Dispute] = {
+        ContestationState.UPHELD: Dispute.UPHELD,
+        ContestationState.REJECTED: Dispute.UNDISPUTED,
     }
-    states = {settled.get(step, Dispute.CONTESTED) for step in last_steps}
-    if Dispute.CONTESTED in states:
+    found = {settled.get(state, Dispute.CONTESTED) for state in states}
+    if Dispute.CONTESTED in found:
         return Dispute.CONTESTED
-    return Dispute.UPHELD if Dispute.UPHELD in states else Dispute.UNDISPUTED
+    return Dispute.UPHELD if Dispute.UPHELD in found else Dispute.UNDISPUTED
 
 
 def _derive_restriction(verdict: tuple[ClaimClass, Standing | None] | None) -> RestrictionStatus:

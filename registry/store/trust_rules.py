@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from sqlalchemy import ColumnElement, Table, select
 
-from registry.codec.commitment import commitment_of
+from registry.codec.disclosure import find_opening_faults
 from registry.errors import Fault
 from registry.records.deviation import Deviation, Exploration
 from registry.records.disclosure import Reveal
@@ -99,11 +99,8 @@ class TrustRules:
         where = said.opening.spec
         if sealed is None:
             yield _fault("spec-unknown", where, "is not registered", "run: caveat spec list")
-        elif sealed.payload.commitment is None:
-            yield _fault("not-sealed", where, "its body is in the log for everybody to read")
-        elif (sealed.payload.kind, sealed.payload.commitment) != (said.opening.spec_kind, commitment_of(said.opening)):
-            found = f"kind, body and salt give the commitment {commitment_of(said.opening)}, sealed was {sealed.payload.commitment}"
-            yield _fault("seal-not-opened", where, found, "give the very file that `caveat spec seal` wrote")
+        elif faults := list(find_opening_faults(sealed.payload, said.opening, where=where)):
+            yield from faults
         elif seq := self._find(reveal, (reveal.c.spec == name) & (reveal.c.version == version)):
             yield _fault("revealed-already", where, f"entry {seq} reveals it")
 

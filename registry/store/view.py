@@ -8,11 +8,12 @@ from registry.errors import Fault, InputError, NotFoundError
 from registry.records.authority import Authority
 from registry.records.card import Card
 from registry.records.claim import ClaimRelation, ClaimRevision
+from registry.records.disclosure import Reveal
 from registry.records.dossier import AuditFile, ContestationFile, Dossier, Recorded
 from registry.records.identifier import Identifier, Kind, parse_identifier
 from registry.records.model import ModelRef, ModelVersion
 from registry.records.publication import Publication
-from registry.records.spec import SpecKind, SpecVersion
+from registry.records.spec import SpecBody, SpecKind, SpecVersion
 from registry.records.statement import Payload
 from registry.records.status import Status
 from registry.records.survey import Omission, Sighting, Survey
@@ -166,6 +167,25 @@ class View(Reader):
         wanted = wanted if number is None else wanted.where(table.c.version == number)
         return self.first_recorded(wanted.order_by(table.c.seq.desc()))
 
+    def find_reveal(self, spec_id: str, version: int) -> Recorded[Reveal] | None:
+        """Return what shows one sealed version of a specification to everybody; None where it is not revealed."""
+        return next(iter(dossiers.find_reveals(self, [(spec_id.partition("@")[0], version)])), None)
+
+    def find_opened(self, spec_id: str, version: int | None = None) -> SpecBody | None:
+        """Return the body of a specification version, as recorded or as revealed; None where it is sealed or not registered.
+
+        Of the latest version without *version*; `@n` in *spec_id* is obeyed.
+        """
+        found = self.find_spec(spec_id, version)
+        return None if found is None else self.open_spec(found.payload)
+
+    def open_spec(self, version: SpecVersion) -> SpecBody | None:
+        """Return the body of *version*, as recorded or as revealed; None where it is sealed."""
+        if version.body is not None:
+            return version.body
+        shown = self.find_reveal(version.spec, version.version)
+        return None if shown is None else shown.payload.opening.body
+
     def find_spec_by_slug(self, owner: str, kind: SpecKind, slug: str) -> Recorded[SpecVersion] | None:
         """Return the latest version of the specification that *owner* calls *slug*."""
         same = (spec.c.owner == owner) & (spec.c.kind == kind.value) & (spec.c.slug == slug)
@@ -205,6 +225,10 @@ class View(Reader):
         table = contestation
         exists = self.rows(select(table.c.seq).where(self.visible(table), table.c.contestation == contestation_id))
         return dossiers.get_contestation(self, contestation_id) if exists else None
+
+    def list_contestations(self, target: str | None = None) -> tuple[ContestationFile, ...]:
+        """Return all contestations, or those of a claim or specification (`…@n` of one revision or version), in log order."""
+        return dossiers.find_contestations(self, target)
 
     def find_publications(self, sha256: str) -> tuple[Recorded[Publication], ...]:
         """Return the publications of the file with this digest (hexadecimal)."""

@@ -120,7 +120,7 @@ STEPS = [
     ([ContestationStep.ANSWERED, ContestationStep.ESCALATED], Dispute.CONTESTED),
     ([ContestationStep.UPHELD], Dispute.UPHELD),
     ([ContestationStep.REJECTED], Dispute.UNDISPUTED),
-    ([ContestationStep.REJECTED, ContestationStep.ESCALATED], Dispute.CONTESTED),
+    ([ContestationStep.ESCALATED, ContestationStep.REJECTED], Dispute.UNDISPUTED),
 ]
 
 

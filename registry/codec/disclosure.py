@@ -1,0 +1,60 @@
+"""Confidential renderings: a record with openings beside the public one, and whether the openings are what the record commits to."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from registry.codec.commitment import commitment_of
+from registry.errors import Fault
+from registry.records.disclosure import SpecOpening
+from registry.records.spec import ContextSpec, CueInventorySpec, MethodSpec, PropertySpec, ScoringSpec, SpecBody, SpecKind, SpecVersion
+from registry.records.supplement import Supplement
+
+BODIES: dict[SpecKind, type[SpecBody]] = {
+    SpecKind.PROPERTY: PropertySpec,
+    SpecKind.SCORING: ScoringSpec,
+    SpecKind.TEST_CONTEXT: ContextSpec,
+    SpecKind.DEPLOY_CONTEXT: ContextSpec,
+    SpecKind.CUE_INVENTORY: CueInventorySpec,
+    SpecKind.METHOD: MethodSpec,
+}
+"""What the body of a specification of each kind is."""
+
+
+def public_record(supplement: Supplement) -> Supplement:
+    """Return the record without its openings: that of the public rendering, whose digest both renderings print."""
+    return replace(supplement, openings=()) if supplement.openings else supplement
+
+
+def check_openings(supplement: Supplement) -> tuple[Fault, ...]:
+    """Return what is wrong with the openings of a confidential record; empty when each opens a commitment that the record states.
+
+    An opening of a specification that the record does not refer to, one that is not sealed, a second one of the same, or one whose
+    kind, salt or body gives another commitment is a fault.
+    """
+    named = {part.reference: part.version.payload for part in supplement.specs if part.version is not None}
+    seen: set[str] = set()
+    faults: list[Fault] = []
+    for position, opening in enumerate(supplement.openings):
+        where = f"openings[{position}], {opening.spec}"
+        if opening.spec in seen:
+            faults.append(Fault(code="opening-twice", where=where, found="the record holds an opening of it already"))
+        elif opening.spec not in named:
+            found = f"the record of {supplement.identifier} does not refer to it"
+            faults.append(Fault(code="opening-not-referred", where=where, found=found, advice="leave this seal file out"))
+        else:
+            faults += find_opening_faults(named[opening.spec], opening, where=where)
+        seen.add(opening.spec)
+    return tuple(faults)
+
+
+def find_opening_faults(version: SpecVersion, opening: SpecOpening, *, where: str) -> Iterator[Fault]:
+    """Yield why *opening* does not open the commitment of *version*; nothing when it does."""
+    made = commitment_of(opening)
+    if version.commitment is None:
+        yield Fault(code="not-sealed", where=where, found="its body is in the log for everybody to read")
+    elif not isinstance(opening.body, BODIES[opening.spec_kind]):
+        noun = type(opening.body).__name__
+        yield Fault(code="seal-not-opened", where=where, found=f"a {noun} is no body of a specification of kind {opening.spec_kind.value}")
+    elif (version.kind, version.commitment) != (opening.spec_kind, made):
+        found = f"kind, body and salt give the commitment {made}, sealed was {version.commitment} ({version.kind.value})"
+        yield Fault(code="seal-not-opened", where=where, found=found, advice="give the very file that `caveat spec seal` wrote")
