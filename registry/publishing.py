@@ -3,10 +3,11 @@
 import hashlib
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 
+from registry.codec.inclusion import list_entries, list_recorded
 from registry.errors import CaveatError, Fault, InputError, NotFoundError
 from registry.intake.outline.readable import Reader
 from registry.records.card import Card, CardText
@@ -21,6 +22,7 @@ from registry.report.coverage import ReadWords, Said, build_coverage
 from registry.report.html import render_json, template_digest
 from registry.report.read import read_supplement
 from registry.report.workers import Job, Made, render_many
+from registry.store.seals import prove
 from registry.store.view import View
 
 LARGEST_FILE_BYTES = 200_000_000
@@ -58,7 +60,8 @@ def collect_supplements(view: View, subjects: Iterable[Identifier]) -> Iterator[
     """
     moment = _find_last_moment(view)
     for subject in subjects:
-        yield _name(_assemble_card(view, subject, moment) if subject.kind is Kind.CARD else _assemble_claim(view, subject, moment))
+        assembled = _assemble_card(view, subject, moment) if subject.kind is Kind.CARD else _assemble_claim(view, subject, moment)
+        yield _name(_prove(view, assembled))
 
 
 def read_supplements(paths: Sequence[Path]) -> list[Subject]:
@@ -158,6 +161,12 @@ def build_publication(written: Written) -> Publication:
         template=template_digest(),
         audit=supplement.audit.opening.payload.audit if isinstance(supplement, Supplement) and supplement.audit else None,
     )
+
+
+def _prove(view: View, supplement: Supplement | CardSupplement) -> Supplement | CardSupplement:
+    """Return *supplement* with the proof that every entry it names stands in the log as it is seen in *view*."""
+    opened = [one.entry.seq for one in list_recorded(supplement)]
+    return replace(supplement, inclusion=prove(view, list_entries(supplement), openings=opened))
 
 
 def _name(supplement: Supplement | CardSupplement) -> Subject:

@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from datetime import timedelta
-from functools import cache
 from typing import Any
 
 from registry.codec.canonical import Json, canonical_bytes, leaf_hash
@@ -11,8 +10,11 @@ from registry.codec.documents import to_document
 from registry.codec.statements import SCHEMA, decode_statement
 from registry.errors import CaveatError, Fault, InputError
 from registry.records.dossier import Recorded
+from registry.records.record import Record
 from registry.records.seal import Inclusion, Opening
 from registry.records.statement import KINDS, Entry
+
+_names: dict[type[Record], tuple[tuple[str, str], ...]] = {}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,7 +29,7 @@ class Named:
 
 
 def list_named(record: object, document: Json = None) -> Iterator[Named]:
-    """Yield every place of *record*, a tree of dataclasses, that names an entry, in the order of its fields.
+    """Yield every place of *record*, a tree of records, that names an entry, in the order of its fields.
 
     Args:
         document: what *record* was read from. A payload is hashed as it stands there, so that what was given out before a field was
@@ -45,9 +47,11 @@ def list_named(record: object, document: Json = None) -> Iterator[Named]:
             parts = document if isinstance(document, list) else [None] * len(record)
             for item, part in zip(record, parts, strict=True):
                 yield from list_named(item, part)
-        case _ if is_dataclass(record):
-            for name, key in _names(type(record)):
+        case Record():
+            for name, key in _list_names(type(record)):
                 yield from list_named(getattr(record, name), document.get(key) if isinstance(document, Mapping) else None)
+        case _:
+            pass
 
 
 def list_entries(record: object) -> dict[int, Entry]:
@@ -141,10 +145,11 @@ def _write(named: Named) -> Json:
     return to_document(named.recorded.payload)
 
 
-@cache
-def _names(noun: type) -> tuple[tuple[str, str], ...]:
+def _list_names(noun: type[Record]) -> tuple[tuple[str, str], ...]:
     """Return the fields of *noun* with their names in a document, where `class_` is `class`."""
-    return tuple((field.name, field.name.rstrip("_")) for field in fields(noun))
+    if noun not in _names:
+        _names[noun] = tuple((field.name, field.name.rstrip("_")) for field in fields(noun)) if is_dataclass(noun) else ()
+    return _names[noun]
 
 
 def _tell(place: Entry) -> str:

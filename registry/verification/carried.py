@@ -14,6 +14,7 @@ from registry.verification.check import Check, Name, no, yes
 
 LATER = frozenset(
     {
+        "claim_entry",
         "completeness",
         "contestation",
         "coverage",
@@ -27,6 +28,7 @@ LATER = frozenset(
         "model",
         "omitted",
         "openings",
+        "outcome_entry",
         "property",
         "readable",
         "relation",
@@ -40,6 +42,7 @@ LATER = frozenset(
         "test",
         "to",
         "undetermined",
+        "unsigned",
     }
 )
 """Fields that records of supplements got after files had been given out. All that such a file has is compared; what it lacks is named."""
