@@ -3,7 +3,7 @@
 import configparser
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -14,8 +14,9 @@ FILE_NAME = "registry.cfg"
 EXAMPLE = "EXAMPLE"
 """The authority of demonstrations; what it says never leaves a registry."""
 DEFAULT_URL = "sqlite:///caveat.db"
+DEFAULT_KEYS = "caveat-keys"
 _LONGEST_LIMIT_S = 86_400
-_KNOWN = {"registry": {"url", "authority"}, "report": {"time_limit_s"}}
+_KNOWN = {"registry": {"url", "authority"}, "report": {"time_limit_s"}, "seal": {"keys"}}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,6 +31,10 @@ class Config:
     """Seconds that one supplement may take to lay out."""
     epoch: datetime | None = None
     """The time to use instead of the clock (SOURCE_DATE_EPOCH); None means the clock."""
+    keys: Path = Path(DEFAULT_KEYS)
+    """The folder of secret keys."""
+    passphrase: str | None = field(default=None, repr=False)
+    """What opens them (CAVEAT_PASSPHRASE), empty for none; None means that it has to be asked for."""
 
     def __post_init__(self) -> None:
         Authority(code=self.authority, name="-", role=Role.AUDITOR)
@@ -65,8 +70,14 @@ def read_config(folder: Path, environ: Mapping[str, str] = os.environ, *, url: s
         "authority": authority or environ.get("CAVEAT_AUTHORITY") or values.get("authority", EXAMPLE),
     }
     try:
-        return Config(**chosen, time_limit_s=float(values.get("time_limit_s", "120")), epoch=_read_epoch(environ))
-    except (ValueError, OverflowError) as error:
+        return Config(
+            **chosen,
+            time_limit_s=float(values.get("time_limit_s", "120")),
+            epoch=_read_epoch(environ),
+            keys=folder / Path(environ.get("CAVEAT_KEYS") or values.get("keys") or DEFAULT_KEYS).expanduser(),
+            passphrase=environ.get("CAVEAT_PASSPHRASE"),
+        )
+    except (ValueError, OverflowError, RuntimeError) as error:
         raise InputError(Fault(code="bad-configuration", where=f"{path}, or the environment", found=str(error))) from error
 
 
