@@ -20,6 +20,7 @@ from markupsafe import Markup, escape
 
 from registry.codec.canonical import canonical_bytes
 from registry.codec.documents import to_document
+from registry.codec.inclusion import list_entries
 from registry.records.ablation import Ablation
 from registry.records.claim import ClaimRevision
 from registry.records.dossier import Recorded
@@ -105,7 +106,9 @@ def build_html(supplement: AnySupplement, *, medium: Medium, covers: Covers | No
         "supplement": supplement,
         "medium": medium.value,
         "record_digest": digest,
-        "qr": _draw_qr(f"{supplement.identifier} sha256:{digest}"),
+        "qr": _draw_qr(describe_position(supplement, digest)),
+        "foot": _build_foot(supplement),
+        "proven": len(list_entries(supplement)) if supplement.inclusion else 0,
         "replaced": find_replaced(json.loads(record), covers=covers) if covers else {},
         "style": Markup(_screen_style()) if medium is Medium.SCREEN else "",  # noqa: S704  (our own style sheet)
         "record": _embed(record) if medium is Medium.SCREEN else "",
@@ -115,6 +118,22 @@ def build_html(supplement: AnySupplement, *, medium: Medium, covers: Covers | No
     else:
         facts |= _card_facts(supplement, environment)
     return environment.get_template(_template_name(supplement)).render(facts)
+
+
+def describe_position(supplement: AnySupplement, digest: str) -> str:
+    """Return what the QR code says, a line each: identifier, record digest, log with the number of its entries, root of the log's tree.
+
+    Plain words rather than an address: what is scanned is for a person to hold against a checkpoint, and nothing is to be fetched.
+    """
+    lines = [supplement.identifier, f"record sha256 {digest}", f"log {supplement.log_origin} entry {supplement.log_size}"]
+    return "\n".join([*lines, f"root sha256 {supplement.inclusion.root}"] if supplement.inclusion else lines)
+
+
+def _build_foot(supplement: AnySupplement) -> str:
+    """Return what stands at the foot of page one: the identifier, and the first digits of the root it is proven under."""
+    entries = f"{numbers.format_count(supplement.log_size)} {'entry' if supplement.log_size == 1 else 'entries'}"
+    root = f"root {supplement.inclusion.root[:16]}… of {entries}" if supplement.inclusion else f"as of entry {supplement.log_size}"
+    return f"{supplement.identifier} · {root}"
 
 
 def read_template(name: str) -> str:
@@ -265,6 +284,7 @@ def _filters(covers: Covers | None) -> dict[str, Callable[..., Any]]:
 
     return {
         "bare": strip_markup,
+        "grouped": group_digits,
         "count": numbers.format_count,
         "day": format_day,
         "exact": numbers.format_exact,
@@ -311,6 +331,14 @@ def strip_markup(text: str) -> str:
     return _TIED.sub("\u00a0", " ".join(text.split()))
 
 
+def group_digits(digest: str) -> Markup:
+    """Return a digest in groups of eight digits, set apart by space that is not copied with them."""
+    groups = (show_text(digest[at : at + 8]) for at in range(0, len(digest), 8))
+    return Markup('<span class="digest">{}</span>').format(
+        Markup("").join(Markup('<span class="group">{}</span>').format(one) for one in groups)
+    )
+
+
 def format_day(day: date) -> str:
     """Return *day* as `21 November 2026`, whatever the locale; a moment is taken in UTC."""
     if isinstance(day, datetime):
@@ -333,7 +361,7 @@ def _draw_qr(text: str) -> Markup:
         svgns=True,
         border=2,
         scale=2,
-        title=f"QR code: {text}",
+        title="QR code: " + text.replace("\n", ", "),
         nl=False,
         omitsize=False,
         light="#ffffff",
