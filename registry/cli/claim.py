@@ -239,15 +239,10 @@ def reserve(app: App, *, count: int) -> None:
 @pass_app
 def contest(app: App, *, target: Identifier, grounds: str, rival: Identifier | None) -> None:
     """Contest a claim or a specification (property, scoring function, context distribution) with grounds."""
-    from registry.registration.contestations import contest_target
+    from registry.cli.contest import open_contestation
 
-    with refusing("--grounds"), app.ledger.write(actor=app.config.authority) as writer:
-        _check_exact(writer, target)
-        opened = contest_target(writer, target, grounds=grounds, rival=rival, by=app.config.authority)
-    app.report(
-        {"schema": "caveat/contestation/1", "contestation": opened.contestation, "target": opened.target},
-        lambda console: console.print(f"{opened.contestation} contests {opened.target}."),
-    )
+    opened = open_contestation(app, target, grounds=grounds, rival=rival)
+    app.report(opened, lambda console: console.print(f"{opened['contestation']} contests {opened['target']}."))
 
 
 @claim.command()
@@ -257,16 +252,10 @@ def contest(app: App, *, target: Identifier, grounds: str, rival: Identifier | N
 @pass_app
 def settle(app: App, *, contestation_id: Identifier, step: str, note: str) -> None:
     """Record a step in a contestation: answered, upheld, rejected or escalated."""
-    from registry.records.contestation import ContestationEvent, ContestationStep
+    from registry.cli.contest import report_step
+    from registry.records.contestation import ContestationStep
 
-    with refusing("--note"):
-        said = ContestationEvent(contestation=contestation_id.bare, step=ContestationStep(step), note=note)
-    with app.ledger.write(actor=app.config.authority) as writer:
-        entry = writer.append(said)
-    app.report(
-        {"schema": "caveat/contestation-step/1", "contestation": contestation_id.bare, "step": step, "entry": entry.seq},
-        lambda console: console.print(f"{contestation_id.bare}: {step}, recorded as entry {entry.seq}."),
-    )
+    report_step(app, contestation_id, ContestationStep(step), note=note)
 
 
 @claim.command()

@@ -11,6 +11,7 @@ _ELSEWHERE = "caveat.schemas"
 
 
 def _find_nouns() -> dict[str, type]:
+    from registry.records.disclosure import SealFile
     from registry.records.draft import AuditDraft, ClaimDraft, ClaimsFile
     from registry.records.replay import Replay, Task, TasksFile
     from registry.records.scorer import Scorer
@@ -31,6 +32,7 @@ def _find_nouns() -> dict[str, type]:
         "replay": Replay,
         "scorer": cast("type", Scorer),
         "scoring": ScoringSpec,
+        "seal": SealFile,
         "supplement": Supplement,
         "task": Task,
         "tasks": TasksFile,

@@ -8,16 +8,8 @@ import click
 from registry.cli.app import App, as_of_option, pass_app
 from registry.cli.parameters import SPEC
 from registry.records.identifier import Identifier
-from registry.records.spec import ContextSpec, CueInventorySpec, MethodSpec, PropertySpec, ScoringSpec, SpecBody, SpecKind, SpecVersion
+from registry.records.spec import BODIES, ContextSpec, SpecBody, SpecKind, SpecVersion
 
-BODIES: dict[SpecKind, type[SpecBody]] = {
-    SpecKind.PROPERTY: PropertySpec,
-    SpecKind.SCORING: ScoringSpec,
-    SpecKind.TEST_CONTEXT: ContextSpec,
-    SpecKind.DEPLOY_CONTEXT: ContextSpec,
-    SpecKind.CUE_INVENTORY: CueInventorySpec,
-    SpecKind.METHOD: MethodSpec,
-}
 _KIND = click.Choice([kind.value for kind in SpecKind])
 
 
@@ -70,23 +62,93 @@ def list_(app: App, *, kind: str | None) -> None:
 
 
 @spec.command()
+@click.argument("kind", type=_KIND)
+@click.argument("slug")
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help="The seal file; default: SLUG.seal.yaml.")
+@click.option("--why", help="Why there is a new version.")
+@pass_app
+def seal(app: App, *, kind: str, slug: str, file: Path, output: Path | None, why: str | None) -> None:
+    """Register a salted commitment to the specification in FILE as SLUG, without its text.
+
+    The text and the salt go into the seal file, which only you can read: keep it, and keep it secret. Whoever loses it can never show
+    what was sealed. It is never written over; after a crash the same command goes on with it.
+    """
+    import secrets
+
+    from registry.registration.sealing import Sealing, seal_spec
+    from registry.registration.specs import format_reference
+
+    path = output or Path(f"{_name_file(slug)}.seal.yaml")
+    said = Sealing(kind=SpecKind(kind), slug=slug, body=_read_body(SpecKind(kind), file), path=path, why=why)
+    with app.ledger.write(actor=app.config.authority) as writer:
+        sealed, is_new = seal_spec(writer, said, owner=app.config.authority, draw=secrets.token_bytes)
+    reference = format_reference(sealed)
+    document = {"schema": "caveat/spec-seal/1", "spec": reference, "commitment": sealed.commitment, "file": str(path), "new": is_new}
+    app.report(
+        document,
+        lambda console: console.print(
+            f"{'Sealed' if is_new else 'Sealed already:'} {reference} ({kind} {slug}): commitment {sealed.commitment}\n"
+            f"Keep {path}, and keep it secret: without it nobody can ever show what was sealed.\n"
+            f"To show it to everybody: caveat spec reveal {path}",
+            soft_wrap=True,
+        ),
+    )
+
+
+@spec.command()
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option("--why", help="Why it is shown now.")
+@pass_app
+def reveal(app: App, *, file: Path, why: str | None) -> None:
+    """Show a sealed specification to everybody: the text and salt of a seal FILE go into the log, and must open the commitment.
+
+    Only its owner can, once, and it is not taken back.
+    """
+    from registry.registration.sealing import read_seal, reveal_spec
+
+    kept = read_seal(file)
+    with app.ledger.write(actor=app.config.authority) as writer:
+        entry = reveal_spec(writer, kept, why=why, actor=app.config.authority)
+    reference = kept.opening.spec
+    app.report(
+        {"schema": "caveat/spec-reveal/1", "spec": reference, "entry": entry.seq},
+        lambda console: console.print(f"Revealed {reference}, recorded as entry {entry.seq}: caveat spec show {reference}"),
+    )
+
+
+@spec.command()
 @click.argument("spec_id", type=SPEC)
 @as_of_option
 @pass_app
 def show(app: App, *, spec_id: Identifier) -> None:
-    """Show one specification; contexts as they are composed."""
-    from registry.cli.spec_text import print_context_spec
+    """Show one specification, sealed or revealed, and what was said against it; contexts as they are composed."""
+    from registry.cli.spec_text import describe_disclosure, print_context_spec, print_disputes
     from registry.codec.documents import to_document
     from registry.registration.specs import format_reference
 
     with app.view() as view:
         found = _get(view, spec_id, spec_id.revision)
+        reference, body = format_reference(found), view.open_spec(found)
+        revealed = view.find_reveal(found.spec, found.version) if found.body is None else None
+        disputes = view.list_contestations(reference)
     document = {**to_document(found), "schema": "caveat/spec/1"}
-    body = found.body
-    if isinstance(body, ContextSpec):
-        app.report(document, lambda console: print_context_spec(console, found, body, format_reference(found)))
-    else:
-        app.report(document)
+    if revealed is not None:
+        document |= {"revealed": to_document(revealed.entry), "opening": to_document(revealed.payload.opening)}
+    if disputes:
+        document["contestations"] = [to_document(one) for one in disputes]
+
+    def text(console: Any) -> None:
+        if found.body is None:
+            console.print(describe_disclosure(found, revealed, reference))
+        print_disputes(console, disputes)
+        if isinstance(body, ContextSpec):
+            print_context_spec(console, found, body, reference)
+        elif found.body is None and body is not None:
+            console.print_json(data=to_document(body))
+
+    is_text = isinstance(body, ContextSpec) or found.body is None or bool(disputes)
+    app.report(document, text if is_text else None)
 
 
 @spec.command()
@@ -95,19 +157,17 @@ def show(app: App, *, spec_id: Identifier) -> None:
 @as_of_option
 @pass_app
 def diff(app: App, *, spec_id: Identifier, old: int | None) -> None:
-    """Compare two versions of a specification word by word.
+    """Compare two versions of a specification word by word; of a sealed one nothing can be compared before it is revealed.
 
     What was taken out stands between [- and -], what was put in between {+ and +}.
     """
-    from registry.cli.spec_text import print_changes
-    from registry.codec.documents import to_document
+    from registry.cli.spec_text import compare_specs, print_changes
+    from registry.registration.specs import format_reference
 
     with app.view() as view:
         later = _get(view, spec_id, spec_id.revision)
         earlier = _get(view, spec_id, old or max(later.version - 1, 1))
-    before, after = (to_document(one)["body"] or {} for one in (earlier, later))
-    keys = [key for key in {**before, **after} if before.get(key) != after.get(key)]
-    changes = [{"field": key, "before": before.get(key), "after": after.get(key)} for key in keys]
+        changes, untold = compare_specs(view, format_reference(earlier), format_reference(later))
     document = {
         "schema": "caveat/spec-diff/1",
         "spec": spec_id.bare,
@@ -116,7 +176,14 @@ def diff(app: App, *, spec_id: Identifier, old: int | None) -> None:
         "why": later.why,
         "changes": changes,
     }
-    app.report(document, lambda console: print_changes(console, changes))
+    if untold is not None:
+        document["not_compared"] = untold
+    app.report(document, lambda console: console.print(untold) if changes is None else print_changes(console, changes))
+
+
+def _name_file(slug: str) -> str:
+    """Return *slug* as the beginning of a file name in this folder."""
+    return "".join(one if one.isalnum() or one in "-_." else "-" for one in slug).lstrip(".") or "spec"
 
 
 def _read_body(kind: SpecKind, file: Path) -> SpecBody:

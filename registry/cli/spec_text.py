@@ -5,13 +5,19 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from registry.cli.output import show
+from registry.codec.documents import to_document
 from registry.records.block import Block, Edit, Parts
 from registry.records.spec import ContextItem, ContextSpec, SpecVersion
 from registry.registration.contexts import derive, list_names, list_texts
+from registry.report.contested import describe_state
 from registry.report.redline import Change, build_redline
 
 if TYPE_CHECKING:
     from rich.console import Console
+
+    from registry.records.disclosure import Reveal
+    from registry.records.dossier import ContestationFile, Recorded
+    from registry.store.view import View
 
 _BAR = "  │ "
 """Before each line of a text, so that no text can look like a line of ours."""
@@ -50,6 +56,35 @@ def print_changes(console: "Console", changes: Sequence[Mapping[str, Any]]) -> N
             if before.get(place) != after.get(place):
                 console.print(_line(place))
                 _print_lines(console, _quote(_compare(before.get(place), after.get(place)), console.width))
+
+
+def compare_specs(view: "View", earlier: str, later: str) -> tuple[list[dict[str, Any]] | None, str | None]:
+    """Return what differs from *earlier* to *later* (`…@n`, registered), field by field; None where one is sealed, with the reason."""
+    bodies = {one: view.find_opened(one) for one in (earlier, later)}
+    sealed = [one for one, body in bodies.items() if body is None]
+    if sealed:
+        is_are = "is sealed: its text is" if len(sealed) == 1 else "are sealed: their texts are"
+        return None, f"{' and '.join(sealed)} {is_are} not in the log, and cannot be compared before it is revealed"
+    before, after = (to_document(bodies[one]) for one in (earlier, later))
+    keys = [key for key in {**before, **after} if before.get(key) != after.get(key)]
+    return [{"field": key, "before": before.get(key), "after": after.get(key)} for key in keys], None
+
+
+def describe_disclosure(version: SpecVersion, revealed: "Recorded[Reveal] | None", reference: str) -> str:
+    """Return what is known of a sealed version: its commitment, and since when its text is there for everybody."""
+    head = f"{reference}  {version.kind.value} {_line(version.slug)} of {version.owner}: sealed, commitment {version.commitment}"
+    if revealed is None:
+        return f"{head}\nIts text is not in the log; its owner can show it: caveat spec reveal SEAL-FILE"
+    why = f": {_line(revealed.payload.why)}" if revealed.payload.why else ""
+    return f"{head}\nrevealed by {revealed.entry.actor} on {revealed.entry.at:%Y-%m-%d}, entry {revealed.entry.seq}{why}"
+
+
+def print_disputes(console: "Console", disputes: "Sequence[ContestationFile]") -> None:
+    """Print each of *disputes* in one line."""
+    for one in disputes:
+        said = one.contestation.payload
+        opened = f"{one.contestation.entry.at:%Y-%m-%d}"
+        console.print(f"contested: {said.contestation} by {said.by} since {opened}, {describe_state(one)}: {_line(said.grounds)}")
 
 
 def _print_lines(console: "Console", lines: Sequence[str]) -> None:

@@ -6,18 +6,8 @@ from dataclasses import replace
 from registry.codec.commitment import commitment_of
 from registry.errors import Fault
 from registry.records.disclosure import SpecOpening
-from registry.records.spec import ContextSpec, CueInventorySpec, MethodSpec, PropertySpec, ScoringSpec, SpecBody, SpecKind, SpecVersion
+from registry.records.spec import BODIES, SpecVersion
 from registry.records.supplement import Supplement
-
-BODIES: dict[SpecKind, type[SpecBody]] = {
-    SpecKind.PROPERTY: PropertySpec,
-    SpecKind.SCORING: ScoringSpec,
-    SpecKind.TEST_CONTEXT: ContextSpec,
-    SpecKind.DEPLOY_CONTEXT: ContextSpec,
-    SpecKind.CUE_INVENTORY: CueInventorySpec,
-    SpecKind.METHOD: MethodSpec,
-}
-"""What the body of a specification of each kind is."""
 
 
 def public_record(supplement: Supplement) -> Supplement:

@@ -124,6 +124,16 @@ class MethodSpec(Record):
 
 SpecBody = PropertySpec | ScoringSpec | ContextSpec | CueInventorySpec | MethodSpec
 
+BODIES: dict[SpecKind, type[SpecBody]] = {
+    SpecKind.PROPERTY: PropertySpec,
+    SpecKind.SCORING: ScoringSpec,
+    SpecKind.TEST_CONTEXT: ContextSpec,
+    SpecKind.DEPLOY_CONTEXT: ContextSpec,
+    SpecKind.CUE_INVENTORY: CueInventorySpec,
+    SpecKind.METHOD: MethodSpec,
+}
+"""What the body of a specification of each kind is."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SpecVersion(Record):

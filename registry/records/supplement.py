@@ -48,6 +48,8 @@ class Section(StrEnum):
     COVERAGE = "coverage"
     CHECKLIST = "checklist"
     PROVENANCE = "provenance"
+    PREREGISTRATION = "preregistration"
+    EXPLORATIONS = "explorations"
     RESOLUTION = "resolution"
     HISTORY = "history"
     VERIFICATION = "verification"
@@ -202,6 +204,8 @@ class AuditSummary(Record):
     verdict: str | None
     estimate: SpecEstimate | None
     """Against the first specification of P_deploy, so that two audits can be set beside each other; None without one."""
+    contestation: str | None = None
+    """`CON-…` under whose rival it was made; None for audits of what is contested, and in supplements made before this was told."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -241,6 +245,8 @@ class Supplement(Record):
     other_audits: tuple[AuditSummary, ...]
     other_findings: tuple[Recorded[Finding], ...] = ()
     """What modules found in other audits of the same revision, in log order."""
+    other_explorations: tuple[Recorded[Exploration], ...] = ()
+    """Analyses in other audits of the same revision that no verdict rests on, in log order."""
     completeness: tuple[Completeness, ...] = ()
     """What the claim says of how its figure came about: all seven items, in order."""
     sightings: tuple[Recorded[Sighting], ...] = ()
@@ -305,6 +311,8 @@ class ClaimRow(Record):
     """Of a threshold or bound."""
     reported: float | None = None
     """The card's figure, in the unit of the property's range; None without one."""
+    contestations: tuple[str, ...] = ()
+    """`CON-…`, of the claim or of a specification that it rests on, in log order; they stand in `CardSupplement.contestations`."""
     readable: str | None = None
     """The quote as a person reads it: hyphens at line ends closed, markup taken out; None where its card was not read for that."""
     claim_entry: Entry | None = None
@@ -334,6 +342,8 @@ class CardSupplement(Record):
     """What of the card was proposed, registered, audited and left out, by section; None in supplements made before this was told."""
     inclusion: Inclusion | None = None
     """As in `Supplement`."""
+    contestations: tuple[ContestationFile, ...] = ()
+    """Each that concerns a claim of the card, once, in log order."""
 
     @property
     def unaudited(self) -> tuple[ClaimRow, ...]:
