@@ -265,7 +265,7 @@ def add_signature_field(pdf: Pdf) -> None:
     element = Dictionary(Type=Name.StructElem, S=Name.Form, P=top, Pg=page, Alt=String(SIGNATURE_WORDS), K=Array([reference]))
     element = pdf.make_indirect(element)
     top.K = Array([*_as_list(top.get(Name.K)), element])
-    tree.ParentTree.Nums.extend([key, element])
+    tree.ParentTree.Nums = Array([*tree.ParentTree.Nums, key, element])
     tree.ParentTreeNextKey = key + 1
     page.Annots = Array([*page.get(Name.Annots, Array()), field])
     pdf.Root.AcroForm = Dictionary(Fields=Array([field]), SigFlags=_HAS_FIELD_AND_IS_ONLY_APPENDED_TO)

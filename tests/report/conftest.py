@@ -4,12 +4,16 @@ from collections.abc import Mapping
 
 import pytest
 
+from registry.records.seal import KeyAlgorithm
 from registry.records.supplement import CardSupplement, Supplement
 from registry.report.assemble import assemble_card, assemble_claim
 from registry.report.pdf import draw_pdf
+from registry.report.signature import sign_pdf
+from registry.seal.keys import SigningKey, make_key
 from tests.report.builders import MADE_AT, ORIGIN, Log, card
 from tests.report.covered import full
 from tests.report.dossiers import EVERY, degraded, inverted, unaudited
+from tests.report.signing import AT
 
 
 @pytest.fixture(scope="session")
@@ -46,3 +50,18 @@ def hostile_pdf(supplements: Mapping[str, Supplement]) -> bytes:
 @pytest.fixture(scope="session")
 def card_pdf(card_supplement: CardSupplement) -> bytes:
     return draw_pdf(card_supplement)
+
+
+@pytest.fixture(scope="session")
+def unaudited_pdf(supplements: Mapping[str, Supplement]) -> bytes:
+    return draw_pdf(supplements["unaudited"])
+
+
+@pytest.fixture(scope="session")
+def document_key() -> SigningKey:
+    return make_key(KeyAlgorithm.ECDSA_P256, "EXAMPLE", seed=b"document key of EXAMPLE".ljust(32), organisation="Example Institute")
+
+
+@pytest.fixture(scope="session")
+def signed_pdf(unaudited_pdf: bytes, document_key: SigningKey) -> bytes:
+    return sign_pdf(unaudited_pdf, document_key, at=AT)
