@@ -9,6 +9,7 @@ from registry.errors import Fault, InputError
 from registry.records.statement import PAYLOADS, Statement, StatementKind
 
 SCHEMA = "caveat/statement/1"
+_KINDS = frozenset(StatementKind)
 _KEYS = {"schema", "kind", "actor", "at", "salt", "payload"}
 
 
@@ -29,7 +30,7 @@ def encode_statement(statement: Statement) -> bytes:
 def decode_statement(text: bytes | str, *, where: str) -> Statement:
     """Return the statement stored in *text*; raises InputError if it is none."""
     envelope: dict[str, Any] = from_json(dict[str, Any], text, where=where)
-    if envelope.get("schema") != SCHEMA or envelope.get("kind") not in set(StatementKind):
+    if envelope.get("schema") != SCHEMA or str(envelope.get("kind")) not in _KINDS:
         found = f"schema {envelope.get('schema')!r}, kind {envelope.get('kind')!r}; expected {SCHEMA} and a known kind"
         raise InputError(Fault(code="unknown-statement", where=where, found=found, advice="upgrade caveat"))
     if envelope.keys() != _KEYS or not all(isinstance(envelope[name], str) for name in _KEYS - {"payload"}):

@@ -56,11 +56,12 @@ class Ledger:
         return cls(url, engine, clock, salt)
 
     @contextmanager
-    def view(self, as_of: int | datetime | None = None, *, log: str | None = None) -> Iterator[View]:
+    def view(self, as_of: int | datetime | None = None, *, log: str | None = None, is_steady: bool = False) -> Iterator[View]:
         """Give the registry as of an entry, as of a time, or as it is now; later writes are not seen.
 
         Args:
             log: the origin of another registry's log that was taken over; its statements alone are seen. None: the own log.
+            is_steady: nothing that others do meanwhile is seen, not even a text that they erase; for long looks at all of it.
 
         Raises:
             InputError: *as_of* lies beyond the last entry, or is a time without time zone.
@@ -69,8 +70,14 @@ class Ledger:
         if self._is_writing and self._engine.pool.__class__.__name__ == "StaticPool":
             raise RuntimeError("a database in memory has one connection: read through the writer")
         with self.connect() as connection:
+            if is_steady:
+                _hold_still(connection)
             log_id = OWN_LOG if log is None else find_log(connection, log)
-            yield View(connection, limit=_find_limit(connection, as_of, log_id), log_id=log_id)
+            try:
+                yield View(connection, limit=_find_limit(connection, as_of, log_id), log_id=log_id)
+            finally:
+                if is_steady:
+                    connection.rollback()
 
     def list_logs(self) -> tuple[LogSummary, ...]:
         """Return the logs that are here: this registry's own first, then those taken over, in the order they came."""
@@ -93,6 +100,8 @@ class Ledger:
                 yield writer
                 writer.finish()
                 connection.commit()
+                if writer.has_erased:
+                    _forget_pages(connection)
             except BaseException:
                 connection.rollback()
                 raise
@@ -123,6 +132,19 @@ def begin(connection: Connection) -> None:
         connection.exec_driver_sql("BEGIN IMMEDIATE")
     else:
         connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": ADVISORY_LOCK})
+
+
+def _forget_pages(connection: Connection) -> None:
+    """On SQLite the write-ahead log still holds the pages as they were before a text was erased; PostgreSQL needs its VACUUM."""
+    if connection.dialect.name == "sqlite":
+        connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)")
+
+
+def _hold_still(connection: Connection) -> None:
+    if connection.dialect.name == "sqlite":
+        connection.exec_driver_sql("BEGIN")
+    else:
+        connection.execution_options(isolation_level="REPEATABLE READ")
 
 
 def _find_limit(connection: Connection, as_of: int | datetime | None, log_id: int) -> int:

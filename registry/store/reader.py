@@ -1,9 +1,9 @@
 """Reading the log as of one entry: whatever a later entry recorded is not seen."""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, TypeVar
 
 import zstandard
 from sqlalchemy import ColumnElement, Connection, Select, Table, func, select
@@ -16,6 +16,8 @@ from registry.records.dossier import Recorded
 from registry.records.statement import Entry, StatementKind
 from registry.store.engine import translate
 from registry.store.tables import OWN_LOG, body, content, entry, identifier, log
+
+Answer = TypeVar("Answer")
 
 CHUNK = 500
 """How many keys one query asks for; SQLite takes at most 32,766 parameters."""
@@ -33,6 +35,11 @@ class Reader:
     def log_id(self) -> int:
         """Number of the log that is read: 1 for this registry's own, others for those taken over from other registries."""
         return self._log_id
+
+    @property
+    def engine(self) -> str:
+        """What the database is, `sqlite` or `postgresql`."""
+        return str(self._connection.dialect.name)
 
     @property
     def log_size(self) -> int:
@@ -71,6 +78,10 @@ class Reader:
                 return [] if result.cursor is None else list(result.cursor.fetchall())
         except DBAPIError as error:
             raise translate(error, where="registry") from error
+
+    def ask(self, question: Callable[[Connection], Answer]) -> Answer:
+        """Return what *question* answers of the database as a whole. For the store alone."""
+        return question(self._connection)
 
     def one_value(self, statement: Select[Any]) -> Any:
         """Return the first value of the first row, None when there is no row."""
@@ -207,7 +218,10 @@ def _places(log_id: int) -> Select[Any]:
 
 
 def _entry(row: Any) -> Entry:
-    return Entry(seq=row.seq, kind=StatementKind(row.kind), actor=row.actor, at=from_seconds(row.at), leaf=bytes(row.leaf).hex())
+    try:
+        return Entry(seq=row.seq, kind=StatementKind(row.kind), actor=row.actor, at=from_seconds(row.at), leaf=bytes(row.leaf).hex())
+    except (ValueError, OverflowError, OSError) as error:
+        raise _altered(row.seq, f"no entry has the kind {row.kind!r} and the time {row.at}") from error
 
 
 def _decode(place: Entry, text: bytes) -> Recorded[Any]:

@@ -4,7 +4,7 @@ import hashlib
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import zstandard
@@ -18,7 +18,8 @@ from registry.records.audit import Result
 from registry.records.authority import Authority
 from registry.records.claim import ClaimRevision
 from registry.records.identifier import Kind, format_identifier
-from registry.records.statement import KINDS, Entry, Payload, Statement
+from registry.records.seal import Erasure
+from registry.records.statement import KINDS, Entry, Payload, Statement, StatementKind
 from registry.records.trial import Run
 from registry.seal.tree import Frontier
 from registry.store.engine import translate
@@ -26,11 +27,28 @@ from registry.store.nodes import complete, load_frontier
 from registry.store.reader import Reader, from_seconds, to_seconds
 from registry.store.rows import NewIdentifier, Place, build_rows, named_identifier
 from registry.store.rules import Rules
+from registry.store.seal_tables import erasure
 from registry.store.tables import METADATA, OWN_LOG, TYPED, body, claim_text, entry, identifier, lock, run
 from registry.store.view import View
 
 _EVERYTHING = 2**53
 _BATCH = 1_000
+CLOCK_TOLERANCE = timedelta(minutes=10)
+"""Clocks of machines differ, and are set; a clock that is behind by more is wrong, or the last entry's was."""
+
+_NOT_ERASABLE = {
+    StatementKind.AUTHORITY: "who speaks in the log is never forgotten",
+    StatementKind.CARD: "claims are quoted from it, and its title stands in a table that keeps it",
+    StatementKind.SPEC_VERSION: "what claims and locks rest on stays; what nobody may read yet is sealed: caveat spec seal",
+    StatementKind.LOCK: "what was fixed before a run stays",
+    StatementKind.KEY_EVENT: "without it no signature could be checked",
+    StatementKind.LOG_IMPORT: "it proves where another registry's entries came from",
+    StatementKind.WITNESSING: "a witness stands by what it cosigned",
+    StatementKind.EQUIVOCATION: "it is evidence",
+    StatementKind.ERASURE: "why a text was erased stays",
+}
+"""Kinds of entries whose text is never erased, and why."""
+
 _ORDER = ("log", "content", "entry", "body", "node", *(table.name for table in TYPED), "checkpoint", "cosignature")
 
 
@@ -53,6 +71,8 @@ class Writer(View):
         self._staged: dict[str, list[tuple[Any, ...]]] = defaultdict(list)
         self._frontier: Frontier | None = None
         self._is_broken = False
+        self.has_erased = False
+        """Whether a text was erased here: the database is then made to forget the pages that held it."""
 
     @property
     def log_size(self) -> int:
@@ -61,8 +81,21 @@ class Writer(View):
 
     @property
     def moment(self) -> datetime:
-        """The time that a statement made now gets: the clock's, never before the last entry."""
-        return from_seconds(max(to_seconds(self._clock()), self._last_at))
+        """The time that a statement made now gets: the clock's, never before the last entry.
+
+        A clock that is fixed, as for a reproducible example, stands still and is never behind; one that is fixed before the last entry
+        is refused like any other.
+
+        Raises:
+            InputError: the clock is behind the last entry by more than `CLOCK_TOLERANCE`.
+        """
+        now = self._clock()
+        last = from_seconds(self._last_at)
+        if now < last - CLOCK_TOLERANCE:
+            found = f"the clock says {now.astimezone(UTC).isoformat()}, the last entry was made at {last.isoformat()}"
+            advice = "set the clock right; if it was wrong before, record again when that time has passed"
+            raise InputError(Fault(code="clock-behind", where="clock", found=found, advice=advice))
+        return max(now.astimezone(UTC).replace(microsecond=0), last)
 
     def put_seal(self, table: Table, values: tuple[Any, ...], *, seq: int) -> None:
         """Insert a row into *table*, of those that are no statements: *values* after log and *seq*. For the store alone."""
@@ -134,16 +167,40 @@ class Writer(View):
             self._inserts.send({"content": [(bytes.fromhex(sha256), zstandard.ZstdCompressor(level=9).compress(raw))]})
         return sha256
 
-    def erase(self, seq: int) -> None:
-        """Erase the text of entry *seq*; the entry, its leaf and what its rows say of it stay.
+    def erase(self, seq: int, *, why: str) -> Entry:
+        """Erase the text of entry *seq*, and say so: return the entry that says it. Leaf and rows stay, and prove that it was there.
+
+        A text that is gone already without a word gets its word; one that came back after it was erased goes again.
 
         Raises:
+            ConflictError: it was erased already.
+            InputError: entries of its kind are not erased, or *why* is empty.
             NotFoundError: there is no such entry.
         """
-        if self.find_entry(seq) is None:
+        place = self.find_entry(seq)
+        if place is None:
             raise NotFoundError(Fault(code="entry-not-found", where=f"entry {seq}", found=f"the log has {self._last_seq} entries"))
+        if (reason := _NOT_ERASABLE.get(place.kind)) is not None:
+            raise InputError(Fault(code="not-erasable", where=f"entry {seq}", found=f"it is a {place.kind.value}: {reason}"))
+        there = self.one_value(select(body.c.seq).where(body.c.log == OWN_LOG, body.c.seq == seq)) is not None
+        said = self.first_recorded(select(erasure.c.seq).where(self.visible(erasure), erasure.c.erased == seq)) if there else None
+        if said is None:
+            try:
+                record = Erasure(erased=seq, leaf=place.leaf, why=why)
+            except ValueError as error:
+                raise InputError(Fault(code="why-missing", where=f"entry {seq}", found=str(error), advice="say why")) from error
+            recorded = self.append(record)
+        else:
+            recorded = said.entry
+        self._delete_text(seq)
+        return recorded
+
+    def _delete_text(self, seq: int) -> None:
+        if self.engine == "sqlite":
+            self._connection.exec_driver_sql("PRAGMA secure_delete = ON")
         for table in (claim_text, body):
             self._connection.execute(delete(table).where(table.c.log == OWN_LOG, table.c.seq == seq))
+        self.has_erased = True
 
     def finish(self) -> None:
         """Refuse to end well after an `append_many` that was refused halfway.

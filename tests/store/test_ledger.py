@@ -1,6 +1,7 @@
 """Appending to the ledger and reading it back, on every engine."""
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from datetime import datetime, timedelta
 
 import pytest
@@ -10,6 +11,7 @@ from registry.errors import ConflictError, InputError, NotFoundError, Unavailabl
 from registry.records.claim import ClaimEvent, ClaimEventKind
 from registry.records.identifier import Kind, parse_identifier
 from registry.records.model import ModelVersion
+from registry.records.seal import Erasure
 from registry.store import schema
 from registry.store.ledger import Ledger
 from registry.store.natural import natural_key
@@ -222,7 +224,7 @@ def test_time_never_runs_backwards(new_url: Callable[[], str]) -> None:
     """When the clock does, the entry has the time of the one before it."""
     url = new_url()
     schema.upgrade(url)
-    times = iter([make.START, make.START - timedelta(hours=1)])
+    times = iter([make.START, make.START - timedelta(minutes=5)])
     ledger = Ledger.open(url, clock=lambda: next(times), salt=make.salting())
     with ledger.write(actor="LAB") as writer:
         first = writer.append(make.authority())
@@ -232,22 +234,42 @@ def test_time_never_runs_backwards(new_url: Callable[[], str]) -> None:
     assert first.at == second.at == make.START
 
 
+@pytest.mark.parametrize("steps", [[-601], [0, 0, 0], [3600, -599], [86_400, 0]])
+def test_a_clock_that_is_far_behind_the_last_entry_is_refused(ledger: Ledger, steps: list[int]) -> None:
+    """More than ten minutes; a clock that stands still, as in a reproducible example, is never behind, nor is one that is ahead."""
+    with ledger.write(actor="LAB") as writer:
+        last = writer.append(make.authority()).at
+
+    for step in steps:
+        last += timedelta(seconds=step)
+        moved = Ledger.open(ledger.url, clock=lambda last=last: last, salt=make.salting())
+        is_behind = step < -600
+        with pytest.raises(InputError, match="clock-behind") if is_behind else nullcontext(), moved.write(actor="LAB") as writer:
+            writer.append(make.authority(f"LAB{writer.log_size}"))
+        moved.release()
+
+    with ledger.view() as view:
+        times = [entry.at for entry, _ in view.log_entries()]
+        assert times == sorted(times)
+        assert len(times) == 1 + (0 if steps == [-601] else len(steps))
+
+
 def test_an_erased_text_leaves_its_proof(ledger: Ledger) -> None:
     """The leaf stays, the words are gone from everywhere, and what needs them says so."""
     with ledger.write(actor="LAB") as writer:
         phi = make.settle(writer)
         name = make.add_claim(writer, phi)
         before = writer.find_entry(3)
-        writer.erase(3)
-        with pytest.raises(NotFoundError, match="entry-not-found"):
-            writer.erase(4)
+        said = writer.erase(3, why="It named a person.")
 
     with ledger.view() as view:
         assert view.find_entry(3) == before
         assert [one.quote for one in view.list_claims()] == [None]
         assert list(view.search("scheme")) == []
-        assert [text is None for _, text in view.log_entries()] == [False, False, True]
-        assert len(list(view.leaves())) == 3
+        assert [text is None for _, text in view.log_entries()] == [False, False, True, False]
+        assert before is not None
+        assert view.recorded((4,))[0].payload == Erasure(erased=3, leaf=before.leaf, why="It named a person.")
+        assert said == view.find_entry(4)
         with pytest.raises(NotFoundError, match="body-erased"):
             view.dossier(name)
 

@@ -107,7 +107,7 @@ def test_a_passage_spelled_otherwise_makes_nothing_stale(ledger: Ledger) -> None
     with ledger.view() as view:
         assert view.status(claim).stale_because == ()
     with ledger.write(actor="LAB") as writer:
-        writer.erase(last)
+        writer.erase(last, why="It named a person.")
     with ledger.view() as view:
         assert view.status(claim).stale_because == ()
 
@@ -222,7 +222,7 @@ def test_an_erased_omission_leaves_its_place_and_its_proof(ledger: Ledger) -> No
     with ledger.write(actor="LAB") as writer:
         _, first, _ = _prepare(writer)
         said = writer.append(make.omission(first, "It names a person.")).seq
-        writer.erase(said)
+        writer.erase(said, why="It named a person.")
 
     with ledger.view() as view:
         with pytest.raises(NotFoundError, match="body-erased"):
