@@ -6,7 +6,7 @@ from dataclasses import replace
 from registry.codec.commitment import commitment_of
 from registry.errors import Fault
 from registry.records.disclosure import SpecOpening
-from registry.records.spec import BODIES, SpecVersion
+from registry.records.spec import BODIES, SpecBody, SpecVersion
 from registry.records.supplement import Supplement
 
 
@@ -35,6 +35,17 @@ def check_openings(supplement: Supplement) -> tuple[Fault, ...]:
             faults += find_opening_faults(named[opening.spec], opening, where=where)
         seen.add(opening.spec)
     return tuple(faults)
+
+
+def list_opened(supplement: Supplement) -> dict[str, SpecBody]:
+    """Return the bodies that a rendering of *supplement* shows, by `CTX-…@n`: as recorded, as revealed, or opened in confidence."""
+    shown = {one.spec: one.body for one in supplement.openings}
+    for part in supplement.specs:
+        if part.version is not None and part.version.payload.body is not None:
+            shown[part.reference] = part.version.payload.body
+        elif part.reveal is not None:
+            shown[part.reference] = part.reveal.payload.opening.body
+    return shown
 
 
 def find_opening_faults(version: SpecVersion, opening: SpecOpening, *, where: str) -> Iterator[Fault]:

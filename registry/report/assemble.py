@@ -8,7 +8,6 @@ from registry.errors import ConflictError, Fault
 from registry.records.card import Card
 from registry.records.claim import Form, QuoteStatus
 from registry.records.classification import Basis, ItemStatus
-from registry.records.contestation import ContestationStep
 from registry.records.coverage import Coverage
 from registry.records.dossier import AuditFile, ContestationFile, Dossier, Recorded
 from registry.records.estimate import SpecEstimate
@@ -119,7 +118,14 @@ def assemble_card(
         claims=tuple(_build_row(dossier, _read_passage(dossier, card.payload, read)) for dossier in sorted(registered, key=_place)),
         reserved=tuple(sorted(dossier.claim for dossier in dossiers if not dossier.revisions)),
         coverage=coverage,
+        contestations=_list_each(registered),
     )
+
+
+def _list_each(dossiers: Sequence[Dossier]) -> tuple[ContestationFile, ...]:
+    """Return the contestations of many claims, each once, in log order."""
+    each = {one.contestation.entry.seq: one for dossier in dossiers for one in dossier.contestations}
+    return tuple(each[seq] for seq in sorted(each))
 
 
 def _find_party(dossier: Dossier, code: str) -> Party:
@@ -143,6 +149,13 @@ def _build_audit(dossier: Dossier, file: AuditFile, outcome: Recorded[Restrictio
 
 
 def _build_verdict(dossier: Dossier, audit: AuditPart | None) -> str:
+    rivals = [one for one in dossier.audits if one.audit.payload.claim == dossier.current.payload.reference]
+    if audit is None and rivals:
+        names = ", ".join(dict.fromkeys(str(one.audit.payload.contestation) for one in rivals))
+        return (
+            f"Nobody has audited this claim under its own definitions; what was found under the rival of {names} stands beside it, "
+            "and does not count before the contestation is upheld."
+        )
     if audit is None and dossier.audits:
         revisions = ", ".join(sorted({one.audit.payload.claim.partition("@")[2] for one in dossier.audits}, key=int))
         this = dossier.current.payload.revision
@@ -156,6 +169,9 @@ def _build_verdict(dossier: Dossier, audit: AuditPart | None) -> str:
 
 def _build_reasons(dossier: Dossier, audit: AuditPart | None, others: Sequence[Recorded[Finding]]) -> Iterator[Reason]:
     """Yield why, the most important first; the caller keeps five."""
+    if audit is not None and (under := audit.opening.payload.contestation) is not None:
+        text = f"This outcome is under the rival of {under}, which was upheld; what was found under the contested stands beside it."
+        yield Reason(text=text, section=Section.HISTORY)
     if audit is None or audit.outcome is None:
         yield Reason(text="No audit of this revision of the claim has an outcome.", section=Section.LAYERS)
     else:
@@ -164,8 +180,11 @@ def _build_reasons(dossier: Dossier, audit: AuditPart | None, others: Sequence[R
     if _find_rule(audit) != _SCORER_FAILED:
         yield from build_scorer_reasons(found, [one.payload.body for one in others])
     if dossier.status.dispute is Dispute.CONTESTED:
-        section = Section.HISTORY if any(map(_is_open, _find_contestations(dossier))) else Section.CONTEXTS
+        section = Section.HISTORY if any(not one.is_settled for one in _find_contestations(dossier)) else Section.CONTEXTS
         yield Reason(text="An open contestation stands against the claim or a definition that it rests on.", section=section)
+    if dossier.status.dispute is Dispute.UPHELD:
+        section = Section.HISTORY if _find_contestations(dossier) else Section.CONTEXTS
+        yield Reason(text="A contestation of the claim or of a definition that it rests on was upheld.", section=section)
     if dossier.status.staleness is Staleness.POTENTIALLY_STALE:
         yield Reason(text="It may be stale: " + "; ".join(dossier.status.stale_because) + ".", section=Section.HISTORY)
     if audit is not None and audit.outcome is not None:
@@ -228,13 +247,15 @@ def _build_spec(dossier: Dossier, role: SpecRole, reference: str) -> SpecPart:
         version=version,
         newer=max((one.payload.version for one in dossier.newer_specs if one.payload.spec == bare), default=None),
         contestations=tuple(one for one in dossier.contestations if one.contestation.payload.target == reference),
+        reveal=next((one for one in dossier.reveals if one.payload.opening.spec == reference), None),
     )
 
 
 def _find_property(specs: Sequence[SpecPart]) -> PropertySpec | None:
     for part in specs:
-        if part.role is SpecRole.PROPERTY and part.version is not None and isinstance(part.version.payload.body, PropertySpec):
-            return part.version.payload.body
+        if part.role is SpecRole.PROPERTY and part.version is not None:
+            body = part.reveal.payload.opening.body if part.reveal else part.version.payload.body
+            return body if isinstance(body, PropertySpec) else None
     return None
 
 
@@ -268,12 +289,9 @@ def _build_layers(file: AuditFile | None) -> Iterator[LayerPart]:
 
 
 def _find_contestations(dossier: Dossier) -> tuple[ContestationFile, ...]:
-    """Those of the claim itself; those of definitions stand with each definition."""
-    return tuple(one for one in dossier.contestations if one.contestation.payload.target.split("@")[0] == dossier.claim)
-
-
-def _is_open(file: ContestationFile) -> bool:
-    return not file.events or file.events[-1].payload.step not in (ContestationStep.UPHELD, ContestationStep.REJECTED)
+    """Those of the claim itself, and of definitions it does not rest on; those of its definitions stand with each of them."""
+    named = {part.reference for part in _build_specs(dossier)}
+    return tuple(one for one in dossier.contestations if one.contestation.payload.target not in named)
 
 
 def _find_other_findings(dossier: Dossier, leading: AuditFile | None) -> tuple[Recorded[Finding], ...]:
@@ -305,6 +323,7 @@ def _summarise(dossier: Dossier, file: AuditFile, outcome: Recorded[Restriction]
         mode=primary.mode if primary else None,
         candidate=primary.candidate if primary else None,
         verdict=outcome.payload.text.verdict if outcome else None,
+        contestation=file.audit.payload.contestation,
         estimate=None if outcome is None else _first_spec(file, outcome.payload)[0],
     )
 
@@ -359,6 +378,7 @@ def _build_row(dossier: Dossier, readable: str | None) -> ClaimRow:
         relation=claim.relation,
         reported=claim.reported.value if claim.reported else None,
         readable=readable,
+        contestations=tuple(one.contestation.payload.contestation for one in dossier.contestations),
         claim_entry=dossier.current.entry,
         outcome_entry=recorded.entry if recorded else None,
     )

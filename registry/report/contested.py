@@ -1,11 +1,13 @@
-"""What is said of contestations: who took which step, where each stands, and what a replay under the rival came to."""
+"""What pages say of disputes and disclosure: who took which step, where each stands, what a rival came to, which seals are open."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
+from registry.codec.disclosure import list_opened
 from registry.records.contestation import ContestationState
 from registry.records.dossier import ContestationFile
-from registry.records.supplement import AuditSummary, CardSupplement, ClaimRow, Supplement
+from registry.records.supplement import AuditSummary, CardSupplement, ClaimRow, SpecRole, Supplement
 
 _STATES = {
     ContestationState.OPEN: "open, not yet answered",
@@ -78,3 +80,24 @@ def list_rival_outcomes(supplement: Supplement, file: ContestationFile) -> tuple
 def list_contestations_of_row(supplement: CardSupplement, row: ClaimRow) -> tuple[ContestationFile, ...]:
     """Return the contestations that concern one claim of a card."""
     return tuple(one for one in supplement.contestations if one.contestation.payload.contestation in row.contestations)
+
+
+def collect_disputes(supplement: Supplement | CardSupplement) -> dict[str, Any]:
+    """Return what templates need to tell of contestations."""
+    return {
+        "contestations": list_contestations(supplement),
+        "standing": list_standing(supplement),
+        "describe_state": describe_state,
+        "list_contestations_of_row": list_contestations_of_row,
+        "list_rival_outcomes": list_rival_outcomes,
+        "name_actor": name_actor,
+    }
+
+
+def collect_disclosed(supplement: Supplement | CardSupplement) -> dict[str, Any]:
+    """Return what templates need to tell of sealed specifications: the bodies that this rendering shows, and whether it is confidential."""
+    if isinstance(supplement, CardSupplement):
+        return {"is_confidential": False, "opened": {}}
+    opened = list_opened(supplement)
+    properties = (opened.get(part.reference) for part in supplement.specs if part.role is SpecRole.PROPERTY)
+    return {"is_confidential": bool(supplement.openings), "opened": opened, "shown_property": next(properties, None)}

@@ -19,6 +19,7 @@ from jinja2.runtime import Context
 from markupsafe import Markup, escape
 
 from registry.codec.canonical import canonical_bytes
+from registry.codec.disclosure import public_record
 from registry.codec.documents import to_document
 from registry.codec.inclusion import list_entries
 from registry.records.ablation import Ablation
@@ -34,6 +35,7 @@ from registry.records.probe import Recognition
 from registry.records.supplement import CardSupplement, Section, Supplement
 from registry.records.survey import Fate, Sighting
 from registry.report import numbers
+from registry.report.contested import collect_disclosed, collect_disputes
 from registry.report.coverage_figure import build_coverage_figure
 from registry.report.figures import EstimateFigure, build_count_bars, build_estimate_figure, build_reported_figure
 from registry.report.finding_figures import ForestFigure, build_ablation_figure, build_judge_figure, build_naturalness_figure
@@ -81,8 +83,14 @@ class Medium(StrEnum):
 
 
 def render_json(supplement: AnySupplement) -> bytes:
-    """Return *supplement* as RFC 8785 canonical JSON; its SHA-256 is the record digest that every form prints."""
+    """Return *supplement* as RFC 8785 canonical JSON; every form prints the SHA-256 of this without openings (`digest_record`)."""
     return canonical_bytes(to_document(supplement))
+
+
+def digest_record(supplement: AnySupplement) -> str:
+    """Return the SHA-256 of the canonical JSON of the record without openings, hexadecimal: both renderings print it."""
+    public = public_record(supplement) if isinstance(supplement, Supplement) else supplement
+    return hashlib.sha256(render_json(public)).hexdigest()
 
 
 def render_html(supplement: AnySupplement) -> bytes:
@@ -99,8 +107,7 @@ def build_html(supplement: AnySupplement, *, medium: Medium, covers: Covers | No
     Args:
         covers: says whether the fonts at hand have a character; None for a reader whose fonts we do not know.
     """
-    record = render_json(supplement)
-    digest = hashlib.sha256(record).hexdigest()
+    record, digest = render_json(supplement), digest_record(supplement)
     environment = _environment(covers)
     facts: dict[str, Any] = {
         "supplement": supplement,
@@ -113,6 +120,7 @@ def build_html(supplement: AnySupplement, *, medium: Medium, covers: Covers | No
         "style": Markup(_screen_style()) if medium is Medium.SCREEN else "",  # noqa: S704  (our own style sheet)
         "record": _embed(record) if medium is Medium.SCREEN else "",
     }
+    facts |= collect_disputes(supplement) | collect_disclosed(supplement)
     if isinstance(supplement, Supplement):
         facts |= _claim_facts(supplement, environment)
     else:
