@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from registry.codec.inclusion import list_entries, list_recorded
 from registry.errors import CaveatError, Fault, InputError, NotFoundError
@@ -19,11 +20,15 @@ from registry.records.supplement import CardSupplement, Supplement
 from registry.registration.cards import get_card_text
 from registry.report.assemble import assemble_card, assemble_claim
 from registry.report.coverage import ReadWords, Said, build_coverage
-from registry.report.html import render_json, template_digest
+from registry.report.html import digest_record, template_digest
 from registry.report.read import read_supplement
+from registry.report.signature import sign_pdf
 from registry.report.workers import Job, Made, render_many
 from registry.store.seals import prove
 from registry.store.view import View
+
+if TYPE_CHECKING:
+    from registry.seal.keys import SigningKey
 
 LARGEST_FILE_BYTES = 200_000_000
 """A file larger than this is not read as a supplement."""
@@ -37,6 +42,11 @@ class Subject:
     """`CLM-…@n` or `CRD-…@n`; also the name of its files."""
     supplement: Supplement | CardSupplement
 
+    @property
+    def is_confidential(self) -> bool:
+        """Whether it shows what is sealed; its files are then named so."""
+        return isinstance(self.supplement, Supplement) and bool(self.supplement.openings)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Written:
@@ -48,6 +58,8 @@ class Written:
     sha256: str | None
     """Of the file's bytes, hexadecimal; None when it could not be drawn, and then `error` says why."""
     error: CaveatError | None
+    unsigned: str | None = None
+    """SHA-256 of a signed PDF as it was before it was signed, hexadecimal; None for files that carry no signature."""
 
 
 def collect_supplements(view: View, subjects: Iterable[Identifier]) -> Iterator[Subject]:
@@ -147,6 +159,16 @@ def write_supplements(
     return sorted(written, key=lambda one: places[one.subject.name, one.format])
 
 
+def sign_written(written: Iterable[Written], key: "SigningKey", *, at: datetime) -> list[Written]:
+    """Sign every PDF that was written, in its place, and return what became of all files; a file is replaced whole or not at all.
+
+    Args:
+        key: a document key.
+        at: when it is signed.
+    """
+    return [_sign(one, key, at) if one.format is OutputFormat.PDF and one.sha256 is not None else one for one in written]
+
+
 def build_publication(written: Written) -> Publication:
     """Return the statement that a file was given out."""
     if written.sha256 is None:
@@ -156,10 +178,11 @@ def build_publication(written: Written) -> Publication:
         subject=written.subject.name,
         format=written.format,
         sha256=written.sha256,
-        record=hashlib.sha256(render_json(supplement)).hexdigest(),
+        record=digest_record(supplement),
         log_size=supplement.log_size,
         template=template_digest(),
         audit=supplement.audit.opening.payload.audit if isinstance(supplement, Supplement) and supplement.audit else None,
+        unsigned=written.unsigned,
     )
 
 
@@ -174,17 +197,27 @@ def _name(supplement: Supplement | CardSupplement) -> Subject:
 
 
 def _write(made: Made, subject: Subject, folder: Path) -> Written:
-    path = folder / f"{subject.name}.{made.format.value}"
+    path = folder / f"{subject.name}{'.confidential' if subject.is_confidential else ''}.{made.format.value}"
     if made.data is None:
         return Written(subject=subject, format=made.format, path=path, sha256=None, error=made.error)
+    _replace(path, made.data)
+    return Written(subject=subject, format=made.format, path=path, sha256=hashlib.sha256(made.data).hexdigest(), error=None)
+
+
+def _sign(written: Written, key: "SigningKey", at: datetime) -> Written:
+    signed = sign_pdf(written.path.read_bytes(), key, at=at)
+    _replace(written.path, signed)
+    return replace(written, sha256=hashlib.sha256(signed).hexdigest(), unsigned=written.sha256)
+
+
+def _replace(path: Path, data: bytes) -> None:
     part = path.with_name(f".{path.name}.part")
     try:
-        part.write_bytes(made.data)
+        part.write_bytes(data)
         os.replace(part, path)  # noqa: PTH105  (the point is that it is atomic)
     except OSError:
         part.unlink(missing_ok=True)
         raise
-    return Written(subject=subject, format=made.format, path=path, sha256=hashlib.sha256(made.data).hexdigest(), error=None)
 
 
 def _assemble_claim(view: View, subject: Identifier, moment: datetime) -> Supplement:

@@ -14,8 +14,13 @@ from registry.records.identifier import Identifier, Kind
 
 if TYPE_CHECKING:
     from registry.publishing import Subject, Written
+    from registry.seal.keys import SigningKey
 
 _FORMATS = ("pdf", "html", "json")
+_NO_KEY = (
+    "published without proofs: there is no log key here to sign the log with\n"
+    "  next: name its folder (CAVEAT_KEYS) or make a key (caveat key add), and publish the same files again"
+)
 
 
 @click.command()
@@ -34,27 +39,56 @@ _FORMATS = ("pdf", "html", "json")
     show_default=True,
     help="The folder of the files.",
 )
+@click.option(
+    "--confidential",
+    "seals",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    multiple=True,
+    metavar="SEAL",
+    help="Show the sealed specification that this seal file opens, on pages marked CONFIDENTIAL; may be given again.",
+)
 @click.option("--publish", is_flag=True, help="Record in the log that these files were given out, by their digests.")
+@click.option("--sign/--no-sign", default=None, help="Sign the PDF files. Without it: with --publish, if there is a document key here.")
 @as_of_option
 @pass_app_only
 def report(app: App, /, *, subjects: tuple[Identifier, ...], output: Path, **options: Any) -> None:
     """Draw the supplements of claims (CLM-…) and cards (CRD-…; with all their claims) into a folder.
 
-    The same records give the same bytes. One that cannot be drawn does not stop the others; the exit code is then 3.
+    The same records give the same bytes; signing appends to them. One that cannot be drawn does not stop the others; the exit code is then 3.
     """
     from registry.cli.progress import track
-    from registry.publishing import write_supplements
+    from registry.publishing import sign_written, write_supplements
     from registry.records.publication import OutputFormat
 
     chosen = [OutputFormat(name) for name in _FORMATS if options[name]] or [OutputFormat(name) for name in _FORMATS]
-    found = _collect(app, subjects, everything=options["everything"], sources=options["sources"])
+    key = _find_key(app, sign=options["sign"], publish=options["publish"], draws_pdf=OutputFormat.PDF in chosen)
+    found = _open(_collect(app, subjects, everything=options["everything"], sources=options["sources"]), options["seals"])
     with track(app, "drawing supplements", total=len(found) * len(chosen), unit="files") as progress:
         written = write_supplements(
             found, chosen, output, time_limit_s=app.config.time_limit_s, workers=os.cpu_count() or 1, progress=progress
         )
+    if key is not None:
+        written = sign_written(written, key, at=app.config.now())
     if options["publish"]:
         _publish(app, written)
     _tell(app, written)
+
+
+def _find_key(app: App, *, sign: bool | None, publish: bool, draws_pdf: bool) -> "SigningKey | None":
+    """Return what PDF files are signed with; None where they are not. It may be missing, so it is asked for before anything is drawn."""
+    from registry.registration.keys import get_document_key
+
+    if sign and not draws_pdf:
+        found, advice = "only PDF files are signed, and none is drawn", "give --pdf too, or leave --sign out"
+        raise InputError(Fault(code="nothing-to-sign", where="--sign", found=found, advice=advice))
+    if not draws_pdf or not (publish if sign is None else sign):
+        return None
+    ring = app.read_keys()
+    if sign is None and ring.document is None:
+        app.say("the PDF files are not signed: there is no document key here (caveat key add makes one)")
+        return None
+    with app.ledger.view() as view:
+        return get_document_key(view, ring)
 
 
 def _collect(app: App, subjects: Sequence[Identifier], *, everything: bool, sources: Sequence[Path]) -> "list[Subject]":
@@ -68,6 +102,17 @@ def _collect(app: App, subjects: Sequence[Identifier], *, everything: bool, sour
         raise InputError(Fault(code="nothing-asked", where="caveat report", found=found, advice=advice))
     with app.view() as view:
         return list(collect_supplements(view, list(_expand(view, subjects, everything=everything))))
+
+
+def _open(found: "list[Subject]", seals: Sequence[Path]) -> "list[Subject]":
+    """Return *found* with what the seal files open beside the public record; as it is without any."""
+    from dataclasses import replace
+
+    from registry.registration.sealing import read_seal
+    from registry.report.disclosure import add_openings
+
+    openings = [read_seal(path).opening for path in seals]
+    return [replace(one, supplement=add_openings(one.supplement, openings)) for one in found] if openings else found
 
 
 def _expand(view: Any, subjects: Sequence[Identifier], *, everything: bool) -> "list[Identifier]":
@@ -90,11 +135,20 @@ def _expand(view: Any, subjects: Sequence[Identifier], *, everything: bool) -> "
 
 
 def _publish(app: App, written: "Sequence[Written]") -> None:
-    from registry.publishing import build_publication
+    """Record what was given out and, with a log key here, seal the log and write the proof of each file beside it."""
+    from registry.proving import record_publications, sign_log, write_proofs
 
+    ring = app.read_keys()
     with app.ledger.write(actor=app.config.authority) as writer:
-        known = {one.sha256 for one in written if one.sha256 and writer.find_publications(one.sha256)}
-        writer.append_many([build_publication(one) for one in written if one.sha256 and one.sha256 not in known])
+        record_publications(writer, written)
+        checkpoint = sign_log(writer, ring) if ring.log else None
+    if checkpoint is None:
+        app.say(_NO_KEY)
+        return
+    with app.ledger.view() as view:
+        proofs = write_proofs(view, written, checkpoint)
+    for one in proofs:
+        click.echo(str(one.path))
 
 
 def _tell(app: App, written: "Sequence[Written]") -> None:
