@@ -1,56 +1,148 @@
-"""`caveat verify`: does a supplement say what its record says?"""
+"""`caveat verify`: is this what a registry said, and was nothing swapped since?"""
 
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from registry.cli.app import App, pass_app
-from registry.errors import UnavailableError
+from registry.errors import Fault, InputError, UnavailableError
 
 if TYPE_CHECKING:
-    from registry.verification.check import Check
+    from rich.console import Console
+
+    from registry.store.ledger import Ledger
+    from registry.verification.check import Name
+    from registry.verification.files import Given, Verified
+    from registry.verification.means import Means
+
+_SUFFIX = ".tlog-proof"
+_MARKS = {"yes": "✓", "no": "✗", "not_checked": "?"}
 
 
 @click.command()
-@click.argument("files", type=click.Path(exists=True, dir_okay=False, path_type=Path), nargs=-1, required=True)
+@click.argument("files", type=click.Path(exists=True, dir_okay=False, path_type=Path), nargs=-1)
+@click.option("--key", "keys", multiple=True, metavar="VKEY|FILE",
+              help="A key that you trust: a verifier key, or a file with verifier keys or certificates.")  # fmt: skip
+@click.option("--proof", type=click.Path(exists=True, dir_okay=False, path_type=Path), metavar="FILE",
+              help="The proof of the one FILE; default: FILE.tlog-proof, where it is there.")  # fmt: skip
+@click.option("--origin", metavar="NAME", help="The log that checkpoints must be of.")
+@click.option("--require", "required", multiple=True, metavar="CHECK",
+              help="A check that must have been made, or `all` (exit code 3 otherwise).")  # fmt: skip
+@click.option("--current", is_flag=True, help="What was superseded since counts as wrong.")
 @pass_app
-def verify(app: App, *, files: tuple[Path, ...]) -> None:
-    """Check supplements (PDF, HTML, JSON): drawn again from the record they carry, they must be the same bytes.
+def verify(app: App, /, *, files: tuple[Path, ...], **options: Any) -> None:
+    """Check supplements (PDF, HTML, JSON), proofs, checkpoints, bundles, registries; without FILES the registry itself.
 
-    With a registry (--registry, or one in this folder), what it says as of the same entry is compared too. Exit code 1 if a check fails.
+    Nothing is asked of the network. Each check is answered by name: yes, no, or not_checked with the reason.
+    Exit code 1 if something is wrong, 3 if a required check could not be made, 0 otherwise.
     """
-    checks = _verify(app, tuple(dict.fromkeys(files)))
-    document = {
-        "schema": "caveat/verify/1",
-        "files": [
-            {"file": name, "checks": [{"name": one.name, "answer": one.answer.value, "note": one.note} for one in found]}
-            for name, found in checks.items()
-        ],
-    }
-    lines = [
-        line for name, found in checks.items() for line in (name, *(f"  {one.answer.value:11}  {one.name}: {one.note}" for one in found))
-    ]
-    app.report(document, lambda console: console.print("\n".join(lines), soft_wrap=True))
-    is_wrong = any(one.answer.value == "no" and one.name.value != "current" for found in checks.values() for one in found)
-    click.get_current_context().exit(1 if is_wrong else 0)
+    from registry.verification.summary import find_exit_code
+
+    required = _parse_required(options["required"], current=options["current"])
+    means = _collect_means(app, options["keys"], options["origin"], is_needed=not files)
+    found = _verify(app, tuple(dict.fromkeys(files)), means, options["proof"])
+    app.report(
+        {"schema": "caveat/verify/1", "files": [_to_document(one, required) for one in found]},
+        lambda console: _print(console, found, required),
+    )
+    code = find_exit_code(found, required=required, everything="all" in options["required"])
+    click.get_current_context().exit(code)
 
 
-def _verify(app: App, paths: tuple[Path, ...]) -> "dict[str, Sequence[Check]]":
-    from registry.cli.progress import track
-    from registry.publishing import read_bytes
-    from registry.verification.files import Given, Means, verify_files
+def _parse_required(names: Sequence[str], *, current: bool) -> "frozenset[Name]":
+    from registry.verification.check import Name
 
+    unknown = [name for name in names if name not in {*Name, "all"}]
+    if unknown:
+        found = f"no check is called {', '.join(map(repr, unknown))}"
+        raise InputError(Fault(code="unknown-check", where="--require", found=found, advice=f"known are all, {', '.join(Name)}"))
+    wanted = {Name(name) for name in names if name != "all"}
+    return frozenset({*wanted, Name.CURRENT} if current else wanted)
+
+
+def _collect_means(app: App, keys: Sequence[str], origin: str | None, *, is_needed: bool) -> "Means":
+    from registry.registration.keys import list_keys
+    from registry.verification.means import Means
+    from registry.verification.trust import Trust, collect_keys, join, read_given
+
+    given = read_given(keys)
+    ledger = _find_ledger(app, is_needed=is_needed)
+    recorded = Trust()
+    if ledger is not None:
+        with ledger.view() as view:
+            recorded = collect_keys(list_keys(view), source="the registry here")
+    return Means(trust=join(given, recorded), given=given, ledger=ledger, origin=origin)
+
+
+def _find_ledger(app: App, *, is_needed: bool) -> "Ledger | None":
     try:
-        ledger = app.ledger
+        return app.ledger
     except UnavailableError as error:
-        if app.registry or error.code != "registry-not-found":
+        if is_needed or app.registry or error.code != "registry-not-found":
             raise  # somebody means a registry that cannot be read: not comparing would hide it
-        ledger = None
-    files = [Given(name=str(path), data=read_bytes(path)) for path in paths]
+        return None
+
+
+def _verify(app: App, paths: tuple[Path, ...], means: "Means", proof: Path | None) -> "list[Verified]":
+    from registry.cli.progress import track
+    from registry.verification.files import Verified, verify_files
+    from registry.verification.kind import FileKind
+    from registry.verification.ledgers import check_ledger
+
+    if not paths and means.ledger is not None:
+        with track(app, "checking the registry", unit="entries") as advance:
+            checks = check_ledger(means.ledger, means, progress=advance)
+        return [Verified(name=means.ledger.url, kind=FileKind.REGISTRY, checks=checks)]
+    if proof is not None and len(paths) != 1:
+        found = f"one proof is of one file; {len(paths)} files are given"
+        raise InputError(Fault(code="one-proof", where="--proof", found=found, advice="verify them one by one"))
+    files = [_read(path, proof) for path in paths]
     limit_s, workers = app.config.time_limit_s, os.cpu_count() or 1
-    with track(app, "checking supplements", total=len(files), unit="files") as advance:
-        found = verify_files(files, Means(ledger=ledger), time_limit_s=limit_s, workers=workers, progress=advance)
-    return {one.name: one.checks for one in found}
+    with track(app, "checking files", total=len(files), unit="files") as advance:
+        return verify_files(files, means, time_limit_s=limit_s, workers=workers, progress=advance)
+
+
+def _read(path: Path, proof: Path | None) -> "Given":
+    from registry.publishing import read_bytes
+    from registry.verification.files import Given
+    from registry.verification.kind import HEAD_BYTES, FileKind, tell_kind
+
+    with path.open("rb") as stream:
+        kind = tell_kind(stream.read(HEAD_BYTES))
+    if kind in (FileKind.BUNDLE, FileKind.REGISTRY):
+        return Given(path=path, kind=kind)
+    data = read_bytes(path)
+    beside = proof or path.with_name(path.name + _SUFFIX)
+    return Given(path=path, kind=tell_kind(data), data=data, proof=read_bytes(beside) if beside.is_file() else None)
+
+
+def _to_document(found: "Verified", required: "frozenset[Name]") -> dict[str, Any]:
+    from registry.verification.summary import find_missing, find_wrong, summarise
+
+    return {
+        "file": found.name,
+        "kind": found.kind.value,
+        "checks": [{"name": one.name.value, "answer": one.answer.value, "note": one.note} for one in found.checks],
+        "wrong": [one.name.value for one in find_wrong(found.checks, required=required)],
+        "required_and_not_made": [one.value for one in find_missing(found.checks, required=required)],
+        "summary": summarise(found.checks, required=required),
+    }
+
+
+def _print(console: "Console", found: "Sequence[Verified]", required: "frozenset[Name]") -> None:
+    """The words stand beside the marks: neither colour nor a symbol carries a meaning alone."""
+    from rich.padding import Padding
+
+    from registry.cli.output import build_table
+    from registry.verification.summary import summarise
+
+    for one in found:
+        console.print(one.name)
+        rows = [(_MARKS[check.answer.value], check.answer.value, check.name.value, check.note) for check in one.checks]
+        table = build_table(("", "", "", ""), rows)
+        table.show_header = False
+        console.print(Padding(table, (0, 0, 0, 2)))
+        console.print(f"  {summarise(one.checks, required=required)}")

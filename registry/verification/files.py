@@ -1,33 +1,32 @@
-"""From files to their checks: each told by what it is, drawn again on all cores, and checked."""
+"""From files to their checks: each told by what it is; supplements drawn again on all cores."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from registry.report.workers import Job, Made, render_many
 from registry.store.ledger import Ledger
-from registry.verification.carried import Carried, check_record, read_carried
+from registry.verification.bundles import check_bundle
+from registry.verification.carried import Carried, read_carried
 from registry.verification.check import Check
-from registry.verification.drawing import check_bytes
 from registry.verification.kind import FileKind, tell_kind
-from registry.verification.locked import check_lock
-from registry.verification.recorded import check_current, check_registry
+from registry.verification.ledgers import check_ledger, open_copy
+from registry.verification.means import Means
+from registry.verification.notes import check_note, check_proof
+from registry.verification.supplement import check_supplement
+from registry.verification.trust import Trust
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Given:
     """A file to be verified."""
 
-    name: str
-    """As the user calls it."""
-    data: bytes
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Means:
-    """What files are verified with."""
-
-    ledger: Ledger | None = None
-    """A registry to compare with; None to do without."""
+    path: Path
+    kind: FileKind
+    data: bytes = b""
+    """Its bytes; empty for a bundle and a registry, which are read where they are."""
+    proof: bytes | None = None
+    """Those of the proof beside a supplement; None where there is none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,7 +39,7 @@ class Verified:
 
 
 def verify_files(
-    files: Sequence[Given], means: Means, *, time_limit_s: float, workers: int, progress: Callable[[int], None] | None = None
+    files: Sequence[Given], means: Means, *, time_limit_s: float, workers: int, progress: Callable[[int], None] = lambda _more: None
 ) -> list[Verified]:
     """Return the checks of each of *files*, in their order.
 
@@ -52,24 +51,57 @@ def verify_files(
     Raises:
         InputError: one of them is nothing that can be verified, or cannot be drawn.
     """
-    kinds = [tell_kind(one.data) for one in files]
-    carried = {at: read_carried(one.data, where=one.name) for at, one in enumerate(files) if kinds[at] is FileKind.SUPPLEMENT}
-    jobs = [Job(key=str(at), supplement=one.supplement, format=one.format) for at, one in carried.items()]
+    carried = {at: read_carried(one.data, where=str(one.path)) for at, one in enumerate(files) if one.kind is FileKind.SUPPLEMENT}
     done: dict[int, tuple[Check, ...]] = {}
+    for at, one in enumerate(files):
+        if at not in carried:
+            done[at] = _check_other(one, means)
+            progress(1)
+    jobs = [Job(key=str(at), supplement=one.supplement, format=one.format) for at, one in carried.items()]
     for made in render_many(jobs, workers=workers, time_limit_s=time_limit_s):
         at = int(made.key)
-        done[at] = check_carried(carried[at], means, made=made)
-        if progress is not None:
-            progress(1)
-    return [Verified(name=one.name, kind=kinds[at], checks=done[at]) for at, one in enumerate(files)]
+        done[at] = _check(carried[at], means, proof=files[at].proof, made=made, where=str(files[at].path))
+        progress(1)
+    return [Verified(name=str(one.path), kind=one.kind, checks=done[at]) for at, one in enumerate(files)]
 
 
-def check_carried(carried: Carried, means: Means, *, made: Made | None) -> tuple[Check, ...]:
-    """Return the checks of a supplement, in order."""
-    return (
-        check_bytes(carried, made, unsigned=carried.data, published=None),
-        check_record(carried),
-        check_lock(carried.supplement),
-        check_registry(carried, means.ledger),
-        check_current(carried, means.ledger),
-    )
+def check_file(
+    data: bytes, *, proof: bytes | None, trust: Trust, ledger: Ledger | None = None, made: Made | None = None, where: str = "file"
+) -> tuple[Check, ...]:
+    """Return the checks of one file in memory, a supplement, proof or checkpoint, in order.
+
+    Args:
+        data: the file's bytes.
+        proof: those of the proof beside a supplement; None where there is none.
+        trust: the keys that are known.
+        ledger: a registry to compare with; None to do without.
+        made: what drawing the supplement again came to; None where it was not drawn, and then `bytes` was not checked.
+        where: what the file is called, for messages.
+
+    Raises:
+        InputError: it is nothing that can be verified, or its record cannot be drawn.
+    """
+    means = Means(trust=trust, given=trust, ledger=ledger)
+    kind = tell_kind(data)
+    if kind is FileKind.SUPPLEMENT:
+        return _check(read_carried(data, where=where), means, proof=proof, made=made, where=where)
+    return _check_other(Given(path=Path(where), kind=kind, data=data), means)
+
+
+def _check(carried: Carried, means: Means, *, proof: bytes | None, made: Made | None, where: str) -> tuple[Check, ...]:
+    return check_supplement(carried, means, proof=proof, made=made, where=f"proof of {where}")
+
+
+def _check_other(given: Given, means: Means) -> tuple[Check, ...]:
+    match given.kind:
+        case FileKind.PROOF:
+            return check_proof(given.data, means, where=str(given.path))
+        case FileKind.CHECKPOINT:
+            return check_note(given.data, means, where=str(given.path))
+        case FileKind.BUNDLE:
+            return check_bundle(given.path, means)
+        case FileKind.REGISTRY:
+            with open_copy(given.path) as ledger:
+                return check_ledger(ledger, means)
+        case FileKind.SUPPLEMENT:
+            raise AssertionError("a supplement is checked with what it carries")

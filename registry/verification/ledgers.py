@@ -1,0 +1,195 @@
+"""The checks of a registry: its log, its rows, what guards them, and the checkpoints that others may hold it to."""
+
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from registry.errors import CaveatError, Fault, InputError, UnavailableError
+from registry.registration.keys import KeyState, list_keys
+from registry.seal.note import VerifierKey, parse_note, parse_vkey
+from registry.store import schema
+from registry.store.integrity import LogReport, check_log
+from registry.store.key_events import list_key_events
+from registry.store.ledger import Ledger
+from registry.store.rebuild import verify
+from registry.store.seals import StoredCheckpoint, list_checkpoints
+from registry.transfer.trust import KeyStep, find_signer
+from registry.verification.check import Check, Name, no, not_checked, yes
+from registry.verification.means import Means
+from registry.verification.signed import check_witnesses
+
+_OF_CHECKPOINTS = frozenset({"checkpoint-altered", "checkpoint-unsigned", "root-differs", "clock-jumped"})
+_OF_GUARDS = frozenset({"trigger-missing"})
+_MOST_TOLD = 5
+
+Progress = Callable[[int], None]
+
+
+@contextmanager
+def open_copy(path: Path) -> Iterator[Ledger]:
+    """Give the registry in a copy of the SQLite file *path*: what is evidence is not written to, not even by opening it.
+
+    A registry of an earlier release is brought up to date in the copy.
+
+    Raises:
+        UnavailableError: it holds no registry, or none that this release can read.
+    """
+    with TemporaryDirectory(prefix="caveat-verify-") as folder:
+        copy = Path(folder, "registry.db")
+        for suffix in ("", "-wal"):
+            if Path(f"{path}{suffix}").is_file():
+                shutil.copyfile(f"{path}{suffix}", f"{copy}{suffix}")
+        ledger = _open(f"sqlite:///{copy}")
+        try:
+            yield ledger
+        finally:
+            ledger.close()
+
+
+def check_ledger(ledger: Ledger, means: Means, *, progress: Progress = lambda _more: None) -> tuple[Check, ...]:
+    """Return the checks of a registry, in order.
+
+    Args:
+        progress: told how many entries are done.
+    """
+    keys, states = _check_keys(ledger)
+    own = means.given.list_log_keys(_find_origin(ledger)) or tuple(_list_vkeys(states))
+    report = check_log(ledger, vkeys=(*own, *means.given.list_witness_keys(_find_origin(ledger))), progress=progress)
+    with ledger.view() as view:
+        kept = list_checkpoints(view)
+    return (
+        _check_log(report),
+        _check_rows(ledger, report),
+        _check_guards(ledger, report),
+        _check_checkpoints(report),
+        _check_signed(ledger, kept, means),
+        _check_witnesses(kept, means),
+        keys,
+    )
+
+
+def _open(url: str) -> Ledger:
+    try:
+        return Ledger.open(url, clock=_never, salt=_never)
+    except UnavailableError as error:
+        if error.code != "registry-not-current":
+            raise
+    schema.upgrade(url)
+    return Ledger.open(url, clock=_never, salt=_never)
+
+
+def _never() -> Any:
+    raise AssertionError("a verification records nothing")
+
+
+def _find_origin(ledger: Ledger) -> str:
+    with ledger.view() as view:
+        return view.log_origin
+
+
+def _check_keys(ledger: Ledger) -> tuple[Check, tuple[KeyState, ...]]:
+    try:
+        with ledger.view() as view:
+            states = list_keys(view)
+    except CaveatError as error:
+        return no(Name.KEYS, _tell(error.faults)), ()
+    if not states:
+        return not_checked(Name.KEYS, "the log names no key"), ()
+    force = sum(one.in_force for one in states)
+    ended = "; ".join(_tell_end(one) for one in states if not one.in_force)
+    note = f"{len(states)} recorded, {force} in force{'; ' if ended else ''}{ended}; each is the one that its entry names"
+    return yes(Name.KEYS, note), states
+
+
+def _tell_end(state: KeyState) -> str:
+    if state.revoked is not None:
+        return f"{state.fingerprint[:16]} revoked in entry {state.revoked.entry.seq}"
+    return f"{state.fingerprint[:16]} replaced in entry {state.replaced.entry.seq if state.replaced else '?'}"
+
+
+def _list_vkeys(states: tuple[KeyState, ...]) -> Iterator[VerifierKey]:
+    for one in states:
+        if one.added.payload.vkey is not None:
+            yield parse_vkey(one.added.payload.vkey, where=f"entry {one.added.entry.seq}")
+
+
+def _check_log(report: LogReport) -> Check:
+    wrong = [one for one in report.findings if one.code not in _OF_CHECKPOINTS | _OF_GUARDS]
+    if wrong:
+        return no(Name.LOG, _tell(wrong, unlisted=report.unlisted))
+    if any(one.code == "root-differs" for one in report.findings):
+        return no(Name.LOG, "every leaf fits its text, and they are not the entries that were sealed: see checkpoints")
+    erased = f"; {report.erased} texts were erased, and entries say so" if report.erased else ""
+    note = f"{report.entries} entries of {report.origin}, gapless and in order, every leaf the hash of its text, root {report.root}"
+    return yes(Name.LOG, note + erased)
+
+
+def _check_rows(ledger: Ledger, report: LogReport) -> Check:
+    if any(one.code not in _OF_CHECKPOINTS | _OF_GUARDS for one in report.findings):
+        return not_checked(Name.ROWS, "the log itself was altered")
+    try:
+        found = verify(ledger)
+    except InputError as error:
+        return no(Name.ROWS, _tell(error.faults))
+    return yes(Name.ROWS, f"{found.rows:,} rows are what their statements give")
+
+
+def _check_guards(ledger: Ledger, report: LogReport) -> Check:
+    missing = [one.where for one in report.findings if one.code in _OF_GUARDS]
+    differences = [*(f"trigger {name} is missing or reads otherwise" for name in missing)]
+    differences += [one for one in schema.check(ledger.url).differences if not one.startswith("trigger ")]
+    if differences:
+        left = f"; and {len(differences) - _MOST_TOLD} more" if len(differences) > _MOST_TOLD else ""
+        return no(Name.GUARDS, "; ".join(differences[:_MOST_TOLD]) + left)
+    return yes(Name.GUARDS, "tables and triggers are those of this release: the database refuses to change what is recorded")
+
+
+def _check_checkpoints(report: LogReport) -> Check:
+    wrong = [one for one in report.findings if one.code in _OF_CHECKPOINTS]
+    if wrong:
+        return no(Name.CHECKPOINTS, _tell(wrong))
+    if not report.checkpoints:
+        return not_checked(Name.CHECKPOINTS, "none is kept: nothing sealed says what the log was before now; next: caveat log checkpoint")
+    last = report.checkpoints[-1]
+    when = f" of {last.at:%Y-%m-%d %H:%M} UTC" if last.at else ""
+    note = f"the log still gives the root of each of {len(report.checkpoints)}, the last at {last.checkpoint.size} entries{when}"
+    return yes(Name.CHECKPOINTS, note)
+
+
+def _check_signed(ledger: Ledger, kept: tuple[StoredCheckpoint, ...], means: Means) -> Check:
+    """A registry's own word on its keys proves nothing about who keeps it: only keys that the user gives do."""
+    if not kept:
+        return not_checked(Name.CHECKPOINT, "no checkpoint is kept")
+    origin = kept[-1].checkpoint.origin
+    if means.origin is not None and origin != means.origin:
+        return no(Name.CHECKPOINT, f"it is the registry of the log {origin}; expected was {means.origin}")
+    given = means.given.list_log_keys(origin)
+    if not given:
+        return not_checked(Name.CHECKPOINT, f"nothing but the registry itself says whose keys sign {origin}; give one with --key")
+    try:
+        with ledger.view() as view:
+            steps = [KeyStep(seq=one.entry.seq, at=one.entry.at, event=one.payload) for one in list_key_events(view)]
+        notes = [parse_note(one.note, where=f"checkpoint at {one.checkpoint.size}") for one in kept]
+        key = find_signer(notes[-1], given, steps, notes)
+    except CaveatError as error:
+        return no(Name.CHECKPOINT, f"{error.faults[0].code}: {error.faults[0].found}")
+    said = kept[-1].checkpoint
+    return yes(Name.CHECKPOINT, f"{origin} at {said.size} entries, root {said.root}, signed by {key.name}+{key.key_id.hex()}")
+
+
+def _check_witnesses(kept: tuple[StoredCheckpoint, ...], means: Means) -> Check:
+    if not kept:
+        return not_checked(Name.WITNESSES, "no checkpoint is kept")
+    try:
+        return check_witnesses(parse_note(kept[-1].note, where="checkpoint"), means.given)
+    except InputError as error:
+        return no(Name.WITNESSES, error.faults[0].found)
+
+
+def _tell(faults: tuple[Fault, ...] | list[Fault], *, unlisted: int = 0) -> str:
+    told = "; ".join(f"{one.where}: {one.found}" for one in faults[:_MOST_TOLD])
+    left = len(faults) - _MOST_TOLD + unlisted
+    return f"{told}; and {left} more" if left > 0 else told

@@ -1,0 +1,151 @@
+"""What of a supplement a log proves: the entries that it names, and that it was given out."""
+
+import hashlib
+from dataclasses import dataclass
+
+from registry.errors import CaveatError, InputError
+from registry.records.dossier import Recorded
+from registry.records.publication import OutputFormat, Publication
+from registry.seal.inclusion import check_inclusion as check_entries_of
+from registry.store.ledger import Ledger
+from registry.store.seals import find_root
+from registry.verification import proof as proofs
+from registry.verification.carried import Carried
+from registry.verification.check import Answer, Check, Name, no, not_checked, yes
+from registry.verification.proof import ReadProof
+from registry.verification.signed import check_checkpoint, check_witnesses
+from registry.verification.trust import Trust
+
+_OF_PROOF = (Name.PUBLISHED, Name.INCLUSION, Name.CHECKPOINT, Name.WITNESSES, Name.CONSISTENCY)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sealed:
+    """What stands around a supplement."""
+
+    proof: ReadProof | None
+    """The proof of its publication; None where there is none, or none that can be read."""
+    broken: InputError | None
+    """Why the proof cannot be read; None where it can, or where there is none."""
+    unsigned: bytes
+    """The file without the signature that a PDF ends with."""
+
+
+def check_entries(carried: Carried, published: Publication | None) -> Check:
+    """Return whether every entry that the record quotes stands in the log, at the root that it names."""
+    supplement = carried.supplement
+    if supplement.inclusion is None:
+        if published is not None and published.record == carried.digest:
+            note = "made before Caveat proved entries; its record is the one that was published, so nothing was taken out"
+            return not_checked(Name.ENTRIES, note)
+        note = "IT PROVES NO ENTRY: made before Caveat proved entries, or the proof was taken out; ask for a file that carries one"
+        return not_checked(Name.ENTRIES, note)
+    try:
+        proven = check_entries_of(supplement, document=carried.document)
+    except CaveatError as error:
+        more = f"; and {len(error.faults) - 3} more" if len(error.faults) > 3 else ""
+        return no(Name.ENTRIES, "; ".join(f"{one.where}: {one.found}" for one in error.faults[:3]) + more)
+    count, whole = len(proven.entries), len(proven.recomputed)
+    note = f"{count} entries stand in {supplement.log_origin} at {supplement.log_size} entries, root {supplement.inclusion.root}; "
+    return yes(Name.ENTRIES, f"{note}of {whole} every word was hashed again")
+
+
+def check_publication(carried: Carried, sealed: Sealed, ledger: Ledger | None) -> Check:
+    """Return whether this very file was given out, by its digest: as its proof says, or without one as the registry here says."""
+    sha256 = hashlib.sha256(carried.data).hexdigest()
+    if sealed.broken is not None:
+        fault = sealed.broken.faults[0]
+        return no(Name.PUBLISHED, f"its proof cannot be read: {fault.where}: {fault.found}")
+    if sealed.proof is None:
+        return _ask_registry(carried, sha256, ledger)
+    faults = _compare(sealed.proof.publication, carried, sealed, sha256)
+    if faults:
+        return no(Name.PUBLISHED, "; ".join(faults))
+    return yes(Name.PUBLISHED, f"the statement proven is of this file, sha256 {sha256}, and of its record")
+
+
+def check_seals(carried: Carried, sealed: Sealed, trust: Trust, ledger: Ledger | None, *, origin: str | None) -> tuple[Check, ...]:
+    """Return the checks of the proof, in order: publication, inclusion, checkpoint, witnesses, consistency.
+
+    Args:
+        origin: the log that the user expects; None takes the one that the supplement names.
+    """
+    publication = check_publication(carried, sealed, ledger)
+    read = sealed.proof
+    if read is None:
+        why = "its proof cannot be read" if sealed.broken else f"no proof here: give the file NAME{proofs.SUFFIX} beside it, or --proof"
+        return (publication, *(not_checked(name, why) for name in _OF_PROOF[1:]))
+    return (
+        publication,
+        proofs.check_inclusion(read),
+        check_checkpoint(read.note, trust, origin=origin or carried.supplement.log_origin, at=read.at),
+        check_witnesses(read.note, trust),
+        _check_consistency(carried, read, ledger),
+    )
+
+
+def find_published(sealed: Sealed, checks: tuple[Check, ...]) -> Publication | None:
+    """Return the publication, where all that leads to it was found in order."""
+    wanted = (Name.PUBLISHED, Name.INCLUSION, Name.CHECKPOINT)
+    in_order = {one.name for one in checks if one.answer is Answer.YES}
+    return sealed.proof.publication if sealed.proof is not None and in_order.issuperset(wanted) else None
+
+
+def _compare(said: Publication, carried: Carried, sealed: Sealed, sha256: str) -> list[str]:
+    """Return everything in which a publication is not of this file."""
+    supplement = carried.supplement
+    is_signed = sealed.unsigned is not carried.data
+    pairs = [
+        ("of another file: sha256", said.sha256, sha256),
+        ("of another record: sha256", said.record, carried.digest),
+        ("of another subject:", said.subject, str(carried.named)),
+        ("of another form:", said.format.value, carried.format.value),
+        ("of another size of the log:", str(said.log_size), str(supplement.log_size)),
+    ]
+    if carried.format is OutputFormat.PDF:
+        unsigned = hashlib.sha256(sealed.unsigned).hexdigest() if is_signed else None
+        pairs.append(("of another file before it was signed: sha256", str(said.unsigned), str(unsigned)))
+    return [f"its proof is {what} {there}, here {here}" for what, there, here in pairs if there != here]
+
+
+def _ask_registry(carried: Carried, sha256: str, ledger: Ledger | None) -> Check:
+    if ledger is not None:
+        with ledger.view() as view:
+            found: tuple[Recorded[Publication], ...] = view.find_publications(sha256)
+            is_its = view.log_origin == carried.supplement.log_origin
+        if found and is_its:
+            entry = found[0].entry
+            note = f"no proof here; the registry recorded in entry {entry.seq} on {entry.at:%Y-%m-%d} that this file was given out"
+            return yes(Name.PUBLISHED, note)
+    note = "no proof that it was given out: ask for the file NAME.tlog-proof, and put it beside this one"
+    return not_checked(Name.PUBLISHED, note)
+
+
+def _check_consistency(carried: Carried, read: ReadProof, ledger: Ledger | None) -> Check:
+    """The supplement's own root and the registry's, where there is one here, are of the same history as the checkpoint's."""
+    inclusion = carried.supplement.inclusion
+    if inclusion is not None and (inclusion.size, inclusion.root) != (read.said.consistency.size, read.said.consistency.root):
+        note = f"the supplement names the root {inclusion.root} at {inclusion.size} entries, its proof {read.said.consistency.root}"
+        return no(Name.CONSISTENCY, f"{note} at {read.said.consistency.size}")
+    check = proofs.check_consistency(read)
+    if ledger is None or check.answer is not Answer.YES:
+        return check
+    return _compare_roots(check, read, ledger)
+
+
+def _compare_roots(check: Check, read: ReadProof, ledger: Ledger) -> Check:
+    said = read.checkpoint
+    with ledger.view() as view:
+        if view.log_origin != said.origin:
+            return check
+        if view.log_size < said.size:
+            note = f"the log was signed at {said.size} entries, the registry here has only {view.log_size}: it was cut"
+            return no(Name.CONSISTENCY, note)
+        try:
+            root = find_root(view, said.size)
+        except CaveatError as error:
+            return no(Name.CONSISTENCY, f"the registry here does not stand as it was recorded: {error.faults[0].found}")
+    if root != said.root:
+        note = f"the registry here has the root {root} at {said.size} entries, the signed checkpoint {said.root}: two histories of one log"
+        return no(Name.CONSISTENCY, note)
+    return yes(Name.CONSISTENCY, f"{check.note}, and of the registry here")

@@ -1,0 +1,76 @@
+"""Whether a log signed a checkpoint, and who witnessed it, as far as their keys are known here."""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from registry.seal.note import SignedNote, VerifiedLine, verify_note
+from registry.verification.check import Check, Name, no, not_checked, yes
+from registry.verification.trust import Trust
+
+
+def check_checkpoint(note: SignedNote, trust: Trust, *, origin: str | None, at: datetime | None) -> Check:
+    """Return whether a key that is known here, and may sign for this log, signed *note*.
+
+    Args:
+        origin: the log that it must be of, as what is checked says; None where nothing says.
+        at: when it was signed, as far as something says; it decides about keys that were revoked from a day on.
+    """
+    said = note.checkpoint
+    if origin is not None and said.origin != origin:
+        return no(Name.CHECKPOINT, f"it is a checkpoint of the log {said.origin}; expected one of {origin}")
+    lines = verify_note(note, trust.list_log_keys(said.origin))
+    if any(not line.is_valid for line in lines):
+        return no(Name.CHECKPOINT, f"the signature in the name of {said.origin} is not valid: the checkpoint was altered, or forged")
+    if not lines:
+        return _tell_unknown(note, trust)
+    objections = [why for line in lines if (why := _find_objection(line, note, trust, at))]
+    if len(objections) == len(lines):
+        return no(Name.CHECKPOINT, objections[0])
+    sound = [line for line in lines if not _find_objection(line, note, trust, at)]
+    sources = ", ".join(dict.fromkeys(f"{line.algorithm.value}, key {_tell_source(line, trust)}" for line in sound))
+    return yes(Name.CHECKPOINT, f"{said.origin} at {said.size} entries, root {said.root}, signed ({sources})")
+
+
+def check_witnesses(note: SignedNote, trust: Trust) -> Check:
+    """Return how many witnesses that are known here cosigned *note*."""
+    lines = verify_note(note, trust.list_witness_keys(note.checkpoint.origin))
+    broken = [line.name for line in lines if not line.is_valid]
+    if broken:
+        return no(Name.WITNESSES, f"the cosignature of {', '.join(broken)} is not valid")
+    sound = [line for line in lines if not _find_objection(line, note, trust, line.at)]
+    if sound:
+        told = ", ".join(f"{line.name}{_tell_time(line.at)}" for line in sound)
+        return yes(Name.WITNESSES, f"cosigned by {told}: they saw no other history of this log")
+    others = _list_others(note)
+    if others:
+        listed = ", ".join(others[:6])
+        return not_checked(Name.WITNESSES, f"cosigned in the name of {listed}, whose keys are not known here; give them with --key")
+    return not_checked(Name.WITNESSES, "nobody cosigned it: whether the log shows others another history cannot be seen from here")
+
+
+def _tell_unknown(note: SignedNote, trust: Trust) -> Check:
+    origin = note.checkpoint.origin
+    names = ", ".join(dict.fromkeys(f"{line.name}+{line.key_id.hex()}" for line in note.lines[:6]))
+    if trust.list_log_keys(origin):
+        told = f"no key of {origin} that is known here signed it; its signatures are of {names}. If the log has a new key, give that"
+        return no(Name.CHECKPOINT, told)
+    return not_checked(Name.CHECKPOINT, f"signed by {names}, and nothing here says whose key that is; give it with --key")
+
+
+def _find_objection(line: VerifiedLine, note: SignedNote, trust: Trust, at: datetime | None) -> str | None:
+    known = trust.find_vkey(line.vkey)
+    return None if known is None else known.find_objection(size=note.checkpoint.size, at=at)
+
+
+def _tell_source(line: VerifiedLine, trust: Trust) -> str:
+    known = trust.find_vkey(line.vkey)
+    return "" if known is None else f"{known.fingerprint[:16]} {known.source}"
+
+
+def _list_others(note: SignedNote) -> Sequence[str]:
+    origin = note.checkpoint.origin
+    return list(dict.fromkeys(line.name for line in note.lines if line.name != origin))
+
+
+def _tell_time(at: datetime | None) -> str:
+    return "" if at is None else f" on {at:%Y-%m-%d %H:%M} UTC"

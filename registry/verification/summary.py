@@ -1,0 +1,50 @@
+"""What the checks of a file come to: one sentence, and an exit code."""
+
+from collections.abc import Collection, Sequence
+
+from registry.verification.check import Answer, Check, Name
+from registry.verification.files import Verified
+
+_WRONG, _NOT_MADE, _FINE = 1, 3, 0
+
+
+def find_wrong(checks: Sequence[Check], *, required: Collection[Name]) -> list[Check]:
+    """Return what was found to be wrong; that something newer was recorded since is wrong only where `current` is required."""
+    return [one for one in checks if one.answer is Answer.NO and (one.name is not Name.CURRENT or Name.CURRENT in required)]
+
+
+def find_missing(checks: Sequence[Check], *, required: Collection[Name]) -> list[Name]:
+    """Return the required checks that were not made, also those that a file of this kind has not."""
+    made = {one.name for one in checks if one.answer is not Answer.NOT_CHECKED}
+    return [name for name in Name if name in required and name not in made]
+
+
+def summarise(checks: Sequence[Check], *, required: Collection[Name]) -> str:
+    """Return the outcome in a sentence or two."""
+    wrong = find_wrong(checks, required=required)
+    missing = [one.name.value for one in checks if one.answer is Answer.NOT_CHECKED]
+    newer = any(one.name is Name.CURRENT and one.answer is Answer.NO for one in checks)
+    if wrong:
+        names = ", ".join(one.name.value for one in wrong)
+        return f"Do not rely on this file: {names} {'is' if len(wrong) == 1 else 'are'} not in order."
+    told = "Nothing was found to be wrong."
+    if missing:
+        noun = "1 check" if len(missing) == 1 else f"{len(missing)} checks"
+        told = f"Nothing was found to be wrong; {noun} could not be made here: {', '.join(missing)}."
+    elif len(checks) > 0 and not newer:
+        told = "Everything that was asked is in order."
+    return f"{told} It is not the latest word: see current." if newer else told
+
+
+def find_exit_code(found: Sequence[Verified], *, required: Collection[Name], everything: bool) -> int:
+    """Return 1 where something is wrong, otherwise 3 where a required check could not be made, otherwise 0.
+
+    Args:
+        everything: whether every check that a file of its kind has is required.
+    """
+    if any(find_wrong(one.checks, required=required) for one in found):
+        return _WRONG
+    missing = any(find_missing(one.checks, required=required) for one in found)
+    if everything:
+        missing |= any(check.answer is Answer.NOT_CHECKED for one in found for check in one.checks)
+    return _NOT_MADE if missing else _FINE

@@ -1,0 +1,62 @@
+"""The checks of one supplement, in order."""
+
+from registry.errors import InputError
+from registry.records.publication import OutputFormat
+from registry.report.signature import PdfSignature, find_signature
+from registry.report.workers import Made
+from registry.verification.carried import Carried, check_record
+from registry.verification.check import Check, Name
+from registry.verification.drawing import check_bytes
+from registry.verification.locked import check_lock
+from registry.verification.means import Means
+from registry.verification.proof import ReadProof, read_proof
+from registry.verification.proven import Sealed, check_entries, check_seals, find_published
+from registry.verification.recorded import check_current, check_registry
+from registry.verification.signature import check_signature
+from registry.verification.trust import Trust
+
+ORDER = tuple(Name)
+
+
+def check_supplement(carried: Carried, means: Means, *, proof: bytes | None, made: Made | None, where: str) -> tuple[Check, ...]:
+    """Return the checks of a supplement, in order; all are made, whatever the others come to.
+
+    Args:
+        proof: the bytes of the `.tlog-proof` beside it; None where there is none.
+        made: what drawing it again came to; None where it was not drawn, and then `bytes` says so.
+        where: what the proof is called, for messages.
+
+    Raises:
+        InputError: the record cannot be drawn.
+    """
+    signature = find_signature(carried.data) if carried.format is OutputFormat.PDF else None
+    sealed = _read_seal(carried, signature, proof, where)
+    seals = check_seals(carried, sealed, means.trust, means.ledger, origin=means.origin)
+    published = find_published(sealed, seals)
+    checks = [
+        *_check_pdf(carried, signature, means.trust, sealed.proof if published else None),
+        check_bytes(carried, made, unsigned=sealed.unsigned, published=published),
+        check_record(carried),
+        check_entries(carried, published),
+        *seals,
+        check_lock(carried.supplement),
+        check_registry(carried, means.ledger),
+        check_current(carried, means.ledger),
+    ]
+    return tuple(sorted(checks, key=lambda one: ORDER.index(one.name)))
+
+
+def _read_seal(carried: Carried, signature: PdfSignature | None, proof: bytes | None, where: str) -> Sealed:
+    unsigned = carried.data if signature is None else signature.unsigned
+    read: ReadProof | None = None
+    try:
+        read = None if proof is None else read_proof(proof, where=where)
+    except InputError as error:
+        return Sealed(proof=None, broken=error, unsigned=unsigned)
+    return Sealed(proof=read, broken=None, unsigned=unsigned)
+
+
+def _check_pdf(carried: Carried, signature: PdfSignature | None, trust: Trust, proof: ReadProof | None) -> tuple[Check, ...]:
+    if carried.format is not OutputFormat.PDF:
+        return ()
+    return (check_signature(signature, trust, proof=proof),)

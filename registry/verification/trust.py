@@ -1,0 +1,163 @@
+"""Whose keys are known here: given by the user, or recorded by a registry at hand. What is not known here is never believed.
+
+A key that a file brings along proves nothing about who made the file.
+"""
+
+import re
+import ssl
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from registry.errors import CaveatError, Fault, InputError
+from registry.records.seal import KeyAlgorithm
+from registry.registration.keys import KeyState
+from registry.seal.certificate import fingerprint_of_certificate
+from registry.seal.keys import fingerprint_of_vkey
+from registry.seal.note import VerifierKey, parse_vkey
+
+_LARGEST_KEY_FILE = 1_000_000
+_PEM = re.compile(r"-----BEGIN CERTIFICATE-----\s.*?-----END CERTIFICATE-----", re.DOTALL)
+_SECRET = re.compile(r"-----BEGIN [A-Z ]*PRIVATE KEY-----.*?-----END [A-Z ]*PRIVATE KEY-----", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KnownKey:
+    """A public key that is known here, and what became of it."""
+
+    fingerprint: str
+    """SHA-256 of the public key as DER SubjectPublicKeyInfo, hexadecimal."""
+    source: str
+    """Who says so, in words that follow “known”."""
+    vkey: VerifierKey | None = None
+    """Of a log or witness; None of a key that signs documents."""
+    state: KeyState | None = None
+    """What a log says became of it; None for a key that the user alone names."""
+
+    def find_objection(self, *, size: int | None = None, at: datetime | None = None) -> str | None:
+        """Return why what it signed is not to be believed, in words; None where nothing speaks against it. As `KeyState.find_distrust`."""
+        fault = None if self.state is None else self.state.find_distrust(size=size, at=at)
+        return None if fault is None else fault.found
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trust:
+    """The keys that are known here."""
+
+    keys: tuple[KnownKey, ...] = ()
+
+    def list_log_keys(self, origin: str) -> tuple[VerifierKey, ...]:
+        """Return the keys that may sign checkpoints of the log *origin*: those that bear its name, as C2SP tlog-checkpoint asks."""
+        return tuple(key for key in self._list_vkeys() if key.name == origin and _signs_logs(key))
+
+    def list_witness_keys(self, origin: str) -> tuple[VerifierKey, ...]:
+        """Return the keys that may cosign checkpoints of the log *origin*: those of others. A log's key cosigns for other logs too."""
+        others = (key for key in self._list_vkeys() if key.name != origin)
+        return tuple({str(one): one for one in (key if key.is_cosigner else key.as_cosigner() for key in others)}.values())
+
+    def find_document(self, fingerprint: str) -> KnownKey | None:
+        """Return the key with *fingerprint* that signs documents; None where it is not known."""
+        return next((one for one in self.keys if one.vkey is None and one.fingerprint == fingerprint), None)
+
+    def find_vkey(self, vkey: str) -> KnownKey | None:
+        """Return what is known of the key that is written as *vkey*, for a log or for a witness."""
+        wanted = parse_vkey(vkey, where="verifier key")
+        same = (one for one in self.keys if one.vkey and (one.vkey.name, one.vkey.public) == (wanted.name, wanted.public))
+        return next(same, None)
+
+    def _list_vkeys(self) -> list[VerifierKey]:
+        return [one.vkey for one in self.keys if one.vkey is not None]
+
+
+def read_given(texts: Iterable[str]) -> Trust:
+    """Return the keys that the user gives, each a verifier key, or a file with verifier keys or certificates in PEM.
+
+    Raises:
+        InputError: `bad-vkey`, one is none; `bad-certificate`; `file-not-readable`; all of them at once.
+    """
+    found: list[KnownKey] = []
+    faults: list[Fault] = []
+    for text in texts:
+        try:
+            found += _read_one(text)
+        except CaveatError as error:
+            faults += error.faults
+    if faults:
+        raise InputError(faults)
+    return Trust(keys=tuple(found))
+
+
+def collect_keys(states: Iterable[KeyState], *, source: str) -> Trust:
+    """Return the keys of one log, each with what became of it.
+
+    Args:
+        source: whose log it is, in words such as “the registry here”.
+    """
+    return Trust(keys=tuple(_collect(one, source) for one in states))
+
+
+def join(*trusts: Trust) -> Trust:
+    """Return all keys; of one that is known twice, what any of them knows of its end."""
+    joined: dict[str, KnownKey] = {}
+    for one in (key for trust in trusts for key in trust.keys):
+        name = str(one.vkey or one.fingerprint)
+        before = joined.get(name)
+        if before is None or before.state is None or before.state.in_force:
+            joined[name] = one if before is None or one.state is not None else before
+    return Trust(keys=tuple(joined.values()))
+
+
+def _collect(state: KeyState, source: str) -> KnownKey:
+    vkey, entry = state.added.payload.vkey, state.added.entry
+    return KnownKey(
+        fingerprint=state.fingerprint,
+        source=f"recorded by {source} in entry {entry.seq}",
+        vkey=None if vkey is None else parse_vkey(vkey, where=f"entry {entry.seq}"),
+        state=state,
+    )
+
+
+def _read_one(text: str) -> list[KnownKey]:
+    """A verifier key has two plus signs; whatever is a file is read."""
+    path = Path(text)
+    if text.count("+") >= 2 and not path.is_file():
+        return _list_vkeys([text.strip()], where="--key")
+    try:
+        with path.open("rb") as stream:
+            content = stream.read(_LARGEST_KEY_FILE).decode(errors="replace")
+    except (OSError, ValueError) as error:
+        found = f"is neither a verifier key (name+hash+base64) nor a file that can be read: {getattr(error, 'strerror', None) or error}"
+        advice = "caveat key show prints the keys of a registry"
+        raise InputError(Fault(code="file-not-readable", where=text[:200], found=found, advice=advice)) from error
+    return _read_content(content, where=text)
+
+
+def _read_content(content: str, *, where: str) -> list[KnownKey]:
+    blocks = _PEM.findall(content)
+    rest = _SECRET.sub("", _PEM.sub("", content))
+    lines = [line.strip() for line in rest.splitlines() if line.strip() and not line.lstrip().startswith("#")]
+    if not blocks and not lines:
+        found = "it holds neither a verifier key nor a certificate in PEM"
+        raise InputError(Fault(code="bad-vkey", where=where, found=found, advice="caveat key show prints them"))
+    return [*_list_vkeys(lines, where=where), *(_read_certificate(block, where) for block in blocks)]
+
+
+def _list_vkeys(lines: Sequence[str], *, where: str) -> list[KnownKey]:
+    keys = [parse_vkey(line, where=where) for line in lines]
+    source = f"given with --key {where}" if where != "--key" else "given with --key"
+    return [KnownKey(fingerprint=fingerprint_of_vkey(str(key)), source=source, vkey=key) for key in keys]
+
+
+def _read_certificate(block: str, where: str) -> KnownKey:
+    try:
+        fingerprint = fingerprint_of_certificate(ssl.PEM_cert_to_DER_cert(block.strip()))
+    except ValueError as error:
+        advice = "give the certificate that caveat key show prints"
+        raise InputError(Fault(code="bad-certificate", where=where, found=str(error), advice=advice)) from error
+    return KnownKey(fingerprint=fingerprint, source=f"given with --key {where}")
+
+
+def _signs_logs(key: VerifierKey) -> bool:
+    """Lines with ML-DSA-44 are of one type for logs and witnesses."""
+    return not key.is_cosigner or key.algorithm is KeyAlgorithm.ML_DSA_44
