@@ -54,7 +54,8 @@ _NO_KEY = (
 def report(app: App, /, *, subjects: tuple[Identifier, ...], output: Path, **options: Any) -> None:
     """Draw the supplements of claims (CLM-…) and cards (CRD-…; with all their claims) into a folder.
 
-    The same records give the same bytes; signing appends to them. One that cannot be drawn does not stop the others; the exit code is then 3.
+    The same records give the same bytes; signing a PDF appends to them. One that cannot be drawn does not stop the others; the exit code is
+    then 3.
     """
     from registry.cli.progress import track
     from registry.publishing import sign_written, write_supplements
