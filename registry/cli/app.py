@@ -1,6 +1,7 @@
 """What every command is given: the configuration, the ledger, and one way to answer."""
 
 import functools
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import datetime
@@ -15,6 +16,7 @@ from registry.errors import Fault, InputError
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from registry.seal.keys import KeyRing
     from registry.store.ledger import Ledger
     from registry.store.view import View
 
@@ -30,8 +32,10 @@ class App:
         self.debug = False
         self.registry: str | None = None
         self.as_of: str | None = None
+        self.log: str | None = None
         self._ledger: Ledger | None = None
         self._config: Config | None = None
+        self._passphrase: str | None = None
 
     @property
     def config(self) -> Config:
@@ -53,9 +57,45 @@ class App:
 
     @contextmanager
     def view(self) -> Iterator["View"]:
-        """A reading of the registry, as of `--as-of` if that was given."""
-        with self.ledger.view(parse_as_of(self.as_of)) as view:
+        """A reading of the registry, as of `--as-of` if that was given, of the other registry's log that `--log` names."""
+        with self.ledger.view(parse_as_of(self.as_of), log=self.log) as view:
             yield view
+
+    def read_keys(self) -> "KeyRing":
+        """The secret keys of this call's folder; a passphrase is taken from the environment or asked for on a terminal.
+
+        Which of them may sign is asked of the log: `registry.registration.keys.get_log_keys` and `get_document_key`.
+        """
+        from registry.seal.key_files import read_keys
+
+        self.settle_keys()
+        return read_keys(self.config.keys, ask=self.ask_passphrase)
+
+    def settle_keys(self) -> None:
+        """Put new keys that the log has recorded in their place, also those that a crash left waiting."""
+        from registry.registration.key_making import settle_keys
+        from registry.seal.key_files import list_key_files
+
+        if any(one.is_new for one in list_key_files(self.config.keys)):
+            with self.ledger.view() as view:
+                settle_keys(view, self.config.keys)
+
+    def ask_passphrase(self) -> str | None:
+        """Return what opens the secret keys: CAVEAT_PASSPHRASE, or what is asked for once on a terminal; None without either."""
+        if self.config.passphrase is not None:
+            return self.config.passphrase
+        if self._passphrase is None and sys.stdin is not None and sys.stdin.isatty():
+            self._passphrase = str(click.prompt("Passphrase of the secret keys", hide_input=True, err=True))
+        return self._passphrase
+
+    def choose_passphrase(self) -> str | None:
+        """Return what is to encrypt keys of a new folder: CAVEAT_PASSPHRASE, or what is asked for twice on a terminal; None for nothing."""
+        if self.config.passphrase is not None:
+            return self.config.passphrase or None
+        if sys.stdin is None or not sys.stdin.isatty():
+            return None
+        text = "Passphrase for the secret keys (empty for none)"
+        return str(click.prompt(text, default="", show_default=False, hide_input=True, confirmation_prompt=True, err=True)) or None
 
     def report(self, document: Mapping[str, Any], text: "Callable[[Console], None] | None" = None) -> None:
         """Answer: *document* with `--json`, otherwise what *text* prints.
@@ -106,12 +146,12 @@ def parse_as_of(text: str | None) -> int | datetime | None:
 
 def pass_app(function: Callable[Concatenate[App, P], R]) -> Callable[P, R]:
     """Give the command its App and the options that all commands share: `--json`, `--registry`, `--debug`."""
-    return click.option("--json", is_flag=True, help="Answer with one JSON document.")(_take_app(function, ("json", "as_of")))
+    return click.option("--json", is_flag=True, help="Answer with one JSON document.")(_take_app(function, ("json", "as_of", "log")))
 
 
 def pass_app_only(function: Callable[Concatenate[App, P], R]) -> Callable[P, R]:
     """As `pass_app`, for a command whose `--json` means something of its own."""
-    return _take_app(function, ("as_of",))
+    return _take_app(function, ("as_of", "log"))
 
 
 def _take_app(function: Callable[Concatenate[App, P], R], names: tuple[str, ...]) -> Callable[P, R]:
@@ -147,4 +187,8 @@ def _is_broken(text: str) -> bool:
     return any("\ud800" <= character <= "\udfff" for character in text)
 
 
-as_of_option = click.option("--as-of", metavar="DATE|ENTRY", help="Read the registry as it was then.")
+def as_of_option(function: Callable[P, R]) -> Callable[P, R]:
+    """Let a command that only reads take `--as-of` and `--log`."""
+    as_of = click.option("--as-of", metavar="DATE|ENTRY", help="Read the registry as it was then.")
+    log = click.option("--log", metavar="ORIGIN", help="Read another registry's log that was taken over: caveat import.")
+    return as_of(log(function))

@@ -1,12 +1,19 @@
 """`caveat init`: a registry of one's own."""
 
+from collections.abc import Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from registry.cli.app import App, pass_app
-from registry.cli.parameters import refusing
+from registry.cli.parameters import refusing, shorten
 from registry.records.authority import Authority, Role
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from registry.store.writer import Writer
 
 
 @click.command()
@@ -15,11 +22,14 @@ from registry.records.authority import Authority, Role
 @click.option(
     "--role", type=click.Choice([role.value for role in Role]), default="auditor", show_default=True, help="What your authority is."
 )
+@click.option("--no-key", is_flag=True, help="Make no keys: nothing can be signed here until caveat key add.")
 @pass_app
-def init(app: App, *, code: str | None, name: str | None, role: str) -> None:
-    """Make a registry and its authority in the current folder.
+def init(app: App, *, code: str | None, name: str | None, role: str, no_key: bool) -> None:
+    """Make a registry, its authority and its keys in the current folder.
 
-    Writes registry.cfg if there is none, creates the tables, and registers the authority. Doing it twice changes nothing.
+    Writes registry.cfg if there is none, creates the tables, registers the authority, names the log, and makes two keys: one signs the
+    log's checkpoints, one signs PDF files. They are encrypted with CAVEAT_PASSPHRASE, or with what you are asked for on a terminal.
+    Doing it twice changes nothing.
     """
     from registry.store.engine import describe_url, refuse_memory
     from registry.store.schema import upgrade
@@ -28,28 +38,62 @@ def init(app: App, *, code: str | None, name: str | None, role: str) -> None:
         authority = Authority(code=code or app.config.authority, name=name or code or app.config.authority, role=Role(role))
     refuse_memory(app.config.url)
     upgrade(app.config.url)
+    passphrase = None if no_key or _is_begun(app) else app.choose_passphrase()
     with app.ledger.write(actor=authority.code) as writer:
         known = writer.find_authority(authority.code)
-        if known is None:
-            writer.append(authority)
+        keys = _register(app, writer, authority, passphrase, no_key=no_key) if known is None else None
+    if keys is not None:
+        app.settle_keys()
     written = _write_config(app, authority.code)
-    registry, speaker = describe_url(app.config.url), authority.code if written else app.config.authority
-    other = f"\nTo speak as {authority.code}, set `authority = {authority.code}` in registry.cfg." if speaker != authority.code else ""
-    app.report(
-        {
-            "schema": "caveat/init/1",
-            "registry": registry,
-            "authority": authority.code,
-            "speaks_as": speaker,
-            "new": known is None,
-            "config": written,
-        },
-        lambda console: console.print(
-            f"Registry {registry} is ready; you speak as {speaker}.{other}\n"
-            "Next: caveat card add CARD.pdf --title … --publisher …   then: caveat claim propose CARD",
-            soft_wrap=True,
-        ),
-    )
+    speaker = authority.code if written else app.config.authority
+    document = {
+        "schema": "caveat/init/1",
+        "registry": describe_url(app.config.url),
+        "authority": authority.code,
+        "speaks_as": speaker,
+        "new": known is None,
+        "config": written,
+        "keys": keys,
+    }
+    app.report(document, lambda console: _print(console, document))
+
+
+def _is_begun(app: App) -> bool:
+    """Whether the log has a name or entries: then no keys are made here, and nobody is asked for a passphrase."""
+    with app.ledger.view() as view:
+        return view.log_size > 0 or bool(view.log_origin)
+
+
+def _register(app: App, writer: "Writer", authority: Authority, passphrase: str | None, *, no_key: bool) -> dict[str, Any] | None:
+    """Register *authority*; in a new registry, name the log and make its keys. None where no keys are made."""
+    import secrets
+
+    from registry.registration.key_making import make_first_keys, name_own_log
+
+    is_first = writer.log_size == 0 and not writer.log_origin
+    log_key = name_own_log(writer, authority.code, secrets.token_hex(16), has_keys=not no_key) if is_first else None
+    writer.append(authority)
+    if log_key is None:
+        return None
+    log_entry, document_entry = make_first_keys(writer, authority, log_key, app.config.keys, passphrase=passphrase)
+    return {
+        "folder": shorten(app.config.keys),
+        "encrypted": bool(passphrase),
+        "log": writer.log_origin,
+        "vkey": log_key.vkey,
+        "entries": [log_entry.seq, document_entry.seq],
+    }
+
+
+def _print(console: "Console", document: Mapping[str, Any]) -> None:
+    code, speaker, keys = document["authority"], document["speaks_as"], document["keys"]
+    console.print(f"Registry {document['registry']} is ready; you speak as {speaker}.", soft_wrap=True)
+    if speaker != code:
+        console.print(f"To speak as {code}, set `authority = {code}` in registry.cfg.", soft_wrap=True)
+    if keys is not None:
+        state = "encrypted" if keys["encrypted"] else "not encrypted, readable by you alone"
+        console.print(f"Its log is {keys['log']}; the secret keys are in {keys['folder']} ({state}). Keep a copy of them elsewhere.")
+    console.print("Next: caveat card add CARD.pdf --title … --publisher …   then: caveat claim propose CARD", soft_wrap=True)
 
 
 def _write_config(app: App, code: str) -> str | None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import click
@@ -36,6 +37,11 @@ def refusing(where: str) -> Iterator[None]:
         yield
     except ValueError as error:
         raise InputError(Fault(code="not-valid", where=where, found=str(error))) from error
+
+
+def shorten(path: Path) -> str:
+    """Return *path* as seen from the current folder where it lies in it, else as it is."""
+    return str(path.relative_to(Path.cwd())) if path.is_relative_to(Path.cwd()) else str(path)
 
 
 CLAIM = IdentifierType(Kind.CLAIM)

@@ -13,7 +13,7 @@ from datetime import datetime
 from registry.errors import ConflictError, Fault, InputError, NotFoundError, UnavailableError
 from registry.records.dossier import Recorded
 from registry.records.record import Record
-from registry.records.seal import Checkpoint, KeyEvent, KeyEventKind, KeyPurpose
+from registry.records.seal import Checkpoint, KeyAlgorithm, KeyEvent, KeyEventKind, KeyPurpose
 from registry.records.statement import Entry
 from registry.seal.certificate import fingerprint_of_certificate
 from registry.seal.keys import KeyRing, SigningKey, fingerprint_of_vkey
@@ -185,14 +185,23 @@ def add_key(writer: Writer, key: SigningKey) -> Entry:
         ConflictError: `key-in-force`, one for the same is; `key-exists`; `other-log`, a log key with another log's name.
     """
     _refuse_other_log(writer, key)
-    same = [one for one in build_states(list_key_events(writer)) if one.in_force and one.added.payload.algorithm is key.algorithm]
-    if same:
-        found = f"{same[0].fingerprint[:16]} is in force for it, by entry {same[0].added.entry.seq}"
-        advice = f"caveat key rotate --algorithm {key.algorithm.value} puts another in its place"
-        raise ConflictError(Fault(code="key-in-force", where=f"{key.algorithm.value} key", found=found, advice=advice))
+    refuse_key_in_force(writer, key.algorithm)
     entry = writer.append(_describe(key, KeyEventKind.ADD))
     list_keys(writer)  # also the first key must be the one that the log's row names
     return entry
+
+
+def refuse_key_in_force(reader: Reader, algorithm: KeyAlgorithm) -> None:
+    """Refuse where a key of *algorithm* is in force.
+
+    Raises:
+        ConflictError: `key-in-force`.
+    """
+    same = [one for one in build_states(list_key_events(reader)) if one.in_force and one.added.payload.algorithm is algorithm]
+    if same:
+        found = f"{same[0].fingerprint[:16]} is in force for it, by entry {same[0].added.entry.seq}"
+        advice = f"caveat key rotate --algorithm {algorithm.value} puts another in its place"
+        raise ConflictError(Fault(code="key-in-force", where=f"{algorithm.value} key", found=found, advice=advice))
 
 
 def rotate_key(writer: Writer, old: SigningKey, new: SigningKey, *, reason: str) -> Entry:
@@ -201,12 +210,12 @@ def rotate_key(writer: Writer, old: SigningKey, new: SigningKey, *, reason: str)
     So whoever trusts the old key can follow to the new one.
 
     Raises:
-        ConflictError: *old* is not in force; `other-log`.
+        ConflictError: *old* is not in force; `other-log`; `other-authority`.
     """
     _refuse_unusable(writer, [old])
     _refuse_other_log(writer, new)
-    event = _describe(new, KeyEventKind.ROTATE, replaces=old.fingerprint, reason=reason)
-    entry = writer.append(event)
+    entry = writer.append(_describe(new, KeyEventKind.ROTATE, replaces=old.fingerprint, reason=reason))
+    _refuse_other_owner(entry, find_key(writer, old.fingerprint))
     if new.purpose is KeyPurpose.LOG:
         said = Checkpoint(origin=writer.log_origin, size=entry.seq, root=find_root(writer, entry.seq))
         add_checkpoint(writer, sign_checkpoint(said, [old, new]), said)
@@ -217,10 +226,10 @@ def revoke_key(writer: Writer, state: KeyState, *, reason: str, untrusted_from: 
     """Record that the key is not to be trusted any more: with nothing it signed, or with nothing from *untrusted_from* on.
 
     Raises:
-        ConflictError: `key-not-in-force`: it is revoked already.
+        ConflictError: `key-not-in-force`: it is revoked already; `other-authority`: it is another authority's.
     """
     said = state.added.payload
-    return writer.append(
+    entry = writer.append(
         KeyEvent(
             event=KeyEventKind.REVOKE,
             key=state.fingerprint,
@@ -230,6 +239,8 @@ def revoke_key(writer: Writer, state: KeyState, *, reason: str, untrusted_from: 
             untrusted_from=untrusted_from,
         )
     )
+    _refuse_other_owner(entry, state)
+    return entry
 
 
 def _describe(key: SigningKey, event: KeyEventKind, *, replaces: str | None = None, reason: str | None = None) -> KeyEvent:
@@ -293,6 +304,14 @@ def _not_in_force(state: KeyState) -> Fault:
         return Fault(code="key-revoked", where=where, found=f"entry {state.revoked.entry.seq} revokes it", advice=advice)
     seq = state.replaced.entry.seq if state.replaced else 0
     return Fault(code="key-replaced", where=where, found=f"entry {seq} put another in its place", advice=advice)
+
+
+def _refuse_other_owner(entry: Entry, state: KeyState | None) -> None:
+    """Raised inside the transaction, so that nothing of it stays: an authority speaks of its own keys."""
+    if state is not None and entry.actor != state.added.entry.actor:
+        owner = state.added.entry.actor
+        found, advice = f"it is a key of {owner}, and you speak as {entry.actor}", f"speak as {owner}: CAVEAT_AUTHORITY={owner}"
+        raise ConflictError(Fault(code="other-authority", where=f"key {state.fingerprint[:16]}", found=found, advice=advice))
 
 
 def _refuse_other_log(reader: Reader, key: SigningKey) -> None:

@@ -42,20 +42,20 @@ def build_certificate(private: EllipticCurvePrivateKey, code: str, organisation:
     return builder.sign(private, SHA256(), ecdsa_deterministic=True).public_bytes(Encoding.DER)
 
 
-def read_certificate(pem: bytes, public: EllipticCurvePublicKey) -> tuple[bytes, str]:
-    """Return the DER of the certificate in *pem*, and its common name.
+def read_certificate(der: bytes, public: EllipticCurvePublicKey) -> str:
+    """Return the common name of the certificate *der*.
 
     Raises:
         ValueError: there is no certificate, it is of another key than *public*, or not signed by it.
     """
-    certificate = x509.load_pem_x509_certificate(pem)
+    certificate = x509.load_der_x509_certificate(der)
     if certificate.public_key() != public:
         raise ValueError("the certificate is of another key")
     _refuse_unsigned(certificate, public)
     name = certificate.subject.get_attributes_for_oid(NameOID.COMMON_NAME)
     if not name:
         raise ValueError("the certificate has no common name")
-    return certificate.public_bytes(Encoding.DER), str(name[0].value)
+    return str(name[0].value)
 
 
 def fingerprint_of_certificate(der: bytes) -> str:

@@ -165,6 +165,19 @@ def is_consistent(old_size: int, old_root: bytes, new_size: int, new_root: bytes
     return bool(path) and _walk_consistency(old_size - 1, new_size - 1, steps) == (old_root, new_root)
 
 
+def old_root_of(old_size: int, new_size: int, new_root: bytes, path: Sequence[bytes]) -> bytes | None:
+    """Return the root that the tree had at *old_size*, by the word of a consistency proof that leads to *new_root*.
+
+    None where it leads elsewhere, and where *old_size* is 0, *new_size* or a power of two: then the proof does not say.
+    """
+    if not 0 < old_size < new_size <= LARGEST_SIZE or any(len(one) != _HASH_BYTES for one in (new_root, *path)):
+        return None
+    if old_size & (old_size - 1) == 0 or not path:
+        return None
+    roots = _walk_consistency(old_size - 1, new_size - 1, path)
+    return roots[0] if roots is not None and roots[1] == new_root else None
+
+
 def proof_nodes(indexes: Collection[int], size: int, find: Find) -> tuple[Node, ...]:
     """Return the complete subtrees that hold none of the leaves *indexes* (from 0), as large as they come, by level and index.
 

@@ -1,0 +1,112 @@
+"""Making keys and recording them: the files of `registry.seal.key_files` and the entries of `registry.registration.keys`, kept in step.
+
+The order is always the same: the new secret is written beside the one in use, the log records it, it takes its place. What a crash leaves
+between these steps is put right by `settle_keys`.
+"""
+
+from pathlib import Path
+
+from registry.errors import ConflictError, Fault
+from registry.records.authority import Authority
+from registry.records.seal import KeyAlgorithm
+from registry.records.statement import Entry
+from registry.registration.keys import add_key, format_origin, list_keys, rotate_key
+from registry.seal.key_files import drop_new_key, list_key_files, place_key, write_key
+from registry.seal.keys import SigningKey, make_key
+from registry.store.reader import Reader
+from registry.store.writer import Writer
+
+FIRST_KEYS = (KeyAlgorithm.ED25519, KeyAlgorithm.ECDSA_P256)
+"""What a new registry gets: a key for its log and one for its documents."""
+
+
+def name_own_log(writer: Writer, code: str, salt: str, *, has_keys: bool) -> SigningKey | None:
+    """Name the log of a registry that has no entry yet; return its new log key, None without *has_keys*.
+
+    Args:
+        writer: of a log without a name.
+        code: of the authority whose log it is.
+        salt: hexadecimal; its first 16 digits make the name unlike any other.
+        has_keys: whether a key is made, and named as the log's own.
+
+    Raises:
+        ConflictError: `log-named`.
+    """
+    origin = format_origin(code, salt)
+    key = make_key(KeyAlgorithm.ED25519, origin) if has_keys else None
+    writer.name_log(origin, key.vkey if key else None)
+    return key
+
+
+def make_first_keys(
+    writer: Writer, authority: Authority, log_key: SigningKey, folder: Path, *, passphrase: str | None
+) -> tuple[Entry, ...]:
+    """Write *log_key* and a new document key, and record both; `settle_keys` puts their files in place after the transaction.
+
+    Raises:
+        ConflictError: `key-file-exists`: there are keys in *folder*, of another registry.
+    """
+    document = make_key(KeyAlgorithm.ECDSA_P256, authority.code, organisation=authority.name)
+    _refuse_used(folder)
+    for key in (log_key, document):
+        drop_new_key(folder, key.algorithm)
+        write_key(folder, key, passphrase=passphrase, is_new=True)
+    return tuple(add_key(writer, key) for key in (log_key, document))
+
+
+def make_another_key(
+    writer: Writer, authority: Authority, algorithm: KeyAlgorithm, folder: Path, *, passphrase: str | None
+) -> tuple[SigningKey, Entry]:
+    """Write a new key of *algorithm*, record it beside those in force, and return it with its entry; then `settle_keys`.
+
+    Raises:
+        ConflictError: `key-in-force`: there is one of this algorithm; `key-file-exists`: a file of one is here that is not in force.
+    """
+    key = _make(writer, authority, algorithm)
+    entry = add_key(writer, key)
+    _refuse_used(folder, algorithm)
+    write_key(folder, key, passphrase=passphrase, is_new=True)
+    return key, entry
+
+
+def replace_key(
+    writer: Writer, authority: Authority, old: SigningKey, folder: Path, *, passphrase: str | None, reason: str
+) -> tuple[SigningKey, Entry]:
+    """Write a new key, record that it takes the place of *old*, and return it with its entry; then `settle_keys`.
+
+    Raises:
+        ConflictError: as `registry.registration.keys.rotate_key`.
+    """
+    key = _make(writer, authority, old.algorithm)
+    entry = rotate_key(writer, old, key, reason=reason)
+    write_key(folder, key, passphrase=passphrase, is_new=True)
+    return key, entry
+
+
+def settle_keys(reader: Reader, folder: Path) -> tuple[Path, ...]:
+    """Put each new key that the log has recorded in its place, remove those it has not, and return the paths of the first.
+
+    Nothing is changed where no new key waits.
+    """
+    waiting = [one for one in list_key_files(folder) if one.is_new]
+    if not waiting:
+        return ()
+    recorded = {one.fingerprint for one in list_keys(reader)}
+    for file in waiting:
+        if file.text.fingerprint not in recorded:
+            drop_new_key(folder, file.algorithm)
+    return tuple(place_key(folder, file.algorithm) for file in waiting if file.text.fingerprint in recorded)
+
+
+def _make(writer: Writer, authority: Authority, algorithm: KeyAlgorithm) -> SigningKey:
+    if algorithm is KeyAlgorithm.ECDSA_P256:
+        return make_key(algorithm, authority.code, organisation=authority.name)
+    return make_key(algorithm, writer.log_origin)
+
+
+def _refuse_used(folder: Path, *algorithms: KeyAlgorithm) -> None:
+    used = [one for one in list_key_files(folder) if not one.is_new and (not algorithms or one.algorithm in algorithms)]
+    if used:
+        found = "a key is here already, and this registry's log does not have it in force"
+        advice = "keep this registry's keys in a folder of their own: CAVEAT_KEYS=FOLDER, or keys below [seal] in registry.cfg"
+        raise ConflictError(Fault(code="key-file-exists", where=str(used[0].path), found=found, advice=advice))

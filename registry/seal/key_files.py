@@ -1,0 +1,202 @@
+"""The folder of secret keys, which only their owner reads.
+
+It holds at most one key of each algorithm. A new one is written as `NAME.new.pem` first and takes its place once the log has recorded it:
+no crash leaves a recorded key without its file.
+"""
+
+import os
+import stat
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from registry.errors import ConflictError, Fault, InputError, UnavailableError
+from registry.records.seal import KeyAlgorithm
+from registry.seal.keys import KeyRing, SigningKey
+from registry.seal.pem import BadPassphraseError, KeyText, damaged, format_key, open_key, parse_key
+
+FILE_NAMES = {KeyAlgorithm.ED25519: "log.pem", KeyAlgorithm.ML_DSA_44: "log-ml-dsa-44.pem", KeyAlgorithm.ECDSA_P256: "document.pem"}
+_LARGEST_FILE = 65_536
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeyFile:
+    """A key's file, as far as it can be read without a passphrase."""
+
+    path: Path
+    algorithm: KeyAlgorithm
+    is_new: bool
+    """Whether it still waits for the log to record it."""
+    text: KeyText
+
+
+def write_key(folder: Path, key: SigningKey, *, passphrase: str | None, is_new: bool = False) -> Path:
+    """Keep *key* in a new file of *folder* and return its path: mode 0600, in a folder of mode 0700 if it is made here.
+
+    Args:
+        folder: made if there is none, with a `.gitignore` that keeps it out of repositories.
+        key: at most one of each algorithm is kept in a folder.
+        passphrase: encrypts it; None or empty leaves it unencrypted.
+        is_new: write it beside the one in use, as `NAME.new.pem`, until `place_key`.
+
+    Raises:
+        ConflictError: `key-file-exists`: there is one.
+        InputError: `key-file-open`: others could put files into the folder.
+        UnavailableError: `file-not-accessible`: it cannot be written.
+    """
+    path = _find_path(folder, key.algorithm, is_new=is_new)
+    try:
+        _make_folder(folder)
+        _refuse_open_folder(folder)
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            file.write(format_key(key, passphrase))
+            file.flush()
+            os.fsync(file.fileno())
+    except FileExistsError as error:
+        found, advice = "there is a key already", "caveat key rotate puts another in its place"
+        raise ConflictError(Fault(code="key-file-exists", where=str(path), found=found, advice=advice)) from error
+    except OSError as error:
+        raise _not_accessible(path, error) from error
+    return path
+
+
+def place_key(folder: Path, algorithm: KeyAlgorithm) -> Path:
+    """Let `NAME.new.pem` take the place of `NAME.pem`, which becomes `NAME.retired.pem` (or `-2`, `-3`, …); return the new path.
+
+    Raises:
+        UnavailableError: `file-not-accessible`: there is none, or it cannot be renamed.
+    """
+    retire_key(folder, algorithm)
+    path = _find_path(folder, algorithm)
+    try:
+        return _find_path(folder, algorithm, is_new=True).rename(path)
+    except OSError as error:
+        raise _not_accessible(path, error) from error
+
+
+def retire_key(folder: Path, algorithm: KeyAlgorithm) -> Path | None:
+    """Rename the file of the key of *algorithm* to `NAME.retired.pem` (or `-2`, `-3`, …) and return the new path; None without one.
+
+    Raises:
+        UnavailableError: `file-not-accessible`: it cannot be renamed.
+    """
+    path = _find_path(folder, algorithm)
+    number = 1
+    while (target := folder / f"{path.stem}.retired{'' if number == 1 else f'-{number}'}.pem").exists():
+        number += 1
+    try:
+        return path.rename(target) if path.exists() else None
+    except OSError as error:
+        raise _not_accessible(path, error) from error
+
+
+def drop_new_key(folder: Path, algorithm: KeyAlgorithm) -> None:
+    """Remove `NAME.new.pem`, whose key was never recorded; nothing where there is none.
+
+    Raises:
+        UnavailableError: `file-not-accessible`: it cannot be removed.
+    """
+    path = _find_path(folder, algorithm, is_new=True)
+    try:
+        path.unlink(missing_ok=True)
+    except OSError as error:
+        raise _not_accessible(path, error) from error
+
+
+def list_key_files(folder: Path) -> tuple[KeyFile, ...]:
+    """Return the keys in use and those that wait, without their secrets; nothing where there is no folder.
+
+    Raises:
+        InputError: `key-file-open` or `key-file-damaged`, as `read_keys`.
+        UnavailableError: `file-not-accessible`.
+    """
+    places = [(algorithm, is_new, _find_path(folder, algorithm, is_new=is_new)) for algorithm in FILE_NAMES for is_new in (False, True)]
+    return tuple(
+        KeyFile(path=path, algorithm=algorithm, is_new=is_new, text=text)
+        for algorithm, is_new, path in places
+        if (text := _read_text(path)) is not None
+    )
+
+
+def read_keys(folder: Path, *, ask: Callable[[], str | None]) -> KeyRing:
+    """Return the keys in use; none where there is no folder.
+
+    Args:
+        folder: where `write_key` put them.
+        ask: gives the passphrase, None if there is nobody to ask; called once at most, and only for an encrypted key.
+
+    Raises:
+        InputError: `key-file-open`: others than the owner can read a file, or change the folder; `key-file-damaged`: it holds no key, or
+            not the one whose public part it shows; `passphrase-wrong`.
+        UnavailableError: `passphrase-missing`: it is encrypted, and nobody can be asked; `file-not-accessible`.
+    """
+    files = [one for one in list_key_files(folder) if not one.is_new]
+    passphrase = ask() if any(one.text.is_encrypted for one in files) else None
+    found = {one.algorithm: _open(one, passphrase) for one in files}
+    logs = tuple(found[algorithm] for algorithm in (KeyAlgorithm.ED25519, KeyAlgorithm.ML_DSA_44) if algorithm in found)
+    return KeyRing(log=logs, document=found.get(KeyAlgorithm.ECDSA_P256))
+
+
+def _open(file: KeyFile, passphrase: str | None) -> SigningKey:
+    where = str(file.path)
+    if file.text.is_encrypted and not passphrase:
+        found, advice = "it is encrypted, and no passphrase is given", "set CAVEAT_PASSPHRASE, or run it on a terminal"
+        raise UnavailableError(Fault(code="passphrase-missing", where=where, found=found, advice=advice))
+    try:
+        return open_key(file.text, file.algorithm, passphrase, where=where)
+    except BadPassphraseError as error:
+        found, advice = "the passphrase does not open it, or it is damaged", "try again; all keys of a folder have one passphrase"
+        raise InputError(Fault(code="passphrase-wrong", where=where, found=found, advice=advice)) from error
+
+
+def _find_path(folder: Path, algorithm: KeyAlgorithm, *, is_new: bool = False) -> Path:
+    path = folder / FILE_NAMES[algorithm]
+    return path.with_suffix(".new.pem") if is_new else path
+
+
+def _make_folder(folder: Path) -> None:
+    if not folder.exists():
+        folder.mkdir(mode=0o700, parents=True)
+        (folder / ".gitignore").write_text("# Secret keys do not belong into a repository.\n*\n", encoding="utf-8")
+
+
+def _read_text(path: Path) -> KeyText | None:
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise _not_accessible(path, error) from error
+    with os.fdopen(descriptor, "rb") as file:
+        _refuse_open(path, os.fstat(file.fileno()).st_mode)
+        data = file.read(_LARGEST_FILE + 1)
+    if len(data) > _LARGEST_FILE:
+        raise damaged(str(path), f"it has more than {_LARGEST_FILE:,} bytes")
+    try:
+        return parse_key(data.decode("ascii"), where=str(path))
+    except UnicodeDecodeError as error:
+        raise damaged(str(path), "it is no ASCII text") from error
+
+
+def _refuse_open(path: Path, mode: int) -> None:
+    if not stat.S_ISREG(mode):
+        raise damaged(str(path), "it is no file")
+    if mode & 0o077:
+        found = f"others than its owner can read it (mode {stat.S_IMODE(mode):04o})"
+        advice = f"run: chmod 600 {path}   and, if somebody may have read it: caveat key rotate"
+        raise InputError(Fault(code="key-file-open", where=str(path), found=found, advice=advice))
+    _refuse_open_folder(path.parent)
+
+
+def _refuse_open_folder(folder: Path) -> None:
+    mode = folder.stat().st_mode
+    if mode & 0o022:
+        found = f"others than its owner can put files into it (mode {stat.S_IMODE(mode):04o})"
+        raise InputError(Fault(code="key-file-open", where=str(folder), found=found, advice=f"run: chmod 700 {folder}"))
+
+
+def _not_accessible(path: Path, error: OSError) -> UnavailableError:
+    found = f"the system refuses: {error.strerror or error}"
+    advice = "check the folder's permissions and its disk"
+    return UnavailableError(Fault(code="file-not-accessible", where=str(path), found=found, advice=advice))
