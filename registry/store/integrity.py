@@ -160,7 +160,7 @@ class _Check:
         said = note.checkpoint
         where = f"checkpoint at {said.size}" if at else f"note of {said.origin} at {said.size}"
         lines = verify_note(note, self._vkeys)
-        own = [key for key in self._vkeys if key.name == self.origin and not key.is_cosigner]
+        own = [key for key in self._vkeys if key.name == self.origin]
         signed = any(line.is_valid and line.name == self.origin for line in lines) if own else None
         for line in lines:
             if not line.is_valid:

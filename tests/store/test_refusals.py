@@ -1,6 +1,7 @@
 """What the database itself refuses: each rule is attacked by raw SQL, past all our code, on every engine."""
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -13,12 +14,15 @@ from registry.records.classification import Basis, ClaimClass
 from registry.records.contestation import Contestation, ContestationEvent, ContestationStep
 from registry.records.identifier import Kind, format_identifier
 from registry.records.model import ModelVersion
+from registry.records.plan import Lock
 from registry.records.publication import OutputFormat, Publication
 from registry.records.spec import SpecKind
 from registry.store.ledger import Ledger, begin
 from registry.store.tables import ERASABLE, METADATA, OWN_LOG
+from registry.store.writer import Writer
 from tests import findings
 from tests.store import builders as make
+from tests.store import sealing
 
 Change = dict[str, Any]
 DIGEST = b"\xab" * 32
@@ -46,6 +50,11 @@ def filled(new_registry: Callable[[], str]) -> Iterator[Ledger]:
         other = make.add_claim(writer, phi)
         _fill(writer, name, other, deploy.spec)
         _fill_passages(writer, phi, card)
+        rivalled = replace(make.audit(make.allocate(writer, Kind.AUDIT), f"{other}@1"), contestation=next(_contestations(writer)))
+        writer.append(rivalled)
+        erased = writer.append(make.evidence(rivalled.audit, f"{other}@1"))
+        sealing.fill(writer, next(iter(_locked(writer))), f"{name}@1", erase=erased.seq)
+        sealing.seal(writer, witnessed_at=make.START, size=writer.log_size - 2)
     yield ledger
     ledger.close()
 
@@ -75,6 +84,14 @@ def _fill_passages(writer: Any, phi: str, card: str) -> None:
     second = make.revise_card(writer, card)
     make.revise_card(writer, card, revision=3, document="12" * 32)
     writer.append_many([make.survey(second, (0, 35)), make.omission(f"{card}@1"), make.sighting(f"{quoted}@1", second)])
+
+
+def _contestations(writer: Writer) -> Iterator[str]:
+    yield from (one.payload.contestation for one in writer.entries() if isinstance(one.payload, Contestation))
+
+
+def _locked(writer: Writer) -> Iterator[str]:
+    yield from (one.payload.audit for one in writer.entries() if isinstance(one.payload, Lock))
 
 
 def _last(connection: Connection, table: str) -> Change:
