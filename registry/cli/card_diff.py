@@ -36,8 +36,8 @@ def diff(app: App, /, *, old: str, newer: str | None, record: bool, whole: bool,
 
     if newer is not None and (revisions["before"] or revisions["after"]):
         raise click.UsageError("--from and --to choose revisions of one card; with two, write CRD-…@n for each.")
-    if record and app.as_of:
-        raise click.UsageError("--record writes now; --as-of reads what was.")
+    if record and (app.as_of or app.log):
+        raise click.UsageError("--record writes now, into this registry's own log; --as-of and --log read another.")
     found = _compare(app, old, newer, claims, **revisions)
     recorded = _record(app, found) if record else None
     document = {"schema": "caveat/card-diff/1", "recorded": recorded, **summarise_comparison(found)}

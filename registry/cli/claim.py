@@ -77,14 +77,23 @@ def list_(app: App, *, card: Identifier | None, model: str | None, restriction: 
 def show(app: App, *, claim_id: Identifier) -> None:
     """Show one claim, its passage, what it states of its figure, and what became of it."""
     from registry.cli.claim_text import print_dossier
+    from registry.cli.elsewhere_text import print_elsewhere
     from registry.codec.documents import to_document
     from registry.completeness import check_claim
+    from registry.transfer.elsewhere import find_elsewhere
 
     with app.view() as view:
         dossier = view.dossier(str(claim_id))
     stated = [to_document(one) for one in check_claim(dossier)] if dossier.revisions else []
-    document = {"schema": "caveat/dossier/1", **to_document(dossier), "completeness": stated}
-    app.report(document, lambda console: print_dossier(console, dossier))
+    elsewhere = find_elsewhere(app.ledger, dossier, as_of=dossier.log_size if app.log is None else None)
+    others = [to_document(one) for one in elsewhere]
+    document = {"schema": "caveat/dossier/1", **to_document(dossier), "completeness": stated, "elsewhere": others}
+
+    def text(console: Any) -> None:
+        print_dossier(console, dossier)
+        print_elsewhere(console, elsewhere)
+
+    app.report(document, text)
 
 
 @claim.command()

@@ -23,3 +23,15 @@ def track(app: App, title: str, *, total: int | None = None, unit: str = "") -> 
     with Progress(*columns, TimeElapsedColumn(), TimeRemainingColumn(), console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task(title, total=total)
         yield lambda more: bar.advance(task, more)
+
+
+def count_up(advance: Callable[[int], None]) -> Callable[[int], None]:
+    """Return a function that is told how much is done in all, for an *advance* that is told how much more; a smaller number begins anew."""
+    done = 0
+
+    def tell(total: int) -> None:
+        nonlocal done
+        advance(total - done if total >= done else 0)
+        done = total
+
+    return tell

@@ -17,6 +17,7 @@ from registry.seal.note import SignedNote, parse_note, parse_vkey, verify_note
 from registry.store.seen import list_equivocations
 from registry.store.view import View
 from registry.store.writer import Writer
+from registry.transfer.trust import shorten_vkey
 
 _SCHEMA = "caveat/equivocation-proof/1"
 _WHERE = "equivocation"

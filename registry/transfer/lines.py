@@ -22,8 +22,8 @@ LARGEST_FILE_BYTES = 8 * 2**30
 LARGEST_BUNDLE_BYTES = 32 * 2**30
 """Of a bundle after it was decompressed."""
 LONGEST_LINE_BYTES = 256 * 2**20
-LARGEST_RATIO = 100
-"""How many times larger than its file a bundle may be, beyond `FREE_BYTES`: salts and digests do not compress, so none comes near it."""
+LARGEST_RATIO = 500
+"""How many times larger than its file a bundle may be, beyond `FREE_BYTES`: salts do not compress, so none comes near it."""
 FREE_BYTES = 16 * 2**20
 
 _ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"

@@ -62,6 +62,11 @@ def find_signer(note: SignedNote, given: Sequence[VerifierKey], steps: Sequence[
     raise _fault("wrong-key", where, f"it is signed by {signed_by}; believed are {known}", advice)
 
 
+def shorten_vkey(vkey: str) -> str:
+    """Return name and hash of a verifier key, without the key itself."""
+    return "+".join(vkey.split("+", 2)[:2])
+
+
 def _follow(given: Sequence[VerifierKey], steps: Sequence[KeyStep], notes: Sequence[SignedNote]) -> list[VerifierKey]:
     """Keys that are believed, those given first; one pass is enough, because a step is vouched for by keys of steps before it."""
     believed = [key for key in given if _is_of_log(key)]
@@ -103,7 +108,7 @@ def _vouches(vkey: str, size: int, step: KeyStep, steps: Sequence[KeyStep]) -> b
 def _find_end(vkey: str, size: int, steps: Sequence[KeyStep], where: str) -> Fault | None:
     """What keeps *vkey* from signing for *size* entries; None where nothing does."""
     revoked, replaced = _find_revocation(vkey, steps), _find_replacement(vkey, steps)
-    name = vkey.rpartition("+")[0]
+    name = shorten_vkey(vkey)
     if revoked is not None:
         found = f"entry {revoked.seq} revokes {name}, which signed it: {revoked.event.reason}"
         return Fault(code="key-revoked", where=where, found=found, advice="ask for a bundle that is signed with a key in force")

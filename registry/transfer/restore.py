@@ -1,0 +1,203 @@
+"""A backup brought back: held against its checkpoint, then replayed into an empty registry, so that rows are what statements give."""
+
+import os
+import shutil
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from registry.errors import AnswerNoError, CaveatError, ConflictError, Fault, InputError
+from registry.records.record import Record
+from registry.records.seal import Checkpoint
+from registry.registration.keys import trusted_vkeys
+from registry.seal.note import LARGEST_NOTE, SignedNote, VerifierKey, checkpoint_text, parse_note
+from registry.seal.tree import root_of
+from registry.store import schema
+from registry.store.engine import find_file
+from registry.store.integrity import LogReport, check_log
+from registry.store.key_events import list_key_events
+from registry.store.ledger import Ledger
+from registry.store.rebuild import rebuild
+from registry.store.seals import list_checkpoints
+from registry.store.view import View
+from registry.transfer.backup import NOTE_SUFFIX
+from registry.transfer.files import put_in_place, working_folder
+from registry.transfer.trust import KeyStep, find_signer
+
+_MAGIC = b"SQLite format 3\x00"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Restored(Record):
+    """What was brought back."""
+
+    origin: str
+    entries: int
+    last_at: datetime | None
+    """Time of the last entry; None where nothing is recorded."""
+    checkpoint: Checkpoint | None
+    """What it was held against; None where it was held against nothing, as was asked."""
+    signer: str | None
+    """The verifier key that signed that checkpoint; None where nobody did."""
+    is_own_word: bool
+    """Whether that key is known from the backup alone: it shows no forgery, only accidents."""
+
+
+def find_note(path: Path) -> Path | None:
+    """Return the file with the checkpoint of the backup *path*; None where there is none beside it."""
+    beside = path.with_name(path.name + NOTE_SUFFIX)
+    return beside if beside.is_file() else None
+
+
+def read_note(path: Path) -> str:
+    """Return the text of a checkpoint's file; raises InputError where it is too large, or no text."""
+    try:
+        with path.open("rb") as stream:
+            data = stream.read(4 * LARGEST_NOTE + 1)
+        if len(data) > 4 * LARGEST_NOTE:
+            raise InputError(Fault(code="bad-note", where=str(path), found=f"it has more than {4 * LARGEST_NOTE:,} bytes"))
+        return data.decode()
+    except OSError as error:
+        raise InputError(Fault(code="file-not-readable", where=str(path), found=error.strerror or str(error))) from error
+    except UnicodeDecodeError as error:
+        raise InputError(Fault(code="not-utf-8", where=str(path), found=f"byte {error.start} is not UTF-8")) from error
+
+
+def restore(
+    path: Path, url: str, *, note: str | None, given: Sequence[VerifierKey] = (), progress: Callable[[int], None] = lambda _done: None
+) -> Restored:
+    """Bring the backup *path* back into the empty or missing registry at *url*, and say what it was held against.
+
+    Args:
+        note: the checkpoint, signed or the bare text; None holds it against nothing but the checkpoints inside.
+        given: keys that may have signed it; none: those that the backup itself names.
+        progress: is told the number of entries done.
+
+    Raises:
+        AnswerNoError: `backup-shorter`, `backup-altered`, or everything that is altered in it, and since when; nothing is restored.
+        InputError: it is no backup, or nobody believed signed its checkpoint.
+        ConflictError: the registry at *url* is not empty.
+    """
+    file = find_file(url)
+    with working_folder(file) if file else TemporaryDirectory(prefix="caveat-restore-") as name:
+        folder = Path(name)
+        copy = f"sqlite:///{_copy(path, folder)}"
+        schema.upgrade(copy)
+        restored = _check(copy, note, given, progress)
+        if file is None or file.exists():
+            rebuild(copy, url, progress)
+            return restored
+        whole = folder / "whole.db"
+        rebuild(copy, f"sqlite:///{whole}", progress)
+        put_in_place(whole, file, mode=0o644)
+    return restored
+
+
+def _copy(path: Path, folder: Path) -> Path:
+    """Databases are opened for writing, and a backup is not to be touched."""
+    target = folder / "backup.db"
+    try:
+        with path.open("rb") as stream:
+            if stream.read(len(_MAGIC)) != _MAGIC:
+                found, advice = "it is no SQLite database", "a backup is written by: caveat backup FILE; a bundle is read by: caveat import"
+                raise InputError(Fault(code="not-a-backup", where=str(path), found=found, advice=advice))
+        shutil.copyfile(path, target)
+    except OSError as error:
+        raise InputError(Fault(code="file-not-readable", where=os.fspath(path), found=error.strerror or str(error))) from error
+    return target
+
+
+def _check(url: str, note: str | None, given: Sequence[VerifierKey], progress: Callable[[int], None]) -> Restored:
+    copy = Ledger.open(url, clock=_never, salt=_never)
+    try:
+        said, signed = (None, None) if note is None else _parse(note)
+        report = check_log(copy, progress=progress, notes=[note] if signed and note else [])
+        if said is not None:
+            _hold_against(copy, report, said)
+        faults = [*report.findings]
+        for one in copy.list_logs()[1:]:
+            faults += check_log(copy, log=one.origin, progress=progress).findings
+        if faults:
+            raise AnswerNoError(faults)
+        signer = None if signed is None else _find_signer(copy, signed, given)
+        with copy.view() as view:
+            last = view.find_entry(view.log_size)
+    finally:
+        copy.release()
+    return Restored(
+        origin=report.origin,
+        entries=report.entries,
+        last_at=last.at if last else None,
+        checkpoint=said,
+        signer=None if signer is None else str(signer),
+        is_own_word=signer is not None and not given,
+    )
+
+
+def _parse(note: str) -> tuple[Checkpoint, SignedNote | None]:
+    """Read a signed note, or the bare text that `backup` writes where no key is."""
+    if "\n\n" in note:
+        signed = parse_note(note, where="checkpoint")
+        return signed.checkpoint, signed
+    unsigned = parse_note(f"{note}\n— nobody AAAAAAA=\n", where="checkpoint").checkpoint
+    if checkpoint_text(unsigned) != note:
+        raise InputError(Fault(code="bad-note", where="checkpoint", found="it is not written as a checkpoint is", advice="give its file"))
+    return unsigned, None
+
+
+def _hold_against(copy: Ledger, report: LogReport, said: Checkpoint) -> None:
+    """Refuse a backup that is not what the checkpoint says; what is altered, and since when, comes with it."""
+    if said.origin != report.origin:
+        found = f"the checkpoint is of {said.origin}, the backup of {report.origin or 'no log'}"
+        raise ConflictError(Fault(code="other-log", where="backup", found=found, advice="give the checkpoint that belongs to it"))
+    with copy.view() as view:
+        last = view.find_entry(view.log_size)
+        if said.size > report.entries:
+            until = f"; the last that is there is of {last.at:%Y-%m-%d %H:%M:%S} UTC" if last else ""
+            found = f"the checkpoint is of {said.size} entries: {report.entries + 1} to {said.size} are missing{until}"
+            raise AnswerNoError(Fault(code="backup-shorter", where="backup", found=found, advice="look for a later backup"))
+        root = None if report.root is None else _find_root(view, said.size)
+    if root is not None and root != said.root:
+        found = f"its first {said.size} entries have the root {root}, the checkpoint says {said.root}; {_tell_since(report, said)}"
+        fault = Fault(code="backup-altered", where="backup", found=found, advice="look for another backup, and compare the two")
+        raise AnswerNoError([fault, *report.findings])
+
+
+def _tell_since(report: LogReport, said: Checkpoint) -> str:
+    """Between which two checkpoints it was altered."""
+    fitting = [one for one in report.checkpoints if one.fits and one.checkpoint.size < said.size]
+    if not fitting:
+        return "no checkpoint inside it still fits, so any entry may be altered"
+    last = fitting[-1]
+    when = f" of {last.at:%Y-%m-%d %H:%M:%S} UTC" if last.at else ""
+    return f"the checkpoint at {last.checkpoint.size}{when} still fits, so it is among entries {last.checkpoint.size + 1} to {said.size}"
+
+
+def _find_root(view: View, size: int) -> str:
+    """Kept nodes are not asked: they lie in the same file."""
+    return root_of(view.leaves(1, size + 1)).hex()
+
+
+def _find_signer(copy: Ledger, note: SignedNote, given: Sequence[VerifierKey]) -> VerifierKey:
+    with copy.view() as view:
+        steps = [KeyStep(seq=one.entry.seq, at=one.entry.at, event=one.payload) for one in list_key_events(view)]
+        notes = [*_read_kept(view, note.checkpoint.size), note]
+        known = tuple(given) or trusted_vkeys(view)
+    return find_signer(note, known, [one for one in steps if one.seq <= note.checkpoint.size], notes)
+
+
+def _read_kept(view: View, size: int) -> list[SignedNote]:
+    kept = []
+    for one in list_checkpoints(view):
+        try:
+            kept.append(parse_note(one.note, where="kept checkpoint"))
+        except CaveatError:
+            continue
+    return [one for one in kept if one.checkpoint.size < size]
+
+
+def _never() -> Any:
+    raise AssertionError("nothing is said while a backup is brought back")
