@@ -114,7 +114,7 @@ def _find_problem(said: Equivocation, first: SignedNote, second: SignedNote, pro
     for note, vkey in zip((first, second), vkeys, strict=True):
         lines = verify_note(note, [parse_vkey(vkey, where=_WHERE)])
         if not any(line.is_valid for line in lines):
-            return f"the note of {note.checkpoint.size} entries is not signed with {vkey.rpartition('+')[0]}"
+            return f"the note of {note.checkpoint.size} entries is not signed with {shorten_vkey(vkey)}"
     if first.checkpoint.size == second.checkpoint.size:
         return None if first.checkpoint.root != second.checkpoint.root else "the two notes say the same"
     return _find_gap(first, second, proof)
