@@ -15,7 +15,7 @@ from registry.records.survey import Omission, Sighting, Survey
 from registry.store.card_tables import card_revision, omission, sighting, survey
 from registry.store.claims import find_current_entry
 from registry.store.reader import Reader
-from registry.store.seal_tables import audit_rival, reveal
+from registry.store.seal_tables import audit_rival, deviation, exploration, reveal
 from registry.store.tables import (
     audit,
     claim_event,
@@ -34,7 +34,7 @@ from registry.store.tables import (
     spec_version,
 )
 
-_OF_AUDIT = (lock, run, result, evidence, finding, restriction, publication)
+_OF_AUDIT = (lock, run, result, evidence, finding, restriction, publication, deviation, exploration)
 
 
 def find_revisions(reader: Reader, claim: str) -> tuple[Recorded[ClaimRevision], ...]:
@@ -64,6 +64,8 @@ def get_audit(reader: Reader, name: str) -> AuditFile:
         evidence=_of(reader, evidence, evidence.c.audit == name),
         restrictions=_of(reader, restriction, restriction.c.audit == name),
         findings=_of(reader, finding, finding.c.audit == name),
+        deviations=_of(reader, deviation, deviation.c.audit == name),
+        explorations=_of(reader, exploration, exploration.c.audit == name),
     )
 
 
@@ -148,6 +150,11 @@ def find_successors(reader: Reader, model: ModelRef) -> tuple[Recorded[ModelVers
 
 def find_history(reader: Reader, name: Identifier) -> tuple[Recorded[Any], ...]:
     """Return every statement about *name*, in log order; those of a claim's audits and contestations belong to it."""
+    return reader.recorded(find_history_entries(reader, name))
+
+
+def find_history_entries(reader: Reader, name: Identifier) -> list[int]:
+    """Return the numbers of the entries about *name*, as `find_history`; also of those whose text was erased. In no order."""
     bare = name.bare
     match name.kind:
         case Kind.CLAIM:
@@ -162,7 +169,7 @@ def find_history(reader: Reader, name: Identifier) -> tuple[Recorded[Any], ...]:
         case Kind.CONTEXT | Kind.PROPERTY | Kind.SCORING | Kind.CUES | Kind.METHOD:
             targeted = or_(contestation.c.spec == bare, contestation.c.rival == bare)
             parts = [_seqs(reader, spec_version, spec_version.c.spec == bare), *_about_contestations(reader, targeted)]
-    return reader.recorded(row[0] for row in reader.rows(select(union(*parts).subquery())))
+    return [row[0] for row in reader.rows(select(union(*parts).subquery()))]
 
 
 def not_found(reader: Reader, what: str, name: str) -> NotFoundError:
