@@ -5,6 +5,7 @@ import json
 from dataclasses import dataclass, replace
 
 from registry.codec.canonical import Json, canonical_bytes
+from registry.codec.disclosure import check_openings
 from registry.publishing import parse_subject
 from registry.records.identifier import Identifier
 from registry.records.publication import OutputFormat
@@ -63,9 +64,16 @@ class Carried:
     """Whether the record stands there in its one canonical form."""
 
     @property
+    def public(self) -> Json:
+        """The record without what a confidential rendering opens beside it."""
+        if isinstance(self.document, dict) and self.document.get("openings"):
+            return {**self.document, "openings": []}
+        return self.document
+
+    @property
     def digest(self) -> str:
-        """The record digest: SHA-256 of its canonical JSON, hexadecimal."""
-        return hashlib.sha256(canonical_bytes(self.document)).hexdigest()
+        """The record digest, which public and confidential renderings share: SHA-256 of the canonical JSON of `public`, hexadecimal."""
+        return hashlib.sha256(canonical_bytes(self.public)).hexdigest()
 
 
 def read_carried(data: bytes, *, where: str) -> Carried:
@@ -92,7 +100,12 @@ def check_record(carried: Carried) -> Check:
     if not carried.is_canonical:
         note = "it carries a record that does not stand there in canonical JSON (RFC 8785): Caveat wrote no such file"
         return no(Name.RECORD, note)
-    return yes(Name.RECORD, f"carries the record of {carried.supplement.identifier}, sha256 {carried.digest}")
+    supplement = carried.supplement
+    opened = supplement.openings if isinstance(supplement, Supplement) else ()
+    if isinstance(supplement, Supplement) and (faults := check_openings(supplement)):
+        return no(Name.RECORD, "; ".join(f"{one.where}: {one.found}" for one in faults[:3]))
+    told = f"; CONFIDENTIAL: {len(opened)} sealed specifications are shown, each the one that was committed to" if opened else ""
+    return yes(Name.RECORD, f"carries the record of {supplement.identifier}, sha256 {carried.digest}{told}")
 
 
 def take_later(now: Json, then: Json) -> tuple[Json, frozenset[str]]:

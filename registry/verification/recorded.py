@@ -69,9 +69,9 @@ def check_current(carried: Carried, ledger: Ledger | None) -> Check:
 
 
 def _compare(carried: Carried, now: Supplement | CardSupplement, *, later: int) -> Check:
-    older, lacks = take_later(to_document(now), carried.document)
+    older, lacks = take_later(to_document(now), carried.public)
     size = carried.supplement.log_size
-    if older != carried.document:
+    if older != carried.public:
         note = f"as of entry {size} the registry says something else: "
         note += "the record was altered, or composed by another version of Caveat"
         return no(Name.REGISTRY, note)

@@ -33,7 +33,16 @@ def summarise(checks: Sequence[Check], *, required: Collection[Name]) -> str:
         told = f"Nothing was found to be wrong; {noun} could not be made here: {', '.join(missing)}."
     elif len(checks) > 0 and not newer:
         told = "Everything that was asked is in order."
+    if not wrong and _is_nobodys(checks):
+        told += " Nothing here shows who made this file, and anybody can make one of which all this holds: give a key that you trust."
     return f"{told} It is not the latest word: see current." if newer else told
+
+
+def _is_nobodys(checks: Sequence[Check]) -> bool:
+    """Whether nothing that was checked rests on a key or a registry that the user knows."""
+    in_order = {one.name for one in checks if one.answer is Answer.YES}
+    asked = {one.name for one in checks}
+    return Name.CHECKPOINT in asked and in_order.isdisjoint({Name.CHECKPOINT, Name.SIGNATURE, Name.REGISTRY})
 
 
 def find_exit_code(found: Sequence[Verified], *, required: Collection[Name], everything: bool) -> int:

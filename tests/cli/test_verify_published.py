@@ -1,0 +1,252 @@
+"""Files that were given out, in the hands of somebody who trusts nobody: what is proven, what is swapped, what cannot be known."""
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from registry.codec.canonical import canonical_bytes
+from tests.cli.conftest import Answer, Caveat
+from tests.cli.given_out import NAME, take_copy
+
+
+def read_vkey(folder: Path) -> str:
+    """Return the verifier key of the registry in *folder*, as its keeper shows it."""
+    lines = (folder / "caveat-keys" / "log.pem").read_text(encoding="utf-8").splitlines()
+    return next(line for line in lines if line and not line.startswith(("#", "-")))
+
+
+def list_answers(answer: Answer, place: int = 0) -> dict[str, str]:
+    """Return the answers of one file, by the name of the check."""
+    return {one["name"]: one["answer"] for one in answer.document["files"][place]["checks"]}
+
+
+def find_note(answer: Answer, name: str) -> str:
+    """Return what the first file's check *name* says."""
+    return next(str(one["note"]) for one in answer.document["files"][0]["checks"] if one["name"] == name)
+
+
+def rewrite(path: Path, **changes: Any) -> None:
+    """Write the record in *path* again with *changes*, in canonical JSON."""
+    path.write_bytes(canonical_bytes({**json.loads(path.read_bytes()), **changes}))
+
+
+@pytest.fixture
+def mail(given_out: Path, tmp_path: Path) -> Path:
+    """What came by mail: the files alone, in the folder where `caveat` runs."""
+    for path in (given_out / "out").iterdir():
+        shutil.copy(path, tmp_path)
+    return tmp_path
+
+
+def test_one_key_is_enough_to_check_all_that_a_file_can_show(caveat: Caveat, mail: Path, given_out: Path) -> None:
+    """Offline, with the log's key from elsewhere: signature, bytes, record, entries, proof and lock are in order."""
+    checked = caveat("verify", f"{NAME}.pdf", "--key", read_vkey(given_out), "--json")
+
+    answers = list_answers(checked)
+    assert checked.code == 0
+    assert {name for name, answer in answers.items() if answer == "not_checked"} == {"witnesses", "registry", "current"}
+    assert "no" not in answers.values()
+    assert find_note(checked, "signature").endswith("whether it was revoked since, a file cannot tell")
+
+
+def test_without_a_key_nothing_says_who_made_it(caveat: Caveat, mail: Path) -> None:
+    """All that the file itself can show is shown, and that it may be anybody's is said."""
+    checked = caveat("verify", f"{NAME}.json", "--json")
+
+    answers = list_answers(checked)
+    assert (checked.code, answers["checkpoint"], answers["inclusion"]) == (0, "not_checked", "yes")
+    assert "nothing here says whose key that is" in find_note(checked, "checkpoint")
+    assert "Nothing here shows who made this file" in checked.document["files"][0]["summary"]
+
+
+def test_a_required_check_that_cannot_be_made_is_told_by_the_exit_code(caveat: Caveat, mail: Path, given_out: Path) -> None:
+    """`--require checkpoint` without a key ends with 3, with it with 0; `--require all` asks for everything."""
+    key = read_vkey(given_out)
+
+    codes = [
+        caveat("verify", f"{NAME}.json", "--require", "checkpoint").code,
+        caveat("verify", f"{NAME}.json", "--require", "checkpoint", "--key", key).code,
+        caveat("verify", f"{NAME}.json", "--require", "all", "--key", key).code,
+        caveat("verify", f"{NAME}.json", "--require", "checkpiont").code,
+    ]
+
+    assert codes == [3, 0, 3, 2]
+
+
+def test_a_swapped_file_is_not_the_one_that_was_published(caveat: Caveat, mail: Path, given_out: Path) -> None:
+    """The proof of one file does not speak for another, whatever the other's name."""
+    shutil.copy(mail / f"{NAME}.html.tlog-proof", mail / f"{NAME}.json.tlog-proof")
+
+    checked = caveat("verify", f"{NAME}.json", "--key", read_vkey(given_out), "--json")
+
+    assert (checked.code, list_answers(checked)["published"]) == (1, "no")
+    assert "of another file: sha256" in find_note(checked, "published")
+
+
+def test_a_proof_elsewhere_is_named(caveat: Caveat, mail: Path, given_out: Path) -> None:
+    """`--proof` takes the place of the file beside; one proof is of one file."""
+    (mail / f"{NAME}.json.tlog-proof").rename(mail / "elsewhere")
+    key = read_vkey(given_out)
+
+    named = caveat("verify", f"{NAME}.json", "--proof", "elsewhere", "--key", key, "--json")
+    without = caveat("verify", f"{NAME}.json", "--key", key, "--json")
+    two = caveat("verify", f"{NAME}.json", f"{NAME}.html", "--proof", "elsewhere")
+
+    assert (list_answers(named)["published"], list_answers(without)["published"], two.code) == ("yes", "not_checked", 2)
+    assert "ask for the file NAME.tlog-proof" in find_note(without, "published")
+
+
+def test_a_record_forged_consistently_passes_bytes_and_nothing_that_rests_on_the_log(caveat: Caveat, mail: Path, given_out: Path) -> None:
+    """Somebody changes the figure in the record and draws the file again: it is whole, and not what was logged."""
+    path = mail / f"{NAME}.json"
+    document = json.loads(path.read_bytes())
+    document["claim"]["payload"]["theta"] = 0.5
+    rewrite(path, claim=document["claim"])
+
+    answers = list_answers(checked := caveat("verify", path, "--key", read_vkey(given_out), "--json"))
+
+    assert (checked.code, answers["bytes"], answers["record"]) == (1, "yes", "yes")
+    assert {name for name, answer in answers.items() if answer == "no"} == {"entries", "published", "lock"}
+    assert "θ is 0.5 in the claim, and 0.1 was locked" in find_note(checked, "lock")
+
+
+def test_a_proof_taken_out_of_the_record_is_told_loudly(caveat: Caveat, mail: Path) -> None:
+    """A downgrade: without its inclusion a record proves nothing of its entries, and that is never a yes."""
+    (mail / f"{NAME}.json.tlog-proof").unlink()
+    path = mail / f"{NAME}.json"
+    document = json.loads(path.read_bytes())
+    del document["inclusion"]
+    path.write_bytes(canonical_bytes(document))
+
+    checked = caveat("verify", path, "--json")
+
+    answers = list_answers(checked)
+    assert (answers["entries"], answers["bytes"]) == ("not_checked", "not_checked")
+    assert "IT PROVES NO ENTRY" in find_note(checked, "entries")
+    assert "inclusion" in find_note(checked, "bytes")
+
+
+def test_a_record_that_is_not_canonical_is_nobodys(caveat: Caveat, mail: Path) -> None:
+    """The same record written otherwise has another digest, so Caveat wrote no such file."""
+    path = mail / f"{NAME}.json"
+    path.write_text(json.dumps(json.loads(path.read_bytes())), encoding="utf-8")
+
+    answers = list_answers(checked := caveat("verify", path, "--json"))
+
+    assert (checked.code, answers["record"], answers["bytes"]) == (1, "no", "no")
+
+
+def test_a_checkpoint_of_another_log_is_not_taken(caveat: Caveat, mail: Path, given_out: Path) -> None:
+    """What the user expects is named beside what was found."""
+    checked = caveat("verify", f"{NAME}.json", "--origin", "caveat.log/OTHER/1", "--key", read_vkey(given_out), "--json")
+
+    assert (checked.code, list_answers(checked)["checkpoint"]) == (1, "no")
+    assert "expected one of caveat.log/OTHER/1" in find_note(checked, "checkpoint")
+
+
+def test_a_stranger_who_signs_in_the_logs_name_is_found_by_its_key(caveat: Caveat, mail: Path, given_out: Path) -> None:
+    """A known key of the log that did not sign is a no; a signature that does not fit its checkpoint too."""
+    from registry.records.seal import KeyAlgorithm
+    from registry.seal.keys import make_key
+
+    origin = read_vkey(given_out).split("+")[0]
+    other = make_key(KeyAlgorithm.ED25519, origin, seed=bytes(32))
+
+    foreign = caveat("verify", f"{NAME}.json", "--key", str(other.vkey), "--json")
+    proof = mail / f"{NAME}.json.tlog-proof"
+    text = proof.read_text(encoding="utf-8")
+    size = text.partition("\n\n")[2].split("\n")[1]
+    proof.write_text(text.replace(f"\n{size}\n", f"\n{int(size) + 1}\n"), encoding="utf-8")
+    altered = caveat("verify", f"{NAME}.json", "--key", read_vkey(given_out), "--json")
+
+    assert (foreign.code, list_answers(foreign)["checkpoint"]) == (1, "no")
+    assert "no key of" in find_note(foreign, "checkpoint")
+    assert (altered.code, list_answers(altered)["checkpoint"], list_answers(altered)["inclusion"]) == (1, "no", "no")
+
+
+def test_a_proof_that_cannot_be_read_is_no_proof(caveat: Caveat, mail: Path) -> None:
+    """Beside a file it is a no with the reason; given for itself it is refused."""
+    proof = mail / f"{NAME}.json.tlog-proof"
+    proof.write_text(proof.read_text(encoding="utf-8").replace("index ", "index 0"), encoding="utf-8")
+
+    beside = caveat("verify", f"{NAME}.json", "--json")
+    alone = caveat("verify", proof)
+
+    assert (beside.code, list_answers(beside)["published"], list_answers(beside)["inclusion"]) == (1, "no", "not_checked")
+    assert (alone.code, "bad-proof" in alone.err) == (2, True)
+
+
+def test_a_proof_alone_says_of_which_file_it_is(caveat: Caveat, mail: Path, given_out: Path) -> None:
+    """Its inclusion, its checkpoint and its consistency are checked; the file is asked for."""
+    checked = caveat("verify", f"{NAME}.json.tlog-proof", "--key", read_vkey(given_out), "--json")
+
+    answers = list_answers(checked)
+    assert (checked.code, checked.document["files"][0]["kind"]) == (0, "proof")
+    assert answers == {
+        "published": "not_checked", "inclusion": "yes", "checkpoint": "yes", "witnesses": "not_checked", "consistency": "yes",
+    }  # fmt: skip
+
+
+def test_a_witness_that_is_known_is_named(caveat: Caveat, mail: Path, given_out: Path) -> None:
+    """A cosignature counts when its key is given; before that it is told and not believed."""
+    from datetime import UTC, datetime
+
+    from registry.records.seal import KeyAlgorithm
+    from registry.seal.keys import make_key
+    from registry.seal.witness import cosign
+
+    witness = make_key(KeyAlgorithm.ED25519, "witness.example", seed=bytes(range(32)))
+    proof = mail / f"{NAME}.json.tlog-proof"
+    text = proof.read_text(encoding="utf-8")
+    line = cosign(text.partition("\n\n")[2], witness, at=datetime(2026, 11, 22, 12, tzinfo=UTC))
+    proof.write_text(text + line, encoding="utf-8")
+
+    known = caveat("verify", f"{NAME}.json", "--key", str(witness.vkey), "--json")
+    unknown = caveat("verify", f"{NAME}.json", "--json")
+
+    assert (list_answers(known)["witnesses"], list_answers(unknown)["witnesses"]) == ("yes", "not_checked")
+    assert "witness.example on 2026-11-22 12:00 UTC" in find_note(known, "witnesses")
+    assert "whose keys are not known here" in find_note(unknown, "witnesses")
+
+
+def test_keys_that_are_none_are_refused_together(caveat: Caveat, mail: Path) -> None:
+    """Every key that cannot be read is named at once, and nothing is verified."""
+    (mail / "empty.txt").write_text("# nothing\n", encoding="utf-8")
+
+    refused = caveat("verify", f"{NAME}.json", "--key", "a+b+c", "--key", "missing.pem", "--key", "empty.txt")
+
+    assert (refused.code, refused.out) == (2, "")
+    assert [code in refused.err for code in ("bad-vkey", "file-not-readable", "empty.txt")] == [True] * 3
+
+
+def test_publishing_the_same_files_again_changes_nothing(caveat: Caveat, given_out: Path, tmp_path: Path) -> None:
+    """The same digests have one publication; with a longer log the proof leads to the newest checkpoint."""
+    out = take_copy(given_out, tmp_path)
+    before = {path.name: path.read_bytes() for path in out.iterdir()}
+    size = caveat("log", "show", "--json").document["size"]
+
+    caveat("report", "--from", out / f"{NAME}.json", "--json", "--html", "-o", "out", "--publish")
+    same = {path.name: path.read_bytes() for path in out.iterdir()}
+    caveat("claim", "withdraw", NAME.partition("@")[0], "--reason", "retracted")
+    caveat("report", "--from", out / f"{NAME}.json", "--json", "-o", "out", "--publish")
+
+    assert same == before
+    assert caveat("log", "show", "--json").document["size"] == size + 1
+    later = caveat("verify", out / f"{NAME}.json", "--json")
+    assert f"of {size + 1} entries" in find_note(later, "inclusion")
+
+
+def test_without_a_key_a_publication_has_no_proof_and_says_how_to_get_one(caveat: Caveat, given_out: Path, tmp_path: Path) -> None:
+    """The log records it all the same; nothing is left half done."""
+    take_copy(given_out, tmp_path)
+    shutil.rmtree(tmp_path / "caveat-keys")
+
+    published = caveat("report", NAME.partition("@")[0], "--json", "-o", "new", "--publish")
+
+    assert (published.code, [path.suffix for path in (tmp_path / "new").iterdir()]) == (0, [".json"])
+    assert "published without proofs" in published.err
+    answers = list_answers(caveat("verify", tmp_path / "new" / f"{NAME}.json", "--json"))
+    assert (answers["published"], answers["inclusion"]) == ("yes", "not_checked")
