@@ -3,12 +3,14 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from audit.adherence import Departure, describe_items
 from audit.findings import describe_markers, describe_uncertainty, list_checks
 from audit.replay.account import describe_cues, describe_mapping, describe_outcomes
 from audit.wording import Unit, join
 from registry.records.case import Case, Infeasible
 from registry.records.claim import Form
 from registry.records.classification import ChecklistItem, ItemStatus
+from registry.records.deviation import LockedItem
 from registry.records.estimate import DEVIATIONS, Estimate
 from registry.records.evidence import Access, Layer
 from registry.records.finding import FindingBody, find_invariance
@@ -29,6 +31,7 @@ class _Known:
     lock: Lock | None
     deploy_owner: str | None
     findings: tuple[FindingBody, ...]
+    departures: tuple[Departure, ...]
 
     @property
     def has_scores(self) -> bool:
@@ -46,6 +49,7 @@ def build_checklist(
     lock: Lock | None = None,
     deploy_owner: str | None = None,
     findings: tuple[FindingBody, ...] = (),
+    departures: tuple[Departure, ...] = (),
 ) -> tuple[ChecklistItem, ...]:
     """Return every item of minimum reporting with its status, in the order of the paper's table.
 
@@ -54,6 +58,7 @@ def build_checklist(
         lock: the plan fixed before the run; None means that nothing shows θ and direction to have been fixed.
         deploy_owner: who owns the specifications of P_deploy, and what is contested of them, in words; None means not stated.
         findings: what the modules found, as the audit has it on record.
+        departures: in what the scores are not as the lock says; each stands before the note of the item that it bears on.
     """
     known = _Known(
         case=case,
@@ -62,9 +67,16 @@ def build_checklist(
         lock=lock,
         deploy_owner=deploy_owner,
         findings=findings,
+        departures=departures,
     )
-    answers = ((slug, answer(known)) for slug, answer in ITEMS.items())
+    answers = ((slug, _add_departures(slug, answer(known), departures)) for slug, answer in ITEMS.items())
     return tuple(ChecklistItem(item=slug, status=status, note=note) for slug, (status, note) in answers)
+
+
+def _add_departures(slug: str, answer: Answer, departures: tuple[Departure, ...]) -> Answer:
+    status, note = answer
+    said = [f"✗ Otherwise than locked: {one.done}, where {one.planned} was fixed." for one in departures if _DEPARTED.get(one.item) == slug]
+    return status, join([*said, note]) if said else note
 
 
 def _reported(note: str) -> Answer:
@@ -159,7 +171,10 @@ def _judge(known: _Known) -> Answer:
 
 def _fixed_before(known: _Known) -> Answer:
     if known.lock is not None:
-        return _reported("fixed by the lock that preceded the replay")
+        other = describe_items(tuple(one for one in known.departures if one.is_decisive))
+        said = f"; the scores are of other {other} than it fixes" if other else ""
+        said += f"; not fixed by it: {', '.join(known.lock.unfixed)}" if known.lock.unfixed else ""
+        return _reported(f"fixed by the lock that preceded the replay{said}")
     if not known.has_scores:
         return _not_applicable(_NO_REPLAY)
     return _missing("no lock shows that θ and the safety direction were fixed before the replay")
@@ -272,3 +287,16 @@ ITEMS: dict[str, Callable[[_Known], Answer]] = {
     "deployment-owner-and-contestations": _owner,
 }
 """The items by their slug, with what answers each."""
+
+_DEPARTED = {
+    LockedItem.TEST_CONTEXTS: "task-context-mapping",
+    LockedItem.DEPLOY_CONTEXTS: "task-context-mapping",
+    LockedItem.TASKS: "sample-sizes",
+    LockedItem.SCORING: "judge-scoring-uncertainty",
+    LockedItem.MODEL: "endpoint-and-version-returned",
+    LockedItem.BUDGET: "query-budget",
+    LockedItem.EXCLUSIONS: "excluded-cases",
+    LockedItem.CUES: "evaluator-specific-markers",
+    LockedItem.STOPPING_RULE: "sample-sizes",
+}
+"""The item that a departure bears on; others are told by the supplement's section on what was fixed alone."""

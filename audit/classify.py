@@ -6,11 +6,11 @@ from functools import cache
 
 from audit.across import Adjusted, Decision, Joint, combine, combine_judges
 from audit.conditions import Facts, build_facts, find_observations, find_possible, is_above_floor, is_not_met_in_test
-from audit.demotion import WITHOUT_LOCK, Demotion
+from audit.demotion import OFF_LOCK, WITHOUT_LOCK, Demotion
 from audit.phrases import Phrases, find_expected_sign, find_sign
 from audit.statistics.reading import relevel
 from audit.typology import JUDGES_DISAGREE, decide
-from audit.wording import CONDITIONAL, NOT_MET, POST_HOC, join
+from audit.wording import CONDITIONAL, NOT_MET, POST_HOC, join, say_off_lock
 from registry.records.case import Case
 from registry.records.claim import Form, Relation
 from registry.records.classification import Basis, ChecklistItem, ClaimClass, Classification, ReadingVerdict, SpecVerdict, Standing
@@ -29,6 +29,7 @@ class _Question:
     adjusted: Callable[[float], Estimate] | None
     basis: Basis
     post_hoc: bool
+    off_lock: str | None
 
 
 def classify(
@@ -38,6 +39,7 @@ def classify(
     basis: Basis = Basis.REPLAY,
     adjusted: Callable[[float], Estimate] | None = None,
     post_hoc: bool = False,
+    off_lock: str | None = None,
     checklist: tuple[ChecklistItem, ...] = (),
 ) -> Classification:
     """Give each reading of *case* its class, standing and mode; the claim's own form comes first, implied readings follow.
@@ -50,11 +52,12 @@ def classify(
         adjusted: the same estimate at another level, for Holm's rule over several specifications of P_deploy. None means: from
             the variance in *estimate*; where that is not given either, several specifications establish nothing adverse.
         post_hoc: whether nothing shows that θ and the plan were fixed before the scores could be seen; every reading then says so.
+        off_lock: what in the scores is not what the lock fixes (such as `tasks`), in words; None where nothing is. Every reading says so.
         checklist: kept as given; `audit.checklist` makes it.
     """
     usable = estimate if estimate is not None and estimate.specs else None
     again = adjusted or (build_adjusted(usable) if usable is not None else None)
-    question = _Question(case=case, estimate=usable, adjusted=again, basis=basis, post_hoc=post_hoc)
+    question = _Question(case=case, estimate=usable, adjusted=again, basis=basis, post_hoc=post_hoc, off_lock=off_lock)
     own, own_joint = _read(question, case.claim.form)
     implied = tuple(_read(question, form)[0] for form in _implied_forms(question, own_joint))
     return Classification(readings=(own, *implied), inversion_margin=find_inversion_margin(case, usable), checklist=checklist)
@@ -134,7 +137,7 @@ def _decide_each(case: Case, form: Form, estimate: Estimate, judge: str | None) 
 
 def _verdict(question: _Question, form: Form, joint: Joint) -> tuple[ReadingVerdict, Joint]:
     basis = _find_basis(question, form)
-    demotion = _find_demotion(joint.row.class_, joint.row.standing, basis)
+    demotion = _find_demotion(joint.row.class_, joint.row.standing, basis, off_lock=question.off_lock is not None)
     mode = joint.mode if demotion is None else demotion.mode
     class_ = joint.row.class_ if demotion is None else demotion.becomes
     not_met = any(one.facts.form in _LIMITS and is_not_met_in_test(one.facts) for one in joint.each)
@@ -165,13 +168,13 @@ def _find_basis(question: _Question, form: Form) -> Basis:
     return Basis.REPORTED if reported else Basis.NONE
 
 
-def _find_demotion(class_: ClaimClass, standing: Standing | None, basis: Basis) -> Demotion | None:
+def _find_demotion(class_: ClaimClass, standing: Standing | None, basis: Basis, *, off_lock: bool) -> Demotion | None:
     established = standing is Standing.ESTABLISHED and basis is not Basis.REPLAY
-    return WITHOUT_LOCK[class_] if established else None
+    return (OFF_LOCK if off_lock else WITHOUT_LOCK)[class_] if established else None
 
 
 def _spec_verdict(one: Decision, basis: Basis) -> SpecVerdict:
-    demotion = _find_demotion(one.row.class_, one.row.standing, basis)
+    demotion = _find_demotion(one.row.class_, one.row.standing, basis, off_lock=False)  # both tables demote alike
     if demotion is None:
         return SpecVerdict(
             spec=one.spec or "",
@@ -231,6 +234,7 @@ def _explain(question: _Question, joint: Joint, demotion: Demotion | None, *, no
         sentences.append("The class hangs on one specification of P_deploy: without it, it would be another.")
     sentences.append(demotion.why if demotion else "")
     sentences.append(POST_HOC if question.post_hoc and question.estimate is not None else "")
+    sentences.append(say_off_lock(question.off_lock) if question.off_lock and question.estimate is not None else "")
     return join(sentences)
 
 

@@ -1,8 +1,8 @@
 """The story that `caveat demo` tells, on bundled inputs, from an empty folder to printed supplements.
 
 Nothing in it is special to the demo: each step is what a command does. Its clock stands at the moments at which things were done when
-the example was made, and its salts are drawn from a fixed seed, so that everybody gets the same records and the same bytes; doing it
-twice changes nothing.
+the example was made, and its salts and keys are drawn from a fixed seed, so that everybody gets the same records and the same bytes;
+doing it twice changes nothing. Whoever has this file has its secret keys: its signatures show what one looks like, and nothing else.
 """
 
 import hashlib
@@ -14,7 +14,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from audit.ablation import ablate
-from audit.docket import Concluded, Scored, add_finding, build_case, conclude, get_audit, get_claim, get_property, open_audit
+from audit.basis import Scored
+from audit.docket import Concluded, add_finding, build_case, conclude, get_audit, get_claim, get_property, open_audit
 from audit.propose.file.claims_file import build_survey
 from audit.propose.rules import propose_by_rules
 from audit.propose.source import Source
@@ -27,18 +28,24 @@ from registry.codec.files import read_document
 from registry.errors import Fault, InputError
 from registry.intake.outline.passages import read_outline
 from registry.intake.read import read_card
-from registry.publishing import Written, collect_supplements, write_supplements
+from registry.proving import record_publications, sign_log, write_proofs
+from registry.publishing import Written, collect_supplements, sign_written, write_supplements
 from registry.records.authority import Authority, Role
 from registry.records.card import Card, CardText
 from registry.records.dossier import AuditFile
 from registry.records.draft import AuditDraft
 from registry.records.identifier import parse_identifier
 from registry.records.publication import OutputFormat
+from registry.records.seal import KeyAlgorithm
+from registry.records.statement import StatementKind
 from registry.records.survey import Survey
 from registry.registration.cards import CardNote, register_card
 from registry.registration.intake import register_file
+from registry.registration.keys import add_key, format_origin
 from registry.registration.specs import find_procedure
 from registry.resources import find_resource
+from registry.seal.key_files import FILE_NAMES, write_key
+from registry.seal.keys import KeyRing, SigningKey, make_key
 from registry.store.ledger import Ledger
 from registry.store.schema import upgrade
 from registry.store.writer import Writer
@@ -94,16 +101,35 @@ def tell_story(folder: Path, *, progress: Callable[[int], None]) -> Story:
     return Story(url=url, card=card, audits=tuple(audits))
 
 
-def draw_supplements(story: Story, folder: Path, *, time_limit_s: float, workers: int, progress: Callable[[int], None]) -> list[Written]:
-    """Draw the card supplement and that of every claim into *folder*, as PDF, HTML and JSON; the card comes first."""
-    ledger = Ledger.open(story.url, clock=lambda: MOMENT, salt=_salts().__next__)
+def publish_supplements(
+    story: Story, folder: Path, *, time_limit_s: float, workers: int, progress: Callable[[int], None]
+) -> list[Written]:
+    """Give out the card supplement and that of every claim in *folder*, as signed PDF, HTML and JSON, each with its proof.
+
+    The card comes first. Drawn again, they are of the log as it was before they were first given out.
+    """
+    ledger = Ledger.open(story.url, clock=lambda: CONCLUDED, salt=_salts().__next__)
     try:
-        with ledger.view() as view:
+        with ledger.view(_find_before_publishing(ledger)) as view:
             names = [story.card.card, *(one.claim for one in view.list_claims())]
             subjects = list(collect_supplements(view, map(parse_identifier, names)))
+        written = write_supplements(subjects, list(OutputFormat), folder, time_limit_s=time_limit_s, workers=workers, progress=progress)
+        ring = _make_keys()
+        signed = sign_written(written, _get_document_key(ring), at=CONCLUDED)
+        with ledger.write(actor=AUTHORITY.code) as writer:
+            record_publications(writer, signed)
+            checkpoint = sign_log(writer, ring)
+        with ledger.view() as view:
+            write_proofs(view, signed, checkpoint)
     finally:
         ledger.close()
-    return write_supplements(subjects, list(OutputFormat), folder, time_limit_s=time_limit_s, workers=workers, progress=progress)
+    return signed
+
+
+def _find_before_publishing(ledger: Ledger) -> int:
+    with ledger.view() as view:
+        published = (one.entry.seq for one in view.entries() if one.entry.kind is StatementKind.PUBLICATION)
+        return next(published, view.log_size + 1) - 1
 
 
 def _prepare(folder: Path) -> str:
@@ -117,6 +143,9 @@ def _prepare(folder: Path) -> str:
         _refuse_other(url, folder)
     upgrade(url)
     (folder / "registry.cfg").write_text(f"[registry]\nurl = sqlite:///{database.name}\nauthority = {AUTHORITY.code}\n", encoding="utf-8")
+    for key in _make_keys().keys:
+        if not (folder / "caveat-keys" / FILE_NAMES[key.algorithm]).exists():
+            write_key(folder / "caveat-keys", key, passphrase=None)
     return url
 
 
@@ -125,7 +154,7 @@ def _refuse_other(url: str, folder: Path) -> None:
     ledger = Ledger.open(url, clock=lambda: MOMENT, salt=_salts().__next__)
     try:
         with ledger.view() as view:
-            is_ours = view.log_origin in ("", f"caveat/{next(_salts())}")
+            is_ours = view.log_origin in ("", _make_keys().log[0].name)
     finally:
         ledger.close()
     if not is_ours:
@@ -138,7 +167,7 @@ def _register(ledger: Ledger) -> Card:
     examples = find_resource("examples")
     with ledger.write(actor=AUTHORITY.code) as writer:
         if writer.find_authority(AUTHORITY.code) is None:
-            writer.append(AUTHORITY)
+            _begin_log(writer)
     _add_claims(ledger, examples / "retrospective" / "claims.yaml")
     note = CardNote(file_name="card", title="Example Assistant 1.5B: System Card", publisher="Example Lab", published=MOMENT.date())
     text = read_card(examples / "card" / "card.pdf")
@@ -147,6 +176,30 @@ def _register(ledger: Ledger) -> Card:
     _add_claims(ledger, examples / "card" / "claims.yaml")
     _survey(ledger, card, text)
     return card
+
+
+def _begin_log(writer: Writer) -> None:
+    """Name the log, and register who speaks in it, with which keys."""
+    ring = _make_keys()
+    writer.name_log(ring.log[0].name, ring.log[0].vkey)
+    writer.append(AUTHORITY)
+    for key in ring.keys:
+        add_key(writer, key)
+
+
+def _make_keys() -> KeyRing:
+    """Return the keys of the demo; the same for everybody, and so nobody's."""
+    seeds = {name: hashlib.sha256(f"caveat demo, {name}".encode()).digest() for name in ("log", "log key", "document key")}
+    log = make_key(KeyAlgorithm.ED25519, format_origin(AUTHORITY.code, seeds["log"].hex()[:32]), seed=seeds["log key"])
+    return KeyRing(
+        log=(log,),
+        document=make_key(KeyAlgorithm.ECDSA_P256, AUTHORITY.code, seed=seeds["document key"], organisation=AUTHORITY.name),
+    )
+
+
+def _get_document_key(ring: KeyRing) -> SigningKey:
+    assert ring.document is not None, "made above"  # noqa: S101
+    return ring.document
 
 
 def _survey(ledger: Ledger, card: Card, text: CardText) -> None:
@@ -211,7 +264,7 @@ def _lock(ledger: Ledger, name: str, progress: Callable[[int], None]) -> str:
     path = find_resource("examples") / "replay" / f"{name}.audit.yaml"
     draft = from_document(AuditDraft, read_document(path), where=str(path))
     with ledger.write(actor=AUTHORITY.code) as writer:
-        file, _ = open_audit(writer, draft, auditor=AUTHORITY.code, locked=True)
+        file, _ = open_audit(writer, draft, auditor=AUTHORITY.code, locked=True, folder=path.parent)
     progress(1)
     return file.audit.payload.audit
 

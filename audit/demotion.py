@@ -1,13 +1,16 @@
-"""What an established class becomes when no lock preceded the scores, as data (docs/method.md, "Without a lock")."""
+"""What an established class becomes when the scores are not those that a lock fixed before, as data.
 
-from dataclasses import dataclass
+Described in docs/method.md ("Without a lock") and docs/preregistration.md.
+"""
+
+from dataclasses import dataclass, replace
 
 from registry.records.classification import ClaimClass, Mode, Standing
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Demotion:
-    """What an established class becomes when no lock preceded the scores: they can restrict, never establish."""
+    """What an established class becomes when no lock preceded the scores, or fixed others: they can restrict, never establish."""
 
     class_: ClaimClass
     """What would have been established."""
@@ -39,3 +42,15 @@ WITHOUT_LOCK = {
     ),
 }
 """By established class; a class that is not here needs no lock."""
+
+_NO_LOCK, _OTHER = "No lock preceded these scores, so", "The lock fixes other scores than these, so"
+
+OFF_LOCK = {
+    class_: replace(
+        one,
+        why=one.why.replace(_NO_LOCK, _OTHER),
+        resolves=one.resolves and "A replay of what is locked: its tasks, its contexts, its scoring and its model.",
+    )
+    for class_, one in WITHOUT_LOCK.items()
+}
+"""By established class, where the lock was there and other tasks, contexts, models or scoring were used."""

@@ -1,53 +1,32 @@
-"""An audit as the registry records it: opened, locked, given its evidence and scores, concluded.
-
-What an audit may rest on (basis) is decided here and nowhere else: `replay` needs a lock made before the run began.
-"""
+"""An audit as the registry records it: opened, locked, given its evidence and scores, concluded."""
 
 import math
-import re
 from collections import Counter
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
+from pathlib import Path
 
+from audit.adherence import describe_items
+from audit.basis import DEPLOY_ARM, TEST_ARM, Ground, Scored, check_access, check_arms, check_specs, list_untold, weigh, weigh_departures
 from audit.drafting import build_audit, build_lock, check_draft
-from audit.findings import find_departures, find_scores, settle_invariance
+from audit.findings import find_departures, settle_invariance
+from audit.fixing import Fixed, fix_draft
 from audit.run import Circumstances, Outcome, run_case
 from audit.statistics.scores import SCORED, ScoreTable
 from registry.errors import ConflictError, Fault, InputError, NotFoundError
 from registry.records.audit import EvidenceStatement, Result
 from registry.records.case import Case, CaseClaim, Scoring
 from registry.records.claim import ClaimRevision
-from registry.records.classification import Basis
+from registry.records.deviation import Deviation
 from registry.records.dossier import AuditFile, Recorded
 from registry.records.draft import AuditDraft
-from registry.records.estimate import Estimate
 from registry.records.finding import Finding, FindingBody
 from registry.records.identifier import Kind, parse_identifier
-from registry.records.plan import Lock
 from registry.records.restriction import Restriction
 from registry.records.spec import PropertySpec
-from registry.records.trial import ExcludedCount, Provenance, Run, RunStatus
+from registry.records.trial import ExcludedCount, Run, RunStatus
 from registry.store.view import View
 from registry.store.writer import Writer
-
-TEST_ARM, DEPLOY_ARM = "test", "deploy"
-"""What the two arms of a score table are called unless somebody says otherwise; under a lock nobody can."""
-
-_DAY = re.compile(r"\b\d{4}-\d{2}-\d{2}")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Scored:
-    """A score table with what is known of how it came to be."""
-
-    table: ScoreTable
-    source: str
-    """File names, as the report prints them."""
-    started_at: datetime | None
-    """When the first response was made; None when nobody says, and then no lock can have preceded it."""
-    provenance: Provenance = Provenance()
-    test_arm: str = TEST_ARM
-    deploy_arm: str = DEPLOY_ARM
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,22 +38,29 @@ class Concluded:
     outcome: Outcome
     is_new: bool
     """False when the same audit, with the same scores, was recorded before."""
+    found: tuple[Deviation, ...] = ()
+    """Departures from the lock that this import found and recorded."""
 
 
-def open_audit(writer: Writer, draft: AuditDraft, *, auditor: str, locked: bool) -> tuple[AuditFile, bool]:
+def open_audit(writer: Writer, draft: AuditDraft, *, auditor: str, locked: bool, folder: Path | None = None) -> tuple[AuditFile, bool]:
     """Record the audit that *draft* describes, with its evidence and, if *locked*, its lock; return it and whether it is new.
 
     The same draft again changes nothing.
 
+    Args:
+        folder: where the audit file stands, for the files that it names; None where it stands in none.
+
     Raises:
         NotFoundError: the claim is not registered.
+        InputError: the plan can never be answered, or what it refers to is not there.
     """
     claim = get_claim(writer, draft.claim)
     check_draft(draft, get_property(writer, claim).range)
-    same = _find_same(writer, draft, claim, auditor=auditor, locked=locked)
+    fixed = fix_draft(writer, draft, claim, owner=auditor, folder=folder)
+    same = _find_same(writer, draft, claim, auditor=auditor, fixed=fixed if locked else None)
     if same is not None:
         return same, False
-    if not locked and (twin := _find_same(writer, draft, claim, auditor=auditor, locked=True)) is not None:
+    if not locked and (twin := _find_same(writer, draft, claim, auditor=auditor, fixed=fixed)) is not None:
         name = twin.audit.payload.audit
         found = f"this very plan is locked as {name}; scores imported without it would count as unlocked"
         advice = f"caveat audit import {name} TABLE --run-date DATE"
@@ -83,7 +69,7 @@ def open_audit(writer: Writer, draft: AuditDraft, *, auditor: str, locked: bool)
     writer.append(audit)
     writer.append_many([EvidenceStatement(audit=audit.audit, claim=claim.reference, evidence=one) for one in draft.evidence])
     if locked:
-        writer.append(build_lock(audit, draft, claim, get_property(writer, claim).range))
+        writer.append(build_lock(audit, draft, claim, get_property(writer, claim).range, fixed))
     return get_audit(writer, audit.audit), True
 
 
@@ -130,7 +116,8 @@ def conclude(writer: Writer, file: AuditFile, scored: Scored | None) -> Conclude
 
     Scores whose run began after the lock give the basis `replay`. All others, and evidence without scores, give `reported`,
     which can restrict and never establish; scores older than a lock are post hoc, whatever date is given for them, if an audit
-    of the claim held the same table before the lock. The same scores again change nothing.
+    of the claim held the same table before the lock. Scores of other tasks, contexts, models or scoring than the lock fixes give
+    `reported` too. Every departure from the lock is recorded with the outcome. The same scores again change nothing.
 
     Raises:
         ConflictError: a locked audit without scores, a table with other P_deploy specifications than the lock names, other arms
@@ -139,36 +126,40 @@ def conclude(writer: Writer, file: AuditFile, scored: Scored | None) -> Conclude
         InputError: scores of a locked audit without the date of their run.
     """
     claim = get_claim(writer, file.audit.payload.claim)
-    basis, post_hoc = _decide_basis(writer, file, scored)
+    ground = weigh(writer, file, scored)
     case = build_case(claim, get_property(writer, claim), file, scores=scored.table.content if scored else None)
     outcome = run_case(
         case,
         scored.table if scored else None,
-        basis=basis,
-        post_hoc=post_hoc,
+        basis=ground.basis,
+        post_hoc=ground.post_hoc,
         arms=(scored.test_arm, scored.deploy_arm) if scored else (TEST_ARM, DEPLOY_ARM),
-        circumstances=_find_circumstances(writer, file, scored, claim, locked=basis is Basis.REPLAY),
+        circumstances=_find_circumstances(writer, file, scored, claim, ground),
     )
     if file.lock and scored and outcome.estimate:
-        _check_arms(file.lock.payload, scored)
-        _check_specs(file.lock.payload, scored, outcome.estimate)
+        check_arms(file.lock.payload, scored)
+        check_specs(file.lock.payload, scored, outcome.estimate)
     known = next((one.payload for one in reversed(file.restrictions) if _is_same(one.payload, file, scored, outcome)), None)
     if known is not None:
         return Concluded(audit=file.audit.payload.audit, restriction=known, outcome=outcome, is_new=False)
-    _check_access(scored)
+    check_access(scored)
     if file.lock and file.results:
-        found = "has its outcome; a lock is for one, so that no later table can take its place"
+        done = "has its outcome; a lock is for one, so that no later table can take its place"
         advice = "give all tables of a replay in one import, or lock another audit"
-        raise ConflictError(Fault(code="audit-concluded", where=file.audit.payload.audit, found=found, advice=advice))
-    result = _record_run(writer, file, scored, outcome) if basis is Basis.REPLAY and scored else None
+        raise ConflictError(Fault(code="audit-concluded", where=file.audit.payload.audit, found=done, advice=advice))
+    result: int | None = None
+    found: tuple[Deviation, ...] = ()
+    if file.lock and scored and not ground.post_hoc:
+        result = _record_run(writer, file, scored, outcome)
+        found = _record_departures(writer, file, scored, outcome)
     restriction = Restriction(
         audit=file.audit.payload.audit,
         claim=file.audit.payload.claim,
         classification=outcome.classification,
         text=outcome.restricted,
-        basis=basis,
+        basis=ground.basis,
         result=result,
-        post_hoc=post_hoc,
+        post_hoc=ground.post_hoc,
         estimate=None if result else outcome.estimate,
         table=_digest(scored),
         scores=scored.table.content if scored else None,
@@ -176,38 +167,7 @@ def conclude(writer: Writer, file: AuditFile, scored: Scored | None) -> Conclude
         provenance=None if result or not scored else scored.provenance,
     )
     writer.append(restriction)
-    return Concluded(audit=restriction.audit, restriction=restriction, outcome=outcome, is_new=True)
-
-
-def _decide_basis(view: View, file: AuditFile, scored: Scored | None) -> tuple[Basis, bool]:
-    """Return the basis, and whether the outcome is post hoc: nothing shows that the plan preceded the scores."""
-    if file.lock is None:
-        return (Basis.REPORTED if scored or file.evidence else Basis.NONE), scored is not None
-    if scored is None:
-        raise ConflictError(
-            Fault(
-                code="scores-missing",
-                where=file.audit.payload.audit,
-                found="is locked, so its outcome needs scores",
-                advice=f"caveat audit import {file.audit.payload.audit} TABLE --run-date DATE",
-            )
-        )
-    if scored.started_at is None:
-        found = "the plan is locked, and when the run began is not said; without it the outcome would be post hoc for good"
-        advice = "give the moment of the first response with --run-date, such as 2026-11-21T12:00:00Z"
-        raise InputError(Fault(code="run-date-missing", where=scored.source, found=found, advice=advice))
-    preceded = scored.started_at >= file.lock.entry.at and not _was_known(view, file, scored.table)
-    return (Basis.REPLAY, False) if preceded else (Basis.REPORTED, True)
-
-
-def _was_known(view: View, file: AuditFile, table: ScoreTable) -> bool:
-    """Tell whether any audit of the registry held these very scores, in whatever file, before the lock of *file* was made."""
-    locked = file.lock.entry.seq if file.lock else 0
-    audits = view.list_audits()
-    runs = (one.entry.seq for audit in audits for one in audit.runs if one.payload.scores == table.content)
-    outcomes = (one.entry.seq for audit in audits for one in audit.restrictions if one.payload.scores == table.content)
-    found = (one.entry.seq for audit in audits for one in audit.findings if find_scores(one.payload.body) == table.content)
-    return any(seq < locked for seq in (*runs, *outcomes, *found))
+    return Concluded(audit=restriction.audit, restriction=restriction, outcome=outcome, is_new=True, found=found)
 
 
 def build_case(claim: ClaimRevision, body: PropertySpec, file: AuditFile, *, scores: str | None = None) -> Case:
@@ -262,7 +222,16 @@ def _record_run(writer: Writer, file: AuditFile, scored: Scored, outcome: Outcom
     return writer.append(Result(audit=run.audit, run=entry.seq, estimate=outcome.estimate)).seq
 
 
-def _find_circumstances(view: View, file: AuditFile, scored: Scored | None, claim: ClaimRevision, *, locked: bool) -> Circumstances:
+def _record_departures(writer: Writer, file: AuditFile, scored: Scored, outcome: Outcome) -> tuple[Deviation, ...]:
+    """Record in what the scores depart from the lock and nobody has told; return it."""
+    untold = list_untold(file, weigh_departures(writer, file, scored, outcome.estimate))
+    audit = file.audit.payload.audit
+    found = tuple(Deviation(audit=audit, item=one.item, planned=one.planned, done=one.done, reason=None, found=True) for one in untold)
+    writer.append_many(found)
+    return found
+
+
+def _find_circumstances(view: View, file: AuditFile, scored: Scored | None, claim: ClaimRevision, ground: Ground) -> Circumstances:
     """Return what the checklist reports of how the scores came to be and of who answers for P_deploy."""
     replayed = scored.provenance.replayed if scored else None
     named = dict.fromkeys((*claim.deploy_contexts, *(replayed.list_references(scored.deploy_arm) if scored and replayed else ())))
@@ -270,7 +239,9 @@ def _find_circumstances(view: View, file: AuditFile, scored: Scored | None, clai
     owners = sorted({f"{one.payload.owner} ({one.payload.slug})" for one in specs if one is not None})
     return Circumstances(
         provenance=scored.provenance if scored else None,
-        lock=file.lock.payload if file.lock and locked else None,
+        lock=file.lock.payload if file.lock and not ground.post_hoc else None,
+        departures=ground.departures,
+        off_lock=describe_items(ground.decisive),
         deploy_owner=", ".join(owners) or None,
         findings=tuple(one.payload.body for one in file.findings),
     )
@@ -304,55 +275,14 @@ def _digest(scored: Scored | None) -> str | None:
     return scored.table.sha256 if scored else None
 
 
-def _check_access(scored: Scored | None) -> None:
-    """The two statements on when the endpoint was asked must not contradict each other; compared by the day."""
-    if scored is None or scored.started_at is None:
-        return
-    began = scored.started_at.astimezone(UTC)
-    # A day may be written in any time zone.
-    first = f"{began - timedelta(days=1):%Y-%m-%d}"
-    earlier = [day for day in _DAY.findall(scored.provenance.accessed or "") if day < first]
-    if earlier:
-        found = f"names {earlier[0]} as a date of access, and {began:%Y-%m-%d} as the day of the first response"
-        advice = "correct accessed in the provenance, or --run-date"
-        raise ConflictError(Fault(code="accessed-before-run", where=scored.source, found=found, advice=advice))
-
-
-def _check_arms(lock: Lock, scored: Scored) -> None:
-    """Which rows are P_test is part of the plan: chosen at import, it could turn the sign of ED after the scores were seen."""
-    if (scored.test_arm, scored.deploy_arm) != (TEST_ARM, DEPLOY_ARM):
-        raise ConflictError(
-            Fault(
-                code="arms-differ-from-lock",
-                where=scored.source,
-                found=f"{scored.test_arm!r} and {scored.deploy_arm!r} are named as its arms; under the lock of {lock.audit} "
-                f"they are called {TEST_ARM!r} and {DEPLOY_ARM!r}",
-                advice="call the arms so in the table that is planned, and leave --test and --deploy out",
-            )
-        )
-
-
-def _check_specs(lock: Lock, scored: Scored, estimate: Estimate) -> None:
-    found = sorted({one.spec for one in estimate.specs})
-    if sorted(lock.deploy_specs) != found:
-        raise ConflictError(
-            Fault(
-                code="specs-differ-from-lock",
-                where=scored.source,
-                found=f"has the P_deploy specifications {', '.join(found)}; the lock of {lock.audit} names {', '.join(lock.deploy_specs)}",
-                advice="import the table that was planned, or open another audit for this one",
-            )
-        )
-
-
-def _find_same(view: View, draft: AuditDraft, claim: ClaimRevision, *, auditor: str, locked: bool) -> AuditFile | None:
-    """Return the audit that was recorded from the same draft, if any."""
+def _find_same(view: View, draft: AuditDraft, claim: ClaimRevision, *, auditor: str, fixed: Fixed | None) -> AuditFile | None:
+    """Return the audit that was recorded from the same draft, if any; a locked one with the same lock where *fixed* is given."""
     for file in view.list_audits(claim=claim.claim):
         audit = file.audit.payload
         wanted = build_audit(audit.audit, draft, claim, auditor)
         evidence = tuple(one.payload.evidence for one in file.evidence)
         lock = file.lock.payload if file.lock else None
-        wanted_lock = build_lock(wanted, draft, claim, get_property(view, claim).range) if locked else None
+        wanted_lock = build_lock(wanted, draft, claim, get_property(view, claim).range, fixed) if fixed else None
         if audit == wanted and evidence == draft.evidence and lock == wanted_lock:
             return file
     return None
@@ -379,12 +309,12 @@ def get_claim(view: View, name: str) -> ClaimRevision:
 def get_property(view: View, claim: ClaimRevision) -> PropertySpec:
     """Return the property of *claim*; raises NotFoundError when it is sealed."""
     identifier = parse_identifier(claim.property, Kind.PROPERTY)
-    found = view.find_spec(identifier.bare, identifier.revision)
-    if found is None or not isinstance(found.payload.body, PropertySpec):
-        sealed = "its text is sealed or not in this registry, so the claim cannot be audited"
-        advice = "revise the claim with a property that can be read"
+    body = view.find_opened(identifier.bare, identifier.revision)
+    if not isinstance(body, PropertySpec):
+        sealed = "its text is sealed or not in this registry: without its range no score can be read, and the claim cannot be audited"
+        advice = "its owner can reveal it (caveat spec reveal SEAL-FILE); or revise the claim with a property that can be read"
         raise NotFoundError(Fault(code="spec-sealed", where=claim.property, found=sealed, advice=advice))
-    return found.payload.body
+    return body
 
 
 def get_audit(view: View, identifier: str) -> AuditFile:

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+from audit.fixing import Fixed
 from registry.errors import Fault, InputError
 from registry.records.audit import Audit
 from registry.records.claim import ClaimRevision
@@ -40,16 +41,22 @@ def build_audit(identifier: str, draft: AuditDraft, claim: ClaimRevision, audito
         plan=draft.plan,
         question=draft.question,
         note=draft.note,
+        contestation=draft.contestation,
     )
 
 
-def build_lock(audit: Audit, draft: AuditDraft, claim: ClaimRevision, range_: tuple[float, float]) -> Lock:
-    """Return the lock of *audit*: the plan with every default filled in, θ and direction as the claim has them."""
+def build_lock(audit: Audit, draft: AuditDraft, claim: ClaimRevision, range_: tuple[float, float], fixed: Fixed) -> Lock:
+    """Return the lock of *audit*: the plan with every default filled in, θ and direction as the claim has them.
+
+    Args:
+        fixed: what the draft refers to.
+    """
     width = range_[1] - range_[0]
     plan = replace(
         draft.plan,
         margin=draft.plan.margin if draft.plan.margin is not None else 0.05 * width,
         epsilon=draft.plan.epsilon if draft.plan.epsilon is not None else 0.01 * width,
+        tasks=draft.plan.tasks if fixed.tasks is None else fixed.tasks.count,
     )
     return Lock(
         audit=audit.audit,
@@ -63,4 +70,12 @@ def build_lock(audit: Audit, draft: AuditDraft, claim: ClaimRevision, range_: tu
         stopping_rule=draft.stopping_rule,
         budget=draft.budget,
         note=draft.note,
+        test=fixed.test,
+        deploy=fixed.deploy,
+        scoring=fixed.scoring,
+        cues=fixed.cues,
+        tasks=fixed.tasks,
+        replay=fixed.replay,
+        replay_parts=fixed.replay_parts,
+        model=fixed.model,
     )

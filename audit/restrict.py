@@ -3,7 +3,7 @@
 from audit.conditions import build_facts
 from audit.phrases import Phrases
 from audit.sentences import Wording, get_wording
-from audit.wording import CONDITIONAL, NOT_MET, POST_HOC, join
+from audit.wording import CONDITIONAL, NOT_MET, POST_HOC, join, say_off_lock
 from registry.records.case import Case
 from registry.records.claim import Form, Relation
 from registry.records.classification import ClaimClass, Classification, ReadingVerdict, Standing
@@ -17,12 +17,15 @@ _READ_AS = {
 }
 
 
-def restrict(case: Case, classification: Classification, estimate: Estimate | None, *, post_hoc: bool = False) -> RestrictedClaim:
+def restrict(
+    case: Case, classification: Classification, estimate: Estimate | None, *, post_hoc: bool = False, off_lock: str | None = None
+) -> RestrictedClaim:
     """Return what survives of the claim, under which contexts, for which model version, and what is withdrawn.
 
     Args:
         classification: of the same case and estimate.
         post_hoc: whether nothing shows that θ and the plan were fixed before the scores could be seen; the text then says so.
+        off_lock: what in the scores is not what the lock fixes, in words; the text then says so. None where nothing is.
     """
     primary = classification.primary
     phrases = _ReadingPhrases(case, primary, estimate)
@@ -31,6 +34,7 @@ def restrict(case: Case, classification: Classification, estimate: Estimate | No
     own = [_fill(sentence, phrases) for sentence in wording.surviving]
     remarks = [CONDITIONAL] if estimate is not None and estimate.contexts == "fixed" and primary.specs else []
     remarks += [POST_HOC] if post_hoc and estimate is not None else []
+    remarks += [say_off_lock(off_lock)] if off_lock and estimate is not None else []
     implied = {reading.form: _fill_implied(case, reading, estimate) for reading in classification.readings[1:]}
     # A claim that stands while its figure does not carry over must not be printed without saying so.
     cautions = [implied[Form.PREVALENCE]] if wording.stands and Form.PREVALENCE in implied else []

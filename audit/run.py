@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from audit.adherence import Departure
 from audit.checklist import build_checklist
 from audit.classify import classify
 from audit.estimate import estimate
@@ -37,6 +38,10 @@ class Circumstances:
     """Who owns the specifications of P_deploy, and what is contested of them, in words."""
     findings: tuple[FindingBody, ...] = ()
     """What the modules found: recorded in the audit before its outcome."""
+    departures: tuple[Departure, ...] = ()
+    """In what the scores are not as the lock says."""
+    off_lock: str | None = None
+    """What of them was not the locked one (tasks, contexts, scoring, model), in words; None where nothing was."""
 
 
 def run_case(
@@ -63,7 +68,14 @@ def run_case(
     known = circumstances or Circumstances()
     found = None if table is None else estimate(table, case.plan, range_=case.claim.property.range, test=arms[0], deploy=arms[1])
     checklist = build_checklist(
-        case, found, provenance=known.provenance, lock=known.lock, deploy_owner=known.deploy_owner, findings=known.findings
+        case,
+        found,
+        provenance=known.provenance,
+        lock=known.lock,
+        deploy_owner=known.deploy_owner,
+        findings=known.findings,
+        departures=known.departures,
     )
-    classification = classify(case, found, basis=basis, post_hoc=post_hoc, checklist=checklist)
-    return Outcome(estimate=found, classification=classification, restricted=restrict(case, classification, found, post_hoc=post_hoc))
+    classification = classify(case, found, basis=basis, post_hoc=post_hoc, off_lock=known.off_lock, checklist=checklist)
+    restricted = restrict(case, classification, found, post_hoc=post_hoc, off_lock=known.off_lock)
+    return Outcome(estimate=found, classification=classification, restricted=restricted)

@@ -12,11 +12,17 @@ SLACK = 1e-12
 
 NOT_MET = "Not met in test: the claim's own evaluation fails its relation."
 POST_HOC = "Post hoc: nothing shows that θ and the plan were fixed before the scores could be seen."
+_OFF_LOCK = "Not as locked: these scores are of other {} than the lock fixes."
 CONDITIONAL = "Conditional on these contexts: they are the estimand, not a sample."
 
 _MOST_DECIMALS = 15
 # Enough for every finite float: the default of 28 digits refuses to write 1e30 with one decimal.
 _EXACT = Context(prec=400, rounding=ROUND_HALF_EVEN)
+
+
+def say_off_lock(items: str) -> str:
+    """Return the remark on scores of other *items* (such as `tasks, scoring`) than the locked ones."""
+    return _OFF_LOCK.format(items)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,9 +15,9 @@ from registry.errors import ConflictError, Fault, InputError
 from registry.records.identifier import Identifier
 
 if TYPE_CHECKING:
+    from audit.basis import Scored
     from audit.cli.draft_replay import Contexts
     from audit.cli.evidence import Evidence
-    from audit.docket import Scored
     from registry.records.claim import ClaimRevision
     from registry.records.dossier import AuditFile
     from registry.records.draft import AuditDraft
@@ -74,26 +74,23 @@ def new(app: App, *, claim_id: Identifier, folder: Path | None) -> None:
 @click.argument("file", type=FILE)
 @pass_app
 def lock(app: App, *, file: Path) -> None:
-    """Fix the plan in FILE before any run: θ, direction, margin, level, specifications. Nothing in it changes afterwards."""
+    """Fix the plan in FILE before any run; nothing in it changes afterwards.
+
+    Fixed are the claim's revision, θ, direction, margin, level and how intervals are made; and, as far as FILE or the claim names them,
+    contexts, tasks, scoring, cues, model, budget, stopping and exclusion rules, and the replay file with all it refers to. What is
+    not fixed is told, here and in the supplement.
+    """
+    from audit.cli.draft_read import read_draft
+    from audit.cli.lock_text import print_lock, summarise_lock
     from audit.docket import open_audit
 
-    draft = _read_draft(file)
+    draft, _ = read_draft(file, locked=True)
     with app.ledger.write(actor=app.config.authority) as writer:
-        opened, is_new = open_audit(writer, draft, auditor=app.config.authority, locked=True)
-    name, claim = opened.audit.payload.audit, opened.audit.payload.claim
-    at = f"{opened.lock.entry.at:%Y-%m-%dT%H:%M:%SZ}" if opened.lock else None
-    unsaid = [key for key in ("question", "exclusion_rules", "stopping_rule", "budget") if not getattr(draft, key)]
-    unsaid += [] if draft.plan.tasks else ["plan.tasks"]
-    if unsaid:
-        app.say(f"warning: the plan does not state {', '.join(unsaid)}; the supplement will say so")
-    app.report(
-        {"schema": "caveat/audit-lock/1", "audit": name, "claim": claim, "new": is_new, "locked_at": at},
-        lambda console: console.print(
-            f"{'Locked' if is_new else 'Locked already:'} {name} for {claim} at {at}.\n"
-            f"Next: run the replay, then: caveat audit import {name} scores.csv --run-date DATE\n"
-            f"Or live: audit: {name} in replay.yaml, caveat audit run replay.yaml, caveat score, caveat audit import {name} replay.run"
-        ),
-    )
+        opened, is_new = open_audit(writer, draft, auditor=app.config.authority, locked=True, folder=file.parent)
+    document = summarise_lock(opened, is_new=is_new)
+    for name in document["not_fixed"]:
+        app.say(f"warning: not fixed before the replay: {name}; the supplement will say so")
+    app.report(document, lambda console: print_lock(console, opened, is_new=is_new))
 
 
 @audit.command("open")
@@ -107,9 +104,9 @@ def open_(app: App, /, *, file: Path) -> None:
     """
     from audit.docket import open_audit
 
-    draft = _read_draft(file)
+    draft = _read_draft(app, file)
     with app.ledger.write(actor=app.config.authority) as writer:
-        opened, is_new = open_audit(writer, draft, auditor=app.config.authority, locked=False)
+        opened, is_new = open_audit(writer, draft, auditor=app.config.authority, locked=False, folder=file.parent)
     name, claim = opened.audit.payload.audit, opened.audit.payload.claim
     app.report(
         {"schema": "caveat/audit-open/1", "audit": name, "claim": claim, "new": is_new},
@@ -156,6 +153,10 @@ def import_(app: App, /, *, target: str, sources: tuple[str, ...], **options: An
     imported = evidence.imported if evidence else None
     for line in describe_warnings(imported, now=app.config.now()) if imported else ():
         app.say(line)
+    for departure in concluded.found:
+        app.say(f"warning: otherwise than locked: {departure.item.value.replace('_', ' ')}: {departure.done}; planned: {departure.planned}")
+    if concluded.found:
+        app.say(f"explain it: caveat audit deviate {concluded.audit} {concluded.found[0].item.value} --why …")
     app.report(summarise_concluded(concluded, imported), lambda console: print_concluded(console, concluded))
 
 
@@ -182,11 +183,18 @@ def show(app: App, *, audit_id: Identifier) -> None:
     """Show one audit: lock, runs, evidence, outcome."""
     from audit.cli.verdict_text import print_audit
     from audit.docket import get_audit
+    from registry.cli.spec_text import print_disputes
     from registry.codec.documents import to_document
 
     with app.view() as view:
         found = get_audit(view, audit_id.bare)
-    app.report({"schema": "caveat/audit-show/1", **to_document(found)}, lambda console: print_audit(console, found))
+        disputes = view.dossier(found.audit.payload.claim).contestations
+
+    def text(console: Any) -> None:
+        print_disputes(console, disputes)
+        print_audit(console, found)
+
+    app.report({"schema": "caveat/audit-show/1", **to_document(found)}, text)
 
 
 @audit.command()
@@ -228,7 +236,7 @@ def _find_contexts(view: "View", claim: "ClaimRevision") -> "Contexts":
     def find_slug(reference: str) -> str | None:
         named = parse_identifier(reference)
         found = view.find_spec(named.bare, named.revision)
-        body = found.payload.body if found is not None else None
+        body = view.open_spec(found.payload) if found is not None else None
         return found.payload.slug if found is not None and isinstance(body, ContextSpec) and body.contexts else None
 
     deploy = {slug: one for one in claim.deploy_contexts if (slug := find_slug(one))}
@@ -259,26 +267,30 @@ def _open_target(app: App, writer: "Writer", target: str) -> "tuple[AuditFile, A
     if not path.is_file():
         found = "is neither an audit (AUD-…) nor a file"
         raise InputError(Fault(code="file-not-readable", where=target, found=found, advice="caveat audit list shows the audits"))
-    draft = _read_draft(path)
-    return open_audit(writer, draft, auditor=app.config.authority, locked=False)[0], draft
+    draft = _read_draft(app, path)
+    return open_audit(writer, draft, auditor=app.config.authority, locked=False, folder=path.parent)[0], draft
 
 
-def _read_draft(path: Path) -> "AuditDraft":
-    from registry.codec.documents import from_document
-    from registry.codec.files import read_document
-    from registry.records.draft import AuditDraft
+def _read_draft(app: App, path: Path) -> "AuditDraft":
+    """Return the audit in *path*; what its template left open counts as not stated, and that is said."""
+    from audit.cli.draft_read import read_draft
 
-    return from_document(AuditDraft, read_document(path), where=str(path))
+    draft, left_open = read_draft(path, locked=False)
+    if left_open:
+        app.say(f"not filled in, so not stated: {', '.join(left_open)}")
+    return draft
 
 
 def _read_evidence(writer: "Writer", file: "AuditFile", sources: tuple[str, ...], options: dict[str, Any]) -> "Evidence":
     from audit.cli.evidence import build_reading, read_evidence
     from audit.docket import get_claim, get_property
-    from registry.registration.specs import find_procedure
+    from registry.registration.specs import find_locked_procedure, find_procedure
 
     claim = get_claim(writer, file.audit.payload.claim)
     low, high = get_property(writer, claim).range
-    evidence = read_evidence(*build_reading(sources, options), low=low, high=high, scorer=find_procedure(writer, claim))
+    locked = find_locked_procedure(writer, file.lock.payload) if file.lock else None
+    scorer = locked or find_procedure(writer, claim)
+    evidence = read_evidence(*build_reading(sources, options), low=low, high=high, scorer=scorer)
     if evidence.audits and file.audit.payload.audit not in evidence.audits:
         found = f"the replay answers to {', '.join(evidence.audits)}"
         advice = f"caveat audit import {evidence.audits[0]} {sources[0]}"
@@ -287,8 +299,8 @@ def _read_evidence(writer: "Writer", file: "AuditFile", sources: tuple[str, ...]
 
 
 def _build_scored(evidence: "Evidence", file: "AuditFile", options: dict[str, Any], draft: "AuditDraft | None") -> "Scored":
+    from audit.basis import Scored
     from audit.cli.evidence import settle_beginning, settle_provenance
-    from audit.docket import Scored
     from audit.replay.provenance import withhold_prompts
     from registry.codec.documents import from_document
     from registry.codec.files import read_document

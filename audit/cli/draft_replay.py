@@ -26,7 +26,7 @@ samples: 1                         # responses to each task in each context; mor
 # What makes a response a score between {low:g} and {high:g}: pattern | choice | number | judge | label (docs/scoring.md)
 scoring: {{kind: pattern, score: any_expected}}
 budget: {{calls: 1000}}              # also: input_tokens, output_tokens, usd (with --prices)
-# audit: AUD-…                     # once `caveat audit lock {folder}/audit.yaml` has printed it; before that, a run is exploratory
+# audit: AUD-…                     # once `caveat audit lock {folder}/audit.yaml` has printed it (it fixes all but this line)
 seed: 0
 """
 _TASKS = """\
@@ -100,7 +100,11 @@ def _compose_files(folder: Path, claim: ClaimRevision, body: PropertySpec, conte
     replay = _REPLAY.format(
         claim=claim.reference, folder=folder.as_posix(), name=name, arms="\n".join(_list_arms(contexts)), low=low, high=high
     )
-    files = {"audit.yaml": compose_draft(claim, body, specs=tuple(contexts.deploy)), "replay.yaml": replay, "tasks.yaml": _TASKS}
+    files = {
+        "audit.yaml": compose_draft(claim, body, specs=tuple(contexts.deploy), replay="replay.yaml"),
+        "replay.yaml": replay,
+        "tasks.yaml": _TASKS,
+    }
     if not contexts.test:
         files["test.yaml"] = _TEST.format(name=name)
     if not contexts.deploy:

@@ -28,6 +28,7 @@ _FOLDER = click.Path(file_okay=False, path_type=Path)
 )
 @click.option("--batch", is_flag=True, help="Use Message Batches: cheaper, and done within a day.")
 @click.option("--served-by", type=FILE, help="What identifies a local server and its model, as tools/localmodel.py writes it.")
+@click.option("--deviation", metavar="WHY", help="Go on where the replay is not the locked one, and record so with this reason.")
 @pass_app
 def run(app: App, /, *, replay: Path, folder: Path | None, **options: Any) -> None:
     """Make the calls of the replay in REPLAY, and keep every response in a run folder.
@@ -35,6 +36,9 @@ def run(app: App, /, *, replay: Path, folder: Path | None, **options: Any) -> No
     Run again, it makes only the calls that have no outcome yet: after Ctrl-C, after a crash, after samples, arms or tasks were added.
     Refusals, cut and empty answers are kept as they are; failed calls are kept with their reason. The key is read from
     ANTHROPIC_API_KEY, and kept nowhere.
+
+    A replay that answers to a lock (audit: AUD-…) is compared with it before the first call: tasks, contexts, scoring, model, budget,
+    and the replay file with all it refers to, as far as they are locked.
     """
     from audit.cli.run_session import open_session
     from audit.cli.run_text import print_forecast, summarise_forecast
@@ -43,7 +47,24 @@ def run(app: App, /, *, replay: Path, folder: Path | None, **options: Any) -> No
     if options["dry_run"]:
         app.report(summarise_forecast(session), lambda console: print_forecast(console, session))
         return
+    _record_deviations(app, session)
     carry_out(app, session)
+
+
+def _record_deviations(app: App, session: "Session") -> None:
+    """Record in what the replay departs from its locks, before anything is sent; the reason was given, or there is nothing."""
+    from audit.deviating import add_departures
+
+    departing = [one for one in session.bounds if one.departures]
+    if not departing:
+        return
+    with app.ledger.write(actor=app.config.authority) as writer:
+        for one in departing:
+            count = add_departures(writer, one.audit, one.departures, why=session.options["deviation"])
+            decisive = any(departure.is_decisive for departure in one.departures)
+            app.say(f"recorded {count} deviation{'s' if count != 1 else ''} from the lock of {one.audit}")
+            if decisive:
+                app.say(f"warning: an outcome of {one.audit} from such scores will be reported, not established")
 
 
 def carry_out(app: App, session: "Session") -> None:

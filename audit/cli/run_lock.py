@@ -1,10 +1,15 @@
 """The lock that a replay answers to: there before its first call, about the same sides, and without an outcome yet."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
+from audit.adherence import Asked, Departure, compare_replay, is_told
 from audit.docket import get_audit, get_claim
+from audit.fixing import describe_replay, digest_sides
+from audit.replay.design import build_design
+from audit.replay.read import ReplayFile
 from audit.replay.store import DATABASE, open_store
 from registry.errors import ConflictError, Fault, UnavailableError
 from registry.records.dossier import AuditFile
@@ -17,11 +22,22 @@ _ONE_SPEC = "default"
 """What the score table calls the P_deploy specification where none is named."""
 
 
-def check_lock(replay: Replay, name: str, view: View | None, path: Path, *, begun: datetime | None) -> str:
-    """Return which claim the audit called *name* is about, for a person to see that it is the one meant.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bound:
+    """A lock that a replay answers to."""
+
+    audit: str
+    told: str
+    """Which claim it is about, for a person to see that it is the one meant."""
+    departures: tuple[Departure, ...]
+    """In what the replay is not the locked one, and nobody has told yet."""
+
+
+def check_lock(file: ReplayFile, name: str, view: View | None, path: Path, *, begun: datetime | None) -> Bound:
+    """Return the lock of the audit called *name*, and in what the replay departs from it.
 
     Args:
-        replay: what is about to be asked, or asked on.
+        file: what is about to be asked, or asked on.
         name: `AUD-…`.
         view: the registry; None where there is none.
         path: the replay's file.
@@ -40,11 +56,43 @@ def check_lock(replay: Replay, name: str, view: View | None, path: Path, *, begu
     if audit.lock is None:
         found = "has no lock: its scores could not be shown to come after the plan"
         raise ConflictError(Fault(code="not-locked", where=where, found=found, advice="caveat audit lock FILE, or leave audit out"))
-    faults = [*_find_time_faults(audit, audit.lock.entry.at, begun, where), *_find_side_faults(replay, audit.lock.payload, path)]
+    lock = audit.lock.payload
+    faults = [*_find_time_faults(audit, audit.lock.entry.at, begun, where), *_find_side_faults(file.replay, lock, path)]
     if faults:
         raise ConflictError(faults)
     claim = get_claim(view, audit.audit.payload.claim)
-    return f"{name}, locked {audit.lock.entry.at:%Y-%m-%d %H:%M:%S} UTC, is about {claim.reference}: {claim.quote}"
+    told = f"{name}, locked {audit.lock.entry.at:%Y-%m-%d %H:%M:%S} UTC, is about {claim.reference}: {claim.quote}"
+    known = [one.payload for one in audit.deviations]
+    departures = tuple(one for one in compare_replay(lock, _describe(file)) if not is_told(one, known))
+    return Bound(audit=name, told=told, departures=departures)
+
+
+def refuse_departures(bound: Bound, path: Path) -> None:
+    """Raise ConflictError with everything in which the replay is not the locked one."""
+    if bound.departures:
+        where = f"{path}, audit {bound.audit}"
+        advice = "replay what is locked, or lock another audit with this replay; --deviation WHY goes on, and its outcome restricts at most"
+        raise ConflictError(
+            Fault(
+                code="replay-differs-from-lock",
+                where=where,
+                found=f"{one.item.value.replace('_', ' ')}: locked is {one.planned}; this replay has {one.done}",
+                advice=advice,
+            )
+            for one in bound.departures
+        )
+
+
+def _describe(file: ReplayFile) -> Asked:
+    replay = file.replay
+    planned = len(build_design(replay, file.tasks, file.contexts)) if replay.budget.calls is None else replay.budget.calls
+    return Asked(
+        tasks=tuple(task.id for task in file.tasks),
+        sides=digest_sides(file),
+        model=replay.policy.model,
+        calls=planned,
+        parts=describe_replay(file),
+    )
 
 
 def find_beginning(folder: Path) -> datetime | None:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from audit.address import check_address, is_loopback
-from audit.cli.run_lock import check_lock, find_beginning
+from audit.cli.run_lock import Bound, check_lock, find_beginning, refuse_departures
 from audit.model import Endpoint, choose_version, describe_sampling, open_endpoint
 from audit.replay.budget import check_prices
 from audit.replay.design import build_design
@@ -58,6 +58,8 @@ class Session:
     """What else is checked against the folder and kept there, before the design is."""
     served_by: ServedBy | None = None
     """Who serves a model that is no hosted one; None: not told."""
+    bounds: tuple[Bound, ...] = ()
+    """The locks that the replay answers to."""
 
     def __post_init__(self) -> None:
         """Refuse addresses that must not be kept in a run folder, before there is one."""
@@ -110,10 +112,14 @@ def open_session(app: App, path: Path, folder: Path, options: Mapping[str, Any])
     Raises:
         InputError, ConflictError: the replay, its files, its scorer, its prices or the lock that it answers to do not hold together.
     """
+    bounds: list[Bound] = []
     with _open_view(app) as view:
         file = read_replay(path, view, owner=app.config.authority)
         for audit in file.replay.audits:
-            app.say(check_lock(file.replay, audit, view, path, begun=find_beginning(folder)))
+            bounds.append(check_lock(file, audit, view, path, begun=find_beginning(folder)))
+            app.say(bounds[-1].told)
+    for bound in () if options.get("deviation") else bounds:
+        refuse_departures(bound, path)
     choose_version(file.replay.policy)
     if file.replay.scoring is not None:
         check_scorable(file.replay.scoring, file.tasks)
@@ -131,6 +137,7 @@ def open_session(app: App, path: Path, folder: Path, options: Mapping[str, Any])
         # An address with a password is not printed; where it comes from the environment, it is there the next time too.
         more=("--registry", app.registry) if app.registry and "@" not in app.registry else (),
         served_by=_read_served_by(options["served_by"], file.replay),
+        bounds=tuple(bounds),
     )
 
 

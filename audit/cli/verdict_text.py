@@ -6,11 +6,14 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
+from audit.cli.explore_text import print_exploration
+from audit.cli.lock_text import list_fixed
 from audit.docket import Concluded
 from registry.cli.history_text import describe
 from registry.cli.output import build_table, show
 from registry.codec.documents import to_document
 from registry.records.classification import ItemStatus, ReadingVerdict
+from registry.records.deviation import list_departures
 from registry.records.dossier import AuditFile, Recorded
 from registry.records.imported import Imported
 from registry.records.restriction import Restriction
@@ -56,17 +59,27 @@ def print_audit(console: Console, file: AuditFile) -> None:
     audit = file.audit.payload
     console.print(show(f"{audit.audit} of {audit.claim} by {audit.auditor} ({audit.independence.value.replace('_', ' ')})"), style="bold")
     if file.lock:
-        lock = file.lock.payload
-        theta = "" if lock.relation is None else f", {lock.relation.value} {'not published' if lock.theta is None else f'{lock.theta:g}'}"
-        console.print(f"locked {file.lock.entry.at:%Y-%m-%d %H:%M:%S} UTC: margin {lock.plan.margin:g}, level {lock.plan.level:g}{theta}")
+        console.print(f"locked {file.lock.entry.at:%Y-%m-%d %H:%M:%S} UTC, entry {file.lock.entry.seq}")
+        console.print(build_table(("fixed before the replay", "as"), list(list_fixed(file.lock.payload))))
+        for name in file.lock.payload.unfixed:
+            console.print(f"not fixed before the replay: {name}")
     else:
         console.print("no lock: nothing shows that the plan was fixed before the scores")
     said: list[Recorded[Any]] = [*file.evidence, *file.findings, *file.runs, *file.results]
     rows = [(str(one.entry.seq), one.entry.kind.value, describe(one.payload)) for one in said]
     if rows:
         console.print(build_table(("entry", "kind", "what"), rows, numbers=("entry",)))
+    _print_deviations(console, file)
+    for one in file.explorations:
+        print_exploration(console, one, is_new=True)
     for recorded in file.restrictions:
         print_outcome(console, recorded.payload)
+
+
+def _print_deviations(console: Console, file: AuditFile) -> None:
+    for one in list_departures(one.payload for one in file.deviations):
+        why = f"explained: {one.reason}" if one.reason else "nobody has explained it"
+        console.print(show(f"✗ otherwise than locked: {one.item.value.replace('_', ' ')}: {one.done}; planned: {one.planned}; {why}"))
 
 
 def summarise_audit(file: AuditFile) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from audit.replay.compose import find_field
 from audit.replay.documents import get_replay, get_tasks, list_versions
 from audit.replay.engine import UNSENT
 from audit.replay.outcomes import is_doubtful
+from audit.replay.parts import list_parts
 from audit.replay.prices import format_usd
 from audit.replay.store import RunStore
 from registry.codec.canonical import canonical_bytes
@@ -70,6 +71,7 @@ def build_replayed(store: RunStore, requests: RequestTally) -> Replayed | None:
         requests=Requests(
             sent=requests.sent, repeated=requests.repeated, doubtful=requests.doubtful, calls_again=max(0, spent - requests.calls)
         ),
+        parts=list_parts(replay, tasks, versions[-1]),
     )
 
 

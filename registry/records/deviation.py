@@ -1,6 +1,7 @@
 """What was done otherwise than an audit's lock says, and what was looked at beside it."""
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from registry.records.estimate import Estimate
@@ -30,6 +31,13 @@ class LockedItem(StrEnum):
     OTHER = "other"
 
 
+COMPUTED = frozenset({LockedItem.THETA, LockedItem.DIRECTION, LockedItem.MARGIN, LockedItem.EPSILON, LockedItem.LEVEL, LockedItem.INTERVAL})
+"""Items that every outcome under a lock is computed from: nothing can depart from them."""
+
+DECISIVE = frozenset({LockedItem.TEST_CONTEXTS, LockedItem.DEPLOY_CONTEXTS, LockedItem.TASKS, LockedItem.SCORING, LockedItem.MODEL})
+"""Items without which scores are not those that were planned: they restrict and never establish, whatever the reason."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Deviation(Record):
     """One departure from a lock. The lock itself is never changed."""
@@ -46,6 +54,16 @@ class Deviation(Record):
     def __post_init__(self) -> None:
         if not self.found and not (self.reason and self.reason.strip()):
             raise ValueError("a deviation that somebody tells needs its reason")
+
+
+def list_departures(deviations: Iterable[Deviation]) -> tuple[Deviation, ...]:
+    """Return each departure once, in the order in which it came to be known, with the first reason that somebody gave for it."""
+    found: dict[tuple[LockedItem, str, str], Deviation] = {}
+    for one in deviations:
+        key = (one.item, one.planned, one.done)
+        known = found.get(key, one)
+        found[key] = replace(known, reason=known.reason or one.reason)
+    return tuple(found.values())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -132,6 +132,8 @@ class AuditDraft(Record):
     """File of task identifiers, one a line, relative to this file: what is to be replayed is then fixed. None: not fixed."""
     replay: str | None = None
     """The replay file, relative to this one: it is fixed with everything it refers to. None: runs are made elsewhere."""
+    model: str | None = None
+    """The model version as the endpoint is to return it. None: that of the replay file, if there is one."""
     contestation: str | None = None
     """`CON-…`: the contestation under whose rival this audit replays."""
     schema: Literal["caveat/audit/1"] = "caveat/audit/1"

@@ -94,6 +94,8 @@ class Replayed(Record):
     arms: tuple[AskedArm, ...]
     outcomes: tuple[ArmOutcomes, ...]
     requests: Requests
+    parts: dict[str, str] | None = None
+    """What the replay was made of, as a lock fixes it (`Lock.replay_parts`); None in records made before this was kept."""
 
     @property
     def is_disclosed(self) -> bool:

@@ -4,6 +4,7 @@ from registry.codec.documents import to_document
 from registry.errors import ConflictError, Fault, NotFoundError
 from registry.records.claim import ClaimRevision
 from registry.records.identifier import Kind, parse_identifier
+from registry.records.plan import Lock
 from registry.records.scorer import Scorer
 from registry.records.spec import ContextSpec, ScoringSpec, SpecBody, SpecKind, SpecVersion
 from registry.registration.contexts import check_contexts
@@ -84,7 +85,13 @@ def find_procedure(view: View, claim: ClaimRevision) -> Scorer | None:
     if claim.scoring is None:
         return None
     identifier = parse_identifier(claim.scoring, Kind.SCORING)
-    found = view.find_spec(identifier.bare, identifier.revision)
+    body = view.find_opened(identifier.bare, identifier.revision)
+    return body.procedure if isinstance(body, ScoringSpec) else None
+
+
+def find_locked_procedure(view: View, lock: Lock) -> Scorer | None:
+    """Return how exactly responses are scored under *lock*; None where it fixes no scoring, or one in words alone."""
+    found = None if lock.scoring is None else view.find_spec(lock.scoring.spec)
     body = None if found is None else found.payload.body
     return body.procedure if isinstance(body, ScoringSpec) else None
 

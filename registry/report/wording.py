@@ -49,6 +49,8 @@ TITLES: Mapping[Section, str] = {
     Section.COVERAGE: "Coverage",
     Section.CHECKLIST: "Minimum reporting checklist",
     Section.PROVENANCE: "Provenance",
+    Section.PREREGISTRATION: "Fixed before the replay",
+    Section.EXPLORATIONS: "Exploratory analyses: not fixed before, no verdict rests on them",
     Section.RESOLUTION: "What would resolve it",
     Section.HISTORY: "History, disputes and other audits",
     Section.VERIFICATION: "How to verify this document",

@@ -6,7 +6,7 @@ from sqlalchemy import ColumnElement, Table, select
 
 from registry.codec.disclosure import find_opening_faults
 from registry.errors import Fault
-from registry.records.deviation import Deviation, Exploration
+from registry.records.deviation import COMPUTED, Deviation, Exploration
 from registry.records.disclosure import Reveal
 from registry.records.seal import Equivocation, Erasure, KeyEvent, KeyEventKind, LogImport, Witnessing
 from registry.store.rows import split_reference
@@ -108,6 +108,9 @@ class TrustRules:
         """Only from a lock can anything deviate."""
         if self._find(lock, lock.c.audit == said.audit) is None:
             yield _fault("not-locked", said.audit, "it has no lock to deviate from", "caveat audit lock FILE fixes a plan")
+        if said.item in COMPUTED:
+            found = f"{said.item.value}: every outcome under a lock is computed from it, so nothing can depart from it"
+            yield _fault("not-a-deviation", said.audit, found, "caveat audit explore looks at scores with other settings")
 
     def exploration(self, said: Exploration) -> Iterator[Fault]:
         """An exploration belongs to an audit, of the revision that is audited."""

@@ -96,13 +96,18 @@ def test_a_locked_audit_needs_scores(caveat: Caveat, tmp_path: Path) -> None:
     assert f"caveat audit import {audit} TABLE" in refused.err
 
 
-def test_a_template_is_ready_to_be_locked(caveat: Caveat, tmp_path: Path) -> None:
-    """What `audit new` prints is a file that `audit lock` takes as it is."""
+def test_a_template_is_locked_once_it_is_filled_in(caveat: Caveat, tmp_path: Path) -> None:
+    """What `audit new` prints is refused with every placeholder that is left, and taken when none is."""
     claim, *_ = register(caveat, tmp_path)
-    (tmp_path / "new.yaml").write_text(caveat("audit", "new", claim).out, encoding="utf-8")
+    text = caveat("audit", "new", claim).out
+    (tmp_path / "new.yaml").write_text(text, encoding="utf-8")
+    (tmp_path / "filled.yaml").write_text(text.replace("tasks: …", "tasks: 40").replace(": …", ": said"), encoding="utf-8")
 
-    locked = caveat("audit", "lock", "new.yaml", "--json")
+    refused = caveat("audit", "lock", "new.yaml", "--json")
+    locked = caveat("audit", "lock", "filled.yaml", "--json")
 
+    codes = [one["code"] for one in json.loads(refused.err)["faults"]]
+    assert (refused.code, codes) == (2, ["not-filled-in"] * 6)
     assert locked.code == 0, locked.err
 
 

@@ -193,6 +193,7 @@ def test_a_replay_begins_with_files_to_be_filled_in(caveat: Caveat, tmp_path: Pa
     assert made.document["files"] == [f"live/{name}.yaml" for name in ("audit", "replay", "tasks", "test", "deploy")]
     empty = caveat("audit", "run", "live/replay.yaml", "--dry-run")
     blanks = {
+        "audit": [(f"{name}: …", f"{name}: said") for name in ("question", "description", "exclusion_rules", "stopping_rule", "budget")],
         "replay": [("  model: ", f"  model: {MODEL} ")],
         "tasks": [("prompt: ", "prompt: How? "), ("expected: []", "expected: [covert]")],
         "test": [("description: ", "description: An exam "), ("{text: ,", "{text: This is an exam.,")],

@@ -1,0 +1,229 @@
+"""Whether a replay, and the scores that came of it, are what their lock says; a departure is named, never judged by its reason.
+
+What was measured is fixed by tasks, contexts, scoring and model. Scores of other ones were not planned before they were seen, whoever
+explains it afterwards, so they restrict and never establish (docs/preregistration.md). Other departures are printed and decide nothing.
+"""
+
+import re
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+
+from audit.replay.parts import SIDES, digest_tasks
+from audit.statistics.scores import Labelled, ScoreTable
+from audit.statistics.sequence import order_tasks
+from registry.records.deviation import DECISIVE, Deviation, LockedItem
+from registry.records.estimate import DEVIATIONS, Estimate
+from registry.records.plan import IntervalMethod, Lock, LockedSpec
+from registry.records.spec import ContextSpec
+from registry.records.trial import Provenance
+
+_PARTS = {
+    "policy": LockedItem.MODEL,
+    "test": LockedItem.TEST_CONTEXTS,
+    "deploy": LockedItem.DEPLOY_CONTEXTS,
+    "tasks": LockedItem.TASKS,
+    "scoring": LockedItem.SCORING,
+    "cues": LockedItem.CUES,
+    "budget": LockedItem.BUDGET,
+}
+_LIMIT = re.compile(r"(\d[\d,]*)\s+(calls|input tokens|output tokens)\b")
+_MOST_NAMED = 5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Departure:
+    """One thing that is not as the lock says."""
+
+    item: LockedItem
+    planned: str
+    done: str
+
+    @property
+    def is_decisive(self) -> bool:
+        """Whether the scores are then not those that were planned."""
+        return self.item in DECISIVE
+
+
+def describe_items(departures: Collection[Departure]) -> str | None:
+    """Return the items of *departures* in words, each once; None without any."""
+    return ", ".join(dict.fromkeys(one.item.value.replace("_", " ") for one in departures)) or None
+
+
+def is_told(departure: Departure, deviations: Collection[Deviation]) -> bool:
+    """Tell whether *departure* stands among recorded *deviations* already."""
+    return any((one.item, one.planned, one.done) == (departure.item, departure.planned, departure.done) for one in deviations)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """What a replay is about to ask, as far as a lock fixes it."""
+
+    tasks: tuple[str, ...]
+    sides: Mapping[str, Collection[str]]
+    """By name of the P_deploy specification the digests of its contexts; those of the test side under an empty name."""
+    model: str
+    calls: int
+    """The most calls that it may make: its own limit, else all it plans."""
+    parts: Mapping[str, str]
+
+
+def compare_replay(lock: Lock, asked: Asked) -> tuple[Departure, ...]:
+    """Return in what a replay departs from *lock* before its first call; what the lock leaves open cannot be departed from."""
+    found = [
+        *_compare_tasks(lock, set(asked.tasks), may_stop=False),
+        *_compare_digests(lock, asked.sides),
+        *_compare_model(lock, (asked.model,)),
+        *_compare_limit(lock.budget, {"calls": asked.calls}, "the replay may take"),
+    ]
+    return _merge(found, _compare_parts(lock, asked.parts))
+
+
+def compare_scores(
+    lock: Lock,
+    table: ScoreTable,
+    provenance: Provenance,
+    estimate: Estimate | None,
+    specs: Mapping[str, ContextSpec],
+) -> tuple[Departure, ...]:
+    """Return in what scores, and what is told of how they were made, depart from *lock*.
+
+    Args:
+        table: with the arms `test` and `deploy`.
+        provenance: what a run folder or a person says of them; what it does not say is not compared.
+        estimate: of the same table under the lock's plan.
+        specs: by reference, what the lock's specifications say, as far as they can be read.
+    """
+    replayed = provenance.replayed
+    stopped = list(_list_stops(lock, estimate))
+    found = list(_compare_tasks(lock, set(_list_tasks(table)), may_stop=True))
+    found = [one for one in found if one.item is not LockedItem.STOPPING_RULE or not stopped]
+    returned = tuple(filter(None, (provenance.model_returned or "").split("; ")))
+    found += [*stopped, *_compare_model(lock, returned), *_compare_limit(lock.budget, read_limits(provenance.budget_spent), "spent")]
+    if replayed is not None:
+        sides = {"": {one.digest for one in replayed.list_asked(SIDES[0])}}
+        by_name = {one.name: one.digest for one in replayed.contexts}
+        for arm in replayed.arms:
+            if arm.arm == SIDES[1] and arm.contexts in by_name:
+                sides.setdefault(arm.spec or "default", set()).add(by_name[arm.contexts])
+        found += _compare_digests(lock, sides)
+        return _merge(found, _compare_parts(lock, replayed.parts or {}))
+    found += _compare_contexts(lock, table, specs)
+    return _merge(found, _list_unshown(lock))
+
+
+def read_limits(text: str | None) -> dict[str, int]:
+    """Return the numbers of calls and tokens that a budget in words names; judge and probe, after the first semicolon, stand apart."""
+    said = (text or "").partition(";")[0]
+    return {unit: int(number.replace(",", "")) for number, unit in _LIMIT.findall(said)}
+
+
+def _merge(found: list[Departure], more: Iterator[Departure]) -> tuple[Departure, ...]:
+    """An item that was compared by itself is not told again as a part of the replay."""
+    items = {one.item for one in found}
+    return tuple(dict.fromkeys([*found, *(one for one in more if one.item not in items or one.item is LockedItem.OTHER)]))
+
+
+def _compare_tasks(lock: Lock, ids: set[str], *, may_stop: bool) -> Iterator[Departure]:
+    """Give other tasks than were locked; the first ones of the plan's order alone are an early stop, and other tasks otherwise."""
+    if lock.tasks is None or (len(ids), digest_tasks(ids)) == (lock.tasks.count, lock.tasks.sha256):
+        return
+    planned, locked = f"the {lock.tasks.count} tasks of the list with SHA-256 {lock.tasks.sha256}", list(lock.tasks.ids)
+    added, left_out = sorted(ids - set(locked)), sorted(set(locked) - ids)
+    first = {locked[place] for place in order_tasks(locked, seed=lock.plan.seed)[: len(ids)]}
+    if may_stop and locked and ids == first:
+        if lock.plan.interval is not IntervalMethod.ANYTIME:
+            yield Departure(item=LockedItem.STOPPING_RULE, planned=planned, done=f"{len(ids)} tasks, the first in the plan's order")
+        return
+    told = [f"not in the list: {_name(added)}"] if added else []
+    told += [f"left out: {_name(left_out)}"] if left_out else []
+    yield Departure(item=LockedItem.TASKS, planned=planned, done=f"{len(ids)} tasks; {'; '.join(told) or 'another list'}")
+
+
+def _name(ids: list[str]) -> str:
+    more = f" and {len(ids) - _MOST_NAMED} more" if len(ids) > _MOST_NAMED else ""
+    return ", ".join(ids[:_MOST_NAMED]) + more
+
+
+def _list_locked(lock: Lock) -> list[tuple[LockedItem, str, LockedSpec]]:
+    """Return the locked context specifications with the side that each is for: the test side has an empty name."""
+    test = [(LockedItem.TEST_CONTEXTS, "", lock.test)] if lock.test else []
+    return [*test, *((LockedItem.DEPLOY_CONTEXTS, one.name, one) for one in lock.deploy)]
+
+
+def _compare_digests(lock: Lock, sides: Mapping[str, Collection[str]]) -> Iterator[Departure]:
+    for item, name, spec in _list_locked(lock):
+        asked = set(sides.get(name, ()))
+        # A sealed body can only be compared by whoever has its salt.
+        if not spec.is_sealed and asked != {spec.sha256}:
+            done = ", ".join(f"contexts with SHA-256 {one}" for one in sorted(asked)) or "none"
+            yield Departure(item=item, planned=f"{spec.spec}, SHA-256 {spec.sha256}", done=f"{name}: {done}" if name else done)
+
+
+def _compare_contexts(lock: Lock, table: ScoreTable, specs: Mapping[str, ContextSpec]) -> Iterator[Departure]:
+    """Give contexts of a score table by whose identifiers they are not those that the locked specification lists."""
+    for item, name, spec in _list_locked(lock):
+        listed = {one.id for one in specs[spec.spec].contexts} if spec.spec in specs else set()
+        used = set(_list_contexts(table, name, alone=len(lock.deploy_specs) == 1))
+        if listed and used != listed:
+            told = ([f"not in it: {_name(sorted(used - listed))}"] if used - listed else []) + (
+                [f"left out: {_name(sorted(listed - used))}"] if listed - used else []
+            )
+            planned = f"{spec.spec} with the contexts {_name(sorted(listed))}"
+            yield Departure(item=item, planned=planned, done=f"{name + ': ' if name else ''}{len(used)} contexts; {'; '.join(told)}")
+
+
+def _list_tasks(table: ScoreTable) -> Iterator[str]:
+    """Give the tasks of both sides, also those without any score."""
+    for name in SIDES:
+        for code in set(table.task.codes[table.arm.codes == _find_code(table.arm, name)].tolist()):
+            yield table.task.labels[code]
+
+
+def _list_contexts(table: ScoreTable, name: str, *, alone: bool) -> Iterator[str]:
+    """Give the contexts of the test side (an empty *name*) or of one P_deploy specification, as they are, without edits."""
+    rows = table.arm.codes == _find_code(table.arm, SIDES[1 if name else 0])
+    rows = rows if table.cue_removed is None else rows & (table.cue_removed.codes == -1)
+    rows = rows & (table.spec.codes == _find_code(table.spec, name)) if name and not alone else rows
+    for code in set(table.context.codes[rows].tolist()):
+        yield table.context.labels[code]
+
+
+def _find_code(column: Labelled, label: str) -> int:
+    """Return the code of *label*; one that no row has where it is not there."""
+    return next((code for code, one in enumerate(column.labels) if one == label), -2)
+
+
+def _compare_model(lock: Lock, models: tuple[str, ...]) -> Iterator[Departure]:
+    if lock.model is not None and models and set(models) != {lock.model}:
+        yield Departure(item=LockedItem.MODEL, planned=lock.model, done="; ".join(sorted(set(models))))
+
+
+def _compare_limit(budget: str | None, taken: Mapping[str, int], verb: str) -> Iterator[Departure]:
+    for unit, most in read_limits(budget).items():
+        if taken.get(unit, 0) > most:
+            yield Departure(item=LockedItem.BUDGET, planned=f"{most:,} {unit}", done=f"{verb} {taken[unit]:,} {unit}")
+
+
+def _compare_parts(lock: Lock, parts: Mapping[str, str]) -> Iterator[Departure]:
+    """Give each part of a replay that is not what the locked one has there."""
+    locked = lock.replay_parts or {}
+    for name in dict.fromkeys((*locked, *parts)) if locked and parts else ():
+        if locked.get(name) != parts.get(name):
+            item = _PARTS.get(name, LockedItem.OTHER)
+            yield Departure(item=item, planned=f"{name}: {locked.get(name, 'none')}", done=f"{name}: {parts.get(name, 'none')}")
+
+
+def _list_unshown(lock: Lock) -> Iterator[Departure]:
+    """Without its run folder, nothing shows that a table is of the locked replay: its contexts count as others."""
+    if lock.replay is not None:
+        for item, side in ((LockedItem.TEST_CONTEXTS, "test"), (LockedItem.DEPLOY_CONTEXTS, "deployment")):
+            done = f"a table without its run folder: nothing shows which {side} contexts its responses were given in"
+            yield Departure(item=item, planned=f"{side} contexts of the replay with SHA-256 {lock.replay}", done=done)
+
+
+def _list_stops(lock: Lock, estimate: Estimate | None) -> Iterator[Departure]:
+    """Give what the estimate warns of: another number of tasks than planned, or another order."""
+    planned = f"{lock.plan.tasks} tasks" if lock.plan.tasks is not None else f"tasks in the order of seed {lock.plan.seed}"
+    told = dict.fromkeys(one.message for one in (estimate.warnings if estimate else ()) if one.code in DEVIATIONS)
+    for message in told:
+        yield Departure(item=LockedItem.STOPPING_RULE, planned=planned, done=message)

@@ -1,0 +1,233 @@
+"""What a lock fixes beside the plan: specifications by version and digest, tasks, cues, the replay file with all it refers to."""
+
+import hashlib
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+from audit.replay.design import build_design
+from audit.replay.parts import SIDES, digest_parts, digest_tasks, list_parts
+from audit.replay.read import ReplayFile, read_replay
+from audit.replay.tasks import read_tasks
+from audit.sources.tasks import read_task_ids
+from registry.codec.canonical import canonical_bytes
+from registry.codec.documents import to_document
+from registry.errors import CaveatError, Fault, InputError, NotFoundError
+from registry.records.claim import ClaimRevision
+from registry.records.contestation import ContestationState
+from registry.records.draft import AuditDraft
+from registry.records.identifier import parse_identifier
+from registry.records.plan import LockedSpec, LockedTasks
+from registry.records.spec import SpecKind, SpecVersion
+from registry.registration.context_file import find_beside
+from registry.registration.specs import format_reference, get_spec
+from registry.store.view import View
+
+Read = TypeVar("Read")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fixed:
+    """What an audit file refers to, found and digested."""
+
+    test: LockedSpec | None = None
+    deploy: tuple[LockedSpec, ...] = ()
+    scoring: LockedSpec | None = None
+    cues: tuple[LockedSpec, ...] = ()
+    tasks: LockedTasks | None = None
+    replay: str | None = None
+    replay_parts: dict[str, str] | None = None
+    model: str | None = None
+
+
+def fix_draft(view: View, draft: AuditDraft, claim: ClaimRevision, *, owner: str, folder: Path | None) -> Fixed:
+    """Return what *draft* refers to, as it stands now; what it does not name is the claim's own, or not fixed.
+
+    Args:
+        owner: authority whose short names of specifications are meant.
+        folder: the folder that the audit file stands in; None where it came from none, and then it can name no file.
+
+    Raises:
+        InputError: with every fault: what is named is not there, or the parts contradict each other.
+    """
+    faults: list[Fault] = []
+    specs = _Specs(view, owner, faults)
+    test = specs.find(SpecKind.TEST_CONTEXT, draft.test_contexts or claim.test_context, name="test", where="test_contexts")
+    deploy = tuple(specs.list_deploy(draft, claim))
+    scoring = specs.find(SpecKind.SCORING, draft.scored_by or claim.scoring, name="scoring", where="scored_by")
+    cues = [specs.find(SpecKind.CUE_INVENTORY, one, name=one, where="cues") for one in draft.cues]
+    ids = _read(faults, lambda: None if draft.tasks is None else _read_tasks(draft.tasks, folder))
+    file = _read(faults, lambda: None if draft.replay is None else _read_replay(draft.replay, folder, view, owner))
+    # The claim's own contexts are a default: a replay that composes others says what is meant, and fixes it itself.
+    test = test if draft.test_contexts is not None or _fits(test, "", file) else None
+    deploy = deploy if draft.deploy_contexts is not None else tuple(one for one in deploy if _fits(one, one.name, file))
+    faults.extend(_find_contradictions(draft, file, ids, test, deploy))
+    if draft.contestation is not None:
+        faults.extend(_find_contestation_faults(view, draft.contestation, claim, (test, *deploy, scoring, *cues)))
+    if faults:
+        raise InputError(list(dict.fromkeys(faults)))
+    tasks = ids or (tuple(task.id for task in file.tasks) if file else None)
+    parts = None if file is None else describe_replay(file)
+    return Fixed(
+        test=test,
+        deploy=deploy,
+        scoring=scoring,
+        cues=tuple(one for one in cues if one is not None),
+        tasks=None if tasks is None else LockedTasks(count=len(tasks), sha256=digest_tasks(tasks), ids=tuple(sorted(tasks))),
+        replay=None if parts is None else digest_parts(parts),
+        replay_parts=parts,
+        model=draft.model or (file.replay.policy.model if file else None),
+    )
+
+
+def describe_replay(file: ReplayFile) -> dict[str, str]:
+    """Return the parts of a replay that was read from files, as a lock fixes them."""
+    return list_parts(file.replay, file.tasks, {name: to_document(spec) for name, spec in file.contexts.items()})
+
+
+def digest_spec(version: SpecVersion) -> str:
+    """Return the SHA-256 of the canonical JSON of the body, hexadecimal; of a sealed one its commitment."""
+    if version.body is None:
+        return version.commitment or ""
+    return hashlib.sha256(canonical_bytes(to_document(version.body))).hexdigest()
+
+
+class _Specs:
+    """Specifications by identifier or short name; what is not there becomes a fault."""
+
+    def __init__(self, view: View, owner: str, faults: list[Fault]) -> None:
+        self._view = view
+        self._owner = owner
+        self._faults = faults
+
+    def find(self, kind: SpecKind, reference: str | None, *, name: str, where: str) -> LockedSpec | None:
+        if reference is None:
+            return None
+        try:
+            version = get_spec(self._view, kind, reference, owner=self._owner)
+        except NotFoundError as error:
+            self._faults.extend(
+                Fault(code=one.code, where=f"{where}, {reference}", found=one.found, advice=one.advice) for one in error.faults
+            )
+            return None
+        return LockedSpec(name=name, spec=format_reference(version), sha256=digest_spec(version), is_sealed=version.body is None)
+
+    def list_deploy(self, draft: AuditDraft, claim: ClaimRevision) -> Iterator[LockedSpec]:
+        """Give the specification behind each name of the score table; without any, the claim's own, where it is clear which is which."""
+        named = draft.deploy_contexts if draft.deploy_contexts is not None else self._match(draft.deploy_specs, claim.deploy_contexts)
+        for name, reference in named.items():
+            if name not in draft.deploy_specs:
+                found = f"{name!r} is none of the names in deploy_specs: {', '.join(draft.deploy_specs)}"
+                advice = "name it in deploy_specs, as the score table's column `spec` has it"
+                self._faults.append(Fault(code="spec-not-named", where="deploy_contexts", found=found, advice=advice))
+                continue
+            found_spec = self.find(SpecKind.DEPLOY_CONTEXT, reference, name=name, where=f"deploy_contexts, {name}")
+            if found_spec is not None:
+                yield found_spec
+
+    def _match(self, names: tuple[str, ...], references: tuple[str, ...]) -> Mapping[str, str]:
+        if len(names) == len(references) == 1:
+            return {names[0]: references[0]}
+        slugs: dict[str, str] = {}
+        for reference in references:
+            identifier = parse_identifier(reference)
+            found = self._view.find_spec(identifier.bare, identifier.revision)
+            slugs |= {found.payload.slug: reference} if found else {}
+        return {name: slugs[name] for name in names if name in slugs}
+
+
+def _read(faults: list[Fault], read: Callable[[], Read]) -> Read | None:
+    """Return what *read* gives; None after its faults were added to the others."""
+    try:
+        return read()
+    except CaveatError as error:
+        faults.extend(error.faults)
+        return None
+
+
+def _find_file(name: str, folder: Path | None, *, where: str) -> Path:
+    if folder is None:
+        found = f"{name!r} is the name of a file, and this audit was not read from a folder"
+        raise InputError(Fault(code="file-not-readable", where=where, found=found))
+    return find_beside(folder, name, where=where)
+
+
+def _read_tasks(name: str, folder: Path | None) -> tuple[str, ...]:
+    """Return the task identifiers in the file *name*: of a file of tasks, of a table, or of a list with one a line."""
+    path = _find_file(name, folder, where="tasks")
+    if path.suffix.lower() in (".yaml", ".yml", ".json"):
+        return tuple(task.id for task in read_tasks(path))
+    return tuple(read_task_ids(path))
+
+
+def _read_replay(name: str, folder: Path | None, view: View, owner: str) -> ReplayFile:
+    file = read_replay(_find_file(name, folder, where="replay"), view, owner=owner)
+    build_design(file.replay, file.tasks, file.contexts)  # a replay that can never be made is not locked
+    return file
+
+
+def _find_contradictions(
+    draft: AuditDraft, file: ReplayFile | None, ids: tuple[str, ...] | None, test: LockedSpec | None, deploy: tuple[LockedSpec, ...]
+) -> Iterator[Fault]:
+    """Give what two parts of one audit file say differently: a plan that no replay could ever keep."""
+    count = len(ids) if ids is not None else len(file.tasks) if file else None
+    if draft.plan.tasks is not None and count is not None and draft.plan.tasks != count:
+        found = f"plan.tasks is {draft.plan.tasks}, and {count} tasks are listed"
+        yield Fault(code="lock-contradicts-itself", where="plan.tasks", found=found, advice="leave plan.tasks out: the list says it")
+    if file is None:
+        return
+    asked = {task.id for task in file.tasks}
+    if ids is not None and set(ids) != asked:
+        found = f"names {len(ids)} tasks, the replay asks {len(asked)}, and they are not the same"
+        yield Fault(code="lock-contradicts-itself", where="tasks", found=found, advice="leave tasks out: the replay names its own")
+    if draft.model is not None and draft.model != file.replay.policy.model:
+        found = f"{draft.model} is named, and the replay asks {file.replay.policy.model}"
+        yield Fault(code="lock-contradicts-itself", where="model", found=found, advice="leave model out: the replay names its own")
+    arms = {arm.arm for arm in file.replay.arms}
+    if arms != set(SIDES):
+        found = f"has the arms {', '.join(sorted(arms))}; a lock is about test and deploy"
+        yield Fault(code="arms-differ-from-lock", where="replay", found=found, advice="replay other arms in a file of their own")
+    digests = digest_sides(file)
+    for spec, where in [*((one, "deploy_contexts") for one in deploy), *((one, "test_contexts") for one in ((test,) if test else ()))]:
+        asked_of = digests.get(spec.name if where == "deploy_contexts" else "", set())
+        if asked_of and not spec.is_sealed and asked_of != {spec.sha256}:
+            found = f"{spec.spec} is registered otherwise than the replay composes {spec.name}"
+            advice = "name the registered specification in the replay's arm, or register what the replay uses: caveat spec add"
+            yield Fault(code="lock-contradicts-itself", where=where, found=found, advice=advice)
+
+
+def _fits(spec: LockedSpec | None, name: str, file: ReplayFile | None) -> bool:
+    """Whether the replay asks just what *spec* says on the side called *name*; also without a replay."""
+    return spec is not None and (file is None or digest_sides(file).get(name) == {spec.sha256})
+
+
+def digest_sides(file: ReplayFile) -> dict[str, set[str]]:
+    """Return the digests of the contexts of each P_deploy specification by its name; those of the test side under an empty name."""
+    found: dict[str, set[str]] = {}
+    for arm in file.replay.arms:
+        digest = hashlib.sha256(canonical_bytes(to_document(file.contexts[arm.context]))).hexdigest()
+        if arm.arm in SIDES:
+            found.setdefault("" if arm.arm == SIDES[0] else arm.spec or "default", set()).add(digest)
+    return found
+
+
+def _find_contestation_faults(view: View, name: str, claim: ClaimRevision, planned: Iterable[LockedSpec | None]) -> Iterator[Fault]:
+    file = view.find_contestation(name)
+    if file is None:
+        near = ", ".join(view.suggest(name)) or "caveat log show names those on record"
+        yield Fault(code="not-registered", where=f"contestation, {name}", found="no such contestation is registered", advice=near)
+        return
+    said, where = file.contestation.payload, f"contestation, {name}"
+    if file.state is ContestationState.REJECTED:
+        found = "is rejected: a replay under its rival could decide nothing any more"
+        yield Fault(code="contestation-settled", where=where, found=found, advice="leave contestation out, or open another one")
+    if said.rival is None:
+        yield Fault(code="rival-missing", where=where, found="offers no rival specification that could be replayed under")
+    about_claim = said.target.partition("@")[0] == claim.claim
+    if said.rival is not None and not about_claim and said.rival not in {one.spec for one in planned if one}:
+        found = f"its rival {said.rival} is none of the contexts, scoring functions and cue inventories of this audit"
+        advice = f"name it: deploy_contexts: {{NAME: {said.rival}}} with NAME among deploy_specs, test_contexts, scored_by or cues"
+        if said.rival.startswith("PRP-"):
+            advice = f"a property is the claim's: register a claim with the property {said.rival}, and audit that"
+        yield Fault(code="rival-not-planned", where=where, found=found, advice=advice)
