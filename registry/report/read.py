@@ -2,13 +2,13 @@
 
 import json
 import re
-from io import BytesIO
 
 from registry.codec.documents import from_json
 from registry.errors import Fault, InputError
 from registry.records.supplement import CardSupplement, Supplement
+from registry.report.attached import read_attached
+from registry.report.opening import open_pdf
 
-ATTACHMENT = "supplement.json"
 LARGEST_RECORD_BYTES = 50_000_000
 
 _EMBEDDED = re.compile(rb'<script type="application/json" id="record">(.*?)</script>', re.DOTALL)
@@ -59,27 +59,14 @@ def _find_record(data: bytes, where: str) -> bytes:
 
 
 def _read_attachment(data: bytes, where: str) -> bytes:
-    import pikepdf  # noqa: PLC0415  (only PDFs need it)
-
-    try:
-        with pikepdf.Pdf.open(BytesIO(data)) as pdf:
-            if ATTACHMENT not in pdf.attachments:
-                found = f"a PDF without the attachment {ATTACHMENT}"
-                raise InputError(Fault(code="not-a-supplement", where=where, found=found, advice=_WANTED))
-            return bytes(pdf.attachments[ATTACHMENT].get_file().read_bytes())
-    except pikepdf.PdfError as error:
-        raise InputError(Fault(code="file-not-readable", where=where, found=f"not a PDF that can be read: {_shorten(error)}")) from error
+    with open_pdf(data, where=where) as opened:
+        return read_attached(opened)
 
 
 def _read_schema(text: bytes, where: str) -> str | None:
     try:
         document = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise InputError(Fault(code="not-json", where=where, found=_shorten(error))) from error
+        raise InputError(Fault(code="not-json", where=where, found=str(error))) from error
     schema = document.get("schema") if isinstance(document, dict) else None
     return schema if isinstance(schema, str) else None
-
-
-def _shorten(error: Exception) -> str:
-    """What a library says of the file, without what it says of itself."""
-    return re.sub(r"<_io\.BytesIO[^>]*>:? ?", "", str(error)).partition(";")[0]
