@@ -7,7 +7,7 @@ claim can answer by itself. Like STREAM they look at the reporting and not at th
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from registry.records.claim import ClaimRevision, Form, Reported
 from registry.records.classification import ItemStatus
@@ -82,6 +82,8 @@ def check_claim(dossier: Dossier) -> tuple[Completeness, ...]:
     """Return the items of the current revision of a registered claim, with the definitions that it names."""
     claim = dossier.current.payload
     known = {f"{one.payload.spec}@{one.payload.version}": one.payload for one in dossier.specs}
+    for opening in (one.payload.opening for one in dossier.reveals):
+        known[opening.spec] = replace(known[opening.spec], body=opening.body, commitment=None)
     scoring, context = (known.get(reference) if reference else None for reference in (claim.scoring, claim.test_context))
     return check_completeness(build_stated(claim, scoring=scoring, test_context=context))
 

@@ -128,7 +128,8 @@ def _find_sighted(view: "View", card: Card, claims: tuple[ClaimRevision, ...]) -
 
 def _list_properties(app: App, view: "View") -> dict[str, PropertySpec | None]:
     specs = (one.payload for one in view.list_specs(SpecKind.PROPERTY) if one.payload.owner == app.config.authority)
-    return {one.slug: one.body if isinstance(one.body, PropertySpec) else None for one in specs}
+    bodies = {one.slug: view.open_spec(one) for one in specs}
+    return {slug: body if isinstance(body, PropertySpec) else None for slug, body in bodies.items()}
 
 
 def _read_figures(view: "View") -> "tuple[Figure, ...]":

@@ -104,11 +104,11 @@ def _find_registered(app: App, reference: str) -> "Scorer":
     from registry.registration.specs import get_spec
 
     with app.view() as view:
-        found = get_spec(view, SpecKind.SCORING, reference, owner=app.config.authority)
-    if not isinstance(found.body, ScoringSpec) or found.body.procedure is None:
-        said = "it is sealed" if found.body is None else "it is described in words alone, without a procedure"
+        body = view.open_spec(get_spec(view, SpecKind.SCORING, reference, owner=app.config.authority))
+    if not isinstance(body, ScoringSpec) or body.procedure is None:
+        said = "it is sealed" if body is None else "it is described in words alone, without a procedure"
         raise InputError(Fault(code="scorer-missing", where=reference, found=f"{said}, so it cannot be carried out"))
-    return found.body.procedure
+    return body.procedure
 
 
 def _carry_out(

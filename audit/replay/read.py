@@ -90,11 +90,13 @@ def _find_registered(path: Path, name: str, view: View | None, owner: str | None
         listed = ", ".join(f"{format_reference(one)} ({one.kind.value} of {one.owner})" for one in found)
         raise InputError(Fault(code="spec-ambiguous", where=where, found=f"stands for {listed}", advice="name one by its identifier"))
     (version,) = found
-    if not isinstance(version.body, ContextSpec):
-        text = f"{format_reference(version)} is sealed: only its commitment is known, and nothing can be composed from it"
-        raise InputError(Fault(code="spec-sealed", where=where, found=text, advice="put the file itself beside the replay"))
+    body = view.open_spec(version) if view is not None else None
+    if not isinstance(body, ContextSpec):
+        text = f"{format_reference(version)} is sealed: a live replay records the contexts it asks, and would show what is sealed"
+        advice = "reveal it first (caveat spec reveal SEAL-FILE), or replay it elsewhere and import the scores"
+        raise InputError(Fault(code="spec-sealed", where=where, found=text, advice=advice))
     references[name] = format_reference(version)
-    return version.body
+    return body
 
 
 def _list_named(view: View, name: str, owner: str | None) -> list[SpecVersion]:

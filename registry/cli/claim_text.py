@@ -11,9 +11,11 @@ from registry.codec.documents import to_document
 from registry.completeness import check_claim, count_missing
 from registry.records.claim import ClaimRevision
 from registry.records.classification import ItemStatus
+from registry.records.contestation import ContestationState
 from registry.records.dossier import AuditFile, ContestationFile, Dossier
 from registry.records.status import Status
 from registry.records.survey import Fate, Sighting
+from registry.report.contested import describe_state
 from registry.store.summary import ClaimSummary
 
 _WIDEST_QUOTE = 70
@@ -102,6 +104,7 @@ def _quote(one: Sighting) -> str:
 def _print_audit(console: Console, file: AuditFile) -> None:
     audit = file.audit.payload
     locked = f"locked {file.lock.entry.at:%Y-%m-%d}" if file.lock else "no lock"
+    locked += f", under the rival of {audit.contestation}" if audit.contestation else ""
     console.print(
         show(f"\naudit {audit.audit} of {audit.claim} by {audit.auditor} ({_words(audit.independence.value)}, {locked})"), style="bold"
     )
@@ -132,7 +135,8 @@ def _describe_place(claim: ClaimRevision) -> str:
 
 def _describe_contestation(file: ContestationFile) -> str:
     said = file.contestation.payload
-    step = f"{file.events[-1].payload.step.value}: {file.events[-1].payload.note}" if file.events else "no answer yet"
+    words = "answered" if file.state is ContestationState.ANSWERED else describe_state(file)
+    step = f"{words}: {file.events[-1].payload.note}" if file.events else "no answer yet"
     return f"{said.contestation} of {said.target} by {said.by}: {said.grounds} ({step})"
 
 

@@ -8,6 +8,7 @@ from registry.cli.app import App, as_of_option, pass_app
 from registry.cli.parameters import CARD
 from registry.records.coverage import Counts, Coverage, SectionCoverage
 from registry.records.identifier import Identifier
+from registry.records.status import Dispute
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -35,14 +36,20 @@ def coverage(app: App, *, card_id: Identifier, whole: bool) -> None:
     with app.view() as view:
         recorded, found = collect_coverage(view, card_id)
         size = view.log_size
+        disputed = [one for one in view.list_claims(card=card_id.bare) if one.status.dispute is not Dispute.UNDISPUTED]
     card = recorded.payload
     reference = f"{card.card}@{card.revision}"
     document = {"schema": "caveat/coverage/1", "log_size": size, "card": reference, "title": card.title, **to_document(found)}
+    document["disputed"] = [{"claim": f"{one.claim}@{one.revision}", "dispute": one.status.dispute.value} for one in disputed]
 
     def text(console: "Console") -> None:
         console.print(f"{reference}  {card.title} ({card.publisher})", style="bold")
         _print_survey(console, found, reference)
         _print_table(console, found)
+        if disputed:
+            told = ", ".join(f"{one.claim} ({one.status.dispute.value})" for one in disputed[:_MOST])
+            more = f" and {len(disputed) - _MOST} more" if len(disputed) > _MOST else ""
+            console.print(f"contested: {_count(len(disputed), 'claim')}: {told}{more}")
         most = None if whole else _MOST
         _print_undecided(console, found, most)
         _print_omissions(console, found, most)

@@ -158,7 +158,7 @@ class Registrar:
         reference, body = self._resolve(SpecKind.PROPERTY, draft.property, f"{where}.property")
         if body is None:
             found = "is sealed; a claim needs a property that can be read"
-            advice = "name another property, or define one under properties:"
+            advice = "name another property, define one under properties:, or let its owner reveal it (caveat spec reveal)"
             raise InputError(Fault(code="spec-sealed", where=f"{where}.property", found=found, advice=advice))
         return reference, body
 
@@ -211,8 +211,8 @@ class Registrar:
                 spec = get_spec(self._writer, kind, name, owner=self._owner)
             except CaveatError as error:
                 raise InputError(replace(fault, where=f"{where}: {fault.where}") for fault in error.faults) from error
-            body = spec.body if isinstance(spec.body, PropertySpec) else None
-            self._specs[kind, name] = (format_reference(spec), body)
+            body = self._writer.open_spec(spec)
+            self._specs[kind, name] = (format_reference(spec), body if isinstance(body, PropertySpec) else None)
         return self._specs[kind, name]
 
     def _resolve_contexts(self, draft: ClaimDraft, where: str) -> tuple[str, ...]:

@@ -162,7 +162,8 @@ def _read_figures(view: View, claims: Iterable[ClaimSummary], progress: Callable
             claim: ClaimRevision = recorded.payload
             if claim.property not in properties:
                 spec = view.find_spec(claim.property)
-                properties[claim.property] = spec.payload if spec else None
+                body = view.open_spec(spec.payload) if spec else None
+                properties[claim.property] = replace(spec.payload, body=body, commitment=None) if spec and body else None
             version = properties[claim.property]
             figure = build_figure(claim, version) if version else None
             if figure is not None:
