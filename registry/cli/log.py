@@ -1,46 +1,148 @@
-"""`caveat log`: what was said, in order."""
+"""`caveat log`: what was said, in order, and whether it is still what was said."""
+
+from typing import TYPE_CHECKING
 
 import click
 
 from registry.cli.app import App, as_of_option, pass_app
-from registry.errors import AnswerNoError, InputError
+from registry.cli.main import LazyGroup
+from registry.cli.parameters import ANY
+from registry.errors import AnswerNoError, CaveatError, Fault
+from registry.records.identifier import Identifier
+from registry.records.statement import StatementKind
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from registry.seal.note import VerifierKey
+    from registry.store.integrity import LogReport
+
+Texts = tuple[str, ...]
+_LAST = 20
 
 
-@click.group()
+@click.group(cls=LazyGroup, entry_points="caveat.commands.log")
 def log() -> None:
-    """The log of statements, which is the audit trail."""
+    """The log of statements: the audit trail, its checkpoints, and proofs from it."""
 
 
 @log.command()
 @click.option("--start", type=click.IntRange(1), help="First entry; default: the last twenty.")
 @click.option("--stop", type=click.IntRange(1), help="Last entry.")
+@click.option("--kind", "kinds", multiple=True, type=click.Choice([one.value for one in StatementKind]), help="Only of this kind.")
+@click.option("--actor", "actors", multiple=True, metavar="CODE", help="Only what this authority said.")
+@click.option("--about", type=ANY, metavar="ID", help="Only what names this identifier, or belongs to it.")
 @as_of_option
 @pass_app
-def show(app: App, *, start: int | None, stop: int | None) -> None:
-    """Show log entries: number, time, who, what."""
-    from registry.cli.history_text import build_history_table, summarise_entry
+def show(
+    app: App, *, start: int | None, stop: int | None, kinds: tuple[str, ...], actors: tuple[str, ...], about: Identifier | None
+) -> None:
+    """Show log entries: number, time, who, what. What was erased stands in its place, with the entry that says why.
 
+    Without --start, the last twenty that fit. --json has every statement whole, with its leaf.
+    """
+    from registry.cli.log_text import build_trail_table, summarise_trace
+    from registry.store.trail import Wanted, list_trail
+
+    wanted = Wanted(
+        kinds=[StatementKind(one) for one in kinds],
+        actors=actors,
+        about=about,
+        start=start or 1,
+        stop=stop,
+        last=None if start else _LAST,
+    )
     with app.view() as view:
-        last = min(stop or view.log_size, view.log_size)
-        said = list(view.entries(start or max(last - 19, 1), last + 1))
+        traces = list_trail(view, wanted)
         size, origin = view.log_size, view.log_origin
-    document = {"schema": "caveat/log/1", "origin": origin, "size": size, "entries": [summarise_entry(one) for one in said]}
-    app.report(document, lambda console: console.print(build_history_table(said) if said else f"The log has {size} entries."))
+    document = {"schema": "caveat/log/1", "origin": origin, "size": size, "entries": [summarise_trace(one) for one in traces]}
+    none = f"The log has {size} entries" + ("; none of them fits." if size else ".")
+    app.report(document, lambda console: console.print(build_trail_table(traces) if traces else none))
 
 
 @log.command()
+@click.option("--fast", is_flag=True, help="Entries, tree and checkpoints alone; not the rows that are derived from statements.")
+@click.option("--note", "notes", multiple=True, type=click.Path(exists=True, dir_okay=False), help="A checkpoint kept elsewhere.")
+@click.option("--key", "keys", multiple=True, metavar="VKEY|FILE", help="Verify checkpoints with this key too.")
+@click.option("--log", "origin", metavar="ORIGIN", help="Check another registry's log that was taken over: caveat import.")
 @pass_app
-def check(app: App) -> None:
-    """Recompute every leaf and every row from the log; exit code 1 if something does not fit."""
-    from registry.cli.progress import track
+def check(app: App, *, fast: bool, notes: Texts, keys: Texts, origin: str | None) -> None:
+    """Check that the log is what it was: every entry, the tree, every checkpoint, every row. Exit code 1 if something does not fit.
+
+    What is altered is named, and since when: which checkpoint still fits and which does not. A checkpoint kept elsewhere (--note) holds
+    the log to what it was when somebody took it away; those in the registry could have been altered with it.
+    """
+    from registry.cli.log_text import print_report, summarise_report
+    from registry.cli.progress import count_up, track
+    from registry.codec.files import read_text
+    from registry.store.integrity import check_log
+
+    texts = [read_text(_path(one)) for one in notes]
+    vkeys, faults = _find_keys(app, keys, origin)
+    with track(app, "checking the log", unit="entries") as progress:
+        report = check_log(app.ledger, vkeys=vkeys, progress=count_up(progress), log=origin, notes=texts)
+    faults += report.findings
+    rows = None if fast or origin is not None or faults else _check_rows(app, faults)
+    if faults:
+        raise AnswerNoError([*faults, *_count_unlisted(report)])
+    document = {"schema": "caveat/log-check/1", **summarise_report(report), "rows": rows}
+    app.report(document, lambda console: print_report(console, report, rows))
+
+
+@log.command(name="list")
+@pass_app
+def list_(app: App) -> None:
+    """List the logs that are kept here: the own one, and those of other registries that were taken over."""
+    from registry.cli.log_text import build_logs_table, summarise_log
+
+    found = [summarise_log(app.ledger, one) for one in app.ledger.list_logs()]
+    app.report(
+        {"schema": "caveat/logs/1", "logs": found},
+        lambda console: console.print(build_logs_table(found) if found else "No log has an entry yet."),
+    )
+
+
+def _path(text: str) -> "Path":
+    from pathlib import Path
+
+    return Path(text)
+
+
+def _find_keys(app: App, given: Texts, origin: str | None) -> "tuple[list[VerifierKey], list[Fault]]":
+    """Return the keys to verify with, and what is wrong with those that the log itself names: that is an answer, not a hindrance."""
+    from registry.registration.cosignatures import list_witness_keys
+    from registry.registration.keys import trusted_vkeys
+    from registry.seal.note import parse_vkey
+    from registry.store.seen import list_imports
+    from registry.verification.trust import read_given
+
+    vkeys = [one.vkey for one in read_given(given).keys if one.vkey is not None]
+    vkeys += [one.as_cosigner() for one in vkeys if not one.is_cosigner]
+    try:
+        with app.ledger.view() as view:
+            if origin is None or origin == view.log_origin:
+                vkeys += trusted_vkeys(view)
+            else:
+                vkeys += [parse_vkey(one.payload.vkey, where=origin) for one in list_imports(view, origin)[-1:]]
+            vkeys += list_witness_keys(view)
+    except CaveatError as error:
+        return vkeys, list(error.faults)
+    return list({str(one): one for one in vkeys}.values()), []
+
+
+def _check_rows(app: App, faults: list[Fault]) -> int | None:
+    """Return how many rows are what their statements give; what is not goes to *faults*."""
+    from registry.cli.progress import count_up, track
     from registry.store.rebuild import verify
 
-    with track(app, "checking the log", unit="entries") as progress:
+    with track(app, "comparing rows", unit="entries") as progress:
         try:
-            report = verify(app.ledger, progress)
-        except InputError as error:
-            raise AnswerNoError(error.faults) from error
-    app.report(
-        {"schema": "caveat/log-check/1", "entries": report.entries, "erased": report.erased},
-        lambda console: console.print(f"{report.entries} entries are gapless and every leaf fits; {report.erased} bodies are erased."),
-    )
+            return verify(app.ledger, count_up(progress)).rows
+        except CaveatError as error:
+            faults += error.faults
+            return None
+
+
+def _count_unlisted(report: "LogReport") -> list[Fault]:
+    found = f"and {report.unlisted:,} more findings like these"
+    return [Fault(code="more-faults", where=report.origin, found=found)] if report.unlisted else []

@@ -1,0 +1,34 @@
+"""Where a note or a proof goes: a new file, whole or not at all, or standard output as it is."""
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import click
+
+from registry.cli.app import App
+
+output_option = click.option("-o", "--output", type=click.Path(path_type=Path, dir_okay=False), help="Write it to this file.")
+
+
+def give_out(app: App, document: Mapping[str, Any], text: str, output: Path | None) -> None:
+    """Write *text* to *output*, or print it without a change where that is None; with `--json` print *document*."""
+    if output is not None:
+        _write_whole(output, text)
+    if app.json:
+        app.report({**document, "file": None if output is None else str(output)})
+    elif output is not None:
+        app.report({**document, "file": str(output)}, lambda console: console.print(f"Wrote {output}", soft_wrap=True))
+    else:
+        click.echo(text, nl=False)
+
+
+def _write_whole(path: Path, text: str) -> None:
+    part = path.with_name(f".{path.name}.part")
+    try:
+        part.write_bytes(text.encode())
+        os.replace(part, path)  # noqa: PTH105  (the point is that it is atomic)
+    except OSError:
+        part.unlink(missing_ok=True)
+        raise
