@@ -17,6 +17,7 @@ from registry.seal.note import checkpoint_text
 from registry.store.integrity import check_log
 from registry.store.ledger import Ledger
 from registry.store.logs import LogSummary
+from registry.store.seen import list_imports
 from registry.store.snapshot import copy_registry
 from registry.transfer.export import seal_log
 from registry.transfer.files import put_in_place, refuse_existing, working_folder
@@ -97,7 +98,14 @@ def _check(part: Path, progress: Callable[[int], None]) -> tuple[Checkpoint, int
             found, advice = "nothing is recorded yet, so there is nothing to keep", "run: caveat init"
             raise InputError(Fault(code="empty-registry", where="registry", found=found, advice=advice))
         faults: list[Fault] = []
-        reports = [check_log(copy, log=None if one.is_own else one.origin, progress=progress) for one in logs]
+        with copy.view() as view:
+            notes = {one.payload.origin: one.payload.checkpoint for one in list_imports(view)}
+        reports = [
+            check_log(
+                copy, log=None if one.is_own else one.origin, notes=[notes[one.origin]] if one.origin in notes else [], progress=progress
+            )
+            for one in logs
+        ]
         for report in reports:
             faults += report.findings
         if faults:

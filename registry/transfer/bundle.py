@@ -3,7 +3,8 @@
 JSON Lines, each line in canonical JSON (RFC 8785) and ended by a line feed, in this order:
 
 1. the header `{"schema": "caveat/bundle/1", "origin", "since", "peaks", "size", "cards", "vkeys"}`;
-2. one line for each entry after `since`: `{"seq", "text"}`, where the text was erased `{"seq", "actor", "at", "kind", "leaf"}`;
+2. one line for each entry after `since`: `{"seq", "text"}`, where the text was erased
+   `{"seq", "actor", "at", "kind", "leaf"}`, all but the leaf by the sender's word;
 3. the card texts that the statements name, `{"content", "sha256"}`, by digest;
 4. the signed notes `{"checkpoint"}` that vouch for the log's key events, by size, and last the one at `size`;
 5. the end `{"lines", "sha256"}`: how many lines come before it, and the SHA-256 of their bytes.
@@ -59,7 +60,7 @@ class EntryLine(Record):
 
     seq: int
     text: str | None
-    """The statement, canonical JSON; None where it was erased, and then the four below are given, the first three unproven."""
+    """The statement, canonical JSON; None where it was erased, and then what follows is given, all but the leaf unproven."""
     actor: str | None = None
     at: datetime | None = None
     kind: StatementKind | None = None
