@@ -64,17 +64,10 @@ def _parse_required(names: Sequence[str], *, current: bool) -> "frozenset[Name]"
 
 
 def _collect_means(app: App, keys: Sequence[str], origin: str | None, *, is_needed: bool) -> "Means":
-    from registry.registration.keys import list_keys
-    from registry.verification.means import Means
-    from registry.verification.trust import Trust, collect_keys, join, read_given
+    from registry.verification.means import collect_means
+    from registry.verification.trust import read_given
 
-    given = read_given(keys)
-    ledger = _find_ledger(app, is_needed=is_needed)
-    recorded = Trust()
-    if ledger is not None:
-        with ledger.view() as view:
-            recorded = collect_keys(list_keys(view), source="the registry here")
-    return Means(trust=join(given, recorded), given=given, ledger=ledger, origin=origin)
+    return collect_means(_find_ledger(app, is_needed=is_needed), read_given(keys), origin=origin)
 
 
 def _find_ledger(app: App, *, is_needed: bool) -> "Ledger | None":

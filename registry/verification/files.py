@@ -12,7 +12,7 @@ from registry.verification.check import Check
 from registry.verification.kind import FileKind, tell_kind
 from registry.verification.ledgers import check_ledger, open_copy
 from registry.verification.means import Means
-from registry.verification.notes import check_note, check_proof
+from registry.verification.notes import check_consistency, check_note, check_proof
 from registry.verification.supplement import check_supplement
 from registry.verification.trust import Trust
 
@@ -26,7 +26,7 @@ class Given:
     data: bytes = b""
     """Its bytes; empty for a bundle and a registry, which are read where they are."""
     proof: bytes | None = None
-    """Those of the proof beside a supplement; None where there is none."""
+    """Those of the proof beside a supplement, or of one that a checkpoint begins; None where there is none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,7 +85,7 @@ def check_file(
     kind = tell_kind(data)
     if kind is FileKind.SUPPLEMENT:
         return _check(read_carried(data, where=where), means, proof=proof, made=made, where=where)
-    return _check_other(Given(path=Path(where), kind=kind, data=data), means)
+    return _check_other(Given(path=Path(where), kind=kind, data=data, proof=proof), means)
 
 
 def _check(carried: Carried, means: Means, *, proof: bytes | None, made: Made | None, where: str) -> tuple[Check, ...]:
@@ -97,7 +97,9 @@ def _check_other(given: Given, means: Means) -> tuple[Check, ...]:
         case FileKind.PROOF:
             return check_proof(given.data, means, where=str(given.path))
         case FileKind.CHECKPOINT:
-            return check_note(given.data, means, where=str(given.path))
+            return check_note(given.data, means, proof=given.proof, where=str(given.path))
+        case FileKind.CONSISTENCY:
+            return check_consistency(given.data, means, where=str(given.path))
         case FileKind.BUNDLE:
             return check_bundle(given.path, means)
         case FileKind.REGISTRY:

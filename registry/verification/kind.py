@@ -19,6 +19,8 @@ class FileKind(StrEnum):
     """C2SP tlog-proof."""
     CHECKPOINT = "checkpoint"
     """A signed note of C2SP tlog-checkpoint."""
+    CONSISTENCY = "consistency"
+    """What `caveat log prove --since` writes."""
     BUNDLE = "bundle"
     """What `caveat export` writes."""
     REGISTRY = "registry"
@@ -33,6 +35,8 @@ def tell_kind(data: bytes) -> FileKind:
         return FileKind.BUNDLE
     if data.startswith(b"c2sp.org/tlog-proof@"):
         return FileKind.PROOF
+    if data.startswith(b"old "):
+        return FileKind.CONSISTENCY
     if data.lstrip()[:1] == b"{":
         return FileKind.SUPPLEMENT
     return FileKind.CHECKPOINT if _SIGNATURES in data[:HEAD_BYTES] and not data.startswith(b"%PDF-") else FileKind.SUPPLEMENT

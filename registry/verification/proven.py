@@ -8,10 +8,11 @@ from registry.records.dossier import Recorded
 from registry.records.publication import OutputFormat, Publication
 from registry.seal.inclusion import check_inclusion as check_entries_of
 from registry.store.ledger import Ledger
-from registry.store.seals import find_root
 from registry.verification import proof as proofs
 from registry.verification.carried import Carried
 from registry.verification.check import Answer, Check, Name, no, not_checked, yes
+from registry.verification.means import find_log
+from registry.verification.notes import check_root
 from registry.verification.proof import ReadProof
 from registry.verification.signed import check_checkpoint, check_witnesses
 from registry.verification.trust import Trust
@@ -110,10 +111,12 @@ def _compare(said: Publication, carried: Carried, sealed: Sealed, sha256: str) -
 
 def _ask_registry(carried: Carried, sha256: str, ledger: Ledger | None) -> Check:
     if ledger is not None:
-        with ledger.view() as view:
-            found: tuple[Recorded[Publication], ...] = view.find_publications(sha256)
-            is_its = view.log_origin == carried.supplement.log_origin
-        if found and is_its:
+        place = find_log(ledger, carried.supplement.log_origin)
+        found: tuple[Recorded[Publication], ...] = ()
+        if place is not None:
+            with ledger.view(log=place.log) as view:
+                found = view.find_publications(sha256)
+        if found:
             entry = found[0].entry
             note = f"no proof here; the registry recorded in entry {entry.seq} on {entry.at:%Y-%m-%d} that this file was given out"
             return yes(Name.PUBLISHED, note)
@@ -134,18 +137,7 @@ def _check_consistency(carried: Carried, read: ReadProof, ledger: Ledger | None)
 
 
 def _compare_roots(check: Check, read: ReadProof, ledger: Ledger) -> Check:
-    said = read.checkpoint
-    with ledger.view() as view:
-        if view.log_origin != said.origin:
-            return check
-        if view.log_size < said.size:
-            note = f"the log was signed at {said.size} entries, the registry here has only {view.log_size}: it was cut"
-            return no(Name.CONSISTENCY, note)
-        try:
-            root = find_root(view, said.size)
-        except CaveatError as error:
-            return no(Name.CONSISTENCY, f"the registry here does not stand as it was recorded: {error.faults[0].found}")
-    if root != said.root:
-        note = f"the registry here has the root {root} at {said.size} entries, the signed checkpoint {said.root}: two histories of one log"
-        return no(Name.CONSISTENCY, note)
-    return yes(Name.CONSISTENCY, f"{check.note}, and of the registry here")
+    held = check_root(read.checkpoint, ledger)
+    if held.answer is Answer.NOT_CHECKED:
+        return check
+    return held if held.answer is Answer.NO else yes(Name.CONSISTENCY, f"{check.note}, and of the registry here")

@@ -16,6 +16,7 @@ from registry.store.ledger import Ledger
 from registry.store.view import View
 from registry.verification.carried import Carried, take_later, tell_later
 from registry.verification.check import Check, Name, no, not_checked, yes
+from registry.verification.means import Place, find_log
 
 _MOST_TOLD = 6
 
@@ -25,16 +26,16 @@ def check_registry(carried: Carried, ledger: Ledger | None) -> Check:
     if ledger is None:
         return not_checked(Name.REGISTRY, "no registry here; give one with --registry to compare what it says")
     supplement = carried.supplement
-    with ledger.view() as now:
-        if now.log_origin != supplement.log_origin:
-            note = f"the registry here is {now.log_origin}, the supplement is of {supplement.log_origin}"
-            return not_checked(Name.REGISTRY, note)
-        if now.log_size < supplement.log_size:
-            note = f"the supplement is of entry {supplement.log_size}, the registry has only {now.log_size}"
-            return no(Name.REGISTRY, note)
-        later = now.log_size - supplement.log_size
+    place = find_log(ledger, supplement.log_origin)
+    if place is None or (place.log is not None and isinstance(supplement, CardSupplement)):
+        return not_checked(Name.REGISTRY, f"the registry here {_tell_lack(place)} {supplement.log_origin}, which the supplement is of")
+    with ledger.view(log=place.log) as now:
+        size = now.log_size
+    if size < supplement.log_size:
+        note = f"the supplement is of entry {supplement.log_size}, the registry has only {size}"
+        return no(Name.REGISTRY, note) if place.log is None else not_checked(Name.REGISTRY, f"{note} of this log")
     try:
-        with ledger.view(supplement.log_size) as then:
+        with ledger.view(supplement.log_size, log=place.log) as then:
             (subject,) = collect_supplements(then, [carried.named])
     except UnavailableError:
         raise
@@ -44,7 +45,7 @@ def check_registry(carried: Carried, ledger: Ledger | None) -> Check:
     except CaveatError as error:
         note = f"the registry does not stand as it was recorded: {error.faults[0].where}: {error.faults[0].found}"
         return no(Name.REGISTRY, note)
-    return _compare(carried, subject.supplement, later=later)
+    return _compare(carried, subject.supplement, later=size - supplement.log_size)
 
 
 def check_current(carried: Carried, ledger: Ledger | None) -> Check:
@@ -52,9 +53,12 @@ def check_current(carried: Carried, ledger: Ledger | None) -> Check:
     if ledger is None:
         return not_checked(Name.CURRENT, "no registry here: what was recorded since cannot be known from a file")
     supplement = carried.supplement
-    with ledger.view() as now:
-        if now.log_origin != supplement.log_origin or now.log_size < supplement.log_size:
-            return not_checked(Name.CURRENT, "the registry here is another, or a shorter one")
+    place = find_log(ledger, supplement.log_origin)
+    if place is None:
+        return not_checked(Name.CURRENT, f"the registry here has no log {supplement.log_origin}")
+    with ledger.view(log=place.log) as now:
+        if now.log_size < supplement.log_size:
+            return not_checked(Name.CURRENT, f"the registry here has only {now.log_size} entries of its log")
         try:
             found = list(_list_since(now, carried))
         except UnavailableError:
@@ -78,6 +82,10 @@ def _compare(carried: Carried, now: Supplement | CardSupplement, *, later: int) 
     note = f"as of entry {size} the registry says the same, word for word{tell_later(lacks)}"
     note += f"; it has {later:,} later {'entry' if later == 1 else 'entries'}" if later else ""
     return not_checked(Name.REGISTRY, note) if lacks else yes(Name.REGISTRY, note)
+
+
+def _tell_lack(place: Place | None) -> str:
+    return "has no log" if place is None else "keeps no card texts of"
 
 
 def _list_since(now: View, carried: Carried) -> Iterator[str]:

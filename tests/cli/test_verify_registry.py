@@ -1,0 +1,204 @@
+"""A registry that somebody edited by hand, cut off or swapped: named, with since when; and what became of what it said."""
+
+import json
+import shutil
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Caveat
+from tests.cli.given_out import NAME, ask, inside, take_copy
+from tests.cli.test_verify_published import find_note, list_answers, read_vkey
+
+
+@pytest.fixture
+def registry(given_out: Path, tmp_path: Path) -> Path:
+    """A copy of the registry with its supplements, in the folder where `caveat` runs."""
+    take_copy(given_out, tmp_path)
+    return tmp_path
+
+
+def edit(path: Path, *statements: str) -> None:
+    """Do to the database what somebody with the file can do: drop what guards it, then change what it holds."""
+    with sqlite3.connect(path) as connection:
+        triggers = connection.execute("SELECT name, sql FROM sqlite_master WHERE type = 'trigger'").fetchall()
+        for name, _ in triggers:
+            connection.execute(f"DROP TRIGGER {name}")
+        for statement in statements:
+            connection.execute(statement)
+        for _, sql in triggers:
+            connection.execute(sql)
+    connection.close()
+
+
+def test_a_sound_registry_is_in_order(caveat: Caveat, registry: Path) -> None:
+    """By its URL or its file the same is asked; with the key that the user has, who signs it is known."""
+    key = read_vkey(registry)
+
+    here = caveat("verify", "--key", key, "--json")
+    file = caveat("verify", "caveat.db", "--key", key, "--json")
+    before = (registry / "caveat.db").read_bytes()
+
+    assert (here.code, file.code) == (0, 0)
+    assert list_answers(here) == list_answers(file)
+    assert {name for name, answer in list_answers(here).items() if answer != "yes"} == {"witnesses"}
+    assert (registry / "caveat.db").read_bytes() == before
+
+
+def test_a_changed_statement_is_named_with_its_entry(caveat: Caveat, registry: Path) -> None:
+    """A text that is not what its leaf was made of is found, and the supplement it went into does not stand with the registry."""
+    edit(registry / "caveat.db", "UPDATE body SET json = replace(json, 'schemes in 5 %', 'schemes in 1 %') WHERE seq = 7")
+
+    registry_checked = caveat("verify", "caveat.db", "--json")
+    supplement = caveat("verify", f"out/{NAME}.json", "--json")
+
+    assert (registry_checked.code, list_answers(registry_checked)["log"]) == (1, "no")
+    assert "entry 7: its leaf is" in find_note(registry_checked, "log")
+    assert list_answers(registry_checked)["rows"] == "not_checked"
+    assert (supplement.code, list_answers(supplement)["registry"]) == (1, "no")
+
+
+def test_a_statement_changed_with_its_leaf_is_told_since_when(caveat: Caveat, registry: Path) -> None:
+    """Whoever mends the leaf too changes the root: the checkpoint no longer fits, and says since when."""
+    from registry.codec.canonical import leaf_hash
+
+    with sqlite3.connect(registry / "caveat.db") as connection:
+        text = connection.execute("SELECT json FROM body WHERE seq = 7").fetchone()[0].replace("schemes in 5 %", "schemes in 1 %")
+    connection.close()
+    edit(
+        registry / "caveat.db",
+        f"UPDATE body SET json = '{text}' WHERE seq = 7",
+        f"UPDATE entry SET leaf = x'{leaf_hash(text.encode())}' WHERE seq = 7",
+    )
+
+    checked = caveat("verify", "caveat.db", "--json")
+    supplement = caveat("verify", f"out/{NAME}.json", "--json")
+
+    answers = list_answers(checked)
+    assert (checked.code, answers["log"], answers["checkpoints"]) == (1, "no", "no")
+    assert "changed after 20" in find_note(checked, "checkpoints")
+    assert "no smaller checkpoint fits" in find_note(checked, "checkpoints")
+    assert {list_answers(supplement)[name] for name in ("registry", "consistency")} == {"no"}
+
+
+def test_an_edited_row_and_a_dropped_guard_are_named(caveat: Caveat, registry: Path) -> None:
+    """Rows are an index of the log: one that says something else is found though every leaf fits."""
+    edit(registry / "caveat.db", "UPDATE claim_revision SET theta = 0.5 WHERE seq = 7")
+    with sqlite3.connect(registry / "caveat.db") as connection:
+        connection.execute("DROP TRIGGER entry__update")
+    connection.close()
+
+    checked = caveat("verify", "caveat.db", "--json")
+
+    answers = list_answers(checked)
+    assert (checked.code, answers["log"], answers["rows"], answers["guards"]) == (1, "yes", "no", "no")
+    assert "entry 7" in find_note(checked, "rows")
+    assert "entry__update" in find_note(checked, "guards")
+
+
+def test_a_shorter_log_in_the_place_of_the_real_one_is_cut(caveat: Caveat, registry: Path) -> None:
+    """A database put back to an earlier state has fewer entries than a signed checkpoint and a supplement know of."""
+    edit(
+        registry / "caveat.db",
+        "DELETE FROM publication WHERE seq > 15",
+        "DELETE FROM body WHERE seq > 15",
+        "DELETE FROM checkpoint",
+        "DELETE FROM node WHERE seq > 15",
+        "DELETE FROM entry WHERE seq > 15",
+    )
+
+    supplement = caveat("verify", f"out/{NAME}.json", "--json")
+
+    answers = list_answers(supplement)
+    assert (supplement.code, answers["consistency"], answers["registry"]) == (1, "no", "yes")
+    assert "the registry here has 15 of this log: it was cut" in find_note(supplement, "consistency")
+
+
+def test_another_registry_in_its_place_is_another_log(caveat: Caveat, registry: Path) -> None:
+    """A registry of the same authority that was made anew has another log; it speaks for nothing of the first."""
+    (registry / "elsewhere").mkdir()
+    with inside(registry / "elsewhere"):
+        ask("init", "--code", "AISI")
+
+    checked = caveat("verify", f"out/{NAME}.json", "--registry", f"sqlite:///{registry}/elsewhere/caveat.db", "--json")
+
+    answers = list_answers(checked)
+    assert (answers["registry"], answers["current"], answers["checkpoint"]) == ("not_checked",) * 3
+    assert "has no log" in find_note(checked, "registry")
+
+
+def test_what_was_recorded_since_is_told_and_is_nothing_false(caveat: Caveat, registry: Path) -> None:
+    """A withdrawal makes a supplement no longer current; that is wrong only for who asks for the latest word."""
+    caveat("claim", "withdraw", NAME.partition("@")[0], "--reason", "retracted")
+
+    told = caveat("verify", f"out/{NAME}.json", "--json")
+    asked = caveat("verify", f"out/{NAME}.json", "--current", "--json")
+
+    assert (told.code, asked.code, list_answers(told)["current"]) == (0, 1, "no")
+    assert "claim event in entry 19" in find_note(told, "current")
+    assert "lifecycle was registered and is withdrawn" in find_note(told, "current")
+    assert "not the latest word" in told.document["files"][0]["summary"]
+
+
+def test_a_revoked_key_speaks_for_nothing(caveat: Caveat, registry: Path) -> None:
+    """The registry says so, with the entry; who has the file alone cannot know, and is told that."""
+    fingerprint = ask_document_key(registry)
+    assert caveat("key", "revoke", fingerprint, "--why", "stolen laptop").code == 0
+
+    here = caveat("verify", f"out/{NAME}.pdf", "--json")
+
+    assert (here.code, list_answers(here)["signature"]) == (1, "no")
+    assert "stolen laptop" in find_note(here, "signature")
+
+
+def test_what_a_replaced_key_signed_before_stays_good(caveat: Caveat, registry: Path) -> None:
+    """The log key is rotated: the old proof holds by the old key, a new one by the new."""
+    before = read_vkey(registry)
+    assert caveat("key", "rotate", "--why", "yearly").code == 0
+    after = read_vkey(registry)
+
+    old = caveat("verify", f"out/{NAME}.json", "--json")
+    caveat("report", "--from", f"out/{NAME}.json", "--json", "-o", "out", "--publish")
+    new = [caveat("verify", f"out/{NAME}.json", *extra, "--json") for extra in ((), ("--key", after))]
+
+    assert before != after
+    assert [one.code for one in (old, *new)] == [0, 0, 0]
+    assert [list_answers(one)["checkpoint"] for one in (old, *new)] == ["yes"] * 3
+
+
+def test_several_kinds_are_verified_at_once(caveat: Caveat, registry: Path) -> None:
+    """A registry, a supplement and a checkpoint, each told by what is in it and in the order given."""
+    proof = (registry / "out" / f"{NAME}.json.tlog-proof").read_text(encoding="utf-8")
+    (registry / "note").write_text(proof.partition("\n\n")[2], encoding="utf-8")
+
+    checked = caveat("verify", "note", "caveat.db", f"out/{NAME}.json", "--json")
+
+    assert (checked.code, [one["kind"] for one in checked.document["files"]]) == (0, ["checkpoint", "registry", "supplement"])
+    assert list_answers(checked) == {"checkpoint": "yes", "witnesses": "not_checked", "consistency": "yes"}
+
+
+def test_a_registry_asked_for_and_not_there_is_no_answer(caveat: Caveat, tmp_path: Path) -> None:
+    """Without files the registry is meant; where there is none, the command says so."""
+    refused = caveat("verify")
+
+    assert (refused.code, "registry-not-found" in refused.err) == (3, True)
+
+
+def ask_document_key(registry: Path) -> str:
+    """Return the fingerprint of the registry's document key."""
+    with inside(registry):
+        entries = ask("log", "show", "--start", "3", "--stop", "3")["entries"]
+    return str(json.loads(json.dumps(entries[0]["payload"]["key"])))
+
+
+def test_the_file_of_a_registry_is_not_written_to(caveat: Caveat, registry: Path) -> None:
+    """What is evidence stays as it was: it is read in a copy, even where its folder cannot be written."""
+    shutil.move(registry / "caveat.db", registry / "evidence.db")
+    before = (registry / "evidence.db").read_bytes()
+
+    checked = caveat("verify", "evidence.db", "--json")
+
+    assert checked.code == 0
+    assert (registry / "evidence.db").read_bytes() == before
+    assert not list(registry.glob("evidence.db-*"))
