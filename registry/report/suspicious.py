@@ -56,14 +56,6 @@ _OUTSIDE = {
     "Alternates": "images that are shown instead of others",
 }
 _FILES = {"FileAttachment": "a file attached to a page", "Collection": "a portfolio of files"}
-_NAMED = (
-    ("pdf-script", _SCRIPTS),
-    ("pdf-action", _ACTIONS),
-    ("pdf-form", _FORMS),
-    ("pdf-layer", _LAYERS),
-    ("pdf-outside", _OUTSIDE),
-    ("pdf-attachment", _FILES),
-)
 _FIELD = {"/F", "/FT", "/P", "/Rect", "/StructParent", "/Subtype", "/T", "/TU", "/Type", "/V"}
 _ADVICE = "do not open it in a reader; ask its publisher for the file again"
 
@@ -118,13 +110,13 @@ def _find_hidden(base: bytes, table: int) -> Iterator[Fault]:
 
 def _find_named(opened: Opened) -> list[Fault]:
     """Tell every kind of thing that is known by a name in a dictionary, once, with the objects it stands in."""
-    known = {name: (code, words) for code, group in _NAMED for name, words in group.items()}
+    known = _list_known()
     places: dict[tuple[str, str], list[int]] = {}
     files: list[int] = []
     for number, one in opened.walk():
         names = _read_names(one)
-        for name in names & known.keys():
-            places.setdefault(known[name], []).append(number)
+        for said in {known[name] for name in names & known.keys()}:
+            places.setdefault(said, []).append(number)
         files += [number] * ("EF" in names)
         if _is_outside(one):
             places.setdefault(("pdf-outside", _OUTSIDE["FFilter"]), []).append(number)
@@ -132,6 +124,22 @@ def _find_named(opened: Opened) -> list[Fault]:
     if len(files) > 1:
         found.append(_fault("pdf-attachment", f"several files are attached (objects {_list_numbers(files)})"))
     return found
+
+
+def _list_known() -> dict[str, tuple[str, str]]:
+    """Return what each name stands for: the code of the fault, and words."""
+    groups = (
+        ("pdf-script", _SCRIPTS),
+        ("pdf-action", _ACTIONS),
+        ("pdf-form", _FORMS),
+        ("pdf-layer", _LAYERS),
+        ("pdf-outside", _OUTSIDE),
+        ("pdf-attachment", _FILES),
+    )
+    known: dict[str, tuple[str, str]] = {}
+    for code, group in groups:
+        known |= {name: (code, words) for name, words in group.items()}
+    return known
 
 
 def _read_names(one: "Object") -> set[str]:
