@@ -1,6 +1,5 @@
 """The log replayed: into an empty registry, or beside an existing one to see that its rows are what its statements give."""
 
-from collections import defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import zip_longest
@@ -8,25 +7,23 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, Table, select
 
-from registry.codec.canonical import leaf_hash
-from registry.codec.statements import decode_statement
-from registry.errors import CaveatError, ConflictError, Fault, InputError
-from registry.records.audit import Result
+from registry.errors import ConflictError, Fault, InputError
 from registry.records.record import Record
-from registry.records.statement import Entry, Payload
-from registry.records.trial import Run
 from registry.store import schema
 from registry.store.engine import find_file
 from registry.store.ledger import Ledger, begin
-from registry.store.reader import Reader, to_seconds
-from registry.store.rows import NewIdentifier, Place, build_rows, named_identifier, parse_new
-from registry.store.tables import METADATA, OWN_LOG, TYPED, content
-from registry.store.writer import Inserts, find_place
+from registry.store.reader import Reader
+from registry.store.replaying import Replay
+from registry.store.rows import Row
+from registry.store.seal_tables import checkpoint, cosignature, node
+from registry.store.tables import OWN_LOG, TYPED, content, log
+from registry.store.writer import Inserts
 
+EVERYTHING = 2**53
 _BATCH = 1_000
-_EVERYTHING = 2**53
+_MOST_FAULTS = 100
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,6 +35,12 @@ class RebuildReport(Record):
     """Entries whose text was erased: their leaves and rows are carried over as they were."""
     contents: int
     """Texts of cards that were copied."""
+    foreign: int = 0
+    """Entries of other registries' logs."""
+    checkpoints: int = 0
+    """Signed notes that were copied."""
+    cosignatures: int = 0
+    """Signature lines of others that were copied."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,6 +52,8 @@ class VerifyReport(Record):
     """Entries whose text was erased: that they were there is proven, what they said cannot be checked."""
     rows: int
     """Typed rows that were compared."""
+    foreign: int = 0
+    """Entries of other registries' logs."""
 
 
 def rebuild(source_url: str, target_url: str, progress: Callable[[int], None]) -> RebuildReport:
@@ -90,7 +95,7 @@ def verify(ledger: Ledger, progress: Callable[[int], None] = lambda _done: None)
             rows = _compare(ledger, replayed)
         finally:
             replayed.release()
-    return VerifyReport(entries=report.entries, erased=report.erased, rows=rows)
+    return VerifyReport(entries=report.entries, erased=report.erased, rows=rows, foreign=report.foreign)
 
 
 def _open(url: str) -> Ledger:
@@ -113,7 +118,7 @@ def _replay(source: Ledger, target: Ledger, progress: Callable[[int], None]) -> 
     with source.connect() as reading, target.connect() as writing:
         begin(writing)
         try:
-            report = _Replay(reading, writing).run(progress)
+            report = _Copy(reading, writing).run(progress)
             writing.commit()
         except BaseException:
             writing.rollback()
@@ -121,127 +126,102 @@ def _replay(source: Ledger, target: Ledger, progress: Callable[[int], None]) -> 
     return report
 
 
-class _Replay:
-    """One pass over the log, from one connection to another."""
+class _Copy:
+    """One pass over all logs, from one connection to another."""
 
     def __init__(self, reading: Connection, writing: Connection) -> None:
-        self._source = Reader(reading, limit=_EVERYTHING)
-        self._target = Reader(writing, limit=_EVERYTHING)
         self._reading = reading
+        self._writing = writing
+        self._all = Reader(reading, limit=EVERYTHING)
         self._inserts = Inserts(writing)
-        self._staged: dict[str, list[tuple[Any, ...]]] = defaultdict(list)
-        self._known: set[str] = set()
-        self._erased = 0
 
     def run(self, progress: Callable[[int], None]) -> RebuildReport:
-        """Copy name, entries and texts, and make the rows anew."""
-        if self._target.log_origin:
+        """Copy names, entries, texts and checkpoints, and make rows and subtrees anew."""
+        if Reader(self._writing, limit=EVERYTHING).rows(select(log.c.id).limit(1)):
             raise ConflictError(Fault(code="not-empty", where="target", found="it holds a log already", advice="name an empty database"))
-        origin = self._source.log_origin
-        if origin:
-            self._inserts.send({"log": [(OWN_LOG, origin, self._source.log_vkey)]})
-        done = 0
-        for place, text in self._source.log_entries(1, self._source.last_seq() + 1):
-            done += 1
-            if place.seq != done:
-                raise InputError(_broken(place.seq, f"entry {done} is missing before it"))
-            self._copy(place, text)
-            if done % _BATCH == 0:
-                self._flush()
-                progress(done)
-        self._flush()
+        logs = [tuple(row) for row in self._all.rows(select(log).order_by(log.c.id))]
+        self._inserts.send({"log": logs})
+        done = erased = own = 0
+        for log_id, *_ in logs:
+            replay = self._replay(log_id, lambda more, before=done: progress(before + more))  # type: ignore[misc]
+            done += replay.size
+            if log_id == OWN_LOG:
+                own, erased = replay.size, replay.erased
         progress(done)
-        return RebuildReport(entries=done, erased=self._erased, contents=self._copy_contents())
+        return RebuildReport(
+            entries=own,
+            erased=erased,
+            contents=self._copy_contents(),
+            foreign=done - own,
+            checkpoints=self._copy_seals(checkpoint),
+            cosignatures=self._copy_seals(cosignature),
+        )
 
-    def _copy(self, place: Entry, text: bytes | None) -> None:
-        at = to_seconds(place.at)
-        self._staged["entry"].append((OWN_LOG, place.seq, place.kind.value, place.actor, at, bytes.fromhex(place.leaf)))
-        if text is None:
-            self._erased += 1
-            self._carry(place.seq)
-            return
-        self._staged["body"].append((OWN_LOG, place.seq, text.decode()))
-        payload = _check(place, text)
-        new = self._find_new(payload)
-        if isinstance(payload, (Run, Result)):
-            self._flush()
-        for table, values in build_rows(
-            payload, find_place(self._target, payload, Place(seq=place.seq, at=at, new=new, actor=place.actor))
-        ):
-            self._staged[table].append(values)
+    def _replay(self, log_id: int, progress: Callable[[int], None]) -> Replay:
+        source = Reader(self._reading, limit=EVERYTHING, log_id=log_id)
+        replay = Replay(self._writing, log_id=log_id, carry=lambda seq: self._carry(log_id, seq))
+        for place, text in source.log_entries(1, source.last_seq() + 1):
+            replay.add(place, text)
+            if place.seq % _BATCH == 0:
+                progress(place.seq)
+        replay.flush()
+        return replay
 
-    def _find_new(self, payload: Payload) -> NewIdentifier | None:
-        name = named_identifier(payload)
-        if name is None or name in self._known:
-            return None
-        self._known.add(name)
-        return parse_new(name)
-
-    def _carry(self, seq: int) -> None:
+    def _carry(self, log_id: int, seq: int) -> Iterator[Row]:
         """Rows hold no words that could be erased, so those of an erased statement stay as they are."""
         for table in TYPED:
-            for row in self._source.rows(select(table).where(table.c.log == OWN_LOG, table.c.seq == seq)):
-                self._staged[table.name].append(tuple(row))
-                if table.name == "identifier":
-                    self._known.add(row.id)
+            for row in self._all.rows(select(table).where(table.c.log == log_id, table.c.seq == seq)):
+                yield table.name, tuple(row)
 
     def _copy_contents(self) -> int:
         copied = 0
-        for (sha256,) in self._source.rows(select(content.c.sha256)):
-            packed = self._source.one_value(select(content.c.data).where(content.c.sha256 == sha256))
+        for (sha256,) in self._all.rows(select(content.c.sha256)):
+            packed = self._all.one_value(select(content.c.data).where(content.c.sha256 == sha256))
             self._inserts.send({"content": [(bytes(sha256), bytes(packed))]})
             copied += 1
         return copied
 
-    def _flush(self) -> None:
-        staged, self._staged = self._staged, defaultdict(list)
-        try:
-            self._inserts.send(staged)
-        except CaveatError as error:
-            raise InputError(
-                _broken(staged["entry"][0][1], f"from here on the statements cannot follow each other: {error.faults[0].found}")
-            ) from error
-
-
-def _check(place: Entry, text: bytes) -> Payload:
-    if leaf_hash(text) != place.leaf:
-        raise InputError(_broken(place.seq, "its leaf is not the hash of its text"))
-    statement = decode_statement(text, where=f"entry {place.seq}")
-    said = (statement.kind, statement.actor, statement.at)
-    if said != (place.kind, place.actor, place.at):
-        raise InputError(_broken(place.seq, f"its text says {said[0]} by {said[1]} at {said[2].isoformat()}, its entry something else"))
-    return statement.payload
+    def _copy_seals(self, table: Table) -> int:
+        rows = [tuple(row) for row in self._all.rows(select(table).order_by(*table.primary_key))]
+        self._inserts.send({table.name: rows})
+        return len(rows)
 
 
 def _compare(ledger: Ledger, replayed: Ledger) -> int:
     faults: list[Fault] = []
     compared = 0
     with ledger.connect() as one, replayed.connect() as other:
-        for table in TYPED:
-            for here, there in zip_longest(_rows(one, table.name), _rows(other, table.name)):
+        kept = _logs_with_nodes(one)
+        for table in (*TYPED, node):
+            for here, there in zip_longest(_rows(one, table), (row for row in _rows(other, table) if table is not node or row[0] in kept)):
                 compared += 1
-                if here != there and len(faults) < 100:
-                    seq = (here or there)[1]
-                    found = f"the row in {table.name} is {here}, its statement gives {there}"
-                    faults.append(Fault(code="row-differs", where=f"entry {seq}", found=found, advice="run: caveat rebuild"))
+                if here != there and len(faults) < _MOST_FAULTS:
+                    faults.append(_differs(table, here, there))
                     break
     if faults:
         raise InputError(faults)
     return compared
 
 
-def _rows(connection: Connection, name: str) -> Iterator[Any]:
-    table = METADATA.tables[name]
-    ordered = select(table).where(table.c.log == OWN_LOG).order_by(*_order(name))
+def _differs(table: Table, here: tuple[Any, ...] | None, there: tuple[Any, ...] | None) -> Fault:
+    log_id, seq = (here or there or (OWN_LOG, 0))[:2]
+    where = f"entry {seq}" if log_id == OWN_LOG else f"entry {seq} of log {log_id}"
+    gives = "the leaves give" if table is node else "its statement gives"
+    found = f"the row in {table.name} is {here}, {gives} {there}"
+    return Fault(code="row-differs", where=where, found=found, advice="run: caveat rebuild")
+
+
+def _logs_with_nodes(connection: Connection) -> set[int]:
+    """A registry that was upgraded and not written since keeps no subtrees yet."""
+    return {row[0] for row in connection.execute(select(node.c.log).distinct())}
+
+
+def _rows(connection: Connection, table: Table) -> Iterator[Any]:
+    ordered = select(table).order_by(*_order(table))
     with connection.execution_options(stream_results=True, yield_per=_BATCH).execute(ordered) as result:
         for row in result:
             yield tuple(bytes(value) if isinstance(value, memoryview) else value for value in row)
 
 
-def _order(name: str) -> list[Any]:
-    table = METADATA.tables[name]
-    return [table.c.seq, *(table.c[column] for column in ("position", "reading", "number") if column in table.c)]
-
-
-def _broken(seq: int, found: str) -> Fault:
-    return Fault(code="log-broken", where=f"entry {seq}", found=found, advice="restore the registry from a backup")
+def _order(table: Table) -> list[Any]:
+    return [table.c.log, table.c.seq, *(table.c[column] for column in ("level", "position", "reading", "number") if column in table.c)]

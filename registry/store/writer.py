@@ -111,6 +111,15 @@ class Writer(View):
             raise ConflictError(Fault(code="log-named", where=origin, found=f"the log is called {self.log_origin}, and stays so"))
         self._inserts.send({"log": [(OWN_LOG, origin, vkey)]})
 
+    def name_foreign_log(self, log_id: int, origin: str, vkey: str) -> None:
+        """Name the log of another registry. For the store alone."""
+        self._inserts.send({"log": [(log_id, origin, vkey)]})
+
+    @property
+    def connection(self) -> Connection:
+        """The transaction that is written in. For the store alone."""
+        return self._connection
+
     def allocate(self, kind: Kind, authority: str, count: int = 1) -> list[str]:
         """Return the next *count* identifiers of (kind, authority, the clock's year), with check character, in order and gapless.
 
