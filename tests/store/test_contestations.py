@@ -1,0 +1,220 @@
+"""Contesting what is registered: who may take which step, what settles, and which outcome counts when a rival was replayed."""
+
+from dataclasses import dataclass, replace
+
+import pytest
+
+from registry.errors import CaveatError
+from registry.records.claim import Form
+from registry.records.classification import Basis, ClaimClass, Standing
+from registry.records.contestation import ContestationEvent, ContestationState, ContestationStep
+from registry.records.identifier import Kind, parse_identifier
+from registry.records.plan import LockedSpec
+from registry.records.spec import SpecKind
+from registry.records.status import Dispute, RestrictionStatus
+from registry.registration.contestations import contest_target, record_step
+from registry.report.contested import describe_state
+from registry.report.leading import find_leading
+from registry.store.ledger import Ledger
+from tests.store import builders as make
+
+ANSWERED, UPHELD, REJECTED, ESCALATED = (
+    ContestationStep.ANSWERED,
+    ContestationStep.UPHELD,
+    ContestationStep.REJECTED,
+    ContestationStep.ESCALATED,
+)
+PEOPLE = ("LAB", "AISI", "REG", "UNI")
+
+
+@dataclass(frozen=True)
+class Quarrel:
+    """A claim of the lab with its P_deploy, a rival of the institute's, and the institute's contestation."""
+
+    claim: str
+    deploy: str
+    rival: str
+    contestation: str
+
+
+def contest(ledger: Ledger) -> Quarrel:
+    """Record four authorities, a claim with its P_deploy, and the institute's contestation with a rival."""
+    with ledger.write(actor="LAB") as writer:
+        phi = make.settle(writer)
+        writer.append_many([make.authority(code) for code in PEOPLE[1:]])
+        deploy = make.context_spec(make.allocate(writer, Kind.CONTEXT))
+        writer.append(deploy)
+        claim = make.add_claim(writer, phi, deploy_contexts=(f"{deploy.spec}@1",))
+    with ledger.write(actor="AISI") as writer:
+        rival = make.context_spec(make.allocate(writer, Kind.CONTEXT, "AISI"), owner="AISI")
+        writer.append(rival)
+        target, offered = (parse_identifier(one) for one in (deploy.spec, rival.spec))
+        opened = contest_target(writer, target, grounds="too narrow", rival=offered, by="AISI")
+    return Quarrel(claim, f"{deploy.spec}@1", f"{rival.spec}@1", opened.contestation)
+
+
+def take(ledger: Ledger, quarrel: Quarrel, *steps: tuple[ContestationStep, str] | tuple[ContestationStep, str, str]) -> None:
+    """Record each step in the name of who takes it."""
+    for step, actor, *to in steps:
+        with ledger.write(actor=actor) as writer:
+            said = ContestationEvent(contestation=quarrel.contestation, step=step, note="so", to=to[0] if to else None)
+            record_step(writer, said, actor=actor)
+
+
+ROADS = [
+    ((), ContestationState.OPEN, Dispute.CONTESTED, "open, not yet answered"),
+    (((ANSWERED, "LAB"),), ContestationState.ANSWERED, Dispute.CONTESTED, "answered, not decided"),
+    (((UPHELD, "LAB"),), ContestationState.UPHELD, Dispute.UPHELD, "upheld by its owner LAB"),
+    (((UPHELD, "UNI"),), ContestationState.UPHELD, Dispute.UPHELD, "upheld by UNI"),
+    (((REJECTED, "AISI"),), ContestationState.REJECTED, Dispute.UNDISPUTED, "rejected by AISI, who contested it"),
+    (((REJECTED, "UNI"),), ContestationState.REJECTED, Dispute.UNDISPUTED, "rejected by UNI"),
+    (((REJECTED, "LAB"),), ContestationState.REJECTED_BY_OWNER, Dispute.CONTESTED, "rejected by its owner alone, which settles nothing"),
+    (((REJECTED, "LAB"), (UPHELD, "UNI")), ContestationState.UPHELD, Dispute.UPHELD, "upheld by UNI"),
+    (((ESCALATED, "AISI", "REG"),), ContestationState.ESCALATED, Dispute.CONTESTED, "escalated to REG, not decided"),
+    (((ESCALATED, "LAB"), (REJECTED, "UNI")), ContestationState.REJECTED, Dispute.UNDISPUTED, "rejected by UNI"),
+    (((ESCALATED, "AISI", "REG"), (ANSWERED, "LAB"), (REJECTED, "REG")), ContestationState.REJECTED, Dispute.UNDISPUTED, "rejected by REG"),
+    (((ESCALATED, "AISI", "REG"), (ESCALATED, "REG", "UNI"), (UPHELD, "UNI")), ContestationState.UPHELD, Dispute.UPHELD, "upheld by UNI"),
+    (((ESCALATED, "AISI", "REG"), (UPHELD, "LAB")), ContestationState.UPHELD, Dispute.UPHELD, "upheld by its owner LAB"),
+]
+
+
+@pytest.mark.parametrize(("steps", "state", "dispute", "words"), ROADS)
+def test_where_a_contestation_stands_follows_from_who_took_the_last_step(
+    ledger: Ledger, steps: tuple[tuple[ContestationStep, str], ...], state: ContestationState, dispute: Dispute, words: str
+) -> None:
+    """The owner's own rejection settles nothing, giving way settles, and listing and page agree on the dispute."""
+    quarrel = contest(ledger)
+
+    take(ledger, quarrel, *steps)
+
+    with ledger.view() as view:
+        (file,) = view.list_contestations(quarrel.deploy)
+        assert (file.state, describe_state(file)) == (state, words)
+        assert view.status(quarrel.claim).dispute is dispute
+        assert view.dossier(quarrel.claim).status.dispute is dispute
+        assert [one.status.dispute for one in view.list_claims()] == [dispute]
+
+
+WRONG = [
+    ((), (ANSWERED, "AISI"), "answer-not-owner"),
+    ((), (ANSWERED, "UNI"), "answer-not-owner"),
+    ((), (UPHELD, "AISI"), "own-contestation"),
+    ((), (ESCALATED, "UNI"), "not-a-party"),
+    ((), (ESCALATED, "AISI", "LAB"), "escalated-to-party"),
+    ((), (ESCALATED, "AISI", "GONE"), "authority-unknown"),
+    ((), (ANSWERED, "LAB", "REG"), "not-escalated"),
+    (((ESCALATED, "AISI", "REG"),), (REJECTED, "LAB"), "escalated-to-other"),
+    (((ESCALATED, "AISI", "REG"),), (UPHELD, "UNI"), "escalated-to-other"),
+    (((ESCALATED, "AISI", "REG"),), (UPHELD, "AISI"), "escalated-to-other"),
+    (((UPHELD, "UNI"),), (REJECTED, "REG"), "contestation-settled"),
+    (((REJECTED, "UNI"),), (ESCALATED, "AISI", "REG"), "contestation-settled"),
+    (((REJECTED, "AISI"),), (ANSWERED, "LAB"), "contestation-settled"),
+]
+
+
+@pytest.mark.parametrize(("steps", "wrong", "code"), WRONG)
+def test_a_step_out_of_order_or_by_somebody_else_is_refused(
+    ledger: Ledger, steps: tuple[tuple[ContestationStep, str], ...], wrong: tuple[ContestationStep, str], code: str
+) -> None:
+    """Nothing of it is recorded."""
+    quarrel = contest(ledger)
+    take(ledger, quarrel, *steps)
+
+    with pytest.raises(CaveatError) as caught:
+        take(ledger, quarrel, wrong)
+
+    assert caught.value.code == code
+    with ledger.view() as view:
+        (file,) = view.list_contestations()
+        assert len(file.events) == len(steps)
+
+
+def test_a_rival_takes_the_place_of_its_own_kind_alone(ledger: Ledger) -> None:
+    """A test distribution is no rival of a P_deploy, and nothing is a rival of itself; another version of it is."""
+    quarrel = contest(ledger)
+    target = parse_identifier(quarrel.deploy)
+    with ledger.write(actor="AISI") as writer:
+        other = make.context_spec(make.allocate(writer, Kind.CONTEXT, "AISI"), SpecKind.TEST_CONTEXT, owner="AISI")
+        writer.append(other)
+    with ledger.write(actor="LAB") as writer:
+        newer = make.context_spec(target.bare, version=2, why="wider")
+        writer.append(newer)
+
+    codes = []
+    for rival in (other.spec, quarrel.deploy):
+        with pytest.raises(CaveatError) as caught, ledger.write(actor="AISI") as writer:
+            contest_target(writer, target, grounds="x", rival=parse_identifier(rival), by="AISI")
+        codes.append(caught.value.code)
+    with ledger.write(actor="AISI") as writer:
+        opened = contest_target(writer, target, grounds="x", rival=parse_identifier(f"{target.bare}@2"), by="AISI")
+
+    assert codes == ["rival-of-other-kind", "rival-is-target"]
+    assert (opened.target, opened.rival) == (quarrel.deploy, f"{target.bare}@2")
+
+
+def audit_under(ledger: Ledger, quarrel: Quarrel, class_: ClaimClass, *, rival: bool, standing: Standing | None = None) -> str:
+    """Record an audit with its outcome, from reported evidence, and return its name."""
+    with ledger.write(actor="AISI") as writer:
+        name = make.allocate(writer, Kind.AUDIT, "AISI")
+        opening = make.audit(name, f"{quarrel.claim}@1", "AISI")
+        writer.append(replace(opening, contestation=quarrel.contestation if rival else None))
+        changes = {"resolves": "more tasks", "mode": None} if class_ is ClaimClass.UNDETERMINED else {}
+        changes |= {"standing": standing, "basis": Basis.REPORTED}
+        writer.append(make.restriction(name, f"{quarrel.claim}@1", make.verdict(Form.PREVALENCE, class_, **changes)))
+    return name
+
+
+def leading(ledger: Ledger, quarrel: Quarrel) -> tuple[str | None, RestrictionStatus, RestrictionStatus]:
+    """Return the audit that counts, and the restriction that page and listing derive."""
+    with ledger.view() as view:
+        dossier = view.dossier(quarrel.claim)
+        file, _ = find_leading(dossier)
+        (listed,) = view.list_claims()
+        return file.audit.payload.audit if file else None, dossier.status.restriction, listed.status.restriction
+
+
+def test_an_outcome_under_the_rival_counts_once_it_is_upheld(ledger: Ledger) -> None:
+    """Before that it stands beside, though it is later; then it leads, also before a later one under what was contested."""
+    quarrel = contest(ledger)
+    first = audit_under(ledger, quarrel, ClaimClass.STABLE, rival=False)
+    under = audit_under(ledger, quarrel, ClaimClass.DEGRADED, rival=True)
+    beside = leading(ledger, quarrel)
+    take(ledger, quarrel, (UPHELD, "UNI"))
+    upheld = leading(ledger, quarrel)
+    audit_under(ledger, quarrel, ClaimClass.STABLE, rival=False)
+
+    assert beside == (first, RestrictionStatus.UNRESTRICTED, RestrictionStatus.UNRESTRICTED)
+    assert upheld == (under, RestrictionStatus.RESTRICTED, RestrictionStatus.RESTRICTED)
+    assert leading(ledger, quarrel) == upheld
+    with ledger.view() as view:
+        found = view.find_contestation(quarrel.contestation)
+        assert found is not None
+        assert [one.payload.audit for one in found.replays] == [under]
+
+
+def test_a_rival_alone_does_not_audit_a_claim_before_it_is_upheld(ledger: Ledger) -> None:
+    """Nor does one whose contestation was rejected."""
+    quarrel = contest(ledger)
+    audit_under(ledger, quarrel, ClaimClass.STABLE, rival=True)
+    before = leading(ledger, quarrel)
+    take(ledger, quarrel, (REJECTED, "UNI"))
+
+    assert before == (None, RestrictionStatus.UNAUDITED, RestrictionStatus.UNAUDITED)
+    assert leading(ledger, quarrel) == before
+
+
+def test_a_specification_that_only_a_lock_fixes_is_disputed_for_its_claim(ledger: Ledger) -> None:
+    """Most claims name no P_deploy: the auditor's is what is contested, and the claim's page says so."""
+    quarrel = contest(ledger)
+    with ledger.write(actor="LAB") as writer:
+        bare = make.add_claim(writer, make.add_property(writer, slug="other"))
+        name = make.add_audit(writer, f"{bare}@1")
+        fixed = LockedSpec(name="default", spec=quarrel.deploy, sha256="ab" * 32)
+        writer.append(replace(make.lock(name, f"{bare}@1"), deploy=(fixed,)))
+
+    with ledger.view() as view:
+        dossier = view.dossier(bare)
+        assert view.status(bare).dispute is Dispute.CONTESTED
+        assert dossier.status.dispute is Dispute.CONTESTED
+        assert quarrel.deploy in {f"{one.payload.spec}@{one.payload.version}" for one in dossier.specs}
+        assert [one.contestation.payload.contestation for one in dossier.contestations] == [quarrel.contestation]
