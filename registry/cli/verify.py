@@ -24,7 +24,7 @@ _MARKS = {"yes": "✓", "no": "✗", "not_checked": "?"}
 
 @click.command()
 @click.argument("files", type=click.Path(exists=True, dir_okay=False, path_type=Path), nargs=-1)
-@click.option("--key", "keys", multiple=True, metavar="VKEY|FILE",
+@click.option("--key", "--vkey", "keys", multiple=True, metavar="VKEY|FILE",
               help="A key that you trust: a verifier key, or a file with verifier keys or certificates.")  # fmt: skip
 @click.option("--proof", type=click.Path(exists=True, dir_okay=False, path_type=Path), metavar="FILE",
               help="The proof of the one FILE; default: FILE.tlog-proof, where it is there.")  # fmt: skip

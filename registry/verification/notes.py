@@ -1,10 +1,14 @@
 """The checks of what stands alone: a proof, a signed checkpoint, a consistency proof."""
 
+from registry.codec.canonical import leaf_hash
+from registry.codec.statements import decode_statement
 from registry.errors import Fault, InputError
 from registry.records.seal import Checkpoint
+from registry.records.statement import Statement
 from registry.seal.consistency import ConsistencyProof, parse_consistency
 from registry.seal.note import parse_note
-from registry.seal.tree import is_consistent, root_of
+from registry.seal.proof import TlogProof, parse_proof
+from registry.seal.tree import is_consistent, root_from_inclusion, root_of
 from registry.store.ledger import Ledger
 from registry.store.seals import find_root
 from registry.verification import proof as proofs
@@ -13,11 +17,17 @@ from registry.verification.means import Means, find_log
 from registry.verification.signed import check_checkpoint, check_witnesses
 
 _LARGEST_BYTES = 17_000_000
+_PUBLISHED = b'{"consistency":'
+"""Canonical JSON sorts its keys: what the proof of a publication begins with."""
 
 
 def check_proof(data: bytes, means: Means, *, where: str) -> tuple[Check, ...]:
     """Return the checks of a proof without its file; raises InputError where it is none."""
-    read = proofs.read_proof(_limit(data, where), where=where)
+    text = _decode(_limit(data, where), where)
+    proof = parse_proof(text, where=where)
+    if proof.extra is None or not proof.extra.startswith(_PUBLISHED):
+        return _check_entry(proof, means, where=where)
+    read = proofs.read_proof(data, where=where)
     file = f"{read.publication.subject}.{read.publication.format.value}, sha256 {read.publication.sha256}"
     return (
         not_checked(Name.PUBLISHED, f"it is of {file}; verify that file, with this beside it"),
@@ -26,6 +36,31 @@ def check_proof(data: bytes, means: Means, *, where: str) -> tuple[Check, ...]:
         check_witnesses(read.note, means.trust),
         proofs.check_consistency(read),
     )
+
+
+def _check_entry(proof: TlogProof, means: Means, *, where: str) -> tuple[Check, ...]:
+    """The checks of what `caveat log prove ENTRY` writes: its extra data is the statement itself."""
+    note = parse_note(proof.note, where=where)
+    statement = None if proof.extra is None else decode_statement(proof.extra, where=f"{where}, extra")
+    return (
+        _check_statement(proof, statement, note.checkpoint),
+        check_checkpoint(note, means.trust, origin=means.origin, at=None if statement is None else statement.at),
+        check_witnesses(note, means.trust),
+        check_root(note.checkpoint, means.ledger),
+    )
+
+
+def _check_statement(proof: TlogProof, statement: Statement | None, said: Checkpoint) -> Check:
+    if statement is None or proof.extra is None:
+        return not_checked(Name.INCLUSION, f"it does not say what entry {proof.index + 1} is; who has the statement can check it")
+    try:
+        root = root_from_inclusion(bytes.fromhex(leaf_hash(proof.extra)), proof.index, said.size, list(proof.path)).hex()
+    except ValueError:
+        root = ""
+    what = f"{statement.kind.value.replace('_', ' ')} by {statement.actor} of {statement.at:%Y-%m-%d %H:%M} UTC"
+    if root != said.root:
+        return no(Name.INCLUSION, f"the {what} with its path does not give the root of the checkpoint at {said.size} entries")
+    return yes(Name.INCLUSION, f"entry {proof.index + 1} of {said.origin} is the {what} that stands in the proof")
 
 
 def check_note(data: bytes, means: Means, *, proof: bytes | None, where: str) -> tuple[Check, ...]:

@@ -3,9 +3,10 @@
 from registry.errors import InputError
 from registry.records.publication import OutputFormat
 from registry.report.signature import PdfSignature, find_signature
+from registry.report.suspicious import list_threats
 from registry.report.workers import Made
 from registry.verification.carried import Carried, check_record
-from registry.verification.check import Check, Name
+from registry.verification.check import Check, Name, no, yes
 from registry.verification.drawing import check_bytes
 from registry.verification.locked import check_lock
 from registry.verification.means import Means
@@ -16,6 +17,7 @@ from registry.verification.signature import check_signature
 from registry.verification.trust import Trust
 
 ORDER = tuple(Name)
+_MOST_TOLD = 4
 
 
 def check_supplement(carried: Carried, means: Means, *, proof: bytes | None, made: Made | None, where: str) -> tuple[Check, ...]:
@@ -59,4 +61,12 @@ def _read_seal(carried: Carried, signature: PdfSignature | None, proof: bytes | 
 def _check_pdf(carried: Carried, signature: PdfSignature | None, trust: Trust, proof: ReadProof | None) -> tuple[Check, ...]:
     if carried.format is not OutputFormat.PDF:
         return ()
-    return (check_signature(signature, trust, proof=proof),)
+    return (_check_threats(carried.data), check_signature(signature, trust, proof=proof))
+
+
+def _check_threats(data: bytes) -> Check:
+    threats = list_threats(data)
+    if threats:
+        more = f"; and {len(threats) - _MOST_TOLD} more" if len(threats) > _MOST_TOLD else ""
+        return no(Name.SAFE, "; ".join(one.found for one in threats[:_MOST_TOLD]) + more)
+    return yes(Name.SAFE, "nothing that acts, hides, reaches outside or came later was found; one file is attached, its record")
