@@ -1,0 +1,111 @@
+"""Contesting and sealing from the command line, by several authorities in one registry."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Answer, Caveat
+from tests.cli.scenario import CARD, CLAIMS
+
+SUPPORT = "name: support desk\ndescription: {told}\ncontexts:\n  - {{id: d1, system: {text}, template: '{{task}}'}}\n"
+
+
+class Speaker:
+    """The command, spoken by one authority or another."""
+
+    def __init__(self, caveat: Caveat, monkeypatch: pytest.MonkeyPatch) -> None:
+        self._caveat = caveat
+        self._monkeypatch = monkeypatch
+
+    def __call__(self, who: str, *arguments: str | Path) -> Answer:
+        """Run the command in the name of *who*."""
+        self._monkeypatch.setenv("CAVEAT_AUTHORITY", who)
+        return self._caveat(*arguments)
+
+
+@pytest.fixture
+def say(caveat: Caveat, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Speaker:
+    """A registry of three authorities, with a sealed P_deploy of the lab and a claim that rests on it."""
+    said = Speaker(caveat, monkeypatch)
+    for code in ("LAB", "AISI", "REG"):
+        assert said(code, "init", "--code", code).code == 0
+    (tmp_path / "support.yaml").write_text(SUPPORT.format(told="as the lab has it", text="You help."), encoding="utf-8")
+    (tmp_path / "rival.yaml").write_text(SUPPORT.format(told="with tools", text="You help with tools."), encoding="utf-8")
+    assert said("LAB", "spec", "seal", "deploy_context", "support", "support.yaml").code == 0
+    (tmp_path / "card.md").write_text(CARD, encoding="utf-8")
+    card = said("LAB", "card", "add", "card.md", "--publisher", "LAB", "--json").document["card"]["card"]
+    claims = CLAIMS.format(card=card).replace("    property: scheming\n", "    property: scheming\n    deploy_contexts: [support]\n", 1)
+    (tmp_path / "claims.yaml").write_text(claims, encoding="utf-8")
+    assert said("LAB", "claim", "add", "claims.yaml").code == 0
+    return said
+
+
+def test_a_contestation_is_followed_from_the_command_line(say: Speaker) -> None:
+    """Opened by an institute, rejected by its owner (which settles nothing), escalated, upheld; every step with who took it."""
+    (spec,) = [one["spec"] for one in say("LAB", "spec", "list", "--json").document["specs"] if one["slug"] == "support"]
+    say("AISI", "spec", "add", "deploy_context", "rival", "rival.yaml")
+    (rival,) = [one["spec"] for one in say("LAB", "spec", "list", "--json").document["specs"] if one["slug"] == "rival"]
+    opened = say("AISI", "contest", "open", spec, "--grounds", "too narrow", "--rival", rival, "--json").document
+    name, target = opened["contestation"], opened["target"]
+
+    own = say("LAB", "contest", "reject", name, "--note", "no")
+    say("AISI", "contest", "escalate", name, "--note", "please", "--to", "REG")
+    late = say("LAB", "contest", "reject", name, "--note", "no")
+    shown = " ".join(say("LAB", "contest", "show", name).out.split())
+    still = say("LAB", "contest", "list", "--open", "--target", target, "--json").document["contestations"]
+    say("REG", "contest", "uphold", name, "--note", "right")
+    settled = say("LAB", "contest", "list", "--open", "--json").document["contestations"]
+    told = say("LAB", "contest", "show", name, "--json").document
+
+    assert "rejected by its owner alone, which settles nothing" in own.out
+    assert (late.code, "escalated-to-other" in late.err) == (2, True)
+    assert "rejected by its owner LAB" in shown
+    assert "escalated by AISI, who contested it, to REG" in shown
+    assert "is sealed: its text is not in the log" in shown
+    assert [one["state"] for one in still] == ["escalated"]
+    assert settled == []
+    assert (told["state"], [one["by"] for one in told["steps"]]) == ("upheld", ["LAB", "AISI", "REG"])
+    assert "upheld by REG" in say("LAB", "spec", "show", target).out
+
+
+def test_what_is_contested_is_told_wherever_it_is_shown(say: Speaker, tmp_path: Path) -> None:
+    """In `claim show`, `card coverage` and the supplement, public and confidential; the confidential one under another name."""
+    claim = "CLM-LAB-2026-0001-E"
+    (spec,) = [one["spec"] for one in say("LAB", "spec", "list", "--json").document["specs"] if one["slug"] == "support"]
+    name = say("AISI", "contest", "open", spec, "--grounds", "too narrow", "--json").document["contestation"]
+    card = say("LAB", "card", "list", "--json").document["cards"][0]["card"]
+
+    shown = say("LAB", "claim", "show", claim).out
+    covered = say("LAB", "card", "coverage", card, "--json").document["disputed"]
+    public = say("LAB", "report", claim, "--html")
+    secret = say("LAB", "report", claim, "--html", "--confidential", "support.seal.yaml")
+    refused = say("LAB", "report", card, "--html", "--confidential", "support.seal.yaml")
+    pages = {path.name: path.read_text(encoding="utf-8") for path in (tmp_path / "supplements").iterdir()}
+
+    assert name in shown
+    assert covered == [{"claim": f"{claim}@1", "dispute": "contested"}]
+    assert (public.code, secret.code, refused.code) == (0, 0, 2)
+    assert set(pages) == {f"{claim}@1.html", f"{claim}@1.confidential.html"}
+    assert all(f"Contested: {name}" in page for page in pages.values())
+    assert ["You help." in page for _, page in sorted(pages.items())] == [True, False]
+
+
+def test_a_sealed_specification_is_compared_once_it_is_revealed(say: Speaker, tmp_path: Path) -> None:
+    """Before that `spec diff` and `spec show` say what is missing."""
+    (spec,) = [one["spec"] for one in say("LAB", "spec", "list", "--json").document["specs"] if one["slug"] == "support"]
+    (tmp_path / "support.yaml").write_text(SUPPORT.format(told="as the lab has it", text="You help a lot."), encoding="utf-8")
+    say("LAB", "spec", "add", "deploy_context", "support", "support.yaml", "--why", "opened")
+
+    before = say("LAB", "spec", "diff", spec, "--json").document
+    hidden = say("LAB", "spec", "show", f"{spec}@1")
+    other = say("AISI", "spec", "reveal", "support.seal.yaml")
+    say("LAB", "spec", "reveal", "support.seal.yaml", "--why", "done")
+    after = say("LAB", "spec", "diff", spec)
+    revealed = say("LAB", "spec", "show", f"{spec}@1", "--json").document
+
+    assert (before["changes"], f"{spec}@1 is sealed" in before["not_compared"]) == (None, True)
+    assert "You help" not in hidden.out
+    assert (other.code, "seal-of-other" in other.err) == (2, True)
+    assert "{+ a lot+}" in after.out
+    assert revealed["opening"]["body"]["contexts"][0]["system"] == "You help."
+    assert say("LAB", "schema", "seal", "--json").document["title"] == "SealFile"
