@@ -1,0 +1,306 @@
+"""`caveat log prove`, `checkpoint` and `cosign`: what is checked without the registry, and witnesses who are not fooled."""
+
+import hashlib
+import shutil
+from base64 import b64decode
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Answer, Caveat
+
+At = Callable[..., Answer]
+
+
+@pytest.fixture
+def at(caveat: Caveat, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> At:
+    """Run `caveat` in a folder of its own for each name: a lab, a witness, a forger."""
+    monkeypatch.setenv("CAVEAT_PASSPHRASE", "")
+
+    def run(where: str, *arguments: str | Path) -> Answer:
+        (tmp_path / where).mkdir(exist_ok=True)
+        monkeypatch.chdir(tmp_path / where)
+        return caveat(*arguments)
+
+    return run
+
+
+@pytest.fixture
+def lab(at: At, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory) -> At:
+    """A lab with five entries and a witness with three; made once, and copied."""
+    made = tmp_path_factory.getbasetemp() / "lab-and-witness"
+    if not made.exists():
+        assert at("lab", "init", "--code", "LAB", "--name", "Some Lab").code == 0
+        assert at("wit", "init", "--code", "WIT", "--name", "A Witness").code == 0
+        _grow(at, "lab", "1", "2")
+        shutil.copytree(tmp_path, made)
+    shutil.copytree(made, tmp_path, dirs_exist_ok=True)
+    return at
+
+
+def _grow(at: At, where: str, *versions: str) -> None:
+    for version in versions:
+        assert at(where, "model", "add", f"LAB/m/{version}").code == 0
+
+
+def _vkey(at: At, where: str) -> str:
+    (own,) = (one for one in at(where, "log", "list", "--json").document["logs"] if one["own"])
+    return str(own["vkeys"][0])
+
+
+def _fork(at: At, tmp_path: Path, *versions: str) -> None:
+    """A second history under the same key: the lab as it is, and other entries from here on."""
+    shutil.copytree(tmp_path / "lab", tmp_path / "fork")
+    _grow(at, "fork", *versions)
+
+
+def _root_by_hand(proof: str) -> tuple[bytes, bytes]:
+    """The root that a .tlog-proof leads to and the one that its checkpoint names, by RFC 9162 section 2.1.3.2 written out once more."""
+    head, _, note = proof.partition("\n\n")
+    magic, extra, index_line, *hashes = head.split("\n")
+    assert magic == "c2sp.org/tlog-proof@v1"
+    index, last = int(index_line.removeprefix("index ")), int(note.split("\n")[1]) - 1
+    root = hashlib.sha256(b"\x00" + b64decode(extra.removeprefix("extra "))).digest()
+    for step in map(b64decode, hashes):
+        if index % 2 == 1 or index == last:
+            root = hashlib.sha256(b"\x01" + step + root).digest()
+            while index % 2 == 0 and index:
+                index, last = index // 2, last // 2
+        else:
+            root = hashlib.sha256(b"\x01" + root + step).digest()
+        index, last = index // 2, last // 2
+    assert last == 0
+    return root, b64decode(note.split("\n")[2])
+
+
+def test_every_entry_is_proven_to_a_stranger(lab: At) -> None:
+    """The file alone, by the RFC and SHA-256, leads from what was said to the root that was signed."""
+    for entry in range(1, 6):
+        root, signed = _root_by_hand(lab("lab", "log", "prove", str(entry)).out)
+
+        assert root == signed
+
+
+def test_a_proof_without_text_says_nothing_of_the_entry(lab: At) -> None:
+    """What was said is left out where only its being there is to be shown."""
+    bare = lab("lab", "log", "prove", "4", "--no-text").out
+
+    assert "extra" not in bare
+    assert bare.startswith("c2sp.org/tlog-proof@v1\nindex 3\n")
+
+
+def test_an_erased_entry_is_proven_without_its_text(lab: At) -> None:
+    """Its leaf still stands in the tree, and the words are gone for the proof too."""
+    assert lab("lab", "log", "erase", "4", "--why", "x", "--yes").code == 0
+
+    assert "body-erased" in lab("lab", "log", "prove", "4").err
+    assert lab("lab", "log", "prove", "4", "--no-text").code == 0
+
+
+def test_a_proof_leads_to_the_checkpoint_that_is_asked_for(lab: At) -> None:
+    """An older checkpoint serves, if it is kept and covers the entry; which are kept is said otherwise."""
+    assert lab("lab", "log", "checkpoint").code == 0
+    _grow(lab, "lab", "3")
+
+    old = lab("lab", "log", "prove", "4", "--size", "5", "--json").document
+    new = lab("lab", "log", "prove", "4", "--json").document
+
+    assert (old["size"], new["size"]) == (5, 6)
+    assert "kept are those of 5, 6" in lab("lab", "log", "prove", "4", "--size", "4").err
+    assert "checkpoint-not-found" in lab("lab", "log", "prove", "6", "--size", "5").err
+
+
+def test_without_a_key_the_last_checkpoint_serves_and_that_is_said(lab: At, tmp_path: Path) -> None:
+    """Who has the registry and not its key can prove what was sealed, and nothing since."""
+    shutil.move(tmp_path / "lab" / "caveat-keys", tmp_path / "elsewhere")
+    nothing = lab("lab", "log", "checkpoint")
+    shutil.move(tmp_path / "elsewhere", tmp_path / "lab" / "caveat-keys")
+    assert lab("lab", "log", "checkpoint").code == 0
+    _grow(lab, "lab", "3")
+    shutil.move(tmp_path / "lab" / "caveat-keys", tmp_path / "elsewhere")
+
+    last = lab("lab", "log", "prove", "5", "--json")
+
+    assert (nothing.code, last.code) == (3, 0)
+    assert "no-log-key" in nothing.err
+    assert last.document["size"] == 5
+    assert "the last checkpoint is taken, of 5 of 6 entries" in last.err
+    assert "checkpoint-not-found" in lab("lab", "log", "prove", "6").err
+
+
+def test_an_empty_log_has_no_checkpoint(at: At) -> None:
+    """There is nothing to sign, and that is said."""
+    assert at("empty", "db", "upgrade").code == 0
+
+    assert "empty-registry" in at("empty", "log", "checkpoint").err
+    assert "entry-not-found" in at("empty", "log", "prove", "1").err
+
+
+def test_one_thing_is_proven_at_a_time(lab: At) -> None:
+    """An entry or growth, never both or neither."""
+    assert lab("lab", "log", "prove").code == 2
+    assert lab("lab", "log", "prove", "1", "--since", "1").code == 2
+    assert lab("lab", "log", "checkpoint", "--trust", "x").code == 2
+
+
+def test_a_witness_cosigns_what_goes_on_from_what_it_saw(lab: At) -> None:
+    """The first checkpoint is taken as it is, the next ones by proof; each is recorded, and the lab keeps the cosignature."""
+    lab("lab", "log", "checkpoint", "-o", "first.note")
+    first = lab("wit", "log", "cosign", "../lab/first.note", "--vkey", _vkey(lab, "lab"), "-o", "back.note")
+    _grow(lab, "lab", "3", "4")
+    lab("lab", "log", "prove", "--since", "5", "-o", "grown")
+    second = lab("wit", "log", "cosign", "../lab/grown", "--json")
+
+    kept = lab("lab", "log", "checkpoint", "--attach", "../wit/back.note", "--trust", _vkey(lab, "wit"))
+
+    assert (first.code, second.code, kept.code) == (0, 0, 0)
+    assert "the first checkpoint" in first.err
+    assert (second.document["seen"], second.document["size"], second.document["new"]) == (5, 7, True)
+    assert [one["payload"]["size"] for one in lab("wit", "log", "show", "--kind", "witnessing", "--json").document["entries"]] == [5, 7]
+    assert kept.out.count("— ") == 2
+    assert "cosigned by caveat.log/WIT/" in lab("lab", "log", "check", "--key", _vkey(lab, "wit")).out
+    assert lab("lab", "log", "list", "--json").document["logs"][0]["cosigned_by"] == []
+
+
+def test_the_same_checkpoint_is_cosigned_once(lab: At) -> None:
+    """Asked again, the witness gives out the same note and records nothing."""
+    lab("lab", "log", "checkpoint", "-o", "first.note")
+    once = lab("wit", "log", "cosign", "../lab/first.note", "--vkey", _vkey(lab, "lab"))
+
+    again = lab("wit", "log", "cosign", "../lab/first.note")
+
+    assert again.out == once.out
+    assert lab("wit", "log", "list", "--json").document["logs"][0]["entries"] == 4
+
+
+def test_a_witness_asks_for_the_key_and_for_the_proof_it_needs(lab: At) -> None:
+    """Nothing is signed on a stranger's word: not without the key, not with another's, not without the proof from what was seen."""
+    lab("lab", "log", "checkpoint", "-o", "first.note")
+    unknown = lab("wit", "log", "cosign", "../lab/first.note")
+    wrong = lab("wit", "log", "cosign", "../lab/first.note", "--vkey", _vkey(lab, "wit"))
+    assert lab("wit", "log", "cosign", "../lab/first.note", "--vkey", _vkey(lab, "lab")).code == 0
+    _grow(lab, "lab", "3")
+    lab("lab", "log", "checkpoint", "-o", "second.note")
+    lab("lab", "log", "prove", "--since", "4", "-o", "other-start")
+    lab("lab", "log", "prove", "--since", "5", "--size", "5", "-o", "other-end")
+
+    bare = lab("wit", "log", "cosign", "../lab/second.note")
+    start = lab("wit", "log", "cosign", "../lab/second.note", "--proof", "../lab/other-start")
+    end = lab("wit", "log", "cosign", "../lab/second.note", "--proof", "../lab/other-end")
+
+    assert {one.code for one in (unknown, wrong, bare, start, end)} == {2}
+    assert "wrong-key" in unknown.err
+    assert "wrong-key" in wrong.err
+    assert "caveat log prove --since 5" in bare.err
+    assert "begins with 4" in start.err
+    assert "leads to another checkpoint" in end.err
+    assert lab("wit", "log", "list", "--json").document["logs"][0]["entries"] == 4
+
+
+def test_a_witness_does_not_go_back(lab: At) -> None:
+    """An older checkpoint is refused: it may be given out to hide what came since."""
+    lab("lab", "log", "checkpoint", "-o", "old.note")
+    _grow(lab, "lab", "3")
+    lab("lab", "log", "checkpoint", "-o", "new.note")
+    assert lab("wit", "log", "cosign", "../lab/new.note", "--vkey", _vkey(lab, "lab")).code == 0
+
+    refused = lab("wit", "log", "cosign", "../lab/old.note")
+
+    assert refused.code == 2
+    assert "log-not-longer" in refused.err
+
+
+def test_two_histories_of_one_size_are_evidence(lab: At, tmp_path: Path) -> None:
+    """Both signed notes are recorded, once, and the exit code says no."""
+    _fork(lab, tmp_path, "9")
+    _grow(lab, "lab", "3")
+    lab("lab", "log", "checkpoint", "-o", "one.note")
+    lab("fork", "log", "checkpoint", "-o", "other.note")
+    assert lab("wit", "log", "cosign", "../lab/one.note", "--vkey", _vkey(lab, "lab")).code == 0
+
+    caught = lab("wit", "log", "cosign", "../fork/other.note")
+    again = lab("wit", "log", "cosign", "../fork/other.note")
+
+    (evidence,) = lab("wit", "log", "show", "--kind", "equivocation", "--json").document["entries"]
+    assert (caught.code, again.code) == (1, 1)
+    assert "equivocation" in caught.err
+    assert evidence["payload"]["second"] == (tmp_path / "fork" / "other.note").read_text(encoding="utf-8")
+
+
+def test_a_longer_history_that_is_another_is_evidence_by_its_own_proof(lab: At, tmp_path: Path) -> None:
+    """The forger's consistency proof gives away that its log had another root at the size that was cosigned."""
+    _fork(lab, tmp_path, "6", "7", "8", "9")
+    _grow(lab, "lab", "3")
+    lab("lab", "log", "checkpoint", "-o", "one.note")
+    lab("fork", "log", "prove", "--since", "6", "-o", "grown")
+    assert lab("wit", "log", "cosign", "../lab/one.note", "--vkey", _vkey(lab, "lab")).code == 0
+
+    caught = lab("wit", "log", "cosign", "../fork/grown")
+
+    (evidence,) = lab("wit", "log", "show", "--kind", "equivocation", "--json").document["entries"]
+    assert caught.code == 1
+    assert "the first 6 entries have the root" in evidence["payload"]["finding"]
+    assert evidence["payload"]["proof"] is not None
+
+
+def test_a_proof_that_leads_nowhere_is_not_cosigned_and_is_no_evidence(lab: At, tmp_path: Path) -> None:
+    """A proof may be broken by accident: nothing is signed, and nobody is accused."""
+    _fork(lab, tmp_path, "6", "7", "8", "9", "10")
+    _grow(lab, "lab", "3", "4", "5")
+    lab("lab", "log", "checkpoint", "-o", "one.note")
+    lab("fork", "log", "prove", "--since", "8", "-o", "grown")
+    assert lab("wit", "log", "cosign", "../lab/one.note", "--vkey", _vkey(lab, "lab")).code == 0
+
+    refused = lab("wit", "log", "cosign", "../fork/grown")
+
+    assert refused.code == 1
+    assert "not-consistent" in refused.err
+    assert lab("wit", "log", "list", "--json").document["logs"][0]["entries"] == 4
+
+
+def test_a_cosignature_is_kept_only_from_a_known_key_and_only_if_it_holds(lab: At, tmp_path: Path) -> None:
+    """A stranger's line is left out and named; an altered one of a known witness refuses the note."""
+    lab("lab", "log", "checkpoint", "-o", "first.note")
+    assert lab("wit", "log", "cosign", "../lab/first.note", "--vkey", _vkey(lab, "lab"), "-o", "back.note").code == 0
+    note = (tmp_path / "wit" / "back.note").read_text(encoding="utf-8")
+    line = note.rstrip("\n").rsplit("\n", 1)[1]
+    (tmp_path / "lab" / "bad.note").write_text(note.replace(line[-8:-4], "AAAA"), encoding="utf-8")
+
+    stranger = lab("lab", "log", "checkpoint", "--attach", "../wit/back.note", "--json")
+    broken = lab("lab", "log", "checkpoint", "--attach", "bad.note", "--trust", _vkey(lab, "wit"))
+
+    assert stranger.document["note"].count("— ") == 1
+    assert "its key is not known here" in stranger.document["left_out"][0]
+    assert (broken.code, "signature-not-valid" in broken.err) == (2, True)
+    assert lab("lab", "log", "checkpoint").out.count("— ") == 1
+
+
+def test_a_note_of_another_log_or_size_is_not_attached(lab: At) -> None:
+    """Cosignatures belong to one checkpoint of one log."""
+    lab("lab", "log", "checkpoint", "-o", "lab.note")
+    lab("wit", "log", "checkpoint", "-o", "wit.note")
+
+    other = lab("lab", "log", "checkpoint", "--attach", "../wit/wit.note")
+
+    assert (other.code, "other-log" in other.err) == (2, True)
+
+
+def test_its_own_log_is_no_business_of_a_witness(lab: At) -> None:
+    """A log cannot vouch for itself."""
+    lab("lab", "log", "checkpoint", "-o", "first.note")
+
+    refused = lab("lab", "log", "cosign", "first.note")
+
+    assert (refused.code, "own-log" in refused.err) == (2, True)
+
+
+@pytest.mark.parametrize("text", ["", "old 5\n", "old 05\n\nx\n1\nAA==\n", "hello\n", "old 5\nAA==\n\n" + "x" * 9, "\x00" * 100])
+def test_what_is_no_note_is_refused(lab: At, tmp_path: Path, text: str) -> None:
+    """Rubbish from elsewhere ends with what was expected."""
+    (tmp_path / "wit" / "bad").write_text(text, encoding="utf-8")
+
+    refused = lab("wit", "log", "cosign", "bad")
+
+    assert refused.code == 2
+    assert "bad-" in refused.err
