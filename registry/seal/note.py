@@ -178,10 +178,11 @@ def sign_checkpoint(checkpoint: Checkpoint, keys: Sequence[Signer]) -> str:
     text = checkpoint_text(checkpoint)
     lines = []
     for key in keys:
-        if key.algorithm is KeyAlgorithm.ML_DSA_44:
+        kind = _type_of(key.algorithm, is_cosigner=False)
+        if kind == _ML_DSA_44:
             lines.append(sign_line(key, text, at=None))
         else:
-            lines.append(_format_line(key.name, _key_id(key.name, _ED25519, key.public), key.sign(text.encode())))
+            lines.append(_format_line(key.name, _key_id(key.name, kind, key.public), key.sign(text.encode())))
     return text + "\n" + "".join(lines)
 
 
