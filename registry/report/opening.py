@@ -99,5 +99,5 @@ def _explain(error: Exception, where: str) -> InputError:
     if "limit exceeded" in str(error) or isinstance(error, MemoryError):
         found = f"something in it inflates to more than {LARGEST_STREAM_BYTES:,} bytes"
         return InputError(Fault(code="file-too-large", where=where, found=found))
-    words = re.sub(r"<_io\.BytesIO[^>]*>:? ?", "", str(error)).partition(";")[0][:200]
+    words = re.sub(r"(stream )?<_io\.BytesIO[^>]*>:? ?", "", str(error)).partition(";")[0][:200]
     return InputError(Fault(code="file-not-readable", where=where, found=f"not a PDF that can be read: {words or type(error).__name__}"))

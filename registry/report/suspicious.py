@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 _STRING = re.compile(rb"\((?:[^\\()]|\\.)*\)", re.DOTALL)
 _NAME = re.compile(rb"/([^\s<>\[\](){}/%]+)")
-_END = re.compile(rb"startxref\s+(\d{1,12})\s+%%EOF[\r\n]{0,2}")
+_END = re.compile(rb"startxref\s+(\d{1,12})\s+%%EOF\n")
 _OBJECT = re.compile(rb"(?<![0-9])([1-9][0-9]{0,7}) [0-9]{1,5} obj(?![a-z])")
 _EARLIER = re.compile(rb"/(?:Prev|XRefStm|[A-Za-z]*#[0-9A-Fa-f]{2})")
 
@@ -94,8 +94,10 @@ def _find_appended(data: bytes) -> Iterator[Fault]:
         later = f"{max(0, len(data) - signature.covered_end):,} bytes and {signature.count - 1} more signatures"
         yield _fault("pdf-appended", f"it was changed after it was signed: {later}")
     elif len(ends) > 1:
-        yield _fault("pdf-appended", f"it was changed {len(ends) - 1} times after it was first written")
-    if ends and ends[-1].end() != len(base):
+        yield _fault("pdf-appended", f"it was added to after it was first written: it has {len(ends)} ends")
+    if not ends:
+        yield _fault("pdf-damaged", "its end is missing")
+    elif ends[-1].end() != len(base):
         yield _fault("pdf-appended", f"{len(base) - ends[-1].end():,} bytes stand after its end")
     yield from _find_hidden(base, int(ends[-1][1]) if ends else len(base))
 

@@ -220,7 +220,7 @@ def test_a_claim_of_which_no_word_stands_is_not_printed_again(supplements: Mappi
         ("several-judges", "Bootstrap bands, 10 000 replicates, seed 7"),
         ("several-judges", "a regression needs 20 tasks"),
         ("several-judges", "60, a random subset of the evaluation"),
-        ("inverted", "1 other outcome or audit of this claim is on record, § 15. No correction is made over audits."),
+        ("inverted", "1 other outcome or audit of this claim is on record, § 17. No correction is made over audits."),
         ("found-against", "The cues of § 7 are a family of their own: Holm over 3."),
         ("found-against", "Told apart."),
         ("found-against", "Audit-relevant, 1 of 3 cues:"),
