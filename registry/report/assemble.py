@@ -9,6 +9,7 @@ from registry.records.card import Card
 from registry.records.claim import Form, QuoteStatus
 from registry.records.classification import Basis, ItemStatus
 from registry.records.coverage import Coverage
+from registry.records.deviation import Exploration
 from registry.records.dossier import AuditFile, ContestationFile, Dossier, Recorded
 from registry.records.estimate import SpecEstimate
 from registry.records.evidence import Access, Layer
@@ -31,8 +32,9 @@ from registry.records.supplement import (
     Supplement,
 )
 from registry.report.coverage import ReadWords
-from registry.report.found import build_deviation_reasons, build_finding_reasons, build_scorer_reasons, find_not_made, is_recognition
+from registry.report.found import build_finding_reasons, build_scorer_reasons, find_not_made, is_recognition
 from registry.report.leading import find_leading
+from registry.report.preregistration import build_departure_reasons
 from registry.report.wording import name_model
 
 _MOST_REASONS = 5
@@ -81,6 +83,7 @@ def assemble_claim(dossier: Dossier, *, made_at: datetime) -> Supplement:
         relations=dossier.relations,
         other_audits=tuple(_build_other_audits(dossier, leading, outcome)),
         other_findings=others,
+        other_explorations=_find_other_explorations(dossier, leading),
         completeness=check_claim(dossier),
         sightings=tuple(one for one in dossier.sightings if one.payload.claim == current.payload.reference),
     )
@@ -145,6 +148,8 @@ def _build_audit(dossier: Dossier, file: AuditFile, outcome: Recorded[Restrictio
         result=next((one for one in file.results if one.entry.seq == wanted), None),
         outcome=outcome,
         findings=file.findings,
+        deviations=file.deviations,
+        explorations=file.explorations,
     )
 
 
@@ -201,7 +206,7 @@ def _build_outcome_reasons(audit: AuditPart, outcome: Restriction) -> Iterator[R
     primary = outcome.classification.primary
     rests = Section.ESTIMATES if audit.estimate is not None else Section.LAYERS
     yield Reason(text=primary.why, section=Section.JUDGE if primary.rule == _SCORER_FAILED else rests)
-    yield from build_deviation_reasons(audit.estimate)
+    yield from build_departure_reasons(audit)
     if outcome.post_hoc and "post hoc" not in primary.why.lower():
         text = "The verdict is post hoc: nothing shows that θ and the plan were fixed before the scores could be seen."
         yield Reason(text=text, section=Section.PROVENANCE)
@@ -299,6 +304,13 @@ def _find_other_findings(dossier: Dossier, leading: AuditFile | None) -> tuple[R
     reference = dossier.current.payload.reference
     others = (file for file in dossier.audits if file is not leading and file.audit.payload.claim == reference)
     return tuple(sorted((one for file in others for one in file.findings), key=lambda one: one.entry.seq))
+
+
+def _find_other_explorations(dossier: Dossier, leading: AuditFile | None) -> tuple[Recorded[Exploration], ...]:
+    """Return what was looked at in other audits of the current revision: somebody may have looked before the plan that leads."""
+    reference = dossier.current.payload.reference
+    others = (file for file in dossier.audits if file is not leading and file.audit.payload.claim == reference)
+    return tuple(sorted((one for file in others for one in file.explorations), key=lambda one: one.entry.seq))
 
 
 def _build_other_audits(dossier: Dossier, leading: AuditFile | None, counts: Recorded[Restriction] | None) -> Iterator[AuditSummary]:

@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Iterator, Sequence
 
 from registry.records.ablation import Ablation, CueChange
-from registry.records.estimate import DEVIATIONS, Estimate
 from registry.records.finding import FindingBody, FindingKind, find_invariance
 from registry.records.measure import Measure
 from registry.records.naturalness import Naturalness
@@ -34,13 +33,6 @@ def find_not_made(kinds: Iterable[FindingKind]) -> tuple[NotMade, ...]:
     """Return the modules that found nothing because nobody made them, each with its consequence; *kinds* are those on record."""
     made = set(kinds)
     return tuple(part for kind, part in _MODULES.items() if kind not in made)
-
-
-def build_deviation_reasons(estimate: Estimate | None) -> Iterator[Reason]:
-    """Yield how the replay departed from its plan."""
-    for one in estimate.warnings if estimate else ():
-        if one.code in DEVIATIONS:
-            yield Reason(text=one.message, section=Section.EXCLUSIONS)
 
 
 def build_scorer_reasons(bodies: Sequence[FindingBody], others: Sequence[FindingBody]) -> Iterator[Reason]:

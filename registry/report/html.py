@@ -40,6 +40,7 @@ from registry.report.coverage_figure import build_coverage_figure
 from registry.report.figures import EstimateFigure, build_count_bars, build_estimate_figure, build_reported_figure
 from registry.report.finding_figures import ForestFigure, build_ablation_figure, build_judge_figure, build_naturalness_figure
 from registry.report.found import is_immaterial
+from registry.report.preregistration import build_fixed_rows, find_departures, is_in_one_second, list_late
 from registry.report.recognition_figure import build_recognition_figure
 from registry.report.redline import Run, build_redline
 from registry.report.visible import Covers, find_replaced, show_text
@@ -186,6 +187,10 @@ def _claim_facts(supplement: Supplement, environment: Environment) -> dict[str, 
         "redline": build_redline(supplement.original, outcome.text.restricted) if outcome else (),
         "finding_figures": {one.entry.seq: _draw_finding(environment, one, supplement) for one in _list_findings(supplement)},
         "sighted": {one.entry.seq: _compare_passages(supplement.claim.payload, one.payload) for one in supplement.sightings},
+        "fixed_rows": build_fixed_rows(supplement.audit),
+        "departures": find_departures(supplement.audit),
+        "late": list_late(supplement.audit),
+        "in_one_second": is_in_one_second(supplement.audit),
         "missing_modules": {part.section: part.consequence for part in supplement.not_made},
     }
 

@@ -11,6 +11,7 @@ from registry.records.claim import ClaimEventKind, ClaimRelationKind, Direction,
 from registry.records.classification import Basis, ClaimClass, ItemStatus, Mode, Standing
 from registry.records.completeness import CompletenessItem
 from registry.records.contestation import ContestationStep
+from registry.records.deviation import LockedItem
 from registry.records.evidence import Access, Effect, EvidenceKind, Layer, Sign
 from registry.records.model import ModelRef
 from registry.records.naturalness import RaterKind
@@ -188,6 +189,22 @@ _WORDS: tuple[tuple[StrEnum, str], ...] = (
     (CompletenessItem.VERSION, "exact model version"),
     (CompletenessItem.THRESHOLD, "threshold θ"),
     (CompletenessItem.UNCERTAINTY, "uncertainty of the figure"),
+    (LockedItem.THETA, "θ"),
+    (LockedItem.DIRECTION, "direction"),
+    (LockedItem.MARGIN, "margin"),
+    (LockedItem.EPSILON, "ε"),
+    (LockedItem.LEVEL, "level"),
+    (LockedItem.INTERVAL, "intervals"),
+    (LockedItem.TEST_CONTEXTS, "test contexts"),
+    (LockedItem.DEPLOY_CONTEXTS, "deployment contexts"),
+    (LockedItem.TASKS, "tasks"),
+    (LockedItem.CUES, "cues"),
+    (LockedItem.SCORING, "scoring"),
+    (LockedItem.MODEL, "model"),
+    (LockedItem.BUDGET, "budget"),
+    (LockedItem.STOPPING_RULE, "stopping rule"),
+    (LockedItem.EXCLUSIONS, "exclusions"),
+    (LockedItem.OTHER, "another part of the replay"),
     (Fate.UNCHANGED, "unchanged"),
     (Fate.MOVED, "moved"),
     (Fate.REWORDED, "REWORDED"),

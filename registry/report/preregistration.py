@@ -1,0 +1,229 @@
+"""What a lock fixed before the replay, beside what is known of what was done: nothing is called kept that was not compared."""
+
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+
+from registry.records.deviation import DECISIVE, Deviation, LockedItem, list_departures
+from registry.records.dossier import Recorded
+from registry.records.estimate import DEVIATIONS, Estimate
+from registry.records.plan import Lock, LockedSpec, Plan
+from registry.records.replayed import Replayed
+from registry.records.supplement import AuditPart, Reason, Section
+from registry.records.trial import Provenance
+from registry.report.numbers import format_count, format_exact, format_level
+from registry.report.wording import get_words
+
+KEPT, DEPARTED, UNKNOWN = "✓", "✗", "–"
+"""Compared, and the same; not the same; not compared, for the reason that stands behind it."""
+
+_OTHERWISE = (DEPARTED, "otherwise: see the deviations below")
+_NO_RUN = (UNKNOWN, "no run yet")
+_TABLE = (UNKNOWN, "the texts were not compared: a score table names contexts, and does not hold them")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FixedRow:
+    """One thing that a lock fixes, or leaves open."""
+
+    label: str
+    value: str | None
+    """None where the lock leaves it open."""
+    reference: str | None = None
+    """Identifier of a specification."""
+    digest: str | None = None
+    mark: str = UNKNOWN
+    done: str = ""
+    """What is known of what was done."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Known:
+    """What the rows may look at."""
+
+    lock: Lock
+    estimate: Estimate | None
+    origin: Provenance | None
+    departed: Collection[LockedItem]
+
+    @property
+    def replayed(self) -> Replayed | None:
+        return self.origin.replayed if self.origin else None
+
+
+def build_fixed_rows(audit: AuditPart | None) -> tuple[FixedRow, ...]:
+    """Return a row for everything that a lock can fix, with what was done; empty without a lock."""
+    if audit is None or audit.lock is None:
+        return ()
+    known = _Known(
+        lock=audit.lock.payload,
+        estimate=audit.estimate if audit.result else None,
+        origin=audit.runs[-1].payload.provenance if audit.runs else None,
+        departed={one.payload.item for one in audit.deviations},
+    )
+    lock = known.lock
+    fixed = [*_list_computed(known), *_list_specs(known), *_list_sizes(known), *_list_worded(known)]
+    return (*fixed, *(FixedRow(label=name, value=None, mark=UNKNOWN, done="") for name in lock.unfixed if not name.startswith("θ")))
+
+
+def find_departures(audit: AuditPart | None) -> tuple[Deviation, ...]:
+    """Return each departure from the lock of *audit* once, with the reason that somebody gave, if anybody did."""
+    return list_departures(one.payload for one in audit.deviations) if audit else ()
+
+
+def list_late(audit: AuditPart | None) -> tuple[Recorded[Deviation], ...]:
+    """Return the decisive departures that were told after the outcome, which knew nothing of them."""
+    if audit is None or audit.outcome is None:
+        return ()
+    known = {_name(one.payload) for one in audit.deviations if one.entry.seq < audit.outcome.entry.seq}
+    later = (one for one in audit.deviations if one.entry.seq > audit.outcome.entry.seq)
+    return tuple(one for one in later if one.payload.item in DECISIVE and _name(one.payload) not in known)
+
+
+def is_in_one_second(audit: AuditPart | None) -> bool:
+    """Whether a run began within the second of its lock, so that the clocks alone cannot tell which came first."""
+    if audit is None or audit.lock is None:
+        return False
+    at = audit.lock.entry.at.replace(microsecond=0)
+    return any(one.payload.started_at.replace(microsecond=0) == at for one in audit.runs)
+
+
+def build_departure_reasons(audit: AuditPart) -> Iterator[Reason]:
+    """Yield how the replay departed from its plan: what the estimate warns of, then what the lock fixed otherwise."""
+    warned = [one.message for one in (audit.estimate.warnings if audit.estimate else ()) if one.code in DEVIATIONS]
+    for message in dict.fromkeys(warned):
+        yield Reason(text=message, section=Section.EXCLUSIONS)
+    departures = [one for one in find_departures(audit) if one.done not in warned]
+    if departures:
+        yield Reason(text=_sum_up(departures), section=Section.PREREGISTRATION)
+    if list_late(audit):
+        text = (
+            "A deviation in what was measured was told after the outcome, which knew nothing of it: read it as reported, not established."
+        )
+        yield Reason(text=text, section=Section.PREREGISTRATION)
+
+
+def _sum_up(departures: list[Deviation]) -> str:
+    items = ", ".join(dict.fromkeys(get_words(one.item) for one in departures))
+    open_ = sum(one.reason is None for one in departures)
+    told = (
+        "each is explained" if not open_ else "nobody has explained it" if len(departures) == 1 else f"{open_} of them nobody has explained"
+    )
+    count = "One thing was" if len(departures) == 1 else f"{format_count(len(departures))} things were"
+    return f"{count} done otherwise than locked ({items}); {told}."
+
+
+def _name(one: Deviation) -> tuple[LockedItem, str, str]:
+    return one.item, one.planned, one.done
+
+
+def _list_computed(known: _Known) -> Iterator[FixedRow]:
+    """Give what every outcome under a lock is computed from, held against the estimate that it was."""
+    lock, plan = known.lock, known.lock.plan
+    mark, done = _check_plan(plan, known.estimate)
+    yield FixedRow(
+        label="Claim", value="the revision under audit", reference=lock.claim, mark=KEPT, done="the outcome names the same revision"
+    )
+    if lock.relation is not None:
+        theta = "not published" if lock.theta is None else format_exact(lock.theta)
+        yield FixedRow(label="θ", value=f"{get_words(lock.relation)} {theta}", mark=mark, done=done)
+    yield FixedRow(label="Safety direction", value=get_words(lock.direction), mark=mark, done=done)
+    numbers = [f"{sign} = {format_exact(value)}" for sign, value in (("δ", plan.margin), ("ε", plan.epsilon)) if value is not None]
+    yield FixedRow(label="Margin, ε, level", value=", ".join([*numbers, f"level {format_level(plan.level)}"]), mark=mark, done=done)
+    how = f"{get_words(plan.interval)}; contexts {plan.contexts.value}, seed {plan.seed}, {format_count(plan.replicates)} replicates"
+    yield FixedRow(label="Intervals", value=how, mark=mark, done=done)
+
+
+def _check_plan(plan: Plan, found: Estimate | None) -> tuple[str, str]:
+    if found is None:
+        return _NO_RUN
+    made = (found.margin, found.epsilon, found.level, found.seed, found.contexts, found.interval)
+    if made == (plan.margin, plan.epsilon, plan.level, plan.seed, plan.contexts.value, plan.interval.value):
+        return KEPT, "the estimate on record was computed with it"
+    return DEPARTED, "the estimate on record was computed with other settings"
+
+
+def _list_specs(known: _Known) -> Iterator[FixedRow]:
+    lock = known.lock
+    if lock.test is not None:
+        yield _build_spec(known, "Test contexts", lock.test, LockedItem.TEST_CONTEXTS)
+    for one in lock.deploy:
+        yield _build_spec(known, f"Deployment contexts ({one.name})", one, LockedItem.DEPLOY_CONTEXTS)
+    if lock.scoring is not None:
+        yield _build_spec(known, "Scoring", lock.scoring, LockedItem.SCORING)
+    for one in lock.cues:
+        yield _build_spec(known, "Cues", one, LockedItem.CUES)
+
+
+def _build_spec(known: _Known, label: str, spec: LockedSpec, item: LockedItem) -> FixedRow:
+    mark, done = _check_spec(known, spec, item)
+    value = "sealed: the commitment to its text" if spec.is_sealed else "the text of this version"
+    return FixedRow(label=label, value=value, reference=spec.spec, digest=spec.sha256, mark=mark, done=done)
+
+
+def _check_spec(known: _Known, spec: LockedSpec, item: LockedItem) -> tuple[str, str]:
+    if item in known.departed:
+        return _OTHERWISE
+    if known.origin is None:
+        return _NO_RUN
+    if item in (LockedItem.SCORING, LockedItem.CUES):
+        judge = f"the scores name: {known.origin.judge}" if known.origin.judge else "who scored is not stated"
+        return UNKNOWN, judge if item is LockedItem.SCORING else "for a reader to hold against the sections on cues"
+    if spec.is_sealed or known.replayed is None:
+        return (UNKNOWN, "not compared: its text is sealed") if spec.is_sealed else _TABLE
+    side = "test" if item is LockedItem.TEST_CONTEXTS else "deploy"
+    same = spec.sha256 in {one.digest for one in known.replayed.list_asked(side)}
+    return (KEPT, "the run folder asked under this very text") if same else (UNKNOWN, "not found among the contexts of the run folder")
+
+
+def _list_sizes(known: _Known) -> Iterator[FixedRow]:
+    lock = known.lock
+    departed = bool({LockedItem.TASKS, LockedItem.STOPPING_RULE} & set(known.departed))
+    if lock.tasks is not None:
+        mark, done = _OTHERWISE if departed else (KEPT, "the scores are of the same identifiers") if known.origin else _NO_RUN
+        value = f"{format_count(lock.tasks.count)} tasks by their identifiers"
+        yield FixedRow(label="Tasks", value=value, digest=lock.tasks.sha256, mark=mark, done=done)
+    elif lock.plan.tasks is not None:
+        mark, done = _OTHERWISE if departed else (KEPT, "as many were scored") if known.origin else _NO_RUN
+        yield FixedRow(label="Number of tasks", value=f"{format_count(lock.plan.tasks)}; which ones is not fixed", mark=mark, done=done)
+    if lock.replay is not None:
+        mark, done = _check_replay(known)
+        value = f"the replay file with all it refers to: {', '.join(lock.replay_parts or ())}"
+        yield FixedRow(label="Replay", value=value, digest=lock.replay, mark=mark, done=done)
+
+
+def _check_replay(known: _Known) -> tuple[str, str]:
+    if known.origin is None:
+        return _NO_RUN
+    if known.replayed is None:
+        return DEPARTED, "the scores came without their run folder"
+    if known.replayed.parts == known.lock.replay_parts:
+        return KEPT, "the run folder holds the same, part by part"
+    return _OTHERWISE
+
+
+def _list_worded(known: _Known) -> Iterator[FixedRow]:
+    """Give what is fixed in words: only limits and names in it can be compared."""
+    lock, origin = known.lock, known.origin
+    returned = origin.model_returned if origin else None
+    spent = origin.budget_spent if origin else None
+    told = {
+        LockedItem.MODEL: (KEPT, f"returned: {returned}")
+        if returned == lock.model
+        else (UNKNOWN, "what the endpoint returned is not stated"),
+        LockedItem.BUDGET: (UNKNOWN, f"spent: {spent}" if spent else "what was spent is not stated"),
+        LockedItem.STOPPING_RULE: (
+            UNKNOWN,
+            "in words; no other number of tasks was found" if lock.plan.tasks else "in words: for a reader",
+        ),
+        LockedItem.EXCLUSIONS: (UNKNOWN, "in words: for a reader to hold against the excluded responses"),
+    }
+    worded = (
+        ("Model", lock.model, LockedItem.MODEL),
+        ("Budget", lock.budget, LockedItem.BUDGET),
+        ("Stopping rule", lock.stopping_rule, LockedItem.STOPPING_RULE),
+        ("Exclusion rules", lock.exclusion_rules, LockedItem.EXCLUSIONS),
+    )
+    for label, value, item in worded:
+        if value:
+            mark, done = _OTHERWISE if item in known.departed else told[item] if origin else _NO_RUN
+            yield FixedRow(label=label, value=value, mark=mark, done=done)
