@@ -53,7 +53,7 @@ def find_signer(note: SignedNote, given: Sequence[VerifierKey], steps: Sequence[
     ended = [(line.vkey, fault) for line in lines if (fault := _find_end(line.vkey, note.checkpoint.size, steps, where))]
     sound = [line.vkey for line in lines if line.vkey not in dict(ended)]
     if sound:
-        return by_text[sound[0]]
+        return next((key for key in given if str(key) in sound), by_text[sound[0]])
     if ended:
         raise InputError(ended[0][1])
     signed_by = ", ".join(f"{line.name}+{line.key_id.hex()}" for line in note.lines[:8])

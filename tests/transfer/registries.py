@@ -85,9 +85,10 @@ class Institute:
         return f"{writer.list_specs()[0].payload.spec}@1"
 
 
-def found(url: str, code: str = "AISI", *, seed: int = 1, salt: Salt | None = None) -> Institute:
+def found(url: str, code: str = "AISI", *, seed: int = 1, salt: Salt | None = None, is_migrated: bool = False) -> Institute:
     """Return a new registry at *url*, migrated if it must be, whose log is called after *code* and *seed*."""
-    schema.upgrade(url)
+    if not is_migrated:
+        schema.upgrade(url)
     ledger = Ledger.open(url, clock=builders.ticking(), salt=salt or builders.salting())
     origin = f"caveat.log/{code}/{seed:016x}"
     key = make_key(KeyAlgorithm.ED25519, origin, seed=bytes([seed]) * 32)
