@@ -193,7 +193,7 @@ class _Check:
     def tree(self, checked: Sequence[CheckedCheckpoint]) -> Iterator[Fault]:
         """Yield what the checkpoints and the kept subtrees say of entries whose leaves agree with their texts."""
         first = next((one for one in checked if not one.fits), None)
-        odd = list(self._odd_nodes())
+        odd = list(self._odd_nodes(sealed=max((one.checkpoint.size for one in checked if one.fits), default=0)))
         spans = [f"{start} to {stop}" for start, stop, _, is_row in odd if not is_row]
         if first is not None:
             yield self._since(first, checked, spans)
@@ -225,17 +225,17 @@ class _Check:
         found += f"; {fitting}, the one of {size} does not ({when})"
         return Fault(code="root-differs", where=f"checkpoint at {size}", found=found, advice=RESTORE)
 
-    def _odd_nodes(self) -> Iterator[tuple[int, int, int, bool]]:
+    def _odd_nodes(self, *, sealed: int) -> Iterator[tuple[int, int, int, bool]]:
         """Yield first and last entry and level of kept subtrees that differ from what the leaves give, and whether the row was altered.
 
-        Where the next larger one fits, the leaves are as they were, and it was the row; where it differs too or is not kept, a leaf was.
-        Of subtrees inside each other the smallest is told.
+        Where the next larger one fits, or the checkpoint of the first *sealed* entries, the leaves are as they were, and it was the row;
+        otherwise a leaf was. Of subtrees inside each other the smallest is told.
         """
         kept = self._read_nodes()
         odd = {place for place in kept if kept[place] != self._compute(place) and self._can_compute(place)}
         for level, index in sorted(odd):
             parent = (level + STEP, index >> STEP)
-            is_row = parent in kept and parent not in odd
+            is_row = (index + 1) << level <= sealed or (parent in kept and parent not in odd)
             inside = any(one[0] == level - STEP and one[1] >> STEP == index for one in odd)
             if is_row or not inside:
                 yield (index << level) + 1, (index + 1) << level, level, is_row

@@ -10,12 +10,13 @@ from registry.codec.canonical import leaf_hash
 from registry.codec.statements import decode_statement
 from registry.errors import CaveatError, Fault, InputError
 from registry.records.audit import Result
+from registry.records.identifier import Kind, format_identifier
 from registry.records.statement import Entry, Payload
 from registry.records.trial import Run
 from registry.store.nodes import complete, load_frontier
 from registry.store.reader import Reader, to_seconds
 from registry.store.rows import NewIdentifier, Place, Row, build_rows, named_identifier, parse_new
-from registry.store.tables import OWN_LOG, identifier
+from registry.store.tables import OWN_LOG, body, entry, identifier
 from registry.store.writer import Inserts, find_place
 
 _BATCH = 1_000
@@ -45,7 +46,12 @@ class Replay:
         self._inserts = Inserts(connection)
         self._frontier, missing = load_frontier(self._reader)
         self._staged: dict[int, Staged] = {}
-        self._known = {row[0] for row in self._reader.plain_rows(select(identifier.c.id).where(self._reader.visible(identifier)))}
+        columns = (identifier.c.id, identifier.c.kind, identifier.c.authority, identifier.c.year, identifier.c.number)
+        ordered = select(*columns).where(self._reader.visible(identifier)).order_by(identifier.c.number)
+        self._known = dict.fromkeys(row[0] for row in self._reader.plain_rows(ordered))
+        self._numbers = {row[1:4]: row[4] for row in self._reader.plain_rows(ordered)}
+        there = select(body.c.seq).where(body.c.log == entry.c.log, body.c.seq == entry.c.seq).exists()
+        self._gone = len(self._reader.plain_rows(select(entry.c.seq).where(self._reader.visible(entry), ~there)))
         self.size = self._frontier.size
         """Number of entries in the log."""
         self.erased = 0
@@ -73,6 +79,7 @@ class Replay:
         staged["node"] += complete(self._frontier, leaf, log_id=self._log_id)
         if payload is None or text is None:
             self.erased += 1
+            self._gone += 1
             rows = self._carry(place.seq)
         else:
             staged["body"].append((*here, text.decode()))
@@ -80,7 +87,8 @@ class Replay:
         for table, values in rows:
             staged[table].append(values)
             if table == "identifier":
-                self._known.add(values[2])
+                self._known[values[2]] = None
+                self._numbers[values[3:6]] = values[6]
         self._staged[place.seq] = staged
         self.size = place.seq
 
@@ -112,15 +120,29 @@ class Replay:
         try:
             self._send([staged])
         except CaveatError as error:
-            if not self.erased:
+            if not self._gone:
                 found = f"it cannot follow what stands before it: {error.faults[0].found}"
                 raise InputError(broken(seq, found)) from error
             self.without_rows += 1
-            self._send([{name: staged.get(name, []) for name in ("entry", "body", "node")}])
+            bare = {name: staged.get(name, []) for name in ("entry", "body", "node")}
+            try:
+                self._send([bare | {"identifier": staged.get("identifier", [])}])
+            except CaveatError:
+                self._send([bare])
 
     def _build_rows(self, payload: Payload, place: Entry, at: int) -> Iterator[Row]:
         wanted = Place(seq=place.seq, at=at, new=self._find_new(payload), actor=place.actor, log=self._log_id)
-        return build_rows(payload, find_place(self._reader, payload, wanted))
+        if wanted.new is not None and self._log_id != OWN_LOG:
+            yield from self._fill_numbers(wanted.new, (self._log_id, place.seq))
+        yield from build_rows(payload, find_place(self._reader, payload, wanted))
+
+    def _fill_numbers(self, new: NewIdentifier, here: tuple[int, int]) -> Iterator[Row]:
+        """Numbers are gapless, so one that is left out was given to a statement that is erased now: it is known from here on."""
+        _, kind, authority, year, number = new
+        last = self._numbers.get((kind, authority, year), 0)
+        if number - last - 1 <= self._gone:
+            for skipped in range(last + 1, number):
+                yield "identifier", (*here, format_identifier(Kind(kind), authority, year, skipped), kind, authority, year, skipped)
 
     def _find_new(self, payload: Payload) -> NewIdentifier | None:
         name = named_identifier(payload)
