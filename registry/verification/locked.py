@@ -11,10 +11,11 @@ from registry.records.trial import Run
 from registry.verification.check import Check, Name, no, not_checked, yes
 
 
-def check_lock(supplement: Supplement | CardSupplement) -> Check:
+def check_lock(supplement: Supplement | CardSupplement, *, is_proven: bool) -> Check:
     """Return whether the lock stands before the runs, in the log and in time, and fixes what the claim says.
 
-    That the entries are those of the log is another check (`entries`).
+    Args:
+        is_proven: whether the entries that the record quotes are those of the log; else order and time are the record's own word.
     """
     if isinstance(supplement, CardSupplement):
         return not_checked(Name.LOCK, "a card supplement quotes no lock; verify the supplement of each claim")
@@ -24,12 +25,19 @@ def check_lock(supplement: Supplement | CardSupplement) -> Check:
     if audit.lock is None:
         note = "nothing was locked: it is not shown that θ and direction were fixed before the scores were seen"
         return not_checked(Name.LOCK, note)
-    faults = [*_check_terms(audit.lock, supplement.claim), *_check_order(audit.lock, audit)]
+    return _check_locked(audit.lock, audit, supplement.claim, is_proven=is_proven)
+
+
+def _check_locked(lock: Recorded[Lock], audit: AuditPart, claim: Recorded[ClaimRevision], *, is_proven: bool) -> Check:
+    faults = [*_check_terms(lock, claim), *_check_order(lock, audit)]
     if faults:
         return no(Name.LOCK, "; ".join(faults))
+    told = _tell_terms(lock)
     if not audit.runs:
-        return not_checked(Name.LOCK, f"{_tell_terms(audit.lock)}; no replay is recorded under it")
-    return yes(Name.LOCK, f"{_tell_terms(audit.lock)}, before {_tell_run(audit.runs[0])}{_tell_deviations(audit)}")
+        return not_checked(Name.LOCK, f"{told}; no replay is recorded under it")
+    if not is_proven:
+        return not_checked(Name.LOCK, f"{told}, as the record has it; its entries are not proven, so this shows nothing")
+    return yes(Name.LOCK, f"{told}, before {_tell_run(audit.runs[0])}{_tell_deviations(audit)}")
 
 
 def _check_terms(lock: Recorded[Lock], claim: Recorded[ClaimRevision]) -> Iterator[str]:

@@ -17,6 +17,7 @@ from registry.verification.proof import ReadProof
 from registry.verification.signed import check_checkpoint, check_witnesses
 from registry.verification.trust import Trust
 
+_MOST_TOLD = 3
 _OF_PROOF = (Name.PUBLISHED, Name.INCLUSION, Name.CHECKPOINT, Name.WITNESSES, Name.CONSISTENCY)
 
 
@@ -44,8 +45,9 @@ def check_entries(carried: Carried, published: Publication | None) -> Check:
     try:
         proven = check_entries_of(supplement, document=carried.document)
     except CaveatError as error:
-        more = f"; and {len(error.faults) - 3} more" if len(error.faults) > 3 else ""
-        return no(Name.ENTRIES, "; ".join(f"{one.where}: {one.found}" for one in error.faults[:3]) + more)
+        told = list(dict.fromkeys(f"{one.where}: {one.found}" for one in error.faults))
+        more = f"; and {len(told) - _MOST_TOLD} more" if len(told) > _MOST_TOLD else ""
+        return no(Name.ENTRIES, "; ".join(told[:_MOST_TOLD]) + more)
     count, whole = len(proven.entries), len(proven.recomputed)
     note = f"{count} entries stand in {supplement.log_origin} at {supplement.log_size} entries, root {supplement.inclusion.root}; "
     return yes(Name.ENTRIES, f"{note}of {whole} every word was hashed again")

@@ -25,8 +25,7 @@ def summarise(checks: Sequence[Check], *, required: Collection[Name]) -> str:
     missing = [one.name.value for one in checks if one.answer is Answer.NOT_CHECKED]
     newer = any(one.name is Name.CURRENT and one.answer is Answer.NO for one in checks)
     if wrong:
-        names = ", ".join(one.name.value for one in wrong)
-        return f"Do not rely on this file: {names} {'is' if len(wrong) == 1 else 'are'} not in order."
+        return f"Do not rely on this; not in order: {', '.join(one.name.value for one in wrong)}."
     told = "Nothing was found to be wrong."
     if missing:
         noun = "1 check" if len(missing) == 1 else f"{len(missing)} checks"

@@ -6,7 +6,7 @@ from registry.report.signature import PdfSignature, find_signature
 from registry.report.suspicious import list_threats
 from registry.report.workers import Made
 from registry.verification.carried import Carried, check_record
-from registry.verification.check import Check, Name, no, yes
+from registry.verification.check import Answer, Check, Name, no, yes
 from registry.verification.drawing import check_bytes
 from registry.verification.locked import check_lock
 from registry.verification.means import Means
@@ -35,14 +35,15 @@ def check_supplement(carried: Carried, means: Means, *, proof: bytes | None, mad
     sealed = _read_seal(carried, signature, proof, where)
     seals = check_seals(carried, sealed, means.trust, means.ledger, origin=means.origin)
     published = find_published(sealed, seals)
+    entries, registry = check_entries(carried, published), check_registry(carried, means.ledger)
     checks = [
         *_check_pdf(carried, signature, means.trust, sealed.proof if published else None),
         check_bytes(carried, made, unsigned=sealed.unsigned, published=published),
         check_record(carried),
-        check_entries(carried, published),
+        entries,
         *seals,
-        check_lock(carried.supplement),
-        check_registry(carried, means.ledger),
+        check_lock(carried.supplement, is_proven=Answer.YES in (entries.answer, registry.answer)),
+        registry,
         check_current(carried, means.ledger),
     ]
     return tuple(sorted(checks, key=lambda one: ORDER.index(one.name)))

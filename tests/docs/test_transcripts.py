@@ -15,15 +15,17 @@ DOCS = Path(__file__).parents[2] / "docs"
 @pytest.mark.parametrize(
     "names",
     [
-        ("getting-started.md", "supplement.md"),
+        ("getting-started.md", "supplement.md", "verifying.md"),
         ("cards.md",),
         ("revisions.md",),
         ("coverage.md",),
         ("registry.md",),
         ("judge.md",),
         ("logs.md",),
+        ("contesting.md",),
         ("contexts.md",),
         ("replay.md",),
+        ("sealing.md",),
         ("probe.md",),
         ("proposing.md",),
     ],
