@@ -1,0 +1,255 @@
+"""What a lock fixes, by the command line, and every way around it that somebody might try."""
+
+import json
+import sqlite3
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Answer, Caveat
+from tests.cli.scenario import register, write_audit, write_scores
+
+_SPEC = """\
+name: {name}
+description: contexts of {name}
+contexts:
+{contexts}
+"""
+
+
+def now() -> str:
+    """The moment, as `--run-date` takes it."""
+    return datetime.now(UTC).isoformat()
+
+
+def add_contexts(caveat: Caveat, folder: Path, kind: str, slug: str, *, ids: range = range(8), why: str | None = None) -> None:
+    """Register contexts that are called as those of `write_scores`."""
+    side = "test" if kind == "test_context" else "deploy"
+    lines = "\n".join(f'  - {{id: {side}{number}, system: "{slug} {number}", template: "{{task}}"}}' for number in ids)
+    (folder / f"{slug}.yaml").write_text(_SPEC.format(name=slug, contexts=lines), encoding="utf-8")
+    added = caveat("spec", "add", kind, slug, f"{slug}.yaml", *(("--why", why) if why else ()))
+    assert added.code == 0, added.err
+
+
+def lock_all(caveat: Caveat, folder: Path, *, more: str = "") -> str:
+    """Lock an audit that fixes contexts, tasks, model, budget and rules; return its identifier."""
+    claim = register(caveat, folder)[0]
+    add_contexts(caveat, folder, "test_context", "exam")
+    add_contexts(caveat, folder, "deploy_context", "office")
+    (folder / "tasks.txt").write_text("".join(f"t{number}\n" for number in range(40)), encoding="utf-8")
+    extra = "test_contexts: exam\ndeploy_contexts: {default: office}\ntasks: tasks.txt\nmodel: m-1\nbudget: 700 calls\n"
+    locked = caveat("audit", "lock", write_audit(folder, claim, extra=extra + more), "--json")
+    assert locked.code == 0, locked.err
+    return str(locked.document["audit"])
+
+
+def import_scores(caveat: Caveat, audit: str, scores: Path, *options: str) -> Answer:
+    """Import *scores* as those of a run that has just begun."""
+    return caveat("audit", "import", audit, scores, "--run-date", now(), "--json", *options)
+
+
+def find_basis(answer: Answer) -> str:
+    """The basis of an imported outcome."""
+    return str(answer.document["restriction"]["basis"])
+
+
+def list_deviations(caveat: Caveat, audit: str) -> list[tuple[str, str | None, bool]]:
+    """Item, reason, and whether it was found, of each deviation on record."""
+    shown = caveat("audit", "show", audit, "--json").document["deviations"]
+    return [(one["payload"]["item"], one["payload"]["reason"], one["payload"]["found"]) for one in shown]
+
+
+def test_what_is_kept_is_a_replay_without_deviation(caveat: Caveat, tmp_path: Path) -> None:
+    """The same tasks and contexts as the lock fixes: nothing is recorded beside the outcome."""
+    audit = lock_all(caveat, tmp_path)
+
+    done = import_scores(caveat, audit, write_scores(tmp_path / "scores.csv", test=0.05, deploy=0.4))
+
+    assert done.code == 0, done.err
+    assert (find_basis(done), list_deviations(caveat, audit)) == ("replay", [])
+
+
+def test_what_is_left_open_is_told_when_locking(caveat: Caveat, tmp_path: Path) -> None:
+    """Each thing that could still be chosen has its own warning, and stands in the document."""
+    claim = register(caveat, tmp_path)[0]
+
+    locked = caveat("audit", "lock", write_audit(tmp_path, claim), "--json")
+
+    left_open = locked.document["not_fixed"]
+    assert {"tasks", "test contexts", "deployment contexts (default)", "scoring", "budget", "stopping rule"} <= set(left_open)
+    assert all(f"not fixed before the replay: {one};" in locked.err for one in left_open)
+
+
+@pytest.mark.parametrize(
+    ("change", "item"),
+    [("t39,", "tasks"), ("deploy7,", "deploy_contexts"), ("test7,", "test_contexts")],
+)
+def test_other_tasks_or_contexts_restrict_and_never_establish(change: str, item: str, caveat: Caveat, tmp_path: Path) -> None:
+    """The one that was exchanged after the lock is found, recorded without a reason, and takes the standing with it."""
+    audit = lock_all(caveat, tmp_path)
+    scores = write_scores(tmp_path / "scores.csv", test=0.05, deploy=0.4)
+    scores.write_text(scores.read_text(encoding="utf-8").replace(change, f"x{change}"), encoding="utf-8")
+
+    done = import_scores(caveat, audit, scores)
+
+    primary = done.document["restriction"]["classification"]["readings"][0]
+    assert (find_basis(done), primary["standing"]) == ("reported", "candidate")
+    assert "No lock preceded" not in primary["why"]
+    assert "Not as locked" in done.document["restriction"]["text"]["restricted"]
+    assert list_deviations(caveat, audit) == [(item, None, True)]
+    assert f"otherwise than locked: {item.replace('_', ' ')}" in done.err
+
+
+def test_a_reason_explains_and_mends_nothing(caveat: Caveat, tmp_path: Path) -> None:
+    """A found deviation is explained by an entry of its own; the outcome stays what it is, and twice is once."""
+    audit = lock_all(caveat, tmp_path)
+    done = import_scores(caveat, audit, write_scores(tmp_path / "scores.csv", test=0.05, deploy=0.4, contexts=7))
+    refused = caveat("audit", "deviate", audit, "tasks", "--why", "none was found")
+    told = [caveat("audit", "deviate", audit, "deploy_contexts", "--why", "the server was down", "--json") for _ in range(2)]
+
+    assert find_basis(done) == "reported"
+    assert (refused.code, "deviation-not-clear" in refused.err) == (2, True)
+    assert [one.code for one in told] == [0, 2]  # explained once, nothing is left to explain
+    assert ("deploy_contexts", "the server was down", False) in list_deviations(caveat, audit)
+    assert "nobody has explained it" in " ".join(caveat("audit", "show", audit).out.split())
+
+
+def test_tasks_told_before_the_import_count_as_well(caveat: Caveat, tmp_path: Path) -> None:
+    """Who tells that others were asked, in words that no comparison could find, is taken at their word."""
+    audit = lock_all(caveat, tmp_path)
+    caveat("audit", "deviate", audit, "scoring", "--done", "another judge", "--why", "the first was retired")
+
+    done = import_scores(caveat, audit, write_scores(tmp_path / "scores.csv", test=0.05, deploy=0.4))
+
+    assert find_basis(done) == "reported"
+
+
+def test_the_first_tasks_of_the_order_alone_are_an_early_stop(caveat: Caveat, tmp_path: Path) -> None:
+    """Stopping is printed and takes no standing; leaving out others is choosing among them."""
+    audit = lock_all(caveat, tmp_path)
+    first = caveat("audit", "order", tmp_path / "tasks.txt", "--audit", audit, "--json").document["tasks"][:30]
+    scores = write_scores(tmp_path / "scores.csv", test=0.05, deploy=0.4)
+    head, *rows = scores.read_text(encoding="utf-8").splitlines()
+    kept = [row for row in rows if row.split(",")[0] in first]
+    scores.write_text("\n".join([head, *kept, ""]), encoding="utf-8")
+
+    done = import_scores(caveat, audit, scores)
+
+    assert find_basis(done) == "replay"
+    assert list_deviations(caveat, audit) == [("stopping_rule", None, True)]
+
+
+def test_another_model_and_a_larger_bill_are_found(caveat: Caveat, tmp_path: Path) -> None:
+    """What the provenance says is held against the lock: another model decides, a budget does not."""
+    audit = lock_all(caveat, tmp_path)
+    (tmp_path / "provenance.yaml").write_text("{model_returned: m-2, budget_spent: '1,200 calls'}\n", encoding="utf-8")
+    scores = write_scores(tmp_path / "scores.csv", test=0.05, deploy=0.4)
+
+    done = import_scores(caveat, audit, scores, "--provenance", "provenance.yaml")
+
+    assert find_basis(done) == "reported"
+    assert sorted(item for item, *_ in list_deviations(caveat, audit)) == ["budget", "model"]
+
+
+def test_a_new_version_of_a_locked_specification_changes_no_lock(caveat: Caveat, tmp_path: Path) -> None:
+    """The lock names the version with its digest: what its owner says later is compared with nothing."""
+    audit = lock_all(caveat, tmp_path)
+    add_contexts(caveat, tmp_path, "deploy_context", "office", ids=range(3), why="fewer are enough")
+
+    done = import_scores(caveat, audit, write_scores(tmp_path / "scores.csv", test=0.05, deploy=0.4))
+
+    assert (find_basis(done), list_deviations(caveat, audit)) == ("replay", [])
+
+
+def test_nothing_departs_from_what_every_outcome_is_computed_from(caveat: Caveat, tmp_path: Path) -> None:
+    """θ, direction and margin are the lock's, whatever anybody tells; other settings are an exploration."""
+    audit = lock_all(caveat, tmp_path)
+
+    refused = caveat("audit", "deviate", audit, "theta", "--done", "0.5", "--why", "it looks better")
+
+    assert (refused.code, "not-a-deviation" in refused.err) == (2, True)
+
+
+def test_an_exploration_never_changes_status(caveat: Caveat, tmp_path: Path) -> None:
+    """It is labelled, recorded with what differs, stands in its own section, and leaves the claim unaudited."""
+    claim = register(caveat, tmp_path)[0]
+    audit = caveat("audit", "open", write_audit(tmp_path, claim), "--json").document["audit"]
+    scores = write_scores(tmp_path / "scores.csv", test=0.05, deploy=0.4)
+    looked = ("audit", "explore", audit, scores, "--question", "and with half the margin?", "--margin", "0.02")
+
+    seen = caveat(*looked)
+    again = caveat(*looked, "--json")
+    caveat("report", claim, "--json", "-o", "out")
+
+    assert seen.out.startswith("EXPLORATORY")
+    assert (again.document["new"], again.document["exploration"]["differs"]) == (False, ["margin 0.02, where the plan says nothing"])
+    assert caveat("claim", "show", claim, "--json").document["status"]["restriction"] == "unaudited"
+    supplement = json.loads((tmp_path / "out" / f"{claim}.json").read_text())
+    assert [one["payload"]["question"] for one in supplement["audit"]["explorations"]] == ["and with half the margin?"]
+    assert supplement["audit"]["outcome"] is None
+
+
+@pytest.mark.parametrize("where", [(), ("--where", "context_id=test0,test1,deploy0,deploy1")])
+def test_scores_that_were_explored_before_the_lock_are_known(where: tuple[str, ...], caveat: Caveat, tmp_path: Path) -> None:
+    """A lock made after somebody looked proves nothing, also where they looked at some of the rows."""
+    claim = register(caveat, tmp_path)[0]
+    file = write_audit(tmp_path, claim)
+    opened = caveat("audit", "open", file, "--json").document["audit"]
+    scores = write_scores(tmp_path / "scores.csv", test=0.05, deploy=0.4)
+    explored = caveat("audit", "explore", opened, scores, "--question", "what is in it?", *where)
+    audit = caveat("audit", "lock", write_audit(tmp_path, claim, extra="question: is it?\n"), "--json").document["audit"]
+
+    done = import_scores(caveat, audit, scores)
+
+    assert explored.code == 0, explored.err
+    assert (find_basis(done), done.document["restriction"]["post_hoc"]) == ("reported", True)
+
+
+def test_every_fault_of_what_an_audit_refers_to_is_told_at_once(caveat: Caveat, tmp_path: Path) -> None:
+    """Specifications, files and contestations that are not there, a count that contradicts the list: nothing is recorded."""
+    claim = register(caveat, tmp_path)[0]
+    (tmp_path / "tasks.txt").write_text("a\nb\n", encoding="utf-8")
+    extra = "test_contexts: nowhere\ndeploy_contexts: {other: nothing}\ntasks: tasks.txt\nplan: {tasks: 3}\nreplay: gone.yaml\n"
+    extra += "contestation: CON-AISI-2026-0001-A\n"
+    size = caveat("log", "show", "--json").document["size"]
+
+    refused = caveat("audit", "lock", write_audit(tmp_path, claim, extra=extra), "--json")
+
+    codes = {one["code"] for one in json.loads(refused.err)["faults"]}
+    assert refused.code == 2
+    assert {"spec-not-found", "spec-not-named", "file-not-readable", "lock-contradicts-itself", "not-registered"} <= codes
+    assert caveat("log", "show", "--json").document["size"] == size
+
+
+def test_the_database_refuses_deviations_without_a_lock(caveat: Caveat, tmp_path: Path) -> None:
+    """By hand as by command: no lock, no deviation; and none is changed or taken away once it is there."""
+    audit = lock_all(caveat, tmp_path)
+    caveat("audit", "deviate", audit, "budget", "--done", "900 calls", "--why", "retries")
+    database = sqlite3.connect(tmp_path / "caveat.db")
+    database.execute("PRAGMA foreign_keys = ON")
+    with database, pytest.raises(sqlite3.DatabaseError):
+        database.execute("UPDATE deviation SET item = 'other'")
+    with database, pytest.raises(sqlite3.DatabaseError):
+        database.execute("DELETE FROM deviation")
+    with database, pytest.raises(sqlite3.DatabaseError):
+        database.execute("INSERT INTO deviation SELECT log, seq - 1, at, 'AUD-AISI-2026-0099-X', item, found FROM deviation")
+    database.close()
+
+    assert list_deviations(caveat, audit) == [("budget", "retries", False)]
+
+
+def test_the_supplement_says_what_was_fixed_what_not_and_what_departed(caveat: Caveat, tmp_path: Path) -> None:
+    """Page one, the section on what was fixed, and the checklist tell the same."""
+    audit = lock_all(caveat, tmp_path)
+    import_scores(caveat, audit, write_scores(tmp_path / "scores.csv", test=0.05, deploy=0.4, tasks=39))
+    claim = caveat("audit", "show", audit, "--json").document["audit"]["payload"]["claim"]
+
+    caveat("report", claim, "--html", "-o", "out")
+
+    page = " ".join((tmp_path / "out" / f"{claim}.html").read_text(encoding="utf-8").split())
+    assert "· not as locked" in page
+    assert "nobody has explained it" in page
+    assert "Nobody has explained it." in page
+    assert "Not fixed before the replay:" in page
+    assert "✗ Otherwise than locked: 39 tasks" in page
