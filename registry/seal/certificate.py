@@ -5,14 +5,16 @@ names give the same bytes.
 """
 
 import hashlib
+import warnings
 from datetime import UTC, datetime
 
 from cryptography import x509
-from cryptography.exceptions import InvalidSignature
-from cryptography.hazmat.primitives.asymmetric.ec import ECDSA, EllipticCurvePrivateKey, EllipticCurvePublicKey
+from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
+from cryptography.hazmat.primitives.asymmetric.ec import ECDSA, SECP256R1, EllipticCurvePrivateKey, EllipticCurvePublicKey
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
-from cryptography.x509.oid import NameOID
+from cryptography.utils import CryptographyDeprecationWarning
+from cryptography.x509.oid import NameOID, SignatureAlgorithmOID
 
 _BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
 _END = datetime(9999, 12, 31, 23, 59, 59, tzinfo=UTC)
@@ -48,8 +50,8 @@ def read_certificate(der: bytes, public: EllipticCurvePublicKey) -> str:
     Raises:
         ValueError: there is no certificate, it is of another key than *public*, or not signed by it.
     """
-    certificate = x509.load_der_x509_certificate(der)
-    if certificate.public_key() != public:
+    certificate, shown = _load(der)
+    if shown != public:
         raise ValueError("the certificate is of another key")
     _refuse_unsigned(certificate, public)
     name = certificate.subject.get_attributes_for_oid(NameOID.COMMON_NAME)
@@ -64,12 +66,22 @@ def fingerprint_of_certificate(der: bytes) -> str:
     Raises:
         ValueError: it is no certificate of a P-256 key that signed itself.
     """
-    certificate = x509.load_der_x509_certificate(der)
-    public = certificate.public_key()
-    if not isinstance(public, EllipticCurvePublicKey) or public.curve.name != "secp256r1":
-        raise ValueError("the certificate's key is none of P-256")
+    certificate, public = _load(der)
     _refuse_unsigned(certificate, public)
     return hashlib.sha256(public.public_bytes(Encoding.DER, PublicFormat.SubjectPublicKeyInfo)).hexdigest()
+
+
+def _load(der: bytes) -> tuple[x509.Certificate, EllipticCurvePublicKey]:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", CryptographyDeprecationWarning)  # what RFC 5280 forbids and a later release will refuse
+            certificate = x509.load_der_x509_certificate(der)
+            public = certificate.public_key()
+    except (x509.InvalidVersion, UnsupportedAlgorithm, CryptographyDeprecationWarning) as error:  # these alone are no ValueError
+        raise ValueError(f"the certificate cannot be read: {error}") from error
+    if not isinstance(public, EllipticCurvePublicKey) or public.curve.name != SECP256R1.name:
+        raise ValueError("the certificate's key is none of P-256")
+    return certificate, public
 
 
 def _list_extensions(public: EllipticCurvePublicKey) -> list[tuple[x509.ExtensionType, bool]]:
@@ -92,6 +104,8 @@ def _list_extensions(public: EllipticCurvePublicKey) -> list[tuple[x509.Extensio
 
 
 def _refuse_unsigned(certificate: x509.Certificate, public: EllipticCurvePublicKey) -> None:
+    if certificate.signature_algorithm_oid != SignatureAlgorithmOID.ECDSA_WITH_SHA256:
+        raise ValueError("the certificate is not signed with ECDSA and SHA-256")
     try:
         public.verify(certificate.signature, certificate.tbs_certificate_bytes, ECDSA(SHA256()))
     except InvalidSignature as error:

@@ -168,9 +168,11 @@ def _read_text(path: Path) -> KeyText | None:
         return None
     except OSError as error:
         raise _not_accessible(path, error) from error
-    with os.fdopen(descriptor, "rb") as file:
-        _refuse_open(path, os.fstat(file.fileno()).st_mode)
-        data = file.read(_LARGEST_FILE + 1)
+    try:
+        _refuse_open(path, os.fstat(descriptor).st_mode)
+        data = os.read(descriptor, _LARGEST_FILE + 1)
+    finally:
+        os.close(descriptor)
     if len(data) > _LARGEST_FILE:
         raise damaged(str(path), f"it has more than {_LARGEST_FILE:,} bytes")
     try:

@@ -1,0 +1,236 @@
+"""Keys from the command line: made by init, added, replaced, revoked, and never trusted beyond what the log says."""
+
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from registry.records.seal import KeyAlgorithm
+from registry.seal.key_files import write_key
+from registry.seal.keys import make_key
+from registry.seal.note import parse_note, parse_vkey, verify_note
+from tests.cli.conftest import Answer, Caveat
+from tests.cli.terminal import Terminal
+
+
+def list_keys(caveat: Caveat) -> list[dict[str, object]]:
+    """What `caveat key list` says."""
+    return list(caveat("key", "list", "--json").document["keys"])
+
+
+def test_init_names_the_log_and_makes_two_keys(caveat: Caveat, tmp_path: Path) -> None:
+    """One signs checkpoints under the log's name, one documents; both are entries, and doing it again changes nothing."""
+    made = caveat("init", "--code", "AISI", "--json").document
+    files = {path.name: path.read_bytes() for path in (tmp_path / "caveat-keys").iterdir()}
+    again = caveat("init", "--code", "AISI", "--json").document
+    keys = list_keys(caveat)
+
+    assert made["keys"]["entries"] == [2, 3]
+    assert made["keys"]["log"].startswith("caveat.log/AISI/")
+    assert parse_vkey(made["keys"]["vkey"], where="key").name == made["keys"]["log"]
+    assert (again["new"], again["keys"]) == (False, None)
+    assert {path.name: path.read_bytes() for path in (tmp_path / "caveat-keys").iterdir()} == files
+    assert [(key["algorithm"], key["in_force"], key["added"]) for key in keys] == [("ed25519", True, 2), ("ecdsa-p256", True, 3)]
+    assert [key["secret"] for key in keys] == ["caveat-keys/log.pem", "caveat-keys/document.pem"]
+    assert len(caveat("log", "show", "--json").document["entries"]) == 3
+
+
+def test_init_without_keys_can_have_them_later(caveat: Caveat, tmp_path: Path) -> None:
+    """The log has its name at once; a key added later bears it."""
+    assert caveat("init", "--code", "AISI", "--no-key", "--json").document["keys"] is None
+    assert not (tmp_path / "caveat-keys").exists()
+    assert "names no key" in caveat("key", "list").out
+    assert caveat("key", "show").code == 2
+
+    assert caveat("key", "add").code == 0
+    (key,) = list_keys(caveat)
+    assert str(key["vkey"]).startswith("caveat.log/AISI/")
+    assert "key-in-force" in caveat("key", "add").err
+
+
+def test_keys_are_encrypted_where_there_is_a_passphrase(caveat: Caveat, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All keys of a folder by one passphrase; without it nothing is signed, and nothing is recorded."""
+    monkeypatch.setenv("CAVEAT_PASSPHRASE", "geheim")
+    assert caveat("init", "--code", "AISI", "--json").document["keys"]["encrypted"]
+    assert caveat("key", "add", "--algorithm", "ml-dsa-44").code == 0
+    assert all("ENCRYPTED" in path.read_text() for path in (tmp_path / "caveat-keys").glob("*.pem"))
+    monkeypatch.setenv("CAVEAT_PASSPHRASE", "falsch")
+    assert _told(caveat("key", "rotate", "--why", "x"), 2, "passphrase-wrong")
+    monkeypatch.delenv("CAVEAT_PASSPHRASE")
+    monkeypatch.setattr("sys.stdin", None)
+
+    assert _told(caveat("key", "rotate", "--why", "x"), 3, "passphrase-missing")
+    assert len(list_keys(caveat)) == 3
+
+
+def test_init_asks_twice_for_a_passphrase_on_a_terminal(caveat: Caveat, tmp_path: Path) -> None:
+    """What is typed is not shown, and encrypts the keys; nobody is asked where keys are there already."""
+    with Terminal(tmp_path, "init", "--code", "AISI") as terminal:
+        terminal.wait_for("Passphrase for the secret keys")
+        asked = terminal.press("geheim\r", "Repeat")
+        done = terminal.press("geheim\r", "is ready")
+
+        assert "geheim" not in asked + done
+    assert all("ENCRYPTED" in path.read_text() for path in (tmp_path / "caveat-keys").glob("*.pem"))
+
+
+def test_rotating_lets_both_keys_sign_once(caveat: Caveat, tmp_path: Path) -> None:
+    """The old key vouches for the new one by a checkpoint that ends with the entry; then only the new one is in force."""
+    caveat("init", "--code", "AISI")
+    before = list_keys(caveat)[0]
+    done = caveat("key", "rotate", "--why", "Once a year", "--json").document
+    old, _, new = list_keys(caveat)
+    row = sqlite3.connect(tmp_path / "caveat.db").execute("SELECT seq, note FROM checkpoint").fetchall()
+    note = parse_note(row[0][1], where="checkpoint")
+    lines = verify_note(note, [parse_vkey(str(key["vkey"]), where="key") for key in (old, new)])
+
+    assert (done["entry"], done["replaces"], done["key"]) == (4, before["fingerprint"], new["fingerprint"])
+    assert (old["in_force"], old["replaced"], old["secret"]) == (False, 4, None)
+    assert (new["in_force"], new["secret"]) == (True, "caveat-keys/log.pem")
+    assert [(len(row), row[0][0], note.checkpoint.size)] == [(1, 4, 4)]
+    assert [(line.vkey, line.is_valid) for line in lines] == [(old["vkey"], True), (new["vkey"], True)]
+    assert str(old["vkey"]) in (tmp_path / "caveat-keys" / "log.retired.pem").read_text()
+    assert caveat("log", "show").out.count("Once a year") == 1
+
+
+def test_a_document_key_is_replaced_too(caveat: Caveat, tmp_path: Path) -> None:
+    """With its certificate, and without a checkpoint."""
+    caveat("init", "--code", "AISI", "--name", "AI Safety Institute")
+
+    assert caveat("key", "rotate", "--algorithm", "ecdsa-p256", "--why", "New computer").code == 0
+    assert [key["in_force"] for key in list_keys(caveat)] == [True, False, True]
+    assert sqlite3.connect(tmp_path / "caveat.db").execute("SELECT count(*) FROM checkpoint").fetchone() == (0,)
+    assert "BEGIN CERTIFICATE" in caveat("key", "show", "--public").out
+
+
+def test_a_retired_key_signs_nothing(caveat: Caveat, tmp_path: Path) -> None:
+    """Put back in its place by hand, it is named and refused."""
+    caveat("init", "--code", "AISI")
+    caveat("key", "rotate", "--why", "x")
+    (tmp_path / "caveat-keys" / "log.pem").write_text((tmp_path / "caveat-keys" / "log.retired.pem").read_text())
+
+    assert _told(caveat("key", "rotate", "--why", "y"), 2, "key-replaced")
+
+
+def test_revoking_takes_a_fingerprint_as_people_write_it(caveat: Caveat, tmp_path: Path) -> None:
+    """Its beginning, in groups and capitals; the secret is retired, and the key never comes back."""
+    caveat("init", "--code", "AISI")
+    fingerprint = str(list_keys(caveat)[0]["fingerprint"])
+    typed = f"{fingerprint[:4]} {fingerprint[4:8]} {fingerprint[8:12]}".upper()
+
+    assert _told(caveat("key", "revoke", fingerprint[:6], "--why", "x"), 2, "not-valid")
+    assert _told(caveat("key", "revoke", "0" * 64, "--why", "x"), 2, "key-unknown")
+    done = caveat("key", "revoke", typed, "--why", "Laptop stolen", "--json").document
+    assert (done["key"], done["entry"], done["untrusted_from"]) == (fingerprint, 4, None)
+    assert done["retired"] == ["caveat-keys/log.retired.pem"]
+    assert _told(caveat("key", "revoke", fingerprint, "--why", "again"), 2, "key-not-in-force")
+    assert list_keys(caveat)[0]["in_force"] is False
+    assert caveat("key", "add").code == 0
+    assert [key["in_force"] for key in list_keys(caveat)] == [False, True, True]
+
+
+@pytest.mark.parametrize(
+    ("given", "kept"), [("2026-11-01", "2026-11-01T00:00:00+00:00"), ("2026-11-01T12:00:00+02:00", "2026-11-01T10:00:00+00:00")]
+)
+def test_a_revocation_may_name_a_time(caveat: Caveat, given: str, kept: str) -> None:
+    """A date is its first moment, so that the day itself is not trusted."""
+    caveat("init", "--code", "AISI")
+    fingerprint = str(list_keys(caveat)[0]["fingerprint"])
+
+    assert caveat("key", "revoke", fingerprint, "--why", "x", "--untrusted-from", given, "--json").document["untrusted_from"] == kept
+
+
+@pytest.mark.parametrize("given", ["soon", "2999-01-01", ""])
+def test_a_revocation_names_no_time_ahead(caveat: Caveat, given: str) -> None:
+    """What is signed until then would be trusted; what is no date is refused."""
+    caveat("init", "--code", "AISI")
+    fingerprint = str(list_keys(caveat)[0]["fingerprint"])
+
+    assert _told(caveat("key", "revoke", fingerprint, "--why", "x", "--untrusted-from", given), 2, "bad-date")
+    assert list_keys(caveat)[0]["in_force"] is True
+
+
+def test_an_authority_speaks_of_its_own_keys(caveat: Caveat, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another authority of the same registry neither replaces nor revokes them, and nothing of the attempt stays."""
+    caveat("init", "--code", "AISI")
+    assert caveat("init", "--code", "LAB", "--json").document["keys"] is None
+    monkeypatch.setenv("CAVEAT_AUTHORITY", "LAB")
+    fingerprint = str(list_keys(caveat)[0]["fingerprint"])
+
+    assert _told(caveat("key", "revoke", fingerprint, "--why", "x"), 2, "other-authority")
+    assert _told(caveat("key", "rotate", "--why", "x"), 2, "other-authority")
+    assert len(caveat("log", "show", "--json").document["entries"]) == 4
+    assert sorted(path.name for path in (tmp_path / "caveat-keys").glob("*.pem")) == ["document.pem", "log.pem"]
+
+
+def test_a_key_that_others_can_read_is_not_used(caveat: Caveat, tmp_path: Path) -> None:
+    """The command says what to do, and nothing is recorded."""
+    caveat("init", "--code", "AISI")
+    (tmp_path / "caveat-keys" / "log.pem").chmod(0o644)
+
+    answer = caveat("key", "rotate", "--why", "x")
+    assert _told(answer, 2, "key-file-open")
+    assert "chmod 600" in answer.err
+    assert len(caveat("log", "show", "--json").document["entries"]) == 3
+
+
+def test_keys_of_another_registry_are_not_used(caveat: Caveat, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither for signing, nor written over by a new registry in the same folder."""
+    caveat("init", "--code", "AISI")
+    (tmp_path / "caveat.db").unlink()
+
+    assert _told(caveat("init", "--code", "AISI"), 2, "key-file-exists")
+    assert caveat("init", "--code", "AISI", "--no-key").code == 0
+    assert _told(caveat("key", "add"), 2, "key-file-exists")
+    assert _told(caveat("key", "rotate", "--why", "x"), 2, "key-not-registered")
+    monkeypatch.setenv("CAVEAT_KEYS", "elsewhere")
+    assert caveat("key", "add").code == 0
+    assert [key["secret"] for key in list_keys(caveat)] == ["elsewhere/log.pem"]
+
+
+@pytest.mark.parametrize("is_recorded", [True, False])
+def test_a_crash_between_log_and_folder_loses_no_key(caveat: Caveat, tmp_path: Path, *, is_recorded: bool) -> None:
+    """A new key that the log has recorded takes its place at the next call; one that it has not is removed."""
+    folder = tmp_path / "caveat-keys"
+    caveat("init", "--code", "AISI")
+    if is_recorded:
+        (folder / "log.pem").rename(folder / "log.new.pem")
+    else:
+        write_key(folder, make_key(KeyAlgorithm.ED25519, "caveat.log/AISI/0"), passphrase=None, is_new=True)
+
+    assert [key["secret"] for key in list_keys(caveat)] == ["caveat-keys/log.pem", "caveat-keys/document.pem"]
+    assert not (folder / "log.new.pem").exists()
+
+
+def test_a_verifier_key_changed_in_the_database_is_named(caveat: Caveat, tmp_path: Path) -> None:
+    """Row and entry must name the same key: else whoever edits the database could name one of their own."""
+    caveat("init", "--code", "AISI")
+    forged = make_key(KeyAlgorithm.ED25519, str(list_keys(caveat)[0]["vkey"]).partition("+")[0])
+    database = sqlite3.connect(tmp_path / "caveat.db")
+    for (name,) in database.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'").fetchall():
+        database.execute(f'DROP TRIGGER "{name}"')
+    database.execute("UPDATE log SET vkey = ?", (forged.vkey,))
+    database.commit()
+
+    for command in (("key", "list"), ("key", "show"), ("key", "rotate", "--why", "x")):
+        assert _told(caveat(*command), 2, "log-key-differs"), command
+
+
+def test_show_is_for_the_telephone_and_for_a_file(caveat: Caveat) -> None:
+    """Groups of four for people; with --public exactly what a verifier reads, one key a line."""
+    caveat("init", "--code", "AISI")
+    key = list_keys(caveat)[0]
+    fingerprint = str(key["fingerprint"])
+
+    shown = caveat("key", "show", fingerprint[:8]).out
+    assert " ".join(fingerprint[at : at + 4] for at in range(0, 32, 4)) in shown
+    assert str(key["vkey"]) in shown.splitlines()
+    assert caveat("key", "show", fingerprint, "--public").out == f"{key['vkey']}\n"
+    assert caveat("key", "show", "--json").document["keys"][0]["vkey"] == key["vkey"]
+    assert _told(caveat("key", "show", "xyz"), 2, "not-valid")
+
+
+def _told(answer: Answer, code: int, fault: str) -> bool:
+    assert answer.code == code, answer.err
+    assert f"{fault}:" in answer.err, answer.err
+    return True
