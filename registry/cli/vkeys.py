@@ -10,7 +10,6 @@ if TYPE_CHECKING:
     from registry.seal.note import VerifierKey
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
-_LARGEST = 65_536
 
 
 def key_options(function: _Function) -> _Function:
@@ -21,30 +20,14 @@ def key_options(function: _Function) -> _Function:
         "key_files",
         multiple=True,
         type=click.Path(exists=True, dir_okay=False, path_type=Path),
-        help="Believe the verifier keys in this file, one a line.",
+        help="Believe the verifier keys in this file, such as: caveat key show --public.",
     )
     return vkey(file(function))
 
 
 def read_vkeys(vkeys: Sequence[str], key_files: Sequence[Path]) -> "tuple[VerifierKey, ...]":
-    """Return the keys that were given, each once; raises InputError for what is no verifier key."""
-    from registry.codec.files import read_text
-    from registry.errors import CaveatError, Fault, InputError
-    from registry.seal.note import parse_vkey
+    """Return the keys of logs that were given, each once; raises InputError for what is no key."""
+    from registry.verification.trust import read_given
 
-    lines = [("--vkey", text.strip()) for text in vkeys]
-    faults: list[Fault] = []
-    for path in key_files:
-        rows = [row.strip() for row in read_text(path, largest=_LARGEST).splitlines() if row.strip() and not row.startswith("#")]
-        if not rows:
-            faults.append(Fault(code="bad-vkey", where=str(path), found="it has no verifier key", advice="caveat key show prints one"))
-        lines += [(str(path), row) for row in rows]
-    found = []
-    for where, text in lines:
-        try:
-            found.append(parse_vkey(text, where=where))
-        except CaveatError as error:
-            faults += error.faults
-    if faults:
-        raise InputError(faults)
-    return tuple({str(one): one for one in found}.values())
+    given = read_given([*vkeys, *map(str, key_files)])
+    return tuple({str(one.vkey): one.vkey for one in given.keys if one.vkey is not None}.values())

@@ -37,18 +37,18 @@ def find_signer(note: SignedNote, given: Sequence[VerifierKey], steps: Sequence[
         notes: signed checkpoints of the same log whose roots fit, *note* among them.
 
     Raises:
-        InputError: `bundle-forged`, a signature does not verify; `key-revoked`, `key-replaced`; `wrong-key`, no key that is believed
+        InputError: `signature-forged`, a signature does not verify; `key-revoked`, `key-replaced`; `wrong-key`, no key that is believed
             signed it; `too-many-keys`.
     """
     where = f"checkpoint of {note.checkpoint.origin} at {note.checkpoint.size}"
     if len(steps) > _MOST_KEYS:
         raise _fault("too-many-keys", where, f"the log has {len(steps):,} key events; at most {_MOST_KEYS:,} are followed", None)
-    believed = _follow(given, steps, notes)
-    lines = [line for line in verify_note(note, believed) if _is_of_log(parse_vkey(line.vkey, where=where))]
+    believed = _follow([key for key in given if _is_of_log(key, note.checkpoint.origin)], steps, notes)
+    lines = verify_note(note, believed)
     broken = [line.name for line in lines if not line.is_valid]
     if broken:
         found = f"the signature of {broken[0]} is not valid over what it says"
-        raise _fault("bundle-forged", where, found, "do not use it; ask its authority for another copy")
+        raise _fault("signature-forged", where, found, "do not use it; ask its authority for another copy")
     by_text = {str(key): key for key in believed}
     ended = [(line.vkey, fault) for line in lines if (fault := _find_end(line.vkey, note.checkpoint.size, steps, where))]
     sound = [line.vkey for line in lines if line.vkey not in dict(ended)]
@@ -69,7 +69,7 @@ def shorten_vkey(vkey: str) -> str:
 
 def _follow(given: Sequence[VerifierKey], steps: Sequence[KeyStep], notes: Sequence[SignedNote]) -> list[VerifierKey]:
     """Keys that are believed, those given first; one pass is enough, because a step is vouched for by keys of steps before it."""
-    believed = [key for key in given if _is_of_log(key)]
+    believed = list(given)
     covered = {str(key): _covered_until(key, notes) for key in believed}
     for step in steps:
         vkey = step.event.vkey
@@ -78,15 +78,15 @@ def _follow(given: Sequence[VerifierKey], steps: Sequence[KeyStep], notes: Seque
         if fingerprint_of_vkey(vkey) != step.event.key or not any(_vouches(text, size, step, steps) for text, size in covered.items()):
             continue
         key = parse_vkey(vkey, where=f"entry {step.seq}")
-        if _is_of_log(key):
+        if notes and _is_of_log(key, notes[-1].checkpoint.origin):
             believed.append(key)
             covered[vkey] = _covered_until(key, notes)
     return believed
 
 
-def _is_of_log(key: VerifierKey) -> bool:
-    """Whether its lines are those of a log, not of a witness; lines with ML-DSA-44 are of one type for both."""
-    return not key.is_cosigner or key.algorithm is KeyAlgorithm.ML_DSA_44
+def _is_of_log(key: VerifierKey, origin: str) -> bool:
+    """Whether its lines are those of the log *origin*, whose name it bears, not of a witness; those of ML-DSA-44 are of one type for both."""
+    return key.name == origin and (not key.is_cosigner or key.algorithm is KeyAlgorithm.ML_DSA_44)
 
 
 def _covered_until(key: VerifierKey, notes: Sequence[SignedNote]) -> int:

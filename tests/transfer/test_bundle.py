@@ -158,7 +158,7 @@ def _broken_signature(lines: list[dict[str, Any]]) -> list[dict[str, Any]]:
     ("code", "edit"),
     [
         ("bundle-forged", _say_otherwise),
-        ("bundle-forged", _broken_signature),
+        ("signature-forged", _broken_signature),
         ("bundle-gap", _drop(4)),
         ("bundle-gap", _drop(7)),
         ("bundle-reordered", _swap),
