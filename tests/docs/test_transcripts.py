@@ -21,6 +21,7 @@ DOCS = Path(__file__).parents[2] / "docs"
         ("coverage.md",),
         ("registry.md",),
         ("judge.md",),
+        ("log.md",),
         ("logs.md",),
         ("contesting.md",),
         ("contexts.md",),
