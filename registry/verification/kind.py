@@ -3,8 +3,8 @@
 from enum import StrEnum
 
 _SQLITE = b"SQLite format 3\0"
-_BUNDLE = b'{"cards":'
-"""A bundle's first line is canonical JSON, whose keys are sorted."""
+_BUNDLE = (b'{"cards":', b"\x28\xb5\x2f\xfd")
+"""A bundle's first line is canonical JSON, whose keys are sorted; or it is compressed (RFC 8878, section 3.1.1)."""
 _SIGNATURES = "\n\n\N{EM DASH} ".encode()
 HEAD_BYTES = 4_000
 """The text of a checkpoint is three short lines, of which its signatures follow."""

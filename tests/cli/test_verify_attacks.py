@@ -1,0 +1,165 @@
+"""PDF files and bundles from somebody who means harm: every one is named, and none passes as anything else."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from registry.codec.canonical import canonical_bytes
+from tests.cli.conftest import Caveat
+from tests.cli.given_out import NAME, inside, run, take_copy
+from tests.cli.test_verify_published import find_note, list_answers, read_vkey
+
+PDF = f"{NAME}.pdf"
+
+
+@pytest.fixture
+def mail(given_out: Path, tmp_path: Path) -> Path:
+    """The PDF and its proof alone."""
+    for name in (PDF, f"{PDF}.tlog-proof"):
+        shutil.copy(given_out / "out" / name, tmp_path)
+    return tmp_path
+
+
+@pytest.fixture(scope="session")
+def bundle(given_out: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A bundle of the registry, in plain lines."""
+    folder = tmp_path_factory.mktemp("bundle")
+    take_copy(given_out, folder)
+    with inside(folder):
+        run("export", "-o", "log.jsonl")
+        run("export", "-o", "log.caveat")
+    return folder / "log.jsonl"
+
+
+def test_a_signature_that_was_cut_off_is_missed(caveat: Caveat, mail: Path, given_out: Path) -> None:
+    """The file is then what was drawn, and not what was published; the proof knows both digests."""
+    from registry.report.signature import check_signature
+
+    path = mail / PDF
+    path.write_bytes(check_signature(path.read_bytes()).unsigned)
+
+    answers = list_answers(checked := caveat("verify", PDF, "--key", read_vkey(given_out), "--json"))
+
+    assert (checked.code, answers["bytes"], answers["signature"], answers["published"]) == (1, "yes", "not_checked", "no")
+
+
+def test_what_is_appended_after_the_signature_is_seen_by_several_checks(caveat: Caveat, mail: Path) -> None:
+    """A revision behind the signature changes what readers show and leaves what was signed."""
+    path = mail / PDF
+    data = path.read_bytes()
+    table = data.rpartition(b"startxref\n")[2]
+    path.write_bytes(data + b"1 0 obj\n<< /Type /Catalog >>\nendobj\nstartxref\n" + table)
+
+    answers = list_answers(checked := caveat("verify", PDF, "--json"))
+
+    assert checked.code == 1
+    assert [answers[name] for name in ("safe", "signature", "bytes", "published")] == ["no"] * 4
+
+
+def test_a_script_is_named_and_a_second_attachment_refused(caveat: Caveat, mail: Path) -> None:
+    """A PDF that acts when it is opened is told as such; of one with two attachments nobody knows which record is meant."""
+    import pikepdf
+
+    with pikepdf.open(mail / PDF) as pdf:
+        pdf.Root.OpenAction = pikepdf.Dictionary(S=pikepdf.Name.JavaScript, JS="app.alert(1)")
+        pdf.save(mail / "script.pdf")
+        pdf.attachments["invoice.exe"] = pikepdf.AttachedFileSpec(pdf, b"MZ", filename="invoice.exe")
+        pdf.save(mail / "attached.pdf")
+
+    script, attached = caveat("verify", "script.pdf", "--json"), caveat("verify", "attached.pdf")
+
+    assert (script.code, list_answers(script)["safe"]) == (1, "no")
+    assert "JavaScript" in find_note(script, "safe")
+    assert (attached.code, "invoice.exe" in attached.err) == (2, True)
+
+
+def test_the_signature_of_somebody_else_is_not_the_authoritys(caveat: Caveat, mail: Path, given_out: Path) -> None:
+    """Anybody can make a certificate of any name; its key is not one that the log records."""
+    from datetime import UTC, datetime
+
+    from registry.records.seal import KeyAlgorithm
+    from registry.report.signature import check_signature, sign_pdf
+    from registry.seal.keys import make_key
+
+    path = mail / PDF
+    stranger = make_key(KeyAlgorithm.ECDSA_P256, "AISI", seed=bytes(32), organisation="AISI")
+    path.write_bytes(sign_pdf(check_signature(path.read_bytes()).unsigned, stranger, at=datetime(2026, 11, 22, tzinfo=UTC)))
+
+    offline = caveat("verify", PDF, "--key", read_vkey(given_out), "--json")
+    here = caveat("verify", PDF, "--registry", f"sqlite:///{given_out}/caveat.db", "--json")
+
+    assert (list_answers(offline)["signature"], list_answers(offline)["published"]) == ("not_checked", "no")
+    assert "nothing here says whose key that is" in find_note(offline, "signature")
+    assert (here.code, list_answers(here)["signature"]) == (1, "no")
+
+
+def test_a_bundle_is_verified_whole_and_by_its_key(caveat: Caveat, bundle: Path, given_out: Path) -> None:
+    """Plain or compressed; without the key its signer is nobody that is known."""
+    known = caveat("verify", bundle, "--key", read_vkey(given_out), "--json")
+    packed = caveat("verify", bundle.with_suffix(".caveat"), "--json")
+
+    assert (known.code, known.document["files"][0]["kind"]) == (0, "bundle")
+    assert list_answers(known) == {
+        "bundle": "yes", "checkpoint": "yes", "witnesses": "not_checked", "consistency": "not_checked",
+    }  # fmt: skip
+    assert (packed.code, list_answers(packed)["bundle"], list_answers(packed)["checkpoint"]) == (0, "yes", "not_checked")
+
+
+@pytest.mark.parametrize("attack", ["truncated", "reordered", "altered", "replayed"])
+def test_a_bundle_that_was_tampered_with_is_a_no_with_its_reason(
+    caveat: Caveat, bundle: Path, given_out: Path, tmp_path: Path, attack: str
+) -> None:
+    """Truncated, reordered, altered or doubled lines: the check names what and where, and nothing else is concluded."""
+    lines = bundle.read_bytes().splitlines(keepends=True)
+    tampered = {
+        "truncated": lines[:-3],
+        "reordered": [*lines[:3], lines[4], lines[3], *lines[5:]],
+        "altered": [line.replace(b"schemes in 5 %", b"schemes in 1 %") for line in lines],
+        "replayed": [*lines[:5], lines[4], *lines[5:]],
+    }[attack]
+    (tmp_path / "log.jsonl").write_bytes(b"".join(tampered))
+
+    checked = caveat("verify", "log.jsonl", "--key", read_vkey(given_out), "--json")
+
+    assert (checked.code, list_answers(checked)["bundle"]) == (1, "no")
+    assert {answer for name, answer in list_answers(checked).items() if name != "bundle"} == {"not_checked"}
+    assert find_note(checked, "bundle").startswith("bundle-")
+
+
+def test_a_growing_log_is_followed_from_the_checkpoint_that_somebody_kept(caveat: Caveat, given_out: Path, tmp_path: Path) -> None:
+    """Who kept an old checkpoint holds a later one against it, without the registry; a proof of another size is refused."""
+    take_copy(given_out, tmp_path)
+    old = (tmp_path / "out" / f"{NAME}.json.tlog-proof").read_text(encoding="utf-8").partition("\n\n")[2]
+    size = int(old.split("\n")[1])
+    caveat("claim", "withdraw", NAME.partition("@")[0], "--reason", "retracted")
+    for since in (size, size - 1):
+        caveat("log", "prove", "--since", str(since), "-o", f"since-{since}")
+    desk = tmp_path / "desk"
+    desk.mkdir()
+    (desk / "old").write_text(old, encoding="utf-8")
+    for since in (size, size - 1):
+        shutil.move(tmp_path / f"since-{since}", desk)
+    key = read_vkey(tmp_path)
+
+    with inside(desk):
+        right, wrong = (
+            json.loads(run("verify", "old", "--proof", f"since-{since}", "--key", key, "--json"))["files"][0] for since in (size, size - 1)
+        )
+
+    assert {one["name"]: one["answer"] for one in right["checks"]}["consistency"] == "yes"
+    assert (wrong["wrong"], right["wrong"]) == (["consistency"], [])
+
+
+def test_an_opening_that_opens_nothing_is_a_fault_of_the_record(caveat: Caveat, given_out: Path, tmp_path: Path) -> None:
+    """A confidential copy has the digest of the public record, so what it opens must be what was sealed."""
+    document = json.loads((given_out / "out" / f"{NAME}.json").read_bytes())
+    part = document["specs"][0]
+    opening = {"spec": part["reference"], "spec_kind": "property", "salt": "00" * 32, "body": part["version"]["payload"]["body"]}
+    (tmp_path / "copy.json").write_bytes(canonical_bytes({**document, "openings": [opening]}))
+
+    checked = caveat("verify", "copy.json", "--json")
+
+    assert (checked.code, list_answers(checked)["record"]) == (1, "no")
+    assert "in the log for everybody to read" in find_note(checked, "record")
