@@ -29,6 +29,7 @@ DOCS = Path(__file__).parents[2] / "docs"
         ("sealing.md",),
         ("probe.md",),
         ("proposing.md",),
+        ("preregistration.md",),
     ],
     ids=" then ".join,
 )
