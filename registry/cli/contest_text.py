@@ -53,10 +53,10 @@ def build_contestation_table(files: Sequence[ContestationFile]) -> "Table":
     """Return a listing, one line each."""
     rows = [
         (one.contestation.payload.contestation, one.contestation.payload.target, one.contestation.payload.by,
-         f"{one.contestation.entry.at:%Y-%m-%d}", describe_state(one), one.contestation.payload.rival or "none")
+         f"{one.contestation.entry.at:%Y-%m-%d}", f"{describe_state(one)}{'; with a rival' if one.contestation.payload.rival else ''}")
         for one in files
     ]  # fmt: skip
-    return build_table(("contestation", "of", "by", "opened", "stands", "rival"), rows)
+    return build_table(("contestation", "of", "by", "opened", "stands"), rows)
 
 
 def summarise_contestation(file: ContestationFile) -> dict[str, Any]:

@@ -18,6 +18,7 @@ from registry.config import read_config
 from registry.records.block import Block, Edit, Tool, Turn, Variants
 from registry.records.case import Case, CaseClaim, Deployment, Scoring
 from registry.records.claim import Reported
+from registry.records.disclosure import SealFile, SpecOpening
 from registry.records.draft import AuditDraft, ClaimDraft, ClaimsFile, OmissionDraft, SurveyDraft
 from registry.records.evidence import Evidence, Finding
 from registry.records.model import ModelRef
@@ -34,7 +35,7 @@ NOUNS = (
     *(AuditDraft, Case, CaseClaim, ClaimDraft, ClaimsFile, ContextItem, ContextSpec, CueInventorySpec, Deployment, Evidence, Finding),
     *(MethodSpec, ModelRef, OmissionDraft, Plan, PropertySpec, Provenance, Reported, Scoring, ScoringSpec, SurveyDraft),
     *(Arm, Block, Budget, Edit, Policy, Probe, Replay, Task, TasksFile, Tool, Turn, Variants),
-    *(ChoiceScorer, Dimension, JudgeScorer, LabelScorer, NumberScorer, PatternScorer),
+    *(ChoiceScorer, Dimension, JudgeScorer, LabelScorer, NumberScorer, PatternScorer, SealFile, SpecOpening),
 )
 
 READERS: dict[str, tuple[str, Callable[[Path], object]]] = {
@@ -49,6 +50,7 @@ READERS: dict[str, tuple[str, Callable[[Path], object]]] = {
     "replay": ("replay.yaml", lambda path: from_document(Replay, read_document(path), where="page")),
     "samples": ("samples.csv", lambda path: read_samples([path], test="test", deploy="deploy")),
     "scores": ("scores.csv", lambda path: read_table([path], low=0, high=1)),
+    "seal": ("chat.seal.json", lambda path: from_document(SealFile, read_document(path), where="page")),
     "tasks": ("tasks.yaml", read_tasks),
 }
 
