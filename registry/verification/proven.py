@@ -30,7 +30,7 @@ class Sealed:
     broken: InputError | None
     """Why the proof cannot be read; None where it can, or where there is none."""
     unsigned: bytes
-    """The file without the signature that a PDF ends with."""
+    """The file without the signature that a PDF ends with; all of it where that signature is not intact."""
 
 
 def check_entries(carried: Carried, published: Publication | None) -> Check:

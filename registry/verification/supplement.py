@@ -50,7 +50,7 @@ def check_supplement(carried: Carried, means: Means, *, proof: bytes | None, mad
 
 
 def _read_seal(carried: Carried, signature: PdfSignature | None, proof: bytes | None, where: str) -> Sealed:
-    unsigned = carried.data if signature is None else signature.unsigned
+    unsigned = signature.unsigned if signature is not None and signature.is_intact else carried.data
     read: ReadProof | None = None
     try:
         read = None if proof is None else read_proof(proof, where=where)

@@ -1,0 +1,75 @@
+"""Seconds to verify one signed PDF with its proof: warm, one file, one core, and what of it is drawing.
+
+Run: python benchmarks/verify_pdf.py
+"""
+
+import shutil
+import statistics
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+from registry.records.publication import OutputFormat  # noqa: E402
+from registry.report.pdf import draw_pdf  # noqa: E402
+from registry.report.read import read_supplement  # noqa: E402
+from registry.report.workers import Made  # noqa: E402
+from registry.store.ledger import Ledger  # noqa: E402
+from registry.verification.check import Answer  # noqa: E402
+from registry.verification.files import check_file  # noqa: E402
+from registry.verification.means import collect_means  # noqa: E402
+from registry.verification.trust import Trust  # noqa: E402
+from tests.cli.given_out import NAME, build  # noqa: E402
+
+TIMES = 15
+
+
+def never() -> object:
+    raise AssertionError("nothing is recorded here")
+
+
+def main() -> None:
+    folder = Path(tempfile.mkdtemp(prefix="caveat-benchmark-"))
+    try:
+        build(folder)
+        ledger = Ledger.open(f"sqlite:///{folder}/caveat.db", clock=never, salt=never)  # type: ignore[arg-type]
+        measure(folder, ledger)
+        ledger.close()
+    finally:
+        shutil.rmtree(folder)
+
+
+def measure(folder: Path, ledger: Ledger) -> None:
+    data = (folder / "out" / f"{NAME}.pdf").read_bytes()
+    proof = (folder / "out" / f"{NAME}.pdf.tlog-proof").read_bytes()
+    trust = collect_means(ledger, Trust(), origin=None).trust
+
+    def verify(*, drawn: bool, beside: Ledger | None) -> None:
+        made = None
+        if drawn:
+            again = draw_pdf(read_supplement(data, where="benchmark"))
+            made = Made(key="benchmark", format=OutputFormat.PDF, data=again, error=None)
+        checks = check_file(data, proof=proof, trust=trust, ledger=beside, made=made)
+        assert not any(one.answer is Answer.NO for one in checks), checks
+
+    for name, drawn, beside in (
+        ("all checks but drawing, no registry", False, None),
+        ("all checks but drawing, beside its registry", False, ledger),
+        ("all checks, drawn again, no registry", True, None),
+        ("all checks, drawn again, beside its registry", True, ledger),
+    ):
+        verify(drawn=drawn, beside=beside)
+        walls, cpus = [], []
+        for _ in range(TIMES):
+            wall, cpu = time.perf_counter(), time.process_time()
+            verify(drawn=drawn, beside=beside)
+            walls.append(time.perf_counter() - wall)
+            cpus.append(time.process_time() - cpu)
+        print(f"{name:<48} median {statistics.median(walls) * 1000:7.1f} ms wall {statistics.median(cpus) * 1000:7.1f} ms CPU")
+
+
+if __name__ == "__main__":
+    main()
