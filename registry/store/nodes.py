@@ -16,6 +16,9 @@ from registry.store.seal_tables import node
 STEP = 4
 """Every fourth level is kept."""
 
+_NODES = "SELECT seq, hash FROM node WHERE log = ? AND level = ? AND seq IN ({})"
+_LEAVES = "SELECT leaf FROM entry WHERE log = ? AND seq BETWEEN ? AND ? ORDER BY seq"
+
 NodeRow = tuple[int, int, int, bytes]
 """A row of `node`: log, entry that completes the subtree, level, hash."""
 
@@ -51,9 +54,11 @@ class NodeFinder:
         if level == 0:
             self._known.update(((0, index), leaf) for index, leaf in enumerate(self._read_leaves(first, stop), start=first))
             return
-        between = (node.c.seq > first * width) & (node.c.seq <= stop) & (node.c.level == level)
-        for seq, found in self._reader.plain_rows(select(node.c.seq, node.c.hash).where(node.c.log == self._reader.log_id, between)):
-            self._known[level, seq // width - 1] = bytes(found)
+        numbers = [(index + 1) * width for index in range(first, stop // width)]
+        if numbers:
+            asked = (self._reader.log_id, level, *numbers)
+            for seq, found in self._reader.driver_rows(_NODES.format(", ".join("?" * len(numbers))), *asked):
+                self._known[level, seq // width - 1] = bytes(found)
 
     def _compute(self, level: int, index: int, kept: int) -> bytes:
         below = level - 1
@@ -62,7 +67,11 @@ class NodeFinder:
         return tree.root_of(self._read_leaves(index << level, (index + 1) << level))
 
     def _read_leaves(self, first: int, stop: int) -> list[bytes]:
-        leaves = list(self._reader.leaves(first + 1, stop + 1))
+        if stop - first <= 1 << STEP:
+            rows = self._reader.driver_rows(_LEAVES, self._reader.log_id, first + 1, stop)
+            leaves = [bytes(row[0]) for row in rows]
+        else:
+            leaves = list(self._reader.leaves(first + 1, stop + 1))
         if len(leaves) != stop - first:
             found = f"{stop - first - len(leaves)} of the entries {first + 1} to {stop} are gone"
             advice = "caveat log check names them; restore the registry from a backup"

@@ -79,6 +79,15 @@ class Reader:
         except DBAPIError as error:
             raise translate(error, where="registry") from error
 
+    def driver_rows(self, statement: str, *values: int) -> list[tuple[Any, ...]]:
+        """Return all rows of the SQL *statement*, `?` for each value, past SQLAlchemy: a proof asks ten questions in a millisecond."""
+        marked = statement if self._connection.dialect.paramstyle == "qmark" else statement.replace("?", "%s")
+        try:
+            with self._connection.exec_driver_sql(marked, values) as result:
+                return list(result.cursor.fetchall())
+        except DBAPIError as error:
+            raise translate(error, where="registry") from error
+
     def ask(self, question: Callable[[Connection], Answer]) -> Answer:
         """Return what *question* answers of the database as a whole. For the store alone."""
         return question(self._connection)
