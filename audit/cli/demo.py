@@ -27,16 +27,16 @@ def demo(app: App, /, *, output: Path) -> None:
     """Build a registry, audit it and print its supplements, on bundled inputs, offline.
 
     An example card with its claims, five retrospective audits of published evaluations, three audits of a recorded pilot with a real
-    model, two of its larger replay under locked plans, and all supplements. The clock of the demo stands still, so everybody gets the
-    same bytes. Doing it twice changes nothing.
+    model, two of its larger replay under locked plans, and all supplements, signed and proven. The clock of the demo stands still, and
+    everybody has its keys, so everybody gets the same bytes. Doing it twice changes nothing.
     """
-    from audit.demo import STEPS, draw_supplements, tell_story
+    from audit.demo import STEPS, publish_supplements, tell_story
     from registry.cli.progress import track
 
     with track(app, "registering and auditing", total=STEPS, unit="steps") as progress:
         story = tell_story(output, progress=progress)
     with track(app, "drawing supplements", unit="files") as progress:
-        written = draw_supplements(
+        written = publish_supplements(
             story, output / "supplements", time_limit_s=app.config.time_limit_s, workers=os.cpu_count() or 1, progress=progress
         )
     app.report(_summarise(story, written), lambda console: _print(console, story, written, output))
@@ -86,6 +86,7 @@ def _print(console: Any, story: "Story", written: "list[Written]", output: Path)
         ("caveat claim list", "every claim with its status"),
         (f"caveat claim show {story.audits[-1].restriction.claim}", "one claim, its passage, what became of it"),
         ("caveat log show", "who said what, in order"),
+        (f"caveat verify supplements/{first[0].name}", "signature, bytes, every entry in the log, lock before run"),
         ("caveat score everyday-questions.run", "the recorded responses, scored again without a call"),
         (f"caveat audit new {story.audits[0].restriction.claim} > audit.yaml", "an audit of your own"),
     )
