@@ -233,7 +233,9 @@ def _assemble_card(view: View, subject: Identifier, moment: datetime) -> CardSup
     text = _find_text(view, card.payload)
     read = None if text is None else Reader(text).read_words
     coverage = _build_coverage(view, card, dossiers, text=text, read=read)
-    return assemble_card(dossiers, card, coverage=coverage, read=read, log_origin=view.log_origin, log_size=view.log_size, made_at=moment)
+    made = assemble_card(dossiers, card, coverage=coverage, read=read, log_origin=view.log_origin, log_size=view.log_size, made_at=moment)
+    told = {one.claim for one in dossiers}
+    return replace(made, erased=tuple(sorted(claim for claim in list_claims_of(view, subject) if claim not in told)))
 
 
 def _read_card(view: View, subject: Identifier) -> tuple[Recorded[Card], list[Dossier]]:
@@ -241,7 +243,20 @@ def _read_card(view: View, subject: Identifier) -> tuple[Recorded[Card], list[Do
     if card is None:
         near = ", ".join(view.suggest(subject.bare)) or "caveat card list shows them all"
         raise NotFoundError(Fault(code="not-registered", where=str(subject), found="no such card is registered", advice=near))
-    return card, list(view.dossiers(list_claims_of(view, subject)))
+    return card, list(_read_dossiers(view, list_claims_of(view, subject)))
+
+
+def _read_dossiers(view: View, claims: Sequence[str]) -> Iterator[Dossier]:
+    """Yield what is known of each of *claims*, but for those of which a statement was erased: halves are asked until they are found."""
+    try:
+        yield from list(view.dossiers(claims))
+    except NotFoundError as error:
+        if error.code != "body-erased":
+            raise
+        middle = len(claims) // 2
+        if middle:
+            yield from _read_dossiers(view, claims[:middle])
+            yield from _read_dossiers(view, claims[middle:])
 
 
 def _find_text(view: View, card: Card) -> CardText | None:

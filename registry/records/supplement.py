@@ -340,6 +340,8 @@ class CardSupplement(Record):
     """Identifiers that are reserved for this card and have no text yet."""
     coverage: Coverage | None = None
     """What of the card was proposed, registered, audited and left out, by section; None in supplements made before this was told."""
+    erased: tuple[str, ...] = ()
+    """Claims of which nothing is told, because the text of a statement that they rest on was erased."""
     inclusion: Inclusion | None = None
     """As in `Supplement`."""
     contestations: tuple[ContestationFile, ...] = ()

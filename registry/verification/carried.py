@@ -23,6 +23,7 @@ LATER = frozenset(
         "deploy",
         "deviations",
         "elicitation",
+        "erased",
         "explorations",
         "grader",
         "inclusion",

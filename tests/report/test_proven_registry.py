@@ -10,7 +10,7 @@ from registry.errors import AlteredError, NotFoundError
 from registry.publishing import collect_supplements
 from registry.records.identifier import parse_identifier
 from registry.records.supplement import CardSupplement, Supplement
-from registry.report.html import render_json
+from registry.report.html import render_html, render_json
 from registry.report.read import read_supplement
 from registry.seal.inclusion import check_inclusion
 from registry.store import schema
@@ -21,6 +21,19 @@ from tests.store import builders as make
 
 OLD = Path(__file__).parent.parent / "databases"
 REVISIONS = sorted(path.stem for path in OLD.glob("*.sql"))
+
+
+@pytest.fixture
+def make_card(tmp_path: Path) -> tuple[Ledger, str, list[str]]:
+    """A registry with a card and three claims of it."""
+    url = f"sqlite:///{tmp_path / 'new.db'}"
+    schema.upgrade(url)
+    ledger = Ledger.open(url, clock=make.ticking(), salt=make.salting())
+    with ledger.write(actor=make.LAB) as writer:
+        phi = make.settle(writer)
+        card = make.add_card(writer)
+        claims = [make.add_quoted(writer, phi, f"{card}@1") for _ in range(3)]
+    return ledger, card, claims
 
 
 def _open(tmp_path: Path, revision: str = REVISIONS[0]) -> Ledger:
@@ -102,6 +115,28 @@ def test_a_supplement_of_an_erased_statement_is_refused_by_its_entry(tmp_path: P
 
     assert caught.value.faults[0].where == f"entry {found.entry.seq}"
     assert caught.value.code == "body-erased"
+
+
+def test_a_card_names_the_claims_of_which_a_statement_was_erased(make_card: tuple[Ledger, str, list[str]]) -> None:
+    """One erased claim does not silence the others, and is not passed over: neither in the record nor on page one."""
+    ledger, card, claims = make_card
+    with ledger.view() as view:
+        erased = view.find_claim(claims[1])
+    assert erased is not None
+    with ledger.write(actor=erased.entry.actor) as writer:
+        writer.erase(erased.entry.seq, why="named a person")
+
+    with ledger.view() as view:
+        (subject,) = collect_supplements(view, [parse_identifier(card)])
+    found = subject.supplement
+
+    assert isinstance(found, CardSupplement)
+    assert found.erased == (claims[1],)
+    assert [row.identifier.partition("@")[0] for row in found.claims] == [claims[0], claims[2]]
+    assert check_inclusion(found).entries
+    page = " ".join(render_html(found).decode().split())
+    assert "Of 1 more registered claim nothing is told: a statement was erased." in page
+    assert f'nothing is told of it: <span class="mono">{claims[1]}</span>.' in page
 
 
 def test_a_supplement_stays_proven_when_what_it_quotes_is_erased_later(tmp_path: Path) -> None:
