@@ -46,7 +46,7 @@ class Departure:
 
 def describe_items(departures: Collection[Departure]) -> str | None:
     """Return the items of *departures* in words, each once; None without any."""
-    return ", ".join(dict.fromkeys(one.item.value.replace("_", " ") for one in departures)) or None
+    return ", ".join(dict.fromkeys(one.item.words for one in departures)) or None
 
 
 def is_told(departure: Departure, deviations: Collection[Deviation]) -> bool:

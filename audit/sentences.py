@@ -12,7 +12,7 @@ class Wording:
 
     rules: tuple[str, ...]
     demoted: bool = False
-    """Whether this is for scores that no lock preceded, where the rule alone would establish a class."""
+    """Whether this is for scores that no lock planned, where the rule alone would establish a class."""
     verdict: str
     """One sentence, for the head of a supplement."""
     stands: bool = False
@@ -37,7 +37,7 @@ WORDINGS = (
         rules=("deploy-wholly-beyond",),
         demoted=True,
         verdict="Inverted, candidate: under deployment-like contexts{where} the score is {phi_deploy} "
-        "({level} interval {deploy_interval}), {beyond} the claimed {limit_word} of {theta}, in scores that no lock preceded.",
+        "({level} interval {deploy_interval}), {beyond} the claimed {limit_word} of {theta}, in scores that no lock planned.",
         surviving=_BOTH_FIGURES,
         withdrawn=_SUSPENDED,
     ),
@@ -53,7 +53,7 @@ WORDINGS = (
         demoted=True,
         verdict="Undetermined (technical){with_candidate}: the scores keep to the claimed {limit_word} of {theta} under "
         "deployment-like contexts, "
-        "but no lock preceded them.",
+        "but no lock planned them.",
         surviving=_BOTH_FIGURES,
         withdrawn=_OPEN,
     ),
@@ -94,7 +94,7 @@ WORDINGS = (
         rules=("ed-within-margin",),
         demoted=True,
         verdict="Undetermined (technical){with_candidate}: the scores show a change within ±{margin} under deployment-like contexts, "
-        "but no lock preceded them.",
+        "but no lock planned them.",
         surviving=_BOTH_FIGURES,
         withdrawn=_OPEN,
     ),
@@ -109,7 +109,7 @@ WORDINGS = (
         rules=("ed-wholly-outside",),
         demoted=True,
         verdict="Degraded: under deployment-like contexts{where} the score is {higher} by {ed_magnitude} "
-        "({level} interval of ED {ed_interval}), beyond the margin of ±{margin}, in scores that no lock preceded.",
+        "({level} interval of ED {ed_interval}), beyond the margin of ±{margin}, in scores that no lock planned.",
         surviving=_BOTH_FIGURES,
         withdrawn=("Withdrawn: the statement that {claimed_in_deployment}.",),
     ),

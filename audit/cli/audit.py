@@ -154,7 +154,7 @@ def import_(app: App, /, *, target: str, sources: tuple[str, ...], **options: An
     for line in describe_warnings(imported, now=app.config.now()) if imported else ():
         app.say(line)
     for departure in concluded.found:
-        app.say(f"warning: otherwise than locked: {departure.item.value.replace('_', ' ')}: {departure.done}; planned: {departure.planned}")
+        app.say(f"warning: otherwise than locked: {departure.item.words}: {departure.done}; planned: {departure.planned}")
     if concluded.found:
         app.say(f"explain it: caveat audit deviate {concluded.audit} {concluded.found[0].item.value} --why …")
     app.report(summarise_concluded(concluded, imported), lambda console: print_concluded(console, concluded))

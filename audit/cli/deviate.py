@@ -41,7 +41,7 @@ def deviate(app: App, /, *, audit_id: Identifier, item: str, done: str | None, p
         document,
         lambda console: console.print(
             show(
-                f"{'Recorded' if is_new else 'Recorded already'} as entry {said.entry.seq}: {item.replace('_', ' ')} of {one.audit}\n"
+                f"{'Recorded' if is_new else 'Recorded already'} as entry {said.entry.seq}: {one.item.words} of {one.audit}\n"
                 f"  planned  {one.planned}\n  done     {one.done}\n  why      {one.reason}"
             )
         ),

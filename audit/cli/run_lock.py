@@ -76,7 +76,7 @@ def refuse_departures(bound: Bound, path: Path) -> None:
             Fault(
                 code="replay-differs-from-lock",
                 where=where,
-                found=f"{one.item.value.replace('_', ' ')}: locked is {one.planned}; this replay has {one.done}",
+                found=f"{one.item.words}: locked is {one.planned}; this replay has {one.done}",
                 advice=advice,
             )
             for one in bound.departures

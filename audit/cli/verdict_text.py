@@ -58,6 +58,8 @@ def print_audit(console: Console, file: AuditFile) -> None:
     """Print one audit: what was planned, what was brought in, what came of it."""
     audit = file.audit.payload
     console.print(show(f"{audit.audit} of {audit.claim} by {audit.auditor} ({audit.independence.value.replace('_', ' ')})"), style="bold")
+    if audit.contestation:
+        console.print(f"under the rival of {audit.contestation}: its outcome counts for the claim once that is upheld")
     if file.lock:
         console.print(f"locked {file.lock.entry.at:%Y-%m-%d %H:%M:%S} UTC, entry {file.lock.entry.seq}")
         console.print(build_table(("fixed before the replay", "as"), list(list_fixed(file.lock.payload))))
@@ -79,7 +81,7 @@ def print_audit(console: Console, file: AuditFile) -> None:
 def _print_deviations(console: Console, file: AuditFile) -> None:
     for one in list_departures(one.payload for one in file.deviations):
         why = f"explained: {one.reason}" if one.reason else "nobody has explained it"
-        console.print(show(f"✗ otherwise than locked: {one.item.value.replace('_', ' ')}: {one.done}; planned: {one.planned}; {why}"))
+        console.print(show(f"✗ otherwise than locked: {one.item.words}: {one.done}; planned: {one.planned}; {why}"))
 
 
 def summarise_audit(file: AuditFile) -> dict[str, Any]:

@@ -30,6 +30,11 @@ class LockedItem(StrEnum):
     EXCLUSIONS = "exclusions"
     OTHER = "other"
 
+    @property
+    def words(self) -> str:
+        """The item as a sentence has it."""
+        return "deployment contexts" if self is LockedItem.DEPLOY_CONTEXTS else self.value.replace("_", " ")
+
 
 COMPUTED = frozenset({LockedItem.THETA, LockedItem.DIRECTION, LockedItem.MARGIN, LockedItem.EPSILON, LockedItem.LEVEL, LockedItem.INTERVAL})
 """Items that every outcome under a lock is computed from: nothing can depart from them."""

@@ -5,7 +5,6 @@ import hashlib
 import json
 import re
 from collections.abc import Callable, Mapping
-from datetime import UTC, date, datetime
 from enum import StrEnum
 from functools import cache
 from importlib.metadata import version
@@ -40,6 +39,7 @@ from registry.report.coverage_figure import build_coverage_figure
 from registry.report.figures import EstimateFigure, build_count_bars, build_estimate_figure, build_reported_figure
 from registry.report.finding_figures import ForestFigure, build_ablation_figure, build_judge_figure, build_naturalness_figure
 from registry.report.found import is_immaterial
+from registry.report.moments import format_day, format_moment, format_second
 from registry.report.preregistration import build_fixed_rows, find_departures, is_in_one_second, list_late
 from registry.report.recognition_figure import build_recognition_figure
 from registry.report.redline import Run, build_redline
@@ -60,7 +60,6 @@ from registry.resources import find_resource
 
 AnySupplement = Supplement | CardSupplement
 
-_MONTHS = ("January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December")
 _MOST_DRAWN = 24
 _FOLDER = "report_templates"
 _TAG = r"(?:\s[^<>]{0,200})?/?>"
@@ -187,7 +186,7 @@ def _claim_facts(supplement: Supplement, environment: Environment) -> dict[str, 
         "redline": build_redline(supplement.original, outcome.text.restricted) if outcome else (),
         "finding_figures": {one.entry.seq: _draw_finding(environment, one, supplement) for one in _list_findings(supplement)},
         "sighted": {one.entry.seq: _compare_passages(supplement.claim.payload, one.payload) for one in supplement.sightings},
-        "fixed_rows": build_fixed_rows(supplement.audit),
+        "fixed_rows": build_fixed_rows(supplement),
         "departures": find_departures(supplement.audit),
         "late": list_late(supplement.audit),
         "in_one_second": is_in_one_second(supplement.audit),
@@ -306,6 +305,7 @@ def _filters(covers: Covers | None) -> dict[str, Callable[..., Any]]:
         "lines": lines,
         "model": name_model,
         "moment": format_moment,
+        "second": format_second,
         "number": numbers.format_number,
         "p_value": numbers.format_probability,
         "interval": lambda low, high, against, signed: numbers.format_range(low, high, against=against, signed=signed),
@@ -350,18 +350,6 @@ def group_digits(digest: str) -> Markup:
     return Markup('<span class="digest">{}</span>').format(
         Markup("").join(Markup('<span class="group">{}</span>').format(one) for one in groups)
     )
-
-
-def format_day(day: date) -> str:
-    """Return *day* as `21 November 2026`, whatever the locale; a moment is taken in UTC."""
-    if isinstance(day, datetime):
-        day = day.astimezone(UTC)
-    return f"{day.day} {_MONTHS[day.month - 1]} {day.year}"
-
-
-def format_moment(moment: datetime) -> str:
-    """Return *moment* as `2026-11-21 14:05 UTC`."""
-    return moment.astimezone(UTC).strftime("%Y-%m-%d %H:%M UTC")
 
 
 def _draw_qr(text: str) -> Markup:

@@ -3,12 +3,13 @@
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
+from registry.records.claim import ClaimRevision
 from registry.records.deviation import DECISIVE, Deviation, LockedItem, list_departures
 from registry.records.dossier import Recorded
 from registry.records.estimate import DEVIATIONS, Estimate
 from registry.records.plan import Lock, LockedSpec, Plan
 from registry.records.replayed import Replayed
-from registry.records.supplement import AuditPart, Reason, Section
+from registry.records.supplement import AuditPart, Reason, Section, Supplement
 from registry.records.trial import Provenance
 from registry.report.numbers import format_count, format_exact, format_level
 from registry.report.wording import get_words
@@ -41,6 +42,7 @@ class _Known:
     """What the rows may look at."""
 
     lock: Lock
+    claim: ClaimRevision
     estimate: Estimate | None
     origin: Provenance | None
     departed: Collection[LockedItem]
@@ -50,12 +52,14 @@ class _Known:
         return self.origin.replayed if self.origin else None
 
 
-def build_fixed_rows(audit: AuditPart | None) -> tuple[FixedRow, ...]:
+def build_fixed_rows(supplement: Supplement) -> tuple[FixedRow, ...]:
     """Return a row for everything that a lock can fix, with what was done; empty without a lock."""
+    audit = supplement.audit
     if audit is None or audit.lock is None:
         return ()
     known = _Known(
         lock=audit.lock.payload,
+        claim=supplement.claim.payload,
         estimate=audit.estimate if audit.result else None,
         origin=audit.runs[-1].payload.provenance if audit.runs else None,
         departed={one.payload.item for one in audit.deviations},
@@ -105,11 +109,11 @@ def build_departure_reasons(audit: AuditPart) -> Iterator[Reason]:
 def _sum_up(departures: list[Deviation]) -> str:
     items = ", ".join(dict.fromkeys(get_words(one.item) for one in departures))
     open_ = sum(one.reason is None for one in departures)
-    told = (
-        "each is explained" if not open_ else "nobody has explained it" if len(departures) == 1 else f"{open_} of them nobody has explained"
-    )
-    count = "One thing was" if len(departures) == 1 else f"{format_count(len(departures))} things were"
-    return f"{count} done otherwise than locked ({items}); {told}."
+    if len(departures) == 1:
+        told = "nobody has explained it" if open_ else "it is explained"
+        return f"One thing was done otherwise than locked ({items}); {told}."
+    told = f"{format_count(open_)} of them nobody has explained" if open_ else "each is explained"
+    return f"{format_count(len(departures))} things were done otherwise than locked ({items}); {told}."
 
 
 def _name(one: Deviation) -> tuple[LockedItem, str, str]:
@@ -119,18 +123,25 @@ def _name(one: Deviation) -> tuple[LockedItem, str, str]:
 def _list_computed(known: _Known) -> Iterator[FixedRow]:
     """Give what every outcome under a lock is computed from, held against the estimate that it was."""
     lock, plan = known.lock, known.lock.plan
-    mark, done = _check_plan(plan, known.estimate)
-    yield FixedRow(
-        label="Claim", value="the revision under audit", reference=lock.claim, mark=KEPT, done="the outcome names the same revision"
-    )
+    mark, done = _check_claim(known)
+    yield FixedRow(label="Claim", value="the revision under audit", reference=lock.claim, mark=mark, done=done)
     if lock.relation is not None:
         theta = "not published" if lock.theta is None else format_exact(lock.theta)
         yield FixedRow(label="θ", value=f"{get_words(lock.relation)} {theta}", mark=mark, done=done)
     yield FixedRow(label="Safety direction", value=get_words(lock.direction), mark=mark, done=done)
+    mark, done = _check_plan(plan, known.estimate)
     numbers = [f"{sign} = {format_exact(value)}" for sign, value in (("δ", plan.margin), ("ε", plan.epsilon)) if value is not None]
     yield FixedRow(label="Margin, ε, level", value=", ".join([*numbers, f"level {format_level(plan.level)}"]), mark=mark, done=done)
     how = f"{get_words(plan.interval)}; contexts {plan.contexts.value}, seed {plan.seed}, {format_count(plan.replicates)} replicates"
     yield FixedRow(label="Intervals", value=how, mark=mark, done=done)
+
+
+def _check_claim(known: _Known) -> tuple[str, str]:
+    """An outcome takes θ and relation from the lock, and the direction from the claim's revision: both must say the same."""
+    lock, claim = known.lock, known.claim
+    if (lock.claim, lock.relation, lock.theta, lock.direction) == (claim.reference, claim.relation, claim.theta, claim.direction):
+        return KEPT, "as in the claim’s revision, which is the one audited"
+    return DEPARTED, "the claim’s revision says otherwise"
 
 
 def _check_plan(plan: Plan, found: Estimate | None) -> tuple[str, str]:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from registry.records.deviation import LockedItem
 from tests.cli.conftest import Answer, Caveat
 from tests.cli.scenario import register, write_audit, write_scores
 
@@ -98,7 +99,7 @@ def test_other_tasks_or_contexts_restrict_and_never_establish(change: str, item:
     assert "No lock preceded" not in primary["why"]
     assert "Not as locked" in done.document["restriction"]["text"]["restricted"]
     assert list_deviations(caveat, audit) == [(item, None, True)]
-    assert f"otherwise than locked: {item.replace('_', ' ')}" in done.err
+    assert f"otherwise than locked: {LockedItem(item).words}" in done.err
 
 
 def test_a_reason_explains_and_mends_nothing(caveat: Caveat, tmp_path: Path) -> None:

@@ -58,7 +58,7 @@ def test_a_replay_that_was_changed_since_is_refused_before_anything_is_sent(cave
 
     assert ran.code == 2
     assert ran.err.count("replay-differs-from-lock") == 5
-    for item in ("tasks:", "deploy contexts:", "scoring:", "model:", "other:"):
+    for item in ("tasks:", "deployment contexts:", "scoring:", "model:", "other:"):
         assert item in ran.err
     assert (server.asked, (tmp_path / "small.run").exists()) == ([], False)
 

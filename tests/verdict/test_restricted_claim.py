@@ -69,7 +69,7 @@ def test_scores_without_a_lock_suspend_and_do_not_withdraw() -> None:
     text = restrict(LIMIT, classify(LIMIT, estimate, basis=Basis.REPORTED), estimate)
 
     assert text.verdict.startswith("Inverted, candidate:")
-    assert text.verdict.endswith("in scores that no lock preceded.")
+    assert text.verdict.endswith("in scores that no lock planned.")
     assert text.withdrawn[0].startswith("Suspended pending replay")
 
 
