@@ -68,6 +68,7 @@ class FactFinder:
         self._newest_specs: dict[str, int] | None = None
         self._disputed = reader.has_rows(contestation)
         self._disputed_specs: dict[Reference, list[ContestationState]] | None = None
+        self._upheld: dict[str, bool] | None = None
         self._filled: dict[str, bool] = {}
         self._usual: dict[Known, Status] = {}
         self._reasons: dict[tuple[ModelRef, str | None, tuple[Reference, ...]], tuple[str, ...]] = {}
@@ -185,10 +186,13 @@ class FactFinder:
         """Return each audit that replays under the rival of a contestation, with whether that was upheld."""
         if not self._has(audit_rival):
             return {}
+        if self._upheld is not None:
+            return self._upheld
         rows = self._reader.rows(select(audit_rival.c.audit, audit_rival.c.contestation).where(self._reader.visible(audit_rival)))
         wanted = select(contestation).where(self._reader.visible(contestation))
         states = self._states(self._rows_in(wanted, contestation.c.contestation, {row.contestation for row in rows}))
-        return {row.audit: states.get(row.contestation) is ContestationState.UPHELD for row in rows}
+        self._upheld = {row.audit: states.get(row.contestation) is ContestationState.UPHELD for row in rows}
+        return self._upheld
 
     def _locked_specs(self, heads: Sequence[Head]) -> dict[Reference, list[Reference]]:
         """Return what locks of the claims fix beside what the claims name; read only where a specification is disputed at all."""
