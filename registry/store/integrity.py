@@ -21,7 +21,7 @@ from registry.store.ledger import Ledger
 from registry.store.nodes import STEP
 from registry.store.reader import Reader
 from registry.store.scan import RESTORE, Scan, scan_log, show_time
-from registry.store.seal_tables import node
+from registry.store.seal_tables import log_import, node
 from registry.store.seals import StoredCheckpoint, list_checkpoints
 from registry.store.writer import CLOCK_TOLERANCE
 
@@ -85,7 +85,7 @@ def check_log(
     Args:
         vkeys: keys whose signatures are verified; without one for this log, whether its checkpoints are signed is left open.
         progress: is told the number of entries done.
-        log: origin of another registry's log that was taken over; None: the own log.
+        log: origin of another registry's log that was taken over, held against the notes it was taken over by; None: the own log.
         notes: signed notes kept elsewhere, such as at a witness, that the log is held against beside its own.
 
     Raises:
@@ -93,6 +93,8 @@ def check_log(
         NotFoundError: no such log is here.
     """
     brought = [parse_note(text, where=f"note {number}") for number, text in enumerate(notes, 1)]
+    if log is not None:
+        brought += _list_imported(ledger, log)
     with ledger.view(log=log, is_steady=True) as view:
         check = _Check(view, vkeys, scan_log(view, progress))
         findings = list(check.scan.faults)
@@ -258,6 +260,12 @@ class _Check:
 
     def _note(self, code: str, where: str, found: str) -> None:
         self.faults.append(Fault(code=code, where=where, found=found, advice=RESTORE))
+
+
+def _list_imported(ledger: Ledger, origin: str) -> list[SignedNote]:
+    with ledger.view() as view:
+        said = view.recorded_by(select(log_import.c.seq).where(view.visible(log_import), log_import.c.origin == origin))
+    return [parse_note(one.payload.checkpoint, where=f"entry {one.entry.seq}, checkpoint") for one in said]
 
 
 def _build_levels(leaves: list[bytes]) -> list[list[bytes]]:

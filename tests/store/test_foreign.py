@@ -8,6 +8,7 @@ from sqlalchemy import select
 
 from registry.errors import ConflictError, InputError, NotFoundError
 from registry.records.identifier import Kind
+from registry.records.seal import LogImport
 from registry.records.statement import Entry
 from registry.seal import tree
 from registry.store import seals
@@ -95,6 +96,20 @@ def test_what_is_here_is_not_taken_over_twice(ours: Ledger, theirs: Entries) -> 
         assert find_foreign_leaf(view, "nobody", 1) is None
     with ours.view(log=OTHER) as view:
         assert list(view.log_entries()) == theirs
+
+
+def test_a_foreign_log_is_held_against_the_note_it_came_with(ours: Ledger, theirs: Entries) -> None:
+    """What our own log says of theirs is what it is checked by."""
+    root = tree.root_of(bytes.fromhex(entry.leaf) for entry, _ in theirs).hex()
+    note = sealing.note_of(OTHER, len(theirs), root)
+    with ours.write(actor="LAB") as writer:
+        import_entries(writer, OTHER, VKEY, theirs)
+        writer.append(LogImport(origin=OTHER, size=len(theirs), root=root, vkey=VKEY, checkpoint=note, bundle="ab" * 32))
+
+    report = check_log(ours, vkeys=sealing.vkeys_of(OTHER), log=OTHER)
+
+    assert report.is_sound
+    assert [(one.fits, one.is_signed) for one in report.checkpoints] == [(True, True)]
 
 
 def test_another_history_is_refused(ours: Ledger, theirs: Entries) -> None:
