@@ -72,7 +72,24 @@ class App:
         return read_keys(self.config.keys, ask=self.ask_passphrase)
 
     def settle_keys(self) -> None:
-        """Put new keys that the log has recorded in their place, also those that a crash left waiting."""
+        """Put right what a crash left between the log and the folder of keys; nothing while another process is at work there."""
+        from registry.seal.key_files import hold_folder
+
+        with hold_folder(self.config.keys, is_waiting=False) as is_held:
+            if is_held:
+                self._settle_keys()
+
+    @contextmanager
+    def change_keys(self) -> Iterator[None]:
+        """Hold the folder of keys while new ones are written and recorded in a transaction, then put them in their place."""
+        from registry.seal.key_files import hold_folder
+
+        with hold_folder(self.config.keys, is_waiting=True):
+            self._settle_keys()
+            yield
+            self._settle_keys()
+
+    def _settle_keys(self) -> None:
         from registry.registration.key_making import settle_keys
         from registry.seal.key_files import list_key_files
 

@@ -1,6 +1,7 @@
 """`caveat init`: a registry of one's own."""
 
 from collections.abc import Mapping
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -38,12 +39,11 @@ def init(app: App, *, code: str | None, name: str | None, role: str, no_key: boo
         authority = Authority(code=code or app.config.authority, name=name or code or app.config.authority, role=Role(role))
     refuse_memory(app.config.url)
     upgrade(app.config.url)
-    passphrase = None if no_key or _is_begun(app) else app.choose_passphrase()
-    with app.ledger.write(actor=authority.code) as writer:
+    has_keys = not (no_key or _is_begun(app))
+    passphrase = app.choose_passphrase() if has_keys else None
+    with app.change_keys() if has_keys else nullcontext(), app.ledger.write(actor=authority.code) as writer:
         known = writer.find_authority(authority.code)
-        keys = _register(app, writer, authority, passphrase, no_key=no_key) if known is None else None
-    if keys is not None:
-        app.settle_keys()
+        keys = _register(app, writer, authority, passphrase, has_keys=has_keys) if known is None else None
     written = _write_config(app, authority.code)
     speaker = authority.code if written else app.config.authority
     document = {
@@ -64,14 +64,14 @@ def _is_begun(app: App) -> bool:
         return view.log_size > 0 or bool(view.log_origin)
 
 
-def _register(app: App, writer: "Writer", authority: Authority, passphrase: str | None, *, no_key: bool) -> dict[str, Any] | None:
+def _register(app: App, writer: "Writer", authority: Authority, passphrase: str | None, *, has_keys: bool) -> dict[str, Any] | None:
     """Register *authority*; in a new registry, name the log and make its keys. None where no keys are made."""
     import secrets
 
     from registry.registration.key_making import make_first_keys, name_own_log
 
     is_first = writer.log_size == 0 and not writer.log_origin
-    log_key = name_own_log(writer, authority.code, secrets.token_hex(16), has_keys=not no_key) if is_first else None
+    log_key = name_own_log(writer, authority.code, secrets.token_hex(16), has_keys=has_keys) if is_first else None
     writer.append(authority)
     if log_key is None:
         return None

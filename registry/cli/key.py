@@ -76,7 +76,7 @@ def add(app: App, *, algorithm: str) -> None:
         authority = _get_authority(app, view)
         refuse_key_in_force(view, KeyAlgorithm(algorithm))
     passphrase = _find_passphrase(app)
-    with app.ledger.write(actor=authority.code) as writer:
+    with app.change_keys(), app.ledger.write(actor=authority.code) as writer:
         made, entry = make_another_key(writer, authority, KeyAlgorithm(algorithm), app.config.keys, passphrase=passphrase)
     _report_new(app, made.fingerprint, entry.seq, encrypted=bool(passphrase))
 
@@ -101,7 +101,7 @@ def rotate(app: App, *, algorithm: str, why: str) -> None:
     passphrase = _find_passphrase(app)
     with app.ledger.view() as view:
         authority = _get_authority(app, view)
-    with app.ledger.write(actor=authority.code) as writer:
+    with app.change_keys(), app.ledger.write(actor=authority.code) as writer:
         made, entry = replace_key(writer, authority, old, app.config.keys, passphrase=passphrase, reason=why)
     _report_new(app, made.fingerprint, entry.seq, encrypted=bool(passphrase), replaces=old.fingerprint)
 
@@ -136,7 +136,6 @@ def revoke(app: App, *, fingerprint: str, why: str, untrusted_from: str | None) 
 
 
 def _report_new(app: App, fingerprint: str, seq: int, *, encrypted: bool, replaces: str | None = None) -> None:
-    app.settle_keys()
     document: dict[str, Any] = {
         "schema": "caveat/key-added/1",
         "key": fingerprint,

@@ -1,6 +1,7 @@
 """Keys as people read them."""
 
 from collections.abc import Mapping, Sequence
+from datetime import time
 from typing import Any
 
 from rich.console import Console
@@ -78,5 +79,6 @@ def _print_public(console: Console, state: KeyState) -> None:
 def _describe_standing(state: KeyState) -> str:
     if state.revoked is not None:
         since = state.revoked.payload.untrusted_from
-        return f"revoked by entry {state.revoked.entry.seq}" + (f", untrusted from {since:%Y-%m-%d %H:%M}" if since else "")
+        day = "" if since is None else f" from {since:%Y-%m-%d}" + ("" if since.time() == time() else f" {since:%H:%M}")
+        return f"revoked{day} (entry {state.revoked.entry.seq})"
     return f"replaced by entry {state.replaced.entry.seq}" if state.replaced else "in force"

@@ -4,9 +4,11 @@ It holds at most one key of each algorithm. A new one is written as `NAME.new.pe
 no crash leaves a recorded key without its file.
 """
 
+import fcntl
 import os
 import stat
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -28,6 +30,32 @@ class KeyFile:
     is_new: bool
     """Whether it still waits for the log to record it."""
     text: KeyText
+
+
+@contextmanager
+def hold_folder(folder: Path, *, is_waiting: bool) -> Iterator[bool]:
+    """Keep other processes from changing *folder* meanwhile; gives whether it is held.
+
+    Args:
+        folder: made if there is none and *is_waiting*; without, no folder is not held.
+        is_waiting: wait for others to be done; without, a folder that others hold is not held.
+
+    Raises:
+        UnavailableError: `file-not-accessible`.
+    """
+    try:
+        if is_waiting:
+            _make_folder(folder)
+        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    except FileNotFoundError:
+        yield False
+        return
+    except OSError as error:
+        raise _not_accessible(folder, error) from error
+    try:
+        yield _lock(descriptor, is_waiting=is_waiting)
+    finally:
+        os.close(descriptor)
 
 
 def write_key(folder: Path, key: SigningKey, *, passphrase: str | None, is_new: bool = False) -> Path:
@@ -67,12 +95,13 @@ def place_key(folder: Path, algorithm: KeyAlgorithm) -> Path:
     Raises:
         UnavailableError: `file-not-accessible`: there is none, or it cannot be renamed.
     """
-    retire_key(folder, algorithm)
-    path = _find_path(folder, algorithm)
+    path, new = _find_path(folder, algorithm), _find_path(folder, algorithm, is_new=True)
     try:
-        return _find_path(folder, algorithm, is_new=True).rename(path)
+        new.stat()  # before the other goes: else nothing would be left in its place
+        retire_key(folder, algorithm)
+        return new.rename(path)
     except OSError as error:
-        raise _not_accessible(path, error) from error
+        raise _not_accessible(new, error) from error
 
 
 def retire_key(folder: Path, algorithm: KeyAlgorithm) -> Path | None:
@@ -138,6 +167,14 @@ def read_keys(folder: Path, *, ask: Callable[[], str | None]) -> KeyRing:
     return KeyRing(log=logs, document=found.get(KeyAlgorithm.ECDSA_P256))
 
 
+def _lock(descriptor: int, *, is_waiting: bool) -> bool:
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if is_waiting else fcntl.LOCK_NB))
+    except BlockingIOError:
+        return False
+    return True
+
+
 def _open(file: KeyFile, passphrase: str | None) -> SigningKey:
     where = str(file.path)
     if file.text.is_encrypted and not passphrase:
@@ -157,7 +194,7 @@ def _find_path(folder: Path, algorithm: KeyAlgorithm, *, is_new: bool = False) -
 
 def _make_folder(folder: Path) -> None:
     if not folder.exists():
-        folder.mkdir(mode=0o700, parents=True)
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         (folder / ".gitignore").write_text("# Secret keys do not belong into a repository.\n*\n", encoding="utf-8")
 
 

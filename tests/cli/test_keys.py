@@ -6,11 +6,12 @@ from pathlib import Path
 import pytest
 
 from registry.records.seal import KeyAlgorithm
-from registry.seal.key_files import write_key
+from registry.seal.key_files import hold_folder, write_key
 from registry.seal.keys import make_key
 from registry.seal.note import parse_note, parse_vkey, verify_note
 from tests.cli.conftest import Answer, Caveat
 from tests.cli.terminal import Terminal
+from tests.cli.test_kill import start
 
 
 def list_keys(caveat: Caveat) -> list[dict[str, object]]:
@@ -200,6 +201,35 @@ def test_a_crash_between_log_and_folder_loses_no_key(caveat: Caveat, tmp_path: P
 
     assert [key["secret"] for key in list_keys(caveat)] == ["caveat-keys/log.pem", "caveat-keys/document.pem"]
     assert not (folder / "log.new.pem").exists()
+
+
+def test_a_key_that_another_process_is_recording_is_left_alone(caveat: Caveat, tmp_path: Path) -> None:
+    """While somebody holds the folder, listing keys neither places nor removes what waits there."""
+    folder = tmp_path / "caveat-keys"
+    caveat("init", "--code", "AISI")
+    write_key(folder, make_key(KeyAlgorithm.ED25519, "caveat.log/AISI/0"), passphrase=None, is_new=True)
+    with hold_folder(folder, is_waiting=True) as is_held:
+        assert is_held
+        assert caveat("key", "list").code == 0
+        assert (folder / "log.new.pem").exists()
+
+    assert caveat("key", "list").code == 0
+    assert not (folder / "log.new.pem").exists()
+
+
+def test_many_rotations_at_once_keep_every_key(caveat: Caveat, tmp_path: Path) -> None:
+    """Of processes that rotate together some are told that they came late; log and folder agree, and no secret is lost."""
+    caveat("init", "--code", "AISI")
+    processes = [start(tmp_path, "key", "rotate", "--why", f"{number}") for number in range(3)]
+    told = [process.communicate(timeout=120) for process in processes]
+    codes = [process.returncode for process in processes]
+    states = list_keys(caveat)
+    secrets = "".join(path.read_text() for path in (tmp_path / "caveat-keys").glob("log*.pem"))
+
+    assert set(codes) <= {0, 2}, told
+    assert codes.count(0) == len(states) - 2 >= 1
+    assert all(str(state["vkey"]) in secrets for state in states if state["vkey"])
+    assert [state["secret"] for state in states if state["in_force"]] == ["caveat-keys/document.pem", "caveat-keys/log.pem"]
 
 
 def test_a_verifier_key_changed_in_the_database_is_named(caveat: Caveat, tmp_path: Path) -> None:

@@ -85,7 +85,8 @@ def test_two_authorities_that_begin_at_once_are_both_there(caveat: Caveat, tmp_p
     answers = [process.communicate(timeout=120) for process in processes]
 
     assert [process.returncode for process in processes] == [0, 0, 0], answers
-    assert size_of(caveat) == 2
+    assert size_of(caveat) == 4  # and the two keys of whoever was first
+    assert sorted(path.name for path in (tmp_path / "caveat-keys").glob("*.pem")) == ["document.pem", "log.pem"]
     assert caveat("log", "check").code == 0
 
 
