@@ -14,10 +14,11 @@ from registry.records.model import ModelRef, ModelVersion
 from registry.records.survey import Omission, Sighting, Survey
 from registry.store.card_tables import card_revision, omission, sighting, survey
 from registry.store.claims import find_current_entry
-from registry.store.reader import Reader
+from registry.store.reader import Reader, has_text
 from registry.store.seal_tables import audit_rival, deviation, exploration, reveal
 from registry.store.tables import (
     audit,
+    body,
     claim_event,
     claim_relation,
     claim_revision,
@@ -90,9 +91,9 @@ def find_contestations(reader: Reader, target: str | None) -> tuple[Contestation
 
 
 def find_reveals(reader: Reader, references: Iterable[tuple[str, int]]) -> tuple[Recorded[Reveal], ...]:
-    """Return what reveals the specification versions *references* (identifier and version), in log order."""
+    """Return what reveals the specification versions *references* (identifier and version), in log order; without those since erased."""
     named = [(reveal.c.spec == name) & (reveal.c.version == version) for name, version in references]
-    return _of(reader, reveal, or_(*named)) if named else ()
+    return reader.recorded_by(_seqs(reader, reveal, or_(*named)).join(body, has_text(reveal))) if named else ()
 
 
 def find_relations(reader: Reader, claim: str) -> tuple[Recorded[ClaimRelation], ...]:

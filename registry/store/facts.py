@@ -14,12 +14,13 @@ from registry.records.plan import list_locked
 from registry.records.status import Status
 from registry.records.survey import Fate
 from registry.store.card_tables import card_revision, sighting
-from registry.store.reader import CHUNK, Reader
+from registry.store.reader import CHUNK, Reader, has_text
 from registry.store.rows import split_reference
 from registry.store.seal_tables import audit_rival
 from registry.store.status import Facts, derive_status
 from registry.store.tables import (
     audit,
+    body,
     claim_context,
     claim_event,
     contestation,
@@ -197,7 +198,7 @@ class FactFinder:
     def _locked_specs(self, heads: Sequence[Head]) -> dict[Reference, list[Reference]]:
         """Return what locks of the claims fix beside what the claims name; read only where a specification is disputed at all."""
         found: dict[Reference, list[Reference]] = defaultdict(list)
-        wanted = select(lock.c.seq).where(self._reader.visible(lock))
+        wanted = select(lock.c.seq).join(body, has_text(lock)).where(self._reader.visible(lock))
         rows = self._rows_in(wanted, lock.c.claim, {head.claim for head in heads}) if self._has(lock) else []
         for one in self._reader.recorded(row.seq for row in rows):
             found[split_reference(one.payload.claim)] += map(split_reference, list_locked(one.payload))

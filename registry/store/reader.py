@@ -205,6 +205,11 @@ class Reader:
             yield _decode(_entry(row), row.json.encode())
 
 
+def has_text(table: Table) -> ColumnElement[bool]:
+    """Return the condition that joins a row of *table* to the text of its statement, which may have been erased."""
+    return (body.c.log == table.c.log) & (body.c.seq == table.c.seq)
+
+
 def to_seconds(moment: datetime) -> int:
     """Return *moment* in whole seconds since 1970, UTC; raises ValueError without a time zone."""
     if moment.tzinfo is None:

@@ -160,6 +160,24 @@ def test_a_reveal_shows_the_body_to_everybody_from_then_on(ledger: Ledger, tmp_p
         assert earlier.dossier(claim).reveals == ()
 
 
+def test_a_reveal_that_was_erased_shows_nothing_and_breaks_nothing(ledger: Ledger, tmp_path: Path) -> None:
+    """What was revealed by mistake can be erased: the claim is still shown, the version is sealed again, and stays revealed once."""
+    settle(ledger)
+    path = tmp_path / "support.seal.yaml"
+    sealed, _ = seal(ledger, sealing(path))
+    with ledger.write(actor="LAB") as writer:
+        claim = make.add_claim(writer, make.add_property(writer, slug="more"), deploy_contexts=(f"{sealed.spec}@1",))
+        entry = reveal_spec(writer, read_seal(path), why=None, actor="LAB")
+    with ledger.write(actor="LAB") as writer:
+        writer.erase(entry.seq, why="revealed by mistake")
+
+    with ledger.view() as view:
+        assert view.find_opened(f"{sealed.spec}@1") is None
+        assert view.dossier(claim).reveals == ()
+    with pytest.raises(CaveatError, match="revealed-already"), ledger.write(actor="LAB") as writer:
+        reveal_spec(writer, read_seal(path), why=None, actor="LAB")
+
+
 def forge(kept: SealFile, **changes: object) -> dict[str, object]:
     """Return the document of *kept* with other parts of its opening."""
     document = to_document(kept)
