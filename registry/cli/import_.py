@@ -44,7 +44,7 @@ def _tell(done: "TakenOver") -> str:
     erased = f"\n{done.erased} came without text, which was erased: what they said is not known." if done.erased else ""
     cosigned = f"\n{done.cosigned} more signatures, by keys that are not known here: not checked." if done.cosigned else ""
     return (
-        f"Took over {done.new} entries of {done.origin}, {done.size} in all, recorded as entry {done.entry}.\n"
+        f"Took over {done.new} {'entry' if done.new == 1 else 'entries'} of {done.origin}, {done.size} in all, recorded as entry {done.entry}.\n"
         f"Every leaf fits, and the root is the one signed with {shorten_vkey(done.vkey)}.{erased}{cosigned}\n"
         f"Next: caveat claim list --log {done.origin}"
     )

@@ -157,7 +157,9 @@ def _hold_against(copy: Ledger, report: LogReport, said: Checkpoint) -> None:
         last = view.find_entry(view.log_size)
         if said.size > report.entries:
             until = f"; the last that is there is of {last.at:%Y-%m-%d %H:%M:%S} UTC" if last else ""
-            found = f"the checkpoint is of {said.size} entries: {report.entries + 1} to {said.size} are missing{until}"
+            first = report.entries + 1
+            gone = f"entry {first} is missing" if first == said.size else f"{first} to {said.size} are missing"
+            found = f"the checkpoint is of {said.size} entries: {gone}{until}"
             raise AnswerNoError(Fault(code="backup-shorter", where="backup", found=found, advice="look for a later backup"))
         root = None if report.root is None else _find_root(view, said.size)
     if root is not None and root != said.root:

@@ -85,7 +85,7 @@ def _follow(given: Sequence[VerifierKey], steps: Sequence[KeyStep], notes: Seque
 
 
 def _is_of_log(key: VerifierKey, origin: str) -> bool:
-    """Whether its lines are those of the log *origin*, whose name it bears, not of a witness; those of ML-DSA-44 are of one type for both."""
+    """Whether its lines are those of the log *origin*, whose name it bears, not of a witness; ML-DSA-44 has one type for both."""
     return key.name == origin and (not key.is_cosigner or key.algorithm is KeyAlgorithm.ML_DSA_44)
 
 
