@@ -44,9 +44,10 @@ def verify(app: App, /, *, files: tuple[Path, ...], **options: Any) -> None:
     required = _parse_required(options["required"], current=options["current"])
     means = _collect_means(app, options["keys"], options["origin"], is_needed=not files)
     found = _verify(app, tuple(dict.fromkeys(files)), means, options["proof"])
+    beside = _name_registry(means) if files else None
     app.report(
-        {"schema": "caveat/verify/1", "files": [_to_document(one, required) for one in found]},
-        lambda console: _print(console, found, required),
+        {"schema": "caveat/verify/1", "registry": beside, "files": [_to_document(one, required) for one in found]},
+        lambda console: _print(console, found, required, beside),
     )
     code = find_exit_code(found, required=required, everything="all" in options["required"])
     click.get_current_context().exit(code)
@@ -88,7 +89,7 @@ def _verify(app: App, paths: tuple[Path, ...], means: "Means", proof: Path | Non
     if not paths and means.ledger is not None:
         with track(app, "checking the registry", unit="entries") as advance:
             checks = check_ledger(means.ledger, means, progress=advance)
-        return [Verified(name=means.ledger.url, kind=FileKind.REGISTRY, checks=checks)]
+        return [Verified(name=_name_registry(means) or "", kind=FileKind.REGISTRY, checks=checks)]
     if proof is not None and len(paths) != 1:
         found = f"one proof is of one file; {len(paths)} files are given"
         raise InputError(Fault(code="one-proof", where="--proof", found=found, advice="verify them one by one"))
@@ -125,13 +126,22 @@ def _to_document(found: "Verified", required: "frozenset[Name]") -> dict[str, An
     }
 
 
-def _print(console: "Console", found: "Sequence[Verified]", required: "frozenset[Name]") -> None:
+def _name_registry(means: "Means") -> str | None:
+    """A registry may have come with the files: whose word was believed is said first."""
+    from registry.store.engine import describe_url
+
+    return None if means.ledger is None else describe_url(means.ledger.url)
+
+
+def _print(console: "Console", found: "Sequence[Verified]", required: "frozenset[Name]", beside: str | None) -> None:
     """The words stand beside the marks: neither colour nor a symbol carries a meaning alone."""
     from rich.padding import Padding
 
     from registry.cli.output import build_table
     from registry.verification.summary import summarise
 
+    if beside is not None:
+        console.print(f"Beside the registry {beside}: its word and its keys are believed.")
     for one in found:
         console.print(one.name)
         rows = [(_MARKS[check.answer.value], check.answer.value, check.name.value, check.note) for check in one.checks]

@@ -41,6 +41,7 @@ def test_a_sound_registry_is_in_order(caveat: Caveat, registry: Path) -> None:
     before = (registry / "caveat.db").read_bytes()
 
     assert (here.code, file.code) == (0, 0)
+    assert (here.document["registry"], file.document["registry"]) == (None, "sqlite:///caveat.db")
     assert list_answers(here) == list_answers(file)
     assert {name for name, answer in list_answers(here).items() if answer != "yes"} == {"witnesses"}
     assert (registry / "caveat.db").read_bytes() == before
