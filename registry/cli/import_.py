@@ -43,8 +43,9 @@ def _tell(done: "TakenOver") -> str:
         return f"All {done.size} entries of {done.origin} are here already; nothing was recorded."
     erased = f"\n{done.erased} came without text, which was erased: what they said is not known." if done.erased else ""
     cosigned = f"\n{done.cosigned} more signatures, by keys that are not known here: not checked." if done.cosigned else ""
+    noun = "entry" if done.new == 1 else "entries"
     return (
-        f"Took over {done.new} {'entry' if done.new == 1 else 'entries'} of {done.origin}, {done.size} in all, recorded as entry {done.entry}.\n"
+        f"Took over {done.new} {noun} of {done.origin}, {done.size} in all, recorded as entry {done.entry}.\n"
         f"Every leaf fits, and the root is the one signed with {shorten_vkey(done.vkey)}.{erased}{cosigned}\n"
         f"Next: caveat claim list --log {done.origin}"
     )

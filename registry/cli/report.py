@@ -61,6 +61,8 @@ def report(app: App, /, *, subjects: tuple[Identifier, ...], output: Path, **opt
     from registry.publishing import sign_written, write_supplements
     from registry.records.publication import OutputFormat
 
+    if options["publish"] and app.log:
+        raise click.UsageError("--publish records in this registry's own log; --log reads another.")
     chosen = [OutputFormat(name) for name in _FORMATS if options[name]] or [OutputFormat(name) for name in _FORMATS]
     key = _find_key(app, sign=options["sign"], publish=options["publish"], draws_pdf=OutputFormat.PDF in chosen)
     found = _open(_collect(app, subjects, everything=options["everything"], sources=options["sources"]), options["seals"])

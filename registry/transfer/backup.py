@@ -64,6 +64,10 @@ def back_up(
     beside = path.with_name(path.name + NOTE_SUFFIX)
     for one in (path, beside):
         refuse_existing(one)
+    with ledger.view() as view:
+        size = view.log_size
+    if keys and size:
+        seal_log(ledger, keys, actor=actor, size=size)  # so that it is in the copy too, where nobody else writes meanwhile
     with working_folder(path) as folder:
         part = folder / "registry.db"
         copy_registry(ledger, part, progress)
