@@ -73,7 +73,8 @@ def check_inclusion(read: ReadProof) -> Check:
     if not read.publication.log_size < read.entry:
         return no(Name.INCLUSION, f"made of {read.publication.log_size} entries, it cannot be entry {read.entry}")
     at = f"{read.at:%Y-%m-%d %H:%M} UTC"
-    note = f"its publication by {read.statement.actor} is entry {read.entry} of {at}, of {checkpoint.size} entries in {checkpoint.origin}"
+    note = f"the publication in the proof, by {read.statement.actor}, is entry {read.entry} of {at}, "
+    note += f"of {checkpoint.size} entries in {checkpoint.origin}"
     return yes(Name.INCLUSION, note)
 
 

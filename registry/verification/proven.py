@@ -63,7 +63,7 @@ def check_publication(carried: Carried, sealed: Sealed, ledger: Ledger | None) -
         return _ask_registry(carried, sha256, ledger)
     faults = _compare(sealed.proof.publication, carried, sealed, sha256)
     if faults:
-        return no(Name.PUBLISHED, "; ".join(faults))
+        return no(Name.PUBLISHED, f"its proof is {faults[0]}{_tell_others(faults[1:])}")
     return yes(Name.PUBLISHED, f"the statement proven is of this file, sha256 {sha256}, and of its record")
 
 
@@ -108,7 +108,12 @@ def _compare(said: Publication, carried: Carried, sealed: Sealed, sha256: str) -
     if carried.format is OutputFormat.PDF:
         unsigned = hashlib.sha256(sealed.unsigned).hexdigest() if is_signed else None
         pairs.append(("of another file before it was signed: sha256", str(said.unsigned), str(unsigned)))
-    return [f"its proof is {what} {there}, here {here}" for what, there, here in pairs if there != here]
+    return [f"{what} {there}, here {here}" for what, there, here in pairs if there != here]
+
+
+def _tell_others(faults: list[str]) -> str:
+    """What else differs, without the digests: the first says enough."""
+    return "".join(f", and {one.partition(':')[0]}" for one in faults)
 
 
 def _ask_registry(carried: Carried, sha256: str, ledger: Ledger | None) -> Check:

@@ -1,13 +1,13 @@
 """Whether a registry says what a supplement says: assembled again as of the entry that it names, and as the registry stands now."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from datetime import datetime
 
 from registry.codec.documents import to_document
 from registry.errors import CaveatError, NotFoundError, UnavailableError
 from registry.publishing import collect_supplements
-from registry.records.dossier import Recorded
+from registry.records.dossier import ContestationFile, Recorded
 from registry.records.publication import Publication
 from registry.records.statement import KINDS, Payload
 from registry.records.status import Status
@@ -115,6 +115,7 @@ def _compare_claims(then: Supplement, now: Supplement) -> Iterator[str]:
             yield f"{part.reference} was followed by version {part.newer}"
         if part.reveal is not None and before.reveal is None:
             yield f"the sealed {part.reference} was revealed in entry {part.reveal.entry.seq}"
+    yield from _list_objections((one for part in now.specs for one in part.contestations), since=then.log_size)
 
 
 def _compare_cards(then: CardSupplement, now: CardSupplement) -> Iterator[str]:
@@ -128,6 +129,18 @@ def _compare_cards(then: CardSupplement, now: CardSupplement) -> Iterator[str]:
             yield f"{name} was revised"
         else:
             yield from (f"{name}: {one}" for one in _compare_status(before[name].status, row.status))
+    yield from _list_objections(now.contestations, since=then.log_size)
+
+
+def _list_objections(files: Iterable[ContestationFile], *, since: int) -> Iterator[str]:
+    """Give each contestation, step and replay under a rival that was recorded after entry *since*, once."""
+    said: dict[int, str] = {}
+    for file in files:
+        entries = (file.contestation.entry, *(one.entry for one in file.events), *(one.entry for one in file.replays))
+        objection = file.contestation.payload
+        later = (one.seq for one in entries if one.seq > since)
+        said |= {seq: f"{objection.contestation} of {objection.target} in entry {seq}" for seq in later}
+    yield from said.values()
 
 
 def _compare_status(then: Status, now: Status) -> Iterator[str]:
