@@ -90,6 +90,24 @@ def test_what_is_contested_is_told_wherever_it_is_shown(say: Speaker, tmp_path: 
     assert ["You help." in page for _, page in sorted(pages.items())] == [True, False]
 
 
+def test_an_objection_that_came_later_is_told_of_a_file_given_out_before(say: Speaker) -> None:
+    """Also where another one stood against the same specification already, so that no status changed; of claim and card alike."""
+    claim = "CLM-LAB-2026-0001-E"
+    (spec,) = [one["spec"] for one in say("LAB", "spec", "list", "--json").document["specs"] if one["slug"] == "support"]
+    card = say("LAB", "card", "list", "--json").document["cards"][0]["card"]
+    say("AISI", "contest", "open", spec, "--grounds", "too narrow")
+    assert say("LAB", "report", card, "--json").code == 0
+    later = say("REG", "contest", "open", spec, "--grounds", "too wide", "--json").document["contestation"]
+
+    notes = [
+        next(one["note"] for one in say("LAB", "verify", f"supplements/{name}@1.json", "--json").document["files"][0]["checks"]
+             if one["name"] == "current")
+        for name in (claim, card)
+    ]  # fmt: skip
+
+    assert all(f"{later} of {spec}@1 in entry" in note for note in notes)
+
+
 def test_a_sealed_specification_is_compared_once_it_is_revealed(say: Speaker, tmp_path: Path) -> None:
     """Before that `spec diff` and `spec show` say what is missing."""
     (spec,) = [one["spec"] for one in say("LAB", "spec", "list", "--json").document["specs"] if one["slug"] == "support"]
