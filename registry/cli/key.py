@@ -92,18 +92,16 @@ def rotate(app: App, *, algorithm: str, why: str) -> None:
     can follow. If somebody else may have the old one, revoke it too.
     """
     from registry.registration.key_making import replace_key
+    from registry.registration.keys import get_key
 
     ring = app.read_keys()
-    old = next((one for one in ring.keys if one.algorithm.value == algorithm), None)
-    if old is None:
-        found, advice = f"there is no secret key of {algorithm} in {shorten(app.config.keys)}", "caveat key add makes one"
-        raise NotFoundError(Fault(code="key-file-missing", where=shorten(app.config.keys), found=found, advice=advice))
     passphrase = _find_passphrase(app)
     with app.ledger.view() as view:
         authority = _get_authority(app, view)
     with app.change_keys(), app.ledger.write(actor=authority.code) as writer:
-        made, entry = replace_key(writer, authority, old, app.config.keys, passphrase=passphrase, reason=why)
-    _report_new(app, made.fingerprint, entry.seq, encrypted=bool(passphrase), replaces=old.fingerprint)
+        made, entry = replace_key(writer, authority, KeyAlgorithm(algorithm), ring, app.config.keys, passphrase=passphrase, reason=why)
+        replaced = get_key(writer, made.fingerprint).added.payload.replaces
+    _report_new(app, made.fingerprint, entry.seq, encrypted=bool(passphrase), replaces=replaced)
 
 
 @key.command()

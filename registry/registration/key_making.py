@@ -6,13 +6,13 @@ between these steps is put right by `settle_keys`.
 
 from pathlib import Path
 
-from registry.errors import ConflictError, Fault
+from registry.errors import ConflictError, Fault, NotFoundError
 from registry.records.authority import Authority
-from registry.records.seal import KeyAlgorithm
+from registry.records.seal import KeyAlgorithm, KeyPurpose
 from registry.records.statement import Entry
 from registry.registration.keys import add_key, format_origin, list_keys, rotate_key
 from registry.seal.key_files import drop_new_key, list_key_files, place_key, write_key
-from registry.seal.keys import SigningKey, make_key
+from registry.seal.keys import KeyRing, SigningKey, make_key
 from registry.store.reader import Reader
 from registry.store.writer import Writer
 
@@ -70,15 +70,21 @@ def make_another_key(
 
 
 def replace_key(
-    writer: Writer, authority: Authority, old: SigningKey, folder: Path, *, passphrase: str | None, reason: str
+    writer: Writer, authority: Authority, algorithm: KeyAlgorithm, ring: KeyRing, folder: Path, *, passphrase: str | None, reason: str
 ) -> tuple[SigningKey, Entry]:
-    """Write a new key, record that it takes the place of *old*, and return it with its entry; then `settle_keys`.
+    """Write a new key, record that it takes the place of that of *ring*, and return it with its entry; then `settle_keys`.
 
     Raises:
         ConflictError: as `registry.registration.keys.rotate_key`.
+        NotFoundError: `key-file-missing`: there is no secret key of *algorithm*.
     """
-    key = _make(writer, authority, old.algorithm)
-    entry = rotate_key(writer, old, key, reason=reason)
+    old = next((one for one in ring.keys if one.algorithm is algorithm), None)
+    if old is None:
+        found, advice = f"there is no secret key of {algorithm.value} here", "caveat key add makes one"
+        raise NotFoundError(Fault(code="key-file-missing", where=str(folder), found=found, advice=advice))
+    key = _make(writer, authority, algorithm)
+    beside = [one for one in ring.log if one is not old] if key.purpose is KeyPurpose.LOG else []
+    entry = rotate_key(writer, old, key, reason=reason, beside=beside)
     write_key(folder, key, passphrase=passphrase, is_new=True)
     return key, entry
 

@@ -204,21 +204,29 @@ def refuse_key_in_force(reader: Reader, algorithm: KeyAlgorithm) -> None:
         raise ConflictError(Fault(code="key-in-force", where=f"{algorithm.value} key", found=found, advice=advice))
 
 
-def rotate_key(writer: Writer, old: SigningKey, new: SigningKey, *, reason: str) -> Entry:
+def rotate_key(writer: Writer, old: SigningKey, new: SigningKey, *, reason: str, beside: Sequence[SigningKey] = ()) -> Entry:
     """Record that *new* takes the place of *old*; for a log key, both sign the checkpoint that ends with that entry.
 
     So whoever trusts the old key can follow to the new one.
 
+    Args:
+        writer: of the log whose key *old* is.
+        old: in force until now.
+        new: of the same algorithm.
+        reason: for the log.
+        beside: the other log keys in force, which sign that checkpoint too, as they sign every one.
+
     Raises:
         ConflictError: *old* is not in force; `other-log`; `other-authority`.
     """
-    _refuse_unusable(writer, [old])
+    _refuse_unusable(writer, [old, *beside])
     _refuse_other_log(writer, new)
     entry = writer.append(_describe(new, KeyEventKind.ROTATE, replaces=old.fingerprint, reason=reason))
     _refuse_other_owner(entry, find_key(writer, old.fingerprint))
     if new.purpose is KeyPurpose.LOG:
         said = Checkpoint(origin=writer.log_origin, size=entry.seq, root=find_root(writer, entry.seq))
-        add_checkpoint(writer, sign_checkpoint(said, [old, new]), said)
+        signers = sorted([old, new, *beside], key=lambda one: one.algorithm is not KeyAlgorithm.ED25519)
+        add_checkpoint(writer, sign_checkpoint(said, signers), said)
     return entry
 
 

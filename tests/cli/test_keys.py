@@ -94,6 +94,19 @@ def test_rotating_lets_both_keys_sign_once(caveat: Caveat, tmp_path: Path) -> No
     assert caveat("log", "show").out.count("Once a year") == 1
 
 
+def test_every_log_key_signs_when_one_is_replaced(caveat: Caveat, tmp_path: Path) -> None:
+    """Whoever knows the Ed25519 key alone can verify that checkpoint too."""
+    caveat("init", "--code", "AISI")
+    assert _told(caveat("key", "rotate", "--algorithm", "ml-dsa-44", "--why", "x"), 2, "key-file-missing")
+    caveat("key", "add", "--algorithm", "ml-dsa-44")
+    assert caveat("key", "rotate", "--algorithm", "ml-dsa-44", "--why", "x").code == 0
+    keys = [parse_vkey(str(key["vkey"]), where="key") for key in list_keys(caveat) if key["vkey"]]
+    (text,) = sqlite3.connect(tmp_path / "caveat.db").execute("SELECT note FROM checkpoint").fetchone()
+
+    lines = verify_note(parse_note(text, where="checkpoint"), keys)
+    assert [(line.algorithm.value, line.is_valid) for line in lines] == [("ed25519", True), ("ml-dsa-44", True), ("ml-dsa-44", True)]
+
+
 def test_a_document_key_is_replaced_too(caveat: Caveat, tmp_path: Path) -> None:
     """With its certificate, and without a checkpoint."""
     caveat("init", "--code", "AISI", "--name", "AI Safety Institute")
