@@ -6,6 +6,7 @@ also none that other readers do not look at. Whether the key is to be trusted is
 """
 
 import asyncio
+import warnings
 from base64 import b64decode
 from dataclasses import dataclass
 from datetime import datetime
@@ -198,13 +199,15 @@ def _read_certificate(der: bytes) -> _Certificate:
 
     from registry.seal.certificate import fingerprint_of_certificate  # noqa: PLC0415
 
-    certificate = load_der_x509_certificate(der)
-    return _Certificate(
-        subject=certificate.subject.rfc4514_string(),
-        fingerprint=fingerprint_of_certificate(der),
-        valid_from=certificate.not_valid_before_utc,
-        valid_until=certificate.not_valid_after_utc,
-    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # what cryptography only warns of, such as a negative serial number, Caveat never makes
+        certificate = load_der_x509_certificate(der)
+        return _Certificate(
+            subject=certificate.subject.rfc4514_string(),
+            fingerprint=fingerprint_of_certificate(der),
+            valid_from=certificate.not_valid_before_utc,
+            valid_until=certificate.not_valid_after_utc,
+        )
 
 
 def _list_attributes(certificate: bytes, digest: bytes) -> "asn1.CMSAttributes":
