@@ -361,7 +361,7 @@ def _draw_qr(text: str) -> Markup:
         xmldecl=False,
         svgns=True,
         border=2,
-        scale=2,
+        scale=3,
         title="QR code: " + text.replace("\n", ", "),
         nl=False,
         omitsize=False,
