@@ -254,3 +254,70 @@ def test_the_supplement_says_what_was_fixed_what_not_and_what_departed(caveat: C
     assert "Nobody has explained it." in page
     assert "Not fixed before the replay:" in page
     assert "✗ Otherwise than locked: 39 tasks" in page
+
+
+def test_a_deviation_that_is_told_after_the_outcome_is_on_page_one(caveat: Caveat, tmp_path: Path) -> None:
+    """The outcome knew nothing of it and stays; whoever reads the page learns both."""
+    audit = lock_all(caveat, tmp_path)
+    import_scores(caveat, audit, write_scores(tmp_path / "scores.csv", test=0.05, deploy=0.4))
+    told = caveat("audit", "deviate", audit, "scoring", "--done", "another judge", "--why", "nobody had noticed")
+    claim = caveat("audit", "show", audit, "--json").document["audit"]["payload"]["claim"]
+
+    caveat("report", claim, "--json", "-o", "out")
+
+    supplement = json.loads((tmp_path / "out" / f"{claim}.json").read_text(encoding="utf-8"))
+    said = [one["text"] for one in supplement["reasons"]]
+    assert "warning: its outcome stands" in told.err
+    assert supplement["audit"]["outcome"]["payload"]["basis"] == "replay"
+    assert any("told after the outcome" in one for one in said)
+
+
+def test_a_run_in_the_second_of_its_lock_is_told_so(caveat: Caveat, tmp_path: Path) -> None:
+    """Entries have whole seconds: the page does not claim an order that the clocks do not show."""
+    audit = lock_all(caveat, tmp_path)
+    locked = caveat("audit", "show", audit, "--json").document["lock"]["entry"]["at"]
+    scores = write_scores(tmp_path / "scores.csv", test=0.05, deploy=0.4)
+    done = caveat("audit", "import", audit, scores, "--run-date", locked, "--json")
+    claim = done.document["restriction"]["claim"]
+
+    caveat("report", claim, "--html", "-o", "out")
+
+    page = (tmp_path / "out" / f"{claim}.html").read_text(encoding="utf-8")
+    assert find_basis(done) == "replay"
+    assert "the clocks do not tell which came first" in page
+
+
+def open_contestation(caveat: Caveat, folder: Path, *, rival: str | None) -> tuple[str, str]:
+    """Register a claim with contexts, contest its P_deploy, and return the claim and the contestation."""
+    claim = register(caveat, folder)[0]
+    add_contexts(caveat, folder, "deploy_context", "office")
+    add_contexts(caveat, folder, "deploy_context", "street")
+    specs = {one["slug"]: f"{one['spec']}@{one['version']}" for one in caveat("spec", "list", "--json").document["specs"]}
+    extra = ("--rival", specs[rival]) if rival else ()
+    opened = caveat("contest", "open", specs["office"], "--grounds", "nobody works there", *extra, "--json")
+    assert opened.code == 0, opened.err
+    return claim, str(opened.document["contestation"])
+
+
+def test_a_replay_under_a_rival_plans_the_rival(caveat: Caveat, tmp_path: Path) -> None:
+    """Without the rival among its contexts it is refused; with it, the contestation knows its replay."""
+    claim, contested = open_contestation(caveat, tmp_path, rival="street")
+    refused = caveat(
+        "audit", "lock", write_audit(tmp_path, claim, extra=f"contestation: {contested}\ndeploy_contexts: {{default: office}}\n")
+    )
+    extra = f"contestation: {contested}\ndeploy_contexts: {{default: street}}\n"
+
+    locked = caveat("audit", "lock", write_audit(tmp_path, claim, extra=extra), "--json")
+
+    assert (refused.code, "rival-not-planned" in refused.err) == (2, True)
+    assert locked.code == 0, locked.err
+    assert locked.document["audit"] in caveat("contest", "show", contested, "--json").out
+
+
+def test_a_contestation_without_a_rival_has_no_replay(caveat: Caveat, tmp_path: Path) -> None:
+    """There is nothing to replay under."""
+    claim, contested = open_contestation(caveat, tmp_path, rival=None)
+
+    refused = caveat("audit", "lock", write_audit(tmp_path, claim, extra=f"contestation: {contested}\n"))
+
+    assert (refused.code, "rival-missing" in refused.err) == (2, True)
