@@ -71,7 +71,7 @@ class Ledger:
             raise RuntimeError("a database in memory has one connection: read through the writer")
         with self.connect() as connection:
             if is_steady:
-                _hold_still(connection)
+                hold_still(connection)
             log_id = OWN_LOG if log is None else find_log(connection, log)
             try:
                 yield View(connection, limit=_find_limit(connection, as_of, log_id), log_id=log_id)
@@ -140,7 +140,8 @@ def _forget_pages(connection: Connection) -> None:
         connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)")
 
 
-def _hold_still(connection: Connection) -> None:
+def hold_still(connection: Connection) -> None:
+    """Let everything that *connection* reads until it rolls back be of one moment, whatever others write or erase meanwhile."""
     if connection.dialect.name == "sqlite":
         connection.exec_driver_sql("BEGIN")
     else:

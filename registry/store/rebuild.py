@@ -13,7 +13,7 @@ from registry.errors import ConflictError, Fault, InputError
 from registry.records.record import Record
 from registry.store import schema
 from registry.store.engine import find_file
-from registry.store.ledger import Ledger, begin
+from registry.store.ledger import Ledger, begin, hold_still
 from registry.store.reader import Reader
 from registry.store.replaying import Replay
 from registry.store.rows import Row
@@ -116,6 +116,7 @@ def _refuse_same(source_url: str, target_url: str) -> None:
 
 def _replay(source: Ledger, target: Ledger, progress: Callable[[int], None]) -> RebuildReport:
     with source.connect() as reading, target.connect() as writing:
+        hold_still(reading)
         begin(writing)
         try:
             report = _Copy(reading, writing).run(progress)
@@ -123,6 +124,8 @@ def _replay(source: Ledger, target: Ledger, progress: Callable[[int], None]) -> 
         except BaseException:
             writing.rollback()
             raise
+        finally:
+            reading.rollback()
     return report
 
 

@@ -226,7 +226,7 @@ def test_a_backup_made_while_two_write_is_a_prefix_of_the_log(new_url: Callable[
     """Whenever it is made, it is whole, gapless, and what the log began with."""
     one = found(new_url(), "AISI", seed=1, salt=lambda: os.urandom(16).hex())
     one.add_claims(1)
-    two = Institute(ledger=Ledger.open(one.ledger.url, clock=builders.ticking(), salt=one.ledger._salt), code="AISI", key=one.key)
+    two = Institute(ledger=Ledger.open(one.ledger.url, clock=one.ledger._clock, salt=one.ledger._salt), code="AISI", key=one.key)
     stop, failed = Event(), []
 
     def write(institute: Institute) -> None:
