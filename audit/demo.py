@@ -88,12 +88,13 @@ def tell_story(folder: Path, *, progress: Callable[[int], None]) -> Story:
     clock = _Clock(MOMENT)
     ledger = Ledger.open(url, clock=clock.read, salt=_salts().__next__)
     try:
+        clock.begin(ledger)
         card = _register(ledger)
         progress(3)
         audits = [_audit(ledger, draft, tables, progress) for draft, tables in _list_audits()]
-        clock.moment = LOCKED
+        clock.set(LOCKED)
         locked = [_lock(ledger, name, progress) for name in _LOCKED]
-        clock.moment = CONCLUDED
+        clock.set(CONCLUDED)
         run = _copy_run(folder)
         audits += [_conclude_run(ledger, audit, run, progress) for audit in locked]
     finally:
@@ -101,9 +102,7 @@ def tell_story(folder: Path, *, progress: Callable[[int], None]) -> Story:
     return Story(url=url, card=card, audits=tuple(audits))
 
 
-def publish_supplements(
-    story: Story, folder: Path, *, time_limit_s: float, workers: int, progress: Callable[[int], None]
-) -> list[Written]:
+def publish_supplements(story: Story, folder: Path, *, time_limit_s: float, workers: int, progress: Callable[[int], None]) -> list[Written]:
     """Give out the card supplement and that of every claim in *folder*, as signed PDF, HTML and JSON, each with its proof.
 
     The card comes first. Drawn again, they are of the log as it was before they were first given out.
@@ -250,13 +249,24 @@ def _ablate(writer: Writer, file: AuditFile, path: Path) -> AuditFile:
 
 
 class _Clock:
-    """A clock that stands at the moment it is set to."""
+    """A clock that stands at the moment it is set to, and never goes back behind what is recorded."""
 
     def __init__(self, moment: datetime) -> None:
-        self.moment = moment
+        self._moment = moment
 
     def read(self) -> datetime:
-        return self.moment
+        return self._moment
+
+    def set(self, moment: datetime) -> None:
+        """Stand at *moment*, if it is later."""
+        self._moment = max(self._moment, moment)
+
+    def begin(self, ledger: Ledger) -> None:
+        """Stand at the last entry, where the story was told before."""
+        with ledger.view() as view:
+            last = view.find_entry(view.log_size)
+        if last is not None:
+            self.set(last.at)
 
 
 def _lock(ledger: Ledger, name: str, progress: Callable[[int], None]) -> str:
