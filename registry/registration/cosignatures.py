@@ -7,7 +7,7 @@ from registry.errors import ConflictError, Fault, InputError
 from registry.records.record import Record
 from registry.records.seal import Checkpoint
 from registry.seal.note import SignatureLine, SignedNote, VerifierKey, parse_note, parse_vkey, verify_note
-from registry.store.seals import add_cosignature, find_checkpoint
+from registry.store.seals import StoredCheckpoint, add_cosignature, find_checkpoint
 from registry.store.seen import list_imports, list_witnessings
 from registry.store.view import View
 from registry.store.writer import Writer
@@ -53,23 +53,25 @@ def attach_cosignatures(writer: Writer, text: str, trusted: Collection[VerifierK
         ConflictError: `other-log`; `checkpoint-not-found`, none of its size is kept here; `root-differs`, it is not the one that is kept.
     """
     note = parse_note(text, where=where)
-    _refuse_other(writer, note, where)
+    there = _find_kept(writer, note, where)
     known = {(key.name, key.key_id): key for key in trusted if key.is_cosigner and key.name != note.checkpoint.origin}
-    valid = {(line.name, parse_vkey(line.vkey, where=where).key_id): line for line in verify_note(note, known.values())}
-    broken = [line.name for line in valid.values() if not line.is_valid]
+    checked = dict(zip([line for line in note.lines if (line.name, line.key_id) in known], verify_note(note, known.values()), strict=True))
+    broken = [line.name for line, result in checked.items() if not result.is_valid]
     if broken:
         found = f"the signature of {', '.join(broken)} does not verify: the note was altered, or is not theirs"
         raise InputError(Fault(code="signature-not-valid", where=where, found=found, advice="get the note again, byte for byte"))
-    rows = dict(zip(note.lines, text.partition("\n\n")[2].split("\n"), strict=False))
+    held = {(line.name, line.key_id) for line in parse_note(there.note, where="recorded here").lines}
     kept, left_out = [], []
-    for line in note.lines:
-        found_line = valid.get((line.name, line.key_id))
-        if found_line is not None and found_line.at is not None:
-            add_cosignature(writer, note.checkpoint.size, rows[line], found_line.at)
+    for line, row in zip(note.lines, text.partition("\n\n")[2].splitlines(), strict=True):
+        result = checked.get(line)
+        if result is not None and result.at is not None:
+            if (line.name, line.key_id) not in held:  # one of each key: else a witness could fill the note until nobody reads it
+                add_cosignature(writer, note.checkpoint.size, row, result.at)
+                held.add((line.name, line.key_id))
             kept.append(line.name)
         elif line.name != note.checkpoint.origin:
-            left_out.append(_leave_out(line, has_key=found_line is not None))
-    return Attached(checkpoint=note.checkpoint, kept=tuple(kept), left_out=tuple(left_out))
+            left_out.append(_leave_out(line, has_key=result is not None))
+    return Attached(checkpoint=note.checkpoint, kept=tuple(dict.fromkeys(kept)), left_out=tuple(left_out))
 
 
 def _leave_out(line: SignatureLine, *, has_key: bool) -> LeftOut:
@@ -77,8 +79,8 @@ def _leave_out(line: SignatureLine, *, has_key: bool) -> LeftOut:
     return LeftOut(name=line.name, key=line.key_id.hex(), why=why)
 
 
-def _refuse_other(writer: Writer, note: SignedNote, where: str) -> None:
-    """Nothing is kept of a note that is not word for word the checkpoint that is kept here."""
+def _find_kept(writer: Writer, note: SignedNote, where: str) -> StoredCheckpoint:
+    """Return the checkpoint that is kept here; nothing is kept of a note that does not say the same, word for word."""
     said = note.checkpoint
     if said.origin != writer.log_origin:
         raise ConflictError(Fault(code="other-log", where=where, found=f"it is of {said.origin}, this log is {writer.log_origin}"))
@@ -89,3 +91,4 @@ def _refuse_other(writer: Writer, note: SignedNote, where: str) -> None:
     if there.checkpoint.root != said.root:
         found = f"it has the root {said.root}, the checkpoint kept here {there.checkpoint.root}"
         raise ConflictError(Fault(code="root-differs", where=where, found=found, advice="keep it: two histories of one log were signed"))
+    return there

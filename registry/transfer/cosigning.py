@@ -17,7 +17,8 @@ from registry.seal.keys import KeyRing
 from registry.seal.note import SignedNote, VerifierKey, parse_note, parse_vkey, verify_note
 from registry.seal.witness import cosign
 from registry.store.ledger import Ledger
-from registry.store.seen import list_witnessings
+from registry.store.seen import list_imports, list_witnessings
+from registry.store.writer import Writer
 from registry.transfer.equivocation import Side, build_equivocation, build_proof, record_equivocation
 from registry.transfer.history import Known, find_known
 
@@ -28,7 +29,7 @@ class Cosigned(Record):
 
     checkpoint: Checkpoint
     note: str
-    """The signed note as it was given, with our lines at its end."""
+    """The signed note as it was given, but for older lines of ours, with our lines at its end."""
     vkeys: tuple[str, ...]
     """What verifies our lines: verifier keys of C2SP tlog-cosignature."""
     seen: int | None
@@ -80,7 +81,8 @@ def cosign_note(
 
     Raises:
         AnswerNoError: `equivocation`, the log signed two histories: the evidence is recorded; `not-consistent`, the proof does not hold.
-        InputError: `bad-note`; `wrong-key`; `consistency-missing`, a proof from another size, or none, is given.
+        InputError: `bad-note`, also where it has no room for one more line; `wrong-key`; `consistency-missing`, a proof from another
+            size, or none, is given.
         ConflictError: `own-log`; `log-not-longer`, more was seen here before.
         UnavailableError: `no-log-key`.
     """
@@ -193,29 +195,37 @@ def _sign(ledger: Ledger, ring: KeyRing, offered: Offered, known: Known, *, acto
     with ledger.write(actor=actor) as writer:
         keys = get_log_keys(writer, ring)
         recorded = list_witnessings(writer, said.origin)
-        _refuse_moved(tuple(one.payload for one in recorded), known)
+        _refuse_moved(writer, tuple(one.payload for one in recorded), known)
         ours = [parse_vkey(str(key.vkey), where="own key").as_cosigner() for key in keys]
         vkeys = tuple(map(str, ours))
         seen = _find_seen(known)
         size = seen.checkpoint.size if seen else None
         for one in recorded:
-            if _checkpoint(one.payload) == said and len(verify_note(parse_note(one.payload.note, where="recorded here"), ours)) == len(
-                ours
-            ):
+            if _checkpoint(one.payload) == said and _has_lines(one.payload.note, ours):
                 return Cosigned(checkpoint=said, note=one.payload.note, vkeys=vkeys, seen=size, entry=one.entry.seq, is_new=False)
-        cosigned = offered.text + "".join(cosign(offered.text, key, at=writer.moment) for key in keys)
+        cosigned = _drop_lines(offered, ours) + "".join(cosign(offered.text, key, at=writer.moment) for key in keys)
+        parse_note(cosigned, where="the checkpoint with our cosignature")  # else what is recorded could not be held against the log
         entry = writer.append(Witnessing(origin=said.origin, size=said.size, root=said.root, vkey=str(offered.vkey), note=cosigned))
     return Cosigned(checkpoint=said, note=cosigned, vkeys=vkeys, seen=size, entry=entry.seq, is_new=True)
+
+
+def _drop_lines(offered: Offered, keys: Sequence[VerifierKey]) -> str:
+    """The note without lines that are, or pretend to be, of *keys*: of ours, only what is signed now is given out."""
+    own = {(key.name, key.key_id) for key in keys}
+    rows = offered.text.partition("\n\n")[2].splitlines(keepends=True)
+    kept = [row for row, line in zip(rows, offered.note.lines, strict=True) if (line.name, line.key_id) not in own]
+    return offered.note.text + "\n" + "".join(kept)
 
 
 def _has_lines(note: str, keys: Sequence[VerifierKey]) -> bool:
     return {line.vkey for line in verify_note(parse_note(note, where="recorded here"), keys) if line.is_valid} == set(map(str, keys))
 
 
-def _refuse_moved(now: tuple[Witnessing, ...], known: Known) -> None:
-    """Two at once could cosign two histories, each following from what was seen before the other."""
-    if now != known.witnessings:
-        found = "another checkpoint of this log was cosigned meanwhile"
+def _refuse_moved(writer: Writer, now: tuple[Witnessing, ...], known: Known) -> None:
+    """Two at once could cosign or take over two histories, each following from what was seen before the other."""
+    last = list_imports(writer, known.origin)[-1:]
+    if now != known.witnessings or [one.payload for one in last] != ([] if known.last is None else [known.last]):
+        found = "another checkpoint of this log was cosigned or taken over meanwhile"
         raise UnavailableError(Fault(code="registry-busy", where=known.origin, found=found, advice="run the command again"))
 
 

@@ -4,10 +4,13 @@ import hashlib
 import shutil
 from base64 import b64decode
 from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
+from registry.seal.key_files import read_keys
+from registry.seal.witness import cosign
 from tests.cli.conftest import Answer, Caveat
 
 At = Callable[..., Answer]
@@ -274,6 +277,71 @@ def test_a_cosignature_is_kept_only_from_a_known_key_and_only_if_it_holds(lab: A
     assert "its key is not known here" in stranger.document["left_out"][0]
     assert (broken.code, "signature-not-valid" in broken.err) == (2, True)
     assert lab("lab", "log", "checkpoint").out.count("— ") == 1
+
+
+def test_a_false_line_beside_a_good_one_of_the_same_key_is_not_kept(lab: At, tmp_path: Path) -> None:
+    """Each line is held against its key, wherever it stands: a good one does not speak for its neighbour."""
+    lab("lab", "log", "checkpoint", "-o", "first.note")
+    assert lab("wit", "log", "cosign", "../lab/first.note", "--vkey", _vkey(lab, "lab"), "-o", "back.note").code == 0
+    text, blank, lines = (tmp_path / "wit" / "back.note").read_text(encoding="utf-8").partition("\n\n")
+    own, line = lines.splitlines()
+    (tmp_path / "lab" / "two.note").write_text(text + blank + f"{own}\n{_falsify(line)}\n{line}\n", encoding="utf-8")
+
+    refused = lab("lab", "log", "checkpoint", "--attach", "two.note", "--trust", _vkey(lab, "wit"))
+
+    assert (refused.code, "signature-not-valid" in refused.err) == (2, True)
+    assert lab("lab", "log", "checkpoint").out.count("— ") == 1
+
+
+def test_one_cosignature_of_each_key_is_kept(lab: At, tmp_path: Path) -> None:
+    """A witness that signs again and again does not fill the checkpoint until nobody can read it."""
+    lab("lab", "log", "checkpoint", "-o", "first.note")
+    note = (tmp_path / "lab" / "first.note").read_text(encoding="utf-8")
+    (key,) = read_keys(tmp_path / "wit" / "caveat-keys", ask=lambda: None).log
+    often = "".join(cosign(note, key, at=datetime(2026, 1, day, tzinfo=UTC)) for day in range(1, 4))
+    (tmp_path / "lab" / "often.note").write_text(note + often, encoding="utf-8")
+
+    kept = lab("lab", "log", "checkpoint", "--attach", "often.note", "--trust", str(key.vkey))
+    again = lab("lab", "log", "checkpoint", "--attach", "often.note", "--trust", str(key.vkey))
+
+    assert (kept.code, again.code) == (0, 0)
+    assert kept.err == f"kept: {key.name}\n"
+    assert again.out == kept.out == note + often.partition("\n")[0] + "\n"
+
+
+def test_what_pretends_to_be_the_witness_own_line_is_dropped(lab: At, tmp_path: Path) -> None:
+    """The note that is recorded and given out has one line of the witness: the one it signs now."""
+    lab("lab", "log", "checkpoint", "-o", "first.note")
+    shutil.copytree(tmp_path / "wit", tmp_path / "twin")
+    assert lab("twin", "log", "cosign", "../lab/first.note", "--vkey", _vkey(lab, "lab"), "-o", "back.note").code == 0
+    text, blank, lines = (tmp_path / "twin" / "back.note").read_text(encoding="utf-8").partition("\n\n")
+    own, line = lines.splitlines()
+    (tmp_path / "lab" / "false.note").write_text(text + blank + f"{own}\n{_falsify(line)}\n", encoding="utf-8")
+
+    once = lab("wit", "log", "cosign", "../lab/false.note", "--vkey", _vkey(lab, "lab"))
+    again = lab("wit", "log", "cosign", "../lab/false.note")
+
+    assert (once.code, again.code, again.out) == (0, 0, once.out)
+    assert once.out.count("— ") == 2
+    assert _falsify(line) not in once.out
+
+
+def test_a_note_without_room_for_a_line_is_not_cosigned(lab: At, tmp_path: Path) -> None:
+    """What could not be read again is not recorded: it could not be held against its log later."""
+    lab("lab", "log", "checkpoint", "-o", "first.note")
+    note = (tmp_path / "lab" / "first.note").read_text(encoding="utf-8")
+    strangers = "".join(f"— stranger{number} AAAAAAAA\n" for number in range(63))
+    (tmp_path / "lab" / "full.note").write_text(note + strangers, encoding="utf-8")
+
+    refused = lab("wit", "log", "cosign", "../lab/full.note", "--vkey", _vkey(lab, "lab"))
+
+    assert (refused.code, "bad-note" in refused.err) == (2, True)
+    assert lab("wit", "log", "list", "--json").document["logs"][0]["entries"] == 3
+
+
+def _falsify(line: str) -> str:
+    """The same name and key, and another signature."""
+    return line[:-8] + ("AAAA" if line[-8:-4] != "AAAA" else "BBBB") + line[-4:]
 
 
 def test_a_note_of_another_log_or_size_is_not_attached(lab: At) -> None:
