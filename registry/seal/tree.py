@@ -32,12 +32,23 @@ def root_of(leaves: Iterable[bytes]) -> bytes:
     row = list(leaves)
     if not row:
         return EMPTY_ROOT
-    sha256 = hashlib.sha256
     while len(row) > 1:
-        even = len(row) // 2 * 2
-        both = b"".join(row[:even])
-        row = [sha256(b"\x01" + both[at : at + 64]).digest() for at in range(0, len(both), 64)] + row[even:]
+        row = _pair(row) + row[len(row) // 2 * 2 :]
     return row[0]
+
+
+def list_levels(leaves: list[bytes]) -> list[list[bytes]]:
+    """Return the roots of all complete subtrees over *leaves*, by level and index; level 0 are the leaves."""
+    levels = [leaves]
+    while len(levels[-1]) > 1:
+        levels.append(_pair(levels[-1]))
+    return levels
+
+
+def _pair(row: list[bytes]) -> list[bytes]:
+    """Hash neighbours together; one that has none is left out. As `node_hash`, without a call for each."""
+    sha256, both = hashlib.sha256, b"".join(row)
+    return [sha256(b"\x01" + both[at : at + 64]).digest() for at in range(0, len(row) // 2 * 64, 64)]
 
 
 class Frontier:

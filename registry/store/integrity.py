@@ -129,7 +129,7 @@ class _Check:
         self.origin = reader.log_origin
         self.scan = scan
         self.faults: list[Fault] = []
-        self._levels = _build_levels(scan.leaves)
+        self._levels = tree.list_levels(scan.leaves)
 
     def find_root(self, size: int) -> str | None:
         """Return the root of the first *size* entries; None when one of them is missing."""
@@ -266,15 +266,6 @@ def _list_imported(ledger: Ledger, origin: str) -> list[SignedNote]:
     with ledger.view() as view:
         said = view.recorded_by(select(log_import.c.seq).where(view.visible(log_import), log_import.c.origin == origin))
     return [parse_note(one.payload.checkpoint, where=f"entry {one.entry.seq}, checkpoint") for one in said]
-
-
-def _build_levels(leaves: list[bytes]) -> list[list[bytes]]:
-    """Return the roots of all complete subtrees, by level and index."""
-    levels = [leaves]
-    while len(levels[-1]) > 1:
-        row = levels[-1]
-        levels.append([tree.node_hash(left, right) for left, right in zip(row[::2], row[1::2], strict=False)])
-    return levels
 
 
 def _say_time(one: CheckedCheckpoint) -> str:
