@@ -14,14 +14,14 @@ from registry.intake.outline.readable import Reader
 from registry.records.card import Card, CardText
 from registry.records.coverage import Coverage
 from registry.records.dossier import Dossier, Recorded
-from registry.records.identifier import Identifier, Kind, parse_identifier
+from registry.records.identifier import Identifier, Kind
 from registry.records.publication import OutputFormat, Publication
 from registry.records.supplement import CardSupplement, Supplement
 from registry.registration.cards import get_card_text
 from registry.report.assemble import assemble_card, assemble_claim
 from registry.report.coverage import ReadWords, Said, build_coverage
 from registry.report.html import digest_record, template_digest
-from registry.report.read import read_supplement
+from registry.report.read import parse_subject, read_supplement
 from registry.report.signature import sign_pdf
 from registry.report.workers import Job, Made, render_many
 from registry.store.seals import prove
@@ -107,32 +107,23 @@ def read_bytes(path: Path) -> bytes:
     return data
 
 
-def parse_subject(supplement: Supplement | CardSupplement, *, where: str) -> Identifier:
-    """Return the claim or card that *supplement* names. A file may be forged, and its name becomes a file name.
-
-    Raises:
-        InputError: it names neither.
-    """
-    try:
-        return parse_identifier(supplement.identifier, Kind.CLAIM, Kind.CARD)
-    except ValueError as error:
-        raise InputError(Fault(code="not-a-supplement", where=f"{where}, identifier", found=str(error))) from error
-
-
 def list_claims_of(view: View, card: Identifier) -> Sequence[str]:
     """Return the claims registered of *card*, `CLM-…`, in the order of their registration."""
     return [one.claim for one in view.list_claims(card=card.bare)]
 
 
-def collect_coverage(view: View, card: Identifier) -> tuple[Recorded[Card], Coverage]:
-    """Return the card revision that *card* names (the latest without `@n`), and how far its claims are known.
+def collect_coverage(view: View, card: Identifier) -> tuple[Recorded[Card], Coverage, tuple[str, ...]]:
+    """Return the card revision that *card* names (the latest without `@n`), how far its claims are known, and which are not told of.
+
+    The last are claims that are not counted, because the text of a statement that they rest on was erased.
 
     Raises:
         NotFoundError: not registered, with what is near.
     """
     found, dossiers = _read_card(view, card)
     text = _find_text(view, found.payload)
-    return found, _build_coverage(view, found, dossiers, text=text, read=Reader(text).read_words if text else None)
+    coverage = _build_coverage(view, found, dossiers, text=text, read=Reader(text).read_words if text else None)
+    return found, coverage, _list_untold(view, card, dossiers)
 
 
 def write_supplements(
@@ -234,8 +225,12 @@ def _assemble_card(view: View, subject: Identifier, moment: datetime) -> CardSup
     read = None if text is None else Reader(text).read_words
     coverage = _build_coverage(view, card, dossiers, text=text, read=read)
     made = assemble_card(dossiers, card, coverage=coverage, read=read, log_origin=view.log_origin, log_size=view.log_size, made_at=moment)
+    return replace(made, erased=_list_untold(view, subject, dossiers))
+
+
+def _list_untold(view: View, card: Identifier, dossiers: Iterable[Dossier]) -> tuple[str, ...]:
     told = {one.claim for one in dossiers}
-    return replace(made, erased=tuple(sorted(claim for claim in list_claims_of(view, subject) if claim not in told)))
+    return tuple(sorted(claim for claim in list_claims_of(view, card) if claim not in told))
 
 
 def _read_card(view: View, subject: Identifier) -> tuple[Recorded[Card], list[Dossier]]:
@@ -267,7 +262,8 @@ def _find_text(view: View, card: Card) -> CardText | None:
 def _build_coverage(
     view: View, card: Recorded[Card], dossiers: Sequence[Dossier], *, text: CardText | None, read: ReadWords | None
 ) -> Coverage:
-    said = Said(surveys=view.list_surveys(card.payload.card), omissions=view.list_omissions(card.payload.card))
+    name = card.payload.card
+    said = Said(surveys=view.list_surveys(name), omissions=view.list_omissions(name), erased=view.list_erased_of(name))
     return build_coverage(card, dossiers, said, text=text.text if text else None, read=read)
 
 

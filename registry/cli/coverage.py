@@ -1,5 +1,6 @@
 """`caveat card coverage`: how far the claims of a card are known."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import click
@@ -34,17 +35,19 @@ def coverage(app: App, *, card_id: Identifier, whole: bool) -> None:
     from registry.publishing import collect_coverage
 
     with app.view() as view:
-        recorded, found = collect_coverage(view, card_id)
+        recorded, found, untold = collect_coverage(view, card_id)
         size = view.log_size
         disputed = [one for one in view.list_claims(card=card_id.bare) if one.status.dispute is not Dispute.UNDISPUTED]
     card = recorded.payload
     reference = f"{card.card}@{card.revision}"
     document = {"schema": "caveat/coverage/1", "log_size": size, "card": reference, "title": card.title, **to_document(found)}
+    document["untold"] = list(untold)
     document["disputed"] = [{"claim": f"{one.claim}@{one.revision}", "dispute": one.status.dispute.value} for one in disputed]
 
     def text(console: "Console") -> None:
         console.print(f"{reference}  {card.title} ({card.publisher})", style="bold")
         _print_survey(console, found, reference)
+        _print_erased(console, found, untold)
         _print_table(console, found)
         if disputed:
             told = ", ".join(f"{one.claim} ({one.status.dispute.value})" for one in disputed[:_MOST])
@@ -61,8 +64,18 @@ def _print_survey(console: "Console", found: Coverage, reference: str) -> None:
     if found.surveyed_by:
         console.print(f"surveyed by {', '.join(found.surveyed_by)}\n")
     else:
-        console.print("No survey of this revision is recorded: how many of its passages make claims is not known.")
+        stands = "stands in the log any more" if found.erased else "is recorded"
+        console.print(f"No survey of this revision {stands}: how many of its passages make claims is not known.")
         console.print(f"Next: caveat claim propose {reference}\n")
+
+
+def _print_erased(console: "Console", found: Coverage, untold: Sequence[str]) -> None:
+    if found.erased:
+        entries = ", ".join(str(one.seq) for one in found.erased)
+        console.print(f"Erased, and so not counted: what was proposed or left out by {_count(len(found.erased), 'statement')} ({entries}).")
+    if untold:
+        names = ", ".join(untold[:_MOST]) + (f" and {len(untold) - _MOST} more" if len(untold) > _MOST else "")
+        console.print(f"Erased, and so not counted: a statement that {_count(len(untold), 'claim')} rest on ({names}).")
 
 
 def _print_table(console: "Console", found: Coverage) -> None:

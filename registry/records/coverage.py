@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from registry.records.dossier import Recorded
 from registry.records.record import Record
+from registry.records.statement import Entry
 from registry.records.survey import Omission
 
 
@@ -70,6 +71,8 @@ class Coverage(Record):
     """In the order of the card."""
     omitted: tuple[str, ...] = ()
     """The quotes of `omissions` as a person reads them, in the same order; empty where the card was not read for that."""
+    erased: tuple[Entry, ...] = ()
+    """Surveys and omissions of the card, in any of its revisions, whose text was erased: what they said is not counted."""
 
     @property
     def has_headings(self) -> bool:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from registry.records.card import Card
 from registry.records.coverage import Counts, Coverage, SectionCoverage, Undecided
 from registry.records.dossier import Dossier, Recorded
+from registry.records.statement import Entry
 from registry.records.status import RestrictionStatus
 from registry.records.survey import Omission, Survey
 from registry.report.leading import find_leading
@@ -29,6 +30,8 @@ class Said:
 
     surveys: Sequence[Recorded[Survey]] = ()
     omissions: Sequence[Recorded[Omission]] = ()
+    erased: Sequence[Entry] = ()
+    """Surveys and omissions whose text was erased."""
 
 
 def build_coverage(
@@ -68,6 +71,7 @@ def build_coverage(
         silent_sections=sections.count - sum(index >= 0 for index in tally.list_sections()),
         omissions=tuple(one for _, one in omitted),
         undecided=tuple(_describe_undecided(span, card.payload, sections, text=text, read=read) for span in undecided),
+        erased=tuple(said.erased),
         omitted=() if read is None else tuple(read(*span) for span, _ in omitted),
     )
 

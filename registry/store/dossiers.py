@@ -11,11 +11,12 @@ from registry.records.disclosure import Reveal
 from registry.records.dossier import AuditFile, ContestationFile, Recorded
 from registry.records.identifier import Identifier, Kind
 from registry.records.model import ModelRef, ModelVersion
+from registry.records.statement import Entry
 from registry.records.survey import Omission, Sighting, Survey
 from registry.store.card_tables import card_revision, omission, sighting, survey
 from registry.store.claims import find_current_entry
 from registry.store.reader import Reader, has_text
-from registry.store.seal_tables import audit_rival, deviation, exploration, reveal
+from registry.store.seal_tables import audit_rival, deviation, erasure, exploration, reveal
 from registry.store.tables import (
     audit,
     body,
@@ -102,13 +103,20 @@ def find_relations(reader: Reader, claim: str) -> tuple[Recorded[ClaimRelation],
 
 
 def find_surveys(reader: Reader, card: str) -> tuple[Recorded[Survey], ...]:
-    """Return the surveys of *card*, with or without `@n`, in log order."""
-    return _of(reader, survey, _is_named(card, survey.c.card, survey.c.revision))
+    """Return the surveys of *card*, with or without `@n`, in log order; without those since erased."""
+    return _of(reader, survey, _is_named(card, survey.c.card, survey.c.revision) & ~_is_erased(reader, survey))
 
 
 def find_omissions(reader: Reader, card: str) -> tuple[Recorded[Omission], ...]:
-    """Return what was left out of *card*, with or without `@n`, in log order."""
-    return _of(reader, omission, _is_named(card, omission.c.card, omission.c.revision))
+    """Return what was left out of *card*, with or without `@n`, in log order; without what was erased since."""
+    return _of(reader, omission, _is_named(card, omission.c.card, omission.c.revision) & ~_is_erased(reader, omission))
+
+
+def find_erased_of(reader: Reader, card: str) -> tuple[Entry, ...]:
+    """Return the entries of surveys and omissions of *card*, with or without `@n`, whose text was erased, in log order."""
+    named = [_seqs(reader, one, _is_named(card, one.c.card, one.c.revision) & _is_erased(reader, one)) for one in (survey, omission)]
+    numbers = sorted(row[0] for one in named for row in reader.rows(one))
+    return tuple(found for seq in numbers if (found := reader.find_entry(seq)) is not None)
 
 
 def find_omission(reader: Reader, card: str, start: int, stop: int) -> Recorded[Omission] | None:
@@ -191,6 +199,11 @@ def _of(reader: Reader, table: Table, condition: Any) -> tuple[Recorded[Any], ..
 
 def _seqs(reader: Reader, table: Table, condition: Any) -> Select[Any]:
     return select(table.c.seq).where(reader.visible(table), condition)
+
+
+def _is_erased(reader: Reader, table: Table) -> ColumnElement[bool]:
+    """Return the condition that the text of a row's statement was erased, also where that comes after what is seen: it is gone."""
+    return table.c.seq.in_(select(erasure.c.erased).where(erasure.c.log == reader.log_id))
 
 
 def _is_named(reference: str, name: ColumnElement[str], number: ColumnElement[int]) -> ColumnElement[bool]:

@@ -14,7 +14,7 @@ from registry.records.identifier import Identifier, Kind, parse_identifier
 from registry.records.model import ModelRef, ModelVersion
 from registry.records.publication import Publication
 from registry.records.spec import SpecBody, SpecKind, SpecVersion
-from registry.records.statement import Payload
+from registry.records.statement import Entry, Payload
 from registry.records.status import Status
 from registry.records.survey import Omission, Sighting, Survey
 from registry.store import claims, dossiers, gather
@@ -236,12 +236,16 @@ class View(Reader):
         return self.recorded_by(select(table.c.seq).where(self.visible(table), table.c.sha256 == bytes.fromhex(sha256)))
 
     def list_surveys(self, card: str) -> tuple[Recorded[Survey], ...]:
-        """Return the surveys of a card, `CRD-…` (of all its revisions) or `CRD-…@n`, in log order."""
+        """Return the surveys of a card, `CRD-…` (of all its revisions) or `CRD-…@n`, in log order; without those since erased."""
         return dossiers.find_surveys(self, card)
 
     def list_omissions(self, card: str) -> tuple[Recorded[Omission], ...]:
-        """Return what somebody left out of a card, `CRD-…` (of all its revisions) or `CRD-…@n`, in log order."""
+        """Return what somebody left out of a card, `CRD-…` (of all its revisions) or `CRD-…@n`, in log order; nothing that was erased."""
         return dossiers.find_omissions(self, card)
+
+    def list_erased_of(self, card: str) -> tuple[Entry, ...]:
+        """Return the entries of surveys and omissions of a card, `CRD-…` or `CRD-…@n`, whose text was erased, in log order."""
+        return dossiers.find_erased_of(self, card)
 
     def find_omission(self, card: str, start: int, stop: int) -> Recorded[Omission] | None:
         """Return the omission of exactly the passage from *start* to *stop* of the card revision `CRD-…@n`."""

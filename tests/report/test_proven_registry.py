@@ -7,9 +7,10 @@ import pytest
 
 from registry.codec.documents import to_document
 from registry.errors import AlteredError, NotFoundError
-from registry.publishing import collect_supplements
+from registry.publishing import collect_coverage, collect_supplements
 from registry.records.identifier import parse_identifier
 from registry.records.supplement import CardSupplement, Supplement
+from registry.records.survey import Survey
 from registry.report.html import render_html, render_json
 from registry.report.read import read_supplement
 from registry.seal.inclusion import check_inclusion
@@ -137,6 +138,28 @@ def test_a_card_names_the_claims_of_which_a_statement_was_erased(make_card: tupl
     page = " ".join(render_html(found).decode().split())
     assert "Of 1 more registered claim nothing is told: a statement was erased." in page
     assert f'nothing is told of it: <span class="mono">{claims[1]}</span>.' in page
+
+
+def test_an_erased_survey_or_omission_silences_no_card(make_card: tuple[Ledger, str, list[str]]) -> None:
+    """The rest is told and proven; that something was erased is told, and nothing is counted in its place."""
+    ledger, card, _ = make_card
+    with ledger.write(actor=make.LAB) as writer:
+        said = (Survey(card=f"{card}@1", by="engine 1", passages=((0, 5),)), make.omission(f"{card}@1", "It names a person."))
+        entries = [writer.append(one) for one in said]
+        for one in entries:
+            writer.erase(one.seq, why="named a person")
+
+    with ledger.view() as view:
+        (subject,) = collect_supplements(view, [parse_identifier(card)])
+        _, coverage, untold = collect_coverage(view, parse_identifier(card))
+    found = subject.supplement
+
+    assert isinstance(found, CardSupplement)
+    assert found.coverage == coverage
+    assert (coverage.erased, coverage.total.proposed, coverage.total.left_out, untold) == (tuple(entries), None, 0, ())
+    assert {one.seq for one in entries} <= set(check_inclusion(found).entries)
+    page = " ".join(render_html(found).decode().split())
+    assert f"What entries {entries[0].seq}, {entries[1].seq} of the log said of passages proposed or left out was erased" in page
 
 
 def test_a_supplement_stays_proven_when_what_it_quotes_is_erased_later(tmp_path: Path) -> None:
