@@ -74,8 +74,9 @@ def _print_erased(console: "Console", found: Coverage, untold: Sequence[str]) ->
         entries = ", ".join(str(one.seq) for one in found.erased)
         console.print(f"Erased, and so not counted: what was proposed or left out by {_count(len(found.erased), 'statement')} ({entries}).")
     if untold:
+        verb = "rests" if len(untold) == 1 else "rest"
         names = ", ".join(untold[:_MOST]) + (f" and {len(untold) - _MOST} more" if len(untold) > _MOST else "")
-        console.print(f"Erased, and so not counted: a statement that {_count(len(untold), 'claim')} rest on ({names}).")
+        console.print(f"Erased, and so not counted: a statement that {_count(len(untold), 'claim')} {verb} on ({names}).")
 
 
 def _print_table(console: "Console", found: Coverage) -> None:

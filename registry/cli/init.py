@@ -68,14 +68,14 @@ def _register(app: App, writer: "Writer", authority: Authority, passphrase: str 
     """Register *authority*; in a new registry, name the log and make its keys. None where no keys are made."""
     import secrets
 
-    from registry.registration.key_making import make_first_keys, name_own_log
+    from registry.registration.key_making import KeyFolder, make_first_keys, name_own_log
 
     is_first = writer.log_size == 0 and not writer.log_origin
     log_key = name_own_log(writer, authority.code, secrets.token_hex(16), has_keys=has_keys) if is_first else None
     writer.append(authority)
     if log_key is None:
         return None
-    log_entry, document_entry = make_first_keys(writer, authority, log_key, app.config.keys, passphrase=passphrase)
+    log_entry, document_entry = make_first_keys(writer, authority, log_key, KeyFolder(path=app.config.keys, passphrase=passphrase))
     return {
         "folder": shorten(app.config.keys),
         "encrypted": bool(passphrase),

@@ -69,16 +69,16 @@ def show(app: App, *, fingerprint: str | None, public: bool) -> None:
 @pass_app
 def add(app: App, *, algorithm: str) -> None:
     """Make a key where there is none for its purpose, and record it."""
-    from registry.registration.key_making import make_another_key
+    from registry.registration.key_making import KeyFolder, make_another_key
     from registry.registration.keys import refuse_key_in_force
 
     with app.ledger.view() as view:
         authority = _get_authority(app, view)
         refuse_key_in_force(view, KeyAlgorithm(algorithm))
-    passphrase = _find_passphrase(app)
+    folder = KeyFolder(path=app.config.keys, passphrase=_find_passphrase(app))
     with app.change_keys(), app.ledger.write(actor=authority.code) as writer:
-        made, entry = make_another_key(writer, authority, KeyAlgorithm(algorithm), app.config.keys, passphrase=passphrase)
-    _report_new(app, made.fingerprint, entry.seq, encrypted=bool(passphrase))
+        made, entry = make_another_key(writer, authority, KeyAlgorithm(algorithm), folder)
+    _report_new(app, made.fingerprint, entry.seq, encrypted=bool(folder.passphrase))
 
 
 @key.command()
@@ -91,17 +91,17 @@ def rotate(app: App, *, algorithm: str, why: str) -> None:
     What the old key signed stays good. For a log key, both sign a checkpoint that ends with this entry, so that who trusts the old one
     can follow. If somebody else may have the old one, revoke it too.
     """
-    from registry.registration.key_making import replace_key
+    from registry.registration.key_making import KeyFolder, replace_key
     from registry.registration.keys import get_key
 
     ring = app.read_keys()
-    passphrase = _find_passphrase(app)
+    folder = KeyFolder(path=app.config.keys, passphrase=_find_passphrase(app))
     with app.ledger.view() as view:
         authority = _get_authority(app, view)
     with app.change_keys(), app.ledger.write(actor=authority.code) as writer:
-        made, entry = replace_key(writer, authority, KeyAlgorithm(algorithm), ring, app.config.keys, passphrase=passphrase, reason=why)
+        made, entry = replace_key(writer, authority, KeyAlgorithm(algorithm), ring, folder, reason=why)
         replaced = get_key(writer, made.fingerprint).added.payload.replaces
-    _report_new(app, made.fingerprint, entry.seq, encrypted=bool(passphrase), replaces=replaced)
+    _report_new(app, made.fingerprint, entry.seq, encrypted=bool(folder.passphrase), replaces=replaced)
 
 
 @key.command()

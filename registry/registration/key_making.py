@@ -4,6 +4,7 @@ The order is always the same: the new secret is written beside the one in use, t
 between these steps is put right by `settle_keys`.
 """
 
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from registry.errors import ConflictError, Fault, NotFoundError
@@ -11,13 +12,22 @@ from registry.records.authority import Authority
 from registry.records.seal import KeyAlgorithm, KeyPurpose
 from registry.records.statement import Entry
 from registry.registration.keys import add_key, format_origin, list_keys, rotate_key
-from registry.seal.key_files import drop_new_key, list_key_files, place_key, write_key
+from registry.seal.key_files import list_key_files, place_key, retire_key, write_key
 from registry.seal.keys import KeyRing, SigningKey, make_key
 from registry.store.reader import Reader
 from registry.store.writer import Writer
 
 FIRST_KEYS = (KeyAlgorithm.ED25519, KeyAlgorithm.ECDSA_P256)
 """What a new registry gets: a key for its log and one for its documents."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeyFolder:
+    """Where new secret keys go."""
+
+    path: Path
+    passphrase: str | None = field(repr=False)
+    """Encrypts them; None or empty leaves them unencrypted."""
 
 
 def name_own_log(writer: Writer, code: str, salt: str, *, has_keys: bool) -> SigningKey | None:
@@ -38,25 +48,21 @@ def name_own_log(writer: Writer, code: str, salt: str, *, has_keys: bool) -> Sig
     return key
 
 
-def make_first_keys(
-    writer: Writer, authority: Authority, log_key: SigningKey, folder: Path, *, passphrase: str | None
-) -> tuple[Entry, ...]:
+def make_first_keys(writer: Writer, authority: Authority, log_key: SigningKey, folder: KeyFolder) -> tuple[Entry, ...]:
     """Write *log_key* and a new document key, and record both; `settle_keys` puts their files in place after the transaction.
 
     Raises:
         ConflictError: `key-file-exists`: there are keys in *folder*, of another registry.
     """
     document = make_key(KeyAlgorithm.ECDSA_P256, authority.code, organisation=authority.name)
-    _refuse_used(folder)
+    _refuse_used(folder.path)
     for key in (log_key, document):
-        drop_new_key(folder, key.algorithm)
-        write_key(folder, key, passphrase=passphrase, is_new=True)
+        retire_key(folder.path, key.algorithm, is_new=True)
+        write_key(folder.path, key, passphrase=folder.passphrase, is_new=True)
     return tuple(add_key(writer, key) for key in (log_key, document))
 
 
-def make_another_key(
-    writer: Writer, authority: Authority, algorithm: KeyAlgorithm, folder: Path, *, passphrase: str | None
-) -> tuple[SigningKey, Entry]:
+def make_another_key(writer: Writer, authority: Authority, algorithm: KeyAlgorithm, folder: KeyFolder) -> tuple[SigningKey, Entry]:
     """Write a new key of *algorithm*, record it beside those in force, and return it with its entry; then `settle_keys`.
 
     Raises:
@@ -64,13 +70,13 @@ def make_another_key(
     """
     key = _make(writer, authority, algorithm)
     entry = add_key(writer, key)
-    _refuse_used(folder, algorithm)
-    write_key(folder, key, passphrase=passphrase, is_new=True)
+    _refuse_used(folder.path, algorithm)
+    write_key(folder.path, key, passphrase=folder.passphrase, is_new=True)
     return key, entry
 
 
 def replace_key(
-    writer: Writer, authority: Authority, algorithm: KeyAlgorithm, ring: KeyRing, folder: Path, *, passphrase: str | None, reason: str
+    writer: Writer, authority: Authority, algorithm: KeyAlgorithm, ring: KeyRing, folder: KeyFolder, *, reason: str
 ) -> tuple[SigningKey, Entry]:
     """Write a new key, record that it takes the place of that of *ring*, and return it with its entry; then `settle_keys`.
 
@@ -81,16 +87,16 @@ def replace_key(
     old = next((one for one in ring.keys if one.algorithm is algorithm), None)
     if old is None:
         found, advice = f"there is no secret key of {algorithm.value} here", "caveat key add makes one"
-        raise NotFoundError(Fault(code="key-file-missing", where=str(folder), found=found, advice=advice))
+        raise NotFoundError(Fault(code="key-file-missing", where=str(folder.path), found=found, advice=advice))
     key = _make(writer, authority, algorithm)
     beside = [one for one in ring.log if one is not old] if key.purpose is KeyPurpose.LOG else []
     entry = rotate_key(writer, old, key, reason=reason, beside=beside)
-    write_key(folder, key, passphrase=passphrase, is_new=True)
+    write_key(folder.path, key, passphrase=folder.passphrase, is_new=True)
     return key, entry
 
 
 def settle_keys(reader: Reader, folder: Path) -> tuple[Path, ...]:
-    """Put each new key that the log has recorded in its place, remove those it has not, and return the paths of the first.
+    """Put each new key that the log has recorded in its place, set those aside that it has not, and return the paths of the first.
 
     Nothing is changed where no new key waits.
     """
@@ -100,7 +106,7 @@ def settle_keys(reader: Reader, folder: Path) -> tuple[Path, ...]:
     recorded = {one.fingerprint for one in list_keys(reader)}
     for file in waiting:
         if file.text.fingerprint not in recorded:
-            drop_new_key(folder, file.algorithm)
+            retire_key(folder, file.algorithm, is_new=True)
     return tuple(place_key(folder, file.algorithm) for file in waiting if file.text.fingerprint in recorded)
 
 

@@ -76,11 +76,7 @@ def write_key(folder: Path, key: SigningKey, *, passphrase: str | None, is_new: 
     try:
         _make_folder(folder)
         _refuse_open_folder(folder)
-        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-            file.write(format_key(key, passphrase))
-            file.flush()
-            os.fsync(file.fileno())
+        _write_whole(path, format_key(key, passphrase))
     except FileExistsError as error:
         found, advice = "there is a key already", "caveat key rotate puts another in its place"
         raise ConflictError(Fault(code="key-file-exists", where=str(path), found=found, advice=advice)) from error
@@ -104,31 +100,21 @@ def place_key(folder: Path, algorithm: KeyAlgorithm) -> Path:
         raise _not_accessible(new, error) from error
 
 
-def retire_key(folder: Path, algorithm: KeyAlgorithm) -> Path | None:
+def retire_key(folder: Path, algorithm: KeyAlgorithm, *, is_new: bool = False) -> Path | None:
     """Rename the file of the key of *algorithm* to `NAME.retired.pem` (or `-2`, `-3`, …) and return the new path; None without one.
+
+    Args:
+        is_new: `NAME.new.pem` instead, whose key this log has not recorded. It is not removed: another log may have.
 
     Raises:
         UnavailableError: `file-not-accessible`: it cannot be renamed.
     """
-    path = _find_path(folder, algorithm)
-    number = 1
-    while (target := folder / f"{path.stem}.retired{'' if number == 1 else f'-{number}'}.pem").exists():
+    path = _find_path(folder, algorithm, is_new=is_new)
+    stem, number = _find_path(folder, algorithm).stem, 1
+    while (target := folder / f"{stem}.retired{'' if number == 1 else f'-{number}'}.pem").exists():
         number += 1
     try:
         return path.rename(target) if path.exists() else None
-    except OSError as error:
-        raise _not_accessible(path, error) from error
-
-
-def drop_new_key(folder: Path, algorithm: KeyAlgorithm) -> None:
-    """Remove `NAME.new.pem`, whose key was never recorded; nothing where there is none.
-
-    Raises:
-        UnavailableError: `file-not-accessible`: it cannot be removed.
-    """
-    path = _find_path(folder, algorithm, is_new=True)
-    try:
-        path.unlink(missing_ok=True)
     except OSError as error:
         raise _not_accessible(path, error) from error
 
@@ -165,6 +151,26 @@ def read_keys(folder: Path, *, ask: Callable[[], str | None]) -> KeyRing:
     found = {one.algorithm: _open(one, passphrase) for one in files}
     logs = tuple(found[algorithm] for algorithm in (KeyAlgorithm.ED25519, KeyAlgorithm.ML_DSA_44) if algorithm in found)
     return KeyRing(log=logs, document=found.get(KeyAlgorithm.ECDSA_P256))
+
+
+def _write_whole(path: Path, text: str) -> None:
+    """Whole or not at all, and on the disk before the log says that it is there; raises FileExistsError rather than write over a file."""
+    part = path.with_name(f".{path.name}.part")
+    part.unlink(missing_ok=True)
+    descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    try:
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        os.link(part, path)
+    finally:
+        part.unlink()
+    folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)
 
 
 def _lock(descriptor: int, *, is_waiting: bool) -> bool:

@@ -124,3 +124,25 @@ def test_a_card_that_is_decided_is_not_called_read(caveat: Caveat, tmp_path: Pat
     answer = caveat("card", "coverage", card)
 
     assert "Every proposed passage is registered or left out; whether a person read each is not recorded." in answer.out
+
+
+def test_what_was_erased_is_named_and_not_counted(caveat: Caveat, tmp_path: Path, card: str) -> None:
+    """A survey, an omission and a claim whose text is gone: each is told as gone, and nobody is told that there never was one."""
+    survey(caveat, tmp_path, card)
+    entries = caveat("log", "show", "--start", "1", "--json").document["entries"]
+    claim = next(one["payload"]["claim"] for one in entries if one["entry"]["kind"] == "claim_revision")
+    gone = [
+        next(one["entry"]["seq"] for one in entries if one["entry"]["kind"] == kind) for kind in ("survey", "omission", "claim_revision")
+    ]
+    for entry in gone:
+        assert caveat("log", "erase", str(entry), "--why", "x", "--yes").code == 0
+
+    answer, document = caveat("card", "coverage", card), caveat("card", "coverage", card, "--json").document
+
+    assert answer.code == 0
+    assert "No survey of this revision stands in the log any more" in answer.out
+    assert "by 2 statements (" in answer.out
+    assert sorted(one["seq"] for one in document["erased"]) == sorted(gone[:2])
+    assert document["untold"] == [claim]
+    assert f"a statement that 1 claim rests on ({claim})" in answer.out
+    assert document["total"]["registered"] == 2

@@ -204,7 +204,7 @@ def test_keys_of_another_registry_are_not_used(caveat: Caveat, tmp_path: Path, m
 
 @pytest.mark.parametrize("is_recorded", [True, False])
 def test_a_crash_between_log_and_folder_loses_no_key(caveat: Caveat, tmp_path: Path, *, is_recorded: bool) -> None:
-    """A new key that the log has recorded takes its place at the next call; one that it has not is removed."""
+    """A new key that the log has recorded takes its place at the next call; one that it has not is set aside."""
     folder = tmp_path / "caveat-keys"
     caveat("init", "--code", "AISI")
     if is_recorded:

@@ -12,7 +12,7 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 from registry.errors import CaveatError, ConflictError
 from registry.records.seal import KeyAlgorithm, KeyPurpose
 from registry.seal.certificate import fingerprint_of_certificate
-from registry.seal.key_files import FILE_NAMES, drop_new_key, list_key_files, place_key, read_keys, retire_key, write_key
+from registry.seal.key_files import FILE_NAMES, list_key_files, place_key, read_keys, retire_key, write_key
 from registry.seal.keys import KeyRing, SigningKey, fingerprint_of_vkey, format_fingerprint, make_key
 
 ORIGIN = "caveat.log/AISI/0123456789abcdef"
@@ -154,6 +154,16 @@ def test_a_key_is_never_written_over(folder: Path) -> None:
     assert _show(read_keys(folder, ask=never).log[0]) == _show(LOG)
 
 
+def test_a_crash_in_the_middle_of_writing_leaves_no_half_key(folder: Path) -> None:
+    """What a killed process left is no key yet, is listed nowhere, and does not stand in the way of the next."""
+    (folder / ".log.new.pem.part").write_text("# A secret key of Cav")
+
+    assert _show(read_keys(folder, ask=never).log[0]) == _show(LOG)
+    write_key(folder, OTHER, passphrase=None, is_new=True)
+    assert [one.text.fingerprint for one in list_key_files(folder) if one.is_new] == [OTHER.fingerprint]
+    assert not list(folder.glob(".*.part"))
+
+
 def test_a_new_key_waits_until_it_is_placed(folder: Path) -> None:
     """Before: the old one is in use, the new one is listed. After: the new one is, and every earlier one keeps a file of its own."""
     write_key(folder, OTHER, passphrase=None, is_new=True)
@@ -170,13 +180,14 @@ def test_a_new_key_waits_until_it_is_placed(folder: Path) -> None:
     assert str(OTHER.vkey) in (folder / "log.retired-2.pem").read_text()
 
 
-def test_what_was_never_recorded_is_dropped(folder: Path) -> None:
-    """A new key goes without a trace, twice without an error; retiring what is not there does nothing."""
+def test_a_key_that_waits_is_set_aside_and_never_removed(folder: Path) -> None:
+    """Another log may have recorded it; retiring what is not there does nothing."""
     write_key(folder, OTHER, passphrase=None, is_new=True)
-    drop_new_key(folder, KeyAlgorithm.ED25519)
-    drop_new_key(folder, KeyAlgorithm.ED25519)
-    retire_key(folder, KeyAlgorithm.ED25519)
 
+    assert retire_key(folder, KeyAlgorithm.ED25519, is_new=True) == folder / "log.retired.pem"
+    assert str(OTHER.vkey) in (folder / "log.retired.pem").read_text()
+    assert retire_key(folder, KeyAlgorithm.ED25519, is_new=True) is None
+    assert retire_key(folder, KeyAlgorithm.ED25519) == folder / "log.retired-2.pem"
     assert retire_key(folder, KeyAlgorithm.ED25519) is None
     assert [one.algorithm for one in list_key_files(folder)] == [KeyAlgorithm.ML_DSA_44, KeyAlgorithm.ECDSA_P256]
     with pytest.raises(CaveatError, match="file-not-accessible"):
