@@ -6,14 +6,17 @@ explains it afterwards, so they restrict and never establish (docs/preregistrati
 
 import re
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
 
 from audit.replay.parts import SIDES, digest_tasks
 from audit.statistics.scores import Labelled, ScoreTable
 from audit.statistics.sequence import order_tasks
 from registry.records.deviation import DECISIVE, Deviation, LockedItem
 from registry.records.estimate import DEVIATIONS, Estimate
-from registry.records.plan import IntervalMethod, Lock, LockedSpec
+from registry.records.plan import ContextDesign, IntervalMethod, Lock, LockedSpec
 from registry.records.spec import ContextSpec
 from registry.records.trial import Provenance
 
@@ -26,8 +29,11 @@ _PARTS = {
     "cues": LockedItem.CUES,
     "budget": LockedItem.BUDGET,
 }
-_LIMIT = re.compile(r"(\d[\d,]*)\s+(calls|input tokens|output tokens)\b")
+_LIMIT = re.compile(r"(?<![\d.,'’])(?<!\d\s)(\d[\d,]*)\s+(calls|input tokens|output tokens)\b")
+"""A number with commas between its thousands, or none; of `1 500 calls` and `1.500 calls` nothing is read, rather than 500."""
 _MOST_NAMED = 5
+Rows = NDArray[np.bool_]
+_TEST = "test"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,7 +101,8 @@ def compare_scores(
     """
     replayed = provenance.replayed
     stopped = list(_list_stops(lock, estimate))
-    found = list(_compare_tasks(lock, set(_list_tasks(table)), may_stop=True))
+    split = _split_sides(lock, table)
+    found = list(_compare_sides(lock, split, table, apart=replayed is None))
     found = [one for one in found if one.item is not LockedItem.STOPPING_RULE or not stopped]
     returned = tuple(filter(None, (provenance.model_returned or "").split("; ")))
     found += [*stopped, *_compare_model(lock, returned), *_compare_limit(lock.budget, read_limits(provenance.budget_spent), "spent")]
@@ -107,7 +114,7 @@ def compare_scores(
                 sides.setdefault(arm.spec or "default", set()).add(by_name[arm.contexts])
         found += _compare_digests(lock, sides)
         return _merge(found, _compare_parts(lock, replayed.parts or {}))
-    found += _compare_contexts(lock, table, specs)
+    found += [*_compare_contexts(lock, table, specs), *_find_missing_cells(lock, split, table)]
     return _merge(found, _list_unshown(lock))
 
 
@@ -137,6 +144,49 @@ def _compare_tasks(lock: Lock, ids: set[str], *, may_stop: bool) -> Iterator[Dep
     told = [f"not in the list: {_name(added)}"] if added else []
     told += [f"left out: {_name(left_out)}"] if left_out else []
     yield Departure(item=LockedItem.TASKS, planned=planned, done=f"{len(ids)} tasks; {'; '.join(told) or 'another list'}")
+
+
+def _compare_sides(lock: Lock, split: Mapping[str, Rows], table: ScoreTable, *, apart: bool) -> Iterator[Departure]:
+    """Give other tasks than were locked: of the whole table, then of each side, so that none is left out of one side alone.
+
+    Of a random subset, the tasks of the test side are more by design, and the deployment side has those that are replayed.
+
+    Args:
+        apart: also by side; of a run folder the replay says which tasks each side has.
+    """
+    sides = {words: set(_list_tasks(table, rows)) for words, rows in split.items()}
+    if lock.plan.random_subset:
+        del sides[_TEST]
+    yield from (whole := list(_compare_tasks(lock, set().union(*sides.values()), may_stop=True)))
+    if apart and not whole:
+        for words, ids in sides.items():
+            yield from (replace(one, done=f"{words}: {one.done}") for one in _compare_tasks(lock, ids, may_stop=True))
+
+
+def _find_missing_cells(lock: Lock, split: Mapping[str, Rows], table: ScoreTable) -> Iterator[Departure]:
+    """Give how many pairs of a task and a context have no row in a crossed table: leaving responses out would be choosing scores.
+
+    An excluded response has its row, with the reason; it is told in its own section.
+    """
+    if lock.tasks is None or lock.plan.contexts is ContextDesign.NESTED:
+        return
+    as_is = True if table.cue_removed is None else table.cue_removed.codes == -1
+    for words, rows in split.items():
+        tasks, contexts = table.task.codes[rows & as_is], table.context.codes[rows & as_is]
+        whole = len(set(tasks.tolist())) * len(set(contexts.tolist()))
+        missing = whole - len(set(zip(tasks.tolist(), contexts.tolist(), strict=True)))
+        if missing:
+            done = f"{words}: {missing:,} of {whole:,} pairs of task and context have no row, not even an excluded one"
+            yield Departure(item=LockedItem.TASKS, planned="each task in each context of its side", done=done)
+
+
+def _split_sides(lock: Lock, table: ScoreTable) -> dict[str, Rows]:
+    """Return which rows are of the test side, and of the deployment side of each specification, by what a sentence calls it."""
+    test, deploy = (table.arm.codes == _find_code(table.arm, name) for name in SIDES)
+    if len(lock.deploy_specs) == 1:
+        return {_TEST: test, "deployment": deploy}
+    named = {f"deployment {name}": deploy & (table.spec.codes == _find_code(table.spec, name)) for name in lock.deploy_specs}
+    return {_TEST: test, **named}
 
 
 def _name(ids: list[str]) -> str:
@@ -172,11 +222,10 @@ def _compare_contexts(lock: Lock, table: ScoreTable, specs: Mapping[str, Context
             yield Departure(item=item, planned=planned, done=f"{name + ': ' if name else ''}{len(used)} contexts; {'; '.join(told)}")
 
 
-def _list_tasks(table: ScoreTable) -> Iterator[str]:
-    """Give the tasks of both sides, also those without any score."""
-    for name in SIDES:
-        for code in set(table.task.codes[table.arm.codes == _find_code(table.arm, name)].tolist()):
-            yield table.task.labels[code]
+def _list_tasks(table: ScoreTable, rows: Rows) -> Iterator[str]:
+    """Give the tasks of *rows*, also those without any score."""
+    for code in set(table.task.codes[rows].tolist()):
+        yield table.task.labels[code]
 
 
 def _list_contexts(table: ScoreTable, name: str, *, alone: bool) -> Iterator[str]:

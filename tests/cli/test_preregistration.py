@@ -2,6 +2,7 @@
 
 import json
 import sqlite3
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -100,6 +101,44 @@ def test_other_tasks_or_contexts_restrict_and_never_establish(change: str, item:
     assert "Not as locked" in done.document["restriction"]["text"]["restricted"]
     assert list_deviations(caveat, audit) == [(item, None, True)]
     assert f"otherwise than locked: {LockedItem(item).words}" in done.err
+
+
+@pytest.mark.parametrize(
+    ("dropped", "told"),
+    [
+        (lambda row: row["arm"] == "deploy" and row["task_id"] in ("t3", "t7"), "deployment: 38 tasks; left out: t3, t7"),
+        (lambda row: row["arm"] == "test" and row["task_id"] == "t3", "test: 39 tasks; left out: t3"),
+        (lambda row: row["context_id"] in ("deploy2", "deploy5") and row["score"] == "0", "pairs of task and context"),
+    ],
+)
+def test_responses_left_out_of_one_side_are_chosen_scores(
+    dropped: Callable[[dict[str, str]], bool], told: str, caveat: Caveat, tmp_path: Path
+) -> None:
+    """Every locked task and context still has some row, and yet the scores are not those that were planned."""
+    audit = lock_all(caveat, tmp_path)
+    scores = write_scores(tmp_path / "scores.csv", test=0.05, deploy=0.4)
+    head, *rows = scores.read_text(encoding="utf-8").splitlines()
+    kept = [row for row in rows if not dropped(dict(zip(head.split(","), row.split(","), strict=True)))]
+    scores.write_text("\n".join([head, *kept, ""]), encoding="utf-8")
+
+    done = import_scores(caveat, audit, scores)
+
+    assert (find_basis(done), told in done.err) == ("reported", True)
+    assert ("tasks", None, True) in list_deviations(caveat, audit)
+
+
+def test_of_a_random_subset_the_test_side_has_more_tasks(caveat: Caveat, tmp_path: Path) -> None:
+    """Replayed are the tasks of the list; that the evaluation had others is how the plan has it."""
+    audit = lock_all(caveat, tmp_path, more="plan: {random_subset: true}\n")
+    scores = write_scores(tmp_path / "scores.csv", test=0.05, deploy=0.4, tasks=45)
+    head, *rows = scores.read_text(encoding="utf-8").splitlines()
+    more = {f"t{number}" for number in range(40, 45)}
+    kept = [row for row in rows if row.split(",")[1] == "test" or row.split(",")[0] not in more]
+    scores.write_text("\n".join([head, *kept, ""]), encoding="utf-8")
+
+    done = import_scores(caveat, audit, scores)
+
+    assert (find_basis(done), list_deviations(caveat, audit)) == ("replay", [])
 
 
 def test_a_reason_explains_and_mends_nothing(caveat: Caveat, tmp_path: Path) -> None:
