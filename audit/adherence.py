@@ -57,7 +57,7 @@ def describe_items(departures: Collection[Departure]) -> str | None:
 
 def is_told(departure: Departure, deviations: Collection[Deviation]) -> bool:
     """Tell whether *departure* stands among recorded *deviations* already."""
-    return any((one.item, one.planned, one.done) == (departure.item, departure.planned, departure.done) for one in deviations)
+    return (departure.item, departure.planned, departure.done) in {one.departure for one in deviations}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

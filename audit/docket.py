@@ -73,6 +73,17 @@ def open_audit(writer: Writer, draft: AuditDraft, *, auditor: str, locked: bool,
     return get_audit(writer, audit.audit), True
 
 
+def count_locks(view: View, file: AuditFile) -> tuple[int, int]:
+    """Return how many other audits of the claim of *file*, of any revision, are locked, and how many of them have no outcome.
+
+    Replays under the rival of a contestation are not counted: they answer to somebody else's specification.
+    """
+    this = file.audit.payload
+    others = [one for one in view.list_audits(claim=this.claim.partition("@")[0]) if one.lock and one.audit.payload.contestation is None]
+    others = [one for one in others if one.audit.payload.audit != this.audit]
+    return len(others), sum(not one.restrictions for one in others)
+
+
 def add_finding(writer: Writer, audit: str, body: FindingBody, *, source: str) -> tuple[Recorded[Finding], bool]:
     """Record what a module found in *audit*, for its outcome to take into account; return it and whether it is new.
 

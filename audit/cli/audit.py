@@ -82,12 +82,15 @@ def lock(app: App, *, file: Path) -> None:
     """
     from audit.cli.draft_read import read_draft
     from audit.cli.lock_text import print_lock, summarise_lock
-    from audit.docket import open_audit
+    from audit.docket import count_locks, open_audit
 
     draft, _ = read_draft(file, locked=True)
     with app.ledger.write(actor=app.config.authority) as writer:
         opened, is_new = open_audit(writer, draft, auditor=app.config.authority, locked=True, folder=file.parent)
+        others, waiting = count_locks(writer, opened)
     document = summarise_lock(opened, is_new=is_new)
+    if others:
+        app.say(f"warning: {others} other locked audits of this claim, {waiting} without an outcome; the supplement counts them")
     for name in document["not_fixed"]:
         app.say(f"warning: not fixed before the replay: {name}; the supplement will say so")
     app.report(document, lambda console: print_lock(console, opened, is_new=is_new))

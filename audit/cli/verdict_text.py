@@ -79,8 +79,10 @@ def print_audit(console: Console, file: AuditFile) -> None:
 
 
 def _print_deviations(console: Console, file: AuditFile) -> None:
-    for one in list_departures(one.payload for one in file.deviations):
-        why = f"explained: {one.reason}" if one.reason else "nobody has explained it"
+    said = [one.payload for one in file.deviations]
+    for one in list_departures(said):
+        reasons = [more.reason for more in said if more.reason and more.departure == one.departure]
+        why = f"explained: {'; then: '.join(reasons)}" if reasons else "nobody has explained it"
         console.print(show(f"✗ otherwise than locked: {one.item.words}: {one.done}; planned: {one.planned}; {why}"))
 
 

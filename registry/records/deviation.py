@@ -60,14 +60,18 @@ class Deviation(Record):
         if not self.found and not (self.reason and self.reason.strip()):
             raise ValueError("a deviation that somebody tells needs its reason")
 
+    @property
+    def departure(self) -> tuple[LockedItem, str, str]:
+        """What departed: its item, what was planned, what was done. Several statements may be about one departure."""
+        return self.item, self.planned, self.done
+
 
 def list_departures(deviations: Iterable[Deviation]) -> tuple[Deviation, ...]:
     """Return each departure once, in the order in which it came to be known, with the first reason that somebody gave for it."""
     found: dict[tuple[LockedItem, str, str], Deviation] = {}
     for one in deviations:
-        key = (one.item, one.planned, one.done)
-        known = found.get(key, one)
-        found[key] = replace(known, reason=known.reason or one.reason)
+        known = found.get(one.departure, one)
+        found[one.departure] = replace(known, reason=known.reason or one.reason)
     return tuple(found.values())
 
 

@@ -206,6 +206,12 @@ class AuditSummary(Record):
     """Against the first specification of P_deploy, so that two audits can be set beside each other; None without one."""
     contestation: str | None = None
     """`CON-…` under whose rival it was made; None for audits of what is contested, and in supplements made before this was told."""
+    locked: Entry | None = None
+    """Of its lock; None for an audit without one, and in supplements made before this was told."""
+    departures: int | None = None
+    """How many things were done otherwise than locked; None in supplements made before this was told."""
+    unexplained: int | None = None
+    """How many of `departures` nobody has explained."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

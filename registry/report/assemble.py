@@ -9,9 +9,7 @@ from registry.records.card import Card
 from registry.records.claim import Form, QuoteStatus
 from registry.records.classification import Basis, ItemStatus
 from registry.records.coverage import Coverage
-from registry.records.deviation import Exploration
 from registry.records.dossier import AuditFile, ContestationFile, Dossier, Recorded
-from registry.records.estimate import SpecEstimate
 from registry.records.evidence import Access, Layer
 from registry.records.finding import Finding
 from registry.records.restriction import Restriction
@@ -23,7 +21,6 @@ from registry.records.supplement import (
     CardSupplement,
     ClaimRow,
     LayerPart,
-    Party,
     Reason,
     Section,
     SourceCard,
@@ -31,10 +28,11 @@ from registry.records.supplement import (
     SpecRole,
     Supplement,
 )
+from registry.report.beside import build_other_audits, find_first_spec, find_other_explorations, find_other_findings, find_party
 from registry.report.coverage import ReadWords
 from registry.report.found import build_finding_reasons, build_scorer_reasons, find_not_made, is_recognition
 from registry.report.leading import find_leading
-from registry.report.preregistration import build_departure_reasons
+from registry.report.preregistration import build_choice_reasons, build_departure_reasons
 from registry.report.wording import name_model
 
 _MOST_REASONS = 5
@@ -60,17 +58,18 @@ def assemble_claim(dossier: Dossier, *, made_at: datetime) -> Supplement:
     leading, outcome = find_leading(dossier)
     audit = None if leading is None else _build_audit(dossier, leading, outcome)
     specs = tuple(_build_specs(dossier))
-    others = _find_other_findings(dossier, leading)
+    others = find_other_findings(dossier, leading)
+    beside = tuple(build_other_audits(dossier, leading, outcome))
     return Supplement(
         identifier=f"{current.payload.reference}#{current.entry.leaf[:16]}",
         made_at=made_at,
         log_origin=dossier.log_origin,
         log_size=dossier.log_size,
         claim=current,
-        claimant=_find_party(dossier, current.entry.actor),
+        claimant=find_party(dossier, current.entry.actor),
         status=dossier.status,
         verdict=_build_verdict(dossier, audit),
-        reasons=tuple(_build_reasons(dossier, audit, others))[:_MOST_REASONS],
+        reasons=tuple(_build_reasons(dossier, audit, others, beside))[:_MOST_REASONS],
         property=_find_property(specs),
         card=_build_card(dossier.card, dossier.newer_cards),
         specs=specs,
@@ -81,9 +80,9 @@ def assemble_claim(dossier: Dossier, *, made_at: datetime) -> Supplement:
         history=dossier.revisions,
         events=dossier.events,
         relations=dossier.relations,
-        other_audits=tuple(_build_other_audits(dossier, leading, outcome)),
+        other_audits=beside,
         other_findings=others,
-        other_explorations=_find_other_explorations(dossier, leading),
+        other_explorations=find_other_explorations(dossier, leading),
         completeness=check_claim(dossier),
         sightings=tuple(one for one in dossier.sightings if one.payload.claim == current.payload.reference),
     )
@@ -131,18 +130,11 @@ def _list_each(dossiers: Sequence[Dossier]) -> tuple[ContestationFile, ...]:
     return tuple(each[seq] for seq in sorted(each))
 
 
-def _find_party(dossier: Dossier, code: str) -> Party:
-    for authority in dossier.authorities:
-        if authority.payload.code == code:
-            return Party(code=code, name=authority.payload.name, role=authority.payload.role)
-    return Party(code=code, name=None, role=None)
-
-
 def _build_audit(dossier: Dossier, file: AuditFile, outcome: Recorded[Restriction] | None) -> AuditPart:
     wanted = outcome.payload.result if outcome else None
     return AuditPart(
         opening=file.audit,
-        auditor=_find_party(dossier, file.audit.payload.auditor),
+        auditor=find_party(dossier, file.audit.payload.auditor),
         lock=file.lock,
         runs=file.runs,
         result=next((one for one in file.results if one.entry.seq == wanted), None),
@@ -172,7 +164,9 @@ def _build_verdict(dossier: Dossier, audit: AuditPart | None) -> str:
     return audit.outcome.payload.text.verdict
 
 
-def _build_reasons(dossier: Dossier, audit: AuditPart | None, others: Sequence[Recorded[Finding]]) -> Iterator[Reason]:
+def _build_reasons(
+    dossier: Dossier, audit: AuditPart | None, others: Sequence[Recorded[Finding]], beside: Sequence[AuditSummary]
+) -> Iterator[Reason]:
     """Yield why, the most important first; the caller keeps five."""
     if audit is not None and (under := audit.opening.payload.contestation) is not None:
         text = f"This outcome is under the rival of {under}, which was upheld; what was found under the contested stands beside it."
@@ -180,7 +174,7 @@ def _build_reasons(dossier: Dossier, audit: AuditPart | None, others: Sequence[R
     if audit is None or audit.outcome is None:
         yield Reason(text="No audit of this revision of the claim has an outcome.", section=Section.LAYERS)
     else:
-        yield from _build_outcome_reasons(audit, audit.outcome.payload)
+        yield from _build_outcome_reasons(audit, audit.outcome.payload, beside)
     found = [one.payload.body for one in (audit.findings if audit else ())]
     if _find_rule(audit) != _SCORER_FAILED:
         yield from build_scorer_reasons(found, [one.payload.body for one in others])
@@ -202,7 +196,7 @@ def _find_rule(audit: AuditPart | None) -> str | None:
     return audit.outcome.payload.classification.primary.rule if audit and audit.outcome else None
 
 
-def _build_outcome_reasons(audit: AuditPart, outcome: Restriction) -> Iterator[Reason]:
+def _build_outcome_reasons(audit: AuditPart, outcome: Restriction, beside: Sequence[AuditSummary]) -> Iterator[Reason]:
     primary = outcome.classification.primary
     rests = Section.ESTIMATES if audit.estimate is not None else Section.LAYERS
     yield Reason(text=primary.why, section=Section.JUDGE if primary.rule == _SCORER_FAILED else rests)
@@ -210,6 +204,7 @@ def _build_outcome_reasons(audit: AuditPart, outcome: Restriction) -> Iterator[R
     if outcome.post_hoc and "post hoc" not in primary.why.lower():
         text = "The verdict is post hoc: nothing shows that θ and the plan were fixed before the scores could be seen."
         yield Reason(text=text, section=Section.PROVENANCE)
+    yield from build_choice_reasons(audit, beside)
     if primary.hangs_on_one_spec:
         text = "The class hangs on one contestable specification of P_deploy: without it, it would be another."
         yield Reason(text=text, section=Section.MULTIPLICITY)
@@ -248,7 +243,7 @@ def _build_spec(dossier: Dossier, role: SpecRole, reference: str) -> SpecPart:
     return SpecPart(
         role=role,
         reference=reference,
-        owner=None if version is None else _find_party(dossier, version.payload.owner),
+        owner=None if version is None else find_party(dossier, version.payload.owner),
         version=version,
         newer=max((one.payload.version for one in dossier.newer_specs if one.payload.spec == bare), default=None),
         contestations=tuple(one for one in dossier.contestations if one.contestation.payload.target == reference),
@@ -299,53 +294,6 @@ def _find_contestations(dossier: Dossier) -> tuple[ContestationFile, ...]:
     return tuple(one for one in dossier.contestations if one.contestation.payload.target not in named)
 
 
-def _find_other_findings(dossier: Dossier, leading: AuditFile | None) -> tuple[Recorded[Finding], ...]:
-    """Return what was found in other audits of the current revision: an audit without a check does not undo the check of another."""
-    reference = dossier.current.payload.reference
-    others = (file for file in dossier.audits if file is not leading and file.audit.payload.claim == reference)
-    return tuple(sorted((one for file in others for one in file.findings), key=lambda one: one.entry.seq))
-
-
-def _find_other_explorations(dossier: Dossier, leading: AuditFile | None) -> tuple[Recorded[Exploration], ...]:
-    """Return what was looked at in other audits of the current revision: somebody may have looked before the plan that leads."""
-    reference = dossier.current.payload.reference
-    others = (file for file in dossier.audits if file is not leading and file.audit.payload.claim == reference)
-    return tuple(sorted((one for file in others for one in file.explorations), key=lambda one: one.entry.seq))
-
-
-def _build_other_audits(dossier: Dossier, leading: AuditFile | None, counts: Recorded[Restriction] | None) -> Iterator[AuditSummary]:
-    for file in dossier.audits:
-        for outcome in file.restrictions:
-            if outcome is not counts:
-                yield _summarise(dossier, file, outcome)
-        if not file.restrictions and file is not leading:
-            yield _summarise(dossier, file, None)
-
-
-def _summarise(dossier: Dossier, file: AuditFile, outcome: Recorded[Restriction] | None) -> AuditSummary:
-    primary = outcome.payload.classification.primary if outcome else None
-    return AuditSummary(
-        claim=file.audit.payload.claim,
-        audit=file.audit.payload.audit,
-        auditor=_find_party(dossier, file.audit.payload.auditor),
-        independence=file.audit.payload.independence,
-        entry=outcome.entry if outcome else file.audit.entry,
-        class_=primary.class_ if primary else None,
-        standing=primary.standing if primary else None,
-        mode=primary.mode if primary else None,
-        candidate=primary.candidate if primary else None,
-        verdict=outcome.payload.text.verdict if outcome else None,
-        contestation=file.audit.payload.contestation,
-        estimate=None if outcome is None else _first_spec(file, outcome.payload)[0],
-    )
-
-
-def _first_spec(file: AuditFile, outcome: Restriction) -> tuple[SpecEstimate | None, int]:
-    """Return the estimate against the first specification and the number of specifications."""
-    found = next((one.payload.estimate for one in file.results if one.entry.seq == outcome.result), outcome.estimate)
-    return (None, 0) if found is None or not found.specs else (found.specs[0], len({one.spec for one in found.specs}))
-
-
 def _place(dossier: Dossier) -> tuple[int, str]:
     anchor = dossier.current.payload.anchor
     return (anchor.start if anchor else 1 << 60, dossier.claim)
@@ -362,7 +310,7 @@ def _build_row(dossier: Dossier, readable: str | None) -> ClaimRow:
     claim = dossier.current.payload
     leading, recorded = find_leading(dossier)
     outcome = recorded.payload if recorded else None
-    estimate, specs = _first_spec(leading, outcome) if leading and outcome else (None, 0)
+    estimate, specs = find_first_spec(leading, outcome) if leading and outcome else (None, 0)
     primary = outcome.classification.primary if outcome else None
     bounded = claim.form not in (Form.EXISTENCE, Form.PREVALENCE)
     return ClaimRow(
@@ -380,7 +328,7 @@ def _build_row(dossier: Dossier, readable: str | None) -> ClaimRow:
         mode=primary.mode if primary else None,
         candidate=primary.candidate if primary else None,
         verdict=outcome.text.verdict if outcome else None,
-        auditor=_find_party(dossier, leading.audit.payload.auditor) if leading and outcome else None,
+        auditor=find_party(dossier, leading.audit.payload.auditor) if leading and outcome else None,
         estimate=estimate,
         specs=specs,
         audits=len(dossier.audits),

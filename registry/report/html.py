@@ -40,7 +40,7 @@ from registry.report.figures import EstimateFigure, build_count_bars, build_esti
 from registry.report.finding_figures import ForestFigure, build_ablation_figure, build_judge_figure, build_naturalness_figure
 from registry.report.found import is_immaterial
 from registry.report.moments import format_day, format_moment, format_second
-from registry.report.preregistration import build_fixed_rows, find_departures, is_in_one_second, list_late
+from registry.report.preregistration import build_departure_rows, build_fixed_rows, describe_locks, is_in_one_second, list_late
 from registry.report.recognition_figure import build_recognition_figure
 from registry.report.redline import Run, build_redline
 from registry.report.visible import Covers, find_replaced, show_text
@@ -112,6 +112,7 @@ def build_html(supplement: AnySupplement, *, medium: Medium, covers: Covers | No
     facts: dict[str, Any] = {
         "supplement": supplement,
         "medium": medium.value,
+        "templates": template_digest(),
         "record_digest": digest,
         "qr": _draw_qr(describe_position(supplement, digest)),
         "foot": _build_foot(supplement),
@@ -150,6 +151,7 @@ def read_template(name: str) -> str:
 
 
 @cache
+@cache
 def template_digest() -> str:
     """Return the SHA-256 over everything that shapes a supplement beside its record: templates, styles, fonts and versions."""
     folder = find_resource(_FOLDER)
@@ -187,7 +189,8 @@ def _claim_facts(supplement: Supplement, environment: Environment) -> dict[str, 
         "finding_figures": {one.entry.seq: _draw_finding(environment, one, supplement) for one in _list_findings(supplement)},
         "sighted": {one.entry.seq: _compare_passages(supplement.claim.payload, one.payload) for one in supplement.sightings},
         "fixed_rows": build_fixed_rows(supplement),
-        "departures": find_departures(supplement.audit),
+        "departures": build_departure_rows(supplement.audit),
+        "locks": describe_locks(supplement.audit, supplement.other_audits),
         "late": list_late(supplement.audit),
         "in_one_second": is_in_one_second(supplement.audit),
         "missing_modules": {part.section: part.consequence for part in supplement.not_made},

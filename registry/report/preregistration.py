@@ -1,6 +1,6 @@
 """What a lock fixed before the replay, beside what is known of what was done: nothing is called kept that was not compared."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 
 from registry.records.claim import ClaimRevision
@@ -9,7 +9,8 @@ from registry.records.dossier import Recorded
 from registry.records.estimate import DEVIATIONS, Estimate
 from registry.records.plan import Lock, LockedSpec, Plan
 from registry.records.replayed import Replayed
-from registry.records.supplement import AuditPart, Reason, Section, Supplement
+from registry.records.statement import Entry
+from registry.records.supplement import AuditPart, AuditSummary, Reason, Section, Supplement
 from registry.records.trial import Provenance
 from registry.report.numbers import format_count, format_exact, format_level
 from registry.report.wording import get_words
@@ -17,6 +18,11 @@ from registry.report.wording import get_words
 KEPT, DEPARTED, UNKNOWN = "✓", "✗", "–"
 """Compared, and the same; not the same; not compared, for the reason that stands behind it."""
 
+_WHY_COUNTED = "Who locks several plans can choose, once scores are seen, which of them to bring to an outcome."
+"""What a count of locks is told for."""
+
+_MEASURED = ("test contexts", "deployment contexts", "tasks", "scoring", "model")
+"""How `Lock.unfixed` begins where what is open decides which scores were planned."""
 _OTHERWISE = (DEPARTED, "otherwise: see the deviations below")
 _NO_RUN = (UNKNOWN, "no run yet")
 _TABLE = (UNKNOWN, "the texts were not compared: a score table names contexts, and does not hold them")
@@ -35,6 +41,19 @@ class FixedRow:
     mark: str = UNKNOWN
     done: str = ""
     """What is known of what was done."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DepartureRow:
+    """One departure from a lock with everything that was said of it."""
+
+    departure: Deviation
+    """As it came to be known first."""
+    entry: Entry
+    is_late: bool
+    """Whether it came to be known after the outcome."""
+    told: tuple[Recorded[Deviation], ...]
+    """Each reason that somebody gave, in log order: a later one takes no earlier one's place."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,13 +93,26 @@ def find_departures(audit: AuditPart | None) -> tuple[Deviation, ...]:
     return list_departures(one.payload for one in audit.deviations) if audit else ()
 
 
-def list_late(audit: AuditPart | None) -> tuple[Recorded[Deviation], ...]:
+def build_departure_rows(audit: AuditPart | None) -> tuple[DepartureRow, ...]:
+    """Return each departure from the lock of *audit* once, in the order in which it came to be known."""
+    rows: dict[tuple[LockedItem, str, str], list[Recorded[Deviation]]] = {}
+    for one in audit.deviations if audit else ():
+        rows.setdefault(one.payload.departure, []).append(one)
+    end = audit.outcome.entry.seq if audit and audit.outcome else None
+    return tuple(
+        DepartureRow(
+            departure=said[0].payload,
+            entry=said[0].entry,
+            is_late=end is not None and said[0].entry.seq > end,
+            told=tuple(one for one in said if one.payload.reason),
+        )
+        for said in rows.values()
+    )
+
+
+def list_late(audit: AuditPart | None) -> tuple[DepartureRow, ...]:
     """Return the decisive departures that were told after the outcome, which knew nothing of them."""
-    if audit is None or audit.outcome is None:
-        return ()
-    known = {_name(one.payload) for one in audit.deviations if one.entry.seq < audit.outcome.entry.seq}
-    later = (one for one in audit.deviations if one.entry.seq > audit.outcome.entry.seq)
-    return tuple(one for one in later if one.payload.item in DECISIVE and _name(one.payload) not in known)
+    return tuple(one for one in build_departure_rows(audit) if one.is_late and one.departure.item in DECISIVE)
 
 
 def is_in_one_second(audit: AuditPart | None) -> bool:
@@ -106,6 +138,45 @@ def build_departure_reasons(audit: AuditPart) -> Iterator[Reason]:
         yield Reason(text=text, section=Section.PREREGISTRATION)
 
 
+def describe_locks(audit: AuditPart | None, others: Iterable[AuditSummary]) -> str | None:
+    """Return how many plans of this claim, of any revision, were locked and what came of them; None where at most one was.
+
+    Replays under a rival are told with their contestation and not counted. None also where an older supplement does not tell it.
+    """
+    beside = [one for one in others if one.contestation is None]
+    if any(one.departures is None for one in beside):
+        return None
+    this = audit.opening.payload.audit if audit else None
+    locked = {one.audit: one.class_ is not None for one in beside if one.locked is not None and one.audit != this}
+    is_locked = audit is not None and audit.lock is not None
+    count, waiting = len(locked) + is_locked, sum(not is_done for is_done in locked.values())
+    if not locked:
+        return None
+    told = f"{format_count(waiting)} of the others without an outcome" if waiting else "each of the others with an outcome"
+    if is_locked:
+        return f"One of {format_count(count)} locked audits of this claim, {told}. {_WHY_COUNTED}"
+    noun = "locked audit" if count == 1 else "locked audits"
+    beside_it = f"{format_count(count)} {noun} of the claim beside it, {format_count(waiting)} without an outcome"
+    return f"This outcome has no lock; there {'is' if count == 1 else 'are'} {beside_it}. {_WHY_COUNTED}"
+
+
+def build_choice_reasons(audit: AuditPart, others: Iterable[AuditSummary]) -> Iterator[Reason]:
+    """Yield what could have been chosen after scores were seen: between several locks, and what the lock itself leaves open."""
+    if told := describe_locks(audit, others):
+        yield Reason(text=told, section=Section.HISTORY)
+    left_open = list_open(audit)
+    if left_open and not (audit.outcome and audit.outcome.payload.post_hoc):
+        text = f"The lock does not fix everything that was measured: {', '.join(left_open)} could be chosen after scores were seen."
+        yield Reason(text=text, section=Section.PREREGISTRATION)
+
+
+def list_open(audit: AuditPart) -> tuple[str, ...]:
+    """Return what decides which scores were planned and the lock of *audit* leaves open, in words; empty without a lock."""
+    if audit.lock is None:
+        return ()
+    return tuple(name for name in audit.lock.payload.unfixed if name.startswith(_MEASURED))
+
+
 def _sum_up(departures: list[Deviation]) -> str:
     items = ", ".join(dict.fromkeys(get_words(one.item) for one in departures))
     open_ = sum(one.reason is None for one in departures)
@@ -114,10 +185,6 @@ def _sum_up(departures: list[Deviation]) -> str:
         return f"One thing was done otherwise than locked ({items}); {told}."
     told = f"{format_count(open_)} of them nobody has explained" if open_ else "each is explained"
     return f"{format_count(len(departures))} things were done otherwise than locked ({items}); {told}."
-
-
-def _name(one: Deviation) -> tuple[LockedItem, str, str]:
-    return one.item, one.planned, one.done
 
 
 def _list_computed(known: _Known) -> Iterator[FixedRow]:

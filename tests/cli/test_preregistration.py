@@ -3,63 +3,14 @@
 import json
 import sqlite3
 from collections.abc import Callable
-from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 from registry.records.deviation import LockedItem
-from tests.cli.conftest import Answer, Caveat
+from tests.cli.conftest import Caveat
+from tests.cli.locking import add_contexts, find_basis, import_scores, list_deviations, lock_all
 from tests.cli.scenario import register, write_audit, write_scores
-
-_SPEC = """\
-name: {name}
-description: contexts of {name}
-contexts:
-{contexts}
-"""
-
-
-def now() -> str:
-    """The moment, as `--run-date` takes it."""
-    return datetime.now(UTC).isoformat()
-
-
-def add_contexts(caveat: Caveat, folder: Path, kind: str, slug: str, *, ids: range = range(8), why: str | None = None) -> None:
-    """Register contexts that are called as those of `write_scores`."""
-    side = "test" if kind == "test_context" else "deploy"
-    lines = "\n".join(f'  - {{id: {side}{number}, system: "{slug} {number}", template: "{{task}}"}}' for number in ids)
-    (folder / f"{slug}.yaml").write_text(_SPEC.format(name=slug, contexts=lines), encoding="utf-8")
-    added = caveat("spec", "add", kind, slug, f"{slug}.yaml", *(("--why", why) if why else ()))
-    assert added.code == 0, added.err
-
-
-def lock_all(caveat: Caveat, folder: Path, *, more: str = "") -> str:
-    """Lock an audit that fixes contexts, tasks, model, budget and rules; return its identifier."""
-    claim = register(caveat, folder)[0]
-    add_contexts(caveat, folder, "test_context", "exam")
-    add_contexts(caveat, folder, "deploy_context", "office")
-    (folder / "tasks.txt").write_text("".join(f"t{number}\n" for number in range(40)), encoding="utf-8")
-    extra = "test_contexts: exam\ndeploy_contexts: {default: office}\ntasks: tasks.txt\nmodel: m-1\nbudget: 700 calls\n"
-    locked = caveat("audit", "lock", write_audit(folder, claim, extra=extra + more), "--json")
-    assert locked.code == 0, locked.err
-    return str(locked.document["audit"])
-
-
-def import_scores(caveat: Caveat, audit: str, scores: Path, *options: str) -> Answer:
-    """Import *scores* as those of a run that has just begun."""
-    return caveat("audit", "import", audit, scores, "--run-date", now(), "--json", *options)
-
-
-def find_basis(answer: Answer) -> str:
-    """The basis of an imported outcome."""
-    return str(answer.document["restriction"]["basis"])
-
-
-def list_deviations(caveat: Caveat, audit: str) -> list[tuple[str, str | None, bool]]:
-    """Item, reason, and whether it was found, of each deviation on record."""
-    shown = caveat("audit", "show", audit, "--json").document["deviations"]
-    return [(one["payload"]["item"], one["payload"]["reason"], one["payload"]["found"]) for one in shown]
 
 
 def test_what_is_kept_is_a_replay_without_deviation(caveat: Caveat, tmp_path: Path) -> None:
@@ -277,53 +228,6 @@ def test_the_database_refuses_deviations_without_a_lock(caveat: Caveat, tmp_path
     database.close()
 
     assert list_deviations(caveat, audit) == [("budget", "retries", False)]
-
-
-def test_the_supplement_says_what_was_fixed_what_not_and_what_departed(caveat: Caveat, tmp_path: Path) -> None:
-    """Page one, the section on what was fixed, and the checklist tell the same."""
-    audit = lock_all(caveat, tmp_path)
-    import_scores(caveat, audit, write_scores(tmp_path / "scores.csv", test=0.05, deploy=0.4, tasks=39))
-    claim = caveat("audit", "show", audit, "--json").document["audit"]["payload"]["claim"]
-
-    caveat("report", claim, "--html", "-o", "out")
-
-    page = " ".join((tmp_path / "out" / f"{claim}.html").read_text(encoding="utf-8").split())
-    assert "· not as locked" in page
-    assert "nobody has explained it" in page
-    assert "Nobody has explained it." in page
-    assert "Not fixed before the replay:" in page
-    assert "✗ Otherwise than locked: 39 tasks" in page
-
-
-def test_a_deviation_that_is_told_after_the_outcome_is_on_page_one(caveat: Caveat, tmp_path: Path) -> None:
-    """The outcome knew nothing of it and stays; whoever reads the page learns both."""
-    audit = lock_all(caveat, tmp_path)
-    import_scores(caveat, audit, write_scores(tmp_path / "scores.csv", test=0.05, deploy=0.4))
-    told = caveat("audit", "deviate", audit, "scoring", "--done", "another judge", "--why", "nobody had noticed")
-    claim = caveat("audit", "show", audit, "--json").document["audit"]["payload"]["claim"]
-
-    caveat("report", claim, "--json", "-o", "out")
-
-    supplement = json.loads((tmp_path / "out" / f"{claim}.json").read_text(encoding="utf-8"))
-    said = [one["text"] for one in supplement["reasons"]]
-    assert "warning: its outcome stands" in told.err
-    assert supplement["audit"]["outcome"]["payload"]["basis"] == "replay"
-    assert any("told after the outcome" in one for one in said)
-
-
-def test_a_run_in_the_second_of_its_lock_is_told_so(caveat: Caveat, tmp_path: Path) -> None:
-    """Entries have whole seconds: the page does not claim an order that the clocks do not show."""
-    audit = lock_all(caveat, tmp_path)
-    locked = caveat("audit", "show", audit, "--json").document["lock"]["entry"]["at"]
-    scores = write_scores(tmp_path / "scores.csv", test=0.05, deploy=0.4)
-    done = caveat("audit", "import", audit, scores, "--run-date", locked, "--json")
-    claim = done.document["restriction"]["claim"]
-
-    caveat("report", claim, "--html", "-o", "out")
-
-    page = (tmp_path / "out" / f"{claim}.html").read_text(encoding="utf-8")
-    assert find_basis(done) == "replay"
-    assert "the clocks do not tell which came first" in page
 
 
 def open_contestation(caveat: Caveat, folder: Path, *, rival: str | None) -> tuple[str, str]:
