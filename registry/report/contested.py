@@ -84,9 +84,11 @@ def list_contestations_of_row(supplement: CardSupplement, row: ClaimRow) -> tupl
 
 def collect_disputes(supplement: Supplement | CardSupplement) -> dict[str, Any]:
     """Return what templates need to tell of contestations."""
+    said = [one.contestation.payload for one in list_contestations(supplement)]
     return {
         "contestations": list_contestations(supplement),
         "standing": list_standing(supplement),
+        "rivals": {one.rival: one.contestation for one in said if one.rival is not None},
         "describe_state": describe_state,
         "list_contestations_of_row": list_contestations_of_row,
         "list_rival_outcomes": list_rival_outcomes,
