@@ -13,7 +13,8 @@ from registry.records.authority import Authority, Role
 FILE_NAME = "registry.cfg"
 EXAMPLE = "EXAMPLE"
 """The authority of demonstrations; what it says never leaves a registry."""
-DEFAULT_URL = "sqlite:///caveat.db"
+DEFAULT_FILE = "caveat.db"
+DEFAULT_URL = f"sqlite:///{DEFAULT_FILE}"
 DEFAULT_KEYS = "caveat-keys"
 _LONGEST_LIMIT_S = 86_400
 _KNOWN = {"registry": {"url", "authority"}, "report": {"time_limit_s"}, "seal": {"keys"}}

@@ -1,6 +1,7 @@
 """`caveat verify`: is this what a registry said, and was nothing swapped since?"""
 
 import os
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -8,17 +9,18 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from registry.cli.app import App, pass_app
-from registry.errors import Fault, InputError, UnavailableError
+from registry.config import DEFAULT_FILE, DEFAULT_URL
+from registry.errors import Fault, InputError
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from registry.store.ledger import Ledger
     from registry.verification.check import Name
-    from registry.verification.files import Given, Verified
+    from registry.verification.files import Verified
     from registry.verification.means import Means
 
-_SUFFIX = ".tlog-proof"
+_DIGEST = re.compile(r"\b([0-9a-f]{16})[0-9a-f]{48}\b")
 _MARKS = {"yes": "✓", "no": "✗", "not_checked": "?"}
 
 
@@ -72,45 +74,29 @@ def _collect_means(app: App, keys: Sequence[str], origin: str | None, *, is_need
 
 
 def _find_ledger(app: App, *, is_needed: bool) -> "Ledger | None":
-    try:
-        return app.ledger
-    except UnavailableError as error:
-        if is_needed or app.registry or error.code != "registry-not-found":
-            raise  # somebody means a registry that cannot be read: not comparing would hide it
+    """The registry at hand. One that somebody names and that cannot be read is told: not to compare with it would hide that."""
+    if not is_needed and not app.registry and app.config.url == DEFAULT_URL and not Path(DEFAULT_FILE).exists():
         return None
+    return app.ledger
 
 
 def _verify(app: App, paths: tuple[Path, ...], means: "Means", proof: Path | None) -> "list[Verified]":
     from registry.cli.progress import track
-    from registry.verification.files import Verified, verify_files
-    from registry.verification.kind import FileKind
-    from registry.verification.ledgers import check_ledger
+    from registry.verification.files import FileKind, Verified, read_given, verify_files
 
     if not paths and means.ledger is not None:
+        from registry.verification.ledgers import check_ledger
+
         with track(app, "checking the registry", unit="entries") as advance:
             checks = check_ledger(means.ledger, means, progress=advance)
         return [Verified(name=_name_registry(means) or "", kind=FileKind.REGISTRY, checks=checks)]
     if proof is not None and len(paths) != 1:
         found = f"one proof is of one file; {len(paths)} files are given"
         raise InputError(Fault(code="one-proof", where="--proof", found=found, advice="verify them one by one"))
-    files = [_read(path, proof) for path in paths]
+    files = [read_given(path, proof) for path in paths]
     limit_s, workers = app.config.time_limit_s, os.cpu_count() or 1
     with track(app, "checking files", total=len(files), unit="files") as advance:
         return verify_files(files, means, time_limit_s=limit_s, workers=workers, progress=advance)
-
-
-def _read(path: Path, proof: Path | None) -> "Given":
-    from registry.publishing import read_bytes
-    from registry.verification.files import Given
-    from registry.verification.kind import HEAD_BYTES, FileKind, tell_kind
-
-    with path.open("rb") as stream:
-        kind = tell_kind(stream.read(HEAD_BYTES))
-    if kind in (FileKind.BUNDLE, FileKind.REGISTRY):
-        return Given(path=path, kind=kind)
-    data = read_bytes(path)
-    beside = proof or path.with_name(path.name + _SUFFIX)
-    return Given(path=path, kind=tell_kind(data), data=data, proof=read_bytes(beside) if beside.is_file() else None)
 
 
 def _to_document(found: "Verified", required: "frozenset[Name]") -> dict[str, Any]:
@@ -144,8 +130,13 @@ def _print(console: "Console", found: "Sequence[Verified]", required: "frozenset
         console.print(f"Beside the registry {beside}: its word and its keys are believed.")
     for one in found:
         console.print(one.name)
-        rows = [(_MARKS[check.answer.value], check.answer.value, check.name.value, check.note) for check in one.checks]
+        console.print(f"  {summarise(one.checks, required=required)}")
+        rows = [(_MARKS[check.answer.value], check.answer.value, check.name.value, _shorten(check.note)) for check in one.checks]
         table = build_table(("", "", "", ""), rows)
         table.show_header = False
         console.print(Padding(table, (0, 0, 0, 2)))
-        console.print(f"  {summarise(one.checks, required=required)}")
+
+
+def _shorten(note: str) -> str:
+    """Digests by their first 16 digits, as page one prints them; `--json` has them whole."""
+    return _DIGEST.sub(r"\1…", note)

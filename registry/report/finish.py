@@ -222,19 +222,20 @@ def mend_identification(pdf: Pdf, *, title: str, moment: datetime) -> None:
     info = pdf.docinfo
     stamp = moment.astimezone(UTC)
     author, subject = str(info.get(Name.Author, "")), str(info.get(Name.Subject, ""))
-    producer = str(info.get(Name.Producer, "WeasyPrint"))
+    producer, creator = str(info.get(Name.Producer, "WeasyPrint")), str(info.get(Name.Creator, "Caveat"))
     packet = _XMP.format(
         title=escape(title),
         author=escape(author),
         subject=escape(subject),
         producer=escape(producer),
+        creator=escape(creator),
         iso=stamp.strftime("%Y-%m-%dT%H:%M:%SZ"),
     )
     metadata = pdf.make_stream(packet.encode())
     metadata.Type, metadata.Subtype = Name.Metadata, Name.XML
     pdf.Root.Metadata = metadata
     date = stamp.strftime("D:%Y%m%d%H%M%SZ")
-    for key, text in (("/Title", title), ("/CreationDate", date), ("/ModDate", date), ("/Creator", "Caveat")):
+    for key, text in (("/Title", title), ("/CreationDate", date), ("/ModDate", date), ("/Creator", creator)):
         info[key] = String(text)
 
 
@@ -295,7 +296,7 @@ _XMP = """<?xpacket begin="\ufeff" id="W5M0MpCehiHzreSzNTczkc9d"?>
 <dc:language><rdf:Bag><rdf:li>en</rdf:li></rdf:Bag></dc:language>
 </rdf:Description>
 <rdf:Description rdf:about="" xmlns:pdf="http://ns.adobe.com/pdf/1.3/"><pdf:Producer>{producer}</pdf:Producer></rdf:Description>
-<rdf:Description rdf:about="" xmlns:xmp="http://ns.adobe.com/xap/1.0/"><xmp:CreatorTool>Caveat</xmp:CreatorTool>\
+<rdf:Description rdf:about="" xmlns:xmp="http://ns.adobe.com/xap/1.0/"><xmp:CreatorTool>{creator}</xmp:CreatorTool>\
 <xmp:CreateDate>{iso}</xmp:CreateDate><xmp:ModifyDate>{iso}</xmp:ModifyDate></rdf:Description>
 <rdf:Description rdf:about="" xmlns:pdfaExtension="http://www.aiim.org/pdfa/ns/extension/" \
 xmlns:pdfaSchema="http://www.aiim.org/pdfa/ns/schema#" xmlns:pdfaProperty="http://www.aiim.org/pdfa/ns/property#">

@@ -4,6 +4,7 @@
 """
 
 import warnings
+from contextlib import suppress
 from datetime import UTC
 from functools import cache
 from typing import Any
@@ -42,6 +43,12 @@ def draw_pdf(supplement: AnySupplement) -> bytes:
         warnings.simplefilter("ignore", ResourceWarning)  # WeasyPrint 70 leaves its colour profile open
         drawn: bytes = document.write_pdf(pdf_variant="pdf/a-3a", attachments=[attachment])
     return finish_pdf(drawn, title=_title(supplement), moment=supplement.made_at, links=_link_names(supplement))
+
+
+def load_engine() -> None:
+    """Load what draws, before there is something to draw; what is missing is told by `draw_pdf`."""
+    with suppress(UnavailableError):
+        _engine()
 
 
 def _title(supplement: AnySupplement) -> str:

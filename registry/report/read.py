@@ -5,6 +5,7 @@ import re
 
 from registry.codec.documents import from_json
 from registry.errors import Fault, InputError
+from registry.records.identifier import Identifier, Kind, parse_identifier
 from registry.records.supplement import CardSupplement, Supplement
 from registry.report.attached import read_attached
 from registry.report.opening import open_pdf
@@ -36,6 +37,18 @@ def read_supplement(data: bytes, *, where: str) -> Supplement | CardSupplement:
         found = f"schema {schema!r}; expected {' or '.join(_NOUNS)}"
         raise InputError(Fault(code="not-a-supplement", where=where, found=found, advice=_WANTED))
     return from_json(_NOUNS[schema], text, where=where)
+
+
+def parse_subject(supplement: Supplement | CardSupplement, *, where: str) -> Identifier:
+    """Return the claim or card that *supplement* names. A file may be forged, and its name becomes a file name.
+
+    Raises:
+        InputError: it names neither.
+    """
+    try:
+        return parse_identifier(supplement.identifier, Kind.CLAIM, Kind.CARD)
+    except ValueError as error:
+        raise InputError(Fault(code="not-a-supplement", where=f"{where}, identifier", found=str(error))) from error
 
 
 def find_record(data: bytes, *, where: str) -> bytes:

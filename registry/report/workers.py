@@ -16,12 +16,15 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from queue import SimpleQueue
 from types import TracebackType
-from typing import IO, Self
+from typing import IO, TYPE_CHECKING, Self
 
+from registry.codec.canonical import canonical_bytes
+from registry.codec.documents import to_document
 from registry.errors import CaveatError, Fault, InputError, UnavailableError
 from registry.records.publication import OutputFormat
-from registry.report.html import AnySupplement, render_html, render_json
-from registry.report.read import read_supplement
+
+if TYPE_CHECKING:
+    from registry.report.html import AnySupplement
 
 Progress = Callable[[int, int], None]
 
@@ -37,7 +40,7 @@ class Job:
 
     key: str
     """What the caller calls it."""
-    supplement: AnySupplement
+    supplement: "AnySupplement"
     format: OutputFormat
 
 
@@ -51,7 +54,7 @@ class Made:
     error: CaveatError | None
 
 
-def render_pdf(supplement: AnySupplement, *, time_limit_s: float) -> bytes:
+def render_pdf(supplement: "AnySupplement", *, time_limit_s: float) -> bytes:
     """Return *supplement* as a PDF, drawn in a process that is ended after *time_limit_s* seconds.
 
     Raises:
@@ -62,11 +65,13 @@ def render_pdf(supplement: AnySupplement, *, time_limit_s: float) -> bytes:
         return worker.draw(supplement, time_limit_s=time_limit_s)
 
 
-def render_many(jobs: Sequence[Job], *, workers: int, time_limit_s: float, progress: Progress | None = None) -> Iterator[Made]:
-    """Yield what became of each job, as they are done; one that fails does not stop the others.
+def render_many(
+    jobs: Sequence[Job], *, workers: int | Sequence["PdfWorker"], time_limit_s: float, progress: Progress | None = None
+) -> Iterator[Made]:
+    """Return what becomes of each job, as they are done; one that fails does not stop the others. The drawing begins at once.
 
     Args:
-        workers: how many processes draw at once; at least 1.
+        workers: how many processes draw at once, at least 1; or those that do, which are ended when the work is done.
         time_limit_s: for each PDF.
         progress: called with the number done and the number of jobs.
     """
@@ -74,19 +79,23 @@ def render_many(jobs: Sequence[Job], *, workers: int, time_limit_s: float, progr
     done: SimpleQueue[Made] = SimpleQueue()
     for job in jobs:
         waiting.put(job)
-    count = max(1, min(workers, len(jobs)))
-    for _ in range(count):
+    ready = [PdfWorker() for _ in range(max(1, min(workers, len(jobs))))] if isinstance(workers, int) else workers
+    for worker in ready:
         waiting.put(None)
-        threading.Thread(target=_work, args=(waiting, done, time_limit_s), daemon=True).start()
-    for number in range(1, len(jobs) + 1):
+        threading.Thread(target=_work, args=(worker, waiting, done, time_limit_s), daemon=True).start()
+    return _collect(done, len(jobs), progress)
+
+
+def _collect(done: "SimpleQueue[Made]", count: int, progress: Progress | None) -> Iterator[Made]:
+    for number in range(1, count + 1):
         made = done.get()
         if progress is not None:
-            progress(number, len(jobs))
+            progress(number, count)
         yield made
 
 
-def _work(waiting: "SimpleQueue[Job | None]", done: "SimpleQueue[Made]", time_limit_s: float) -> None:
-    with PdfWorker() as worker:
+def _work(worker: "PdfWorker", waiting: "SimpleQueue[Job | None]", done: "SimpleQueue[Made]", time_limit_s: float) -> None:
+    with worker:
         while (job := waiting.get()) is not None:
             done.put(_make(job, worker, time_limit_s))
 
@@ -95,8 +104,10 @@ def _make(job: Job, worker: "PdfWorker", time_limit_s: float) -> Made:
     try:
         match job.format:
             case OutputFormat.JSON:
-                data = render_json(job.supplement)
+                data = canonical_bytes(to_document(job.supplement))
             case OutputFormat.HTML:
+                from registry.report.html import render_html  # noqa: PLC0415  (who draws PDFs alone need not load Jinja2 here)
+
                 data = render_html(job.supplement)
             case OutputFormat.PDF:
                 data = worker.draw(job.supplement, time_limit_s=time_limit_s)
@@ -119,10 +130,10 @@ class PdfWorker:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self.close()
 
-    def draw(self, supplement: AnySupplement, *, time_limit_s: float) -> bytes:
+    def draw(self, supplement: "AnySupplement", *, time_limit_s: float) -> bytes:
         """Return the PDF of *supplement*; raises as `render_pdf`."""
-        record = render_json(supplement)
-        process = self._start()
+        record = canonical_bytes(to_document(supplement))
+        process = self.start()
         deadline = time.monotonic() + time_limit_s
         try:
             _send(_pipe(process.stdin), _DRAWN, record)
@@ -151,7 +162,8 @@ class PdfWorker:
                     _close_quietly(pipe)
             process.wait()
 
-    def _start(self) -> "subprocess.Popen[bytes]":
+    def start(self) -> "subprocess.Popen[bytes]":
+        """Return the process, started if there is none: it loads what it needs while the caller still does something else."""
         if self._process is None or self._process.poll() is not None:
             command = [sys.executable, "-c", _BOOT, json.dumps(sys.path)]
             # In a session of its own, so that Ctrl-C ends the command and not the drawing; it ends when its standard input does.
@@ -173,7 +185,10 @@ def serve() -> None:
 
 
 def _serve() -> None:
-    from registry.report.pdf import draw_pdf  # noqa: PLC0415  (only the worker pays for it)
+    from registry.report.pdf import draw_pdf, load_engine  # noqa: PLC0415  (only the worker pays for it)
+    from registry.report.read import read_supplement  # noqa: PLC0415
+
+    load_engine()
 
     incoming, outgoing = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)

@@ -52,4 +52,6 @@ def _check_signer(bundle: Bundle, means: Means) -> Check:
         return no(Name.CHECKPOINT, f"{error.faults[0].code}: {error.faults[0].found}")
     source = means.trust.find_vkey(str(key))
     how = f"known: {source.source}" if source else "which a key that is known here put in its place"
+    if fork := means.trust.forks.get(said.origin):
+        return no(Name.CHECKPOINT, f"signed by {key.name}+{key.key_id.hex()}, {how}, and not to be believed: {fork}")
     return yes(Name.CHECKPOINT, f"{said.origin} at {said.size} entries, root {said.root}, signed by {key.name}+{key.key_id.hex()}, {how}")

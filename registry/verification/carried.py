@@ -2,17 +2,21 @@
 
 import hashlib
 import json
+import re
 from dataclasses import dataclass, replace
 
 from registry.codec.canonical import Json, canonical_bytes
 from registry.codec.disclosure import check_openings
-from registry.publishing import parse_subject
 from registry.records.identifier import Identifier
 from registry.records.publication import OutputFormat
 from registry.records.supplement import CardSupplement, Supplement
-from registry.report.read import find_record, read_supplement
+from registry.report.opening import open_pdf
+from registry.report.read import find_record, parse_subject, read_supplement
 from registry.verification.check import Check, Name, no, yes
 
+_DRAWN_BY = re.compile(rb'<meta name="generator" content="([^"]{1,200})">')
+_HEAD_BYTES = 4_000
+_DRAWN_WITH = "Caveat, templates "
 LATER = frozenset(
     {
         "claim_entry",
@@ -94,6 +98,17 @@ def tell_format(data: bytes) -> OutputFormat:
     if data.startswith(b"%PDF-"):
         return OutputFormat.PDF
     return OutputFormat.JSON if data.lstrip()[:1] == b"{" else OutputFormat.HTML
+
+
+def find_template(carried: Carried) -> str | None:
+    """Return the digest of the templates that the file says drew it, hexadecimal; None where it does not say, as JSON never does."""
+    if carried.format is OutputFormat.PDF:
+        with open_pdf(carried.data, where="PDF") as opened:
+            said = str(opened.pdf.docinfo.get("/Creator", ""))
+    else:
+        found = _DRAWN_BY.search(carried.data[:_HEAD_BYTES])
+        said = found[1].decode() if found else ""
+    return said.removeprefix(_DRAWN_WITH) if said.startswith(_DRAWN_WITH) else None
 
 
 def check_record(carried: Carried) -> Check:

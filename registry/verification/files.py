@@ -1,20 +1,48 @@
-"""From files to their checks: each told by what it is; supplements drawn again on all cores."""
+"""From files to their checks: each told by what it begins with, never by its name; supplements are drawn again meanwhile."""
 
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
+from enum import StrEnum
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from registry.report.workers import Job, Made, render_many
-from registry.store.ledger import Ledger
-from registry.verification.bundles import check_bundle
-from registry.verification.carried import Carried, read_carried
+from registry.errors import Fault, InputError
+from registry.report.workers import Job, Made, PdfWorker, render_many
 from registry.verification.check import Check
-from registry.verification.kind import FileKind, tell_kind
-from registry.verification.ledgers import check_ledger, open_copy
-from registry.verification.means import Means
-from registry.verification.notes import check_consistency, check_note, check_proof
-from registry.verification.supplement import check_supplement
-from registry.verification.trust import Trust
+
+if TYPE_CHECKING:
+    from registry.store.ledger import Ledger
+    from registry.verification.carried import Carried
+    from registry.verification.means import Means
+    from registry.verification.trust import Trust
+
+SUFFIX = ".tlog-proof"
+_LARGEST_BYTES = 200_000_000
+_HEAD_BYTES = 4_000
+"""The text of a checkpoint is three short lines, of which its signatures follow."""
+_SQLITE = b"SQLite format 3\0"
+_BUNDLE = (b'{"cards":', b"\x28\xb5\x2f\xfd")
+"""A bundle's first line is canonical JSON, whose keys are sorted; or it is compressed (RFC 8878, section 3.1.1)."""
+_SIGNATURES = "\n\n\N{EM DASH} ".encode()
+_PDF = b"%PDF-"
+
+
+class FileKind(StrEnum):
+    """What can be verified."""
+
+    SUPPLEMENT = "supplement"
+    """PDF, HTML or JSON; also whatever is none of the others, which reading it as a supplement refuses in words."""
+    PROOF = "proof"
+    """C2SP tlog-proof."""
+    CHECKPOINT = "checkpoint"
+    """A signed note of C2SP tlog-checkpoint."""
+    CONSISTENCY = "consistency"
+    """What `caveat log prove --since` writes."""
+    BUNDLE = "bundle"
+    """What `caveat export` writes."""
+    REGISTRY = "registry"
+    """A SQLite file."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,8 +66,40 @@ class Verified:
     checks: tuple[Check, ...]
 
 
+def tell_kind(data: bytes) -> FileKind:
+    """Return what a file is that is, or begins with, *data*."""
+    if data.startswith(_SQLITE):
+        return FileKind.REGISTRY
+    if data.startswith(_BUNDLE):
+        return FileKind.BUNDLE
+    if data.startswith(b"c2sp.org/tlog-proof@"):
+        return FileKind.PROOF
+    if data.startswith(b"old "):
+        return FileKind.CONSISTENCY
+    if data.lstrip()[:1] == b"{":
+        return FileKind.SUPPLEMENT
+    return FileKind.CHECKPOINT if _SIGNATURES in data[:_HEAD_BYTES] and not data.startswith(_PDF) else FileKind.SUPPLEMENT
+
+
+def read_given(path: Path, proof: Path | None) -> Given:
+    """Return the file at *path* with its proof.
+
+    Args:
+        proof: where its proof is; None for `NAME.tlog-proof` beside it, where that is there.
+
+    Raises:
+        InputError: `file-too-large`, `file-not-readable`.
+    """
+    head = _read(path, _HEAD_BYTES, is_part=True)
+    kind = tell_kind(head)
+    if kind in (FileKind.BUNDLE, FileKind.REGISTRY):
+        return Given(path=path, kind=kind)
+    beside = proof or path.with_name(path.name + SUFFIX)
+    return Given(path=path, kind=kind, data=_read(path, _LARGEST_BYTES), proof=_read(beside, _LARGEST_BYTES) if beside.is_file() else None)
+
+
 def verify_files(
-    files: Sequence[Given], means: Means, *, time_limit_s: float, workers: int, progress: Callable[[int], None] = lambda _more: None
+    files: Sequence[Given], means: "Means", *, time_limit_s: float, workers: int, progress: Callable[[int], None] = lambda _more: None
 ) -> list[Verified]:
     """Return the checks of each of *files*, in their order.
 
@@ -49,24 +109,33 @@ def verify_files(
         progress: told how many more files are checked.
 
     Raises:
-        InputError: one of them is nothing that can be verified, or cannot be drawn.
+        InputError: some of them are nothing that can be verified.
     """
-    carried = {at: read_carried(one.data, where=str(one.path)) for at, one in enumerate(files) if one.kind is FileKind.SUPPLEMENT}
-    done: dict[int, tuple[Check, ...]] = {}
-    for at, one in enumerate(files):
-        if at not in carried:
-            done[at] = _check_other(one, means)
+    from registry.verification.supplement import examine_supplement  # noqa: PLC0415  (the workers start first)
+
+    with ExitStack() as stack:
+        pdfs = sum(one.kind is FileKind.SUPPLEMENT and one.data.startswith(_PDF) for one in files)
+        ready = [stack.enter_context(PdfWorker()) for _ in range(max(1, min(workers, pdfs)))]
+        for worker in ready[:pdfs]:
+            worker.start()  # it loads while the files are read
+        opened = _open_all(files, means)
+        carried = {at: one for at, one in opened.items() if not isinstance(one, tuple)}
+        done = {at: one for at, one in opened.items() if isinstance(one, tuple)}
+        jobs = [Job(key=str(at), supplement=one.supplement, format=one.format) for at, one in carried.items()]
+        drawn = render_many(jobs, workers=ready, time_limit_s=time_limit_s)
+        for at, one in enumerate(files):
+            if one.kind is not FileKind.SUPPLEMENT:
+                done[at] = _check_other(one, means)
+        progress(len(done))
+        examined = {at: examine_supplement(one, means, proof=files[at].proof, where=_name_proof(files[at])) for at, one in carried.items()}
+        for made in drawn:
+            done[int(made.key)] = examined[int(made.key)].finish(made)
             progress(1)
-    jobs = [Job(key=str(at), supplement=one.supplement, format=one.format) for at, one in carried.items()]
-    for made in render_many(jobs, workers=workers, time_limit_s=time_limit_s):
-        at = int(made.key)
-        done[at] = _check(carried[at], means, proof=files[at].proof, made=made, where=str(files[at].path))
-        progress(1)
     return [Verified(name=str(one.path), kind=one.kind, checks=done[at]) for at, one in enumerate(files)]
 
 
 def check_file(
-    data: bytes, *, proof: bytes | None, trust: Trust, ledger: Ledger | None = None, made: Made | None = None, where: str = "file"
+    data: bytes, *, proof: bytes | None, trust: "Trust", ledger: "Ledger | None" = None, made: Made | None = None, where: str = "file"
 ) -> tuple[Check, ...]:
     """Return the checks of one file in memory, a supplement, proof or checkpoint, in order.
 
@@ -79,31 +148,84 @@ def check_file(
         where: what the file is called, for messages.
 
     Raises:
-        InputError: it is nothing that can be verified, or its record cannot be drawn.
+        InputError: it is nothing that can be verified.
     """
+    from registry.verification.means import Means  # noqa: PLC0415
+    from registry.verification.supplement import examine_supplement  # noqa: PLC0415
+
     means = Means(trust=trust, given=trust, ledger=ledger)
-    kind = tell_kind(data)
-    if kind is FileKind.SUPPLEMENT:
-        return _check(read_carried(data, where=where), means, proof=proof, made=made, where=where)
-    return _check_other(Given(path=Path(where), kind=kind, data=data, proof=proof), means)
+    given = Given(path=Path(where), kind=tell_kind(data), data=data, proof=proof)
+    if given.kind is not FileKind.SUPPLEMENT:
+        return _check_other(given, means)
+    opened = _open(given, means)
+    if isinstance(opened, tuple):
+        return opened
+    return examine_supplement(opened, means, proof=proof, where=_name_proof(given)).finish(made)
 
 
-def _check(carried: Carried, means: Means, *, proof: bytes | None, made: Made | None, where: str) -> tuple[Check, ...]:
-    return check_supplement(carried, means, proof=proof, made=made, where=f"proof of {where}")
+def _name_proof(given: Given) -> str:
+    return f"proof of {given.path}"
 
 
-def _check_other(given: Given, means: Means) -> tuple[Check, ...]:
+def _open_all(files: Sequence[Given], means: "Means") -> "dict[int, Carried | tuple[Check, ...]]":
+    """What each supplement carries, or its checks where it carries nothing that can be read; raises with all that are none."""
+    opened: dict[int, Carried | tuple[Check, ...]] = {}
+    faults: list[Fault] = []
+    for at, one in enumerate(files):
+        if one.kind is FileKind.SUPPLEMENT:
+            try:
+                opened[at] = _open(one, means)
+            except InputError as error:
+                faults += error.faults
+    if faults:
+        raise InputError(faults)
+    return opened
+
+
+def _open(given: Given, means: "Means") -> "Carried | tuple[Check, ...]":
+    from registry.verification.carried import read_carried  # noqa: PLC0415
+    from registry.verification.supplement import check_unreadable  # noqa: PLC0415
+
+    try:
+        return read_carried(given.data, where=str(given.path))
+    except InputError as error:
+        checks = check_unreadable(given.data, error, means.trust)
+        if not checks:
+            raise
+        return checks
+
+
+def _check_other(given: Given, means: "Means") -> tuple[Check, ...]:
+    from registry.verification import notes  # noqa: PLC0415
+
     match given.kind:
         case FileKind.PROOF:
-            return check_proof(given.data, means, where=str(given.path))
+            return notes.check_proof(given.data, means, where=str(given.path))
         case FileKind.CHECKPOINT:
-            return check_note(given.data, means, proof=given.proof, where=str(given.path))
+            return notes.check_note(given.data, means, proof=given.proof, where=str(given.path))
         case FileKind.CONSISTENCY:
-            return check_consistency(given.data, means, where=str(given.path))
+            return notes.check_consistency(given.data, means, where=str(given.path))
         case FileKind.BUNDLE:
+            from registry.verification.bundles import check_bundle  # noqa: PLC0415
+
             return check_bundle(given.path, means)
         case FileKind.REGISTRY:
+            from registry.verification.ledgers import check_ledger, open_copy  # noqa: PLC0415
+
             with open_copy(given.path) as ledger:
                 return check_ledger(ledger, means)
         case FileKind.SUPPLEMENT:
             raise AssertionError("a supplement is checked with what it carries")
+
+
+def _read(path: Path, most: int, *, is_part: bool = False) -> bytes:
+    """Read at most *most* bytes; a file that is larger is refused, unless its beginning is all that is asked for."""
+    try:
+        with path.open("rb") as stream:
+            data = stream.read(most + 1)
+    except OSError as error:
+        raise InputError(Fault(code="file-not-readable", where=str(path), found=error.strerror or str(error))) from error
+    if len(data) > most and not is_part:
+        found = f"it has more than {most:,} bytes, which no supplement has"
+        raise InputError(Fault(code="file-too-large", where=str(path), found=found))
+    return data

@@ -1,7 +1,7 @@
 """The checks of a registry: its log, its rows, what guards them, and the checkpoints that others may hold it to."""
 
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -18,7 +18,7 @@ from registry.store.rebuild import verify
 from registry.store.seals import StoredCheckpoint, list_checkpoints
 from registry.transfer.trust import KeyStep, find_signer
 from registry.verification.check import Check, Name, no, not_checked, yes
-from registry.verification.means import Means
+from registry.verification.means import Means, list_forks
 from registry.verification.signed import check_witnesses
 
 _OF_CHECKPOINTS = frozenset({"checkpoint-altered", "checkpoint-unsigned", "root-differs", "clock-jumped"})
@@ -59,13 +59,13 @@ def check_ledger(ledger: Ledger, means: Means, *, progress: Progress = lambda _m
     own = means.given.list_log_keys(_find_origin(ledger)) or tuple(_list_vkeys(states))
     report = check_log(ledger, vkeys=(*own, *means.given.list_witness_keys(_find_origin(ledger))), progress=progress)
     with ledger.view() as view:
-        kept = list_checkpoints(view)
+        kept, forks = list_checkpoints(view), list_forks(view)
     return (
         _check_log(report),
         _check_rows(ledger, report),
         _check_guards(ledger, report),
         _check_checkpoints(report),
-        _check_signed(ledger, kept, means),
+        _check_signed(ledger, kept, means, forks),
         _check_witnesses(kept, means),
         keys,
     )
@@ -159,13 +159,15 @@ def _check_checkpoints(report: LogReport) -> Check:
     return yes(Name.CHECKPOINTS, note)
 
 
-def _check_signed(ledger: Ledger, kept: tuple[StoredCheckpoint, ...], means: Means) -> Check:
+def _check_signed(ledger: Ledger, kept: tuple[StoredCheckpoint, ...], means: Means, forks: Mapping[str, str]) -> Check:
     """A registry's own word on its keys proves nothing about who keeps it: only keys that the user gives do."""
     if not kept:
         return not_checked(Name.CHECKPOINT, "no checkpoint is kept")
     origin = kept[-1].checkpoint.origin
     if means.origin is not None and origin != means.origin:
         return no(Name.CHECKPOINT, f"it is the registry of the log {origin}; expected was {means.origin}")
+    if fork := forks.get(origin) or means.trust.forks.get(origin):
+        return no(Name.CHECKPOINT, f"the log {origin} is not to be believed: {fork}")
     given = means.given.list_log_keys(origin)
     if not given:
         return not_checked(Name.CHECKPOINT, f"nothing but the registry itself says whose keys sign {origin}; give one with --key")

@@ -2,12 +2,14 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from registry.registration.cosignatures import list_witness_keys
-from registry.registration.keys import list_keys
 from registry.seal.keys import fingerprint_of_vkey
-from registry.store.ledger import Ledger
 from registry.verification.trust import KnownKey, Trust, collect_keys, join
+
+if TYPE_CHECKING:
+    from registry.store.ledger import Ledger
+    from registry.store.view import View
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -18,7 +20,7 @@ class Means:
     """The keys that are known here: those that the user gives, and those of `ledger`."""
     given: Trust = Trust()
     """Those of them that the user gives."""
-    ledger: Ledger | None = None
+    ledger: "Ledger | None" = None
     """A registry to compare with; None to do without."""
     origin: str | None = None
     """The log that checkpoints must be of; None takes what each file names."""
@@ -32,8 +34,10 @@ class Place:
     """As `Ledger.view` takes it: None for the registry's own."""
 
 
-def collect_means(ledger: Ledger | None, given: Trust, *, origin: str | None) -> Means:
-    """Return *given* with all keys that the registry knows: its own, those of logs that it took over after verifying them, witnesses.
+def collect_means(ledger: "Ledger | None", given: Trust, *, origin: str | None) -> Means:
+    """Return *given* with all that the registry knows of keys: its own, those of logs that it took over after verifying them, witnesses.
+
+    Which logs are known to have signed two histories comes with them.
 
     Raises:
         ConflictError: `key-differs`, `log-key-differs`: the registry's keys were changed by hand.
@@ -42,18 +46,30 @@ def collect_means(ledger: Ledger | None, given: Trust, *, origin: str | None) ->
     return Means(trust=join(given, known), given=given, ledger=ledger, origin=origin)
 
 
-def find_log(ledger: Ledger, origin: str) -> Place | None:
+def find_log(ledger: "Ledger", origin: str) -> Place | None:
     """Return where the log *origin* is kept in the registry; None where it is not."""
     found = next((one for one in ledger.list_logs() if one.origin == origin), None)
     return None if found is None else Place(log=None if found.is_own else origin)
 
 
-def _collect(ledger: Ledger) -> Iterator[Trust]:
+def list_forks(view: "View") -> dict[str, str]:
+    """Return the logs that the registry has evidence against: that they signed two histories."""
+    from registry.store.seen import list_equivocations  # noqa: PLC0415
+
+    told = "it signed two histories, of which the registry here keeps the evidence in entry"
+    return {one.payload.origin: f"{told} {one.entry.seq}: {one.payload.finding}" for one in list_equivocations(view)}
+
+
+def _collect(ledger: "Ledger") -> Iterator[Trust]:
+    from registry.registration.cosignatures import list_witness_keys  # noqa: PLC0415  (SQLAlchemy: what files show needs no registry)
+    from registry.registration.keys import list_keys  # noqa: PLC0415
+
     with ledger.view() as view:
         yield collect_keys(list_keys(view), source="the registry here")
-        witnesses = list_witness_keys(view)
+        witnesses, forks = list_witness_keys(view), list_forks(view)
     for one in ledger.list_logs()[1:]:
         with ledger.view(log=one.origin) as view:
             yield collect_keys(list_keys(view), source=f"the log {one.origin}, which the registry here took over,")
     source = "recorded by the registry here as another registry's"
-    yield Trust(keys=tuple(KnownKey(fingerprint=fingerprint_of_vkey(str(key)), source=source, vkey=key) for key in witnesses))
+    keys = (KnownKey(fingerprint=fingerprint_of_vkey(str(key)), source=source, vkey=key) for key in witnesses)
+    yield Trust(keys=tuple(keys), forks=forks)

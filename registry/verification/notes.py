@@ -1,5 +1,7 @@
 """The checks of what stands alone: a proof, a signed checkpoint, a consistency proof."""
 
+from typing import TYPE_CHECKING
+
 from registry.codec.canonical import leaf_hash
 from registry.codec.statements import decode_statement
 from registry.errors import Fault, InputError
@@ -9,12 +11,13 @@ from registry.seal.consistency import ConsistencyProof, parse_consistency
 from registry.seal.note import parse_note
 from registry.seal.proof import TlogProof, parse_proof
 from registry.seal.tree import is_consistent, root_from_inclusion, root_of
-from registry.store.ledger import Ledger
-from registry.store.seals import find_root
 from registry.verification import proof as proofs
 from registry.verification.check import Answer, Check, Name, no, not_checked, yes
 from registry.verification.means import Means, find_log
 from registry.verification.signed import check_checkpoint, check_witnesses
+
+if TYPE_CHECKING:
+    from registry.store.ledger import Ledger
 
 _LARGEST_BYTES = 17_000_000
 _PUBLISHED = b'{"consistency":'
@@ -98,6 +101,8 @@ def _begin(said: Checkpoint, leads: ConsistencyProof, means: Means) -> Check:
     if means.ledger is None or place is None:
         note = f"it leads on from {leads.old} entries: give the checkpoint that you have of these, and this as --proof"
         return not_checked(Name.CONSISTENCY, note)
+    from registry.store.seals import find_root  # noqa: PLC0415
+
     with means.ledger.view(log=place.log) as view:
         if view.log_size < leads.old:
             return not_checked(Name.CONSISTENCY, f"it leads on from {leads.old} entries, the registry here has {view.log_size} of this log")
@@ -121,7 +126,7 @@ def _follow(old: Checkpoint, leads: ConsistencyProof, means: Means) -> Check:
     return yes(Name.CONSISTENCY, told)
 
 
-def check_root(said: Checkpoint, ledger: Ledger | None) -> Check:
+def check_root(said: Checkpoint, ledger: "Ledger | None") -> Check:
     """Return whether the log of the registry here, its own or one that it took over, has this root at this size."""
     if ledger is None:
         return not_checked(Name.CONSISTENCY, "no registry here to hold it against; give one with --registry")

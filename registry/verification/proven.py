@@ -2,12 +2,12 @@
 
 import hashlib
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from registry.errors import CaveatError, InputError
 from registry.records.dossier import Recorded
 from registry.records.publication import OutputFormat, Publication
 from registry.seal.inclusion import check_inclusion as check_entries_of
-from registry.store.ledger import Ledger
 from registry.verification import proof as proofs
 from registry.verification.carried import Carried
 from registry.verification.check import Answer, Check, Name, no, not_checked, yes
@@ -16,6 +16,9 @@ from registry.verification.notes import check_root
 from registry.verification.proof import ReadProof
 from registry.verification.signed import check_checkpoint, check_witnesses
 from registry.verification.trust import Trust
+
+if TYPE_CHECKING:
+    from registry.store.ledger import Ledger
 
 _MOST_TOLD = 3
 _OF_PROOF = (Name.PUBLISHED, Name.INCLUSION, Name.CHECKPOINT, Name.WITNESSES, Name.CONSISTENCY)
@@ -53,7 +56,7 @@ def check_entries(carried: Carried, published: Publication | None) -> Check:
     return yes(Name.ENTRIES, f"{note}of {whole} every word was hashed again")
 
 
-def check_publication(carried: Carried, sealed: Sealed, ledger: Ledger | None) -> Check:
+def check_publication(carried: Carried, sealed: Sealed, ledger: "Ledger | None") -> Check:
     """Return whether this very file was given out, by its digest: as its proof says, or without one as the registry here says."""
     sha256 = hashlib.sha256(carried.data).hexdigest()
     if sealed.broken is not None:
@@ -67,7 +70,7 @@ def check_publication(carried: Carried, sealed: Sealed, ledger: Ledger | None) -
     return yes(Name.PUBLISHED, f"the statement proven is of this file, sha256 {sha256}, and of its record")
 
 
-def check_seals(carried: Carried, sealed: Sealed, trust: Trust, ledger: Ledger | None, *, origin: str | None) -> tuple[Check, ...]:
+def check_seals(carried: Carried, sealed: Sealed, trust: Trust, ledger: "Ledger | None", *, origin: str | None) -> tuple[Check, ...]:
     """Return the checks of the proof, in order: publication, inclusion, checkpoint, witnesses, consistency.
 
     Args:
@@ -116,7 +119,7 @@ def _tell_others(faults: list[str]) -> str:
     return "".join(f", and {one.partition(':')[0]}" for one in faults)
 
 
-def _ask_registry(carried: Carried, sha256: str, ledger: Ledger | None) -> Check:
+def _ask_registry(carried: Carried, sha256: str, ledger: "Ledger | None") -> Check:
     if ledger is not None:
         place = find_log(ledger, carried.supplement.log_origin)
         found: tuple[Recorded[Publication], ...] = ()
@@ -131,7 +134,7 @@ def _ask_registry(carried: Carried, sha256: str, ledger: Ledger | None) -> Check
     return not_checked(Name.PUBLISHED, note)
 
 
-def _check_consistency(carried: Carried, read: ReadProof, ledger: Ledger | None) -> Check:
+def _check_consistency(carried: Carried, read: ReadProof, ledger: "Ledger | None") -> Check:
     """The supplement's own root and the registry's, where there is one here, are of the same history as the checkpoint's."""
     inclusion = carried.supplement.inclusion
     if inclusion is not None and (inclusion.size, inclusion.root) != (read.said.consistency.size, read.said.consistency.root):
@@ -143,7 +146,7 @@ def _check_consistency(carried: Carried, read: ReadProof, ledger: Ledger | None)
     return _compare_roots(check, read, ledger)
 
 
-def _compare_roots(check: Check, read: ReadProof, ledger: Ledger) -> Check:
+def _compare_roots(check: Check, read: ReadProof, ledger: "Ledger") -> Check:
     held = check_root(read.checkpoint, ledger)
     if held.answer is Answer.NOT_CHECKED:
         return check

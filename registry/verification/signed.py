@@ -1,11 +1,39 @@
-"""Whether a log signed a checkpoint, and who witnessed it, as far as their keys are known here."""
+"""Whether keys that are known here signed: a PDF, a checkpoint as its log, a checkpoint as a witness."""
 
 from collections.abc import Sequence
 from datetime import datetime
 
+from registry.records.seal import KeyEvent, KeyEventKind, KeyPurpose
+from registry.report.signature import PdfSignature
 from registry.seal.note import SignedNote, VerifiedLine, verify_note
+from registry.verification import proof as proofs
 from registry.verification.check import Check, Name, no, not_checked, yes
-from registry.verification.trust import Trust
+from registry.verification.proof import ReadProof
+from registry.verification.trust import KnownKey, Trust
+
+
+def check_signature(signature: PdfSignature | None, trust: Trust, *, proof: ReadProof | None) -> Check:
+    """Return whether a key that may sign for the log's keeper signed exactly this file.
+
+    Args:
+        signature: what the file carries; None where it carries none.
+        trust: keys that are known here.
+        proof: the file's, where its checkpoint is signed by a known key: then the log itself may say whose key it is. None otherwise.
+    """
+    if signature is None:
+        return not_checked(Name.SIGNATURE, "the PDF is not signed; its proof, where it has one, shows who gave it out")
+    if not signature.is_intact:
+        return no(Name.SIGNATURE, "; ".join(signature.problems))
+    fingerprint = signature.fingerprint or ""
+    at = f" on {signature.at:%Y-%m-%d %H:%M} UTC by its own clock" if signature.at else ""
+    told = f"signed{at} with the key {fingerprint[:16]}, which calls itself {signature.subject}"
+    known = trust.find_document(fingerprint) or _find_proven(fingerprint, proof)
+    if known is None:
+        return _tell_unknown_signer(told, trust)
+    objection = known.find_objection(at=signature.at)
+    if objection is not None:
+        return no(Name.SIGNATURE, f"{told}: {objection}")
+    return yes(Name.SIGNATURE, f"{told}; key {known.source}")
 
 
 def check_checkpoint(note: SignedNote, trust: Trust, *, origin: str | None, at: datetime | None) -> Check:
@@ -27,6 +55,8 @@ def check_checkpoint(note: SignedNote, trust: Trust, *, origin: str | None, at: 
     if len(objections) == len(lines):
         return no(Name.CHECKPOINT, objections[0])
     sound = [line for line in lines if not _find_objection(line, note, trust, at)]
+    if fork := trust.forks.get(said.origin):
+        return no(Name.CHECKPOINT, f"a key of {said.origin} signed it, and that log is not to be believed: {fork}")
     sources = ", ".join(dict.fromkeys(f"{line.algorithm.value}, key {_tell_source(line, trust)}" for line in sound))
     return yes(Name.CHECKPOINT, f"{said.origin} at {said.size} entries, root {said.root}, signed ({sources})")
 
@@ -74,3 +104,20 @@ def _list_others(note: SignedNote) -> Sequence[str]:
 
 def _tell_time(at: datetime | None) -> str:
     return "" if at is None else f" on {at:%Y-%m-%d %H:%M} UTC"
+
+
+def _find_proven(fingerprint: str, proof: ReadProof | None) -> KnownKey | None:
+    """The key that signed, where the log under a checkpoint that is trusted recorded it as one for documents."""
+    event: KeyEvent | None = None if proof is None else proofs.find_signer(proof)
+    if proof is None or event is None or proof.said.signer is None:
+        return None
+    if event.key != fingerprint or event.purpose is not KeyPurpose.DOCUMENT or event.event is KeyEventKind.REVOKE:
+        return None
+    source = f"recorded by the log itself in entry {proof.said.signer.entry}; whether it was revoked since, a file cannot tell"
+    return KnownKey(fingerprint=fingerprint, source=source)
+
+
+def _tell_unknown_signer(told: str, trust: Trust) -> Check:
+    if any(one.vkey is None for one in trust.keys):
+        return no(Name.SIGNATURE, f"{told}: none of the document keys that are known here")
+    return not_checked(Name.SIGNATURE, f"{told}, and nothing here says whose key that is; give its certificate with --key")

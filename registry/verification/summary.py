@@ -34,7 +34,19 @@ def summarise(checks: Sequence[Check], *, required: Collection[Name]) -> str:
         told = "Everything that was asked is in order."
     if not wrong and _is_nobodys(checks):
         told += " Nothing here shows who made this file, and anybody can make one of which all this holds: give a key that you trust."
+    if is_unseen(checks):
+        told += " What is printed in it was held against nothing, so it may say anything: see bytes and record."
     return f"{told} It is not the latest word: see current." if newer else told
+
+
+def is_unseen(checks: Sequence[Check]) -> bool:
+    """Whether neither drawing it again nor anybody that is known here says what the file shows: then there is no answer."""
+    answers = {one.name: one.answer for one in checks}
+    if Answer.NOT_CHECKED not in (answers.get(Name.BYTES), answers.get(Name.RECORD)):
+        return False
+    by_proof = {answers.get(name) for name in (Name.INCLUSION, Name.CHECKPOINT)}
+    is_published = answers.get(Name.PUBLISHED) is Answer.YES and len(by_proof) == 1  # both proven; or neither, and a registry said so
+    return not is_published and answers.get(Name.SIGNATURE) is not Answer.YES
 
 
 def _is_nobodys(checks: Sequence[Check]) -> bool:
@@ -45,14 +57,14 @@ def _is_nobodys(checks: Sequence[Check]) -> bool:
 
 
 def find_exit_code(found: Sequence[Verified], *, required: Collection[Name], everything: bool) -> int:
-    """Return 1 where something is wrong, otherwise 3 where a required check could not be made, otherwise 0.
+    """Return 1 where something is wrong, 3 where a required check could not be made, or nothing says what a file shows; else 0.
 
     Args:
         everything: whether every check that a file of its kind has is required.
     """
     if any(find_wrong(one.checks, required=required) for one in found):
         return _WRONG
-    missing = any(find_missing(one.checks, required=required) for one in found)
+    missing = any(find_missing(one.checks, required=required) or is_unseen(one.checks) for one in found)
     if everything:
         missing |= any(check.answer is Answer.NOT_CHECKED for one in found for check in one.checks)
     return _NOT_MADE if missing else _FINE

@@ -1,52 +1,107 @@
-"""The checks of one supplement, in order."""
+"""The checks of one supplement, in order: all are made, whatever the others come to."""
 
-from registry.errors import InputError
-from registry.records.publication import OutputFormat
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from registry.codec.canonical import canonical_bytes
+from registry.codec.documents import to_document
+from registry.errors import InputError, UnavailableError
+from registry.records.publication import OutputFormat, Publication
 from registry.report.signature import PdfSignature, find_signature
 from registry.report.suspicious import list_threats
-from registry.report.workers import Made
-from registry.verification.carried import Carried, check_record
-from registry.verification.check import Answer, Check, Name, no, yes
-from registry.verification.drawing import check_bytes
+from registry.verification.carried import Carried, check_record, find_template, take_later, tell_later
+from registry.verification.check import Answer, Check, Name, no, not_checked, yes
 from registry.verification.locked import check_lock
 from registry.verification.means import Means
 from registry.verification.proof import ReadProof, read_proof
 from registry.verification.proven import Sealed, check_entries, check_seals, find_published
-from registry.verification.recorded import check_current, check_registry
-from registry.verification.signature import check_signature
+from registry.verification.signed import check_signature
 from registry.verification.trust import Trust
 
-ORDER = tuple(Name)
+if TYPE_CHECKING:
+    from registry.report.workers import Made
+
+_ORDER = tuple(Name)
+_OF_PDF = (Name.SAFE, Name.SIGNATURE)
+_OF_REGISTRY = (Name.REGISTRY, Name.CURRENT)
+_OF_ALL = (Name.BYTES, Name.ENTRIES, Name.PUBLISHED, Name.INCLUSION, Name.CHECKPOINT, Name.WITNESSES, Name.CONSISTENCY, Name.LOCK)
+_BROKEN = frozenset({"pdf-attachment", "pdf-encrypted", "pdf-too-slow", "file-too-large", "file-not-readable", "not-json"})
+"""What a file that carries a record has to be called when it cannot be taken out; all else is said of a record that does not fit."""
+_NOT_OURS = "not-a-supplement"
 _MOST_TOLD = 4
+_AGAIN = "caveat report --from FILE draws its record here, to be read instead"
 
 
-def check_supplement(carried: Carried, means: Means, *, proof: bytes | None, made: Made | None, where: str) -> tuple[Check, ...]:
-    """Return the checks of a supplement, in order; all are made, whatever the others come to.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Examined:
+    """A supplement of which all is checked but whether it shows what its record says."""
+
+    carried: Carried
+    sealed: Sealed
+    published: Publication | None
+    """What is proven of it by a checkpoint that a known key signed; None where nothing is."""
+    checks: tuple[Check, ...]
+
+    def finish(self, made: "Made | None") -> tuple[Check, ...]:
+        """Return all checks in order; *made* is what drawing it again came to, None where it was not drawn."""
+        return _sort(*self.checks, _check_bytes(self, made))
+
+
+def examine_supplement(carried: Carried, means: Means, *, proof: bytes | None, where: str) -> Examined:
+    """Return every check of a supplement but `bytes`.
 
     Args:
         proof: the bytes of the `.tlog-proof` beside it; None where there is none.
-        made: what drawing it again came to; None where it was not drawn, and then `bytes` says so.
         where: what the proof is called, for messages.
-
-    Raises:
-        InputError: the record cannot be drawn.
     """
     signature = find_signature(carried.data) if carried.format is OutputFormat.PDF else None
     sealed = _read_seal(carried, signature, proof, where)
     seals = check_seals(carried, sealed, means.trust, means.ledger, origin=means.origin)
     published = find_published(sealed, seals)
-    entries, registry = check_entries(carried, published), check_registry(carried, means.ledger)
-    checks = [
-        *_check_pdf(carried, signature, means.trust, sealed.proof if published else None),
-        check_bytes(carried, made, unsigned=sealed.unsigned, published=published),
-        check_record(carried),
-        entries,
-        *seals,
-        check_lock(carried.supplement, is_proven=Answer.YES in (entries.answer, registry.answer)),
-        registry,
-        check_current(carried, means.ledger),
-    ]
-    return tuple(sorted(checks, key=lambda one: ORDER.index(one.name)))
+    entries, registry = check_entries(carried, published), _ask_registry(carried, means)
+    of_pdf: tuple[Check, ...] = ()
+    if carried.format is OutputFormat.PDF:
+        of_pdf = (_check_threats(carried.data), check_signature(signature, means.trust, proof=sealed.proof if published else None))
+    lock = check_lock(carried.supplement, is_proven=Answer.YES in (entries.answer, registry[0].answer))
+    checks = (*of_pdf, check_record(carried), entries, *seals, lock, *registry)
+    return Examined(carried=carried, sealed=sealed, published=published, checks=checks)
+
+
+def check_unreadable(data: bytes, error: InputError, trust: Trust) -> tuple[Check, ...]:
+    """Return the checks of a file that carries a record which cannot be read; none where it is nothing that Caveat wrote.
+
+    A record that does not fit may be of a later version, which adds fields: only what nobody can read is found wrong.
+
+    Args:
+        error: why it cannot be read.
+    """
+    is_pdf, is_json = data.startswith(b"%PDF-"), data.lstrip()[:1] == b"{"
+    code, fault = error.code, error.faults[0]
+    if code == _NOT_OURS or (is_json and code == "not-json"):
+        return ()
+    if code in _BROKEN:
+        record = no(Name.RECORD, f"{code}: {fault.found}")
+    else:
+        note = "it does not fit what this version of Caveat knows: a later one made it, or it was altered"
+        record = not_checked(Name.RECORD, f"{note} ({fault.where}: {fault.found})")
+    rest = (not_checked(name, "its record cannot be read") for name in (*_OF_ALL, *_OF_REGISTRY))
+    of_pdf = (_check_threats(data), check_signature(find_signature(data), trust, proof=None)) if is_pdf else ()
+    return _sort(*of_pdf, record, *rest)
+
+
+def _sort(*checks: Check) -> tuple[Check, ...]:
+    return tuple(sorted(checks, key=lambda one: _ORDER.index(one.name)))
+
+
+def _ask_registry(carried: Carried, means: Means) -> tuple[Check, Check]:
+    if means.ledger is None:
+        return (
+            not_checked(Name.REGISTRY, "no registry here; give one with --registry to compare what it says"),
+            not_checked(Name.CURRENT, "no registry here: what was recorded since cannot be known from a file"),
+        )
+    from registry.verification.recorded import check_current, check_registry  # noqa: PLC0415  (SQLAlchemy, and all that assembles)
+
+    return check_registry(carried, means.ledger), check_current(carried, means.ledger)
 
 
 def _read_seal(carried: Carried, signature: PdfSignature | None, proof: bytes | None, where: str) -> Sealed:
@@ -59,15 +114,57 @@ def _read_seal(carried: Carried, signature: PdfSignature | None, proof: bytes | 
     return Sealed(proof=read, broken=None, unsigned=unsigned)
 
 
-def _check_pdf(carried: Carried, signature: PdfSignature | None, trust: Trust, proof: ReadProof | None) -> tuple[Check, ...]:
-    if carried.format is not OutputFormat.PDF:
-        return ()
-    return (_check_threats(carried.data), check_signature(signature, trust, proof=proof))
-
-
 def _check_threats(data: bytes) -> Check:
     threats = list_threats(data)
     if threats:
         more = f"; and {len(threats) - _MOST_TOLD} more" if len(threats) > _MOST_TOLD else ""
         return no(Name.SAFE, "; ".join(one.found for one in threats[:_MOST_TOLD]) + more)
     return yes(Name.SAFE, "nothing that acts, hides, reaches outside or came later was found; one file is attached, its record")
+
+
+def _check_bytes(one: Examined, made: "Made | None") -> Check:
+    """Whether the file shows what its record says: what was drawn from the record is the file, without the signature it ends with."""
+    unsigned = one.sealed.unsigned
+    if made is None:
+        return not_checked(Name.BYTES, "it was not drawn again")
+    if isinstance(made.error, UnavailableError):
+        return not_checked(Name.BYTES, made.error.faults[0].found)
+    if made.data == unsigned:
+        before = "" if unsigned is one.carried.data else ", to which the signature is appended"
+        return yes(Name.BYTES, f"drawn again from its record: the same {len(unsigned):,} bytes{before}")
+    older, lacks = take_later(to_document(one.carried.supplement), one.carried.document)
+    if lacks and older == one.carried.document:
+        return not_checked(Name.BYTES, _tell_lack(one.carried, lacks))
+    what = "it is another file" if made.error is None else f"it cannot be: {made.error.faults[0].found}"
+    if (who := _find_other_version(one)) is not None:
+        note = f"{who} another version of Caveat, which alone draws these bytes: what is printed was not compared with the record; "
+        return not_checked(Name.BYTES, note + _AGAIN)
+    return no(Name.BYTES, f"drawn again from its record, {what}: it was altered, for the version of Caveat that drew it is this one")
+
+
+def _find_other_version(one: Examined) -> str | None:
+    """Who says that other templates drew the file, in words that “names” ends; None where nobody does.
+
+    The log does, under a checkpoint that is trusted; or the proof beside it, or the file itself, of which neither is believed for more
+    than this: that it cannot be compared here. So an altered file may escape a *no* by such words, and gets no *yes* by them.
+    """
+    from registry.report.html import template_digest  # noqa: PLC0415  (Jinja2: only a file that differs needs it)
+
+    here = template_digest()
+    if one.published is not None:
+        return None if one.published.template == here else "its publication in the log names the templates of"
+    said = None if one.sealed.proof is None else one.sealed.proof.publication.template
+    if said is not None and said != here:
+        return "its proof, for which nothing here vouches, names the templates of"
+    if one.carried.format is OutputFormat.JSON:
+        return None  # it is its record, whatever the templates
+    inside = find_template(one.carried)
+    return None if inside == here else "it says of itself that it was drawn by" if inside else "it does not say what drew it, as files of"
+
+
+def _tell_lack(carried: Carried, lacks: frozenset[str]) -> str:
+    if carried.format is OutputFormat.JSON and canonical_bytes(carried.document) == carried.data:
+        return f"written again it is the same{tell_later(lacks)}"
+    listed = ", ".join(sorted(lacks))
+    note = f"its record lacks what this version of Caveat tells ({listed}), so an earlier one drew it, or they were taken out; "
+    return f"{note}what is printed was not compared with the record; {_AGAIN}"

@@ -5,17 +5,20 @@ A key that a file brings along proves nothing about who made the file.
 
 import re
 import ssl
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from registry.errors import CaveatError, Fault, InputError
 from registry.records.seal import KeyAlgorithm
-from registry.registration.keys import KeyState
 from registry.seal.certificate import fingerprint_of_certificate
 from registry.seal.keys import fingerprint_of_vkey
 from registry.seal.note import VerifierKey, parse_vkey
+
+if TYPE_CHECKING:
+    from registry.registration.keys import KeyState
 
 _LARGEST_KEY_FILE = 1_000_000
 _PEM = re.compile(r"-----BEGIN CERTIFICATE-----\s.*?-----END CERTIFICATE-----", re.DOTALL)
@@ -32,7 +35,7 @@ class KnownKey:
     """Who says so, in words that follow “known”."""
     vkey: VerifierKey | None = None
     """Of a log or witness; None of a key that signs documents."""
-    state: KeyState | None = None
+    state: "KeyState | None" = None
     """What a log says became of it; None for a key that the user alone names."""
 
     def find_objection(self, *, size: int | None = None, at: datetime | None = None) -> str | None:
@@ -46,6 +49,8 @@ class Trust:
     """The keys that are known here."""
 
     keys: tuple[KnownKey, ...] = ()
+    forks: Mapping[str, str] = field(default_factory=dict)
+    """Logs, by origin, that are known to have signed two histories; each with the words for it."""
 
     def list_log_keys(self, origin: str) -> tuple[VerifierKey, ...]:
         """Return the keys that may sign checkpoints of the log *origin*: those that bear its name, as C2SP tlog-checkpoint asks."""
@@ -88,7 +93,7 @@ def read_given(texts: Iterable[str]) -> Trust:
     return Trust(keys=tuple(found))
 
 
-def collect_keys(states: Iterable[KeyState], *, source: str) -> Trust:
+def collect_keys(states: "Iterable[KeyState]", *, source: str) -> Trust:
     """Return the keys of one log, each with what became of it.
 
     Args:
@@ -105,10 +110,10 @@ def join(*trusts: Trust) -> Trust:
         before = joined.get(name)
         if before is None or before.state is None or before.state.in_force:
             joined[name] = one if before is None or one.state is not None else before
-    return Trust(keys=tuple(joined.values()))
+    return Trust(keys=tuple(joined.values()), forks={origin: told for trust in trusts for origin, told in trust.forks.items()})
 
 
-def _collect(state: KeyState, source: str) -> KnownKey:
+def _collect(state: "KeyState", source: str) -> KnownKey:
     vkey, entry = state.added.payload.vkey, state.added.entry
     return KnownKey(
         fingerprint=state.fingerprint,

@@ -68,11 +68,64 @@ def test_a_script_is_named_and_a_second_attachment_refused(caveat: Caveat, mail:
         pdf.attachments["invoice.exe"] = pikepdf.AttachedFileSpec(pdf, b"MZ", filename="invoice.exe")
         pdf.save(mail / "attached.pdf")
 
-    script, attached = caveat("verify", "script.pdf", "--json"), caveat("verify", "attached.pdf")
+    script, attached = caveat("verify", "script.pdf", "--json"), caveat("verify", "attached.pdf", "--json")
 
     assert (script.code, list_answers(script)["safe"]) == (1, "no")
     assert "JavaScript" in find_note(script, "safe")
-    assert (attached.code, "invoice.exe" in attached.err) == (2, True)
+    assert (attached.code, list_answers(attached)["safe"], list_answers(attached)["record"]) == (1, "no", "no")
+    assert "invoice.exe" in find_note(attached, "record")
+    assert list_answers(attached)["bytes"] == "not_checked"
+
+
+@pytest.mark.parametrize("damage", ["cut off", "encrypted"])
+def test_a_pdf_whose_record_cannot_be_read_is_a_no_with_its_reason(caveat: Caveat, mail: Path, damage: str) -> None:
+    """Who gets such a file is told what is wrong with it, check by check, and not that it is no supplement."""
+    import pikepdf
+
+    path = mail / PDF
+    if damage == "cut off":
+        path.write_bytes(path.read_bytes()[:50_000])
+    else:
+        with pikepdf.open(path) as pdf:
+            pdf.save(mail / "locked.pdf", encryption=pikepdf.Encryption(owner="a", user="b"))
+        path.write_bytes((mail / "locked.pdf").read_bytes())
+
+    answers = list_answers(checked := caveat("verify", PDF, "--json"))
+
+    assert (checked.code, answers["safe"], answers["record"]) == (1, "no", "no")
+    assert set(answers.values()) <= {"no", "not_checked"}
+
+
+def test_a_record_of_a_later_version_is_no_forgery(caveat: Caveat, mail: Path, given_out: Path) -> None:
+    """It has fields that are not known here: nothing can be said of it, which is told by the exit code too."""
+    document = json.loads((given_out / "out" / f"{NAME}.json").read_bytes())
+    (mail / "later.json").write_bytes(canonical_bytes({**document, "weather": "fair"}))
+
+    answers = list_answers(checked := caveat("verify", "later.json", "--json"))
+
+    assert (checked.code, answers["record"]) == (3, "not_checked")
+    assert "weather" in find_note(checked, "record")
+    assert set(answers.values()) == {"not_checked"}
+
+
+def test_a_file_of_another_version_of_caveat_is_no_false_alarm(caveat: Caveat, mail: Path, given_out: Path, tmp_path: Path) -> None:
+    """Templates change; a file that was published is then vouched for by its digest, and one that was not cannot be compared."""
+    for name in (f"{NAME}.html", f"{NAME}.html.tlog-proof"):
+        shutil.copy(given_out / "out" / name, tmp_path)
+    page = (tmp_path / f"{NAME}.html").read_text()
+    here = page.partition("Caveat, templates ")[2][:64]
+    (tmp_path / "older.html").write_text(
+        page.replace(f"Caveat, templates {here}", f"Caveat, templates {'0' * 64}").replace("</main>", "<p></p></main>")
+    )
+    (tmp_path / "altered.html").write_text(page.replace("</main>", "<p>Approved.</p></main>"))
+
+    older, altered = caveat("verify", "older.html", "--json"), caveat("verify", "altered.html", "--json")
+
+    assert len(here) == 64
+    assert (older.code, list_answers(older)["bytes"]) == (3, "not_checked")
+    assert "another version of Caveat" in find_note(older, "bytes")
+    assert "it may say anything" in older.document["files"][0]["summary"]
+    assert (altered.code, list_answers(altered)["bytes"]) == (1, "no")
 
 
 def test_the_signature_of_somebody_else_is_not_the_authoritys(caveat: Caveat, mail: Path, given_out: Path) -> None:
