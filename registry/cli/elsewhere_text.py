@@ -19,6 +19,8 @@ def print_elsewhere(console: Console, found: Sequence[Elsewhere]) -> None:
 
 
 def _describe(one: Elsewhere) -> str:
+    if one.status is None:
+        return f"cannot be read here: {one.problem}"
     if one.class_ is None:
         return f"{one.status.lifecycle.value} · no outcome recorded"
     verdict = " · ".join(part.value.replace("_", " ") for part in (one.class_, one.standing) if part is not None)

@@ -1,7 +1,7 @@
 """Entries put into a log with their texts, rows and subtrees made anew: of a registry that is rebuilt, or of another that is taken over."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from sqlalchemy import Connection, select
@@ -17,7 +17,7 @@ from registry.store.nodes import complete, load_frontier
 from registry.store.reader import Reader, to_seconds
 from registry.store.rows import NewIdentifier, Place, Row, build_rows, named_identifier, parse_new
 from registry.store.tables import OWN_LOG, body, entry, identifier
-from registry.store.writer import Inserts, find_place
+from registry.store.writer import Inserts, find_place, refuse_nul
 
 _BATCH = 1_000
 _EVERYTHING = 2**53
@@ -80,11 +80,12 @@ class Replay:
         if payload is None or text is None:
             self.erased += 1
             self._gone += 1
-            rows = self._carry(place.seq)
+            rows: Iterable[Row] = self._carry(place.seq)
         else:
             staged["body"].append((*here, text.decode()))
-            rows = self._build_rows(payload, place, at)
+            rows = self._try_rows(payload, place, at)
         for table, values in rows:
+            refuse_nul(values, place.kind.value)
             staged[table].append(values)
             if table == "identifier":
                 self._known[values[2]] = None
@@ -129,6 +130,13 @@ class Replay:
                 self._send([bare | {"identifier": staged.get("identifier", [])}])
             except CaveatError:
                 self._send([bare])
+
+    def _try_rows(self, payload: Payload, place: Entry, at: int) -> list[Row]:
+        """A statement that another registry let in may name what reads like no identifier or reference of ours."""
+        try:
+            return list(self._build_rows(payload, place, at))
+        except (ValueError, OverflowError) as error:
+            raise InputError(broken(place.seq, f"what its {place.kind.value} refers to cannot be read: {error}")) from error
 
     def _build_rows(self, payload: Payload, place: Entry, at: int) -> Iterator[Row]:
         wanted = Place(seq=place.seq, at=at, new=self._find_new(payload), actor=place.actor, log=self._log_id)

@@ -133,7 +133,7 @@ def _card(said: Card, here: tuple[int, int], _place: Place) -> Iterator[Row]:
 
 
 def _claim(said: ClaimRevision, here: tuple[int, int], _place: Place) -> Iterator[Row]:
-    card, card_revision = split_reference(said.card) if said.card else (None, None)
+    card, card_revision = split_reference(said.card) if said.card is not None else (None, None)
     yield (
         "claim_revision",
         (
@@ -172,7 +172,7 @@ def _relation(said: ClaimRelation, here: tuple[int, int], _place: Place) -> Iter
 
 def _audit(said: Audit, here: tuple[int, int], _place: Place) -> Iterator[Row]:
     yield "audit", (*here, said.audit, *split_reference(said.claim), said.auditor, said.independence.value)
-    if said.contestation:
+    if said.contestation is not None:
         yield "audit_rival", (*here, said.audit, said.contestation)
 
 
@@ -221,7 +221,7 @@ def _restriction(said: Restriction, here: tuple[int, int], _place: Place) -> Ite
 def _contestation(said: Contestation, here: tuple[int, int], _place: Place) -> Iterator[Row]:
     target = split_reference(said.target)
     pair = (*target, None, None) if said.target.startswith("CLM-") else (None, None, *target)
-    rival = split_reference(said.rival) if said.rival else (None, None)
+    rival = split_reference(said.rival) if said.rival is not None else (None, None)
     yield "contestation", (*here, said.contestation, *pair, said.by, *rival)
 
 
@@ -315,7 +315,7 @@ _BUILDERS: dict[type[Payload], Callable[[Any, tuple[int, int], Place], Iterator[
 
 
 def _typed(reference: str | None, kind: str) -> tuple[str | None, int | None, str | None]:
-    return (*split_reference(reference), kind) if reference else (None, None, None)
+    return (*split_reference(reference), kind) if reference is not None else (None, None, None)
 
 
 def _raw(digest: str | None) -> bytes | None:

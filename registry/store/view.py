@@ -152,6 +152,13 @@ class View(Reader):
         table = card_revision
         return self.first_recorded(select(table.c.seq).where(self.visible(table), table.c.document == bytes.fromhex(sha256)))
 
+    def find_card_reference(self, sha256: str) -> str | None:
+        """Return `CRD-…@n` of the card revision whose file has this digest (hexadecimal), also where its statement was erased."""
+        table = card_revision
+        wanted = select(table.c.card, table.c.revision).where(self.visible(table), table.c.document == bytes.fromhex(sha256))
+        rows = self.rows(wanted.limit(1))
+        return f"{rows[0].card}@{rows[0].revision}" if rows else None
+
     def list_cards(self) -> tuple[Recorded[Card], ...]:
         """Return the latest revision of every card, in the order of their first revisions."""
         table = card_revision

@@ -243,7 +243,7 @@ class Writer(View):
         self._staged["body"].append((OWN_LOG, seq, canonical.decode()))
         self._staged["node"] += complete(self._get_frontier(), bytes.fromhex(leaf), log_id=OWN_LOG)
         for table, values in build_rows(payload, self._place(payload, seq, at)):
-            _refuse_nul(values, kind.value)
+            refuse_nul(values, kind.value)
             self._staged[table].append(values)
         self._last_seq, self._last_at = seq, at
         return Entry(seq=seq, kind=kind, actor=self._actor, at=moment, leaf=leaf)
@@ -266,8 +266,8 @@ class Writer(View):
             self._inserts.send(staged)
 
 
-def _refuse_nul(values: tuple[Any, ...], kind: str) -> None:
-    """PostgreSQL keeps no U+0000, and a registry must fit into either database."""
+def refuse_nul(values: tuple[Any, ...], kind: str) -> None:
+    """PostgreSQL keeps no U+0000, and a registry must fit into either database; raises InputError `not-storable`. For the store alone."""
     if any(type(value) is str and "\0" in value for value in values):
         raise InputError(Fault(code="not-storable", where=kind, found="a text has U+0000, which no registry keeps", advice="remove it"))
 
@@ -302,6 +302,9 @@ class Inserts:
                     self._connection.exec_driver_sql(self._statement(name), rows)
         except DBAPIError as error:
             raise translate(error, where="registry") from error
+        except OverflowError as error:
+            found = f"a number is larger than a database holds: {error}"
+            raise InputError(Fault(code="not-storable", where="registry", found=found)) from error
 
     def _statement(self, name: str) -> str:
         if name not in self._statements:

@@ -20,7 +20,7 @@ from registry.store.ledger import Ledger
 from registry.store.seen import list_imports, list_witnessings
 from registry.store.writer import Writer
 from registry.transfer.equivocation import Side, build_equivocation, build_proof, record_equivocation
-from registry.transfer.history import Known, find_known
+from registry.transfer.history import Known, add_doubts, find_known
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,7 +93,7 @@ def cosign_note(
     evidence = None if seen is None else _compare(offered, seen, known, proof)
     if evidence is not None:
         with ledger.write(actor=actor) as writer:
-            record_equivocation(writer, evidence)
+            record_equivocation(writer, add_doubts(evidence, known))
         advice = "publish it: caveat log show --kind equivocation --json has the two notes"
         raise AnswerNoError(Fault(code="equivocation", where=evidence.origin, found=evidence.finding, advice=advice))
     return _sign(ledger, ring, offered, known, actor=actor)

@@ -1,9 +1,10 @@
 """The same passage in other registries: what their logs, as far as they were taken over, say of claims quoted from it."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
+from registry.errors import CaveatError
 from registry.records.claim import ClaimRevision, QuoteStatus
 from registry.records.classification import ClaimClass, Standing
 from registry.records.dossier import Dossier, Recorded
@@ -25,13 +26,16 @@ class Elsewhere(Record):
     """Whether it signed two histories: somebody may be shown another one."""
     claim: str
     """`CLM-…@n`."""
-    status: Status
-    audit: str | None
+    status: Status | None
+    """None where what the log says of the claim cannot be read; then nothing of an outcome is known either."""
+    problem: str | None = None
+    """Why it cannot be read: a text that was erased there, or entries that do not fit each other."""
+    audit: str | None = None
     """The audit whose outcome follows; None where there is no outcome."""
-    class_: ClaimClass | None
+    class_: ClaimClass | None = None
     """Of the primary reading."""
-    standing: Standing | None
-    at: datetime | None
+    standing: Standing | None = None
+    at: datetime | None = None
     """When the outcome was recorded."""
 
 
@@ -54,30 +58,29 @@ def find_elsewhere(ledger: Ledger, dossier: Dossier, *, as_of: int | None = None
         if log.origin == dossier.log_origin or not size:
             continue
         with ledger.view(size, log=None if log.is_own else log.origin) as other:
-            found += _find_same(other, dossier.current.payload, dossier.card.payload.document, log.origin in doubtful)
+            found += _find_same(other, dossier.current.payload, dossier.card.payload.document, is_doubtful=log.origin in doubtful)
     return tuple(found)
 
 
-def _find_same(view: View, claim: ClaimRevision, document: str, is_doubtful: bool) -> Iterator[Elsewhere]:  # noqa: FBT001  (private)
-    card = view.find_card_by_document(document)
-    if card is None:
-        return
-    for one in view.list_claims(card=f"{card.payload.card}@{card.payload.revision}"):
+def _find_same(view: View, claim: ClaimRevision, document: str, *, is_doubtful: bool) -> Iterator[Elsewhere]:
+    """A log that was taken over obeys its own registry's rules, and may have lost texts: what is here is shown whatever is there."""
+    card = view.find_card_reference(document)
+    for one in () if card is None else view.list_claims(card=card):
         if one.quote is None or one.quote.split() != claim.quote.split():
             continue
-        there = view.dossier(one.claim)
-        outcome = _find_outcome(there)
-        primary = outcome.payload.classification.primary if outcome else None
-        yield Elsewhere(
-            origin=view.log_origin,
-            is_doubtful=is_doubtful,
-            claim=there.current.payload.reference,
-            status=there.status,
-            audit=outcome.payload.audit if outcome else None,
-            class_=primary.class_ if primary else None,
-            standing=primary.standing if primary else None,
-            at=outcome.entry.at if outcome else None,
-        )
+        said = Elsewhere(origin=view.log_origin, is_doubtful=is_doubtful, claim=f"{one.claim}@{one.revision}", status=one.status)
+        try:
+            yield _add_outcome(said, view.dossier(one.claim))
+        except CaveatError as error:
+            yield replace(said, status=None, problem=f"{error.faults[0].where}: {error.faults[0].found}")
+
+
+def _add_outcome(said: Elsewhere, dossier: Dossier) -> Elsewhere:
+    outcome = _find_outcome(dossier)
+    if outcome is None:
+        return said
+    primary = outcome.payload.classification.primary
+    return replace(said, audit=outcome.payload.audit, class_=primary.class_, standing=primary.standing, at=outcome.entry.at)
 
 
 def _find_outcome(dossier: Dossier) -> Recorded[Restriction] | None:

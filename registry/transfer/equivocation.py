@@ -71,7 +71,9 @@ def build_proof(size: int, first: Side, second: Side) -> ContradictionProof:
 
 
 def verify_equivocation(said: Equivocation) -> None:
-    """Check that *said* is evidence: that both notes are signed and cannot be of one history.
+    """Check that *said* is evidence: that both notes are signed with the keys it names and cannot be of one history.
+
+    Whether those are the log's keys no statement can prove of itself: compare them with what its authority publishes.
 
     Raises:
         InputError: `not-evidence`, with what does not hold.
@@ -111,8 +113,13 @@ def _find_problem(said: Equivocation, first: SignedNote, second: SignedNote, pro
     if {first.checkpoint.origin, second.checkpoint.origin} != {said.origin}:
         return f"the notes are of {first.checkpoint.origin} and {second.checkpoint.origin}"
     vkeys = (said.vkey, said.vkey) if proof is None else (proof.first.vkey, proof.second.vkey)
+    if vkeys[1] != said.vkey:
+        return f"the proof has the second note signed with {shorten_vkey(vkeys[1])}, the statement with {shorten_vkey(said.vkey)}"
     for note, vkey in zip((first, second), vkeys, strict=True):
-        lines = verify_note(note, [parse_vkey(vkey, where=_WHERE)])
+        key = parse_vkey(vkey, where=_WHERE)
+        if key.name != said.origin:
+            return f"{shorten_vkey(vkey)} is no key of this log: anybody can sign in a name of their own"
+        lines = verify_note(note, [key])
         if not any(line.is_valid for line in lines):
             return f"the note of {note.checkpoint.size} entries is not signed with {shorten_vkey(vkey)}"
     if first.checkpoint.size == second.checkpoint.size:

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
+from registry.codec.canonical import leaf_hash
 from registry.codec.statements import decode_statement
 from registry.config import EXAMPLE
-from registry.errors import CaveatError, ConflictError, Fault, InputError, NotFoundError
+from registry.errors import AlteredError, CaveatError, ConflictError, Fault, InputError, NotFoundError
 from registry.records.card import Card
 from registry.records.record import Record
 from registry.records.seal import Checkpoint, KeyPurpose
@@ -108,8 +109,8 @@ def export_bundle(
 
     Raises:
         InputError: nothing comes after *since*; `example-stays`.
-        ConflictError: the file exists.
-        AlteredError: the entries do not give the root of *note*.
+        ConflictError: the file exists; `root-differs`, the entries do not give the root of *note*.
+        AlteredError: the text of an entry is not the one that was recorded.
     """
     said = parse_note(note, where="checkpoint").checkpoint
     if since >= said.size:
@@ -174,6 +175,9 @@ class _Writing:
             advice = "speak as your own authority (caveat init --code); to show how exporting works: --example"
             raise InputError(Fault(code="example-stays", where=self._said.origin, found=found, advice=advice))
         self._frontier.append(bytes.fromhex(place.leaf))
+        if text is not None and leaf_hash(text) != place.leaf:
+            found, advice = "its text is not the one that was recorded", "run: caveat log check"
+            raise AlteredError(Fault(code="entry-altered", where=f"entry {place.seq}", found=found, advice=advice))
         if text is None:
             self.erased += 1
             return EntryLine(seq=place.seq, text=None, actor=place.actor, at=place.at, kind=place.kind, leaf=place.leaf)

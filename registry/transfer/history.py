@@ -1,14 +1,17 @@
 """What a bundle is to what is known here of its log: new entries, nothing new, less than is known, or another history."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from registry.errors import AlteredError, ConflictError, Fault, InputError
 from registry.records.record import Record
-from registry.records.seal import Equivocation, LogImport, Witnessing
+from registry.records.seal import Equivocation, KeyEventKind, LogImport, Witnessing
+from registry.seal.keys import fingerprint_of_vkey
 from registry.seal.note import VerifierKey, parse_note, parse_vkey, verify_note
+from registry.store.key_events import list_key_events
 from registry.store.ledger import Ledger
 from registry.store.seen import list_equivocations, list_imports, list_witnessings
+from registry.store.view import View
 from registry.transfer.check import Bundle
 from registry.transfer.equivocation import Side, build_equivocation, build_proof
 from registry.transfer.stretch import Stretch
@@ -26,6 +29,8 @@ class Known:
     witnessings: tuple[Witnessing, ...]
     equivocations: tuple[Equivocation, ...]
     """Evidence against it."""
+    ended: Mapping[str, str]
+    """Keys that its entries here revoke or replace: fingerprint to what was done to it, in words."""
 
     @property
     def vkeys(self) -> tuple[VerifierKey, ...]:
@@ -60,15 +65,26 @@ def find_known(ledger: Ledger, origin: str) -> Known:
         equivocations = tuple(one.payload for one in list_equivocations(view, origin))
     last = imports[-1].payload if imports else None
     leaves: list[bytes] = []
+    ended: dict[str, str] = {}
     if last is not None:
         with ledger.view(log=origin) as foreign:
             leaves = list(foreign.leaves())
+            ended = dict(_list_ended(foreign))
     stretch = Stretch(0, (), leaves)
     if last is not None and (stretch.size != last.size or stretch.root_at(last.size).hex() != last.root):
         found = f"{stretch.size} of its entries are here and do not give the root of the {last.size} that were taken over"
         advice = "caveat log check names them; restore the registry from a backup"
         raise AlteredError(Fault(code="entry-altered", where=f"log {origin}", found=found, advice=advice))
-    return Known(origin=origin, last=last, stretch=stretch, witnessings=witnessings, equivocations=equivocations)
+    return Known(origin=origin, last=last, stretch=stretch, witnessings=witnessings, equivocations=equivocations, ended=ended)
+
+
+def add_doubts(said: Equivocation, known: Known) -> Equivocation:
+    """Return *said* with what speaks for a thief: the key of the second note was revoked or replaced in the history that is here."""
+    ended = known.ended.get(fingerprint_of_vkey(said.vkey))
+    if ended is None:
+        return said
+    doubt = f"; in the history here {ended}: whoever had that key may have signed this, its authority or not"
+    return replace(said, finding=said.finding + doubt)
 
 
 def place_bundle(bundle: Bundle, signer: VerifierKey, known: Known) -> Place | Equivocation:
@@ -130,6 +146,14 @@ def _build(bundle: Bundle, signer: VerifierKey, known: Known, *, first: str, siz
     two = Side(vkey=str(signer), root=bundle.stretch.root_at(size).hex(), path=tuple(step.hex() for step in path))
     proof = None if said.size == bundle.header.size and vkey == str(signer) else build_proof(size, one, two)
     return build_equivocation((first, bundle.note), proof, vkey=str(signer), finding=finding)
+
+
+def _list_ended(view: View) -> Iterator[tuple[str, str]]:
+    for one in list_key_events(view):
+        if one.payload.replaces is not None:
+            yield one.payload.replaces, f"entry {one.entry.seq} put another key in the place of the one that signs it"
+        if one.payload.event is KeyEventKind.REVOKE:
+            yield one.payload.key, f"entry {one.entry.seq} revokes the key that signs it"
 
 
 def _find_key(note: str, known: Known) -> str:

@@ -17,7 +17,7 @@ from registry.store.ledger import Ledger
 from registry.transfer.bundle import ContentLine, EntryLine
 from registry.transfer.check import Bundle, open_bundle, read_whole
 from registry.transfer.equivocation import record_equivocation
-from registry.transfer.history import Known, find_known, place_bundle
+from registry.transfer.history import Known, add_doubts, find_known, place_bundle
 from registry.transfer.lines import digest_file
 from registry.transfer.read import read_bundle
 from registry.transfer.trust import KeyStep, find_signer, shorten_vkey
@@ -76,7 +76,7 @@ def take_over(
     signer = _find_signer(ledger, bundle, known, given)
     placed = place_bundle(bundle, signer, known)
     if isinstance(placed, Equivocation):
-        raise _keep_evidence(ledger, placed, actor, bundle)
+        raise _keep_evidence(ledger, add_doubts(placed, known), actor, bundle)
     entry = _record(ledger, bundle, signer, known, actor=actor) if placed.new else None
     return TakenOver(
         origin=bundle.header.origin,

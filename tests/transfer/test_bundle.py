@@ -12,7 +12,7 @@ import pytest
 import zstandard
 
 from registry.codec.canonical import canonical_bytes
-from registry.errors import CaveatError, InputError
+from registry.errors import AlteredError, CaveatError, InputError
 from registry.seal.note import VerifierKey
 from registry.transfer import lines as limits
 from registry.transfer.check import check_bundle, read_whole
@@ -263,6 +263,18 @@ def test_an_incremental_bundle_with_other_peaks_is_forged(aisi: Institute, tmp_p
     rewrite(path, lambda lines: [lines[0] | {"peaks": ["ab" * 32, lines[0]["peaks"][1]]}, *lines[1:]])
 
     assert find_code(path, aisi.vkey) == "bundle-forged"
+
+
+def test_an_altered_text_does_not_go_out(aisi: Institute, tmp_path: Path) -> None:
+    """Where the database was edited by hand, the sender finds out, not only who gets the bundle."""
+    with aisi.ledger.connect() as connection:
+        connection.exec_driver_sql("DROP TRIGGER body__update")
+        connection.exec_driver_sql("UPDATE body SET json = replace(json, 'scheme', 'cheat') WHERE seq = 5")
+        connection.commit()
+
+    with pytest.raises(AlteredError, match="entry 5"):
+        aisi.export(tmp_path / "altered.jsonl")
+    assert not list(tmp_path.glob("*altered*"))
 
 
 def test_a_key_that_did_not_sign_is_refused(aisi: Institute, lab: Institute, plain: Path) -> None:

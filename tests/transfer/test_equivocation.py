@@ -8,8 +8,10 @@ from pathlib import Path
 import pytest
 
 from registry.errors import AnswerNoError, CaveatError, InputError
-from registry.records.seal import Checkpoint, Equivocation, Witnessing
-from registry.seal.note import sign_checkpoint
+from registry.records.seal import Checkpoint, Equivocation, KeyAlgorithm, Witnessing
+from registry.registration.keys import rotate_key
+from registry.seal.keys import make_key
+from registry.seal.note import parse_vkey, sign_checkpoint
 from registry.store.seals import find_root
 from registry.transfer.equivocation import find_equivocation, record_equivocation, verify_equivocation
 from registry.transfer.take_over import take_over
@@ -159,8 +161,39 @@ def test_what_is_no_evidence_is_refused(knowing: Institute, fork: Institute, ais
         replace(said, second=foreign),
         replace(said, vkey=str(knowing.vkey), proof=None),
         replace(said, proof="{}"),
+        replace(said, vkey=str(knowing.vkey)),
     ]
 
     for one in wrong:
         with pytest.raises(InputError, match="not-evidence"), knowing.ledger.write(actor="LAB") as writer:
             record_equivocation(writer, one)
+
+
+def test_notes_signed_in_another_name_accuse_nobody(aisi: Institute, lab: Institute) -> None:
+    """Anybody can put a line of their own under two notes of a log; only lines in the log's name are its word."""
+    notes = [sign_checkpoint(Checkpoint(origin=aisi.origin, size=5, root=root * 32), [lab.key]) for root in ("ab", "cd")]
+    said = Equivocation(origin=aisi.origin, vkey=str(lab.vkey), first=notes[0], second=notes[1], finding="two", proof=None)
+
+    with pytest.raises(InputError, match="no key of this log"):
+        verify_equivocation(said)
+
+
+def test_evidence_by_a_key_that_was_replaced_says_so(aisi: Institute, lab: Institute, fork: Institute, tmp_path: Path) -> None:
+    """Who steals a key that a log has left behind can sign for it; the evidence is kept, and says what speaks for a thief."""
+    old, new = aisi.key, make_key(KeyAlgorithm.ED25519, aisi.origin, seed=b"\x07" * 32)
+    with aisi.ledger.write(actor=aisi.code) as writer:
+        rotate_key(writer, old, new, reason="a year is over")
+    aisi.seal(None, old, new)
+    aisi.key = new
+    aisi.export(tmp_path / "first.caveat")
+    take_over(lab.ledger, tmp_path / "first.caveat", actor="LAB", given=(parse_vkey(new.vkey or "", where="test"),))
+    fork.export(tmp_path / "fork.caveat", size=7)
+
+    with pytest.raises(AnswerNoError) as refused:
+        take_over(lab.ledger, tmp_path / "fork.caveat", actor="LAB", given=(fork.vkey,))
+    with lab.ledger.view() as view:
+        (said,) = find_equivocation(view, aisi.origin)
+
+    assert refused.value.code == "equivocation"
+    assert "in the history here entry 8 put another key in the place of the one that signs it" in said.finding
+    verify_equivocation(said)
