@@ -1,6 +1,11 @@
 """Keys from the command line: made by init, added, replaced, revoked, and never trusted beyond what the log says."""
 
+import os
+import signal
 import sqlite3
+import sys
+import warnings
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -277,3 +282,58 @@ def _told(answer: Answer, code: int, fault: str) -> bool:
     assert answer.code == code, answer.err
     assert f"{fault}:" in answer.err, answer.err
     return True
+
+
+def test_killed_at_every_step_a_rotation_leaves_a_usable_registry(caveat: Caveat, tmp_path: Path) -> None:
+    """Wherever the process ends: the log is whole, the key in force has its secret here, and it signs."""
+    caveat("init", "--code", "AISI")
+    steps = 0
+    while _kill_at(steps, lambda: caveat("key", "rotate", "--why", "x")):
+        here = {state["secret"] for state in list_keys(caveat) if state["in_force"]}
+
+        assert here == {"caveat-keys/log.pem", "caveat-keys/document.pem"}, steps
+        assert caveat("log", "checkpoint").code == 0, steps
+        steps += 1
+    assert steps > 3
+    assert caveat("log", "check", "--fast").code == 0
+
+
+def test_killed_at_every_step_init_can_be_run_again(caveat: Caveat, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What it left is completed, with two keys in force and their secrets here."""
+    steps = 0
+    monkeypatch.chdir(_make(tmp_path / "0"))
+    while _kill_at(steps, lambda: caveat("init", "--code", "AISI")):
+        assert caveat("init", "--code", "AISI").code == 0, steps
+        assert [state["secret"] for state in list_keys(caveat) if state["in_force"]] == ["caveat-keys/log.pem", "caveat-keys/document.pem"]
+        assert caveat("log", "checkpoint").code == 0, steps
+        steps += 1
+        monkeypatch.chdir(_make(tmp_path / str(steps)))
+    assert steps > 3
+
+
+_STEPS = frozenset({"os.link", "os.rename", "os.remove", "os.mkdir", "sqlite3.connect"})
+
+
+def _kill_at(step: int, run: Callable[[], object]) -> bool:
+    """Run in a process of its own that is killed just before it touches its folder for the time after *step*; False where it never did."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # of other threads, which the child does not need
+        child = os.fork()
+    if child == 0:
+        here, left = str(Path.cwd()), [step]
+
+        def hook(event: str, arguments: tuple[object, ...]) -> None:
+            if event in _STEPS and (event == "sqlite3.connect" or here in str(arguments[0]) or not str(arguments[0]).startswith("/")):
+                left[0] -= 1
+                if left[0] < 0:
+                    os.kill(os.getpid(), signal.SIGKILL)
+
+        sys.addaudithook(hook)
+        run()
+        os._exit(0)
+    return os.waitpid(child, 0)[1] == signal.SIGKILL
+
+
+def _make(folder: Path) -> Path:
+    folder.mkdir()
+    return folder
