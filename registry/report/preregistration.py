@@ -18,7 +18,7 @@ from registry.report.wording import get_words
 KEPT, DEPARTED, UNKNOWN = "✓", "✗", "–"
 """Compared, and the same; not the same; not compared, for the reason that stands behind it."""
 
-_WHY_COUNTED = "Who locks several plans can choose, once scores are seen, which of them to bring to an outcome."
+_SEVERAL = "Who locks several plans can choose, once scores are seen, which of them to bring to an outcome."
 """What a count of locks is told for."""
 
 _MEASURED = ("test contexts", "deployment contexts", "tasks", "scoring", "model")
@@ -139,25 +139,24 @@ def build_departure_reasons(audit: AuditPart) -> Iterator[Reason]:
 
 
 def describe_locks(audit: AuditPart | None, others: Iterable[AuditSummary]) -> str | None:
-    """Return how many plans of this claim, of any revision, were locked and what came of them; None where at most one was.
+    """Return how many plans of this claim, of any revision, were locked and what came of them.
 
-    Replays under a rival are told with their contestation and not counted. None also where an older supplement does not tell it.
+    None where *audit* (the one that leads) is the only one with a lock, where it has none and every lock beside it has its outcome, and
+    where an older supplement does not tell. Replays under a rival are told with their contestation and not counted.
     """
     beside = [one for one in others if one.contestation is None]
-    if any(one.departures is None for one in beside):
+    if audit is None or any(one.departures is None for one in beside):
         return None
-    this = audit.opening.payload.audit if audit else None
-    locked = {one.audit: one.class_ is not None for one in beside if one.locked is not None and one.audit != this}
-    is_locked = audit is not None and audit.lock is not None
-    count, waiting = len(locked) + is_locked, sum(not is_done for is_done in locked.values())
-    if not locked:
-        return None
-    told = f"{format_count(waiting)} of the others without an outcome" if waiting else "each of the others with an outcome"
-    if is_locked:
-        return f"One of {format_count(count)} locked audits of this claim, {told}. {_WHY_COUNTED}"
-    noun = "locked audit" if count == 1 else "locked audits"
-    beside_it = f"{format_count(count)} {noun} of the claim beside it, {format_count(waiting)} without an outcome"
-    return f"This outcome has no lock; there {'is' if count == 1 else 'are'} {beside_it}. {_WHY_COUNTED}"
+    this = audit.opening.payload.audit
+    has_outcome = {one.audit: one.class_ is not None for one in beside if one.locked is not None and one.audit != this}
+    waiting = sum(not is_done for is_done in has_outcome.values())
+    if audit.lock is not None and has_outcome:
+        told = f"{format_count(waiting)} of the others without an outcome" if waiting else "each of the others with an outcome"
+        return f"One of {format_count(len(has_outcome) + 1)} locked audits of this claim, {told}. {_SEVERAL}"
+    if audit.lock is None and waiting:
+        locks = "1 locked audit of the claim has" if waiting == 1 else f"{format_count(waiting)} locked audits of the claim have"
+        return f"This audit has no lock, and {locks} no outcome: what was planned came to nothing that is told."
+    return None
 
 
 def build_choice_reasons(audit: AuditPart, others: Iterable[AuditSummary]) -> Iterator[Reason]:

@@ -21,7 +21,7 @@ def test_the_supplement_says_what_was_fixed_what_not_and_what_departed(caveat: C
     assert "· not as locked" in page
     assert "nobody has explained it" in page
     assert "Nobody has explained it." in page
-    assert "Not fixed before the replay:" in page
+    assert "Not in the lock:" in page
     assert "✗ Otherwise than locked: 39 tasks" in page
 
 
@@ -91,7 +91,7 @@ def test_an_outcome_without_lock_beside_a_lock_without_outcome_is_told(caveat: C
 
     _, page = read_supplement(caveat, tmp_path, claim)
 
-    assert "This outcome has no lock; there is 1 locked audit of the claim beside it, 1 without an outcome." in page
+    assert "This audit has no lock, and 1 locked audit of the claim has no outcome" in page
 
 
 def test_deviations_of_an_audit_that_does_not_lead_are_counted_beside_it(caveat: Caveat, tmp_path: Path) -> None:
