@@ -100,7 +100,10 @@ def list_(app: App, *, only_open: bool, target: Identifier | None) -> None:
     with app.view() as view:
         named = None if target is None else (f"{target.bare}@{target.revision}" if target.revision else target.bare)
         files = [one for one in view.list_contestations(named) if not (only_open and one.is_settled)]
-    document = {"schema": "caveat/contestations/1", "contestations": [summarise_contestation(one) for one in files]}
+        erased = view.list_erased_contestations(named)
+    document = {"schema": "caveat/contestations/1", "contestations": [summarise_contestation(one) for one in files], "erased": list(erased)}
+    if erased:
+        app.say(f"not told, because a statement of theirs was erased: {', '.join(erased)}")
     app.report(document, lambda console: console.print(build_contestation_table(files) if files else "No contestations."))
 
 

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -9,7 +10,7 @@ import click
 
 from registry.cli.app import App, as_of_option, pass_app_only
 from registry.cli.parameters import ANY
-from registry.errors import Fault, InputError
+from registry.errors import CaveatError, Fault, InputError, NotFoundError
 from registry.records.identifier import Identifier, Kind
 
 if TYPE_CHECKING:
@@ -65,7 +66,8 @@ def report(app: App, /, *, subjects: tuple[Identifier, ...], output: Path, **opt
         raise click.UsageError("--publish records in this registry's own log; --log reads another.")
     chosen = [OutputFormat(name) for name in _FORMATS if options[name]] or [OutputFormat(name) for name in _FORMATS]
     key = _find_key(app, sign=options["sign"], publish=options["publish"], draws_pdf=OutputFormat.PDF in chosen)
-    found = _open(_collect(app, subjects, everything=options["everything"], sources=options["sources"]), options["seals"])
+    collected, untold = _collect(app, subjects, everything=options["everything"], sources=options["sources"])
+    found = _open(collected, options["seals"])
     with track(app, "drawing supplements", total=len(found) * len(chosen), unit="files") as progress:
         written = write_supplements(
             found, chosen, output, time_limit_s=app.config.time_limit_s, workers=os.cpu_count() or 1, progress=progress
@@ -74,7 +76,7 @@ def report(app: App, /, *, subjects: tuple[Identifier, ...], output: Path, **opt
         written = sign_written(written, key, at=app.config.now())
     if options["publish"]:
         _publish(app, written)
-    _tell(app, written)
+    _tell(app, written, untold)
 
 
 def _find_key(app: App, *, sign: bool | None, publish: bool, draws_pdf: bool) -> "SigningKey | None":
@@ -94,23 +96,35 @@ def _find_key(app: App, *, sign: bool | None, publish: bool, draws_pdf: bool) ->
         return get_document_key(view, ring)
 
 
-def _collect(app: App, subjects: Sequence[Identifier], *, everything: bool, sources: Sequence[Path]) -> "list[Subject]":
+def _collect(
+    app: App, subjects: Sequence[Identifier], *, everything: bool, sources: Sequence[Path]
+) -> "tuple[list[Subject], list[CaveatError]]":
+    """Return the supplements to draw, and why others, of which a statement was erased, cannot be; raises where that leaves none."""
     from registry.publishing import collect_supplements, read_supplements
 
     if sources:
-        return read_supplements(sources)
+        return read_supplements(sources), []
     if not subjects and not everything:
         found = "nothing to report on"
         advice = "name claims or cards, or give --all; caveat claim list shows what there is"
         raise InputError(Fault(code="nothing-asked", where="caveat report", found=found, advice=advice))
+    found: list[Subject] = []
+    untold: list[CaveatError] = []
     with app.view() as view:
-        return list(collect_supplements(view, list(_expand(view, subjects, everything=everything))))
+        for subject in _expand(view, subjects, everything=everything):
+            try:
+                found += collect_supplements(view, [subject])
+            except NotFoundError as error:
+                if error.code != "body-erased":
+                    raise
+                untold.append(NotFoundError([replace(one, where=f"{subject}, {one.where}") for one in error.faults]))
+    if untold and not found:
+        raise untold[0]
+    return found, untold
 
 
 def _open(found: "list[Subject]", seals: Sequence[Path]) -> "list[Subject]":
     """Return *found* with what the seal files open beside the public record; as it is without any."""
-    from dataclasses import replace
-
     from registry.registration.sealing import read_seal
     from registry.report.disclosure import add_openings
 
@@ -154,13 +168,14 @@ def _publish(app: App, written: "Sequence[Written]") -> None:
         click.echo(str(one.path))
 
 
-def _tell(app: App, written: "Sequence[Written]") -> None:
+def _tell(app: App, written: "Sequence[Written]", untold: "Sequence[CaveatError]") -> None:
     failed = [one for one in written if one.error is not None]
     for one in written:
         if one.error is None:
             click.echo(str(one.path))
-    for one in failed:
-        app.say(str(one.error))
+    for error in (*untold, *(one.error for one in failed)):
+        app.say(str(error))
     if failed:
         app.say(f"{len(failed)} of {len(written)} files could not be drawn")
+    if failed or untold:
         click.get_current_context().exit(3)

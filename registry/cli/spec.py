@@ -131,10 +131,13 @@ def show(app: App, *, spec_id: Identifier) -> None:
         found = _get(view, spec_id, spec_id.revision)
         reference, body = format_reference(found), view.open_spec(found)
         revealed = view.find_reveal(found.spec, found.version) if found.body is None else None
-        disputes = view.list_contestations(reference)
+        disputes, erased = view.list_contestations(reference), view.list_erased_contestations(reference)
     document = {**to_document(found), "schema": "caveat/spec/1"}
     if revealed is not None:
         document |= {"revealed": to_document(revealed.entry), "opening": to_document(revealed.payload.opening)}
+    if erased:
+        document["contestations_erased"] = list(erased)
+        app.say(f"contested too, and not told, because a statement was erased: {', '.join(erased)}")
     if disputes:
         document["contestations"] = [to_document(one) for one in disputes]
 

@@ -18,10 +18,11 @@ def public_record(supplement: Supplement) -> Supplement:
 def check_openings(supplement: Supplement) -> tuple[Fault, ...]:
     """Return what is wrong with the openings of a confidential record; empty when each opens a commitment that the record states.
 
-    An opening of a specification that the record does not refer to, one that is not sealed, a second one of the same, or one whose
-    kind, salt or body gives another commitment is a fault.
+    An opening of a specification that the record does not refer to, one that is not sealed or is revealed, a second one of the same, or
+    one whose kind, salt or body gives another commitment is a fault.
     """
     named = {part.reference: part.version.payload for part in supplement.specs if part.version is not None}
+    revealed = {part.reference: part.reveal.entry.seq for part in supplement.specs if part.reveal is not None}
     seen: set[str] = set()
     faults: list[Fault] = []
     for position, opening in enumerate(supplement.openings):
@@ -31,6 +32,9 @@ def check_openings(supplement: Supplement) -> tuple[Fault, ...]:
         elif opening.spec not in named:
             found = f"the record of {supplement.identifier} does not refer to it"
             faults.append(Fault(code="opening-not-referred", where=where, found=found, advice="leave this seal file out"))
+        elif opening.spec in revealed:
+            found = f"entry {revealed[opening.spec]} reveals it: its text is in the log for everybody to read"
+            faults.append(Fault(code="not-sealed", where=where, found=found, advice="leave this seal file out"))
         else:
             faults += find_opening_faults(named[opening.spec], opening, where=where)
         seen.add(opening.spec)

@@ -83,12 +83,27 @@ def get_contestation(reader: Reader, name: str) -> ContestationFile:
 
 
 def find_contestations(reader: Reader, target: str | None) -> tuple[ContestationFile, ...]:
-    """Return the contestations of *target* (of everything when None; of all its versions without `@n`), in log order."""
-    wanted = select(contestation.c.contestation).where(reader.visible(contestation)).order_by(contestation.c.seq)
+    """Return the contestations of *target* (of everything when None; of all its versions without `@n`), in log order.
+
+    Those of which a statement was erased are left out: `find_erased_contestations` names them.
+    """
+    erased = set(find_erased_contestations(reader, target))
+    return tuple(get_contestation(reader, name) for name in _name_contestations(reader, target) if name not in erased)
+
+
+def find_erased_contestations(reader: Reader, target: str | None) -> tuple[str, ...]:
+    """Return the contestations of *target*, as `find_contestations` has it, of which grounds or a step were erased, in log order."""
+    steps = select(contestation_event.c.contestation).where(reader.visible(contestation_event), _is_erased(reader, contestation_event))
+    gone = or_(_is_erased(reader, contestation), contestation.c.contestation.in_(steps))
+    return _name_contestations(reader, target, gone)
+
+
+def _name_contestations(reader: Reader, target: str | None, *conditions: ColumnElement[bool]) -> tuple[str, ...]:
+    wanted = select(contestation.c.contestation).where(reader.visible(contestation), *conditions).order_by(contestation.c.seq)
     if target is not None:
         of_claim = _is_named(target, contestation.c.claim, contestation.c.revision)
         wanted = wanted.where(or_(of_claim, _is_named(target, contestation.c.spec, contestation.c.version)))
-    return tuple(get_contestation(reader, row.contestation) for row in reader.rows(wanted))
+    return tuple(row.contestation for row in reader.rows(wanted))
 
 
 def find_reveals(reader: Reader, references: Iterable[tuple[str, int]]) -> tuple[Recorded[Reveal], ...]:

@@ -237,6 +237,10 @@ class View(Reader):
         """Return all contestations, or those of a claim or specification (`…@n` of one revision or version), in log order."""
         return dossiers.find_contestations(self, target)
 
+    def list_erased_contestations(self, target: str | None = None) -> tuple[str, ...]:
+        """Return the contestations, `CON-…`, that `list_contestations` leaves out because a statement of theirs was erased."""
+        return dossiers.find_erased_contestations(self, target)
+
     def find_publications(self, sha256: str) -> tuple[Recorded[Publication], ...]:
         """Return the publications of the file with this digest (hexadecimal)."""
         table = publication

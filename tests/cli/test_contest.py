@@ -90,6 +90,39 @@ def test_what_is_contested_is_told_wherever_it_is_shown(say: Speaker, tmp_path: 
     assert ["You help." in page for _, page in sorted(pages.items())] == [True, False]
 
 
+def test_an_erased_objection_silences_no_other(say: Speaker) -> None:
+    """Lists and the page of a specification tell of the others, and name the one whose text is gone."""
+    (spec,) = [one["spec"] for one in say("LAB", "spec", "list", "--json").document["specs"] if one["slug"] == "support"]
+    name = say("AISI", "contest", "open", spec, "--grounds", "too narrow", "--json").document["contestation"]
+    gone = say("REG", "contest", "open", spec, "--grounds", "names a person", "--json").document["contestation"]
+    (entry,) = [one["entry"]["seq"] for one in say("REG", "log", "show", "--about", gone, "--json").document["entries"]]
+    assert say("REG", "log", "erase", str(entry), "--why", "names a person", "--yes").code == 0
+
+    listed = say("LAB", "contest", "list", "--json")
+    shown = say("LAB", "spec", "show", spec)
+    lost = say("LAB", "contest", "show", gone)
+
+    assert [one["contestation"] for one in listed.document["contestations"]] == [name]
+    assert (listed.document["erased"], gone in listed.err) == ([gone], True)
+    assert (name in shown.out, gone in shown.err) == (True, True)
+    assert (lost.code, "body-erased" in lost.err) == (2, True)
+
+
+def test_a_card_is_drawn_without_a_claim_that_was_erased(say: Speaker, tmp_path: Path) -> None:
+    """The card and its other claims are drawn; the one that cannot be is named, and the exit code says that something is missing."""
+    card = say("LAB", "card", "list", "--json").document["cards"][0]["card"]
+    claims = [one["claim"] for one in say("LAB", "claim", "list", "--json").document["claims"]]
+    (entry,) = [one["entry"]["seq"] for one in say("LAB", "log", "show", "--about", claims[-1], "--json").document["entries"]]
+    assert say("LAB", "log", "erase", str(entry), "--why", "a court order", "--yes").code == 0
+
+    drawn = say("LAB", "report", card, "--json")
+    alone = say("LAB", "report", claims[-1], "--json")
+    files = sorted(path.name for path in (tmp_path / "supplements").iterdir())
+
+    assert (drawn.code, claims[-1].partition("@")[0] in drawn.err, alone.code) == (3, True, 2)
+    assert [name[:3] for name in files] == ["CLM", "CLM", "CRD"]
+
+
 def test_an_objection_that_came_later_is_told_of_a_file_given_out_before(say: Speaker) -> None:
     """Also where another one stood against the same specification already, so that no status changed; of claim and card alike."""
     claim = "CLM-LAB-2026-0001-E"

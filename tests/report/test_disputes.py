@@ -82,6 +82,15 @@ def test_both_renderings_print_the_digest_of_the_public_record() -> None:
     assert public_record(CONFIDENTIAL) == PUBLIC
 
 
+def test_a_confidential_rendering_says_what_its_digest_is_of() -> None:
+    """Beside the record digest, which is not that of the record which the file carries; the public one has nothing to say of it."""
+    secret = replace(PUBLIC, openings=(OPENING,))
+
+    pages = [render_html(one).decode() for one in (secret, PUBLIC)]
+
+    assert ["A confidential rendering.</strong>" in page for page in pages] == [True, False]
+
+
 def test_only_the_confidential_rendering_shows_what_is_sealed() -> None:
     """Text, salt and banner stand in it alone; what it carries reads back as it is."""
     public, confidential = render_html(PUBLIC).decode(), render_html(CONFIDENTIAL).decode()
@@ -126,6 +135,16 @@ def test_an_opening_that_does_not_open_the_record_is_a_fault(name: str) -> None:
 
     assert [one.code for one in faults] == [code]
     assert caught.value.faults == faults
+
+
+def test_what_is_revealed_is_no_secret() -> None:
+    """An opening beside a reveal would mark pages CONFIDENTIAL that show nothing but what everybody may read."""
+    shown: Recorded[Reveal] = Log().say(Reveal(opening=OPENING), "INST")
+    supplement = assemble(replace(seal(inverted()), reveals=(shown,)))
+
+    faults = check_openings(replace(supplement, openings=(OPENING,)))
+
+    assert [one.code for one in faults] == ["not-sealed"]
 
 
 @given(bit=st.integers(0, 255))
