@@ -40,7 +40,7 @@ def test_the_demo_tells_the_same_story_twice(caveat: Caveat, tmp_path: Path) -> 
     assert [(one["class"], one["standing"], one["basis"]) for one in first.document["audits"]] == OUTCOMES
     assert caveat("log", "show", "--registry", f"sqlite:///{tmp_path}/demo/caveat.db", "--json").document["size"] == size
     assert digests(tmp_path / "demo" / "supplements") == drawn
-    assert len(drawn) == 3 * 14
+    assert len(drawn) == 2 * 3 * 14  # HTML, PDF and JSON of each, and beside each file its proof
     replayed = json.loads((tmp_path / "demo" / "supplements" / "CLM-EXAMPLE-2026-0006-J@1.json").read_text(encoding="utf-8"))
     (ablation,) = replayed["audit"]["findings"]
     changes = ablation["payload"]["body"]["changes"]
