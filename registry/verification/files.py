@@ -219,13 +219,16 @@ def _check_other(given: Given, means: "Means") -> tuple[Check, ...]:
 
 
 def _read(path: Path, most: int, *, is_part: bool = False) -> bytes:
-    """Read at most *most* bytes; a file that is larger is refused, unless its beginning is all that is asked for."""
+    """The first *most* bytes; a larger file is refused, unless its beginning is all that is asked for."""
+    if not path.is_file():
+        advice = "save what comes in as a file first"
+        raise InputError(Fault(code="file-not-readable", where=str(path), found="it is a pipe or device, and no file", advice=advice))
     try:
         with path.open("rb") as stream:
-            data = stream.read(most + 1)
+            data = stream.read(most if is_part else most + 1)
     except OSError as error:
         raise InputError(Fault(code="file-not-readable", where=str(path), found=error.strerror or str(error))) from error
-    if len(data) > most and not is_part:
+    if len(data) > most:
         found = f"it has more than {most:,} bytes, which no supplement has"
         raise InputError(Fault(code="file-too-large", where=str(path), found=found))
     return data

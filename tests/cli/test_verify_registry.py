@@ -1,6 +1,7 @@
 """A registry that somebody edited by hand, cut off or swapped: named, with since when; and what became of what it said."""
 
 import json
+import os
 import shutil
 import sqlite3
 from pathlib import Path
@@ -8,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Caveat
-from tests.cli.given_out import NAME, ask, inside, take_copy
+from tests.cli.given_out import NAME, ask, inside, run, take_copy
 from tests.cli.test_verify_published import find_note, list_answers, read_vkey
 
 
@@ -203,3 +204,58 @@ def test_the_file_of_a_registry_is_not_written_to(caveat: Caveat, registry: Path
     assert checked.code == 0
     assert (registry / "evidence.db").read_bytes() == before
     assert not list(registry.glob("evidence.db-*"))
+
+
+def test_a_registry_that_took_a_log_over_vouches_for_its_files_until_it_has_evidence_of_two_histories(
+    caveat: Caveat, given_out: Path, tmp_path: Path
+) -> None:
+    """Keys and entries of the other log are known here then; once it signed another history, nothing of it is believed."""
+    key = read_vkey(given_out)
+    for name in ("aisi", "fork"):
+        take_copy(given_out, tmp_path / name)
+        with inside(tmp_path / name):
+            Path("other.md").write_text(f"# Another card\n\nOf {name}.\n", encoding="utf-8")
+            ask("card", "add", "other.md", "--publisher", "LAB")
+            run("export", "-o", "log.caveat")
+    caveat("init", "--code", "LAB")
+    taken = caveat("import", "aisi/log.caveat", "--vkey", key)
+    file = f"aisi/out/{NAME}.json"
+
+    before = caveat("verify", file, "--json")
+    (tmp_path / "alone").mkdir()
+    shutil.copy(tmp_path / file, tmp_path / "alone")
+    alone = caveat("verify", f"alone/{NAME}.json", "--json")
+    refused = caveat("import", "fork/log.caveat")
+    after, bundle = caveat("verify", file, "--json"), caveat("verify", "aisi/log.caveat", "--json")
+
+    assert (taken.code, refused.code) == (0, 1), (taken.err, refused.err)
+    assert (before.code, set(list_answers(before).values())) == (0, {"yes", "not_checked"})
+    assert {name for name, answer in list_answers(before).items() if answer != "yes"} == {"witnesses"}
+    assert "which the registry here took over" in find_note(before, "checkpoint")
+    assert "the registry recorded in entry" in find_note(alone, "published")
+    assert (after.code, list_answers(after)["checkpoint"]) == (1, "no")
+    assert "it signed two histories, of which the registry here keeps the evidence in entry" in find_note(after, "checkpoint")
+    assert (bundle.code, list_answers(bundle)["checkpoint"]) == (1, "no")
+
+
+def test_what_never_ends_is_no_file(caveat: Caveat, tmp_path: Path) -> None:
+    """A pipe that nobody writes to, and a device that writes for ever, are refused before they are read."""
+    os.mkfifo(tmp_path / "pipe")
+
+    pipe, zero = caveat("verify", "pipe"), caveat("verify", "/dev/zero")
+
+    assert (pipe.code, zero.code) == (2, 2)
+    assert "it is a pipe or device" in pipe.err
+    assert "it is a pipe or device" in zero.err
+
+
+def test_a_registry_that_the_environment_names_is_compared_with_or_missed(
+    caveat: Caveat, registry: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Who names one means it: where it is not there, the answer is not given without it."""
+    monkeypatch.setenv("CAVEAT_REGISTRY", "sqlite:///elsewhere.db")
+
+    checked = caveat("verify", f"out/{NAME}.json")
+
+    assert checked.code == 3
+    assert "registry-not-found" in checked.err
