@@ -14,13 +14,12 @@ from registry.codec.published import Consistency, Published, Signer, encode_node
 from registry.publishing import Written, build_publication
 from registry.records.dossier import Recorded
 from registry.records.publication import Publication
-from registry.records.seal import Checkpoint
+from registry.registration.checkpoints import seal_log
 from registry.registration.keys import get_log_keys, list_keys
 from registry.report.signature import find_signature
 from registry.seal.keys import KeyRing
-from registry.seal.note import sign_checkpoint
 from registry.seal.proof import format_proof
-from registry.store.seals import StoredCheckpoint, add_checkpoint, consistency_path, find_checkpoint, find_root, inclusion_path
+from registry.store.seals import StoredCheckpoint, consistency_path, find_root, inclusion_path
 from registry.store.view import View
 from registry.store.writer import Writer
 
@@ -57,13 +56,7 @@ def sign_log(writer: Writer, ring: KeyRing) -> StoredCheckpoint:
         UnavailableError: `no-log-key`, there is no key here.
         ConflictError: a key is not the log's, or not in force.
     """
-    kept = find_checkpoint(writer, writer.log_size)
-    if kept is not None:
-        return kept
-    said = Checkpoint(origin=writer.log_origin, size=writer.log_size, root=find_root(writer))
-    note = sign_checkpoint(said, get_log_keys(writer, ring))
-    add_checkpoint(writer, note, said)
-    return StoredCheckpoint(checkpoint=said, note=note, at=writer.moment)
+    return seal_log(writer, get_log_keys(writer, ring))
 
 
 def write_proofs(view: View, written: Sequence[Written], checkpoint: StoredCheckpoint) -> list[Proof]:

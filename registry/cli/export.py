@@ -50,8 +50,9 @@ def export(app: App, *, output: Path | None, since: int, without_cards: bool, ex
 
 def _find_note(app: App) -> str:
     """The signed checkpoint to send: of another registry's log the one it came with."""
+    from registry.registration.checkpoints import seal_log
     from registry.registration.keys import get_log_keys
-    from registry.transfer.export import find_imported_note, find_last_note, seal_log
+    from registry.transfer.export import find_imported_note, find_last_note
 
     if app.log is not None:
         with app.ledger.view() as own:
@@ -67,7 +68,8 @@ def _find_note(app: App) -> str:
                 app.say(f"no log key is here: entries up to the last checkpoint, {last.checkpoint.size} of {view.log_size}, are written")
             return last.note
         keys, size = get_log_keys(view, ring), view.log_size
-    return seal_log(app.ledger, keys, actor=app.config.authority, size=size).note
+    with app.ledger.write(actor=app.config.authority) as writer:
+        return seal_log(writer, keys, size=size).note
 
 
 def _name(note: str) -> str:

@@ -13,14 +13,14 @@ from datetime import datetime
 from registry.errors import ConflictError, Fault, InputError, NotFoundError, UnavailableError
 from registry.records.dossier import Recorded
 from registry.records.record import Record
-from registry.records.seal import Checkpoint, KeyAlgorithm, KeyEvent, KeyEventKind, KeyPurpose
+from registry.records.seal import KeyAlgorithm, KeyEvent, KeyEventKind, KeyPurpose
 from registry.records.statement import Entry
+from registry.registration.checkpoints import seal_log
 from registry.seal.certificate import fingerprint_of_certificate
 from registry.seal.keys import KeyRing, SigningKey, fingerprint_of_vkey
-from registry.seal.note import VerifierKey, parse_vkey, sign_checkpoint
+from registry.seal.note import VerifierKey, parse_vkey
 from registry.store.key_events import list_key_events
 from registry.store.reader import Reader
-from registry.store.seals import add_checkpoint, find_root
 from registry.store.writer import Writer
 
 _SHORTEST_PREFIX = 8
@@ -224,9 +224,7 @@ def rotate_key(writer: Writer, old: SigningKey, new: SigningKey, *, reason: str,
     entry = writer.append(_describe(new, KeyEventKind.ROTATE, replaces=old.fingerprint, reason=reason))
     _refuse_other_owner(entry, find_key(writer, old.fingerprint))
     if new.purpose is KeyPurpose.LOG:
-        said = Checkpoint(origin=writer.log_origin, size=entry.seq, root=find_root(writer, entry.seq))
-        signers = sorted([old, new, *beside], key=lambda one: one.algorithm is not KeyAlgorithm.ED25519)
-        add_checkpoint(writer, sign_checkpoint(said, signers), said)
+        seal_log(writer, sorted([old, new, *beside], key=lambda one: one.algorithm is not KeyAlgorithm.ED25519), size=entry.seq)
     return entry
 
 

@@ -12,6 +12,7 @@ from typing import Any
 from registry.errors import AnswerNoError, Fault, InputError
 from registry.records.record import Record
 from registry.records.seal import Checkpoint
+from registry.registration.checkpoints import seal_log
 from registry.seal.keys import SigningKey
 from registry.seal.note import checkpoint_text
 from registry.store.integrity import check_log
@@ -19,7 +20,6 @@ from registry.store.ledger import Ledger
 from registry.store.logs import LogSummary
 from registry.store.seen import list_imports
 from registry.store.snapshot import copy_registry
-from registry.transfer.export import seal_log
 from registry.transfer.files import put_in_place, refuse_existing, working_folder
 from registry.transfer.lines import digest_file
 
@@ -67,12 +67,12 @@ def back_up(
     with ledger.view() as view:
         size = view.log_size
     if keys and size:
-        seal_log(ledger, keys, actor=actor, size=size)  # so that it is in the copy too, where nobody else writes meanwhile
+        _seal(ledger, keys, actor, size)  # so that it is in the copy too, where nobody else writes meanwhile
     with working_folder(path) as folder:
         part = folder / "registry.db"
         copy_registry(ledger, part, progress)
         said, erased, logs = _check(part, progress)
-        note = seal_log(ledger, keys, actor=actor, size=said.size).note if keys else checkpoint_text(said)
+        note = _seal(ledger, keys, actor, said.size) if keys else checkpoint_text(said)
         text = folder / "checkpoint"
         text.write_text(note, encoding="utf-8")
         put_in_place(text, beside)
@@ -92,6 +92,11 @@ def back_up(
         erased=erased,
         logs=logs,
     )
+
+
+def _seal(ledger: Ledger, keys: Sequence[SigningKey], actor: str, size: int) -> str:
+    with ledger.write(actor=actor) as writer:
+        return seal_log(writer, keys, size=size).note
 
 
 def _check(part: Path, progress: Callable[[int], None]) -> tuple[Checkpoint, int, tuple[LogSummary, ...]]:

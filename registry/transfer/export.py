@@ -16,13 +16,11 @@ from registry.records.card import Card
 from registry.records.record import Record
 from registry.records.seal import Checkpoint, KeyPurpose
 from registry.records.statement import Entry, StatementKind
-from registry.seal.keys import SigningKey
-from registry.seal.note import VerifierKey, parse_note, parse_vkey, sign_checkpoint, verify_note
+from registry.seal.note import VerifierKey, parse_note, parse_vkey, verify_note
 from registry.seal.tree import Frontier
 from registry.store.key_events import list_key_events
-from registry.store.ledger import Ledger
 from registry.store.nodes import NodeFinder
-from registry.store.seals import StoredCheckpoint, add_checkpoint, find_checkpoint, find_root, list_checkpoints
+from registry.store.seals import StoredCheckpoint, list_checkpoints
 from registry.store.seen import list_imports
 from registry.store.view import View
 from registry.transfer.bundle import ContentLine, End, EntryLine, Header, Line, NoteLine, encode_line
@@ -48,22 +46,6 @@ class Exported(Record):
     """Entries whose text was erased here: their leaves alone are in the bundle."""
     contents: int
     """Texts of cards."""
-
-
-def seal_log(ledger: Ledger, keys: Sequence[SigningKey], *, actor: str, size: int) -> StoredCheckpoint:
-    """Return the signed checkpoint at *size*, made with *keys* and recorded where there is none.
-
-    Raises:
-        ConflictError: as `registry.store.seals.add_checkpoint`.
-    """
-    with ledger.write(actor=actor) as writer:
-        there = find_checkpoint(writer, size)
-        if there is not None:
-            return there
-        said = Checkpoint(origin=writer.log_origin, size=size, root=find_root(writer, size))
-        note = sign_checkpoint(said, keys)
-        add_checkpoint(writer, note, said)
-        return StoredCheckpoint(checkpoint=said, note=note, at=writer.moment)
 
 
 def find_last_note(view: View) -> StoredCheckpoint:

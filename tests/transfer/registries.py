@@ -9,13 +9,14 @@ from registry.records.authority import Authority, Role
 from registry.records.claim import ClaimRevision
 from registry.records.identifier import Kind
 from registry.records.seal import KeyAlgorithm
+from registry.registration.checkpoints import seal_log
 from registry.registration.keys import add_key
 from registry.seal.keys import SigningKey, make_key
 from registry.seal.note import VerifierKey, parse_vkey
 from registry.store import schema
 from registry.store.ledger import Ledger
 from registry.store.writer import Writer
-from registry.transfer.export import Exported, export_bundle, seal_log
+from registry.transfer.export import Exported, export_bundle
 from tests.store import builders
 
 Salt = Callable[[], str]
@@ -70,7 +71,8 @@ class Institute:
         """Return a signed checkpoint of the log at *size*, or as it is."""
         with self.ledger.view() as view:
             wanted = size or view.log_size
-        return seal_log(self.ledger, keys or (self.key,), actor=self.code, size=wanted).note
+        with self.ledger.write(actor=self.code) as writer:
+            return seal_log(writer, keys or (self.key,), size=wanted).note
 
     def export(self, path: Path, *, size: int | None = None, **options: Any) -> Exported:
         """Write a bundle to *path*."""
