@@ -108,19 +108,19 @@ def _collect(
         found = "nothing to report on"
         advice = "name claims or cards, or give --all; caveat claim list shows what there is"
         raise InputError(Fault(code="nothing-asked", where="caveat report", found=found, advice=advice))
-    found: list[Subject] = []
+    drawn: list[Subject] = []
     untold: list[CaveatError] = []
     with app.view() as view:
         for subject in _expand(view, subjects, everything=everything):
             try:
-                found += collect_supplements(view, [subject])
+                drawn += collect_supplements(view, [subject])
             except NotFoundError as error:
                 if error.code != "body-erased":
                     raise
                 untold.append(NotFoundError([replace(one, where=f"{subject}, {one.where}") for one in error.faults]))
-    if untold and not found:
+    if untold and not drawn:
         raise untold[0]
-    return found, untold
+    return drawn, untold
 
 
 def _open(found: "list[Subject]", seals: Sequence[Path]) -> "list[Subject]":

@@ -82,6 +82,11 @@ def list_contestations_of_row(supplement: CardSupplement, row: ClaimRow) -> tupl
     return tuple(one for one in supplement.contestations if one.contestation.payload.contestation in row.contestations)
 
 
+def count_concerned(supplement: CardSupplement, file: ContestationFile) -> int:
+    """Return how many of the claims that a card's supplement tells of rest on what is contested, or are it."""
+    return sum(file.contestation.payload.contestation in row.contestations for row in supplement.claims)
+
+
 def collect_disputes(supplement: Supplement | CardSupplement) -> dict[str, Any]:
     """Return what templates need to tell of contestations."""
     said = [one.contestation.payload for one in list_contestations(supplement)]
@@ -89,6 +94,7 @@ def collect_disputes(supplement: Supplement | CardSupplement) -> dict[str, Any]:
         "contestations": list_contestations(supplement),
         "standing": list_standing(supplement),
         "rivals": {one.rival: one.contestation for one in said if one.rival is not None},
+        "count_concerned": count_concerned,
         "describe_state": describe_state,
         "list_contestations_of_row": list_contestations_of_row,
         "list_rival_outcomes": list_rival_outcomes,
