@@ -12,9 +12,10 @@ from audit.findings import find_scores
 from audit.statistics.scores import ScoreTable
 from registry.errors import ConflictError, Fault, InputError
 from registry.records.classification import Basis
+from registry.records.deviation import LockedItem
 from registry.records.dossier import AuditFile
 from registry.records.estimate import Estimate
-from registry.records.plan import Lock
+from registry.records.plan import IntervalMethod, Lock
 from registry.records.spec import ContextSpec
 from registry.records.trial import Provenance
 from registry.store.view import View
@@ -37,6 +38,8 @@ class Scored:
     provenance: Provenance = Provenance()
     test_arm: str = TEST_ARM
     deploy_arm: str = DEPLOY_ARM
+    unanswered: int = 0
+    """Planned calls of a run folder that were never answered, and that were left out by somebody's choice."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,6 +110,9 @@ def weigh_departures(view: View, file: AuditFile, scored: Scored, estimate: Esti
         return ()
     lock = file.lock.payload
     found = compare_scores(lock, scored.table, scored.provenance, estimate, _read_specs(view, lock))
+    if scored.unanswered and lock.plan.interval is not IntervalMethod.ANYTIME:
+        done = f"calls never answered: {scored.unanswered:,}; the rest was taken as it was"
+        found = (*found, Departure(item=LockedItem.STOPPING_RULE, planned="every call that the replay plans", done=done))
     told = [one.payload for one in file.deviations]
     more = [Departure(item=one.item, planned=one.planned, done=one.done) for one in told]
     return (*found, *(one for one in dict.fromkeys(more) if one not in found))

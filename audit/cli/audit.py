@@ -305,6 +305,7 @@ def _build_scored(evidence: "Evidence", file: "AuditFile", options: dict[str, An
     from audit.basis import Scored
     from audit.cli.evidence import settle_beginning, settle_provenance
     from audit.replay.provenance import withhold_prompts
+    from audit.score.evidence import count_unanswered
     from registry.codec.documents import from_document
     from registry.codec.files import read_document
     from registry.records.trial import Provenance
@@ -320,6 +321,7 @@ def _build_scored(evidence: "Evidence", file: "AuditFile", options: dict[str, An
         provenance=withhold_prompts(provenance) if options["withhold_prompts"] else provenance,
         test_arm=options["test"],
         deploy_arm=options["deploy"],
+        unanswered=count_unanswered(evidence.imported) if evidence.imported else 0,
     )
 
 

@@ -43,6 +43,11 @@ class RunEvidence:
     """The audits whose locks the replay says that it answers to."""
 
 
+def count_unanswered(imported: Imported) -> int:
+    """Return how many planned calls of run folders were never answered, as their accounts say."""
+    return sum(one.count for file in imported.files if file.format == FORMAT for one in file.left_out if one.reason == UNANSWERED)
+
+
 def is_run(path: str | Path) -> bool:
     """Tell whether *path* is a run folder."""
     return (Path(path) / DATABASE).is_file()

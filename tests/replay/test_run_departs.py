@@ -1,10 +1,12 @@
 """A replay under a lock is compared with it before its first call, and its run folder when it is imported."""
 
+import sqlite3
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
+from audit.replay.store import DATABASE
 from tests.cli.scenario import register, write_audit
 from tests.endpoint.server import MODEL, run_endpoint
 from tests.replay.conftest import Caveat
@@ -92,6 +94,23 @@ def test_more_samples_than_locked_are_told_and_decide_nothing(caveat: Caveat, tm
 
     assert done.document["restriction"]["basis"] == "replay"
     assert find_items(caveat, audit) == ["other"]
+
+
+def test_taking_a_run_before_its_end_is_an_early_stop(caveat: Caveat, tmp_path: Path, audit: str) -> None:
+    """Which calls were still waiting is seen beside the scores; leaving them out is printed, although every task has some score."""
+    name_audit(tmp_path, audit)
+    with run_endpoint() as server:
+        caveat(*RUN, server=server)
+    with sqlite3.connect(tmp_path / "small.run" / DATABASE) as store:
+        dropped = store.execute("DELETE FROM outcome WHERE rowid = (SELECT max(rowid) FROM outcome)").rowcount
+    store.close()
+    caveat("score", "small.run")
+    done = caveat("audit", "import", audit, "small.run", "--unfinished", "--json")
+
+    assert dropped == 1
+    assert (done.code, done.document["restriction"]["basis"]) == (0, "replay"), done.err
+    assert find_items(caveat, audit) == ["stopping_rule"]
+    assert "calls never answered: 1" in done.err
 
 
 def test_a_table_without_its_run_folder_is_not_shown_to_be_of_the_locked_replay(caveat: Caveat, tmp_path: Path, audit: str) -> None:
