@@ -24,6 +24,7 @@ from registry.report.html import digest_record, template_digest
 from registry.report.read import parse_subject, read_supplement
 from registry.report.signature import sign_pdf
 from registry.report.workers import Job, Made, render_many
+from registry.store.derived import check_rows
 from registry.store.seals import prove
 from registry.store.view import View
 
@@ -178,7 +179,11 @@ def build_publication(written: Written) -> Publication:
 
 
 def _prove(view: View, supplement: Supplement | CardSupplement) -> Supplement | CardSupplement:
-    """Return *supplement* with the proof that every entry it names stands in the log as it is seen in *view*."""
+    """Return *supplement* with the proof that every entry it names stands in the log as it is seen in *view*.
+
+    What is printed is decoded, and what is current, contested or stale is read off rows: so they are compared first.
+    """
+    check_rows(view, list_entries(supplement), {supplement.identifier.partition("@")[0]})
     opened = [one.entry.seq for one in list_recorded(supplement)]
     return replace(supplement, inclusion=prove(view, list_entries(supplement), openings=opened))
 

@@ -1,6 +1,8 @@
 """`caveat report --sign`: when PDF files are signed, with what, and what is said where they cannot be."""
 
 import json
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -98,3 +100,20 @@ def test_a_signed_file_is_drawn_again_from(caveat: Caveat, tmp_path: Path) -> No
     assert read_pdf(tmp_path / "again") == signed.unsigned
     (record,) = (tmp_path / "again").glob("*.json")
     assert json.loads(record.read_text())["identifier"].startswith(claim)
+
+
+def test_nothing_is_drawn_from_a_row_edited_by_hand(caveat: Caveat, tmp_path: Path) -> None:
+    """A claim that was withdrawn, whose row of that is taken out, is not printed as if it stood."""
+    claim, *_ = register(caveat, tmp_path)
+    assert caveat("claim", "withdraw", claim.partition("@")[0], "--reason", "The card was withdrawn").code == 0
+    with closing(sqlite3.connect(tmp_path / "caveat.db")) as database:
+        database.execute("DROP TRIGGER claim_event__delete")
+        database.execute("DELETE FROM claim_event")
+        database.commit()
+
+    told = caveat("report", claim, "--json", "--publish", "-o", "given")
+
+    assert told.code == 3
+    assert "row-differs" in told.err
+    assert "caveat log check" in told.err
+    assert not (tmp_path / "given").exists()
