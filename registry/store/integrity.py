@@ -22,7 +22,7 @@ from registry.store.nodes import STEP
 from registry.store.reader import Reader
 from registry.store.scan import RESTORE, Scan, scan_log, show_time
 from registry.store.seal_tables import log_import, node
-from registry.store.seals import StoredCheckpoint, list_checkpoints
+from registry.store.seals import StoredCheckpoint, list_checkpoints, tell_cut_off
 from registry.store.writer import CLOCK_TOLERANCE
 
 MOST_FINDINGS = 1_000
@@ -98,7 +98,7 @@ def check_log(
     with ledger.view(log=log, is_steady=True) as view:
         check = _Check(view, vkeys, scan_log(view, progress))
         findings = list(check.scan.faults)
-        checked = check.checkpoints(list_checkpoints(view), brought)
+        checked = check.checkpoints(list_checkpoints(view, beyond=True), brought)
         findings += check.tree(checked)
         findings += check.faults
         findings += [
@@ -218,7 +218,7 @@ class _Check:
         if first.fits is None:
             found = f"entry {len(self.scan.leaves) + 1} is missing, and was there"
         elif size > self.scan.entries:
-            found = f"the log had {size} entries then, now it ends with {self.scan.entries}: it was cut off, or put back to an older state"
+            found = tell_cut_off(size, self.scan.entries)
         else:
             named = f"; among entries {', '.join(spans)} by what is kept of the tree" if spans else ""
             found = f"an entry among {start} to {size} is not the one that was sealed{named}"

@@ -1,6 +1,7 @@
 """The log replayed: into an empty registry, or beside an existing one to see that its rows are what its statements give."""
 
-from collections.abc import Callable, Iterator
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 from pathlib import Path
@@ -18,6 +19,7 @@ from registry.store.reader import Reader
 from registry.store.replaying import Replay
 from registry.store.rows import Row
 from registry.store.seal_tables import checkpoint, cosignature, node
+from registry.store.seals import tell_cut_off
 from registry.store.tables import OWN_LOG, TYPED, content, log
 from registry.store.writer import Inserts
 
@@ -137,6 +139,7 @@ class _Copy:
         self._writing = writing
         self._all = Reader(reading, limit=EVERYTHING)
         self._inserts = Inserts(writing)
+        self._sizes: dict[int, int] = defaultdict(int)
 
     def run(self, progress: Callable[[int], None]) -> RebuildReport:
         """Copy names, entries, texts and checkpoints, and make rows and subtrees anew."""
@@ -148,6 +151,7 @@ class _Copy:
         for log_id, *_ in logs:
             replay = self._replay(log_id, lambda more, before=done: progress(before + more))  # type: ignore[misc]
             done += replay.size
+            self._sizes[log_id] = replay.size
             if log_id == OWN_LOG:
                 own, erased = replay.size, replay.erased
         progress(done)
@@ -186,6 +190,10 @@ class _Copy:
 
     def _copy_seals(self, table: Table) -> int:
         rows = [tuple(row) for row in self._all.rows(select(table).order_by(*table.primary_key))]
+        for log_id, size, *_ in rows:
+            if size > self._sizes[log_id]:
+                found, advice = tell_cut_off(size, self._sizes[log_id]), "restore the registry from a backup"
+                raise InputError(Fault(code="root-differs", where=f"checkpoint at {size}", found=found, advice=advice))
         self._inserts.send({table.name: rows})
         return len(rows)
 
@@ -207,11 +215,35 @@ def _compare(ledger: Ledger, replayed: Ledger) -> int:
 
 
 def _differs(table: Table, here: tuple[Any, ...] | None, there: tuple[Any, ...] | None) -> Fault:
-    log_id, seq = (here or there or (OWN_LOG, 0))[:2]
+    """One row that is missing, one too many, or the columns in which one differs."""
+    gives, lacks = (
+        ("the leaves give", "the leaves do not give") if table is node else ("its statement gives", "its statement does not give")
+    )
+    place = [table.c.keys().index(column.name) for column in _order(table)]
+    keys = [None if row is None else tuple(row[at] for at in place) for row in (here, there)]
+    if here is None or there is None or keys[0] != keys[1]:
+        is_missing = keys[0] is None or (keys[1] is not None and keys[1] < keys[0])
+        row = there if is_missing else here
+        which = f"lacks the row that {gives}" if is_missing else f"holds a row that {lacks}"
+        found = f"{table.name} {which}: {_list_columns(table, row or ())}"
+    else:
+        row = here
+        pairs = [(name, one, other) for name, one, other in zip(table.c.keys(), here, there, strict=True) if one != other]
+        found = "; ".join(f"{table.name}.{name} is {_show(one)}, {gives} {_show(other)}" for name, one, other in pairs)
+    log_id, seq = (row or (OWN_LOG, 0))[:2]
     where = f"entry {seq}" if log_id == OWN_LOG else f"entry {seq} of log {log_id}"
-    gives = "the leaves give" if table is node else "its statement gives"
-    found = f"the row in {table.name} is {here}, {gives} {there}"
     return Fault(code="row-differs", where=where, found=found, advice="run: caveat rebuild")
+
+
+def _list_columns(table: Table, row: Sequence[Any]) -> str:
+    return ", ".join(f"{name} {_show(value)}" for name, value in zip(table.c.keys(), row, strict=False) if value is not None)
+
+
+def _show(value: Any) -> str:
+    """As a person reads it: digests by their digits, text in quotes, and what is not there as such."""
+    if isinstance(value, bytes):
+        return value.hex()
+    return "nothing" if value is None else repr(value)
 
 
 def _logs_with_nodes(connection: Connection) -> set[int]:

@@ -10,18 +10,21 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import select
+from sqlalchemy import ColumnElement, Table, select
 
 from registry.codec.statements import decode_statement, encode_statement
-from registry.errors import ConflictError, Fault, InputError, NotFoundError
+from registry.errors import AlteredError, CaveatError, ConflictError, Fault, InputError, NotFoundError
 from registry.records.record import Record
 from registry.records.seal import Checkpoint, Inclusion, Opening
 from registry.seal import tree
+from registry.seal.note import parse_note
 from registry.store.nodes import NodeFinder
 from registry.store.reader import CHUNK, Reader, from_seconds, to_seconds
 from registry.store.seal_tables import checkpoint, cosignature
 from registry.store.tables import body
 from registry.store.writer import Writer
+
+_EVERYTHING = 2**53
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -134,9 +137,39 @@ def add_cosignature(writer: Writer, size: int, line: str, at: datetime) -> None:
         writer.put_seal(cosignature, (plain, to_seconds(at)), seq=size)
 
 
-def list_checkpoints(reader: Reader) -> tuple[StoredCheckpoint, ...]:
-    """Return the checkpoints of the log as it is seen, by size."""
-    return tuple(_read_checkpoints(reader))
+def list_checkpoints(reader: Reader, *, beyond: bool = False) -> tuple[StoredCheckpoint, ...]:
+    """Return the checkpoints of the log as it is seen, by size.
+
+    Args:
+        beyond: those of more entries than are seen too. In the log as it is now there is none, unless its end was cut off.
+    """
+    return tuple(_read_checkpoints(reader, beyond=beyond))
+
+
+def refuse_other_history(reader: Reader) -> None:
+    """Refuse to go on from a log that is not the one that was sealed: whoever signed it would sign a second history himself.
+
+    Raises:
+        AlteredError: a checkpoint is kept of more entries than there are now, or one that the leaves of the entries do not give.
+    """
+    whole = reader.ask(lambda connection: Reader(connection, limit=_EVERYTHING, log_id=reader.log_id))
+    kept = list_checkpoints(whole)  # before the leaves: what others write and seal meanwhile is longer, not cut off
+    if not kept:
+        return
+    leaves = list(whole.leaves(1, whole.last_seq() + 1))
+    levels = tree.list_levels(leaves)
+    for one in reversed(kept):
+        size = one.checkpoint.size
+        if size > len(leaves):
+            raise _other_history(one, tell_cut_off(size, len(leaves)))
+        root = tree.root_at(size, lambda level, index: levels[level][index]).hex()
+        if _find_signed_root(one) != root:
+            raise _other_history(one, f"the entries give the root {root} now, which is not the one that was signed")
+
+
+def tell_cut_off(size: int, entries: int) -> str:
+    """Say that a log of *entries* was once one of *size*."""
+    return f"the log had {size} entries then, now it ends with {entries}: it was cut off, or put back to an older state"
 
 
 def find_checkpoint(reader: Reader, size: int) -> StoredCheckpoint | None:
@@ -144,10 +177,27 @@ def find_checkpoint(reader: Reader, size: int) -> StoredCheckpoint | None:
     return next(_read_checkpoints(reader, checkpoint.c.seq == size), None)
 
 
-def _read_checkpoints(reader: Reader, *conditions: Any) -> Iterator[StoredCheckpoint]:
-    wanted = select(checkpoint).where(reader.visible(checkpoint), *conditions).order_by(checkpoint.c.seq)
+def _find_signed_root(kept: StoredCheckpoint) -> str | None:
+    """Return the root that the note names; None where it is no note of this checkpoint."""
+    try:
+        said = parse_note(kept.note, where="kept checkpoint").checkpoint
+    except CaveatError:
+        return None
+    return said.root if said == kept.checkpoint else None
+
+
+def _other_history(kept: StoredCheckpoint, found: str) -> AlteredError:
+    advice = "sign and give out nothing; caveat log check says since when; restore the registry from a backup"
+    return AlteredError(Fault(code="root-differs", where=f"checkpoint at {kept.checkpoint.size}", found=found, advice=advice))
+
+
+def _read_checkpoints(reader: Reader, *conditions: Any, beyond: bool = False) -> Iterator[StoredCheckpoint]:
+    def seen(table: Table) -> ColumnElement[bool]:
+        return table.c.log == reader.log_id if beyond else reader.visible(table)
+
+    wanted = select(checkpoint).where(seen(checkpoint), *conditions).order_by(checkpoint.c.seq)
     lines: dict[int, list[str]] = {}
-    added = select(cosignature.c.seq, cosignature.c.line).where(reader.visible(cosignature))
+    added = select(cosignature.c.seq, cosignature.c.line).where(seen(cosignature))
     for seq, line in reader.rows(added.order_by(cosignature.c.seq, cosignature.c.at, cosignature.c.line)):
         lines.setdefault(seq, []).append(line)
     origin = reader.log_origin

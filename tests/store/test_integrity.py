@@ -9,12 +9,14 @@ from sqlalchemy import Connection, text
 from registry.codec.canonical import leaf_hash
 from registry.errors import AlteredError, InputError
 from registry.records.seal import Checkpoint
+from registry.registration.checkpoints import seal_log
 from registry.seal.note import sign_checkpoint
 from registry.seal.witness import cosign
 from registry.store import seals
 from registry.store.guards import create_guards, drop_statements
 from registry.store.integrity import LogReport, check_log
 from registry.store.ledger import Ledger
+from registry.store.rebuild import verify
 from tests.store import builders as make
 from tests.store import sealing
 
@@ -185,6 +187,39 @@ def test_a_log_that_was_cut_off_is_found_by_a_note_kept_elsewhere(sealed: Ledger
     assert [fault.code for fault in alone.findings] == ["text-missing"]
     assert [fault.code for fault in held.findings] == ["text-missing", "root-differs"]
     assert "the log had 40 entries then, now it ends with 20" in held.findings[-1].found
+
+
+def _cut_off(sealed: Ledger, size: int) -> None:
+    """Take the last entries away, and leave the checkpoints as they are."""
+    tables = ("node", "erasure", "claim_text", "claim_revision", "identifier", "body", "entry")
+    _tamper(sealed, *(f"DELETE FROM {table} WHERE seq > {size}" for table in tables), "DELETE FROM body WHERE seq = 7")
+
+
+def test_a_log_that_was_cut_off_is_found_by_a_checkpoint_left_in_it(sealed: Ledger) -> None:
+    """A checkpoint of more entries than there are says that there were more, to every check and to a replay."""
+    _cut_off(sealed, 37)
+
+    report = _check(sealed)
+
+    assert [(fault.code, fault.where) for fault in report.findings] == [("text-missing", "entry 7"), ("root-differs", "checkpoint at 40")]
+    assert "the log had 40 entries then, now it ends with 37: it was cut off" in report.findings[-1].found
+    with pytest.raises(InputError, match="the log had 40 entries then, now it ends with 37"):
+        verify(sealed)
+
+
+@pytest.mark.parametrize("alter", [_cut_off, lambda sealed, _size: _tamper(sealed, _rewrite(30, "Last claim 9", "Last claim 8"))])
+@pytest.mark.parametrize("size", [20, None])
+def test_a_log_that_is_not_what_was_sealed_is_not_sealed_again(
+    sealed: Ledger, alter: Callable[[Ledger, int], None], size: int | None
+) -> None:
+    """Its keeper would sign a second history himself; a size whose checkpoint is kept is no way around."""
+    alter(sealed, 37)
+
+    with sealed.write(actor="LAB") as writer:
+        for _ in range(5 if size is None else 0):
+            make.add_claim(writer, writer.list_specs()[0].payload.spec + "@1")
+        with pytest.raises(AlteredError, match="root-differs: checkpoint at 40"):
+            seal_log(writer, [sealing.log_key(writer.log_origin)], size=size)
 
 
 def test_a_note_of_another_log_is_refused(sealed: Ledger) -> None:
