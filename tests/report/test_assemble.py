@@ -181,12 +181,12 @@ def test_modules_that_were_made_are_not_called_missing(supplements: Mapping[str,
 
 
 def test_what_was_found_against_a_measurement_reaches_page_one() -> None:
-    """The scorer first; raters and cues where there is room."""
+    """After what the lock leaves open the scorer; raters and cues where there is room."""
     found = [one.section for one in assemble_claim(adverse(degraded()), made_at=MADE_AT).reasons]
     calm = [one.section for one in assemble_claim(reassuring(degraded()), made_at=MADE_AT).reasons]
 
-    assert found == [Section.ESTIMATES, Section.JUDGE, Section.NATURALNESS, Section.ABLATION]
-    assert calm == [Section.ESTIMATES]
+    assert found == [Section.ESTIMATES, Section.PREREGISTRATION, Section.JUDGE, Section.NATURALNESS, Section.ABLATION]
+    assert calm == [Section.ESTIMATES, Section.PREREGISTRATION]
 
 
 def test_a_replay_that_did_not_keep_to_its_plan_says_so_on_page_one(supplements: Mapping[str, Supplement]) -> None:
