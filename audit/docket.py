@@ -17,14 +17,16 @@ from registry.errors import ConflictError, Fault, InputError, NotFoundError
 from registry.records.audit import EvidenceStatement, Result
 from registry.records.case import Case, CaseClaim, Scoring
 from registry.records.claim import ClaimRevision
+from registry.records.contestation import ContestationState
 from registry.records.deviation import Deviation
 from registry.records.dossier import AuditFile, Recorded
 from registry.records.draft import AuditDraft
 from registry.records.finding import Finding, FindingBody
 from registry.records.identifier import Kind, parse_identifier
 from registry.records.restriction import Restriction
-from registry.records.spec import PropertySpec
+from registry.records.spec import PropertySpec, SpecVersion
 from registry.records.trial import ExcludedCount, Run, RunStatus
+from registry.registration.specs import format_reference
 from registry.store.view import View
 from registry.store.writer import Writer
 
@@ -247,7 +249,7 @@ def _find_circumstances(view: View, file: AuditFile, scored: Scored | None, clai
     replayed = scored.provenance.replayed if scored else None
     named = dict.fromkeys((*claim.deploy_contexts, *(replayed.list_references(scored.deploy_arm) if scored and replayed else ())))
     specs = [view.find_spec(one.bare, one.revision) for one in map(parse_identifier, named)]
-    owners = sorted({f"{one.payload.owner} ({one.payload.slug})" for one in specs if one is not None})
+    owners = sorted({_describe_owner(view, one.payload) for one in specs if one is not None})
     return Circumstances(
         provenance=scored.provenance if scored else None,
         lock=file.lock.payload if file.lock and not ground.post_hoc else None,
@@ -256,6 +258,14 @@ def _find_circumstances(view: View, file: AuditFile, scored: Scored | None, clai
         deploy_owner=", ".join(owners) or None,
         findings=tuple(one.payload.body for one in file.findings),
     )
+
+
+def _describe_owner(view: View, spec: SpecVersion) -> str:
+    """Return who owns *spec*, with the contestations that stand against it now."""
+    files = view.list_contestations(format_reference(spec))
+    standing = [one.contestation.payload.contestation for one in files if one.state is not ContestationState.REJECTED]
+    told = f"; contested: {', '.join(standing)}" if standing else ""
+    return f"{spec.owner} ({spec.slug}{told})"
 
 
 def _count_excluded(table: ScoreTable) -> tuple[ExcludedCount, ...]:

@@ -65,6 +65,8 @@ class _Known:
     estimate: Estimate | None
     origin: Provenance | None
     departed: Collection[LockedItem]
+    has_other_tasks: bool
+    """Whether comparing found other tasks than the lock fixes, or fewer; a word about how it was stopped says nothing of them."""
 
     @property
     def replayed(self) -> Replayed | None:
@@ -82,10 +84,15 @@ def build_fixed_rows(supplement: Supplement) -> tuple[FixedRow, ...]:
         estimate=audit.estimate if audit.result else None,
         origin=audit.runs[-1].payload.provenance if audit.runs else None,
         departed={one.payload.item for one in audit.deviations},
+        has_other_tasks=any(_is_of_tasks(one.payload) for one in audit.deviations),
     )
     lock = known.lock
     fixed = [*_list_computed(known), *_list_specs(known), *_list_sizes(known), *_list_worded(known)]
     return (*fixed, *(FixedRow(label=name, value=None, mark=UNKNOWN, done="") for name in lock.unfixed if not name.startswith("θ")))
+
+
+def _is_of_tasks(said: Deviation) -> bool:
+    return said.item is LockedItem.TASKS or (said.item is LockedItem.STOPPING_RULE and said.found)
 
 
 def find_departures(audit: AuditPart | None) -> tuple[Deviation, ...]:
@@ -254,7 +261,7 @@ def _check_spec(known: _Known, spec: LockedSpec, item: LockedItem) -> tuple[str,
 
 def _list_sizes(known: _Known) -> Iterator[FixedRow]:
     lock = known.lock
-    departed = bool({LockedItem.TASKS, LockedItem.STOPPING_RULE} & set(known.departed))
+    departed = known.has_other_tasks
     if lock.tasks is not None:
         mark, done = _OTHERWISE if departed else (KEPT, "the scores are of the same identifiers") if known.origin else _NO_RUN
         value = f"{format_count(lock.tasks.count)} tasks by their identifiers"

@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Answer, Caveat
-from tests.cli.scenario import CARD, CLAIMS
+from tests.cli.locking import import_scores, lock_all, now
+from tests.cli.scenario import CARD, CLAIMS, write_audit, write_scores
 
 SUPPORT = "name: support desk\ndescription: {told}\ncontexts:\n  - {{id: d1, system: {text}, template: '{{task}}'}}\n"
 
@@ -88,6 +89,34 @@ def test_what_is_contested_is_told_wherever_it_is_shown(say: Speaker, tmp_path: 
     assert set(pages) == {f"{claim}@1.html", f"{claim}@1.confidential.html"}
     assert all(f"Contested: {name}" in page for page in pages.values())
     assert ["You help." in page for _, page in sorted(pages.items())] == [True, False]
+
+
+def test_the_checklist_names_what_is_contested_of_p_deploy(say: Speaker, tmp_path: Path) -> None:
+    """Its item is of owner and open contestations: the owner alone is half of it."""
+    (spec,) = [one["spec"] for one in say("LAB", "spec", "list", "--json").document["specs"] if one["slug"] == "support"]
+    name = say("AISI", "contest", "open", spec, "--grounds", "too narrow", "--json").document["contestation"]
+    audit = say("AISI", "audit", "lock", write_audit(tmp_path, "CLM-LAB-2026-0001-E"), "--json").document["audit"]
+
+    done = say("AISI", "audit", "import", audit, write_scores(tmp_path / "s.csv", test=0.05, deploy=0.4), "--run-date", now(), "--json")
+    items = done.document["restriction"]["classification"]["checklist"]
+    told = {one["item"]: one["note"] for one in items}
+
+    assert told["deployment-owner-and-contestations"] == f"LAB (support; contested: {name})"
+
+
+def test_a_word_on_stopping_says_nothing_of_the_tasks(caveat: Caveat, tmp_path: Path) -> None:
+    """All locked tasks are there: their row keeps its mark, and that of the stopping rule has the other."""
+    audit = lock_all(caveat, tmp_path, more="stopping_rule: after the last task\n")
+    assert import_scores(caveat, audit, write_scores(tmp_path / "s.csv", test=0.05, deploy=0.4)).code == 0
+    assert caveat("audit", "deviate", audit, "stopping_rule", "--done", "on a whim", "--why", "tired").code == 0
+
+    assert caveat("report", caveat("claim", "list", "--json").document["claims"][0]["claim"], "--html").code == 0
+    page = next((tmp_path / "supplements").iterdir()).read_text(encoding="utf-8")
+    fixed = page.partition("What the lock fixes")[2]
+    tasks, stopping = (fixed.partition(f'<th scope="row">{name}</th>')[2].partition("</tr>")[0] for name in ("Tasks", "Stopping rule"))
+
+    assert "✓ the scores are of the same identifiers" in tasks
+    assert "✗ otherwise" in stopping
 
 
 def test_an_erased_objection_silences_no_other(say: Speaker) -> None:
