@@ -16,6 +16,7 @@ from registry.records.record import Record
 from registry.records.seal import Checkpoint
 from registry.seal import tree
 from registry.seal.note import SignedNote, VerifiedLine, VerifierKey, parse_note, verify_note
+from registry.store.contents import find_altered
 from registry.store.guards import find_missing
 from registry.store.ledger import Ledger
 from registry.store.nodes import STEP
@@ -101,6 +102,7 @@ def check_log(
         checked = check.checkpoints(list_checkpoints(view, beyond=True), brought)
         findings += check.tree(checked)
         findings += check.faults
+        findings += view.ask(find_altered) if log is None else ()
         findings += [
             Fault(code="trigger-missing", where=name, found="what guards the table is missing or reads otherwise", advice="caveat db check")
             for name in view.ask(find_missing)

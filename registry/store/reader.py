@@ -5,7 +5,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from typing import Any, TypeVar
 
-import zstandard
 from sqlalchemy import ColumnElement, Connection, Select, Table, func, select
 from sqlalchemy.exc import DBAPIError
 
@@ -14,6 +13,7 @@ from registry.codec.statements import decode_statement
 from registry.errors import AlteredError, Fault, NotFoundError
 from registry.records.dossier import Recorded
 from registry.records.statement import Entry, StatementKind
+from registry.store.contents import unpack
 from registry.store.engine import translate
 from registry.store.tables import OWN_LOG, body, content, entry, identifier, log
 
@@ -161,12 +161,13 @@ class Reader:
         """Return the text whose UTF-8 has this digest.
 
         Raises:
+            AlteredError: what is kept under it is another text, or none.
             NotFoundError: it was never put there, or was erased.
         """
         packed = self.one_value(select(content.c.data).where(content.c.sha256 == bytes.fromhex(sha256)))
         if packed is None:
             raise NotFoundError(Fault(code="content-not-found", where=sha256, found="no text with this digest is kept here"))
-        return zstandard.ZstdDecompressor().decompress(packed).decode()
+        return unpack(bytes(packed), sha256)
 
     def has_content(self, sha256: str) -> bool:
         """Whether the text with this digest is kept here."""

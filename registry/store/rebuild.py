@@ -13,6 +13,7 @@ from sqlalchemy import Connection, Table, select
 from registry.errors import ConflictError, Fault, InputError
 from registry.records.record import Record
 from registry.store import schema
+from registry.store.contents import find_altered
 from registry.store.engine import find_file
 from registry.store.ledger import Ledger, begin, hold_still
 from registry.store.reader import Reader
@@ -66,7 +67,8 @@ def rebuild(source_url: str, target_url: str, progress: Callable[[int], None]) -
 
     Raises:
         ConflictError: the target holds a log already.
-        InputError: a leaf is not the hash of its statement, or the log is not gapless; the target keeps nothing.
+        InputError: a leaf is not the hash of its statement, a text of a card not what its digest says, or the log is not gapless or was
+            cut off; the target keeps nothing.
         UnavailableError: one of the two cannot be opened.
     """
     _refuse_same(source_url, target_url)
@@ -181,6 +183,8 @@ class _Copy:
                 yield table.name, tuple(row)
 
     def _copy_contents(self) -> int:
+        if faults := list(find_altered(self._reading)):
+            raise InputError(faults[:_MOST_FAULTS])
         copied = 0
         for (sha256,) in self._all.rows(select(content.c.sha256)):
             packed = self._all.one_value(select(content.c.data).where(content.c.sha256 == sha256))

@@ -7,7 +7,6 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-import zstandard
 from sqlalchemy import Connection, Table, delete, func, select
 from sqlalchemy.exc import DBAPIError
 
@@ -22,6 +21,7 @@ from registry.records.seal import Erasure
 from registry.records.statement import KINDS, Entry, Payload, Statement, StatementKind
 from registry.records.trial import Run
 from registry.seal.tree import Frontier
+from registry.store.contents import pack
 from registry.store.engine import translate
 from registry.store.nodes import complete, load_frontier
 from registry.store.reader import Reader, from_seconds, to_seconds
@@ -173,7 +173,7 @@ class Writer(View):
         raw = text.encode()
         sha256 = hashlib.sha256(raw).hexdigest()
         if not self.has_content(sha256):
-            self._inserts.send({"content": [(bytes.fromhex(sha256), zstandard.ZstdCompressor(level=9).compress(raw))]})
+            self._inserts.send({"content": [(bytes.fromhex(sha256), pack(raw))]})
         return sha256
 
     def erase(self, seq: int, *, why: str) -> Entry:

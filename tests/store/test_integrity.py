@@ -13,10 +13,11 @@ from registry.registration.checkpoints import seal_log
 from registry.seal.note import sign_checkpoint
 from registry.seal.witness import cosign
 from registry.store import seals
+from registry.store.contents import pack
 from registry.store.guards import create_guards, drop_statements
 from registry.store.integrity import LogReport, check_log
 from registry.store.ledger import Ledger
-from registry.store.rebuild import verify
+from registry.store.rebuild import rebuild, verify
 from tests.store import builders as make
 from tests.store import sealing
 
@@ -220,6 +221,25 @@ def test_a_log_that_is_not_what_was_sealed_is_not_sealed_again(
             make.add_claim(writer, writer.list_specs()[0].payload.spec + "@1")
         with pytest.raises(AlteredError, match="root-differs: checkpoint at 40"):
             seal_log(writer, [sealing.log_key(writer.log_origin)], size=size)
+
+
+@pytest.mark.parametrize("data", [pack(b"Another text."), b"no zstd", b"", pack(b"\xff"), bytes.fromhex("28b52ffde0ffffffffffffff7f")])
+def test_a_card_whose_text_was_swapped_is_named_and_not_read(sealed: Ledger, new_registry: Callable[[], str], data: bytes) -> None:
+    """The digest under which a text is kept is what it must have; what is no text, or says that it is huge, is no crash."""
+    with sealed.write(actor="LAB") as writer:
+        digest = writer.put_content(make.TEXT)
+
+    def swap(connection: Connection) -> None:
+        connection.execute(text("UPDATE content SET data = :data"), {"data": data})
+
+    _tamper(sealed, swap)
+
+    assert [(fault.code, fault.where) for fault in _check(sealed).findings] == [("content-altered", f"text {digest}")]
+    with sealed.view() as view, pytest.raises(AlteredError, match=f"content-altered: text {digest}") as refused:
+        view.get_content(digest)
+    assert refused.value.exit_code == 3
+    with pytest.raises(InputError, match="content-altered"):
+        rebuild(sealed.url, new_registry(), lambda _done: None)
 
 
 def test_a_note_of_another_log_is_refused(sealed: Ledger) -> None:
