@@ -139,7 +139,8 @@ def _check_bytes(one: Examined, made: "Made | None") -> Check:
     if (who := _find_other_version(one)) is not None:
         note = f"{who} another version of Caveat, which alone draws these bytes: what is printed was not compared with the record; "
         return not_checked(Name.BYTES, note + _AGAIN)
-    return no(Name.BYTES, f"drawn again from its record, {what}: it was altered, for the version of Caveat that drew it is this one")
+    other = ", or laid out with other system libraries (Pango, HarfBuzz)" if one.carried.format is OutputFormat.PDF else ""
+    return no(Name.BYTES, f"drawn again from its record, {what}: it was altered{other}")
 
 
 def _find_other_version(one: Examined) -> str | None:
