@@ -81,9 +81,16 @@ def test_a_sound_registry_is_verified(said: Ledger) -> None:
 
 TAMPERINGS = [
     ("UPDATE body SET json = replace(json, 'Claim 1', 'Claim 9') WHERE seq = 6", "its leaf is not the hash"),
-    ("UPDATE claim_revision SET theta = NULL, form = 'existence' WHERE seq = 6", "row-differs"),
-    ("UPDATE claim_text SET quote = 'Never said.' WHERE seq = 6", "row-differs"),
-    ("DELETE FROM claim_text WHERE seq = 6", "row-differs"),
+    (
+        "UPDATE claim_revision SET theta = NULL, form = 'existence' WHERE seq = 6",
+        "row-differs: entry 6\n  claim_revision.form is 'existence', its statement gives 'prevalence'\n",
+    ),
+    (
+        "UPDATE claim_revision SET natural_key = (SELECT leaf FROM entry WHERE log = 1 AND seq = 1) WHERE seq = 6",
+        r"claim_revision\.natural_key is [0-9a-f]{64}, its statement gives [0-9a-f]{64}\n",
+    ),
+    ("UPDATE claim_text SET quote = 'Never said.' WHERE seq = 6", r"claim_text\.quote is 'Never said\.', its statement gives 'Claim 1\.'"),
+    ("DELETE FROM claim_text WHERE seq = 6", "claim_text lacks the row that its statement gives: log 1, seq 6, "),
     ("UPDATE entry SET actor = 'OTHER' WHERE seq = 6", "its entry something else"),
     ("UPDATE finding SET what = 'judge' WHERE seq = 13", "row-differs"),
     ("DELETE FROM finding WHERE seq = 14", "row-differs"),
