@@ -35,11 +35,10 @@ def cosign(app: App, *, note: Path, proof: Path | None, vkeys: tuple[str, ...], 
     given = [one.vkey for one in read_given(vkeys).keys if one.vkey is not None]
     done = cosign_note(app.ledger, app.read_keys(), text, actor=app.config.authority, given=given, proof=steps)
     said = done.checkpoint
+    talk = [f"{'recorded in' if done.is_new else 'cosigned before, in'} entry {done.entry}; the cosignature is verified with:"]
+    talk += [f"  {vkey}" for vkey in done.vkeys]
     if done.seen is None:
-        app.say(f"this is the first checkpoint of {said.origin} seen here: what came before it is its keeper's word")
-    app.say(f"{'recorded in' if done.is_new else 'cosigned before, in'} entry {done.entry}; the cosignature is verified with:")
-    for vkey in done.vkeys:
-        app.say(f"  {vkey}")
+        talk.insert(0, f"this is the first checkpoint of {said.origin} seen here: what came before it is its keeper's word")
     document = {
         "schema": "caveat/cosigned/1",
         "origin": said.origin,
@@ -51,7 +50,7 @@ def cosign(app: App, *, note: Path, proof: Path | None, vkeys: tuple[str, ...], 
         "vkeys": list(done.vkeys),
         "note": done.note,
     }
-    give_out(app, document, done.note, output)
+    give_out(app, document, done.note, output, talk=talk)
 
 
 def _read(note: Path, proof: Path | None) -> "tuple[str, ConsistencyProof | None]":

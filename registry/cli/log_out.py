@@ -1,7 +1,7 @@
 """Where a note or a proof goes: a new file, whole or not at all, or standard output as it is."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +12,15 @@ from registry.cli.app import App
 output_option = click.option("-o", "--output", type=click.Path(path_type=Path, dir_okay=False), help="Write it to this file.")
 
 
-def give_out(app: App, document: Mapping[str, Any], text: str, output: Path | None) -> None:
-    """Write *text* to *output*, or print it without a change where that is None; with `--json` print *document*."""
+def give_out(app: App, document: Mapping[str, Any], text: str, output: Path | None, *, talk: Sequence[str] = ()) -> None:
+    """Write *text* to *output*, or print it without a change where that is None; with `--json` print *document*.
+
+    *talk* is said once the file is written: who stops listening (`| head -1`) has it all the same.
+    """
     if output is not None:
         _write_whole(output, text)
+    for line in talk:
+        app.say(line)
     if app.json:
         app.report({**document, "file": None if output is None else str(output)})
     elif output is not None:

@@ -12,6 +12,7 @@ import pytest
 from registry.seal.key_files import read_keys
 from registry.seal.witness import cosign
 from tests.cli.conftest import Answer, Caveat
+from tests.cli.test_kill import start
 
 At = Callable[..., Answer]
 
@@ -337,6 +338,20 @@ def test_a_note_without_room_for_a_line_is_not_cosigned(lab: At, tmp_path: Path)
 
     assert (refused.code, "bad-note" in refused.err) == (2, True)
     assert lab("wit", "log", "list", "--json").document["logs"][0]["entries"] == 3
+
+
+def test_who_stops_listening_has_the_file_all_the_same(lab: At, tmp_path: Path) -> None:
+    """What is recorded is also written, though nobody reads what is said of it (`| head -1`)."""
+    lab("lab", "log", "checkpoint", "-o", "first.note")
+    vkey = _vkey(lab, "lab")
+
+    process = start(tmp_path / "wit", "log", "cosign", "../lab/first.note", "--vkey", vkey, "-o", "back.note")
+    for stream in (process.stdout, process.stderr):
+        assert stream is not None
+        stream.close()
+    process.wait(timeout=120)
+
+    assert (tmp_path / "wit" / "back.note").read_text(encoding="utf-8").count("— ") == 2
 
 
 def _falsify(line: str) -> str:
