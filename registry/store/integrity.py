@@ -150,8 +150,7 @@ class _Check:
                 self._note("checkpoint-altered", where, error.faults[0].found)
                 continue
             if note.checkpoint != one.checkpoint:
-                said = f"{note.checkpoint.origin}, {note.checkpoint.size} entries, root {note.checkpoint.root}"
-                self._note("checkpoint-altered", where, f"its note is of {said}; its row is of root {one.checkpoint.root}")
+                self._note("checkpoint-altered", where, _tell_difference(note.checkpoint, one.checkpoint))
             checked.append(self._hold(note, one.at))
         for note in brought:
             if note.checkpoint.origin == self.origin:
@@ -268,6 +267,17 @@ def _list_imported(ledger: Ledger, origin: str) -> list[SignedNote]:
     with ledger.view() as view:
         said = view.recorded_by(select(log_import.c.seq).where(view.visible(log_import), log_import.c.origin == origin))
     return [parse_note(one.payload.checkpoint, where=f"entry {one.entry.seq}, checkpoint") for one in said]
+
+
+def _tell_difference(sealed: Checkpoint, row: Checkpoint) -> str:
+    """In what a note and the row it stands in differ: the log's own name too, which a database may give it anew."""
+    pairs = [
+        (f"the log {sealed.origin}", f"the log is called {row.origin} here"),
+        (f"{sealed.size} entries", f"its row of {row.size}"),
+        (f"root {sealed.root}", f"its row of root {row.root}"),
+    ]
+    differ = (sealed.origin != row.origin, sealed.size != row.size, sealed.root != row.root)
+    return "; ".join(f"its note is of {there}, {here}" for (there, here), is_other in zip(pairs, differ, strict=True) if is_other)
 
 
 def _say_time(one: CheckedCheckpoint) -> str:

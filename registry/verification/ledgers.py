@@ -7,11 +7,11 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from registry.errors import CaveatError, Fault, InputError, UnavailableError
+from registry.errors import CaveatError, ConflictError, Fault, InputError, UnavailableError
 from registry.registration.keys import KeyState, list_keys
 from registry.seal.note import VerifierKey, parse_note, parse_vkey
 from registry.store import schema
-from registry.store.integrity import LogReport, check_log
+from registry.store.integrity import LogReport, check_log, tell_given_out
 from registry.store.key_events import list_key_events
 from registry.store.ledger import Ledger
 from registry.store.rebuild import verify
@@ -19,7 +19,7 @@ from registry.store.seals import StoredCheckpoint, list_checkpoints
 from registry.transfer.trust import KeyStep, find_signer
 from registry.verification.check import Check, Name, no, not_checked, yes
 from registry.verification.means import Means, list_forks
-from registry.verification.signed import check_witnesses
+from registry.verification.signed import check_witnesses, tell_others
 
 _OF_CHECKPOINTS = frozenset({"checkpoint-altered", "checkpoint-unsigned", "root-differs", "clock-jumped"})
 _OF_GUARDS = frozenset({"trigger-missing"})
@@ -59,7 +59,7 @@ def check_ledger(ledger: Ledger, means: Means, *, progress: Progress = lambda _m
     own = means.given.list_log_keys(_find_origin(ledger)) or tuple(_list_vkeys(states))
     report = check_log(ledger, vkeys=(*own, *means.given.list_witness_keys(_find_origin(ledger))), progress=progress)
     with ledger.view() as view:
-        kept, forks = list_checkpoints(view), list_forks(view)
+        kept, forks = list_checkpoints(view, beyond=True), list_forks(view)
     return (
         _check_log(report),
         _check_rows(ledger, report),
@@ -96,12 +96,24 @@ def _check_keys(ledger: Ledger) -> tuple[Check, tuple[KeyState, ...]]:
             states = list_keys(view)
     except CaveatError as error:
         return no(Name.KEYS, _tell(error.faults)), ()
+    if wrong := [fault for one in ledger.list_logs()[1:] for fault in _find_contradictions(ledger, one.origin)]:
+        return no(Name.KEYS, _tell(wrong)), states
     if not states:
         return not_checked(Name.KEYS, "the log names no key"), ()
     force = sum(one.in_force for one in states)
     ended = "; ".join(_tell_end(one) for one in states if not one.in_force)
     note = f"{len(states)} recorded, {force} in force{'; ' if ended else ''}{ended}; each is the one that its entry names"
     return yes(Name.KEYS, note), states
+
+
+def _find_contradictions(ledger: Ledger, origin: str) -> tuple[Fault, ...]:
+    """What is not in order with the keys of a log that was taken over."""
+    try:
+        with ledger.view(log=origin) as view:
+            list_keys(view)
+    except CaveatError as error:
+        return error.faults
+    return ()
 
 
 def _tell_end(state: KeyState) -> str:
@@ -121,18 +133,21 @@ def _check_log(report: LogReport) -> Check:
     if wrong:
         return no(Name.LOG, _tell(wrong, unlisted=report.unlisted))
     if any(one.code == "root-differs" for one in report.findings):
-        return no(Name.LOG, "every leaf fits its text, and they are not the entries that were sealed: see checkpoints")
+        return no(Name.LOG, "every leaf fits its text, and these are not, or not all, the entries that were sealed: see checkpoints")
     erased = f"; {report.erased} texts were erased, and entries say so" if report.erased else ""
     note = f"{report.entries} entries of {report.origin}, gapless and in order, every leaf the hash of its text, root {report.root}"
-    return yes(Name.LOG, note + erased)
+    nodes = "; no subtree is kept, which slows proofs and no more: caveat rebuild makes them anew" if report.lacks_nodes else ""
+    return yes(Name.LOG, note + erased + nodes)
 
 
 def _check_rows(ledger: Ledger, report: LogReport) -> Check:
     if any(one.code not in _OF_CHECKPOINTS | _OF_GUARDS for one in report.findings):
         return not_checked(Name.ROWS, "the log itself was altered")
+    if any(one.checkpoint.size > report.entries for one in report.checkpoints):
+        return not_checked(Name.ROWS, "the log itself was cut off")
     try:
         found = verify(ledger)
-    except InputError as error:
+    except (ConflictError, InputError) as error:
         return no(Name.ROWS, _tell(error.faults))
     return yes(Name.ROWS, f"{found.rows:,} rows are what their statements give")
 
@@ -151,11 +166,15 @@ def _check_checkpoints(report: LogReport) -> Check:
     wrong = [one for one in report.findings if one.code in _OF_CHECKPOINTS]
     if wrong:
         return no(Name.CHECKPOINTS, _tell(wrong))
+    if report.given_out_since and not report.checkpoints:
+        return not_checked(Name.CHECKPOINTS, tell_given_out(report))
     if not report.checkpoints:
         return not_checked(Name.CHECKPOINTS, "none is kept: nothing sealed says what the log was before now; next: caveat log checkpoint")
     last = report.checkpoints[-1]
     when = f" of {last.at:%Y-%m-%d %H:%M} UTC" if last.at else ""
     note = f"the log still gives the root of each of {len(report.checkpoints)}, the last at {last.checkpoint.size} entries{when}"
+    if report.given_out_since:
+        note += f"; {tell_given_out(report)}"
     return yes(Name.CHECKPOINTS, note)
 
 
@@ -170,7 +189,9 @@ def _check_signed(ledger: Ledger, kept: tuple[StoredCheckpoint, ...], means: Mea
         return no(Name.CHECKPOINT, f"the log {origin} is not to be believed: {fork}")
     given = means.given.list_log_keys(origin)
     if not given:
-        return not_checked(Name.CHECKPOINT, f"nothing but the registry itself says whose keys sign {origin}; give one with --key")
+        others = sorted({one.vkey.name for one in means.given.keys if one.vkey is not None})
+        note = f"nothing but the registry itself says whose keys sign {origin}; {tell_others(others)}"
+        return not_checked(Name.CHECKPOINT, note)
     try:
         with ledger.view() as view:
             steps = [KeyStep(seq=one.entry.seq, at=one.entry.at, event=one.payload) for one in list_key_events(view)]

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from registry.errors import CaveatError
 from registry.seal.keys import fingerprint_of_vkey
 from registry.verification.trust import KnownKey, Trust, collect_keys, join
 
@@ -37,10 +38,7 @@ class Place:
 def collect_means(ledger: "Ledger | None", given: Trust, *, origin: str | None) -> Means:
     """Return *given* with all that the registry knows of keys: its own, those of logs that it took over after verifying them, witnesses.
 
-    Which logs are known to have signed two histories comes with them.
-
-    Raises:
-        ConflictError: `key-differs`, `log-key-differs`: the registry's keys were changed by hand.
+    Which logs are known to have signed two histories comes with them, and whose keys were changed by hand, of which none is taken.
     """
     known = Trust() if ledger is None else join(*_collect(ledger))
     return Means(trust=join(given, known), given=given, ledger=ledger, origin=origin)
@@ -62,14 +60,23 @@ def list_forks(view: "View") -> dict[str, str]:
 
 def _collect(ledger: "Ledger") -> Iterator[Trust]:
     from registry.registration.cosignatures import list_witness_keys  # noqa: PLC0415  (SQLAlchemy: what files show needs no registry)
-    from registry.registration.keys import list_keys  # noqa: PLC0415
 
     with ledger.view() as view:
-        yield collect_keys(list_keys(view), source="the registry here")
+        yield _collect_keys(view, source="the registry here")
         witnesses, forks = list_witness_keys(view), list_forks(view)
     for one in ledger.list_logs()[1:]:
         with ledger.view(log=one.origin) as view:
-            yield collect_keys(list_keys(view), source=f"the log {one.origin}, which the registry here took over,")
+            yield _collect_keys(view, source=f"the log {one.origin}, which the registry here took over,")
     source = "recorded by the registry here as another registry's"
     keys = (KnownKey(fingerprint=fingerprint_of_vkey(str(key)), source=source, vkey=key) for key in witnesses)
     yield Trust(keys=tuple(keys), forks=forks)
+
+
+def _collect_keys(view: "View", *, source: str) -> Trust:
+    from registry.registration.keys import list_keys  # noqa: PLC0415
+
+    try:
+        return collect_keys(list_keys(view), source=source)
+    except CaveatError as error:
+        fault = error.faults[0]
+        return Trust(contradicted={view.log_origin: f"{fault.where}: {fault.found}"})

@@ -11,6 +11,7 @@ from registry.seal.inclusion import check_inclusion as check_entries_of
 from registry.verification import proof as proofs
 from registry.verification.carried import Carried
 from registry.verification.check import Answer, Check, Name, no, not_checked, yes
+from registry.verification.composed import list_contradictions
 from registry.verification.means import find_log
 from registry.verification.notes import check_root
 from registry.verification.proof import ReadProof
@@ -21,6 +22,10 @@ if TYPE_CHECKING:
     from registry.store.ledger import Ledger
 
 _MOST_TOLD = 3
+_COMPOSED = (
+    "not covered is what the supplement composes from them (reasons, names, a card's title and rows, what is missing, other audits): "
+    "`published` with `checkpoint`, `signature` or `registry` vouch for that"
+)
 _OF_PROOF = (Name.PUBLISHED, Name.INCLUSION, Name.CHECKPOINT, Name.WITNESSES, Name.CONSISTENCY)
 
 
@@ -37,7 +42,7 @@ class Sealed:
 
 
 def check_entries(carried: Carried, published: Publication | None) -> Check:
-    """Return whether every entry that the record quotes stands in the log, at the root that it names."""
+    """Return whether every entry that the record quotes stands in the log, at the root that it names, and what copies one is its copy."""
     supplement = carried.supplement
     if supplement.inclusion is None:
         if published is not None and published.record == carried.digest:
@@ -51,9 +56,12 @@ def check_entries(carried: Carried, published: Publication | None) -> Check:
         told = list(dict.fromkeys(f"{one.where}: {one.found}" for one in error.faults))
         more = f"; and {len(told) - _MOST_TOLD} more" if len(told) > _MOST_TOLD else ""
         return no(Name.ENTRIES, "; ".join(told[:_MOST_TOLD]) + more)
+    if contradictions := list_contradictions(supplement):
+        more = f"; and {len(contradictions) - _MOST_TOLD} more" if len(contradictions) > _MOST_TOLD else ""
+        return no(Name.ENTRIES, f"not what the statements beside it say: {'; '.join(contradictions[:_MOST_TOLD])}{more}")
     count, whole = len(proven.entries), len(proven.recomputed)
     note = f"{count} entries stand in {supplement.log_origin} at {supplement.log_size} entries, root {supplement.inclusion.root}; "
-    return yes(Name.ENTRIES, f"{note}of {whole} every word was hashed again")
+    return yes(Name.ENTRIES, f"{note}of {whole} every word was hashed again; {_COMPOSED}")
 
 
 def check_publication(carried: Carried, sealed: Sealed, ledger: "Ledger | None") -> Check:

@@ -84,7 +84,19 @@ def _tell_unknown(note: SignedNote, trust: Trust) -> Check:
     if trust.list_log_keys(origin):
         told = f"no key of {origin} that is known here signed it; its signatures are of {names}. If the log has a new key, give that"
         return no(Name.CHECKPOINT, told)
-    return not_checked(Name.CHECKPOINT, f"signed by {names}, and nothing here says whose key that is; give it with --key")
+    if why := trust.contradicted.get(origin):
+        told = f"signed by {names}; the registry here contradicts itself on the keys of {origin} ({why}), so give one with --key"
+        return not_checked(Name.CHECKPOINT, told)
+    others = sorted({one.vkey.name for one in trust.keys if one.vkey is not None})
+    return not_checked(Name.CHECKPOINT, f"signed by {names}, and nothing here says whose key that is; {tell_others(others)}")
+
+
+def tell_others(names: Sequence[str]) -> str:
+    """Return what to do where no key of a log is known, and *names* are those whose keys are."""
+    if not names:
+        return "give it with --key"
+    more = f" and {len(names) - 3} others" if len(names) > 3 else ""
+    return f"the keys known here are of {', '.join(names[:3])}{more}: give this log's with --key"
 
 
 def _find_objection(line: VerifiedLine, note: SignedNote, trust: Trust, at: datetime | None) -> str | None:

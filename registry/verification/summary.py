@@ -33,7 +33,9 @@ def summarise(checks: Sequence[Check], *, required: Collection[Name]) -> str:
     elif len(checks) > 0 and not newer:
         told = "Everything that was asked is in order."
     if not wrong and _is_nobodys(checks):
-        told += " Nothing here shows who made this file, and anybody can make one of which all this holds: give a key that you trust."
+        told += f" Nothing here shows who made this file, and anybody can make one of which all this holds: {_advise(checks)}."
+    if _is_unvouched(checks):
+        told += " Nobody vouches for what is composed in it, such as reasons and names: see entries."
     if is_unseen(checks):
         told += " What is printed in it was held against nothing, so it may say anything: see bytes and record."
     return f"{told} It is not the latest word: see current." if newer else told
@@ -44,9 +46,7 @@ def is_unseen(checks: Sequence[Check]) -> bool:
     answers = {one.name: one.answer for one in checks}
     if Answer.NOT_CHECKED not in (answers.get(Name.BYTES), answers.get(Name.RECORD)):
         return False
-    by_proof = {answers.get(name) for name in (Name.INCLUSION, Name.CHECKPOINT)}
-    is_published = answers.get(Name.PUBLISHED) is Answer.YES and len(by_proof) == 1  # both proven; or neither, and a registry said so
-    return not is_published and answers.get(Name.SIGNATURE) is not Answer.YES
+    return not _is_published(checks) and answers.get(Name.SIGNATURE) is not Answer.YES
 
 
 def _is_nobodys(checks: Sequence[Check]) -> bool:
@@ -54,6 +54,28 @@ def _is_nobodys(checks: Sequence[Check]) -> bool:
     in_order = {one.name for one in checks if one.answer is Answer.YES}
     asked = {one.name for one in checks}
     return Name.CHECKPOINT in asked and in_order.isdisjoint({Name.CHECKPOINT, Name.SIGNATURE, Name.REGISTRY})
+
+
+def _advise(checks: Sequence[Check]) -> str:
+    """A key helps nothing where a registry keeps no checkpoint that it could verify."""
+    keeps_none = any(one.name is Name.CHECKPOINTS and one.answer is Answer.NOT_CHECKED for one in checks)
+    return "ask for a checkpoint kept elsewhere" if keeps_none else "give a key that you trust"
+
+
+def _is_unvouched(checks: Sequence[Check]) -> bool:
+    """Whether a supplement rests on its entries alone: neither who gave it out nor a registry says the words around them."""
+    answers = {one.name: one.answer for one in checks}
+    return (
+        Name.ENTRIES in answers
+        and not _is_published(checks)
+        and Answer.YES not in (answers.get(Name.SIGNATURE), answers.get(Name.REGISTRY))
+    )
+
+
+def _is_published(checks: Sequence[Check]) -> bool:
+    answers = {one.name: one.answer for one in checks}
+    by_proof = {answers.get(name) for name in (Name.INCLUSION, Name.CHECKPOINT)}
+    return answers.get(Name.PUBLISHED) is Answer.YES and len(by_proof) == 1  # both proven; or neither, and a registry said so
 
 
 def find_exit_code(found: Sequence[Verified], *, required: Collection[Name], everything: bool) -> int:

@@ -51,6 +51,8 @@ class Trust:
     keys: tuple[KnownKey, ...] = ()
     forks: Mapping[str, str] = field(default_factory=dict)
     """Logs, by origin, that are known to have signed two histories; each with the words for it."""
+    contradicted: Mapping[str, str] = field(default_factory=dict)
+    """Logs, by origin, whose keys a registry here was changed in, so that none of them was taken from it; each with the words for it."""
 
     def list_log_keys(self, origin: str) -> tuple[VerifierKey, ...]:
         """Return the keys that may sign checkpoints of the log *origin*: those that bear its name, as C2SP tlog-checkpoint asks."""
@@ -110,7 +112,11 @@ def join(*trusts: Trust) -> Trust:
         before = joined.get(name)
         if before is None or before.state is None or before.state.in_force:
             joined[name] = one if before is None or one.state is not None else before
-    return Trust(keys=tuple(joined.values()), forks={origin: told for trust in trusts for origin, told in trust.forks.items()})
+    return Trust(
+        keys=tuple(joined.values()),
+        forks={origin: told for trust in trusts for origin, told in trust.forks.items()},
+        contradicted={origin: told for trust in trusts for origin, told in trust.contradicted.items()},
+    )
 
 
 def _collect(state: "KeyState", source: str) -> KnownKey:

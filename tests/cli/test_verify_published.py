@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -111,6 +112,52 @@ def test_a_record_forged_consistently_passes_bytes_and_nothing_that_rests_on_the
     assert (checked.code, answers["bytes"], answers["record"]) == (1, "yes", "yes")
     assert {name for name, answer in answers.items() if answer == "no"} == {"entries", "published", "lock"}
     assert "θ is 0.5 in the claim, and 0.1 was locked" in find_note(checked, "lock")
+
+
+@pytest.mark.parametrize(
+    ("part", "forge"),
+    [
+        ("verdict", lambda record: record.update(verdict="The claim holds in deployment.")),
+        ("property", lambda record: record["property"].update(name="Another property")),
+        ("history", lambda record: record.update(history=[])),
+        ("claimant", lambda record: record["claimant"].update(code="LAB")),
+        ("identifier", lambda record: record.update(identifier=f"{NAME}#0000000000000000")),
+        ("owner of", lambda record: record["specs"][0]["owner"].update(code="LAB")),
+    ],
+)
+def test_a_part_that_copies_a_statement_and_says_otherwise_is_named(
+    caveat: Caveat, mail: Path, part: str, forge: Callable[[dict[str, Any]], None]
+) -> None:
+    """Every leaf fits, and the words around them are another's: entries is no, with the part, without a key or a proof."""
+    record = json.loads((mail / f"{NAME}.json").read_bytes())
+    forge(record)
+    (mail / "forged.json").write_bytes(canonical_bytes(record))
+
+    checked = caveat("verify", "forged.json", "--json")
+
+    assert (checked.code, list_answers(checked)["entries"]) == (1, "no")
+    assert f"not what the statements beside it say: {part}" in find_note(checked, "entries")
+
+
+def test_what_no_entry_settles_is_said_to_be_vouched_for_by_nobody(caveat: Caveat, mail: Path, given_out: Path) -> None:
+    """Reasons and names are composed: forged they pass entries, which says so; whoever has the key sees that it was never given out."""
+    record = json.loads((mail / f"{NAME}.json").read_bytes())
+    record["claimant"]["name"] = "Somebody Else"
+    record["reasons"][0]["text"] = "Everything is well."
+    (mail / "forged.json").write_bytes(canonical_bytes(record))
+    shutil.copy(mail / f"{NAME}.json.tlog-proof", mail / "forged.json.tlog-proof")
+
+    forged = caveat("verify", "forged.json", "--key", read_vkey(given_out), "--json")
+    (mail / "forged.json.tlog-proof").unlink()
+    alone = caveat("verify", "forged.json", "--json")
+    sound = caveat("verify", f"{NAME}.json", "--key", read_vkey(given_out), "--json")
+
+    told = "Nobody vouches for what is composed in it"
+    assert (forged.code, list_answers(forged)["entries"], list_answers(forged)["published"]) == (1, "yes", "no")
+    assert (alone.code, list_answers(alone)["entries"]) == (0, "yes")
+    assert "not covered is what the supplement composes from them (reasons, names," in find_note(alone, "entries")
+    assert told in alone.document["files"][0]["summary"]
+    assert told not in sound.document["files"][0]["summary"]
 
 
 def test_a_proof_taken_out_of_the_record_is_told_loudly(caveat: Caveat, mail: Path) -> None:

@@ -117,6 +117,36 @@ def test_a_shorter_log_in_the_place_of_the_real_one_is_cut(caveat: Caveat, regis
     assert "the registry here has 15 of this log: it was cut" in find_note(supplement, "consistency")
 
 
+def test_a_log_cut_off_below_its_own_checkpoint_is_told_and_not_sealed_again(caveat: Caveat, registry: Path) -> None:
+    """The checkpoint that is still kept says what is gone: checks answer no, and nothing is signed or leaves the house."""
+    edit(registry / "caveat.db", *(f"DELETE FROM {table} WHERE seq > 15" for table in ("publication", "body", "node", "entry")))
+
+    checks = [caveat("log", "check"), caveat("log", "check", "--fast"), caveat("verify", "caveat.db")]
+    refused = [caveat("log", "checkpoint"), caveat("export", "-o", "x.caveat"), caveat("backup", "x.db")]
+    refused.append(caveat("report", NAME.partition("@")[0], "--json", "-o", "again", "--publish"))
+
+    assert [one.code for one in checks] == [1, 1, 1]
+    assert all("now it ends with 15: it was cut off" in " ".join((one.out + one.err).split()) for one in checks)
+    assert [one.code for one in refused] == [3, 3, 3, 3]
+    assert all("root-differs" in one.err for one in refused)
+    assert not list(registry.glob("x.*"))
+    assert caveat("log", "show", "--json").document["size"] == 15
+
+
+def test_a_checkpoint_that_is_gone_is_missed_where_files_were_given_out(caveat: Caveat, registry: Path) -> None:
+    """Giving out seals the log, so a log without a checkpoint is not quietly fine; a key helps nothing there."""
+    key = read_vkey(registry)
+    edit(registry / "caveat.db", "DELETE FROM checkpoint")
+
+    checked, log = caveat("verify", "caveat.db", "--key", key, "--json"), caveat("log", "check")
+
+    assert list_answers(checked)["checkpoints"] == "not_checked"
+    assert "although 3 files were given out, which seals the log" in find_note(checked, "checkpoints")
+    assert "give a key" not in checked.document["files"][0]["summary"]
+    assert "ask for a checkpoint kept elsewhere" in checked.document["files"][0]["summary"]
+    assert "WARNING: no checkpoint is kept, although 3 files were given out" in log.out
+
+
 def test_another_registry_in_its_place_is_another_log(caveat: Caveat, registry: Path) -> None:
     """A registry of the same authority that was made anew has another log; it speaks for nothing of the first."""
     (registry / "elsewhere").mkdir()
@@ -259,3 +289,46 @@ def test_a_registry_that_the_environment_names_is_compared_with_or_missed(
 
     assert checked.code == 3
     assert "registry-not-found" in checked.err
+
+
+def test_a_log_that_was_renamed_in_the_database_is_told_by_its_name(caveat: Caveat, registry: Path) -> None:
+    """The checkpoint is of another log than the registry says it keeps, and a key that is given is said to be another log's."""
+    key = read_vkey(registry)
+    name = key.partition("+")[0]
+    edit(registry / "caveat.db", "UPDATE log SET origin = 'other.example/log' WHERE id = 1")
+
+    checked = caveat("verify", "caveat.db", "--key", key, "--json")
+
+    assert (checked.code, list_answers(checked)["checkpoints"], list_answers(checked)["checkpoint"]) == (1, "no", "not_checked")
+    assert f"its note is of the log {name}, the log is called other.example/log here" in find_note(checked, "checkpoints")
+    assert find_note(checked, "checkpoint").endswith(f"the keys known here are of {name}: give this log's with --key")
+
+
+def test_a_verifier_key_that_was_changed_takes_no_other_answer_away(caveat: Caveat, registry: Path) -> None:
+    """Of the own log: `keys` is no and the rest is answered, of the registry and of files beside it."""
+    key = read_vkey(registry)
+    edit(registry / "caveat.db", "UPDATE log SET vkey = replace(vkey, '+', '+0') WHERE id = 1")
+
+    checked, named = caveat("verify", "--json"), caveat("verify", "caveat.db", "--json")
+    supplement = caveat("verify", f"out/{NAME}.json", "--json")
+    given = caveat("verify", f"out/{NAME}.json", "--key", key, "--json")
+
+    for one in (checked, named):
+        assert (one.code, {name for name, answer in list_answers(one).items() if answer == "no"}) == (1, {"keys"})
+    assert "the registry here contradicts itself on the keys of" in find_note(supplement, "checkpoint")
+    assert (given.code, list_answers(given)["checkpoint"], list_answers(given)["registry"]) == (0, "yes", "yes")
+
+
+def test_a_log_taken_over_whose_key_no_entry_adds_is_a_no_for_keys_alone(caveat: Caveat, tmp_path: Path) -> None:
+    """The stored registry of an earlier release holds such a log; all else of it is in order."""
+    text = (Path(__file__).parents[1] / "databases" / "0005.sql").read_text(encoding="utf-8")
+    with sqlite3.connect(tmp_path / "old.db") as connection:
+        connection.executescript(text)
+    connection.close()
+    shutil.copy(tmp_path / "old.db", tmp_path / "caveat.db")
+
+    named, used = caveat("verify", "old.db", "--json"), caveat("verify", "--json")
+
+    for checked in (named, used):
+        assert (checked.code, {name for name, answer in list_answers(checked).items() if answer == "no"}) == (1, {"keys"})
+        assert "log other.example/log: its row names a verifier key" in find_note(checked, "keys")
