@@ -66,9 +66,10 @@ def _sign_or_find(app: App) -> "StoredCheckpoint":
     """Return a checkpoint of the log as it stands, new if it has to be; the last that is kept where no key is here, and say so."""
     from registry.errors import Fault, NotFoundError, UnavailableError
     from registry.proving import sign_log
-    from registry.store.seals import find_checkpoint, list_checkpoints
+    from registry.store.seals import find_checkpoint, list_checkpoints, refuse_other_history
 
     with app.ledger.view() as view:
+        refuse_other_history(view)
         size = view.log_size
         there = find_checkpoint(view, size)
     if size == 0:

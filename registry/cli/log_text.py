@@ -11,7 +11,7 @@ from registry.cli.output import build_table
 from registry.codec.documents import to_document
 from registry.registration.keys import trusted_vkeys
 from registry.seal.note import parse_note
-from registry.store.integrity import CheckedCheckpoint, LogReport
+from registry.store.integrity import CheckedCheckpoint, LogReport, tell_given_out
 from registry.store.ledger import Ledger
 from registry.store.logs import LogSummary
 from registry.store.seals import list_checkpoints
@@ -45,7 +45,7 @@ def summarise_report(report: LogReport) -> dict[str, Any]:
         for one in report.checkpoints
     ]
     parts = {"origin": report.origin, "entries": report.entries, "erased": report.erased, "root": report.root}
-    return {**parts, "checkpoints": checkpoints}
+    return {**parts, "checkpoints": checkpoints, "given_out_since": report.given_out_since, "lacks_nodes": report.lacks_nodes}
 
 
 def print_report(console: Console, report: LogReport, rows: int | None) -> None:
@@ -59,7 +59,11 @@ def print_report(console: Console, report: LogReport, rows: int | None) -> None:
         console.print("  rows      not compared with their statements")
     else:
         console.print(f"  rows      {rows:,} are what their statements give")
-    if not report.checkpoints:
+    if report.lacks_nodes:
+        console.print("  subtrees  none is kept: nothing rests on them, proofs are slower; the next entry makes them anew")
+    if report.given_out_since:
+        console.print(f"  WARNING: {tell_given_out(report)}", soft_wrap=True)
+    elif not report.checkpoints:
         console.print("  NO checkpoint: nothing but these entries themselves says that they are what they were; caveat log checkpoint")
     for checked in report.checkpoints:
         console.print(f"  checkpoint at {checked.checkpoint.size}: fits, {_tell_signed(report, checked)}")

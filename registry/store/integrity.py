@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import select
+from sqlalchemy import func, select
 
 from registry.errors import CaveatError, Fault
 from registry.records.record import Record
@@ -24,6 +24,7 @@ from registry.store.reader import Reader
 from registry.store.scan import RESTORE, Scan, scan_log, show_time
 from registry.store.seal_tables import log_import, node
 from registry.store.seals import StoredCheckpoint, list_checkpoints, tell_cut_off
+from registry.store.tables import publication
 from registry.store.writer import CLOCK_TOLERANCE
 
 MOST_FINDINGS = 1_000
@@ -62,6 +63,10 @@ class LogReport(Record):
     """The largest checkpoint before the first that does not fit; None when there is none."""
     first_unfitting: CheckedCheckpoint | None
     """The smallest checkpoint that the entries do not give any more; None when all fit."""
+    given_out_since: int
+    """Files that were given out after the last checkpoint, though giving out seals the log where its key is: a checkpoint may be gone."""
+    lacks_nodes: bool
+    """Whether no subtree is kept where some could be: nothing rests on them; an alteration is told less closely, proofs are slower."""
     findings: tuple[Fault, ...]
     """Everything that is not as it was written, at most `MOST_FINDINGS`; empty when all is well."""
     unlisted: int
@@ -101,12 +106,15 @@ def check_log(
         findings = list(check.scan.faults)
         checked = check.checkpoints(list_checkpoints(view, beyond=True), brought)
         findings += check.tree(checked)
+        findings += check.missing_nodes()
         findings += check.faults
         findings += view.ask(find_altered) if log is None else ()
         findings += [
             Fault(code="trigger-missing", where=name, found="what guards the table is missing or reads otherwise", advice="caveat db check")
             for name in view.ask(find_missing)
         ]
+        sealed = max((one.checkpoint.size for one in checked), default=0)
+        since = view.one_value(select(func.count()).where(view.visible(publication), publication.c.seq > sealed)) if log is None else 0
     first = next((one for one in checked if one.fits is not True), None)
     fitting = [one for one in checked if one.fits and (first is None or one.checkpoint.size < first.checkpoint.size)]
     return LogReport(
@@ -117,9 +125,19 @@ def check_log(
         checkpoints=tuple(checked),
         last_fitting=fitting[-1] if fitting and first else None,
         first_unfitting=first,
+        given_out_since=int(since),
+        lacks_nodes=check.lacks_nodes(),
         findings=tuple(findings[:MOST_FINDINGS]),
         unlisted=max(0, len(findings) - MOST_FINDINGS),
     )
+
+
+def tell_given_out(report: LogReport) -> str:
+    """Say that files were given out and no checkpoint of that time is kept."""
+    count = "1 file was" if report.given_out_since == 1 else f"{report.given_out_since:,} files were"
+    kept = f"the last checkpoint is of {report.checkpoints[-1].checkpoint.size} entries" if report.checkpoints else "no checkpoint is kept"
+    since = " since" if report.checkpoints else ""
+    return f"{kept}, although {count} given out{since}, which seals the log where its key is; ask for one kept elsewhere"
 
 
 class _Check:
@@ -132,6 +150,7 @@ class _Check:
         self.scan = scan
         self.faults: list[Fault] = []
         self._levels = tree.list_levels(scan.leaves)
+        self._nodes = self._read_nodes()
 
     def find_root(self, size: int) -> str | None:
         """Return the root of the first *size* entries; None when one of them is missing."""
@@ -228,13 +247,29 @@ class _Check:
         found += f"; {fitting}, the one of {size} does not ({when})"
         return Fault(code="root-differs", where=f"checkpoint at {size}", found=found, advice=RESTORE)
 
+    def missing_nodes(self) -> Iterator[Fault]:
+        """Yield what is missing where some subtrees are kept; a registry that was upgraded and not written since keeps none at all."""
+        missing = sorted(self._find_expected() - self._nodes.keys())
+        if missing and self._nodes:
+            level, index = missing[0]
+            which = f"level {level} over entries {(index << level) + 1} to {(index + 1) << level}"
+            found = f"{len(missing)} of the subtrees that are kept {'is' if len(missing) == 1 else 'are'} missing, the first of {which}"
+            yield Fault(code="node-missing", where="node", found=found, advice="nothing rests on them; caveat rebuild makes them anew")
+
+    def lacks_nodes(self) -> bool:
+        """Whether no subtree is kept, and there are entries enough for one."""
+        return not self._nodes and bool(self._find_expected())
+
+    def _find_expected(self) -> set[tuple[int, int]]:
+        return {(level, index) for level in range(STEP, len(self._levels), STEP) for index in range(len(self._levels[level]))}
+
     def _odd_nodes(self, *, sealed: int) -> Iterator[tuple[int, int, int, bool]]:
         """Yield first and last entry and level of kept subtrees that differ from what the leaves give, and whether the row was altered.
 
         Where the next larger one fits, or the checkpoint of the first *sealed* entries, the leaves are as they were, and it was the row;
         otherwise a leaf was. Of subtrees inside each other the smallest is told.
         """
-        kept = self._read_nodes()
+        kept = self._nodes
         odd = {place for place in kept if kept[place] != self._compute(place) and self._can_compute(place)}
         for level, index in sorted(odd):
             parent = (level + STEP, index >> STEP)

@@ -57,6 +57,7 @@ def back_up(
         progress: is told the number of entries checked.
 
     Raises:
+        AlteredError: with *keys*: the log was cut off or altered since it was sealed, and is not sealed again.
         AnswerNoError: the registry is altered: what is not as it was written is named, and nothing is kept.
         ConflictError: one of the two files exists.
         InputError: nothing is recorded yet.

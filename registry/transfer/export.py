@@ -20,8 +20,9 @@ from registry.seal.note import VerifierKey, parse_note, parse_vkey, verify_note
 from registry.seal.tree import Frontier
 from registry.store.key_events import list_key_events
 from registry.store.nodes import NodeFinder
-from registry.store.seals import StoredCheckpoint, list_checkpoints
+from registry.store.seals import StoredCheckpoint, list_checkpoints, refuse_other_history
 from registry.store.seen import list_imports
+from registry.store.tables import OWN_LOG
 from registry.store.view import View
 from registry.transfer.bundle import ContentLine, End, EntryLine, Header, Line, NoteLine, encode_line
 from registry.transfer.files import new_file
@@ -92,8 +93,11 @@ def export_bundle(
     Raises:
         InputError: nothing comes after *since*; `example-stays`.
         ConflictError: the file exists; `root-differs`, the entries do not give the root of *note*.
-        AlteredError: the text of an entry is not the one that was recorded.
+        AlteredError: the text of an entry or a card is not the one that was recorded, or the log was cut off or altered since it was
+            sealed.
     """
+    if view.log_id == OWN_LOG:
+        refuse_other_history(view)
     said = parse_note(note, where="checkpoint").checkpoint
     if since >= said.size:
         found = f"the checkpoint is of {said.size} entries, so none comes after entry {since}"

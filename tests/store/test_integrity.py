@@ -8,6 +8,7 @@ from sqlalchemy import Connection, text
 
 from registry.codec.canonical import leaf_hash
 from registry.errors import AlteredError, InputError
+from registry.records.publication import OutputFormat, Publication
 from registry.records.seal import Checkpoint
 from registry.registration.checkpoints import seal_log
 from registry.seal.note import sign_checkpoint
@@ -15,7 +16,7 @@ from registry.seal.witness import cosign
 from registry.store import seals
 from registry.store.contents import pack
 from registry.store.guards import create_guards, drop_statements
-from registry.store.integrity import LogReport, check_log
+from registry.store.integrity import LogReport, check_log, tell_given_out
 from registry.store.ledger import Ledger
 from registry.store.rebuild import rebuild, verify
 from tests.store import builders as make
@@ -240,6 +241,38 @@ def test_a_card_whose_text_was_swapped_is_named_and_not_read(sealed: Ledger, new
     assert refused.value.exit_code == 3
     with pytest.raises(InputError, match="content-altered"):
         rebuild(sealed.url, new_registry(), lambda _done: None)
+
+
+def test_missing_subtrees_are_told(sealed: Ledger) -> None:
+    """Some that are missing were deleted by hand; none at all is also what an upgraded registry has, and is no fault."""
+    _tamper(sealed, "DELETE FROM node WHERE seq = 16")
+    some = _check(sealed)
+    _tamper(sealed, "DELETE FROM node")
+
+    none = _check(sealed)
+
+    assert [(fault.code, fault.where) for fault in some.findings] == [("node-missing", "node")]
+    assert "level 4 over entries 1 to 16" in some.findings[0].found
+    assert (some.lacks_nodes, none.lacks_nodes, none.findings) == (False, True, ())
+
+
+def test_files_given_out_after_the_last_checkpoint_are_told(sealed: Ledger) -> None:
+    """Giving out seals the log; where no checkpoint of that time is kept, somebody may have deleted it."""
+    digests = {"sha256": "ab" * 32, "record": "cd" * 32, "template": "ef" * 32}
+    with sealed.write(actor="LAB") as writer:
+        claim = next(iter(writer.list_claims())).claim
+        writer.append(Publication(subject=f"{claim}@1", format=OutputFormat.PDF, log_size=writer.log_size, **digests))
+        sealing.seal(writer)
+    before = _check(sealed)
+    _tamper(sealed, "DELETE FROM cosignature", "DELETE FROM checkpoint WHERE seq > 40")
+    after = _check(sealed)
+    _tamper(sealed, "DELETE FROM checkpoint")
+
+    none = _check(sealed)
+
+    assert (before.given_out_since, after.given_out_since, none.given_out_since) == (0, 1, 1)
+    assert "the last checkpoint is of 40 entries, although 1 file was given out since" in tell_given_out(after)
+    assert "no checkpoint is kept, although 1 file was given out, which seals the log" in tell_given_out(none)
 
 
 def test_a_note_of_another_log_is_refused(sealed: Ledger) -> None:
