@@ -10,7 +10,7 @@ import click
 
 from registry.cli.app import App, pass_app
 from registry.config import DEFAULT_FILE, DEFAULT_URL
-from registry.errors import Fault, InputError
+from registry.errors import Fault, InputError, UnavailableError
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -39,12 +39,13 @@ def verify(app: App, /, *, files: tuple[Path, ...], **options: Any) -> None:
     """Check supplements (PDF, HTML, JSON), proofs, checkpoints, bundles, registries; without FILES the registry itself.
 
     Nothing is asked of the network. Each check is answered by name: yes, no, or not_checked with the reason.
-    Exit code 1 if something is wrong, 3 if a required check could not be made, 0 otherwise.
+    Exit code 1 if something is wrong, 2 if a file cannot be read (the others are answered all the same), 3 if a required check could not
+    be made, 0 otherwise.
     """
     from registry.verification.summary import find_exit_code
 
     required = _parse_required(options["required"], current=options["current"])
-    means = _collect_means(app, options["keys"], options["origin"], is_needed=not files)
+    means = _collect_means(app, options["keys"], options["origin"], files)
     found = _verify(app, tuple(dict.fromkeys(files)), means, options["proof"])
     beside = _name_registry(means) if files else None
     app.report(
@@ -66,23 +67,36 @@ def _parse_required(names: Sequence[str], *, current: bool) -> "frozenset[Name]"
     return frozenset({*wanted, Name.CURRENT} if current else wanted)
 
 
-def _collect_means(app: App, keys: Sequence[str], origin: str | None, *, is_needed: bool) -> "Means":
+def _collect_means(app: App, keys: Sequence[str], origin: str | None, files: Sequence[Path]) -> "Means":
     from registry.verification.means import collect_means
     from registry.verification.trust import read_given
 
-    return collect_means(_find_ledger(app, is_needed=is_needed), read_given(keys), origin=origin)
+    return collect_means(_find_ledger(app, files), read_given(keys), origin=origin)
 
 
-def _find_ledger(app: App, *, is_needed: bool) -> "Ledger | None":
-    """The registry at hand. One that somebody names and that cannot be read is told: not to compare with it would hide that."""
-    if not is_needed and not app.registry and app.config.url == DEFAULT_URL and not Path(DEFAULT_FILE).exists():
+def _find_ledger(app: App, files: Sequence[Path]) -> "Ledger | None":
+    """The registry at hand. One that somebody names and that cannot be read is told: not to compare with it would hide that.
+
+    One of an earlier release is not changed for the sake of a verification, not even when it is itself what is to be verified.
+    """
+    is_named = bool(app.registry) or app.config.url != DEFAULT_URL
+    if files and not is_named and not Path(DEFAULT_FILE).exists():
         return None
-    return app.ledger
+    try:
+        return app.ledger
+    except UnavailableError as error:
+        if not files or error.code != "registry-not-current":
+            raise
+        if not is_named and any(path.samefile(DEFAULT_FILE) for path in files):
+            return None
+        fault = error.faults[0]
+        advice = "nothing was compared or changed; in a folder without a registry the files are verified by themselves"
+        raise UnavailableError(Fault(code=fault.code, where=fault.where, found=fault.found, advice=advice)) from error
 
 
 def _verify(app: App, paths: tuple[Path, ...], means: "Means", proof: Path | None) -> "list[Verified]":
     from registry.cli.progress import track
-    from registry.verification.files import FileKind, Verified, read_given, verify_files
+    from registry.verification.files import FileKind, Verified, read_all, verify_files
 
     if not paths and means.ledger is not None:
         from registry.verification.ledgers import check_ledger
@@ -93,14 +107,14 @@ def _verify(app: App, paths: tuple[Path, ...], means: "Means", proof: Path | Non
     if proof is not None and len(paths) != 1:
         found = f"one proof is of one file; {len(paths)} files are given"
         raise InputError(Fault(code="one-proof", where="--proof", found=found, advice="verify them one by one"))
-    files = [read_given(path, proof) for path in paths]
+    files = read_all(paths, proof)
     limit_s, workers = app.config.time_limit_s, os.cpu_count() or 1
     with track(app, "checking files", total=len(files), unit="files") as advance:
         return verify_files(files, means, time_limit_s=limit_s, workers=workers, progress=advance)
 
 
 def _to_document(found: "Verified", required: "frozenset[Name]") -> dict[str, Any]:
-    from registry.verification.summary import find_missing, find_wrong, summarise
+    from registry.verification.summary import find_missing, find_wrong
 
     return {
         "file": found.name,
@@ -108,8 +122,17 @@ def _to_document(found: "Verified", required: "frozenset[Name]") -> dict[str, An
         "checks": [{"name": one.name.value, "answer": one.answer.value, "note": one.note} for one in found.checks],
         "wrong": [one.name.value for one in find_wrong(found.checks, required=required)],
         "required_and_not_made": [one.value for one in find_missing(found.checks, required=required)],
-        "summary": summarise(found.checks, required=required),
+        "summary": _summarise(found, required),
+        "faults": [{"code": one.code, "where": one.where, "found": one.found, "advice": one.advice} for one in found.faults],
     }
+
+
+def _summarise(found: "Verified", required: "frozenset[Name]") -> str:
+    from registry.verification.summary import summarise
+
+    if not found.faults:
+        return summarise(found.checks, required=required)
+    return f"✗ unreadable, nothing of it was checked: {'; '.join(f'{one.code}: {one.found}' for one in found.faults[:4])}"
 
 
 def _name_registry(means: "Means") -> str | None:
@@ -124,13 +147,14 @@ def _print(console: "Console", found: "Sequence[Verified]", required: "frozenset
     from rich.padding import Padding
 
     from registry.cli.output import build_table
-    from registry.verification.summary import summarise
 
     if beside is not None:
         console.print(f"Beside the registry {beside}: its word and its keys are believed.")
     for one in found:
         console.print(one.name)
-        console.print(f"  {summarise(one.checks, required=required)}")
+        console.print(f"  {_summarise(one, required)}")
+        if one.faults:
+            continue
         rows = [(_MARKS[check.answer.value], check.answer.value, check.name.value, _shorten(check.note)) for check in one.checks]
         table = build_table(("", "", "", ""), rows)
         table.show_header = False

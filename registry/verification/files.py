@@ -7,7 +7,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from registry.errors import Fault, InputError
+from registry.errors import CaveatError, Fault, InputError
 from registry.report.workers import Job, Made, PdfWorker, render_many
 from registry.verification.check import Check
 
@@ -43,6 +43,8 @@ class FileKind(StrEnum):
     """What `caveat export` writes."""
     REGISTRY = "registry"
     """A SQLite file."""
+    UNREADABLE = "unreadable"
+    """None of these, or nothing that can be read."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,6 +57,8 @@ class Given:
     """Its bytes; empty for a bundle and a registry, which are read where they are."""
     proof: bytes | None = None
     """Those of the proof beside a supplement, or of one that a checkpoint begins; None where there is none."""
+    error: InputError | None = None
+    """Why it cannot be read at all; None where it can."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,6 +68,8 @@ class Verified:
     name: str
     kind: FileKind
     checks: tuple[Check, ...]
+    faults: tuple[Fault, ...] = ()
+    """Why nothing of it could be checked; empty where something was."""
 
 
 def tell_kind(data: bytes) -> FileKind:
@@ -98,6 +104,29 @@ def read_given(path: Path, proof: Path | None) -> Given:
     return Given(path=path, kind=kind, data=_read(path, _LARGEST_BYTES), proof=_read(beside, _LARGEST_BYTES) if beside.is_file() else None)
 
 
+def read_all(paths: Sequence[Path], proof: Path | None) -> list[Given]:
+    """Return the files at *paths*, as `read_given`; of several, one that cannot be read is given with its error.
+
+    Raises:
+        InputError: none of them can be read.
+    """
+    given: list[Given] = []
+    for path in paths:
+        try:
+            given.append(read_given(path, proof))
+        except InputError as error:
+            given.append(Given(path=path, kind=FileKind.UNREADABLE, error=error))
+    errors = [one.error for one in given if one.error is not None]
+    _refuse_all(errors, among=given)
+    return given
+
+
+def _refuse_all(errors: Sequence[CaveatError], *, among: Sequence[Given]) -> None:
+    """Of several files each is answered for itself; where there is none to answer, the command has nothing to say but why."""
+    if errors and len(errors) == len(among):
+        raise errors[0] if len(errors) == 1 else InputError(fault for one in errors for fault in one.faults)
+
+
 def verify_files(
     files: Sequence[Given], means: "Means", *, time_limit_s: float, workers: int, progress: Callable[[int], None] = lambda _more: None
 ) -> list[Verified]:
@@ -109,7 +138,7 @@ def verify_files(
         progress: told how many more files are checked.
 
     Raises:
-        InputError: some of them are nothing that can be verified.
+        CaveatError: none of them is anything that can be verified; one that is not, among others that are, is answered by its faults.
     """
     from registry.verification.supplement import examine_supplement  # noqa: PLC0415  (the workers start first)
 
@@ -118,20 +147,31 @@ def verify_files(
         ready = [stack.enter_context(PdfWorker()) for _ in range(max(1, min(workers, pdfs)))]
         for worker in ready[:pdfs]:
             worker.start()  # it loads while the files are read
-        opened = _open_all(files, means)
+        failed: dict[int, CaveatError] = {at: one.error for at, one in enumerate(files) if one.error is not None}
+        opened = _open_all(files, means, failed)
         carried = {at: one for at, one in opened.items() if not isinstance(one, tuple)}
         done = {at: one for at, one in opened.items() if isinstance(one, tuple)}
         jobs = [Job(key=str(at), supplement=one.supplement, format=one.format) for at, one in carried.items()]
         drawn = render_many(jobs, workers=ready, time_limit_s=time_limit_s)
         for at, one in enumerate(files):
-            if one.kind is not FileKind.SUPPLEMENT:
-                done[at] = _check_other(one, means)
-        progress(len(done))
+            if one.kind not in (FileKind.SUPPLEMENT, FileKind.UNREADABLE):
+                try:
+                    done[at] = _check_other(one, means)
+                except CaveatError as error:
+                    failed[at] = error
+        _refuse_all(list(failed.values()), among=files)
+        progress(len(done) + len(failed))
         examined = {at: examine_supplement(one, means, proof=files[at].proof, where=_name_proof(files[at])) for at, one in carried.items()}
         for made in drawn:
             done[int(made.key)] = examined[int(made.key)].finish(made)
             progress(1)
-    return [Verified(name=str(one.path), kind=one.kind, checks=done[at]) for at, one in enumerate(files)]
+    return [_tell(one, done.get(at, ()), failed.get(at)) for at, one in enumerate(files)]
+
+
+def _tell(given: Given, checks: tuple[Check, ...], error: CaveatError | None) -> Verified:
+    if error is None:
+        return Verified(name=str(given.path), kind=given.kind, checks=checks)
+    return Verified(name=str(given.path), kind=FileKind.UNREADABLE, checks=(), faults=error.faults)
 
 
 def check_file(
@@ -167,18 +207,15 @@ def _name_proof(given: Given) -> str:
     return f"proof of {given.path}"
 
 
-def _open_all(files: Sequence[Given], means: "Means") -> "dict[int, Carried | tuple[Check, ...]]":
-    """What each supplement carries, or its checks where it carries nothing that can be read; raises with all that are none."""
+def _open_all(files: Sequence[Given], means: "Means", failed: dict[int, CaveatError]) -> "dict[int, Carried | tuple[Check, ...]]":
+    """What each supplement carries, or its checks where it carries nothing that can be read; what is none is added to *failed*."""
     opened: dict[int, Carried | tuple[Check, ...]] = {}
-    faults: list[Fault] = []
     for at, one in enumerate(files):
         if one.kind is FileKind.SUPPLEMENT:
             try:
                 opened[at] = _open(one, means)
             except InputError as error:
-                faults += error.faults
-    if faults:
-        raise InputError(faults)
+                failed[at] = error
     return opened
 
 
@@ -214,8 +251,8 @@ def _check_other(given: Given, means: "Means") -> tuple[Check, ...]:
 
             with open_copy(given.path) as ledger:
                 return check_ledger(ledger, means)
-        case FileKind.SUPPLEMENT:
-            raise AssertionError("a supplement is checked with what it carries")
+        case FileKind.SUPPLEMENT | FileKind.UNREADABLE:
+            raise AssertionError("a supplement is checked with what it carries, what cannot be read not at all")
 
 
 def _read(path: Path, most: int, *, is_part: bool = False) -> bytes:

@@ -5,7 +5,7 @@ from collections.abc import Collection, Sequence
 from registry.verification.check import Answer, Check, Name
 from registry.verification.files import Verified
 
-_WRONG, _NOT_MADE, _FINE = 1, 3, 0
+_WRONG, _UNREADABLE, _NOT_MADE, _FINE = 1, 2, 3, 0
 
 
 def find_wrong(checks: Sequence[Check], *, required: Collection[Name]) -> list[Check]:
@@ -79,11 +79,15 @@ def _is_published(checks: Sequence[Check]) -> bool:
 
 
 def find_exit_code(found: Sequence[Verified], *, required: Collection[Name], everything: bool) -> int:
-    """Return 1 where something is wrong, 3 where a required check could not be made, or nothing says what a file shows; else 0.
+    """Return 2 where one of several files cannot be read, else 1 where something is wrong, else 3 or 0.
+
+    It is 3 where a required check could not be made, or nothing says what a file shows.
 
     Args:
         everything: whether every check that a file of its kind has is required.
     """
+    if any(one.faults for one in found):
+        return _UNREADABLE
     if any(find_wrong(one.checks, required=required) for one in found):
         return _WRONG
     missing = any(find_missing(one.checks, required=required) or is_unseen(one.checks) for one in found)

@@ -332,3 +332,41 @@ def test_a_log_taken_over_whose_key_no_entry_adds_is_a_no_for_keys_alone(caveat:
     for checked in (named, used):
         assert (checked.code, {name for name, answer in list_answers(checked).items() if answer == "no"}) == (1, {"keys"})
         assert "log other.example/log: its row names a verifier key" in find_note(checked, "keys")
+
+
+def test_a_file_that_cannot_be_read_takes_no_answer_from_the_others(caveat: Caveat, registry: Path) -> None:
+    """It has a block of its own with what is the matter; the exit code says that not everything was answered."""
+    Path(registry, "empty.pdf").write_bytes(b"")
+    Path(registry, "torn.tlog-proof").write_bytes(b"c2sp.org/tlog-proof@v1\nindex")
+    files = ("empty.pdf", f"out/{NAME}.json", "torn.tlog-proof", "caveat.db")
+
+    checked, read = caveat("verify", *files, "--json"), caveat("verify", *files)
+    alone = caveat("verify", "empty.pdf", "torn.tlog-proof")
+
+    kinds = [one["kind"] for one in checked.document["files"]]
+    assert (checked.code, read.code, alone.code) == (2, 2, 2)
+    assert kinds == ["unreadable", "supplement", "unreadable", "registry"]
+    assert [bool(one["checks"]) for one in checked.document["files"]] == [False, True, False, True]
+    assert [bool(one["faults"]) for one in checked.document["files"]] == [True, False, True, False]
+    assert "unreadable, nothing of it was checked: not-a-supplement" in read.out
+    assert "empty.pdf" in alone.err
+    assert "torn.tlog-proof" in alone.err
+
+
+def test_a_registry_of_an_earlier_release_is_verified_and_not_told_to_be_changed(caveat: Caveat, tmp_path: Path) -> None:
+    """Given as a file it is brought up to date in a copy; as the one in use it is left alone, and nobody advises to upgrade it."""
+    text = (Path(__file__).parents[1] / "databases" / "0004.sql").read_text(encoding="utf-8")
+    with sqlite3.connect(tmp_path / "caveat.db") as connection:
+        connection.executescript(text)
+    connection.close()
+    shutil.copy(tmp_path / "caveat.db", tmp_path / "old.db")
+
+    itself, beside = caveat("verify", "caveat.db", "--json"), caveat("verify", "old.db")
+
+    assert (itself.code, itself.document["registry"]) == (0, None)
+    assert beside.code != 0
+    assert "registry-not-current" in beside.err
+    assert "db upgrade" not in beside.err
+    with sqlite3.connect(tmp_path / "caveat.db") as connection:
+        assert connection.execute("SELECT version_num FROM alembic_version").fetchall() == [("0004",)]
+    connection.close()
