@@ -24,7 +24,7 @@ from registry.report.html import digest_record, template_digest
 from registry.report.read import parse_subject, read_supplement
 from registry.report.signature import sign_pdf
 from registry.report.workers import Job, Made, render_many
-from registry.store.derived import check_rows
+from registry.store.derived import RowCheck
 from registry.store.seals import prove
 from registry.store.view import View
 
@@ -68,12 +68,16 @@ def collect_supplements(view: View, subjects: Iterable[Identifier]) -> Iterator[
 
     The date that is printed is that of the last log entry which is seen: the same records give the same bytes at any time.
 
+    What is printed is decoded, and what is current, contested or stale is read off rows: so they are compared with their statements.
+
     Raises:
         NotFoundError: not registered, with what is near; or only reserved.
+        AlteredError: a row was edited by hand.
     """
-    moment = _find_last_moment(view)
+    moment, rows = _find_last_moment(view), RowCheck(view)
     for subject in subjects:
         assembled = _assemble_card(view, subject, moment) if subject.kind is Kind.CARD else _assemble_claim(view, subject, moment)
+        rows.check(list_entries(assembled), {subject.bare})
         yield _name(_prove(view, assembled))
 
 
@@ -179,11 +183,7 @@ def build_publication(written: Written) -> Publication:
 
 
 def _prove(view: View, supplement: Supplement | CardSupplement) -> Supplement | CardSupplement:
-    """Return *supplement* with the proof that every entry it names stands in the log as it is seen in *view*.
-
-    What is printed is decoded, and what is current, contested or stale is read off rows: so they are compared first.
-    """
-    check_rows(view, list_entries(supplement), {supplement.identifier.partition("@")[0]})
+    """Return *supplement* with the proof that every entry it names stands in the log as it is seen in *view*."""
     opened = [one.entry.seq for one in list_recorded(supplement)]
     return replace(supplement, inclusion=prove(view, list_entries(supplement), openings=opened))
 

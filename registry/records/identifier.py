@@ -15,6 +15,8 @@ _PATTERN = re.compile(
     r"(?P<kind>[A-Z]{3})-(?P<authority>[A-Z][A-Z0-9]{1,11})-(?P<year>[0-9]{4})-(?P<number>[0-9]{4,})-(?P<check>[0-9A-Z])"
     r"(?:@(?P<revision>[1-9][0-9]*))?(?:#(?P<digest>[0-9a-f]{16}))?"
 )
+IDENTIFIER = re.compile(r"[A-Z]{3}-[A-Z][A-Z0-9]{1,11}-[0-9]{4}-[0-9]{4,}-[0-9A-Z]")
+"""An identifier without revision, anywhere in a text."""
 _STEM = re.compile(r"[A-Z]{3}-[A-Z][A-Z0-9]{1,11}-[0-9]{4}-[0-9]{4,}")
 
 

@@ -151,7 +151,6 @@ def read_template(name: str) -> str:
 
 
 @cache
-@cache
 def template_digest() -> str:
     """Return the SHA-256 over everything that shapes a supplement beside its record: templates, styles, fonts and versions."""
     folder = find_resource(_FOLDER)

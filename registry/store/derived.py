@@ -7,10 +7,11 @@ from collections import defaultdict
 from collections.abc import Collection, Iterator
 from typing import Any
 
-from sqlalchemy import ColumnElement, or_, select
+from sqlalchemy import select
 
 from registry.errors import AlteredError, Fault
 from registry.records.dossier import Recorded
+from registry.records.identifier import IDENTIFIER
 from registry.store.reader import CHUNK, Reader, to_seconds
 from registry.store.rows import Place, build_rows
 from registry.store.tables import TYPED, body, identifier
@@ -21,29 +22,56 @@ _ADVICE = "caveat log check tells all of it; caveat rebuild URL makes sound rows
 
 
 def check_rows(reader: Reader, entries: Collection[int], names: Collection[str]) -> None:
-    """See that rows are what statements give: of *entries*, and of every entry whose text has one of *names* in it.
-
-    Names find what a page would not show because its row was turned away or taken out. Entries whose text was erased are passed over.
-
-    Raises:
-        AlteredError: `row-differs`, for each entry whose rows are others; `entry-altered`.
-    """
-    numbers = sorted({*_find_texts(reader, [body.c.seq.in_(entries)] if entries else []), *_find_named(reader, names)})
-    faults: list[Fault] = []
-    for start in range(0, len(numbers), CHUNK):
-        faults += _compare(reader, numbers[start : start + CHUNK])
-    if faults:
-        raise AlteredError(faults)
+    """Do once what `RowCheck.check` does for many subjects."""
+    RowCheck(reader).check(entries, names)
 
 
-def _find_named(reader: Reader, names: Collection[str]) -> list[int]:
-    return _find_texts(reader, [body.c.json.contains(name, autoescape=True) for name in sorted(names)])
+class RowCheck:
+    """One reading of a registry, for all subjects that are given out of it: texts are searched once, and an entry is compared once."""
+
+    def __init__(self, reader: Reader) -> None:
+        self._reader = reader
+        self._sound: set[int] = set()
+        self._entries_by_name: dict[str, list[int]] | None = None
+
+    def check(self, entries: Collection[int], names: Collection[str]) -> None:
+        """See that rows are what statements give: of *entries*, and of every entry whose text has one of *names* in it.
+
+        Names find what a page would not show because its row was turned away or taken out. Entries whose text was erased are passed
+        over.
+
+        Args:
+            entries: their numbers.
+            names: identifiers without revision, `CLM-…`.
+
+        Raises:
+            AlteredError: `row-differs`, for each entry whose rows are others; `entry-altered`.
+        """
+        named = self._find_named() if names else {}
+        wanted = {*entries, *(seq for name in names for seq in named.get(name, ()))} - self._sound
+        numbers = sorted(_find_texts(self._reader, wanted))
+        faults: list[Fault] = []
+        for start in range(0, len(numbers), CHUNK):
+            faults += _compare(self._reader, numbers[start : start + CHUNK])
+        if faults:
+            raise AlteredError(faults)
+        self._sound |= wanted
+
+    def _find_named(self) -> dict[str, list[int]]:
+        if self._entries_by_name is None:
+            self._entries_by_name = defaultdict(list)
+            for seq, text in self._reader.plain_rows(select(body.c.seq, body.c.json).where(self._reader.visible(body))):
+                for name in set(IDENTIFIER.findall(text)):
+                    self._entries_by_name[name].append(seq)
+        return self._entries_by_name
 
 
-def _find_texts(reader: Reader, conditions: list[ColumnElement[bool]]) -> list[int]:
-    if not conditions:
-        return []
-    return [row[0] for row in reader.plain_rows(select(body.c.seq).where(reader.visible(body), or_(*conditions)))]
+def _find_texts(reader: Reader, entries: Collection[int]) -> Iterator[int]:
+    """Yield those of *entries* whose text is there."""
+    ordered = sorted(entries)
+    for start in range(0, len(ordered), CHUNK):
+        there = select(body.c.seq).where(reader.visible(body), body.c.seq.in_(ordered[start : start + CHUNK]))
+        yield from (row[0] for row in reader.plain_rows(there))
 
 
 def _compare(reader: Reader, numbers: list[int]) -> Iterator[Fault]:
