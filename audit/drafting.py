@@ -42,6 +42,7 @@ def build_audit(identifier: str, draft: AuditDraft, claim: ClaimRevision, audito
         question=draft.question,
         note=draft.note,
         contestation=draft.contestation,
+        renews=draft.renews,
     )
 
 

@@ -13,6 +13,7 @@ from registry.records.measure import Measure
 from registry.records.naturalness import Naturalness
 from registry.records.plan import Plan
 from registry.records.probe import Recognition
+from registry.records.shift import Shift
 
 
 def settle_invariance(file: AuditFile, *, scores: str | None) -> bool | None:
@@ -56,7 +57,7 @@ def find_departures(body: FindingBody, plan: Plan, range_: tuple[float, float]) 
     planned: dict[str, object] = {"level": plan.level}
     if isinstance(body, Recognition):
         planned |= {"contexts": plan.contexts.value}
-    elif not isinstance(body, Naturalness):
+    elif not isinstance(body, Naturalness | Shift):
         margin = 0.05 * (range_[1] - range_[0]) if plan.margin is None else plan.margin
         planned |= {"margin": margin, "range": tuple(map(float, range_)), "contexts": plan.contexts.value}
     made = {name: getattr(body, name) for name in planned}
@@ -111,6 +112,8 @@ def list_checks(findings: Iterable[FindingBody]) -> str:
 
 def find_scores(body: FindingBody) -> str | None:
     """Return the digest of the scores that a finding was made from; None for naturalness and recognition, which have none."""
+    if isinstance(body, Shift):
+        return body.after_scores
     return None if isinstance(body, Naturalness | Recognition) else body.scores
 
 

@@ -20,14 +20,16 @@ from registry.records.disclosure import Reveal
 from registry.records.dossier import Dossier, Recorded
 from registry.records.finding import Finding, FindingBody
 from registry.records.judge import JudgeReport
-from registry.records.model import ModelVersion
+from registry.records.model import ModelEvent, ModelVersion
 from registry.records.naturalness import Naturalness
 from registry.records.plan import Lock
 from registry.records.probe import Recognition
 from registry.records.publication import Publication
 from registry.records.restriction import Restriction
 from registry.records.seal import Equivocation, Erasure, KeyEvent, LogImport, Witnessing
+from registry.records.shift import Shift
 from registry.records.spec import SpecVersion
+from registry.records.staleness import StalenessReview
 from registry.records.statement import Payload
 from registry.records.survey import Omission, Sighting, Survey
 from registry.records.trial import Run
@@ -108,6 +110,15 @@ def _describe(payload: Payload) -> str:  # noqa: C901, PLR0911, PLR0912  (one li
             return f"{payload.audit} {payload.item.value}: planned {payload.planned}, done {payload.done}"
         case Exploration():
             return f"{payload.audit} exploratory: {payload.question}"
+        case ModelEvent():
+            link = (
+                f" {payload.descent.value.replace('_', '-') if payload.descent else ''} of {payload.predecessor}"
+                if payload.predecessor
+                else ""
+            )
+            return f"{payload.model} {payload.event.value}{link} {payload.reason or ''}".rstrip()
+        case StalenessReview():
+            return f"{payload.claim} {payload.verdict.value}: {payload.why}"
         case SpecVersion():
             return f"{payload.spec}@{payload.version} {payload.kind.value} {payload.why or payload.slug}"
 
@@ -124,6 +135,9 @@ def _describe_finding(body: FindingBody) -> str:
         case JudgeReport():
             passed = {True: "invariance passed", False: "invariance FAILED", None: "invariance not settled"}
             return f"{passed[body.invariant]}, {body.judge or 'judge not named'}"
+        case Shift():
+            moved = ", ".join(f"ED {one.ed.value:+.3f} ({one.spec})" for one in body.specs)
+            return f"{body.before} → {body.after}: {moved}"
         case Recognition():
             classified = sum(one.classified for one in body.groups)
             recognised = sum(one.recognised_count for one in body.groups)

@@ -36,6 +36,8 @@ class Audit(Record):
     question: str | None = None
     """What the audit asks, in words."""
     note: str | None = None
+    renews: str | None = None
+    """`AUD-…`: the audit whose locked plan this one carries out again; None for others."""
     contestation: str | None = None
     """`CON-…`: the contestation under whose rival specification this audit replays; None for audits of the contested one."""
 

@@ -11,11 +11,12 @@ from registry.records.contestation import SETTLED, Contestation, ContestationEve
 from registry.records.deviation import Deviation, Exploration
 from registry.records.disclosure import Reveal
 from registry.records.finding import Finding
-from registry.records.model import ModelVersion
+from registry.records.model import ModelEvent, ModelVersion
 from registry.records.plan import Lock
 from registry.records.record import Record
 from registry.records.restriction import Restriction
 from registry.records.spec import SpecVersion
+from registry.records.staleness import StalenessReview
 from registry.records.statement import Entry, Payload
 from registry.records.status import Status
 from registry.records.survey import Sighting
@@ -105,6 +106,10 @@ class Dossier(Record):
     """Those that target the claim or a specification it rests on, and those under whose rival one of its audits replays."""
     sightings: tuple[Recorded[Sighting], ...] = ()
     """Where the passages of its revisions stand in other revisions of the card, in log order."""
+    reviews: tuple[Recorded[StalenessReview], ...] = ()
+    """What people decided of changes that the claim may not have survived, of all its revisions, in log order."""
+    model_events: tuple[Recorded[ModelEvent], ...] = ()
+    """Of the lineage of the models that its revisions are about, and of those that follow them, in log order."""
     reveals: tuple[Recorded[Reveal], ...] = ()
     """Of the sealed ones among `specs`, in log order."""
 

@@ -136,4 +136,6 @@ class AuditDraft(Record):
     """The model version as the endpoint is to return it. None: that of the replay file, if there is one."""
     contestation: str | None = None
     """`CON-…`: the contestation under whose rival this audit replays."""
+    renews: str | None = None
+    """`AUD-…`: the audit whose locked plan this one carries out again."""
     schema: Literal["caveat/audit/1"] = "caveat/audit/1"

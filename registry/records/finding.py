@@ -9,8 +9,9 @@ from registry.records.judge import JudgeReport
 from registry.records.naturalness import Naturalness
 from registry.records.probe import Recognition
 from registry.records.record import Record
+from registry.records.shift import Shift
 
-FindingBody = Naturalness | Ablation | JudgeReport | Recognition
+FindingBody = Naturalness | Ablation | JudgeReport | Recognition | Shift
 
 
 class FindingKind(StrEnum):
@@ -20,6 +21,7 @@ class FindingKind(StrEnum):
     ABLATION = "ablation"
     JUDGE = "judge"
     PROBE = "probe"
+    SHIFT = "shift"
 
 
 _KINDS: dict[type[FindingBody], FindingKind] = {
@@ -27,6 +29,7 @@ _KINDS: dict[type[FindingBody], FindingKind] = {
     Ablation: FindingKind.ABLATION,
     JudgeReport: FindingKind.JUDGE,
     Recognition: FindingKind.PROBE,
+    Shift: FindingKind.SHIFT,
 }
 
 

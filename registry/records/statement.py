@@ -12,13 +12,14 @@ from registry.records.contestation import Contestation, ContestationEvent
 from registry.records.deviation import Deviation, Exploration
 from registry.records.disclosure import Reveal
 from registry.records.finding import Finding
-from registry.records.model import ModelVersion
+from registry.records.model import ModelEvent, ModelVersion
 from registry.records.plan import Lock
 from registry.records.publication import Publication
 from registry.records.record import Record
 from registry.records.restriction import Restriction
 from registry.records.seal import Equivocation, Erasure, KeyEvent, LogImport, Witnessing
 from registry.records.spec import SpecVersion
+from registry.records.staleness import StalenessReview
 from registry.records.survey import Omission, Sighting, Survey
 from registry.records.trial import Run
 
@@ -51,6 +52,8 @@ Payload = (
     | Reveal
     | Deviation
     | Exploration
+    | ModelEvent
+    | StalenessReview
 )
 
 
@@ -85,6 +88,8 @@ class StatementKind(StrEnum):
     REVEAL = "reveal"
     DEVIATION = "deviation"
     EXPLORATION = "exploration"
+    MODEL_EVENT = "model_event"
+    STALENESS_REVIEW = "staleness_review"
 
 
 PAYLOADS: dict[StatementKind, type[Payload]] = {
@@ -116,6 +121,8 @@ PAYLOADS: dict[StatementKind, type[Payload]] = {
     StatementKind.REVEAL: Reveal,
     StatementKind.DEVIATION: Deviation,
     StatementKind.EXPLORATION: Exploration,
+    StatementKind.MODEL_EVENT: ModelEvent,
+    StatementKind.STALENESS_REVIEW: StalenessReview,
 }
 KINDS: dict[type[Payload], StatementKind] = {payload: kind for kind, payload in PAYLOADS.items()}
 

@@ -18,14 +18,17 @@ from registry.records.coverage import Coverage
 from registry.records.deviation import Deviation, Exploration
 from registry.records.disclosure import Reveal, SpecOpening
 from registry.records.dossier import ContestationFile, Recorded
+from registry.records.drift import Drift
 from registry.records.estimate import Estimate, SpecEstimate
 from registry.records.evidence import Access, Layer
 from registry.records.finding import Finding, find_invariance
+from registry.records.model import ModelEvent
 from registry.records.plan import Lock
 from registry.records.record import Record
 from registry.records.restriction import Restriction
 from registry.records.seal import Inclusion
 from registry.records.spec import PropertySpec, SpecVersion
+from registry.records.staleness import StalenessReview
 from registry.records.statement import Entry
 from registry.records.status import RestrictionStatus, Status
 from registry.records.survey import Sighting
@@ -51,6 +54,7 @@ class Section(StrEnum):
     PREREGISTRATION = "preregistration"
     EXPLORATIONS = "explorations"
     RESOLUTION = "resolution"
+    VERSIONS = "versions"
     HISTORY = "history"
     VERIFICATION = "verification"
 
@@ -63,6 +67,20 @@ class SpecRole(StrEnum):
     TEST = "test"
     DEPLOY = "deploy"
     OTHER = "other"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Superseded(Record):
+    """That a supplement no longer says what the registry says; known only to whoever draws it later."""
+
+    name: str
+    """`CLM-…@n` or `CRD-…@n` that says it now; also the name of its files."""
+    entry: Entry
+    """The first entry after the supplement's own log that changed what it says."""
+    log_size: int
+    """Entries of the log when this was known."""
+    why: tuple[str, ...]
+    """What changed, a sentence each; at least one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -261,6 +279,14 @@ class Supplement(Record):
     """That every entry named here stands in the log at `log_size`; None in supplements made before this was given."""
     openings: tuple[SpecOpening, ...] = ()
     """Of a confidential rendering: bodies of sealed specifications. The public one is the same record without them."""
+    reviews: tuple[Recorded[StalenessReview], ...] = ()
+    """What people decided of changes that the claim may not have survived, in log order."""
+    model_events: tuple[Recorded[ModelEvent], ...] = ()
+    """Of the lineage of the models that the claim's revisions are about, in log order."""
+    drift: Drift | None = None
+    """The claim over its revisions; None where it has one alone, and in supplements made before this was told."""
+    superseded: Superseded | None = None
+    """Of a rendering of an earlier state; the record digest is that of the record without it, as with `openings`."""
 
     def __post_init__(self) -> None:
         if tuple(part.layer for part in self.layers) != tuple(Layer):
@@ -349,6 +375,8 @@ class CardSupplement(Record):
     erased: tuple[str, ...] = ()
     """Claims of which nothing is told, because the text of a statement that they rest on was erased."""
     inclusion: Inclusion | None = None
+    """As in `Supplement`."""
+    superseded: Superseded | None = None
     """As in `Supplement`."""
     contestations: tuple[ContestationFile, ...] = ()
     """Each that concerns a claim of the card, once, in log order."""

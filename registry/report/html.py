@@ -31,6 +31,7 @@ from registry.records.judge import JudgeReport
 from registry.records.naturalness import Naturalness
 from registry.records.plan import IntervalMethod
 from registry.records.probe import Recognition
+from registry.records.shift import Shift
 from registry.records.supplement import CardSupplement, Section, Supplement
 from registry.records.survey import Fate, Sighting
 from registry.report import numbers
@@ -237,6 +238,8 @@ def _draw_finding(environment: Environment, finding: Recorded[Finding], suppleme
             figure = build_judge_figure(body, supplement.claim.payload)
         case Recognition() as body:
             figure = build_recognition_figure(body)
+        case Shift():
+            figure = None
     if figure is None:
         return None
     name = "forest" if isinstance(figure, ForestFigure) else "estimate"

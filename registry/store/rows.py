@@ -15,12 +15,13 @@ from registry.records.deviation import Deviation, Exploration
 from registry.records.disclosure import Reveal
 from registry.records.finding import Finding
 from registry.records.identifier import parse_identifier
-from registry.records.model import ModelVersion
+from registry.records.model import ModelEvent, ModelVersion
 from registry.records.plan import Lock
 from registry.records.publication import Publication
 from registry.records.restriction import Restriction
 from registry.records.seal import Equivocation, Erasure, KeyEvent, LogImport, Witnessing
 from registry.records.spec import SpecKind, SpecVersion
+from registry.records.staleness import StalenessReview
 from registry.records.statement import Payload
 from registry.records.survey import Omission, Sighting, Survey
 from registry.records.trial import Run
@@ -282,6 +283,20 @@ def _exploration(said: Exploration, here: tuple[int, int], _place: Place) -> Ite
     yield "exploration", (*here, said.audit, *split_reference(said.claim), _raw(said.scores))
 
 
+def _model_event(said: ModelEvent, here: tuple[int, int], _place: Place) -> Iterator[Row]:
+    model, before = said.model, said.predecessor
+    predecessor = (before.developer, before.name, before.version) if before else (None, None, None)
+    descent = said.descent.value if said.descent else None
+    link = (model.developer, model.name, model.version, said.event.value, *predecessor, descent)
+    yield "model_event", (*here, *link, int(bool(said.reason)))
+
+
+def _staleness_review(said: StalenessReview, here: tuple[int, int], _place: Place) -> Iterator[Row]:
+    yield "staleness_review", (*here, *split_reference(said.claim), said.verdict.value)
+    for position, one in enumerate(said.causes):
+        yield "reviewed_cause", (*here, position, one.kind.value, plain(one.what))
+
+
 _BUILDERS: dict[type[Payload], Callable[[Any, tuple[int, int], Place], Iterator[Row]]] = {
     Authority: _authority,
     ModelVersion: _model,
@@ -311,6 +326,8 @@ _BUILDERS: dict[type[Payload], Callable[[Any, tuple[int, int], Place], Iterator[
     Reveal: _reveal,
     Deviation: _deviation,
     Exploration: _exploration,
+    ModelEvent: _model_event,
+    StalenessReview: _staleness_review,
 }
 
 

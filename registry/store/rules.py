@@ -19,18 +19,20 @@ from registry.records.deviation import Deviation, Exploration
 from registry.records.disclosure import Reveal
 from registry.records.finding import Finding
 from registry.records.identifier import Kind, parse_identifier
-from registry.records.model import ModelVersion
+from registry.records.model import ModelEvent, ModelVersion
 from registry.records.plan import Lock
 from registry.records.publication import Publication
 from registry.records.restriction import Restriction
 from registry.records.seal import Equivocation, Erasure, KeyEvent, LogImport, Witnessing
 from registry.records.spec import SpecKind, SpecVersion
+from registry.records.staleness import StalenessReview
 from registry.records.statement import Payload
 from registry.records.survey import Omission, Sighting, Survey
 from registry.records.trial import Run
 from registry.store.card_rules import CardRules
 from registry.store.contest_rules import find_rival_faults, find_step_faults
 from registry.store.facts import FactFinder
+from registry.store.lineage_rules import Lineage, LineageRules
 from registry.store.status import TERMINAL, derive_lifecycle
 from registry.store.tables import authority, claim_relation, claim_revision, lock, run, spec_version
 from registry.store.tables import result as results
@@ -58,6 +60,7 @@ class Rules:
         self._allocated = allocated
         self._of_cards = CardRules(view)
         self._of_trust = TrustRules(view)
+        self._of_lineage = LineageRules(view)
         self._specs: set[tuple[str, SpecKind]] = set()
         self._cards: set[str] = set()
         self._authorities: set[str] = set()
@@ -280,6 +283,10 @@ class Rules:
         """A passage is looked up once in each other revision of its card."""
         yield from self._of_cards.sighting(said)
 
+    def lineage(self, said: Lineage) -> Iterator[Fault]:
+        """As `registry.store.lineage_rules` has it."""
+        yield from self._of_lineage.find_faults(said)
+
     def trust(self, said: Trust) -> Iterator[Fault]:
         """What is said of keys, other logs, seals and departures."""
         yield from self._of_trust.find_faults(said)
@@ -392,6 +399,8 @@ _RULES: dict[type[Payload], Callable[[Rules, Any], Iterable[Fault]]] = {
     Reveal: Rules.trust,
     Deviation: Rules.trust,
     Exploration: Rules.trust,
+    ModelEvent: Rules.lineage,
+    StalenessReview: Rules.lineage,
 }
 
 
