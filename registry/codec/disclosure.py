@@ -1,18 +1,38 @@
-"""Confidential renderings: a record with openings beside the public one, and whether the openings are what the record commits to."""
+"""What is added to a record when it is drawn, beside the public one: openings of sealed specifications, and what superseded it."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from typing import TypeVar
 
+from registry.codec.canonical import Json
 from registry.codec.commitment import commitment_of
 from registry.errors import Fault
 from registry.records.disclosure import SpecOpening
+from registry.records.record import Record
 from registry.records.spec import BODIES, SpecBody, SpecVersion
-from registry.records.supplement import Supplement
+from registry.records.supplement import CardSupplement, Supplement
+
+Drawn = TypeVar("Drawn", bound=Record)
+ADDED: Mapping[str, Json] = {"openings": [], "superseded": None}
+"""What a rendering adds to the record that was made of the log, by field, with how a document says that nothing was added."""
 
 
-def public_record(supplement: Supplement) -> Supplement:
-    """Return the record without its openings: that of the public rendering, whose digest both renderings print."""
-    return replace(supplement, openings=()) if supplement.openings else supplement
+def public_record(record: Drawn) -> Drawn:
+    """Return *record* without what a rendering adds: openings, and what superseded it since. All renderings print its digest."""
+    match record:
+        case Supplement() if record.openings or record.superseded:
+            return replace(record, openings=(), superseded=None)
+        case CardSupplement() if record.superseded:
+            return replace(record, superseded=None)
+        case _:
+            return record
+
+
+def public_document(document: Json) -> Json:
+    """Return the document of `public_record` from that of a record; what the document lacks is not added."""
+    if not isinstance(document, dict):
+        return document
+    return document | {name: nothing for name, nothing in ADDED.items() if document.get(name)}
 
 
 def check_openings(supplement: Supplement) -> tuple[Fault, ...]:

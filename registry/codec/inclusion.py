@@ -13,6 +13,7 @@ from registry.records.dossier import Recorded
 from registry.records.record import Record
 from registry.records.seal import Inclusion, Opening
 from registry.records.statement import KINDS, Entry
+from registry.records.supplement import Superseded
 
 _names: dict[type[Record], tuple[tuple[str, str], ...]] = {}
 
@@ -31,12 +32,14 @@ class Named:
 def list_named(record: object, document: Json = None) -> Iterator[Named]:
     """Yield every place of *record*, a tree of records, that names an entry, in the order of its fields.
 
+    What superseded it came after the log that it is proven in, and is left out.
+
     Args:
         document: what *record* was read from. A payload is hashed as it stands there, so that what was given out before a field was
             added to its kind can still be proven.
     """
     match record:
-        case Inclusion():
+        case Inclusion() | Superseded():
             return
         case Recorded():
             said = document.get("payload") if isinstance(document, Mapping) else None

@@ -84,14 +84,13 @@ class Medium(StrEnum):
 
 
 def render_json(supplement: AnySupplement) -> bytes:
-    """Return *supplement* as RFC 8785 canonical JSON; every form prints the SHA-256 of this without openings (`digest_record`)."""
+    """Return *supplement* as RFC 8785 canonical JSON; every form prints the SHA-256 of its public part (`digest_record`)."""
     return canonical_bytes(to_document(supplement))
 
 
 def digest_record(supplement: AnySupplement) -> str:
-    """Return the SHA-256 of the canonical JSON of the record without openings, hexadecimal: both renderings print it."""
-    public = public_record(supplement) if isinstance(supplement, Supplement) else supplement
-    return hashlib.sha256(render_json(public)).hexdigest()
+    """Return the SHA-256 of the canonical JSON of the public record, hexadecimal: all renderings print it."""
+    return hashlib.sha256(render_json(public_record(supplement))).hexdigest()
 
 
 def render_html(supplement: AnySupplement) -> bytes:

@@ -13,12 +13,14 @@ from registry.records.completeness import CompletenessItem
 from registry.records.contestation import ContestationStep
 from registry.records.deviation import LockedItem
 from registry.records.evidence import Access, Effect, EvidenceKind, Layer, Sign
-from registry.records.model import ModelRef
+from registry.records.finding import FindingKind
+from registry.records.model import Descent, ModelEventKind, ModelRef
 from registry.records.naturalness import RaterKind
 from registry.records.plan import ContextDesign, IntervalMethod
 from registry.records.probe import Channel, Recognised
 from registry.records.spec import ScoringMethod
-from registry.records.status import Dispute, Lifecycle, RestrictionStatus, Staleness
+from registry.records.staleness import StalenessVerdict
+from registry.records.status import CauseKind, Dispute, Lifecycle, RestrictionStatus, Staleness
 from registry.records.supplement import Section, SpecRole
 from registry.records.survey import Fate
 from registry.records.trial import RunStatus
@@ -53,6 +55,7 @@ TITLES: Mapping[Section, str] = {
     Section.PREREGISTRATION: "Fixed before the replay",
     Section.EXPLORATIONS: "Exploratory analyses: not fixed before, no verdict rests on them",
     Section.RESOLUTION: "What would resolve it",
+    Section.VERSIONS: "The claim over model versions",
     Section.HISTORY: "History, disputes and other audits",
     Section.VERIFICATION: "How to verify this document",
 }
@@ -119,6 +122,28 @@ _WORDS: tuple[tuple[StrEnum, str], ...] = (
     (Dispute.UPHELD, "objection upheld"),
     (Staleness.CURRENT, "current"),
     (Staleness.POTENTIALLY_STALE, "potentially stale"),
+    (Staleness.STALE, "stale"),
+    (CauseKind.SUCCESSOR, "another model version took its place"),
+    (CauseKind.DEPRECATION, "the model version is no longer offered"),
+    (CauseKind.CARD, "the card has a newer revision"),
+    (CauseKind.SPEC, "a definition has a newer version"),
+    (CauseKind.METHOD, "the method has a newer version"),
+    (CauseKind.CONTESTATION, "an objection was upheld"),
+    (CauseKind.REVISION, "the claim was revised"),
+    (StalenessVerdict.CONFIRMED, "confirmed"),
+    (StalenessVerdict.DISMISSED, "dismissed"),
+    (Descent.SUCCESSOR, "successor"),
+    (Descent.SNAPSHOT, "snapshot"),
+    (Descent.FINE_TUNE, "fine-tune"),
+    (ModelEventKind.FOLLOW, "follows"),
+    (ModelEventKind.UNFOLLOW, "does not follow"),
+    (ModelEventKind.DEPRECATE, "deprecated"),
+    (ModelEventKind.REINSTATE, "offered again"),
+    (FindingKind.NATURALNESS, "cue naturalness"),
+    (FindingKind.ABLATION, "cue ablation"),
+    (FindingKind.JUDGE, "scorer"),
+    (FindingKind.PROBE, "recognition probe"),
+    (FindingKind.SHIFT, "shift between model versions"),
     (RestrictionStatus.UNAUDITED, "unaudited"),
     (RestrictionStatus.UNRESTRICTED, "unrestricted"),
     (RestrictionStatus.RESTRICTED, "restricted"),

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, replace
 
 from registry.codec.canonical import Json, canonical_bytes
-from registry.codec.disclosure import check_openings
+from registry.codec.disclosure import check_openings, public_document
 from registry.records.identifier import Identifier
 from registry.records.publication import OutputFormat
 from registry.records.supplement import CardSupplement, Supplement
@@ -77,14 +77,12 @@ class Carried:
 
     @property
     def public(self) -> Json:
-        """The record without what a confidential rendering opens beside it."""
-        if isinstance(self.document, dict) and self.document.get("openings"):
-            return {**self.document, "openings": []}
-        return self.document
+        """The record without what a rendering adds to it: openings, and what superseded it."""
+        return public_document(self.document)
 
     @property
     def digest(self) -> str:
-        """The record digest, which public and confidential renderings share: SHA-256 of the canonical JSON of `public`, hexadecimal."""
+        """The record digest, which all renderings share: SHA-256 of the canonical JSON of `public`, hexadecimal."""
         return hashlib.sha256(canonical_bytes(self.public)).hexdigest()
 
 
