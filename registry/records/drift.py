@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from registry.records.audit import Independence
+from registry.records.claim import Relation
 from registry.records.classification import ClaimClass, Mode, Standing
 from registry.records.estimate import Bounded, Differential, SpecEstimate
 from registry.records.model import ModelRef
@@ -33,6 +34,16 @@ class VersionPoint(Record):
     verdict: str | None
     estimates: tuple[SpecEstimate, ...]
     """Against each specification of P_deploy; empty without an estimate."""
+    level: float | None = None
+    """Of their intervals; None without an estimate, and then so are `margin` and `range`."""
+    margin: float | None = None
+    """δ of the audit's plan, in the unit of the score."""
+    range: tuple[float, float] | None = None
+    """Lowest and highest possible score."""
+    relation: Relation | None = None
+    """Which side of θ the claim says Φ is on; None where the claim has no threshold."""
+    theta: float | None = None
+    """None where it has none, or none that is published."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,6 +59,8 @@ class DriftStep(Record):
     ed: Differential
     finding: Entry | None
     """The finding that compared the scores task by task; None where the numbers are of the two recorded estimates alone."""
+    judge: str | None = None
+    """By whose scores, where several judges scored the responses."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

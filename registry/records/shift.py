@@ -19,6 +19,8 @@ class SpecShift(Record):
     """ΔED = ED(after) − ED(before); its `method` says what is treated as paired."""
     tasks: int
     """Tasks with scores on both sides in both replays; all numbers here are of these alone."""
+    judge: str | None = None
+    """By whose scores, where several judges scored both replays."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,8 +12,13 @@ def find_leading(dossier: Dossier) -> tuple[AuditFile | None, Recorded[Restricti
     An outcome never speaks for another revision. One under the rival of a contestation stands beside the others, and counts only
     once the contestation is upheld. The status of the claim follows from the same one (`rank_outcome`).
     """
+    return find_leading_of(dossier, dossier.current.payload.reference)
+
+
+def find_leading_of(dossier: Dossier, claim: str) -> tuple[AuditFile | None, Recorded[Restriction] | None]:
+    """Return the same of the revision *claim*, `CLM-…@n`, by the same rules."""
     upheld = {one.contestation.payload.contestation for one in dossier.contestations if one.state is ContestationState.UPHELD}
-    audits = [one for one in dossier.audits if one.audit.payload.claim == dossier.current.payload.reference]
+    audits = [one for one in dossier.audits if one.audit.payload.claim == claim]
     audits = [one for one in audits if one.audit.payload.contestation is None or one.audit.payload.contestation in upheld]
     finished = [(file, outcome) for file in audits for outcome in file.restrictions]
     if finished:
