@@ -50,35 +50,77 @@ class Subject:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Facts:
+    """What of a supplement is said again when its files are given out; the supplement itself need not be kept for that."""
+
+    name: str
+    """`CLM-…@n` or `CRD-…@n`."""
+    record: str
+    """Record digest, hexadecimal."""
+    log_size: int
+    audit: str | None
+    """`AUD-…` that leads; None for a card, and for a claim that nobody has audited."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Written:
     """What became of one file."""
 
-    subject: Subject
+    name: str
+    """`CLM-…@n` or `CRD-…@n`."""
     format: OutputFormat
     path: Path
     sha256: str | None
     """Of the file's bytes, hexadecimal; None when it could not be drawn, and then `error` says why."""
     error: CaveatError | None
+    facts: Facts | None
+    """Of what was drawn; None when it could not be."""
     unsigned: str | None = None
     """SHA-256 of a signed PDF as it was before it was signed, hexadecimal; None for files that carry no signature."""
 
 
-def collect_supplements(view: View, subjects: Iterable[Identifier]) -> Iterator[Subject]:
-    """Give the supplement of each claim or card in *subjects*, as the registry stands in *view*.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Drawn:
+    """What became of one supplement, in all formats that were asked for."""
+
+    place: int
+    """Its number among the supplements, from 0."""
+    subject: Subject
+    made: tuple[Made, ...]
+    """In the order of the formats."""
+
+
+class Collector:
+    """Supplements of one reading of a registry, as it stands in its view.
 
     The date that is printed is that of the last log entry which is seen: the same records give the same bytes at any time.
 
     What is printed is decoded, and what is current, contested or stale is read off rows: so they are compared with their statements.
-
-    Raises:
-        NotFoundError: not registered, with what is near; or only reserved.
-        AlteredError: a row was edited by hand.
     """
-    moment, rows = _find_last_moment(view), RowCheck(view)
+
+    def __init__(self, view: View) -> None:
+        self._view = view
+        self._moment = _find_last_moment(view)
+        self._rows = RowCheck(view)
+
+    def collect(self, subject: Identifier) -> Subject:
+        """Return the supplement of the claim or card *subject*.
+
+        Raises:
+            NotFoundError: not registered, with what is near; only reserved; or a statement was erased (`body-erased`).
+            AlteredError: a row was edited by hand.
+        """
+        assemble = _assemble_card if subject.kind is Kind.CARD else _assemble_claim
+        assembled = assemble(self._view, subject, self._moment)
+        self._rows.check(list_entries(assembled), {subject.bare})
+        return _name(_prove(self._view, assembled))
+
+
+def collect_supplements(view: View, subjects: Iterable[Identifier]) -> Iterator[Subject]:
+    """Give the supplement of each claim or card in *subjects*; raises as `Collector.collect`."""
+    collector = Collector(view)
     for subject in subjects:
-        assembled = _assemble_card(view, subject, moment) if subject.kind is Kind.CARD else _assemble_claim(view, subject, moment)
-        rows.check(list_entries(assembled), {subject.bare})
-        yield _name(_prove(view, assembled))
+        yield collector.collect(subject)
 
 
 def read_supplements(paths: Sequence[Path]) -> list[Subject]:
@@ -131,8 +173,37 @@ def collect_coverage(view: View, card: Identifier) -> tuple[Recorded[Card], Cove
     return found, coverage, _list_untold(view, card, dossiers)
 
 
+def draw_supplements(
+    subjects: Iterable[Subject], formats: Callable[[Subject], Sequence[OutputFormat]], *, time_limit_s: float, workers: int
+) -> Iterator[Drawn]:
+    """Draw each of *subjects* on *workers* processes, and yield each when all its formats are done; in memory are a few at a time.
+
+    Args:
+        subjects: taken one by one, as the drawing gets on.
+        formats: what of a supplement is drawn, at least one.
+        time_limit_s: for each file.
+        workers: how many processes draw at once.
+    """
+    open_: dict[str, tuple[Subject, Sequence[OutputFormat], dict[OutputFormat, Made]]] = {}
+
+    def list_jobs() -> Iterator[Job]:
+        for place, subject in enumerate(subjects):
+            wanted = formats(subject)
+            open_[str(place)] = (subject, wanted, {})
+            for one in wanted:
+                yield Job(key=str(place), supplement=subject.supplement, format=one, is_apart=OutputFormat.PDF in wanted)
+
+    jobs = list_jobs()
+    for made in render_many(list(jobs) if isinstance(subjects, Sequence) else jobs, workers=workers, time_limit_s=time_limit_s):
+        subject, wanted, done = open_[made.key]
+        done[made.format] = made
+        if len(done) == len(wanted):
+            del open_[made.key]
+            yield Drawn(place=int(made.key), subject=subject, made=tuple(done[one] for one in wanted))
+
+
 def write_supplements(
-    subjects: Sequence[Subject],
+    subjects: Iterable[Subject],
     formats: Sequence[OutputFormat],
     folder: Path,
     *,
@@ -140,19 +211,24 @@ def write_supplements(
     workers: int,
     progress: Callable[[int], None],
 ) -> list[Written]:
-    """Draw every subject in every format on *workers* processes and write the files into *folder*.
+    """Draw every subject in every format on *workers* processes and write the files into *folder*, in their order.
 
     A file appears whole or not at all. What cannot be drawn is told in its `Written.error` and stops nothing else.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    by_name = {subject.name: subject for subject in subjects}
-    jobs = [Job(key=one.name, supplement=one.supplement, format=format_) for one in subjects for format_ in formats]
-    written: list[Written] = []
-    for made in render_many(jobs, workers=workers, time_limit_s=time_limit_s):
-        written.append(_write(made, by_name[made.key], folder))
-        progress(1)
-    places = {(job.key, job.format): place for place, job in enumerate(jobs)}
-    return sorted(written, key=lambda one: places[one.subject.name, one.format])
+    written: dict[int, list[Written]] = {}
+    for drawn in draw_supplements(subjects, lambda _subject: formats, time_limit_s=time_limit_s, workers=workers):
+        facts = tell_facts(drawn.subject) if any(made.data is not None for made in drawn.made) else None
+        written[drawn.place] = [_write(made, drawn.subject, facts, folder) for made in drawn.made]
+        progress(len(drawn.made))
+    return [one for place in sorted(written) for one in written[place]]
+
+
+def tell_facts(subject: Subject) -> Facts:
+    """Return what of *subject* is said again when its files are given out."""
+    supplement = subject.supplement
+    audit = supplement.audit.opening.payload.audit if isinstance(supplement, Supplement) and supplement.audit else None
+    return Facts(name=subject.name, record=digest_record(supplement), log_size=supplement.log_size, audit=audit)
 
 
 def sign_written(written: Iterable[Written], key: "SigningKey", *, at: datetime) -> list[Written]:
@@ -167,17 +243,17 @@ def sign_written(written: Iterable[Written], key: "SigningKey", *, at: datetime)
 
 def build_publication(written: Written) -> Publication:
     """Return the statement that a file was given out."""
-    if written.sha256 is None:
+    if written.sha256 is None or written.facts is None:
         raise ValueError("a file that was not written cannot be given out")
-    supplement = written.subject.supplement
+    facts = written.facts
     return Publication(
-        subject=written.subject.name,
+        subject=facts.name,
         format=written.format,
         sha256=written.sha256,
-        record=digest_record(supplement),
-        log_size=supplement.log_size,
+        record=facts.record,
+        log_size=facts.log_size,
         template=template_digest(),
-        audit=supplement.audit.opening.payload.audit if isinstance(supplement, Supplement) and supplement.audit else None,
+        audit=facts.audit,
         unsigned=written.unsigned,
     )
 
@@ -192,12 +268,13 @@ def _name(supplement: Supplement | CardSupplement) -> Subject:
     return Subject(name=supplement.identifier.partition("#")[0], supplement=supplement)
 
 
-def _write(made: Made, subject: Subject, folder: Path) -> Written:
+def _write(made: Made, subject: Subject, facts: Facts | None, folder: Path) -> Written:
     path = folder / f"{subject.name}{'.confidential' if subject.is_confidential else ''}.{made.format.value}"
+    told = Written(name=subject.name, format=made.format, path=path, sha256=None, error=made.error, facts=None)
     if made.data is None:
-        return Written(subject=subject, format=made.format, path=path, sha256=None, error=made.error)
+        return told
     _replace(path, made.data)
-    return Written(subject=subject, format=made.format, path=path, sha256=hashlib.sha256(made.data).hexdigest(), error=None)
+    return replace(told, sha256=hashlib.sha256(made.data).hexdigest(), facts=facts)
 
 
 def _sign(written: Written, key: "SigningKey", at: datetime) -> Written:

@@ -1,7 +1,8 @@
 """`caveat report`: supplements, as PDF, HTML and JSON."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,6 +17,7 @@ from registry.records.identifier import Identifier, Kind
 if TYPE_CHECKING:
     from registry.publishing import Subject, Written
     from registry.seal.keys import SigningKey
+    from registry.store.view import View
 
 _FORMATS = ("pdf", "html", "json")
 _NO_KEY = (
@@ -66,12 +68,15 @@ def report(app: App, /, *, subjects: tuple[Identifier, ...], output: Path, **opt
         raise click.UsageError("--publish records in this registry's own log; --log reads another.")
     chosen = [OutputFormat(name) for name in _FORMATS if options[name]] or [OutputFormat(name) for name in _FORMATS]
     key = _find_key(app, sign=options["sign"], publish=options["publish"], draws_pdf=OutputFormat.PDF in chosen)
-    collected, untold = _collect(app, subjects, everything=options["everything"], sources=options["sources"])
-    found = _open(collected, options["seals"])
-    with track(app, "drawing supplements", total=len(found) * len(chosen), unit="files") as progress:
-        written = write_supplements(
-            found, chosen, output, time_limit_s=app.config.time_limit_s, workers=os.cpu_count() or 1, progress=progress
-        )
+    with ExitStack() as stack:
+        collected = _collect(app, subjects, everything=options["everything"], sources=options["sources"])
+        found, count, untold = stack.enter_context(collected)
+        progress = stack.enter_context(track(app, "drawing supplements", total=count * len(chosen), unit="files"))
+        opened = _open(found, options["seals"])
+        limit = app.config.time_limit_s
+        written = write_supplements(opened, chosen, output, time_limit_s=limit, workers=os.cpu_count() or 1, progress=progress)
+    if untold and not written:
+        raise untold[0]
     if key is not None:
         written = sign_written(written, key, at=app.config.now())
     if options["publish"]:
@@ -96,43 +101,54 @@ def _find_key(app: App, *, sign: bool | None, publish: bool, draws_pdf: bool) ->
         return get_document_key(view, ring)
 
 
+@contextmanager
 def _collect(
     app: App, subjects: Sequence[Identifier], *, everything: bool, sources: Sequence[Path]
-) -> "tuple[list[Subject], list[CaveatError]]":
-    """Return the supplements to draw, and why others, of which a statement was erased, cannot be; raises where that leaves none."""
-    from registry.publishing import collect_supplements, read_supplements
+) -> "Iterator[tuple[Iterable[Subject], int, list[CaveatError]]]":
+    """Give the supplements to draw, how many at most, and why others, of which a statement was erased, cannot be; the last grows meanwhile.
 
+    The registry is read as they are taken, so that one of any size needs no more memory than a few of its supplements.
+    """
+    from registry.publishing import read_supplements
+
+    untold: list[CaveatError] = []
     if sources:
-        return read_supplements(sources), []
+        read = read_supplements(sources)
+        yield read, len(read), untold
+        return
     if not subjects and not everything:
         found = "nothing to report on"
         advice = "name claims or cards, or give --all; caveat claim list shows what there is"
         raise InputError(Fault(code="nothing-asked", where="caveat report", found=found, advice=advice))
-    drawn: list[Subject] = []
-    untold: list[CaveatError] = []
     with app.view() as view:
-        for subject in _expand(view, subjects, everything=everything):
-            try:
-                drawn += collect_supplements(view, [subject])
-            except NotFoundError as error:
-                if error.code != "body-erased":
-                    raise
-                untold.append(NotFoundError([replace(one, where=f"{subject}, {one.where}") for one in error.faults]))
-    if untold and not drawn:
-        raise untold[0]
-    return drawn, untold
+        wanted = _expand(view, subjects, everything=everything)
+        yield _assemble(view, wanted, untold), len(wanted), untold
 
 
-def _open(found: "list[Subject]", seals: Sequence[Path]) -> "list[Subject]":
-    """Return *found* with what the seal files open beside the public record; as it is without any."""
+def _assemble(view: "View", wanted: "Iterable[Identifier]", untold: "list[CaveatError]") -> "Iterator[Subject]":
+    """Yield the supplement of each of *wanted*; those of which a statement was erased are added to *untold*."""
+    from registry.publishing import Collector
+
+    collector = Collector(view)
+    for subject in wanted:
+        try:
+            yield collector.collect(subject)
+        except NotFoundError as error:
+            if error.code != "body-erased":
+                raise
+            untold.append(NotFoundError([replace(one, where=f"{subject}, {one.where}") for one in error.faults]))
+
+
+def _open(found: "Iterable[Subject]", seals: Sequence[Path]) -> "Iterable[Subject]":
+    """Give *found* with what the seal files open beside the public record; as it is without any."""
     from registry.registration.sealing import read_seal
     from registry.report.disclosure import add_openings
 
     openings = [read_seal(path).opening for path in seals]
-    return [replace(one, supplement=add_openings(one.supplement, openings)) for one in found] if openings else found
+    return (replace(one, supplement=add_openings(one.supplement, openings)) for one in found) if openings else found
 
 
-def _expand(view: Any, subjects: Sequence[Identifier], *, everything: bool) -> "list[Identifier]":
+def _expand(view: "View", subjects: Sequence[Identifier], *, everything: bool) -> "list[Identifier]":
     """Return the subjects with the claims of each card, each once, in order."""
     from registry.publishing import list_claims_of
     from registry.records.identifier import parse_identifier

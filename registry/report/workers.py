@@ -1,7 +1,8 @@
 """Supplements drawn in processes of their own: no layout runs longer than its time limit, and none takes the rest with it.
 
 A worker is `python -c …` with our own search path, spoken to by lengths and bytes over its pipes; it keeps WeasyPrint, the
-fonts and the parsed style sheet between documents.
+fonts and the parsed style sheet between documents. Jobs are taken one by one as they are needed, so that a batch of any length
+holds a few records at a time.
 """
 
 import json
@@ -12,8 +13,9 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from queue import SimpleQueue
 from types import TracebackType
 from typing import IO, TYPE_CHECKING, Self
@@ -24,13 +26,16 @@ from registry.errors import CaveatError, Fault, InputError, UnavailableError
 from registry.records.publication import OutputFormat
 
 if TYPE_CHECKING:
-    from registry.report.html import AnySupplement
+    from registry.records.change import AnySupplement
 
 Progress = Callable[[int, int], None]
 
 _BOOT = "import sys, json; sys.path[:] = json.loads(sys.argv[1]); from registry.report.workers import serve; serve()"
 _LENGTH = struct.Struct(">cQ")
-_DRAWN, _REFUSED = b"D", b"R"
+_DRAWN, _WRITTEN, _REFUSED = b"D", b"H", b"R"
+"""What is asked for and comes back: a PDF, an HTML document; what comes back instead of either."""
+_AHEAD = 3
+"""Jobs a worker that wait, so that none is idle while the next record is assembled."""
 _ERRORS: dict[int, type[CaveatError]] = {InputError.exit_code: InputError, UnavailableError.exit_code: UnavailableError}
 
 
@@ -42,6 +47,8 @@ class Job:
     """What the caller calls it."""
     supplement: "AnySupplement"
     format: OutputFormat
+    is_apart: bool = False
+    """Whether HTML too is drawn in a worker's process, which is worth its start where there is a PDF to draw or much HTML."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,32 +73,55 @@ def render_pdf(supplement: "AnySupplement", *, time_limit_s: float) -> bytes:
 
 
 def render_many(
-    jobs: Sequence[Job], *, workers: int | Sequence["PdfWorker"], time_limit_s: float, progress: Progress | None = None
+    jobs: Iterable[Job], *, workers: int | Sequence["PdfWorker"], time_limit_s: float, progress: Progress | None = None
 ) -> Iterator[Made]:
     """Return what becomes of each job, as they are done; one that fails does not stop the others. The drawing begins at once.
 
     Args:
+        jobs: a sequence is handed to the workers at once; of anything else a few are taken at a time, here, whenever one is done.
         workers: how many processes draw at once, at least 1; or those that do, which are ended when the work is done.
         time_limit_s: for each PDF.
-        progress: called with the number done and the number of jobs.
+        progress: called with the number done and the number of jobs that were taken so far.
     """
-    waiting: SimpleQueue[Job | None] = SimpleQueue()
-    done: SimpleQueue[Made] = SimpleQueue()
-    for job in jobs:
-        waiting.put(job)
-    ready = [PdfWorker() for _ in range(max(1, min(workers, len(jobs))))] if isinstance(workers, int) else workers
+    count = workers if isinstance(workers, int) else len(workers)
+    if isinstance(jobs, Sequence):
+        count = max(1, min(count, len(jobs)))
+    ready = [PdfWorker() for _ in range(count)] if isinstance(workers, int) else workers
+    batch = _Batch(jobs, ahead=len(jobs) if isinstance(jobs, Sequence) else _AHEAD * count)
     for worker in ready:
-        waiting.put(None)
-        threading.Thread(target=_work, args=(worker, waiting, done, time_limit_s), daemon=True).start()
-    return _collect(done, len(jobs), progress)
+        threading.Thread(target=_work, args=(worker, batch.waiting, batch.done, time_limit_s), daemon=True).start()
+    return batch.collect(len(ready), progress)
 
 
-def _collect(done: "SimpleQueue[Made]", count: int, progress: Progress | None) -> Iterator[Made]:
-    for number in range(1, count + 1):
-        made = done.get()
-        if progress is not None:
-            progress(number, count)
-        yield made
+class _Batch:
+    """Jobs on their way to the workers and back. The thread that collects takes them: a database is read by the thread that opened it."""
+
+    def __init__(self, jobs: Iterable[Job], *, ahead: int) -> None:
+        self.waiting: SimpleQueue[Job | None] = SimpleQueue()
+        self.done: SimpleQueue[Made] = SimpleQueue()
+        self._jobs = iter(jobs)
+        self._taken = 0
+        self._take(ahead)
+
+    def collect(self, workers: int, progress: Progress | None) -> Iterator[Made]:
+        """Yield what is done until all is; the workers end then, or when nobody collects any more."""
+        try:
+            number = 0
+            while number < self._taken:
+                made = self.done.get()
+                number += 1
+                self._take(1)
+                if progress is not None:
+                    progress(number, self._taken)
+                yield made
+        finally:
+            for _ in range(workers):
+                self.waiting.put(None)
+
+    def _take(self, count: int) -> None:
+        for job in islice(self._jobs, count):
+            self._taken += 1
+            self.waiting.put(job)
 
 
 def _work(worker: "PdfWorker", waiting: "SimpleQueue[Job | None]", done: "SimpleQueue[Made]", time_limit_s: float) -> None:
@@ -105,6 +135,8 @@ def _make(job: Job, worker: "PdfWorker", time_limit_s: float) -> Made:
         match job.format:
             case OutputFormat.JSON:
                 data = canonical_bytes(to_document(job.supplement))
+            case OutputFormat.HTML if job.is_apart:
+                data = worker.write(job.supplement, time_limit_s=time_limit_s)
             case OutputFormat.HTML:
                 from registry.report.html import render_html  # noqa: PLC0415  (who draws PDFs alone need not load Jinja2 here)
 
@@ -132,11 +164,18 @@ class PdfWorker:
 
     def draw(self, supplement: "AnySupplement", *, time_limit_s: float) -> bytes:
         """Return the PDF of *supplement*; raises as `render_pdf`."""
+        return self._ask(_DRAWN, supplement, time_limit_s)
+
+    def write(self, supplement: "AnySupplement", *, time_limit_s: float) -> bytes:
+        """Return the HTML of *supplement*; raises as `render_pdf`."""
+        return self._ask(_WRITTEN, supplement, time_limit_s)
+
+    def _ask(self, wanted: bytes, supplement: "AnySupplement", time_limit_s: float) -> bytes:
         record = canonical_bytes(to_document(supplement))
         process = self.start()
         deadline = time.monotonic() + time_limit_s
         try:
-            _send(_pipe(process.stdin), _DRAWN, record)
+            _send(_pipe(process.stdin), wanted, record)
             kind, size = _LENGTH.unpack(_receive(process, _LENGTH.size, deadline))
             data = _receive(process, size, deadline)
         except TimeoutError:
@@ -185,7 +224,8 @@ def serve() -> None:
 
 
 def _serve() -> None:
-    from registry.report.pdf import draw_pdf, load_engine  # noqa: PLC0415  (only the worker pays for it)
+    from registry.report.html import render_html  # noqa: PLC0415  (only the worker pays for it)
+    from registry.report.pdf import draw_pdf, load_engine  # noqa: PLC0415
     from registry.report.read import read_supplement  # noqa: PLC0415
 
     load_engine()
@@ -193,9 +233,11 @@ def _serve() -> None:
     incoming, outgoing = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     while len(head := incoming.read(_LENGTH.size)) == _LENGTH.size:
-        record = incoming.read(_LENGTH.unpack(head)[1])
+        wanted, size = _LENGTH.unpack(head)
+        record = incoming.read(size)
+        draw = render_html if wanted == _WRITTEN else draw_pdf
         try:
-            _send(outgoing, _DRAWN, draw_pdf(read_supplement(record, where="supplement")))
+            _send(outgoing, wanted, draw(read_supplement(record, where="supplement")))
         except CaveatError as error:
             _send(outgoing, _REFUSED, _dump(error))
         except Exception as error:  # noqa: BLE001  (the next document may well be drawable)
