@@ -72,7 +72,7 @@ def test_the_record_says_what_was_compared() -> None:
     assert (found.before, found.after, found.before_audit, found.level) == (OLD, NEW, AUDIT, 0.9)
     assert (found.before_scores, found.after_scores) == (before.content, after.content)
     assert found.warnings == ()
-    assert from_document(to_document(found), Shift, where="shift") == found
+    assert from_document(Shift, to_document(found), where="shift") == found
 
 
 def test_the_intervals_are_those_whose_coverage_is_measured() -> None:
