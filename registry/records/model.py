@@ -76,6 +76,8 @@ class ModelEvent(Record):
     """The last day on which a deprecated version is offered; None when nobody says, and for other events."""
     reason: str | None = None
     """Required but for follow."""
+    branch: bool = False
+    """Whether whoever says follow knows that something else took the predecessor's place already; without it that is refused."""
 
     def __post_init__(self) -> None:
         links = self.event in (ModelEventKind.FOLLOW, ModelEventKind.UNFOLLOW)
@@ -85,6 +87,8 @@ class ModelEvent(Record):
             raise ValueError("a descent belongs to follow, and only to it")
         if self.on is not None and self.event is not ModelEventKind.DEPRECATE:
             raise ValueError("a last day belongs to deprecate, and only to it")
+        if self.branch and self.event is not ModelEventKind.FOLLOW:
+            raise ValueError("a branch belongs to follow, and only to it")
         if self.event is not ModelEventKind.FOLLOW and not (self.reason and self.reason.strip()):
             raise ValueError(f"{self.event.value} needs a reason")
 

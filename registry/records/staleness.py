@@ -18,7 +18,7 @@ class StalenessVerdict(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReviewedCause(Record):
-    """A cause by its name: the same change later is another cause only if it is called otherwise."""
+    """A cause by its name; a review speaks of what was on record when it was made, not of a later entry that gives the same cause."""
 
     kind: CauseKind
     what: str

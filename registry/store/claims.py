@@ -7,9 +7,11 @@ from sqlalchemy import ColumnElement, Select, and_, exists, func, or_, select
 
 from registry.records.claim import Form, QuoteStatus
 from registry.records.model import ModelRef
-from registry.records.status import Status
-from registry.store.facts import FactFinder, Head, Reference
+from registry.records.status import Staleness, Status
+from registry.store.facts import FactFinder
 from registry.store.reader import CHUNK, Reader
+from registry.store.staleness import Head, Reference
+from registry.store.status import TERMINAL
 from registry.store.summary import ClaimSummary
 from registry.store.tables import claim_revision as revisions
 from registry.store.tables import claim_text, spec_version
@@ -49,6 +51,13 @@ def list_summaries(reader: Reader, narrowed: Sequence[ColumnElement[bool]] = (),
             return
         after = rows[-1][0]
         left = None if left is None else left - step
+
+
+def list_stale(reader: Reader, narrowed: Sequence[ColumnElement[bool]] = ()) -> Iterator[ClaimSummary]:
+    """Yield summaries of claims that are stale, or may be, in log order; without those at their end: nobody has to do anything."""
+    for one in list_summaries(reader, narrowed):
+        if one.status.staleness is not Staleness.CURRENT and one.status.lifecycle not in TERMINAL:
+            yield one
 
 
 def get_head(reader: Reader, seq: int) -> Head:

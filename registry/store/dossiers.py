@@ -10,11 +10,14 @@ from registry.records.claim import ClaimRelation, ClaimRevision
 from registry.records.disclosure import Reveal
 from registry.records.dossier import AuditFile, ContestationFile, Recorded
 from registry.records.identifier import Identifier, Kind
-from registry.records.model import ModelRef, ModelVersion
+from registry.records.model import ModelEvent, ModelRef, ModelVersion
+from registry.records.staleness import StalenessReview
 from registry.records.statement import Entry
 from registry.records.survey import Omission, Sighting, Survey
 from registry.store.card_tables import card_revision, omission, sighting, survey
 from registry.store.claims import find_current_entry
+from registry.store.lineage import Lineage
+from registry.store.lineage_tables import staleness_review
 from registry.store.reader import Reader, has_text
 from registry.store.seal_tables import audit_rival, deviation, erasure, exploration, reveal
 from registry.store.tables import (
@@ -154,22 +157,27 @@ def find_model(reader: Reader, model: ModelRef) -> Recorded[ModelVersion] | None
     return reader.first_recorded(select(table.c.seq).where(reader.visible(table), same))
 
 
-def find_successors(reader: Reader, model: ModelRef) -> tuple[Recorded[ModelVersion], ...]:
-    """Return the versions that follow *model*, nearest first; they cannot form a circle, a predecessor is registered before."""
-    table = model_version
-    found: list[Recorded[ModelVersion]] = []
-    waiting = [model]
-    while waiting:
-        before = waiting.pop(0)
-        follows = (
-            (table.c.predecessor_developer == before.developer)
-            & (table.c.predecessor_name == before.name)
-            & (table.c.predecessor_version == before.version)
-        )
-        after = reader.recorded_by(select(table.c.seq).where(reader.visible(table), follows))
-        found += after
-        waiting += [one.payload.model for one in after]
-    return tuple(found)
+def find_successors(reader: Reader, lineage: Lineage, model: ModelRef) -> tuple[Recorded[ModelVersion], ...]:
+    """Return the registrations of the versions that took the place of *model*, or of one that did, nearest first."""
+    entries = [entry for one in lineage.successors(model) if (entry := lineage.registration(one)) is not None]
+    found = {one.entry.seq: one for one in reader.recorded(entries)}
+    return tuple(found[entry] for entry in entries)
+
+
+def find_model_events(reader: Reader, entries: Iterable[int]) -> tuple[Recorded[ModelEvent], ...]:
+    """Return the events of model versions among *entries*, in log order; without those whose text another registry erased."""
+    there = select(body.c.seq).where(reader.visible(body))
+    return reader.recorded(row.seq for row in reader.rows_in(there, body.c.seq, entries))
+
+
+def find_reviews(reader: Reader, claim: str | None) -> tuple[Recorded[StalenessReview], ...]:
+    """Return what people decided of changes that *claim* (with or without `@n`; any when None) may not have survived, in log order.
+
+    Without those whose text was erased since: what they decided still counts.
+    """
+    table = staleness_review
+    same = true() if claim is None else _is_named(claim, table.c.claim, table.c.revision)
+    return reader.recorded_by(_seqs(reader, table, same).join(body, has_text(table)))
 
 
 def find_history(reader: Reader, name: Identifier) -> tuple[Recorded[Any], ...]:
@@ -234,6 +242,7 @@ def _about_claim(reader: Reader, claim: str) -> list[Select[Any]]:
         _seqs(reader, claim_relation, or_(claim_relation.c.claim == claim, claim_relation.c.other == claim)),
         _seqs(reader, publication, publication.c.subject == claim),
         _seqs(reader, sighting, sighting.c.claim == claim),
+        _seqs(reader, staleness_review, staleness_review.c.claim == claim),
     ]
 
 

@@ -10,17 +10,19 @@ from sqlalchemy import Column, Table, select
 
 from registry.records.claim import ClaimRevision
 from registry.records.dossier import AuditFile, ContestationFile, Dossier, Recorded
-from registry.records.model import ModelRef
+from registry.records.model import ModelEvent, ModelRef
 from registry.records.plan import list_locked
 from registry.records.spec import SpecVersion
-from registry.records.status import Staleness, Status
+from registry.records.status import CauseKind, StaleCause, Staleness, Status
 from registry.store.card_tables import card_revision, sighting
 from registry.store.claims import get_heads
-from registry.store.dossiers import find_model, find_reveals, find_successors, get_audit, get_contestation
+from registry.store.dossiers import find_model, find_model_events, find_reveals, find_successors, get_audit, get_contestation
 from registry.store.facts import FactFinder
-from registry.store.reader import CHUNK, Reader
+from registry.store.lineage import read_lineage
+from registry.store.lineage_tables import staleness_review
+from registry.store.reader import CHUNK, Reader, has_text
 from registry.store.rows import split_reference
-from registry.store.tables import audit, authority, claim_event, claim_relation, claim_revision, contestation, spec_version
+from registry.store.tables import audit, authority, body, claim_event, claim_relation, claim_revision, contestation, spec_version
 
 Reference = tuple[str, int]
 """An identifier and its revision or version."""
@@ -30,8 +32,12 @@ _OWN = {
     "events": (claim_event, (claim_event.c.claim,)),
     "relations": (claim_relation, (claim_relation.c.claim, claim_relation.c.other)),
     "sightings": (sighting, (sighting.c.claim,)),
+    "reviews": (staleness_review, (staleness_review.c.claim,)),
 }
 """The parts of a dossier that name its claim, by the columns that do."""
+
+_PASSED_OVER = frozenset({staleness_review})
+"""Statements whose text may be erased without the claim's becoming untold: what they decided stands in their rows."""
 
 
 def build_dossier(reader: Reader, claim: str, revision: int | None) -> Dossier:
@@ -53,10 +59,12 @@ class _Gatherer:
     def __init__(self, reader: Reader) -> None:
         self._reader = reader
         self._finder = FactFinder(reader)
+        self._lineage = read_lineage(reader)
         self._shared = {"log_origin": reader.log_origin, "log_size": reader.log_size}
         self._get_specs = cache(self._read_specs)
         self._get_card = cache(self._read_card)
         self._get_model = cache(self._read_model)
+        self._get_model_events = cache(self._read_model_events)
         self._get_contestation = cache(lambda name: get_contestation(reader, name))
         self._authorities: dict[str, tuple[Recorded[Any], ...]] = {}
 
@@ -67,7 +75,7 @@ class _Gatherer:
         statuses = self._derive([found[-1] for found in seen.values() if found])
         audits, disputes = self._name_audits(claims), self._name_contestations(claims)
         for claim in claims:
-            parts: dict[str, Any] = {name: tuple(own[name].get(claim, ())) for name in ("events", "relations", "sightings")}
+            parts: dict[str, Any] = {name: tuple(own[name].get(claim, ())) for name in ("events", "relations", "sightings", "reviews")}
             parts |= self._shared | {"claim": claim, "revisions": seen[claim]}
             if not seen[claim]:
                 yield Dossier(**parts, status=self._finder.reserved_status(claim))
@@ -75,7 +83,8 @@ class _Gatherer:
             current = seen[claim][-1]
             parts["audits"] = tuple(get_audit(self._reader, name) for name in audits.get(claim, ()))
             parts |= self._gather_shared(current.payload, parts["audits"], disputes)
-            status = _see_newer(statuses[current.entry.seq], shown=len(seen[claim]), known=len(known[claim]))
+            parts["model_events"] = self._get_model_events(tuple(dict.fromkeys(one.payload.model for one in seen[claim])))
+            status = _see_newer(statuses[current.entry.seq], shown=current, newest=known[claim][-1])
             yield Dossier(**parts, status=status, authorities=self._find_authorities(_flatten(parts.values())))
 
     def _gather_shared(
@@ -108,7 +117,8 @@ class _Gatherer:
         """Return the statements of *table* that name each of *claims*, in log order."""
         named: dict[int, set[str]] = defaultdict(set)
         for column in columns:
-            for seq, claim in self._reader.rows(select(table.c.seq, column).where(self._reader.visible(table), column.in_(claims))):
+            wanted = select(table.c.seq, column).where(self._reader.visible(table), column.in_(claims))
+            for seq, claim in self._reader.rows(wanted.join(body, has_text(table)) if table in _PASSED_OVER else wanted):
                 named[seq].add(claim)
         found: dict[str, list[Recorded[Any]]] = defaultdict(list)
         for one in self._reader.recorded(named):
@@ -153,7 +163,10 @@ class _Gatherer:
         return card, tuple(newer)
 
     def _read_model(self, model: ModelRef) -> tuple[Recorded[Any] | None, tuple[Recorded[Any], ...]]:
-        return find_model(self._reader, model), find_successors(self._reader, model)
+        return find_model(self._reader, model), find_successors(self._reader, self._lineage, model)
+
+    def _read_model_events(self, models: tuple[ModelRef, ...]) -> tuple[Recorded[ModelEvent], ...]:
+        return find_model_events(self._reader, self._lineage.list_entries(models))
 
     def _find_authorities(self, recorded: Iterable[Recorded[Any]]) -> tuple[Recorded[Any], ...]:
         codes: set[str] = set()
@@ -167,12 +180,15 @@ class _Gatherer:
         return tuple(sorted(found, key=lambda one: one.entry.seq))
 
 
-def _see_newer(status: Status, *, shown: int, known: int) -> Status:
-    """Return *status* as one sees it from revision *shown* of *known*."""
-    if shown == known:
+def _see_newer(status: Status, *, shown: Recorded[ClaimRevision], newest: Recorded[ClaimRevision]) -> Status:
+    """Return *status* as one sees it from the revision *shown*, where *newest* is the claim's last."""
+    if shown == newest:
         return status
-    reasons = (f"the claim has a newer revision, @{known}", *status.stale_because)
-    return replace(status, staleness=Staleness.POTENTIALLY_STALE, stale_because=reasons)
+    said = newest.payload
+    text = f"the claim has a newer revision, @{said.revision}"
+    causes = (StaleCause(kind=CauseKind.REVISION, what=said.reference, entry=newest.entry.seq, text=text), *status.causes)
+    staleness = Staleness.STALE if status.staleness is Staleness.STALE else Staleness.POTENTIALLY_STALE
+    return replace(status, staleness=staleness, stale_because=tuple(one.text for one in causes), causes=causes)
 
 
 def _list_references(claim: ClaimRevision, audits: Sequence[AuditFile]) -> tuple[Reference, ...]:

@@ -71,6 +71,12 @@ class Reader:
             found = "a number is larger than any that is recorded"
             raise NotFoundError(Fault(code="not-registered", where="registry", found=found, advice="check the identifier")) from error
 
+    def rows_in(self, statement: Select[Any], column: Any, keys: Iterable[Any]) -> list[Any]:
+        """Return the rows of *statement* in which *column* has one of *keys*, asked for in chunks."""
+        listed = list(dict.fromkeys(keys))
+        chunks = (listed[start : start + CHUNK] for start in range(0, len(listed), CHUNK))
+        return [row for chunk in chunks for row in self.rows(statement.where(column.in_(chunk)))]
+
     def plain_rows(self, statement: Select[Any]) -> list[tuple[Any, ...]]:
         """Return all rows as the driver gives them, for long lists of texts and numbers: SQLAlchemy's rows take as long as the query."""
         try:

@@ -87,12 +87,8 @@ class Rules:
             yield _fault("authority-exists", said.code, found)
 
     def model(self, said: ModelVersion) -> Iterator[Fault]:
-        """A version is registered once, after its predecessor."""
-        if self._view.find_model(said.model):
-            yield _fault("model-exists", str(said.model), "this model version is registered already")
-        if said.predecessor and not self._view.find_model(said.predecessor):
-            found = f"its predecessor {said.predecessor} is not registered"
-            yield _fault("model-unknown", str(said.model), found, "register the predecessor first: caveat model add")
+        """As `registry.store.lineage_rules` has it."""
+        yield from self._of_lineage.version(said)
 
     def spec(self, said: SpecVersion) -> Iterator[Fault]:
         """Versions are contiguous and keep kind, slug and owner."""
@@ -130,6 +126,7 @@ class Rules:
             )
             yield from self._number(said.claim, said.revision, head or 0, "revision")
             yield from self._not_ended(said.claim, "takes no new revision")
+        yield from self._of_lineage.named(said.model, said.claim)
         for reference, kind in (
             (said.property, SpecKind.PROPERTY),
             (said.scoring, SpecKind.SCORING),

@@ -7,7 +7,7 @@ from typing import assert_never
 from registry.records.claim import ClaimEventKind
 from registry.records.classification import ClaimClass, Standing
 from registry.records.contestation import ContestationState
-from registry.records.status import Dispute, Lifecycle, RestrictionStatus, Staleness, Status
+from registry.records.status import Dispute, Lifecycle, RestrictionStatus, StaleCause, Staleness, Status
 
 _AFTER = {
     ClaimEventKind.PUBLISH: Lifecycle.PUBLISHED,
@@ -28,7 +28,10 @@ class Facts:
     """What happened to it, in log order, each with its successor if any."""
     contestations: Sequence[ContestationState] = ()
     """Where each contestation of the claim, or of a specification that it or a lock of it refers to, stands."""
-    stale_because: tuple[str, ...] = ()
+    causes: tuple[StaleCause, ...] = ()
+    """What it may not have survived, without what was dismissed."""
+    is_confirmed: bool = False
+    """Whether a person confirmed one of `causes`."""
     verdict: tuple[ClaimClass, Standing | None] | None = None
     """Class and standing of the claim's own reading in the latest restriction of its latest revision; None when there is none."""
 
@@ -39,9 +42,10 @@ def derive_status(facts: Facts) -> Status:
     return Status(
         lifecycle=derive_lifecycle(has_revision=facts.has_revision, events=[event for event, _ in facts.events]),
         dispute=_derive_dispute(facts.contestations),
-        staleness=Staleness.POTENTIALLY_STALE if facts.stale_because else Staleness.CURRENT,
+        staleness=_derive_staleness(facts),
         restriction=_derive_restriction(facts.verdict),
-        stale_because=facts.stale_because,
+        stale_because=tuple(one.text for one in facts.causes),
+        causes=facts.causes,
         superseded_by=superseded[-1] if superseded else None,
     )
 
@@ -52,6 +56,12 @@ def derive_lifecycle(*, has_revision: bool, events: Sequence[ClaimEventKind]) ->
     if moved:
         return moved[-1]
     return Lifecycle.REGISTERED if has_revision else Lifecycle.RESERVED
+
+
+def _derive_staleness(facts: Facts) -> Staleness:
+    if not facts.causes:
+        return Staleness.CURRENT
+    return Staleness.STALE if facts.is_confirmed else Staleness.POTENTIALLY_STALE
 
 
 def _derive_dispute(states: Sequence[ContestationState]) -> Dispute:

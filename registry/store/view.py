@@ -11,15 +11,18 @@ from registry.records.claim import ClaimRelation, ClaimRevision
 from registry.records.disclosure import Reveal
 from registry.records.dossier import AuditFile, ContestationFile, Dossier, Recorded
 from registry.records.identifier import Identifier, Kind, parse_identifier
-from registry.records.model import ModelRef, ModelVersion
+from registry.records.model import ModelEvent, ModelRef, ModelVersion
 from registry.records.publication import Publication
 from registry.records.spec import SpecBody, SpecKind, SpecVersion
+from registry.records.staleness import StalenessReview
 from registry.records.statement import Entry, Payload
-from registry.records.status import Status
+from registry.records.status import StaleCause, Status
 from registry.records.survey import Omission, Sighting, Survey
 from registry.store import claims, dossiers, gather
 from registry.store.card_tables import card_revision
 from registry.store.facts import FactFinder
+from registry.store.lineage import Lineage, name_models, read_lineage
+from registry.store.lineage_tables import model_event
 from registry.store.reader import CHUNK, Reader
 from registry.store.summary import ClaimSummary
 from registry.store.tables import (
@@ -36,6 +39,8 @@ from registry.store.tables import (
 
 class View(Reader):
     """The registry as of entry `log_size`. `find_` returns None where there is nothing, the others raise NotFoundError."""
+
+    _lineage: tuple[int, Lineage] | None = None
 
     def find_authority(self, code: str) -> Recorded[Authority] | None:
         """Return who speaks under *code*."""
@@ -80,6 +85,14 @@ class View(Reader):
         """
         narrowed = claims.narrow(card=card, model=model, property_=property)
         return claims.list_summaries(self, narrowed, limit)
+
+    def list_stale(self, *, model: ModelRef | None = None) -> Iterator[ClaimSummary]:
+        """Yield the claims that are stale or may be, as `list_claims`; without those that are superseded, withdrawn or rejected.
+
+        Args:
+            model: only claims about this model version.
+        """
+        return claims.list_stale(self, claims.narrow(card=None, model=model, property_=None))
 
     def count_claims(self) -> int:
         """Return how many claims have a revision."""
@@ -214,8 +227,36 @@ class View(Reader):
         return self.recorded_by(select(model_version.c.seq).where(self.visible(model_version)))
 
     def find_successors(self, ref: ModelRef) -> tuple[Recorded[ModelVersion], ...]:
-        """Return the versions that follow a model version, nearest first."""
-        return dossiers.find_successors(self, ref)
+        """Return the versions that took the place of a model version, or of one that did, nearest first."""
+        return dossiers.find_successors(self, self.lineage(), ref)
+
+    def lineage(self) -> Lineage:
+        """Return which model versions come from which, and which are no longer offered; read once for what is seen."""
+        if self._lineage is None or self._lineage[0] != self.log_size:
+            self._lineage = (self.log_size, read_lineage(self))
+        return self._lineage[1]
+
+    def list_model_events(self, model: ModelRef | None = None) -> tuple[Recorded[ModelEvent], ...]:
+        """Return what was said of model versions after their registration, in log order; with *model*, what names it on either side."""
+        table = model_event
+        entries = (row.seq for row in self.rows(select(table).where(self.visible(table))) if model is None or model in name_models(row))
+        return dossiers.find_model_events(self, entries)
+
+    def list_reviews(self, claim: str | None = None) -> tuple[Recorded[StalenessReview], ...]:
+        """Return what people decided of changes that claims may not have survived, in log order; nothing whose text was erased.
+
+        Args:
+            claim: only of this claim, `CLM-…` (of all its revisions) or `CLM-…@n`.
+        """
+        return dossiers.find_reviews(self, claim)
+
+    def list_causes(self, claim: str) -> tuple[StaleCause, ...]:
+        """Return every cause for the current revision of the claim `CLM-…` to be stale that a person may decide on.
+
+        That is `Status.causes` with those that were dismissed; empty for a claim without a revision.
+        """
+        entry = claims.find_current_entry(self, claim.partition("@")[0])
+        return () if entry is None else FactFinder(self).candidates(claims.get_head(self, entry))
 
     def find_audit(self, audit_id: str) -> AuditFile | None:
         """Return an audit with all that belongs to it."""
