@@ -57,7 +57,7 @@ def find_rewording(view: View, claim_id: str, quote: str | None) -> Rewording:
     anchor = sighting.anchor if quote is None else find_quote(get_card_text(view, card), quote, where="--quote")
     if anchor is None:
         raise InputError(_gone(claim, card))
-    _check_numbers(claim, anchor)
+    check_numbers(claim, claim.anchor.exact, anchor.exact)
     turns = find_turns(claim.anchor.exact, anchor.exact)
     return Rewording(claim=claim, card=card, sighting=sighting, anchor=anchor, turns=turns)
 
@@ -96,6 +96,15 @@ def record_rewording(writer: Writer, rewording: Rewording, words: str | None) ->
     return revised
 
 
+def check_numbers(claim: ClaimRevision, before: str, after: str) -> None:
+    """Refuse *after* as another wording of *claim*, so far worded *before*, where a number changed; raises InputError."""
+    numbers = find_changed_numbers(before, after)
+    if numbers:
+        found = f"a number changed: {numbers}; another number is another claim revision, not another wording"
+        advice = f'give the new figures: caveat claim revise {claim.claim} FILE --why "…"'
+        raise InputError(Fault(code="figure-changed", where=claim.reference, found=found, advice=advice))
+
+
 def _find_sighting(view: View, claim: ClaimRevision, anchor: Anchor, card: Card) -> Sighting:
     """Return what is recorded of the claim's passage in *card*, or what is found now."""
     reference = f"{card.card}@{card.revision}"
@@ -104,15 +113,6 @@ def _find_sighting(view: View, claim: ClaimRevision, anchor: Anchor, card: Card)
         return known[0].payload
     quoted = get_card(view, card.card, int((claim.card or "").partition("@")[2]))
     return look_up(claim, anchor, reference, Follower(get_card_text(view, quoted), get_card_text(view, card)))
-
-
-def _check_numbers(claim: ClaimRevision, anchor: Anchor) -> None:
-    before = claim.anchor.exact if claim.anchor else claim.quote
-    numbers = find_changed_numbers(before, anchor.exact)
-    if numbers:
-        found = f"a number changed: {numbers}; another number is another claim revision, not another wording"
-        advice = f'give the new figures: caveat claim revise {claim.claim} FILE --why "…"'
-        raise InputError(Fault(code="figure-changed", where=claim.reference, found=found, advice=advice))
 
 
 def _gone(claim: ClaimRevision, card: Card) -> Fault:

@@ -1,0 +1,336 @@
+"""What a model update makes of a registry: versions are linked, claims carried to the new one, changes judged by people."""
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import date
+from difflib import get_close_matches
+
+from registry.errors import ConflictError, Fault, InputError, NotFoundError
+from registry.records.claim import ClaimRevision
+from registry.records.dossier import Recorded
+from registry.records.model import REPLACING, Descent, ModelEvent, ModelEventKind, ModelLink, ModelRef, ModelVersion
+from registry.records.staleness import ReviewedCause, StalenessReview, StalenessVerdict
+from registry.records.statement import Entry
+from registry.records.status import CauseKind, Lifecycle, StaleCause
+from registry.registration.carrying import NewPassage, carry_words, write_model
+from registry.store.natural import natural_key
+from registry.store.view import View
+from registry.store.writer import Writer
+
+ENDED = frozenset({Lifecycle.WITHDRAWN, Lifecycle.REJECTED, Lifecycle.SUPERSEDED})
+"""A claim here is neither carried nor listed as stale: nothing rests on it any more."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Update:
+    """What became of one call of `update_model`."""
+
+    link: ModelLink
+    """As it is on record now."""
+    is_new: bool
+    """Whether this call recorded it; False where it was on record."""
+    registered: tuple[ModelRef, ...] = ()
+    """Versions that this call registered."""
+    beside: tuple[ModelRef, ...] = ()
+    """Other versions that took the predecessor's place too: the lineage branches there."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NamedCause:
+    """Causes as a person names them."""
+
+    kind: CauseKind
+    what: str | None = None
+    """None means: all of the kind."""
+
+    def __str__(self) -> str:
+        return self.kind.value if self.what is None else f"{self.kind.value}:{self.what}"
+
+
+def update_model(
+    writer: Writer,
+    old: ModelRef,
+    new: ModelRef,
+    *,
+    descent: Descent = Descent.SUCCESSOR,
+    released: date | None = None,
+    note: str | None = None,
+    branch: bool = False,
+) -> Update:
+    """Record that *new* comes from *old*, and both versions where they are new; the same again records nothing.
+
+    Args:
+        released: the day *new* was first offered; None when nobody says.
+        note: what is to be said of the link; it stays in the record.
+        branch: let *new* take the place of *old* although another version did.
+
+    Raises:
+        ConflictError: `lineage-differs`, it is recorded as coming from *old* otherwise; `model-differs`, *new* is registered with another
+            release date; `successor-exists`, another version took the place of *old* and *branch* is not given; and the store's rules:
+            a cycle, a version that is there in another case, a successor that is older.
+    """
+    known = writer.find_model(new)
+    faults = [] if known is None else list(_find_differences(known, released))
+    link = writer.lineage().find_link(new, old)
+    if link is not None and link.descent is not descent:
+        faults.append(_differs(link, descent))
+    beside = tuple(one.model for one in writer.lineage().replacing(old) if one.model != new) if descent in REPLACING else ()
+    is_branching = link is None and bool(beside)
+    if is_branching and not branch:
+        faults.append(_exists(old, new, beside))
+    if faults:
+        raise ConflictError(faults)
+    if link is not None:
+        return Update(link=link, is_new=False, beside=beside)
+    registered = [old] if writer.find_model(old) is None else []
+    versions = [ModelVersion(model=old)] * len(registered)
+    if known is None and new != old:
+        registered.append(new)
+        versions.append(ModelVersion(model=new, released=released))
+    said = ModelEvent(model=new, event=ModelEventKind.FOLLOW, predecessor=old, descent=descent, reason=note)
+    entry = writer.append_many([*versions, said])[-1]
+    link = ModelLink(model=new, predecessor=old, descent=descent, entry=entry.seq)
+    return Update(link=link, is_new=True, registered=tuple(registered), beside=beside)
+
+
+def unlink_model(writer: Writer, model: ModelRef, predecessor: ModelRef, *, reason: str) -> Entry:
+    """Record that *model* does not come from *predecessor* after all, and return the entry.
+
+    Raises:
+        ConflictError: `not-linked`, no link between them is on record.
+    """
+    if writer.lineage().find_link(model, predecessor) is None:
+        there = ", ".join(f"{one.model} ({name_descent(one.descent)})" for one in writer.lineage().following(predecessor)) or "nothing"
+        found = f"is not on record as coming from {predecessor}; what comes from that: {there}"
+        advice = f"caveat model show {write_model(model)} tells what it comes from"
+        raise ConflictError(Fault(code="not-linked", where=str(model), found=found, advice=advice))
+    return writer.append(ModelEvent(model=model, event=ModelEventKind.UNFOLLOW, predecessor=predecessor, reason=reason))
+
+
+def deprecate_model(writer: Writer, model: ModelRef, *, reason: str, on: date | None = None) -> tuple[int, bool]:
+    """Record that *model* is no longer offered, or will not be from *on* on; return the entry that says so, and whether it is new.
+
+    A version that claims are about is registered on the way. The same reason and day again record nothing.
+
+    Raises:
+        NotFoundError: it is not registered, and no claim is about it.
+    """
+    require_model(writer, model, register=True)
+    there, entry = writer.lineage().deprecation(model), writer.lineage().deprecation_entry(model)
+    if there is not None and entry is not None and (there.on, there.reason) == (on, reason):
+        return entry, False
+    return writer.append(ModelEvent(model=model, event=ModelEventKind.DEPRECATE, on=on, reason=reason)).seq, True
+
+
+def reinstate_model(writer: Writer, model: ModelRef, *, reason: str) -> Entry:
+    """Record that *model* is offered again, or after all, and return the entry.
+
+    Raises:
+        NotFoundError: it is not registered.
+        ConflictError: `not-deprecated`.
+    """
+    require_model(writer, model)
+    if writer.lineage().deprecation(model) is None:
+        found, advice = "is not deprecated, so that there is nothing to take back", f"caveat model show {write_model(model)}"
+        raise ConflictError(Fault(code="not-deprecated", where=str(model), found=found, advice=advice))
+    return writer.append(ModelEvent(model=model, event=ModelEventKind.REINSTATE, reason=reason))
+
+
+def require_model(view: View, model: ModelRef, *, register: bool = False) -> None:
+    """Refuse a version that nobody registered, with what may have been meant.
+
+    Args:
+        register: register it where claims are about it already: a claims file names a version without registering it. Takes a Writer.
+
+    Raises:
+        NotFoundError: model-unknown.
+    """
+    if view.find_model(model) is not None:
+        return
+    if any(True for _ in view.list_claims(model=model, limit=1)):
+        if register and isinstance(view, Writer):
+            view.append(ModelVersion(model=model))
+        return
+    near = " or ".join(map(write_model, suggest_models(view, model))) or "nothing like it; see caveat model list"
+    found = "is not registered, and no claim is about it"
+    raise NotFoundError(Fault(code="model-unknown", where=str(model), found=found, advice=f"registered: {near}"))
+
+
+def suggest_models(view: View, model: ModelRef) -> list[ModelRef]:
+    """Return at most three registered versions, or such as claims are about, that are called much like *model*."""
+    known = {str(one).casefold(): one for one in list_named(view) if one != model}
+    return [known[name] for name in get_close_matches(str(model).casefold(), known, n=3, cutoff=0.7)]
+
+
+def list_named(view: View) -> list[ModelRef]:
+    """Return every version that is registered, then those that only claims name, each in log order."""
+    named = dict.fromkeys(one.payload.model for one in view.list_models())
+    return list(named | dict.fromkeys(one.model for one in view.list_claims()))
+
+
+def find_target(view: View, model: ModelRef) -> ModelRef:
+    """Return the one newest version of the lineage of *model*.
+
+    Raises:
+        InputError: `nothing-follows`, no version took its place; `lineage-branches`, several did.
+    """
+    newest = view.lineage().newest(model)
+    if len(newest) == 1:
+        return newest[0]
+    if newest:
+        found = f"its lineage branches: {', '.join(map(str, newest))}"
+        advice = " or ".join(f"--to {write_model(one)}" for one in newest)
+        raise InputError(Fault(code="lineage-branches", where=str(model), found=found, advice=f"say which: {advice}"))
+    tuned = [one.model for one in view.lineage().following(model)]
+    found = "no version took its place" + (f"; {', '.join(map(str, tuned))} is trained further from it" if tuned else "")
+    advice = f"caveat model update {write_model(model)} DEV/NAME/VERSION"
+    raise InputError(Fault(code="nothing-follows", where=str(model), found=found, advice=advice))
+
+
+def carry_claim(writer: Writer, claim: str, to: ModelRef, *, why: str, card: NewPassage | None = None) -> Recorded[ClaimRevision]:
+    """Record a revision of *claim*, `CLM-…`, about the version *to*, and return it; a claim that is about *to* is returned as it is.
+
+    Everything else stays as it is, quote and anchor too: the card spoke of the earlier version, and the reason says so. The revision is
+    unaudited, since outcomes belong to one revision.
+
+    Args:
+        why: why the claim is made of the new version; without it nothing but a change of names would be on record.
+        card: where a newer card makes the same claim of the new version in other words; None keeps the passage.
+
+    Raises:
+        NotFoundError: no such claim, or it has no text.
+        ConflictError: `claim-exists`, another claim says the same of *to*; the claim is ended.
+        InputError: `not-in-lineage`, *to* does not come from the claim's version; *why* is blank; the passage of *card* is not there, or
+            its figures are others.
+    """
+    recorded = get_head(writer, claim)
+    head = recorded.payload
+    if head.model == to:
+        return recorded
+    if not why.strip():
+        raise InputError(Fault(code="why-missing", where=head.reference, found="a carried claim needs its reason", advice='--why "…"'))
+    if not writer.lineage().find_path(head.model, to):
+        raise InputError(_unrelated(writer, head, to))
+    carried = head if card is None else carry_words(writer, head, to, card)
+    reason = f"carried from {head.model} to {to}: {why.strip()}"
+    revised = replace(carried, revision=head.revision + 1, model=to, why=reason)
+    _check_alone(writer, revised)
+    return Recorded(entry=writer.append(revised), payload=revised)
+
+
+def get_head(view: View, claim: str) -> Recorded[ClaimRevision]:
+    """Return the current revision of *claim*, `CLM-…`; raises NotFoundError, also where it is only reserved."""
+    found = view.find_claim(claim.partition("@")[0])
+    if found is None:
+        view.dossier(claim)
+        raise NotFoundError(Fault(code="not-registered", where=claim, found="is reserved and has no text yet"))
+    return found
+
+
+def review_claim(
+    writer: Writer, claim: str, verdict: StalenessVerdict, *, why: str, causes: Sequence[NamedCause] | None = None
+) -> Recorded[StalenessReview] | None:
+    """Record a person's decision on causes for the current revision of *claim*, `CLM-…`, to be stale; None where it is on record.
+
+    Args:
+        why: what the decision rests on.
+        causes: those that are decided; None means all that the claim has.
+
+    Raises:
+        NotFoundError: no such claim, or it has no text.
+        InputError: `nothing-to-review`, it has no cause; `cause-unknown`, it has none that is called so; *why* is blank.
+    """
+    head = get_head(writer, claim).payload
+    if not why.strip():
+        raise InputError(Fault(code="why-missing", where=head.reference, found="a decision needs its reason", advice='--why "…"'))
+    decided = _find_decided(writer.list_causes(head.claim), writer.list_reviews(head.reference))
+    if causes is None:
+        chosen = [one for one, said in decided.items() if said is not StalenessVerdict.DISMISSED]
+    else:
+        chosen = _choose(head.reference, decided, causes)
+    pending = tuple(one for one in chosen if decided[one] is not verdict)
+    if pending:
+        said = StalenessReview(claim=head.reference, verdict=verdict, causes=pending, why=why.strip())
+        return Recorded(entry=writer.append(said), payload=said)
+    if not chosen and verdict not in decided.values():
+        found, advice = "nothing is on record that it may not have survived", f"caveat claim show {head.claim}"
+        raise InputError(Fault(code="nothing-to-review", where=head.reference, found=found, advice=advice))
+    return None
+
+
+def name_cause(cause: StaleCause | ReviewedCause) -> str:
+    """Return what `--cause` takes for *cause*."""
+    return f"{cause.kind.value}:{cause.what}"
+
+
+def name_descent(descent: Descent) -> str:
+    """Return *descent* as people write it."""
+    return descent.value.replace("_", "-")
+
+
+def _find_differences(known: Recorded[ModelVersion], released: date | None) -> Iterator[Fault]:
+    there = known.payload.released
+    if released is not None and released != there:
+        found = f"is registered with {f'the release date {there}' if there else 'no release date'}, by entry {known.entry.seq}"
+        advice = "leave --released out: a version is registered once, and what is recorded stays"
+        yield Fault(code="model-differs", where=str(known.payload.model), found=found, advice=advice)
+
+
+def _differs(link: ModelLink, descent: Descent) -> Fault:
+    found = f"is recorded as {name_descent(link.descent)} of {link.predecessor}, by entry {link.entry}, not as {name_descent(descent)}"
+    correct = f'caveat model unlink {write_model(link.model)} {write_model(link.predecessor)} --reason "…"'
+    return Fault(code="lineage-differs", where=str(link.model), found=found, advice=f"if that is wrong: {correct}, then again")
+
+
+def _exists(old: ModelRef, new: ModelRef, beside: Iterable[ModelRef]) -> Fault:
+    others = list(beside)
+    found = f"{', '.join(map(str, others))} took its place already"
+    advice = f"if {new} comes after that: caveat model update {write_model(others[-1])} {write_model(new)}; if both follow it: --branch"
+    return Fault(code="successor-exists", where=str(old), found=found, advice=advice)
+
+
+def _unrelated(view: View, head: ClaimRevision, to: ModelRef) -> Fault:
+    found = f"is about {head.model}, from which {to} does not come by any link on record"
+    link = f"caveat model update {write_model(head.model)} {write_model(to)}"
+    other = f'caveat claim revise {head.claim} FILE --why "…"'
+    near = [one for one in suggest_models(view, to) if view.lineage().find_path(head.model, one)]
+    meant = f"; did you mean {' or '.join(map(write_model, near))}?" if near else ""
+    advice = f"record the link: {link}; if it is no successor, this is another claim: register it, or {other}{meant}"
+    return Fault(code="not-in-lineage", where=head.reference, found=found, advice=advice)
+
+
+def _check_alone(view: View, revised: ClaimRevision) -> None:
+    """Refuse a second claim that says the same of the same version."""
+    for other in view.find_natural([natural_key(revised)]).values():
+        if other.payload.claim != revised.claim:
+            found = f"{other.payload.reference} says the same of {revised.model} (card, property, form, model and quote)"
+            advice = f'caveat claim supersede {revised.claim} {other.payload.claim} --reason "…"'
+            raise ConflictError(Fault(code="claim-exists", where=revised.claim, found=found, advice=advice))
+
+
+def _find_decided(
+    causes: Iterable[StaleCause], reviews: Iterable[Recorded[StalenessReview]]
+) -> dict[ReviewedCause, StalenessVerdict | None]:
+    """Return the last decision on each of *causes*; None without one after the entry that recorded the cause."""
+    last = {cause: one for one in reviews for cause in one.payload.causes}
+    found: dict[ReviewedCause, StalenessVerdict | None] = {}
+    for one in causes:
+        cause = ReviewedCause(kind=one.kind, what=one.what)
+        said = last.get(cause)
+        found[cause] = said.payload.verdict if said is not None and said.entry.seq > one.entry else None
+    return found
+
+
+def _choose(claim: str, there: Collection[ReviewedCause], named: Sequence[NamedCause]) -> list[ReviewedCause]:
+    """Return those of *there* that are *named*; raises InputError with every name that is none of them."""
+    chosen: dict[ReviewedCause, None] = {}
+    faults = []
+    for one in named:
+        found = [cause for cause in there if cause.kind is one.kind and one.what in (None, cause.what)]
+        chosen |= dict.fromkeys(found)
+        if not found:
+            known = "; ".join(map(name_cause, there)) or "none"
+            faults.append(Fault(code="cause-unknown", where=claim, found=f"{one} is no cause of it", advice=f"its causes: {known}"))
+    if faults:
+        raise InputError(faults)
+    return list(chosen)
