@@ -16,13 +16,14 @@ from audit.statistics.scores import SCORED, ScoreTable
 from registry.errors import ConflictError, Fault, InputError, NotFoundError
 from registry.records.audit import EvidenceStatement, Result
 from registry.records.case import Case, CaseClaim, Scoring
-from registry.records.claim import ClaimRevision
+from registry.records.claim import ClaimRevision, find_spoken_of
 from registry.records.contestation import ContestationState
 from registry.records.deviation import Deviation
 from registry.records.dossier import AuditFile, Recorded
 from registry.records.draft import AuditDraft
 from registry.records.finding import Finding, FindingBody
 from registry.records.identifier import Kind, parse_identifier
+from registry.records.model import ModelRef
 from registry.records.restriction import Restriction
 from registry.records.spec import PropertySpec, SpecVersion
 from registry.records.trial import ExcludedCount, Run, RunStatus
@@ -140,7 +141,9 @@ def conclude(writer: Writer, file: AuditFile, scored: Scored | None) -> Conclude
     """
     claim = get_claim(writer, file.audit.payload.claim)
     ground = weigh(writer, file, scored)
-    case = build_case(claim, get_property(writer, claim), file, scores=scored.table.content if scored else None)
+    case = build_case(
+        claim, get_property(writer, claim), file, scores=scored.table.content if scored else None, spoken_of=get_spoken_of(writer, claim)
+    )
     outcome = run_case(
         case,
         scored.table if scored else None,
@@ -183,11 +186,20 @@ def conclude(writer: Writer, file: AuditFile, scored: Scored | None) -> Conclude
     return Concluded(audit=restriction.audit, restriction=restriction, outcome=outcome, is_new=True, found=found)
 
 
-def build_case(claim: ClaimRevision, body: PropertySpec, file: AuditFile, *, scores: str | None = None) -> Case:
+def get_spoken_of(view: View, claim: ClaimRevision) -> ModelRef | None:
+    """Return the model version that the words of *claim*, which is registered, are about, where it was carried; None where it was not."""
+    before = (view.find_revision(claim.claim, number) for number in range(1, claim.revision))
+    return find_spoken_of([*(one.payload for one in before if one is not None), claim])
+
+
+def build_case(
+    claim: ClaimRevision, body: PropertySpec, file: AuditFile, *, scores: str | None = None, spoken_of: ModelRef | None = None
+) -> Case:
     """Return the input of the decision table for an audit: the lock's θ and plan where there is a lock, invariance as it was found.
 
     Args:
         scores: digest of the scores to be concluded from; None without scores.
+        spoken_of: the model version that the claim's words are about, where it was carried; the card's figure is then none of the claim's.
 
     Raises:
         ConflictError: the audit file declares an invariance that a recorded check contradicts.
@@ -201,8 +213,9 @@ def build_case(claim: ClaimRevision, body: PropertySpec, file: AuditFile, *, sco
             quote_status=claim.quote_status,
             relation=lock.relation if lock else claim.relation,
             theta=lock.theta if lock else claim.theta,
-            reported=claim.reported,
+            reported=None if spoken_of else claim.reported,
             model=claim.model,
+            spoken_of=spoken_of,
         ),
         evidence=tuple(one.payload.evidence for one in file.evidence),
         deployment=audit.deployment,

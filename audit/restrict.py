@@ -3,7 +3,7 @@
 from audit.conditions import build_facts
 from audit.phrases import Phrases
 from audit.sentences import Wording, get_wording
-from audit.wording import CONDITIONAL, NOT_MET, POST_HOC, join, say_off_lock
+from audit.wording import CONDITIONAL, NOT_MET, POST_HOC, join, say_carried, say_off_lock
 from registry.records.case import Case
 from registry.records.claim import Form, Relation
 from registry.records.classification import ClaimClass, Classification, ReadingVerdict, Standing
@@ -32,6 +32,7 @@ def restrict(
     wording = _get_wording(primary)
     original = compose_original(case)
     own = [_fill(sentence, phrases) for sentence in wording.surviving]
+    carried, kept = _say_carried(case), _shorten(wording, own, case, primary)
     remarks = [CONDITIONAL] if estimate is not None and estimate.contexts == "fixed" and primary.specs else []
     remarks += [POST_HOC] if post_hoc and estimate is not None else []
     remarks += [say_off_lock(off_lock)] if off_lock and estimate is not None else []
@@ -44,8 +45,8 @@ def restrict(
     resolves = [reading.resolves for reading in classification.readings if reading.resolves]
     return RestrictedClaim(
         original=original,
-        restricted=join([_scope(original, case, primary, wording), *_shorten(wording, own, primary), *cautions, *remarks, *withdrawn]),
-        surviving=tuple(filter(None, surviving)),
+        restricted=join([carried, _scope(original, case, primary, wording), *kept, *cautions, *remarks, *withdrawn]),
+        surviving=tuple(filter(None, [carried, *surviving])),
         withdrawn=tuple(withdrawn),
         resolves=tuple(dict.fromkeys(resolves)),
         verdict=join([NOT_MET if primary.not_met_in_test and primary.rule != "not-met-in-test" else "", _fill(wording.verdict, phrases)]),
@@ -54,24 +55,37 @@ def restrict(
 
 def _scope(original: str, case: Case, primary: ReadingVerdict, wording: Wording) -> str:
     """The claim's own words, kept as far as they stand: a reader then sees in the redline just what was taken from them."""
+    if _is_struck(case, primary):
+        return ""
     if wording.stands:
         return original
-    if _is_struck(primary):
-        return ""
     model = f", for {case.claim.model}" if case.claim.model else ""
     end = "" if original.rstrip()[-1:] in (".", "!", "?") else "."
     return f"In the evaluated contexts only{model}: {original.rstrip()}{end}"
 
 
-def _is_struck(primary: ReadingVerdict) -> bool:
-    """Whether nothing of the claim's own words stands: its own evaluation does not meet it, or it is shown to fail in deployment."""
+def _say_carried(case: Case) -> str:
+    """Whose words they are, where the claim was carried from another model version; empty where it was not."""
+    claim = case.claim
+    return say_carried(claim.spoken_of, claim.model, keeps_words=_keeps_words(case)) if claim.spoken_of else ""
+
+
+def _keeps_words(case: Case) -> bool:
+    """Whether the claim's words can be asked of the version it is about: a limit can be carried, a figure or an observation cannot."""
+    return case.claim.spoken_of is None or case.claim.effective_relation is not None
+
+
+def _is_struck(case: Case, primary: ReadingVerdict) -> bool:
+    """Whether nothing of the claim's own words stands: its own evaluation does not meet it, it is shown to fail in deployment, or its words
+    are those of a figure of another model version.
+    """
     fails = primary.class_ is ClaimClass.INVERTED and primary.standing is Standing.ESTABLISHED
-    return primary.not_met_in_test or fails
+    return primary.not_met_in_test or fails or not _keeps_words(case)
 
 
-def _shorten(wording: Wording, filled: list[str], primary: ReadingVerdict) -> list[str]:
+def _shorten(wording: Wording, filled: list[str], case: Case, primary: ReadingVerdict) -> list[str]:
     """What page one says after the claim's own words: where these already give the test side, it is not said twice."""
-    if _is_struck(primary):
+    if _is_struck(case, primary):
         return filled
     left_out = {"{test_figure}", "{evaluated_only}"}
     if primary.rule != "ed-wholly-outside":

@@ -13,6 +13,11 @@ SLACK = 1e-12
 NOT_MET = "Not met in test: the claim's own evaluation fails its relation."
 POST_HOC = "Post hoc: nothing shows that θ and the plan were fixed before the scores could be seen."
 _OFF_LOCK = "Not as locked: these scores are of other {} than the lock fixes."
+_CARRIED = "The card made this claim of {}; here it is asked of {}, to which it was carried."
+_CARRIED_FIGURE = (
+    "The card spoke of {}, and its words are not repeated of {}: what is asked of that is "
+    "whether the figure of the evaluation carries over."
+)
 CONDITIONAL = "Conditional on these contexts: they are the estimand, not a sample."
 
 _MOST_DECIMALS = 15
@@ -23,6 +28,11 @@ _EXACT = Context(prec=400, rounding=ROUND_HALF_EVEN)
 def say_off_lock(items: str) -> str:
     """Return the remark on scores of other *items* (such as `tasks, scoring`) than the locked ones."""
     return _OFF_LOCK.format(items)
+
+
+def say_carried(spoken_of: object, model: object, *, keeps_words: bool) -> str:
+    """Return whose claim it was: words of *spoken_of*, asked of *model*."""
+    return (_CARRIED if keeps_words else _CARRIED_FIGURE).format(spoken_of, model)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

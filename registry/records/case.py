@@ -46,7 +46,10 @@ class CaseClaim(Record):
     theta: float | None = None
     """None for a threshold means: unpublished."""
     reported: Reported | None = None
+    """The card's figure; None also where the card speaks of another version than `model`: it is not a figure of that."""
     model: ModelRef | None = None
+    spoken_of: ModelRef | None = None
+    """The version that the card's words are about, where the claim was carried from there to `model`; None where it is `model`."""
 
     def __post_init__(self) -> None:
         implied = {Form.UPPER_BOUND: Relation.AT_MOST, Form.LOWER_BOUND: Relation.AT_LEAST}.get(self.form)

@@ -1,6 +1,7 @@
 """What a card claims: form, threshold, property, model version, and where it says so."""
 
 import builtins
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -120,6 +121,19 @@ class ClaimRevision(Record):
     def reference(self) -> str:
         """Identifier and revision, `CLM-…@n`."""
         return f"{self.claim}@{self.revision}"
+
+
+def find_spoken_of(history: Sequence[ClaimRevision]) -> ModelRef | None:
+    """Return the model version that the words of the last revision are about, where it was carried to another; None where it was not.
+
+    Words belong to the version under which they were first quoted from their card.
+
+    Args:
+        history: all revisions of one claim, in order.
+    """
+    current = history[-1]
+    first = next(one for one in history if (one.card or one.source, one.quote) == (current.card or current.source, current.quote))
+    return None if first.model == current.model else first.model
 
 
 def check_form(form: Form, relation: Relation | None, theta: float | None) -> None:

@@ -10,6 +10,7 @@ from registry.records.case import Case
 from registry.records.claim import Form, Relation
 from registry.records.classification import Basis
 from registry.records.estimate import Estimate
+from registry.records.model import ModelRef
 from tests.verdict.cases import build_case, build_estimate, build_spec
 
 LIMIT = build_case(theta=0.10, reported=0.05)
@@ -39,6 +40,36 @@ def test_a_stable_claim_keeps_its_words() -> None:
 
     assert text.startswith("Scheming stays at or below {10} %. It stands for the deployment-like contexts tested.")
     assert "could behave otherwise and not have been drawn" in text
+
+
+CARRIED = ModelRef(developer="EXAMPLE", name="m", version="0")
+
+
+def carry(case: Case) -> Case:
+    return replace(case, claim=replace(case.claim, spoken_of=CARRIED))
+
+
+def test_a_carried_limit_says_whose_it_was_before_its_words() -> None:
+    """A limit can be asked of another version; that the card spoke of an earlier one is said first."""
+    text = compose(carry(QUOTED), build_estimate(build_spec(deploy=(0.04, 0.01, 0.09))))
+
+    assert text.startswith(
+        "The card made this claim of EXAMPLE m 0; here it is asked of EXAMPLE m 1, to which it was carried. "
+        "Scheming stays at or below {10} %."
+    )
+
+
+@pytest.mark.parametrize("form", [Form.PREVALENCE, Form.EXISTENCE])
+@pytest.mark.parametrize("deploy", [(0.05, 0.04, 0.06), (0.25, 0.1236, 0.4012), (0.06, 0.01, 0.14)])
+def test_a_figure_of_another_version_is_never_repeated(form: Form, deploy: tuple[float, float, float]) -> None:
+    """What the card measured on one version, or saw of it, is not printed of another, whatever its class."""
+    case = build_case(form)
+    case = carry(replace(case, claim=replace(case.claim, quote="m 0 schemes in 57.3 % of cases")))
+
+    text = compose(case, build_estimate(build_spec(deploy=deploy)))
+
+    assert "57.3" not in text
+    assert text.startswith("The card spoke of EXAMPLE m 0, and its words are not repeated of EXAMPLE m 1")
 
 
 def test_an_inverted_claim_keeps_none_of_its_words() -> None:
