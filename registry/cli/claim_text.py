@@ -13,7 +13,7 @@ from registry.records.claim import ClaimRevision
 from registry.records.classification import ItemStatus
 from registry.records.contestation import ContestationState
 from registry.records.dossier import AuditFile, ContestationFile, Dossier
-from registry.records.status import Status
+from registry.records.status import Staleness, Status
 from registry.records.survey import Fate, Sighting
 from registry.report.contested import describe_state
 from registry.store.summary import ClaimSummary
@@ -44,6 +44,12 @@ def describe_form(claim: ClaimRevision) -> str:
     return f"{claim.form.value.replace('_', ' ')} {claim.relation.value} ({theta})"
 
 
+def describe_status(status: Status) -> str:
+    """Return the four axes in the order in which they are always told."""
+    axes = (status.lifecycle, status.dispute, status.staleness, status.restriction)
+    return " · ".join(_words(one.value) for one in axes)
+
+
 def print_dossier(console: Console, dossier: Dossier) -> None:
     """Print one claim, its passage, and what became of it."""
     if not dossier.revisions:
@@ -59,10 +65,7 @@ def print_dossier(console: Console, dossier: Dossier) -> None:
         ("property", f"{claim.property}  {claim.direction.value.replace('_', ' ')}"),
         ("reported", _describe_reported(claim)),
         ("card", _describe_place(claim)),
-        (
-            "status",
-            f"{status.lifecycle.value} · {status.dispute.value} · {_words(status.staleness.value)} · {_words(status.restriction.value)}",
-        ),
+        ("status", describe_status(status)),
         *(("stale because", reason) for reason in status.stale_because),
         *(("contested", _describe_contestation(one)) for one in dossier.contestations),
         *((("superseded by", status.superseded_by),) if status.superseded_by else ()),
@@ -147,7 +150,7 @@ def _describe_short(status: Status) -> str:
     if status.dispute.value != "undisputed":
         flags.append(status.dispute.value)
     if status.staleness.value != "current":
-        flags.append("stale?")
+        flags.append("stale" if status.staleness is Staleness.STALE else "stale?")
     return ", ".join(flags)
 
 

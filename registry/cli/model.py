@@ -1,29 +1,37 @@
 """`caveat model`: versions and their lineage."""
 
+from datetime import date
+
 import click
 
 from registry.cli.app import App, as_of_option, pass_app
-from registry.cli.parameters import parse_model
+from registry.cli.main import LazyGroup
+from registry.cli.parameters import parse_date, parse_model, refusing
 from registry.errors import ConflictError, Fault
 from registry.records.model import ModelVersion
 
 
-@click.group()
+@click.group(cls=LazyGroup, entry_points="caveat.commands.model")
 def model() -> None:
-    """Model versions and which follows which."""
+    """Model versions: which comes from which, what is no longer offered, and what that makes stale."""
 
 
 @model.command()
 @click.argument("version", metavar="DEV/NAME/VERSION")
 @click.option("--predecessor", metavar="DEV/NAME/VERSION", help="The version it replaces; claims about that become potentially stale.")
+@click.option("--released", metavar="DATE", help="The day it was first offered, such as 2026-11-21.")
 @click.option("--note", help="What is to be said of it.")
 @pass_app
-def add(app: App, *, version: str, predecessor: str | None, note: str | None) -> None:
-    """Register a model version, and the one it replaces if that is new; the same again changes nothing."""
+def add(app: App, *, version: str, predecessor: str | None, released: str | None, note: str | None) -> None:
+    """Register a model version, and the one it replaces if that is new; the same again changes nothing.
+
+    To tell what became stale when one version replaced another: caveat model update.
+    """
     wanted = ModelVersion(
         model=parse_model(version, where="VERSION"),
         predecessor=parse_model(predecessor, where="--predecessor") if predecessor else None,
         note=note,
+        released=parse_date(released, where="--released") if released else None,
     )
     with app.ledger.write(actor=app.config.authority) as writer:
         known = writer.find_model(wanted.model)
@@ -31,9 +39,11 @@ def add(app: App, *, version: str, predecessor: str | None, note: str | None) ->
             if wanted.predecessor and writer.find_model(wanted.predecessor) is None:
                 writer.append(ModelVersion(model=wanted.predecessor))
             writer.append(wanted)
-        elif known.payload.predecessor != wanted.predecessor:
+        elif known.payload.predecessor != wanted.predecessor and (
+            wanted.predecessor is None or writer.lineage().find_link(wanted.model, wanted.predecessor) is None
+        ):
             found = f"is registered as following {known.payload.predecessor or 'nothing'}, by entry {known.entry.seq}"
-            advice = "lineage that is recorded stays; register a version of its own"
+            advice = "to record what it comes from: caveat model update OLD NEW; to take a link back: caveat model unlink"
             raise ConflictError(Fault(code="lineage-differs", where=version, found=found, advice=advice))
     app.report(
         {"schema": "caveat/model-add/1", "model": str(wanted.model), "new": known is None},
@@ -45,14 +55,111 @@ def add(app: App, *, version: str, predecessor: str | None, note: str | None) ->
 @as_of_option
 @pass_app
 def list_(app: App) -> None:
-    """List model versions with their predecessors."""
-    from registry.cli.output import build_table
-    from registry.codec.documents import to_document
+    """List model versions as trees: each under the one it comes from."""
+    from registry.cli.model_text import print_forest, summarise_version
 
     with app.view() as view:
         models = [one.payload for one in view.list_models()]
-    rows = [(str(one.model), str(one.predecessor or "–"), one.note or "") for one in models]
+        lineage = view.lineage()
     app.report(
-        {"schema": "caveat/models/1", "models": [to_document(one) for one in models]},
-        lambda console: console.print(build_table(("model version", "follows", "note"), rows) if rows else "No model versions."),
+        {"schema": "caveat/models/1", "models": [summarise_version(one, lineage) for one in models]},
+        lambda console: print_forest(console, models, lineage),
     )
+
+
+@model.command()
+@click.argument("version", metavar="DEV/NAME/VERSION")
+@as_of_option
+@pass_app
+def show(app: App, *, version: str) -> None:
+    """Show one model version: what it comes from, what followed it, whether it is offered, and how many claims are about it."""
+    from registry.cli.model_text import VersionFile, print_file, summarise_file
+    from registry.records.status import RestrictionStatus, Staleness
+    from registry.registration.lineage import ENDED, require_model
+
+    wanted = parse_model(version, where="VERSION")
+    with app.view() as view:
+        require_model(view, wanted)
+        found = view.find_model(wanted)
+        claims = [one.status for one in view.list_claims(model=wanted)]
+        lineage = view.lineage()
+    standing = [one for one in claims if one.lifecycle not in ENDED]
+    file = VersionFile(
+        model=wanted,
+        version=found.payload if found else None,
+        lineage=lineage,
+        claims=len(standing),
+        audited=sum(one.restriction is not RestrictionStatus.UNAUDITED for one in standing),
+        potential=sum(one.staleness is Staleness.POTENTIALLY_STALE for one in standing),
+        confirmed=sum(one.staleness is Staleness.STALE for one in standing),
+        ended=len(claims) - len(standing),
+    )
+    app.report(summarise_file(file), lambda console: print_file(console, file))
+
+
+@model.command()
+@click.argument("version", metavar="DEV/NAME/VERSION")
+@click.option("--reason", required=True, help="Why; it stays in the record.")
+@click.option("--on", "last", metavar="DATE", help="The last day on which it is offered, such as 2026-12-31.")
+@pass_app
+def deprecate(app: App, *, version: str, reason: str, last: str | None) -> None:
+    """Record that a model version is no longer offered; claims about it become potentially stale. The same again changes nothing."""
+    from registry.registration.lineage import deprecate_model
+
+    wanted, on = parse_model(version, where="VERSION"), parse_date(last, where="--on") if last else None
+    with refusing("--reason"), app.ledger.write(actor=app.config.authority) as writer:
+        entry, is_new = deprecate_model(writer, wanted, reason=reason, on=on)
+        stale = sum(1 for _ in writer.list_stale(model=wanted))
+    until = f" after {on}" if isinstance(on, date) else ""
+    told = f"Recorded, entry {entry}" if is_new else f"Nothing changes, it is on record as entry {entry}"
+    app.report(
+        {"schema": "caveat/model-deprecate/1", "model": str(wanted), "entry": entry, "new": is_new, "on": str(on) if on else None,
+         "stale": stale},
+        lambda console: console.print(f"{told}: {wanted} is no longer offered{until}. {_tell_stale(stale, version)}"),
+    )  # fmt: skip
+
+
+@model.command()
+@click.argument("version", metavar="DEV/NAME/VERSION")
+@click.option("--reason", required=True, help="Why; it stays in the record.")
+@pass_app
+def reinstate(app: App, *, version: str, reason: str) -> None:
+    """Record that a deprecated model version is offered again, or after all."""
+    from registry.registration.lineage import reinstate_model
+
+    wanted = parse_model(version, where="VERSION")
+    with refusing("--reason"), app.ledger.write(actor=app.config.authority) as writer:
+        entry = reinstate_model(writer, wanted, reason=reason)
+        stale = sum(1 for _ in writer.list_stale(model=wanted))
+    app.report(
+        {"schema": "caveat/model-reinstate/1", "model": str(wanted), "entry": entry.seq, "stale": stale},
+        lambda console: console.print(f"Recorded, entry {entry.seq}: {wanted} is offered again. {_tell_stale(stale, version)}"),
+    )
+
+
+@model.command()
+@click.argument("new", metavar="NEW")
+@click.argument("old", metavar="OLD")
+@click.option("--reason", required=True, help="Why the link was wrong; it stays in the record.")
+@pass_app
+def unlink(app: App, *, new: str, old: str, reason: str) -> None:
+    """Record that NEW does not come from OLD, each DEV/NAME/VERSION: what was said before was an error.
+
+    Claims that were carried along that link stay as they are recorded.
+    """
+    from registry.registration.lineage import unlink_model
+
+    after, before = parse_model(new, where="NEW"), parse_model(old, where="OLD")
+    with refusing("--reason"), app.ledger.write(actor=app.config.authority) as writer:
+        entry = unlink_model(writer, after, before, reason=reason)
+        stale = sum(1 for _ in writer.list_stale(model=before))
+    app.report(
+        {"schema": "caveat/model-unlink/1", "model": str(after), "predecessor": str(before), "entry": entry.seq, "stale": stale},
+        lambda console: console.print(f"Recorded, entry {entry.seq}: {after} does not come from {before}. {_tell_stale(stale, old)}"),
+    )
+
+
+def _tell_stale(number: int, version: str) -> str:
+    if not number:
+        return f"No claim about {version} is stale."
+    return f"{number:,} {'claim' if number == 1 else 'claims'} about it may no longer stand: caveat claim stale --model {version!r}"

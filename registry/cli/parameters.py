@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -60,3 +61,12 @@ def parse_model(text: str, *, where: str) -> ModelRef:
         found = f"{text!r} is not a model version"
         raise InputError(Fault(code="bad-model", where=where, found=found, advice="write developer/name/version, such as EXAMPLE/m/1"))
     return ModelRef(developer=parts[0], name=parts[1], version=parts[2])
+
+
+def parse_date(text: str, *, where: str) -> date:
+    """Return the day written as `2026-11-21`; raises InputError."""
+    try:
+        return date.fromisoformat(text)
+    except ValueError as error:
+        found = f"{text!r} is not a day"
+        raise InputError(Fault(code="bad-date", where=where, found=found, advice="write it as 2026-11-21")) from error
