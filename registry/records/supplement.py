@@ -22,7 +22,7 @@ from registry.records.drift import Drift
 from registry.records.estimate import Estimate, SpecEstimate
 from registry.records.evidence import Access, Layer
 from registry.records.finding import Finding, find_invariance
-from registry.records.model import ModelEvent
+from registry.records.model import ModelEvent, ModelVersion
 from registry.records.plan import Lock
 from registry.records.record import Record
 from registry.records.restriction import Restriction
@@ -30,7 +30,7 @@ from registry.records.seal import Inclusion
 from registry.records.spec import PropertySpec, SpecVersion
 from registry.records.staleness import StalenessReview
 from registry.records.statement import Entry
-from registry.records.status import RestrictionStatus, Status
+from registry.records.status import RestrictionStatus, Staleness, Status
 from registry.records.survey import Sighting
 from registry.records.trial import Provenance, Run
 
@@ -283,6 +283,10 @@ class Supplement(Record):
     """What people decided of changes that the claim may not have survived, in log order."""
     model_events: tuple[Recorded[ModelEvent], ...] = ()
     """Of the lineage of the models that the claim's revisions are about, in log order."""
+    models: tuple[Recorded[ModelVersion], ...] = ()
+    """The claim's model version and those that follow it, as they were registered; without those that nobody registered."""
+    cause_entries: tuple[Entry, ...] = ()
+    """Those that `status.causes` number, in log order, so that they are proven too."""
     drift: Drift | None = None
     """The claim over its revisions; None where it has one alone, and in supplements made before this was told."""
     superseded: Superseded | None = None
@@ -378,6 +382,8 @@ class CardSupplement(Record):
     """As in `Supplement`."""
     superseded: Superseded | None = None
     """As in `Supplement`."""
+    cause_entries: tuple[Entry, ...] = ()
+    """Those that the causes of the claims number, in log order."""
     contestations: tuple[ContestationFile, ...] = ()
     """Each that concerns a claim of the card, once, in log order."""
 
@@ -385,6 +391,16 @@ class CardSupplement(Record):
     def unaudited(self) -> tuple[ClaimRow, ...]:
         """The claims without an outcome."""
         return tuple(row for row in self.claims if row.class_ is None)
+
+    @property
+    def stale(self) -> tuple[ClaimRow, ...]:
+        """The claims that a person confirmed to be stale."""
+        return tuple(row for row in self.claims if row.status.staleness is Staleness.STALE)
+
+    @property
+    def potentially_stale(self) -> tuple[ClaimRow, ...]:
+        """The claims that may be stale, and that nobody has looked at."""
+        return tuple(row for row in self.claims if row.status.staleness is Staleness.POTENTIALLY_STALE)
 
     @property
     def pages_with_claims(self) -> tuple[int, ...]:

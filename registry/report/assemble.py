@@ -1,6 +1,6 @@
 """From what a registry knows to what a reader is told: a dossier becomes a supplement. Pure; the date is an argument."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 
 from registry.completeness import check_claim
@@ -33,6 +33,7 @@ from registry.report.coverage import ReadWords
 from registry.report.found import build_finding_reasons, build_scorer_reasons, find_not_made, is_recognition
 from registry.report.leading import find_leading
 from registry.report.preregistration import build_choice_reasons, build_departure_reasons
+from registry.report.staleness import describe_staleness
 from registry.report.wording import name_model
 
 _MOST_REASONS = 5
@@ -69,7 +70,7 @@ def assemble_claim(dossier: Dossier, *, made_at: datetime) -> Supplement:
         claimant=find_party(dossier, current.entry.actor),
         status=dossier.status,
         verdict=_build_verdict(dossier, audit),
-        reasons=tuple(_build_reasons(dossier, audit, others, beside))[:_MOST_REASONS],
+        reasons=_keep_reasons(dossier, _build_reasons(dossier, audit, others, beside)),
         property=_find_property(specs),
         card=_build_card(dossier.card, dossier.newer_cards),
         specs=specs,
@@ -85,6 +86,9 @@ def assemble_claim(dossier: Dossier, *, made_at: datetime) -> Supplement:
         other_explorations=find_other_explorations(dossier, leading),
         completeness=check_claim(dossier),
         sightings=tuple(one for one in dossier.sightings if one.payload.claim == current.payload.reference),
+        reviews=dossier.reviews,
+        model_events=dossier.model_events,
+        models=(*((dossier.model,) if dossier.model else ()), *dossier.successors),
     )
 
 
@@ -184,11 +188,27 @@ def _build_reasons(
     if dossier.status.dispute is Dispute.UPHELD:
         section = Section.HISTORY if _find_contestations(dossier) else Section.CONTEXTS
         yield Reason(text="A contestation of the claim or of a definition that it rests on was upheld.", section=section)
-    if dossier.status.staleness is Staleness.POTENTIALLY_STALE:
-        yield Reason(text="It may be stale: " + "; ".join(dossier.status.stale_because) + ".", section=Section.HISTORY)
+    if (stale := _build_stale_reason(dossier)) is not None:
+        yield stale
     if audit is not None and audit.outcome is not None:
         yield from _build_checklist_reason(audit.outcome.payload)
     yield from build_finding_reasons(found)
+
+
+def _build_stale_reason(dossier: Dossier) -> Reason | None:
+    text = describe_staleness(dossier.status, dossier.reviews, claim=dossier.current.payload.reference)
+    return None if text is None else Reason(text=text, section=Section.HISTORY)
+
+
+def _keep_reasons(dossier: Dossier, reasons: Iterable[Reason]) -> tuple[Reason, ...]:
+    """Return five of *reasons*, of which staleness is one: first where a person confirmed it, else not left out for want of room."""
+    every, stale = list(reasons), _build_stale_reason(dossier)
+    if stale is None:
+        return tuple(every[:_MOST_REASONS])
+    rest = [one for one in every if one != stale]
+    if dossier.status.staleness is Staleness.STALE:
+        return (stale, *rest[: _MOST_REASONS - 1])
+    return tuple(every[:_MOST_REASONS]) if stale in every[:_MOST_REASONS] else (*rest[: _MOST_REASONS - 1], stale)
 
 
 def _find_rule(audit: AuditPart | None) -> str | None:

@@ -15,6 +15,8 @@ from xml.sax.saxutils import escape
 import pikepdf
 from pikepdf import Array, Dictionary, Name, Object, Pdf, String
 
+from registry.report.links import describe_link
+
 SIGNATURE_WORDS = "Digital signature of the auditor's registry; empty in a file that was not signed"
 """What the field for the signature is called by readers that speak."""
 
@@ -144,10 +146,14 @@ def _round(value: float) -> float:
 
 
 def mend_link_contents(pdf: Pdf, links: Mapping[str, str]) -> None:
-    """Describe each link by what it leads to, not by the name of an anchor."""
+    """Describe each link by what it leads to, not by the name of an anchor or by an address."""
     for page in pdf.pages:
         for annotation in page.obj.get(Name.Annots, Array()):
             if annotation.get(Name.Subtype) == Name.Link:
+                action = annotation.get(Name.A)
+                if isinstance(action, Dictionary) and Name.URI in action:
+                    annotation.Contents = String(describe_link(str(action.URI)))
+                    continue
                 target = str(annotation.get(Name.Dest, annotation.get(Name.Contents, "")))
                 annotation.Contents = String(links.get(target, f"Go to {target}" if target else "Link"))
 

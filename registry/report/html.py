@@ -8,11 +8,9 @@ from collections.abc import Callable, Mapping
 from enum import StrEnum
 from functools import cache
 from importlib.metadata import version
-from io import BytesIO
 from pathlib import Path
 from typing import Any
 
-import segno
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, Undefined, pass_context
 from jinja2.runtime import Context
 from markupsafe import Markup, escape
@@ -22,6 +20,7 @@ from registry.codec.disclosure import public_record
 from registry.codec.documents import to_document
 from registry.codec.inclusion import list_entries
 from registry.records.ablation import Ablation
+from registry.records.change import AnySupplement, ChangeReport
 from registry.records.claim import ClaimRevision
 from registry.records.dossier import Recorded
 from registry.records.estimate import DEVIATIONS
@@ -35,15 +34,21 @@ from registry.records.shift import Shift
 from registry.records.supplement import CardSupplement, Section, Supplement
 from registry.records.survey import Fate, Sighting
 from registry.report import numbers
+from registry.report.carried import find_carry
+from registry.report.change_page import collect_change_facts
 from registry.report.contested import collect_disclosed, collect_disputes
 from registry.report.coverage_figure import build_coverage_figure
 from registry.report.figures import EstimateFigure, build_count_bars, build_estimate_figure, build_reported_figure
 from registry.report.finding_figures import ForestFigure, build_ablation_figure, build_judge_figure, build_naturalness_figure
 from registry.report.found import is_immaterial
+from registry.report.links import find_file
+from registry.report.listed import strip_markup
 from registry.report.moments import format_day, format_moment, format_second
 from registry.report.preregistration import build_departure_rows, build_fixed_rows, describe_locks, is_in_one_second, list_late
+from registry.report.qr import draw_qr
 from registry.report.recognition_figure import build_recognition_figure
 from registry.report.redline import Run, build_redline
+from registry.report.staleness import list_causes
 from registry.report.visible import Covers, find_replaced, show_text
 from registry.report.wording import (
     CHECKS,
@@ -59,21 +64,9 @@ from registry.report.wording import (
 )
 from registry.resources import find_resource
 
-AnySupplement = Supplement | CardSupplement
-
 _MOST_DRAWN = 24
 _FOLDER = "report_templates"
-_TAG = r"(?:\s[^<>]{0,200})?/?>"
-_MARKUP = (
-    (re.compile(r"<!--[^<>]{0,200}-->"), " "),
-    (re.compile(rf"</t[dh]>\s{{0,20}}<t[dh]{_TAG}", re.IGNORECASE), " | "),
-    (re.compile(rf"</?(?:table|thead|tbody|tr|t[dh]|b|i|u|em|strong|su[bp]|br|p|span|code){_TAG}", re.IGNORECASE), " "),
-    (re.compile(r"(?<!\w)\*\*|\*\*(?!\w)"), ""),
-    (re.compile(r"(?:\|\s){2,}"), "| "),
-)
-"""What is dropped where a quote is only listed."""
 _UNIT = re.compile(r"(?<=\d) (?=%)")
-_TIED = re.compile(r"(?<=\d) (?=%)|(?<=±) (?=\d)")
 
 
 class Medium(StrEnum):
@@ -114,19 +107,16 @@ def build_html(supplement: AnySupplement, *, medium: Medium, covers: Covers | No
         "medium": medium.value,
         "templates": template_digest(),
         "record_digest": digest,
-        "qr": _draw_qr(describe_position(supplement, digest)),
+        "qr": draw_qr(describe_position(supplement, digest)),
         "foot": _build_foot(supplement),
         "proven": len(list_entries(supplement)) if supplement.inclusion else 0,
         "replaced": find_replaced(json.loads(record), covers=covers) if covers else {},
         "style": Markup(_screen_style()) if medium is Medium.SCREEN else "",  # noqa: S704  (our own style sheet)
         "record": _embed(record) if medium is Medium.SCREEN else "",
     }
-    facts |= collect_disputes(supplement) | collect_disclosed(supplement)
-    if isinstance(supplement, Supplement):
-        facts |= _claim_facts(supplement, environment)
-    else:
-        facts |= _card_facts(supplement, environment)
-    return environment.get_template(_template_name(supplement)).render(facts)
+    name, more = _collect_facts(supplement, environment, medium)
+    facts |= collect_disputes(supplement) | collect_disclosed(supplement) | more
+    return environment.get_template(name).render(facts)
 
 
 def describe_position(supplement: AnySupplement, digest: str) -> str:
@@ -166,8 +156,14 @@ def _files(folder: Path) -> list[Path]:
     return [path for path in folder.rglob("*") if path.is_file() and not path.name.startswith(".")]
 
 
-def _template_name(supplement: AnySupplement) -> str:
-    return "claim.html.j2" if isinstance(supplement, Supplement) else "card.html.j2"
+def _collect_facts(supplement: AnySupplement, environment: Environment, medium: Medium) -> tuple[str, dict[str, Any]]:
+    match supplement:
+        case Supplement():
+            return "claim.html.j2", _claim_facts(supplement, environment)
+        case CardSupplement():
+            return "card.html.j2", _card_facts(supplement, environment)
+        case ChangeReport():
+            return "change.html.j2", collect_change_facts(supplement, medium=medium.value)
 
 
 def _claim_facts(supplement: Supplement, environment: Environment) -> dict[str, Any]:
@@ -181,6 +177,8 @@ def _claim_facts(supplement: Supplement, environment: Environment) -> dict[str, 
         figure = _draw(environment, "reported", f=reported, key="figure-one")
     outcome = supplement.outcome
     return {
+        "carry": find_carry(supplement.history),
+        "causes": list_causes(supplement.status, supplement.reviews, supplement.cause_entries, claim=supplement.claim.payload.reference),
         "figure": figure,
         "figure_left_out": estimate.left_out if estimate else 0,
         "figure_all": _draw_all(supplement, environment) if estimate and estimate.left_out else None,
@@ -304,6 +302,7 @@ def _filters(covers: Covers | None) -> dict[str, Callable[..., Any]]:
         "count": numbers.format_count,
         "day": format_day,
         "exact": numbers.format_exact,
+        "file_of": find_file,
         "item": get_item,
         "level": numbers.format_level,
         "lines": lines,
@@ -338,40 +337,12 @@ def _globals() -> Mapping[str, Any]:
     }
 
 
-def strip_markup(text: str) -> str:
-    """Return *text* for a list: without the marks by which HTML and Markdown set cells, emphasis and comments, on one line.
-
-    Other tags stay: what a card says is shown, and only how it was set is not. A figure keeps its unit and its ± on its line.
-    """
-    for pattern, instead in _MARKUP:
-        text = pattern.sub(instead, text)
-    return _TIED.sub("\u00a0", " ".join(text.split()))
-
-
 def group_digits(digest: str) -> Markup:
     """Return a digest in groups of eight digits, set apart by space that is not copied with them."""
     groups = (show_text(digest[at : at + 8]) for at in range(0, len(digest), 8))
     return Markup('<span class="digest">{}</span>').format(
         Markup("").join(Markup('<span class="group">{}</span>').format(one) for one in groups)
     )
-
-
-def _draw_qr(text: str) -> Markup:
-    """Return a QR code of *text* as SVG with a title; level M, so that it survives a bad copy."""
-    buffer = BytesIO()
-    segno.make(text, error="m", micro=False).save(
-        buffer,
-        kind="svg",
-        xmldecl=False,
-        svgns=True,
-        border=2,
-        scale=3,
-        title="QR code: " + text.replace("\n", ", "),
-        nl=False,
-        omitsize=False,
-        light="#ffffff",
-    )
-    return Markup(buffer.getvalue().decode())  # noqa: S704  (segno escapes the title)
 
 
 def _embed(record: bytes) -> Markup:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from registry.errors import Fault, InputError
 from registry.report.attached import read_attached
+from registry.report.links import is_file_link
 from registry.report.opening import Opened, open_pdf
 from registry.report.revision import find_revision
 
@@ -57,6 +58,7 @@ _OUTSIDE = {
 }
 _FILES = {"FileAttachment": "a file attached to a page", "Collection": "a portfolio of files"}
 _FIELD = {"/F", "/FT", "/P", "/Rect", "/StructParent", "/Subtype", "/T", "/TU", "/Type", "/V"}
+_LINK = {"/A", "/BS", "/Contents", "/F", "/P", "/Rect", "/StructParent", "/Subtype", "/Type"}
 _ADVICE = "do not open it in a reader; ask its publisher for the file again"
 
 
@@ -145,8 +147,12 @@ def _list_known() -> dict[str, tuple[str, str]]:
 
 
 def _read_names(one: "Object") -> set[str]:
-    """Return every name that *one* has in it, as key or value; qpdf has written out what was escaped, such as /J#61vaScript."""
-    text = _read_dictionary(one).unparse(resolved=True)
+    """Return every name that *one* has in it, as key or value; qpdf has written out what was escaped, such as /J#61vaScript.
+
+    What makes a link to another supplement in the same folder is left out, and only that.
+    """
+    told = _read_dictionary(one)
+    text = (_leave_out_action(told) if _is_file_link(told) else told).unparse(resolved=True)
     return {name.decode("latin-1") for name in _NAME.findall(_STRING.sub(b"", text))}
 
 
@@ -154,6 +160,25 @@ def _read_dictionary(one: "Object") -> "Object":
     from pikepdf import Stream  # noqa: PLC0415  (only PDFs need it)
 
     return one.stream_dict if isinstance(one, Stream) else one
+
+
+def _is_file_link(told: "Object") -> bool:
+    """Whether *told* is a link whose one action, written in it, names a file of the folder by its bare name, and nothing else."""
+    from pikepdf import Dictionary, String  # noqa: PLC0415
+
+    if not isinstance(told, Dictionary) or told.get("/Subtype") != "/Link" or not set(told.keys()) <= _LINK:
+        return False
+    action = told.get("/A")
+    if not isinstance(action, Dictionary) or action.is_indirect or set(action.keys()) != {"/Type", "/S", "/URI"}:
+        return False
+    is_plain = action.get("/Type") == "/Action" and action.get("/S") == "/URI" and isinstance(action.URI, String)
+    return is_plain and is_file_link(bytes(action.URI))
+
+
+def _leave_out_action(told: "Object") -> "Object":
+    from pikepdf import Dictionary  # noqa: PLC0415
+
+    return Dictionary({key: value for key, value in told.items() if key != "/A"})
 
 
 def _is_outside(one: "Object") -> bool:

@@ -19,6 +19,7 @@ _HEAD_BYTES = 4_000
 _DRAWN_WITH = "Caveat, templates "
 LATER = frozenset(
     {
+        "cause_entries",
         "causes",
         "claim_entry",
         "completeness",
@@ -35,6 +36,7 @@ LATER = frozenset(
         "inclusion",
         "model",
         "model_events",
+        "models",
         "omitted",
         "openings",
         "outcome_entry",

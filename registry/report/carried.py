@@ -1,0 +1,55 @@
+"""A claim that a person carried from one model version to another: what its card spoke of, and who says that it holds for another too."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from registry.records.claim import ClaimRevision
+from registry.records.dossier import Recorded
+from registry.records.model import ModelRef
+from registry.records.statement import Entry
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Carry:
+    """The last step from one model version to another in the history of a claim."""
+
+    before: ModelRef
+    """The version that the revision before was about."""
+    after: ModelRef
+    card_spoke_of: ModelRef
+    """The version that the claim was about when the passage that it quotes was first quoted."""
+    revision: str
+    """`CLM-…@n` that took the step."""
+    earlier: str
+    """`CLM-…@n` before it."""
+    why: str | None
+    entry: Entry
+    """Of that revision; its actor carried the claim."""
+
+    @property
+    def is_same_passage(self) -> bool:
+        """Whether the card that is quoted speaks of an earlier version than the claim."""
+        return self.card_spoke_of != self.after
+
+
+def find_carry(history: Sequence[Recorded[ClaimRevision]]) -> Carry | None:
+    """Return the last step to another model version in *history*, revisions in order; None for a claim about one version all along."""
+    steps = [at for at in range(1, len(history)) if history[at].payload.model != history[at - 1].payload.model]
+    if not steps:
+        return None
+    before, step = history[steps[-1] - 1].payload, history[steps[-1]]
+    current = history[-1].payload
+    first = next(one.payload for one in history if _place(one.payload) == _place(current))
+    return Carry(
+        before=before.model,
+        after=step.payload.model,
+        card_spoke_of=first.model,
+        revision=step.payload.reference,
+        earlier=before.reference,
+        why=step.payload.why,
+        entry=step.entry,
+    )
+
+
+def _place(claim: ClaimRevision) -> tuple[str | None, str]:
+    return (claim.card or claim.source, claim.quote)

@@ -1,0 +1,109 @@
+"""What a supplement says of changes that its claim may not have survived: what each is, what a person decided, what would settle it."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from registry.records.dossier import Recorded
+from registry.records.staleness import StalenessReview, StalenessVerdict
+from registry.records.statement import Entry
+from registry.records.status import CauseKind, StaleCause, Staleness, Status
+from registry.report.moments import format_day
+
+_SETTLED_BY: Mapping[CauseKind, str] = {
+    CauseKind.SUCCESSOR: "carrying the claim to the new version, or a person who dismisses it",
+    CauseKind.DEPRECATION: "a person",
+    CauseKind.CARD: "a person",
+    CauseKind.SPEC: "a new audit under the newer version, or a person who dismisses it",
+    CauseKind.METHOD: "a new audit by the newer version, or a person who dismisses it",
+    CauseKind.CONTESTATION: "a new audit, or a person who dismisses it",
+    CauseKind.REVISION: "an audit of this revision, or a person who dismisses it",
+}
+_MOST_TOLD = 2
+_READ_NEWER = "nothing here: the newer revision is what stands"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CauseRow:
+    """One reason why a claim may be stale, or is."""
+
+    kind: str | None
+    """Value of its `CauseKind`; None in records made before causes were told apart."""
+    text: str
+    """In a sentence without full stop."""
+    entry: Entry | None
+    """Of what came; None where the record does not name it, as in records made before causes were told apart."""
+    settled_by: str | None
+    """What would settle it; None where that is not known, or a person confirmed it."""
+    confirmed: Recorded[StalenessReview] | None
+    """The review by which the claim is stale; None where nobody confirmed it."""
+
+
+def list_causes(
+    status: Status, reviews: Sequence[Recorded[StalenessReview]], entries: Sequence[Entry], *, claim: str
+) -> tuple[CauseRow, ...]:
+    """Return why the claim revision *claim*, `CLM-…@n`, is stale or may be: what a person confirmed first, else in the order of *status*.
+
+    Args:
+        entries: those that the record names for causes.
+    """
+    known = {one.seq: one for one in entries}
+    last = _find_last(reviews, claim)
+    if not status.causes:
+        return tuple(
+            CauseRow(kind=None, text=one.removesuffix("."), entry=None, settled_by=None, confirmed=None) for one in status.stale_because
+        )
+    rows = []
+    for cause in status.causes:
+        review = _find_confirmation(cause, last)
+        settled_by = None if review else describe_remedy(cause, claim)
+        text, entry = cause.text.removesuffix("."), known.get(cause.entry)
+        rows.append(CauseRow(kind=cause.kind.value, text=text, entry=entry, settled_by=settled_by, confirmed=review))
+    return tuple(sorted(rows, key=lambda one: one.confirmed is None))
+
+
+def describe_remedy(cause: StaleCause, claim: str) -> str:
+    """Return what would settle *cause* for the claim revision *claim*, `CLM-…@n`, in words that follow “settled by”."""
+    if cause.kind is CauseKind.REVISION and cause.what != claim:
+        return _READ_NEWER
+    return _SETTLED_BY[cause.kind]
+
+
+def describe_staleness(status: Status, reviews: Sequence[Recorded[StalenessReview]], *, claim: str) -> str | None:
+    """Return what page one says of the staleness of the claim revision *claim*, `CLM-…@n`; None for one that is current."""
+    if status.staleness is Staleness.CURRENT:
+        return None
+    rows = list_causes(status, reviews, (), claim=claim)
+    waiting = _shorten([_tell_open(one) for one in rows if one.confirmed is None])
+    if status.staleness is Staleness.POTENTIALLY_STALE:
+        return f"It may be stale: {waiting}."
+    each = {one.confirmed.entry.seq: one.confirmed for one in rows if one.confirmed is not None}
+    told = _shorten([_tell_confirmed(one, rows) for one in each.values()]) or "a person confirmed it"
+    return f"It is stale: {told}." + (f" Nobody has looked at this yet: {waiting}." if waiting else "")
+
+
+def _find_last(reviews: Sequence[Recorded[StalenessReview]], claim: str) -> dict[tuple[CauseKind, str], Recorded[StalenessReview]]:
+    """Return the last review on each cause of *claim*, by its name."""
+    return {(cause.kind, cause.what): one for one in reviews if one.payload.claim == claim for cause in one.payload.causes}
+
+
+def _find_confirmation(
+    cause: StaleCause, last: Mapping[tuple[CauseKind, str], Recorded[StalenessReview]]
+) -> Recorded[StalenessReview] | None:
+    """Return the review that confirmed *cause*; one from before the entry that recorded it does not speak of it."""
+    said = last.get((cause.kind, cause.what))
+    is_confirmed = said is not None and said.payload.verdict is StalenessVerdict.CONFIRMED and said.entry.seq > cause.entry
+    return said if is_confirmed else None
+
+
+def _tell_open(row: CauseRow) -> str:
+    return row.text if row.settled_by is None else f"{row.text} (settled by {row.settled_by})"
+
+
+def _tell_confirmed(review: Recorded[StalenessReview], rows: Sequence[CauseRow]) -> str:
+    causes = " and ".join(one.text for one in rows if one.confirmed is review)
+    return f"confirmed by {review.entry.actor} on {format_day(review.entry.at)} because {causes} (“{review.payload.why}”)"
+
+
+def _shorten(told: Sequence[str]) -> str:
+    more = len(told) - _MOST_TOLD
+    return "; ".join(told[:_MOST_TOLD]) + (f"; and {more} more" if more > 0 else "")
