@@ -91,5 +91,5 @@ def find_aftermath(writer: "Writer", done: "Update") -> Aftermath:
         classes=count_classes(writer, stale.claims),
         cards=count_cards(stale.claims),
         first=find_so_far(writer, stale.claims[:_FIRST]),
-        near=[] if about else [one for one in suggest_models(writer, link.predecessor) if any(writer.list_claims(model=one, limit=1))],
+        near=[] if about else [one for one in suggest_models(writer, link.predecessor) if one in writer.list_claimed_models()],
     )

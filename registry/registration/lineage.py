@@ -13,6 +13,7 @@ from registry.records.staleness import ReviewedCause, StalenessReview, Staleness
 from registry.records.statement import Entry
 from registry.records.status import CauseKind, Lifecycle, StaleCause
 from registry.registration.carrying import NewPassage, carry_words, write_model
+from registry.store.lineage import fold_model
 from registry.store.natural import natural_key
 from registry.store.view import View
 from registry.store.writer import Writer
@@ -66,20 +67,19 @@ def update_model(
 
     Raises:
         ConflictError: `lineage-differs`, it is recorded as coming from *old* otherwise; `model-differs`, *new* is registered with another
-            release date; `successor-exists`, another version took the place of *old* and *branch* is not given; and the store's rules:
-            a cycle, a version that is there in another case, a successor that is older.
+            release date; `model-case-differs`, claims spell a version otherwise.
+        CaveatError: the store's rules: `successor-exists`, another version took the place of *old* and *branch* is not given;
+            `lineage-cycle`; `model-case-differs`; `successor-older`; `own-successor`.
     """
     known = writer.find_model(new)
     faults = [] if known is None else list(_find_differences(known, released))
     link = writer.lineage().find_link(new, old)
     if link is not None and link.descent is not descent:
         faults.append(_differs(link, descent))
-    beside = tuple(one.model for one in writer.lineage().replacing(old) if one.model != new) if descent in REPLACING else ()
-    is_branching = link is None and bool(beside)
-    if is_branching and not branch:
-        faults.append(_exists(old, new, beside))
+    faults += (fault for one in (old, new) for fault in _find_spelling(writer, one))
     if faults:
         raise ConflictError(faults)
+    beside = tuple(one.model for one in writer.lineage().replacing(old) if one.model != new) if descent in REPLACING else ()
     if link is not None:
         return Update(link=link, is_new=False, beside=beside)
     registered = [old] if writer.find_model(old) is None else []
@@ -87,7 +87,7 @@ def update_model(
     if known is None and new != old:
         registered.append(new)
         versions.append(ModelVersion(model=new, released=released))
-    said = ModelEvent(model=new, event=ModelEventKind.FOLLOW, predecessor=old, descent=descent, reason=note)
+    said = ModelEvent(model=new, event=ModelEventKind.FOLLOW, predecessor=old, descent=descent, branch=branch and bool(beside), reason=note)
     entry = writer.append_many([*versions, said])[-1]
     link = ModelLink(model=new, predecessor=old, descent=descent, entry=entry.seq)
     return Update(link=link, is_new=True, registered=tuple(registered), beside=beside)
@@ -147,7 +147,7 @@ def require_model(view: View, model: ModelRef, *, register: bool = False) -> Non
     """
     if view.find_model(model) is not None:
         return
-    if any(True for _ in view.list_claims(model=model, limit=1)):
+    if model in view.list_claimed_models():
         if register and isinstance(view, Writer):
             view.append(ModelVersion(model=model))
         return
@@ -158,14 +158,9 @@ def require_model(view: View, model: ModelRef, *, register: bool = False) -> Non
 
 def suggest_models(view: View, model: ModelRef) -> list[ModelRef]:
     """Return at most three registered versions, or such as claims are about, that are called much like *model*."""
-    known = {str(one).casefold(): one for one in list_named(view) if one != model}
-    return [known[name] for name in get_close_matches(str(model).casefold(), known, n=3, cutoff=0.7)]
-
-
-def list_named(view: View) -> list[ModelRef]:
-    """Return every version that is registered, then those that only claims name, each in log order."""
-    named = dict.fromkeys(one.payload.model for one in view.list_models())
-    return list(named | dict.fromkeys(one.model for one in view.list_claims()))
+    named = (*view.lineage().models, *view.list_claimed_models())
+    known = {fold_model(one): one for one in named if one != model}
+    return [known[name] for name in get_close_matches(fold_model(model), known, n=3, cutoff=0.7)]
 
 
 def find_target(view: View, model: ModelRef) -> ModelRef:
@@ -282,11 +277,16 @@ def _differs(link: ModelLink, descent: Descent) -> Fault:
     return Fault(code="lineage-differs", where=str(link.model), found=found, advice=f"if that is wrong: {correct}, then again")
 
 
-def _exists(old: ModelRef, new: ModelRef, beside: Iterable[ModelRef]) -> Fault:
-    others = list(beside)
-    found = f"{', '.join(map(str, others))} took its place already"
-    advice = f"if {new} comes after that: caveat model update {write_model(others[-1])} {write_model(new)}; if both follow it: --branch"
-    return Fault(code="successor-exists", where=str(old), found=found, advice=advice)
+def _find_spelling(view: View, model: ModelRef) -> Iterator[Fault]:
+    """Yield that claims spell *model*, which is not registered, otherwise: it would be another version, and none of them about it."""
+    if view.find_model(model) is not None:
+        return
+    claimed = view.list_claimed_models()
+    alike = [one for one in claimed if fold_model(one) == fold_model(model)]
+    if alike and model not in alike:
+        found = f"no claim is about it; claims are about {alike[0]}, which is the same but for its spelling"
+        advice = f"write it as they do: {write_model(alike[0])}"
+        yield Fault(code="model-case-differs", where=str(model), found=found, advice=advice)
 
 
 def _unrelated(view: View, head: ClaimRevision, to: ModelRef) -> Fault:

@@ -99,6 +99,13 @@ class View(Reader):
         table = claim_revision
         return int(self.one_value(select(func.count()).select_from(table).where(self.visible(table), table.c.revision == 1)))
 
+    def list_claimed_models(self) -> tuple[ModelRef, ...]:
+        """Return every model version that a claim revision is about, be it registered or not, in the order of their first claims."""
+        table = claim_revision
+        columns = (table.c.developer, table.c.model, table.c.model_version)
+        rows = self.rows(select(*columns).where(self.visible(table)).group_by(*columns).order_by(func.min(table.c.seq)))
+        return tuple(ModelRef(developer=row[0], name=row[1], version=row[2]) for row in rows)
+
     def search(self, text: str, limit: int = 20) -> Iterator[ClaimSummary]:
         """Yield claims in whose quote, note, property, model or identifier every word of *text* stands, upper or lower case alike."""
         return claims.list_summaries(self, claims.match_words(text), limit) if text.split() else iter(())
