@@ -73,6 +73,13 @@ def get_heads(reader: Reader, numbers: Sequence[int]) -> list[Head]:
     return [head_of(row, models) for row in reader.plain_rows(wanted)]
 
 
+def list_heads(reader: Reader) -> list[Head]:
+    """Return what every revision of every claim refers to, in log order."""
+    models: dict[tuple[str, str, str], ModelRef] = {}
+    wanted = select(*_HEAD_COLUMNS, revisions.c.quote_status).where(reader.visible(revisions)).order_by(revisions.c.seq)
+    return [head_of(row, models) for row in reader.plain_rows(wanted)]
+
+
 def head_of(row: tuple[Any, ...], models: dict[tuple[str, str, str], ModelRef]) -> Head:
     """Return the head in *row*; one `ModelRef` is kept for all that name it."""
     (seq, claim, revision, developer, name, version, card, card_revision, phi, phi_version, scoring, scored, test, tested, *words) = row
@@ -124,27 +131,27 @@ def match_words(text: str) -> list[ColumnElement[bool]]:
     return found
 
 
+_HEAD_COLUMNS = (
+    revisions.c.seq,
+    revisions.c.claim,
+    revisions.c.revision,
+    revisions.c.developer,
+    revisions.c.model,
+    revisions.c.model_version,
+    revisions.c.card,
+    revisions.c.card_revision,
+    revisions.c.property,
+    revisions.c.property_version,
+    revisions.c.scoring,
+    revisions.c.scoring_version,
+    revisions.c.test_context,
+    revisions.c.test_context_version,
+)
+
+
 def _stretch_columns() -> Select[Any]:
     joined = revisions.outerjoin(claim_text, and_(claim_text.c.log == revisions.c.log, claim_text.c.seq == revisions.c.seq))
-    return select(
-        revisions.c.seq,
-        revisions.c.claim,
-        revisions.c.revision,
-        revisions.c.developer,
-        revisions.c.model,
-        revisions.c.model_version,
-        revisions.c.card,
-        revisions.c.card_revision,
-        revisions.c.property,
-        revisions.c.property_version,
-        revisions.c.scoring,
-        revisions.c.scoring_version,
-        revisions.c.test_context,
-        revisions.c.test_context_version,
-        revisions.c.form,
-        claim_text.c.quote,
-        revisions.c.quote_status,
-    ).select_from(joined)
+    return select(*_HEAD_COLUMNS, revisions.c.form, claim_text.c.quote, revisions.c.quote_status).select_from(joined)
 
 
 def _stretch(reader: Reader) -> Select[Any]:

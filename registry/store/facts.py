@@ -85,6 +85,11 @@ class FactFinder:
             for head, why in zip(heads, stale, strict=True)
         ]
 
+    def find_specs(self, heads: Sequence[Head]) -> list[tuple[Reference, ...]]:
+        """Return the specification versions that each head refers to, with its deployment contexts, in order."""
+        contexts = self._contexts(heads)
+        return [(*head.specs, *contexts.get(head.seq, ())) if contexts else head.specs for head in heads]
+
     def candidates(self, head: Head) -> tuple[StaleCause, ...]:
         """Return every cause for *head* to be stale that a person may decide on: also those that were dismissed."""
         _, _, (ground,) = self._gather([head])
@@ -97,8 +102,7 @@ class FactFinder:
         openings = self._openings(heads)
         audited = {one.claim: one.revision for one in openings}
         verdicts, outcomes = self._verdicts(heads, openings)
-        contexts = self._contexts(heads)
-        specs = [(*head.specs, *contexts.get(head.seq, ())) if contexts else head.specs for head in heads]
+        specs = self.find_specs(heads)
         placed = self._place(heads, specs) if self._disputed else {}
         grounds = [
             Ground(
