@@ -40,10 +40,12 @@ class Proof:
 def record_publications(writer: Writer, written: Iterable[Written]) -> int:
     """Record that files were given out; one whose digest is recorded already is not recorded again. Return how many were new.
 
+    Change reports are passed over: a publication names a claim or a card.
+
     Raises:
         ConflictError: the registry does not know what a file is of, or has fewer entries than it was made of.
     """
-    files = {one.sha256: one for one in written if one.sha256}
+    files = {one.sha256: one for one in written if one.sha256 and one.facts and one.facts.is_recordable}
     new = [one for sha256, one in files.items() if not writer.find_publications(sha256)]
     writer.append_many([build_publication(one) for one in new])
     return len(new)

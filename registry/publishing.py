@@ -12,6 +12,7 @@ from registry.codec.inclusion import list_entries, list_recorded
 from registry.errors import CaveatError, Fault, InputError, NotFoundError
 from registry.intake.outline.readable import Reader
 from registry.records.card import Card, CardText
+from registry.records.change import AnySupplement, ChangeReport
 from registry.records.coverage import Coverage
 from registry.records.dossier import Dossier, Recorded
 from registry.records.identifier import Identifier, Kind
@@ -40,8 +41,8 @@ class Subject:
     """What a supplement is about, and the supplement."""
 
     name: str
-    """`CLM-…@n` or `CRD-…@n`; also the name of its files."""
-    supplement: Supplement | CardSupplement
+    """`CLM-…@n`, `CRD-…@n`, or `changes-…` of a change report; also the name of its files."""
+    supplement: AnySupplement
 
     @property
     def is_confidential(self) -> bool:
@@ -60,6 +61,8 @@ class Facts:
     log_size: int
     audit: str | None
     """`AUD-…` that leads; None for a card, and for a claim that nobody has audited."""
+    is_recordable: bool = True
+    """Whether the log can say that it was given out: a publication names a claim or a card, and a change report is about neither."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,7 +116,7 @@ class Collector:
         assemble = _assemble_card if subject.kind is Kind.CARD else _assemble_claim
         assembled = assemble(self._view, subject, self._moment)
         self._rows.check(list_entries(assembled), {subject.bare})
-        return _name(_prove(self._view, assembled))
+        return name_subject(_prove(self._view, assembled))
 
 
 def collect_supplements(view: View, subjects: Iterable[Identifier]) -> Iterator[Subject]:
@@ -129,7 +132,7 @@ def read_supplements(paths: Sequence[Path]) -> list[Subject]:
     faults: list[Fault] = []
     for path in paths:
         try:
-            found.append(_name(read_file(path)))
+            found.append(name_subject(read_file(path)))
         except CaveatError as error:
             faults += error.faults
     if faults:
@@ -137,7 +140,7 @@ def read_supplements(paths: Sequence[Path]) -> list[Subject]:
     return found
 
 
-def read_file(path: Path) -> Supplement | CardSupplement:
+def read_file(path: Path) -> AnySupplement:
     """Return the supplement that the file at *path* carries; raises InputError as `registry.report.read`, also when it is too large."""
     supplement = read_supplement(read_bytes(path), where=str(path))
     parse_subject(supplement, where=str(path))
@@ -228,7 +231,10 @@ def tell_facts(subject: Subject) -> Facts:
     """Return what of *subject* is said again when its files are given out."""
     supplement = subject.supplement
     audit = supplement.audit.opening.payload.audit if isinstance(supplement, Supplement) and supplement.audit else None
-    return Facts(name=subject.name, record=digest_record(supplement), log_size=supplement.log_size, audit=audit)
+    is_recordable = not isinstance(supplement, ChangeReport)
+    return Facts(
+        name=subject.name, record=digest_record(supplement), log_size=supplement.log_size, audit=audit, is_recordable=is_recordable
+    )
 
 
 def sign_written(written: Iterable[Written], key: "SigningKey", *, at: datetime) -> list[Written]:
@@ -242,9 +248,11 @@ def sign_written(written: Iterable[Written], key: "SigningKey", *, at: datetime)
 
 
 def build_publication(written: Written) -> Publication:
-    """Return the statement that a file was given out."""
+    """Return the statement that a file was given out; raises ValueError for one that was not written, or is a change report's."""
     if written.sha256 is None or written.facts is None:
         raise ValueError("a file that was not written cannot be given out")
+    if not written.facts.is_recordable:
+        raise ValueError(f"a publication names a claim or a card, and {written.name} is about neither")
     facts = written.facts
     return Publication(
         subject=facts.name,
@@ -264,7 +272,8 @@ def _prove(view: View, supplement: Supplement | CardSupplement) -> Supplement | 
     return replace(supplement, inclusion=prove(view, list_entries(supplement), openings=opened))
 
 
-def _name(supplement: Supplement | CardSupplement) -> Subject:
+def name_subject(supplement: AnySupplement) -> Subject:
+    """Return *supplement* with the name of its files."""
     return Subject(name=supplement.identifier.partition("#")[0], supplement=supplement)
 
 

@@ -1,10 +1,13 @@
 """What changed in a registry from one log entry to another: the record of the change report."""
 
+import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from typing import Literal
 
+from registry.records.claim import Form, QuoteStatus, Relation
 from registry.records.classification import ClaimClass, Mode, Standing
 from registry.records.drift import DriftStep
 from registry.records.estimate import SpecEstimate
@@ -13,6 +16,7 @@ from registry.records.record import Record
 from registry.records.seal import Inclusion
 from registry.records.statement import Entry
 from registry.records.status import Status
+from registry.records.supplement import CardSupplement, Supplement
 
 
 class OccasionKind(StrEnum):
@@ -46,6 +50,12 @@ class ClaimState(Record):
     claim_entry: Entry
     model: ModelRef
     quote: str
+    quote_status: QuoteStatus
+    form: Form
+    relation: Relation | None
+    """Of a threshold or bound."""
+    card: str | None
+    """`CRD-…@n` that is quoted."""
     status: Status
     class_: ClaimClass | None
     """None without an outcome, and then so is all that follows."""
@@ -59,10 +69,15 @@ class ClaimState(Record):
     """`AUD-…`."""
     outcome_entry: Entry | None
     estimate: SpecEstimate | None
-    """Against the first specification of P_deploy; None without one."""
+    """Against the first specification of P_deploy, without its numbers task by task; None without one."""
+    specs: int = 0
+    """How many specifications of P_deploy the estimate has."""
     theta: float | None = None
     level: float | None = None
-    """Of the intervals; None without an estimate."""
+    """Of the intervals; None without an estimate, as the next two."""
+    margin: float | None = None
+    range: tuple[float, float] | None = None
+    """Lowest and highest possible score."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,7 +105,7 @@ class ChangeReport(Record):
 
     schema: Literal["caveat/change-report/1"] = "caveat/change-report/1"
     identifier: str
-    """`changes-SINCE-SIZE`, also the name of its files."""
+    """As `name_report` has it, also the name of its files."""
     made_at: datetime
     log_origin: str
     since: int
@@ -103,7 +118,28 @@ class ChangeReport(Record):
     occasions: tuple[Occasion, ...]
     """In log order."""
     changes: tuple[ClaimChange, ...]
-    """Newly inverted first, then other changes of class, then the rest, each by identifier."""
+    """Newly inverted first, then other changes of class, then of status, then the rest, each by identifier."""
     unchanged: int
     """Claims in scope that did not change."""
+    claims: tuple[str, ...] | None = None
+    """The claims it is limited to, `CLM-…`, ascending; None for every claim of the registry."""
+    erased: tuple[str, ...] = ()
+    """Claims in scope that changed and of which nothing is told, because the text of a statement that they rest on was erased."""
     inclusion: Inclusion | None = None
+    """That every entry named here stands in the log at `log_size`."""
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.since <= self.log_size:
+            raise ValueError(f"it is told from entry {self.since} to entry {self.log_size}")
+        if self.identifier != (expected := name_report(self.since, self.log_size, self.claims)):
+            raise ValueError(f"it is called {self.identifier!r}; what it says makes it {expected}")
+
+
+AnySupplement = Supplement | CardSupplement | ChangeReport
+"""Each of the three documents that are drawn."""
+
+
+def name_report(since: int, log_size: int, claims: Sequence[str] | None) -> str:
+    """Return what a change report is called: `changes-SINCE-SIZE`, and for some claims alone a digest of their names after that."""
+    name = f"changes-{since}-{log_size}"
+    return name if claims is None else f"{name}-{hashlib.sha256(' '.join(claims).encode()).hexdigest()[:8]}"

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from registry.codec.disclosure import list_opened
+from registry.records.change import AnySupplement, ChangeReport
 from registry.records.contestation import ContestationState
 from registry.records.dossier import ContestationFile
 from registry.records.supplement import AuditSummary, CardSupplement, ClaimRow, SpecRole, Supplement
@@ -47,17 +48,21 @@ def describe_state(file: ContestationFile) -> str:
     return f"escalated to {to}, not decided" if to else words
 
 
-def list_contestations(supplement: Supplement | CardSupplement) -> tuple[ContestationFile, ...]:
-    """Return every contestation that concerns a page of *supplement*, each once, in log order."""
-    if isinstance(supplement, CardSupplement):
-        files: Iterable[ContestationFile] = supplement.contestations
-    else:
-        files = (*supplement.contestations, *(one for part in supplement.specs for one in part.contestations))
+def list_contestations(supplement: AnySupplement) -> tuple[ContestationFile, ...]:
+    """Return every contestation that concerns a page of *supplement*, each once, in log order; a change report is about none."""
+    files: Iterable[ContestationFile]
+    match supplement:
+        case Supplement():
+            files = (*supplement.contestations, *(one for part in supplement.specs for one in part.contestations))
+        case CardSupplement():
+            files = supplement.contestations
+        case ChangeReport():
+            files = ()
     each = {one.contestation.entry.seq: one for one in files}
     return tuple(each[seq] for seq in sorted(each))
 
 
-def list_standing(supplement: Supplement | CardSupplement) -> tuple[ContestationFile, ...]:
+def list_standing(supplement: AnySupplement) -> tuple[ContestationFile, ...]:
     """Return those that stand against something on the page: not settled, or upheld. They are named on every page."""
     return tuple(one for one in list_contestations(supplement) if one.state is not ContestationState.REJECTED)
 
@@ -87,7 +92,7 @@ def count_concerned(supplement: CardSupplement, file: ContestationFile) -> int:
     return sum(file.contestation.payload.contestation in row.contestations for row in supplement.claims)
 
 
-def collect_disputes(supplement: Supplement | CardSupplement) -> dict[str, Any]:
+def collect_disputes(supplement: AnySupplement) -> dict[str, Any]:
     """Return what templates need to tell of contestations."""
     said = [one.contestation.payload for one in list_contestations(supplement)]
     return {
@@ -102,9 +107,9 @@ def collect_disputes(supplement: Supplement | CardSupplement) -> dict[str, Any]:
     }
 
 
-def collect_disclosed(supplement: Supplement | CardSupplement) -> dict[str, Any]:
+def collect_disclosed(supplement: AnySupplement) -> dict[str, Any]:
     """Return what templates need to tell of sealed specifications: the bodies that this rendering shows, and whether it is confidential."""
-    if isinstance(supplement, CardSupplement):
+    if not isinstance(supplement, Supplement):
         return {"is_confidential": False, "opened": {}}
     opened = list_opened(supplement)
     properties = (opened.get(part.reference) for part in supplement.specs if part.role is SpecRole.PROPERTY)

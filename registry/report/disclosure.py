@@ -5,19 +5,20 @@ from dataclasses import replace
 
 from registry.codec.disclosure import check_openings
 from registry.errors import Fault, InputError
+from registry.records.change import AnySupplement
 from registry.records.disclosure import SpecOpening
-from registry.records.supplement import CardSupplement, Supplement
+from registry.records.supplement import Supplement
 
 
-def add_openings(supplement: Supplement | CardSupplement, openings: Sequence[SpecOpening]) -> Supplement:
+def add_openings(supplement: AnySupplement, openings: Sequence[SpecOpening]) -> Supplement:
     """Return *supplement* with *openings* beside those it has; without them it is the record that it was.
 
     Raises:
-        InputError: it is a card's; or an opening is of a specification that the record does not refer to, is doubled, or does not open
+        InputError: it is not a claim's; or an opening is of a specification that the record does not refer to, is doubled, or does not open
             the commitment that the record states.
     """
-    if isinstance(supplement, CardSupplement):
-        found = "is a card's supplement, which shows no specification"
+    if not isinstance(supplement, Supplement):
+        found = "is no claim's supplement, and shows no specification"
         advice = "name its claims (CLM-…) for the confidential rendering"
         raise InputError(Fault(code="card-not-confidential", where=supplement.identifier, found=found, advice=advice))
     opened = replace(supplement, openings=(*supplement.openings, *openings))

@@ -10,10 +10,11 @@ from functools import cache
 from typing import Any
 
 from registry.errors import Fault, UnavailableError
+from registry.records.change import AnySupplement, ChangeReport
 from registry.records.supplement import CardSupplement, Supplement
 from registry.report.finish import finish_pdf
 from registry.report.fonts import SCHEME, build_font_faces, find_font, is_covered
-from registry.report.html import AnySupplement, Medium, build_html, read_template, render_json
+from registry.report.html import Medium, build_html, read_template, render_json
 from registry.report.wording import NUMBERS, TITLES
 
 PACKAGES = "libpango-1.0-0 libpangoft2-1.0-0 libharfbuzz-subset0"
@@ -52,12 +53,20 @@ def load_engine() -> None:
 
 
 def _title(supplement: AnySupplement) -> str:
-    kind = "claim" if isinstance(supplement, Supplement) else "card"
-    return f"Caveat {kind} supplement {supplement.identifier}"
+    match supplement:
+        case Supplement():
+            kind = "claim supplement"
+        case CardSupplement():
+            kind = "card supplement"
+        case ChangeReport():
+            kind = "change report"
+    return f"Caveat {kind} {supplement.identifier}"
 
 
 def _link_names(supplement: AnySupplement) -> dict[str, str]:
     """What each internal link leads to, in words, for readers who hear it."""
+    if isinstance(supplement, ChangeReport):
+        return {f"change-{number}": f"What changed of {one.claim}" for number, one in enumerate(supplement.changes, start=1)}
     if isinstance(supplement, CardSupplement):
         return {f"claim-{number}": f"Claim {row.identifier}" for number, row in enumerate(supplement.claims, start=1)}
     return {section.value: f"Section {NUMBERS[section]}, {title}" for section, title in TITLES.items()}

@@ -5,6 +5,7 @@ import re
 
 from registry.codec.documents import from_json
 from registry.errors import Fault, InputError
+from registry.records.change import AnySupplement, ChangeReport
 from registry.records.identifier import Identifier, Kind, parse_identifier
 from registry.records.supplement import CardSupplement, Supplement
 from registry.report.attached import read_attached
@@ -13,14 +14,15 @@ from registry.report.opening import open_pdf
 LARGEST_RECORD_BYTES = 50_000_000
 
 _EMBEDDED = re.compile(rb'<script type="application/json" id="record">(.*?)</script>', re.DOTALL)
-_NOUNS: dict[str, type[Supplement] | type[CardSupplement]] = {
+_NOUNS: dict[str, type[Supplement] | type[CardSupplement] | type[ChangeReport]] = {
     "caveat/supplement/1": Supplement,
     "caveat/card-supplement/1": CardSupplement,
+    "caveat/change-report/1": ChangeReport,
 }
 _WANTED = "give a file that caveat report wrote"
 
 
-def read_supplement(data: bytes, *, where: str) -> Supplement | CardSupplement:
+def read_supplement(data: bytes, *, where: str) -> AnySupplement:
     """Return the supplement in *data*: JSON, or a PDF or HTML file made by `registry.report`.
 
     Drawing what comes back gives the bytes of the file again, if templates and libraries are the same.
@@ -39,12 +41,16 @@ def read_supplement(data: bytes, *, where: str) -> Supplement | CardSupplement:
     return from_json(_NOUNS[schema], text, where=where)
 
 
-def parse_subject(supplement: Supplement | CardSupplement, *, where: str) -> Identifier:
-    """Return the claim or card that *supplement* names. A file may be forged, and its name becomes a file name.
+def parse_subject(supplement: AnySupplement, *, where: str) -> Identifier | None:
+    """Return the claim or card that *supplement* is about. A file may be forged, and its name becomes a file name.
+
+    None for a change report, which is about none; it is called what its numbers make it, as its record sees to.
 
     Raises:
         InputError: it names neither.
     """
+    if isinstance(supplement, ChangeReport):
+        return None
     try:
         return parse_identifier(supplement.identifier, Kind.CLAIM, Kind.CARD)
     except ValueError as error:

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from registry.codec.canonical import Json
 from registry.codec.inclusion import Named, find_misfit, list_entries, list_named
 from registry.errors import Fault, InputError
+from registry.records.change import AnySupplement
 from registry.records.seal import Inclusion
-from registry.records.supplement import CardSupplement, Supplement
 from registry.seal.tree import root_from_nodes
 
 
@@ -25,7 +25,7 @@ class Proven:
     the number and the leaf are proven, and nothing that is told of them."""
 
 
-def check_inclusion(supplement: Supplement | CardSupplement, *, document: Json = None) -> Proven:
+def check_inclusion(supplement: AnySupplement, *, document: Json = None) -> Proven:
     """Return what the inclusion of *supplement* proves.
 
     Every leaf whose statement stands in the supplement is computed from it; with the other leaves, as they are named, and the nodes

@@ -7,9 +7,10 @@ from dataclasses import dataclass, replace
 
 from registry.codec.canonical import Json, canonical_bytes
 from registry.codec.disclosure import check_openings, public_document
+from registry.records.change import AnySupplement
 from registry.records.identifier import Identifier
 from registry.records.publication import OutputFormat
-from registry.records.supplement import CardSupplement, Supplement
+from registry.records.supplement import Supplement
 from registry.report.opening import open_pdf
 from registry.report.read import find_record, parse_subject, read_supplement
 from registry.verification.check import Check, Name, no, yes
@@ -69,9 +70,9 @@ class Carried:
 
     data: bytes
     format: OutputFormat
-    supplement: Supplement | CardSupplement
-    named: Identifier
-    """The claim or card, with its revision."""
+    supplement: AnySupplement
+    named: Identifier | None
+    """The claim or card, with its revision; None for a change report, which is about neither."""
     document: Json
     """The record as the file has it, also fields that are missing."""
     is_canonical: bool
@@ -91,7 +92,8 @@ class Carried:
 def read_carried(data: bytes, *, where: str) -> Carried:
     """Return what *data* carries; raises InputError as `registry.report.read.read_supplement`."""
     supplement = read_supplement(data, where=where)
-    named = replace(parse_subject(supplement, where=where), digest=None)
+    subject = parse_subject(supplement, where=where)
+    named = None if subject is None else replace(subject, digest=None)
     text = find_record(data, where=where)
     document = json.loads(text)
     canonical = canonical_bytes(document)
