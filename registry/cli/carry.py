@@ -99,11 +99,7 @@ def _list_about(writer: "Writer", model: ModelRef) -> list[str]:
     from registry.registration.lineage import ENDED, require_model
 
     require_model(writer, model)
-    found = [one.claim for one in writer.list_claims(model=model) if one.status.lifecycle not in ENDED]
-    if not found:
-        said = "no claim is about it that is not withdrawn, rejected or superseded"
-        raise InputError(Fault(code="nothing-to-carry", where=str(model), found=said, advice="caveat claim list"))
-    return found
+    return [one.claim for one in writer.list_claims(model=model) if one.status.lifecycle not in ENDED]
 
 
 def _carry_each(writer: "Writer", claims: Sequence[str], to: ModelRef | None, why: str, words: "NewPassage | None") -> list[Carried]:
@@ -168,15 +164,14 @@ def _report(app: App, done: Sequence[Carried], why: str, *, dry_run: bool) -> No
         if len(new) < len(done):
             known = [one for one in done if not one.is_new]
             console.print(f"Nothing changes: {', '.join(f'{one.after} is about {one.model}' for one in known)} already.")
+        if not done:
+            console.print("Nothing changes: no claim is about that version that is not withdrawn, rejected or superseded.")
 
     app.report(document, text)
 
 
 def _tell_unaudited(console: "Console", new: Sequence[Carried]) -> None:
-    left, noun = sum(one.audits for one in new), "claim" if len(new) == 1 else "claims"
-    behind = (
-        f"{left:,} {'audit' if left == 1 else 'audits'} of the earlier {'revision' if len(new) == 1 else 'revisions'} stay there, and no"
-    )
-    console.print(f"The carried {noun} {'is' if len(new) == 1 else 'are'} unaudited: {behind if left else 'no'} estimate comes along.")
-    first = new[0].after.partition("@")[0]
-    console.print(f"Next: caveat audit {'renew' if left else 'new'} {first}")
+    left, is_one = sum(one.audits for one in new), len(new) == 1
+    behind = f"{left:,} {'audit stays' if left == 1 else 'audits stay'} with the earlier {'revision' if is_one else 'revisions'}, and no"
+    console.print(f"{'It is' if is_one else 'They are'} unaudited: {behind if left else 'no'} estimate comes along.")
+    console.print(f"Next: caveat audit {'renew' if left else 'new'} {new[0].after.partition('@')[0]}")

@@ -1,6 +1,7 @@
 """How claims look in a terminal and as JSON; shared by the groups that show claims."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import Any
 
 from rich.console import Console
@@ -12,8 +13,10 @@ from registry.completeness import check_claim, count_missing
 from registry.records.claim import ClaimRevision
 from registry.records.classification import ItemStatus
 from registry.records.contestation import ContestationState
-from registry.records.dossier import AuditFile, ContestationFile, Dossier
-from registry.records.status import Staleness, Status
+from registry.records.dossier import AuditFile, ContestationFile, Dossier, Recorded
+from registry.records.model import ModelRef
+from registry.records.staleness import ReviewedCause, StalenessReview, StalenessVerdict
+from registry.records.status import StaleCause, Staleness, Status
 from registry.records.survey import Fate, Sighting
 from registry.report.contested import describe_state
 from registry.store.summary import ClaimSummary
@@ -66,7 +69,12 @@ def print_dossier(console: Console, dossier: Dossier) -> None:
         ("reported", _describe_reported(claim)),
         ("card", _describe_place(claim)),
         ("status", describe_status(status)),
-        *(("stale because", reason) for reason in status.stale_because),
+        *_list_carried(dossier),
+        *(("stale because", _describe_cause(dossier, one)) for one in status.causes),
+        *(
+            ("dismissed", f"{one.kind.value} {one.what}, entry {said.entry.seq}: {said.payload.why}")
+            for one, said in _list_dismissed(dossier)
+        ),
         *(("contested", _describe_contestation(one)) for one in dossier.contestations),
         *((("superseded by", status.superseded_by),) if status.superseded_by else ()),
         ("revisions", str(len(dossier.revisions))),
@@ -74,8 +82,10 @@ def print_dossier(console: Console, dossier: Dossier) -> None:
     console.print(build_table(("", ""), rows))
     _print_completeness(console, dossier)
     _print_sightings(console, dossier)
+    models = {one.payload.reference: one.payload.model for one in dossier.revisions}
     for file in dossier.audits:
-        _print_audit(console, file)
+        earlier = models.get(file.audit.payload.claim, claim.model)
+        _print_audit(console, file, None if earlier == claim.model else earlier)
 
 
 def _print_completeness(console: Console, dossier: Dossier) -> None:
@@ -104,19 +114,52 @@ def _quote(one: Sighting) -> str:
     return f"“{shorten(one.anchor.exact)}”" if one.anchor and one.fate is Fate.REWORDED and not one.differs else ""
 
 
-def _print_audit(console: Console, file: AuditFile) -> None:
+def _print_audit(console: Console, file: AuditFile, earlier: ModelRef | None) -> None:
+    """Print an audit; of one that is about an *earlier* version it is said that it speaks of that alone."""
     audit = file.audit.payload
     locked = f"locked {file.lock.entry.at:%Y-%m-%d}" if file.lock else "no lock"
     locked += f", under the rival of {audit.contestation}" if audit.contestation else ""
     console.print(
         show(f"\naudit {audit.audit} of {audit.claim} by {audit.auditor} ({_words(audit.independence.value)}, {locked})"), style="bold"
     )
+    if earlier is not None:
+        console.print(f"  it speaks of {earlier} alone")
     if not file.restrictions:
         console.print("  no outcome recorded yet")
         return
     outcome = file.restrictions[-1].payload
     console.print(show(f"  {outcome.text.verdict}"))
     console.print(show(f"  restricted claim: {outcome.text.restricted}"))
+
+
+def _list_carried(dossier: Dossier) -> Iterator[tuple[str, str]]:
+    """Yield the last revision by which the claim came to another model version, with its reason."""
+    pairs = list(pairwise(one.payload for one in dossier.revisions))
+    carried = [after for before, after in pairs if before.model != after.model]
+    if carried:
+        yield "carried", f"@{carried[-1].revision}, {(carried[-1].why or '').removeprefix('carried ')}"
+
+
+def _describe_cause(dossier: Dossier, cause: StaleCause) -> str:
+    """Return a cause in its sentence, with the decision of a person that it counts."""
+    said = _find_review(dossier, cause)
+    is_confirmed = said is not None and said.entry.seq > cause.entry and said.payload.verdict is StalenessVerdict.CONFIRMED
+    return cause.text + (f"; confirmed, entry {said.entry.seq}: {said.payload.why}" if said and is_confirmed else "")
+
+
+def _list_dismissed(dossier: Dossier) -> Iterator[str]:
+    """Yield the causes that a person dismissed last, each with the decision."""
+    current = dossier.current.payload.reference
+    last = {cause: one for one in dossier.reviews if one.payload.claim == current for cause in one.payload.causes}
+    counting = {(one.kind, one.what) for one in dossier.status.causes}
+    for cause, one in last.items():
+        if one.payload.verdict is StalenessVerdict.DISMISSED and (cause.kind, cause.what) not in counting:
+            yield f"{cause.kind.value} {cause.what}, entry {one.entry.seq}: {one.payload.why}"
+
+
+def _find_review(dossier: Dossier, cause: StaleCause) -> Recorded[StalenessReview] | None:
+    named, current = ReviewedCause(kind=cause.kind, what=cause.what), dossier.current.payload.reference
+    return next((one for one in reversed(dossier.reviews) if one.payload.claim == current and named in one.payload.causes), None)
 
 
 def _describe_reported(claim: ClaimRevision) -> str:

@@ -118,7 +118,8 @@ def _describe(payload: Payload) -> str:  # noqa: C901, PLR0911, PLR0912  (one li
             )
             return f"{payload.model} {payload.event.value}{link} {payload.reason or ''}".rstrip()
         case StalenessReview():
-            return f"{payload.claim} {payload.verdict.value}: {payload.why}"
+            kinds = ", ".join(dict.fromkeys(one.kind.value for one in payload.causes))
+            return f"{payload.claim} {payload.verdict.value} {kinds}: {payload.why}"
         case SpecVersion():
             return f"{payload.spec}@{payload.version} {payload.kind.value} {payload.why or payload.slug}"
 

@@ -61,9 +61,10 @@ def list_(app: App) -> None:
     with app.view() as view:
         models = [one.payload for one in view.list_models()]
         lineage = view.lineage()
+        notes = {one.entry.seq: one.payload.reason for one in view.list_model_events() if one.payload.reason}
     app.report(
         {"schema": "caveat/models/1", "models": [summarise_version(one, lineage) for one in models]},
-        lambda console: print_forest(console, models, lineage),
+        lambda console: print_forest(console, models, lineage, notes),
     )
 
 
@@ -82,7 +83,7 @@ def show(app: App, *, version: str) -> None:
         require_model(view, wanted)
         found = view.find_model(wanted)
         claims = [one.status for one in view.list_claims(model=wanted)]
-        lineage = view.lineage()
+        lineage, said = view.lineage(), view.list_model_events(wanted)
     standing = [one for one in claims if one.lifecycle not in ENDED]
     file = VersionFile(
         model=wanted,
@@ -93,6 +94,7 @@ def show(app: App, *, version: str) -> None:
         potential=sum(one.staleness is Staleness.POTENTIALLY_STALE for one in standing),
         confirmed=sum(one.staleness is Staleness.STALE for one in standing),
         ended=len(claims) - len(standing),
+        said=said,
     )
     app.report(summarise_file(file), lambda console: print_file(console, file))
 

@@ -9,8 +9,10 @@ from rich.text import Text
 from rich.tree import Tree
 
 from registry.cli.claim_text import shorten
+from registry.cli.history_text import describe
 from registry.cli.output import build_table, show
 from registry.codec.documents import to_document
+from registry.records.dossier import Recorded
 from registry.records.estimate import Differential
 from registry.records.model import REPLACING, Descent, ModelEvent, ModelLink, ModelRef, ModelVersion
 from registry.registration.carrying import write_model
@@ -41,6 +43,8 @@ class VersionFile:
     """Of those, stale because a person said so."""
     ended: int
     """Claims that are withdrawn, rejected or superseded."""
+    said: tuple[Recorded[ModelEvent], ...]
+    """What was said of it after its registration, on either side of a link, in log order; also what was taken back."""
 
 
 def summarise_aftermath(found: "Aftermath", *, dry_run: bool) -> dict[str, Any]:
@@ -88,11 +92,15 @@ def print_aftermath(console: Console, found: "Aftermath", *, dry_run: bool) -> N
         console.print("\nNext:\n" + "\n".join(f"  {one}" for one in following))
 
 
-def print_forest(console: Console, versions: Sequence[ModelVersion], lineage: "Lineage") -> None:
-    """Print the lineage as trees, one for each version that comes from none; one with two origins stands under each of them."""
+def print_forest(console: Console, versions: Sequence[ModelVersion], lineage: "Lineage", notes: Mapping[int, str]) -> None:
+    """Print the lineage as trees, one for each version that comes from none; one with two origins stands under each of them.
+
+    Args:
+        notes: what was said of links, by entry.
+    """
     if not versions:
         console.print("No model versions.")
-    forest = _Forest(by_model={one.model: one for one in versions}, lineage=lineage)
+    forest = _Forest(by_model={one.model: one for one in versions}, lineage=lineage, notes=notes)
     for one in versions:
         if not lineage.preceding(one.model):
             console.print(forest.grow(one.model))
@@ -129,6 +137,7 @@ def summarise_file(file: VersionFile) -> dict[str, Any]:
             "stale": file.confirmed,
             "ended": file.ended,
         },
+        "events": [{"entry": one.entry.seq, "by": one.entry.actor, **to_document(one.payload)} for one in file.said],
     }
 
 
@@ -151,6 +160,8 @@ def print_file(console: Console, file: VersionFile) -> None:
         ("claims", claims + (f"; {file.ended} more withdrawn, rejected or superseded" if file.ended else "")),
     ]
     console.print(build_table(("", ""), rows))
+    for one in file.said:
+        console.print(f"  entry {one.entry.seq}, {one.entry.at:%Y-%m-%d}, {one.entry.actor}: {describe(one.payload)}")
     if file.potential + file.confirmed:
         console.print(f"\nNext: caveat claim stale --model {write_model(model)}")
 
@@ -173,6 +184,7 @@ def name_differential(ed: Differential) -> str:
 class _Forest:
     by_model: Mapping[ModelRef, ModelVersion]
     lineage: "Lineage"
+    notes: Mapping[int, str]
     grown: set[ModelRef] = field(default_factory=set)
     """Versions that stand in a tree."""
 
@@ -194,7 +206,7 @@ class _Forest:
             f"  {name_descent(link.descent)}" if link else "",
             f"  released {version.released}" if version and version.released else "",
             f"  deprecated{f', offered until {deprecated.on}' if deprecated.on else ''}" if deprecated else "",
-            f"  {version.note}" if version and version.note else "",
+            *(f"  ({note})" for note in (version and version.note, link and self.notes.get(link.entry)) if note),
         ]
         return Text(show(str(model)), style="bold").append(show("".join(parts)), style="not bold")
 
@@ -231,22 +243,16 @@ def _tell_claims(found: "Aftermath") -> str:
         return f"{claims} about {link.predecessor}; for each of them a person decided that it stands all the same."
     number = "1 claim" if len(stale.claims) == 1 else f"{len(stale.claims):,} claims"
     before = len(stale.claims) - found.newly
-    stood = f"; {before:,} of them had other reasons already" if before else ""
+    them = "it" if len(stale.claims) == 1 else f"{before:,} of them"
+    stood = f"; {them} had other reasons already" if before else ""
     return f"\n{number} about {link.predecessor} may no longer stand{stood}. None speaks for {link.model} until it is carried and audited."
 
 
 def _print_stale(console: Console, found: "Aftermath") -> None:
     console.print(f"  by property class: {_count(found.classes)}\n  by card: {_count(found.cards)}\n")
-    rows = [
-        (
-            f"{one.claim.claim}@{one.claim.revision}",
-            name_outcome(one),
-            _list_differentials(one),
-            shorten(one.claim.quote or "(text erased)"),
-        )
-        for one in found.first
-    ]
-    console.print(build_table(("claim", "outcome so far", "ED so far", "quote"), rows))
+    for one in found.first:
+        console.print(f"{one.claim.claim}@{one.claim.revision}  {name_outcome(one)}; ED {_list_differentials(one)}")
+        console.print(f"  “{shorten(one.claim.quote)}”" if one.claim.quote is not None else "  (text erased)")
     more = len(found.stale.claims) - len(found.first)
     if more:
         console.print(f"… and {more:,} more.")

@@ -15,6 +15,7 @@ _SETTLES = {
     Remedy.REVISION: "a new revision settles it",
     Remedy.PERSON: "a person decides",
 }
+_CALLED = {Remedy.AUDIT: "a new audit", Remedy.REVISION: "a new revision", Remedy.PERSON: "a person alone"}
 Shown = Sequence[tuple[ClaimSummary, tuple[Step, ...]]]
 
 
@@ -40,12 +41,7 @@ def print_stale(console: Console, found: StaleClaims, shown: Shown) -> None:
         return
     console.print(f"{_count(total)} may no longer stand: {total - confirmed:,} potentially stale, {confirmed:,} confirmed.")
     console.print(f"  by cause: {', '.join(f'{kind.value} {number:,}' for kind, number in found.count_kinds().items())}")
-    settled = found.count_remedies()
-    console.print(
-        f"  what settles every cause of a claim: a new audit {settled.get(Remedy.AUDIT, 0):,}, a new revision "
-        f"{settled.get(Remedy.REVISION, 0):,}, a person alone {settled.get(Remedy.PERSON, 0):,}, several of these "
-        f"{total - sum(settled.values()):,}"
-    )
+    console.print(f"  settled by: {_list_remedies(found)}")
     for claim, steps in shown:
         console.print(f"\n{claim.claim}@{claim.revision}  {describe_status(claim.status)}", style="bold")
         console.print(f"  “{shorten(claim.quote)}”" if claim.quote is not None else "  (text erased)")
@@ -53,10 +49,17 @@ def print_stale(console: Console, found: StaleClaims, shown: Shown) -> None:
             console.print(f"  {step.cause.kind.value}: {step.cause.text} (entry {step.cause.entry}); {_SETTLES[step.remedy]}")
             for command in step.commands:
                 console.print(f"      {command}", soft_wrap=True)
-    first = shown[0][0].claim
-    console.print(f'\nor decide: caveat claim confirm {first} --why "…", or dismiss; of one cause alone: --cause KIND')
+    console.print('\nAny cause a person may decide: caveat claim confirm CLM-… --why "…", or dismiss; one cause alone: --cause KIND')
     if len(shown) < total:
         console.print(f"{total - len(shown):,} more are not shown: --limit {total}")
+
+
+def _list_remedies(found: StaleClaims) -> str:
+    """Return how many claims each remedy settles whole; the others need several."""
+    settled = found.count_remedies()
+    several = len(found.claims) - sum(settled.values())
+    parts = [f"{_CALLED[remedy]} {number:,}" for remedy, number in settled.items()]
+    return ", ".join([*parts, *([f"several of these {several:,}"] if several else [])])
 
 
 def _summarise(claim: ClaimSummary, steps: Sequence[Step]) -> dict[str, Any]:

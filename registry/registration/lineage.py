@@ -88,7 +88,8 @@ def update_model(
         registered.append(new)
         versions.append(ModelVersion(model=new, released=released))
     said = ModelEvent(model=new, event=ModelEventKind.FOLLOW, predecessor=old, descent=descent, branch=branch and bool(beside), reason=note)
-    entry = writer.append_many([*versions, said])[-1]
+    writer.append_many(versions)
+    entry = writer.append(said)
     link = ModelLink(model=new, predecessor=old, descent=descent, entry=entry.seq)
     return Update(link=link, is_new=True, registered=tuple(registered), beside=beside)
 
@@ -164,14 +165,16 @@ def suggest_models(view: View, model: ModelRef) -> list[ModelRef]:
 
 
 def find_target(view: View, model: ModelRef) -> ModelRef:
-    """Return the one newest version of the lineage of *model*.
+    """Return the one newest version of the lineage of *model*; that is *model* itself where it took another's place and none took its.
 
     Raises:
-        InputError: `nothing-follows`, no version took its place; `lineage-branches`, several did.
+        InputError: `nothing-follows`, it stands alone; `lineage-branches`, several took its place.
     """
     newest = view.lineage().newest(model)
     if len(newest) == 1:
         return newest[0]
+    if not newest and view.lineage().ancestors(model):
+        return model
     if newest:
         found = f"its lineage branches: {', '.join(map(str, newest))}"
         advice = " or ".join(f"--to {write_model(one)}" for one in newest)
@@ -293,7 +296,7 @@ def _unrelated(view: View, head: ClaimRevision, to: ModelRef) -> Fault:
     found = f"is about {head.model}, from which {to} does not come by any link on record"
     link = f"caveat model update {write_model(head.model)} {write_model(to)}"
     other = f'caveat claim revise {head.claim} FILE --why "…"'
-    near = [one for one in suggest_models(view, to) if view.lineage().find_path(head.model, one)]
+    near = [one for one in suggest_models(view, to) if one != head.model and view.lineage().find_path(head.model, one)]
     meant = f"; did you mean {' or '.join(map(write_model, near))}?" if near else ""
     advice = f"record the link: {link}; if it is no successor, this is another claim: register it, or {other}{meant}"
     return Fault(code="not-in-lineage", where=head.reference, found=found, advice=advice)

@@ -42,7 +42,7 @@ class Remedy(StrEnum):
 REMEDIES = {
     CauseKind.SUCCESSOR: Remedy.REVISION,
     CauseKind.DEPRECATION: Remedy.PERSON,
-    CauseKind.CARD: Remedy.REVISION,
+    CauseKind.CARD: Remedy.PERSON,
     CauseKind.SPEC: Remedy.AUDIT,
     CauseKind.METHOD: Remedy.AUDIT,
     CauseKind.CONTESTATION: Remedy.AUDIT,
@@ -58,7 +58,7 @@ class Step:
     cause: StaleCause
     remedy: Remedy
     commands: tuple[str, ...]
-    """What settles it, each as it is typed; of several one is chosen. Empty where nothing but a decision does."""
+    """What settles it, each as it is typed; of several one is chosen."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -147,7 +147,7 @@ class Steps:
             case CauseKind.CARD:
                 return self._find_card_commands(claim, cause)
             case CauseKind.DEPRECATION:
-                return ()
+                return _decide(claim, cause)
             case CauseKind.SPEC:
                 return (f"caveat audit new {claim.claim}",)
             case CauseKind.METHOD | CauseKind.CONTESTATION | CauseKind.REVISION:
@@ -168,15 +168,24 @@ class Steps:
                 return (f"caveat claim reword {claim.claim}",)
             case Fate.GONE:
                 return (f'caveat claim withdraw {claim.claim} --reason "…"', f'caveat claim reword {claim.claim} --quote "…"')
-            case None:
+            case None if self._has_passage(claim):
                 return (f"caveat card diff {card} --record",)
-            case Fate.UNCHANGED | Fate.MOVED:
-                return (f"caveat card diff {card}",)
+            case _:
+                return _decide(claim, cause)
+
+    def _has_passage(self, claim: ClaimSummary) -> bool:
+        """Whether the claim quotes its card, so that its passage can be looked up in a newer revision."""
+        found = self.view.find_claim(claim.claim) if claim.quote is not None else None
+        return found is not None and found.payload.anchor is not None
 
     def _find_fate(self, claim: ClaimSummary, card: str) -> Fate | None:
         if card not in self._fates:
             self._fates[card] = {one.payload.claim: one.payload.fate for one in self.view.list_sightings(card=card)}
         return self._fates[card].get(f"{claim.claim}@{claim.revision}")
+
+
+def _decide(claim: ClaimSummary, cause: StaleCause) -> tuple[str, ...]:
+    return tuple(f'caveat claim {verb} {claim.claim} --cause {cause.kind.value} --why "…"' for verb in ("dismiss", "confirm"))
 
 
 def _kinds(claim: ClaimSummary) -> set[CauseKind]:
