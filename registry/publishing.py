@@ -2,7 +2,7 @@
 
 import hashlib
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
@@ -28,6 +28,7 @@ from registry.report.workers import Job, Made, render_many
 from registry.store.derived import RowCheck
 from registry.store.seals import prove
 from registry.store.view import View
+from registry.supersession import Supersession
 
 if TYPE_CHECKING:
     from registry.seal.keys import SigningKey
@@ -48,6 +49,13 @@ class Subject:
     def is_confidential(self) -> bool:
         """Whether it shows what is sealed; its files are then named so."""
         return isinstance(self.supplement, Supplement) and bool(self.supplement.openings)
+
+    @property
+    def stem(self) -> str:
+        """What its files are called before the last dot: `NAME`, and for a state that the registry has left `NAME.entry-N`."""
+        superseded = None if isinstance(self.supplement, ChangeReport) else self.supplement.superseded
+        left = superseded is not None and superseded.log_size != self.supplement.log_size
+        return self.name + (f".entry-{self.supplement.log_size}" if left else "") + (".confidential" if self.is_confidential else "")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,10 +109,17 @@ class Collector:
     What is printed is decoded, and what is current, contested or stale is read off rows: so they are compared with their statements.
     """
 
-    def __init__(self, view: View) -> None:
+    def __init__(self, view: View, *, now: View | None = None, subjects: Collection[str] | None = None) -> None:
+        """Prepare to read *view*.
+
+        Args:
+            now: the same log with later entries, where what superseded a supplement since is to be told; None tells newer revisions alone.
+            subjects: as `Supersession` takes them.
+        """
         self._view = view
         self._moment = _find_last_moment(view)
         self._rows = RowCheck(view)
+        self._later = Supersession(view, view if now is None else now, subjects)
 
     def collect(self, subject: Identifier) -> Subject:
         """Return the supplement of the claim or card *subject*.
@@ -114,9 +129,10 @@ class Collector:
             AlteredError: a row was edited by hand.
         """
         assemble = _assemble_card if subject.kind is Kind.CARD else _assemble_claim
-        assembled = assemble(self._view, subject, self._moment)
+        assembled = _name_causes(self._view, assemble(self._view, subject, self._moment))
         self._rows.check(list_entries(assembled), {subject.bare})
-        return name_subject(_prove(self._view, assembled))
+        proven = _prove(self._view, assembled)
+        return name_subject(replace(proven, superseded=self._later.find(proven.identifier.partition("#")[0])))
 
 
 def collect_supplements(view: View, subjects: Iterable[Identifier]) -> Iterator[Subject]:
@@ -266,6 +282,15 @@ def build_publication(written: Written) -> Publication:
     )
 
 
+def _name_causes(view: View, supplement: Supplement | CardSupplement) -> Supplement | CardSupplement:
+    """Return *supplement* with the entries that its causes to be stale number, so that they are proven with the others."""
+    statuses = [supplement.status] if isinstance(supplement, Supplement) else [row.status for row in supplement.claims]
+    numbers = sorted({cause.entry for status in statuses for cause in status.causes})
+    known = list_entries(supplement) if numbers else {}
+    found = (known.get(seq) or view.find_entry(seq) for seq in numbers)
+    return replace(supplement, cause_entries=tuple(one for one in found if one is not None))
+
+
 def _prove(view: View, supplement: Supplement | CardSupplement) -> Supplement | CardSupplement:
     """Return *supplement* with the proof that every entry it names stands in the log as it is seen in *view*."""
     opened = [one.entry.seq for one in list_recorded(supplement)]
@@ -278,7 +303,7 @@ def name_subject(supplement: AnySupplement) -> Subject:
 
 
 def _write(made: Made, subject: Subject, facts: Facts | None, folder: Path) -> Written:
-    path = folder / f"{subject.name}{'.confidential' if subject.is_confidential else ''}.{made.format.value}"
+    path = folder / f"{subject.stem}.{made.format.value}"
     told = Written(name=subject.name, format=made.format, path=path, sha256=None, error=made.error, facts=None)
     if made.data is None:
         return told

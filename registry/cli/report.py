@@ -1,7 +1,7 @@
 """`caveat report`: supplements, as PDF, HTML and JSON."""
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -15,7 +15,7 @@ from registry.errors import CaveatError, Fault, InputError, NotFoundError
 from registry.records.identifier import Identifier, Kind
 
 if TYPE_CHECKING:
-    from registry.publishing import Subject, Written
+    from registry.publishing import Collector, Subject, Written
     from registry.seal.keys import SigningKey
     from registry.store.view import View
 
@@ -31,6 +31,9 @@ _NO_KEY = (
 @click.option("--all", "everything", is_flag=True, help="Every card and every claim of the registry.")
 @click.option("--from", "sources", type=click.Path(exists=True, dir_okay=False, path_type=Path), multiple=True, metavar="FILE",
               help="Draw again what a supplement (PDF, HTML or JSON) carries; no registry is read.")  # fmt: skip
+@click.option(
+    "--since", metavar="ENTRY|DATE", help="The change report alone: what changed since then, of all claims or of ID…, up to --as-of."
+)
 @click.option("--pdf", is_flag=True, help="Only PDF (with --html or --json: these too).")
 @click.option("--html", is_flag=True, help="Only HTML.")
 @click.option("--json", is_flag=True, help="Only JSON.")
@@ -52,6 +55,8 @@ _NO_KEY = (
 )
 @click.option("--publish", is_flag=True, help="Record in the log that these files were given out, by their digests.")
 @click.option("--sign/--no-sign", default=None, help="Sign the PDF files. Without it: with --publish, if there is a document key here.")
+@click.option("--stale", is_flag=True, help="Keep the folder up to date: draw only what is new or changed there.")
+@click.option("--check", is_flag=True, help="With --stale: draw nothing, list what is due; exit code 1 if anything is.")
 @as_of_option
 @pass_app_only
 def report(app: App, /, *, subjects: tuple[Identifier, ...], output: Path, **options: Any) -> None:
@@ -59,17 +64,32 @@ def report(app: App, /, *, subjects: tuple[Identifier, ...], output: Path, **opt
 
     The same records give the same bytes; signing a PDF appends to them. One that cannot be drawn does not stop the others; the exit code is
     then 3.
+
+    With --stale the folder is kept up to date: without ID with every revision of every claim and every card. What others take the place of
+    is kept in superseded/; a page (index.html), a feed and a report of what changed are written. Stopped, it goes on where it was.
     """
     from registry.cli.progress import track
+    from registry.cli.report_changes import compare, refuse_with_since
     from registry.publishing import sign_written, write_supplements
     from registry.records.publication import OutputFormat
 
+    since = refuse_with_since(options)
     if options["publish"] and app.log:
         raise click.UsageError("--publish records in this registry's own log; --log reads another.")
     chosen = [OutputFormat(name) for name in _FORMATS if options[name]] or [OutputFormat(name) for name in _FORMATS]
-    key = _find_key(app, sign=options["sign"], publish=options["publish"], draws_pdf=OutputFormat.PDF in chosen)
+    _refuse_combinations(app, options)
+    key = None
+    if not options["check"]:
+        key = _find_key(app, sign=options["sign"], publish=options["publish"], draws_pdf=OutputFormat.PDF in chosen)
+    if options["stale"]:
+        from registry.cli.report_stale import regenerate
+
+        publish = _publish if options["publish"] else None
+        regenerate(app, output, subjects, chosen, check=options["check"], key=key, publish=publish)
+        return
     with ExitStack() as stack:
         collected = _collect(app, subjects, everything=options["everything"], sources=options["sources"])
+        collected = compare(app, since, subjects) if since else collected
         found, count, untold = stack.enter_context(collected)
         progress = stack.enter_context(track(app, "drawing supplements", total=count * len(chosen), unit="files"))
         opened = _open(found, options["seals"])
@@ -82,6 +102,15 @@ def report(app: App, /, *, subjects: tuple[Identifier, ...], output: Path, **opt
     if options["publish"]:
         _publish(app, written)
     _tell(app, written, untold)
+
+
+def _refuse_combinations(app: App, options: Mapping[str, Any]) -> None:
+    if options["check"] and not options["stale"]:
+        raise click.UsageError("--check goes with --stale.")
+    given = [f"--{name}" for name, key in (("from", "sources"), ("confidential", "seals"), ("all", "everything")) if options[key]]
+    given += ["--as-of"] if app.as_of is not None else []
+    if options["stale"] and given:
+        raise click.UsageError(f"--stale keeps a folder as the registry is now, of all of it or of the IDs given: it takes no {given[0]}.")
 
 
 def _find_key(app: App, *, sign: bool | None, publish: bool, draws_pdf: bool) -> "SigningKey | None":
@@ -109,7 +138,7 @@ def _collect(
 
     The registry is read as they are taken, so that one of any size needs no more memory than a few of its supplements.
     """
-    from registry.publishing import read_supplements
+    from registry.publishing import Collector, read_supplements
 
     untold: list[CaveatError] = []
     if sources:
@@ -120,16 +149,14 @@ def _collect(
         found = "nothing to report on"
         advice = "name claims or cards, or give --all; caveat claim list shows what there is"
         raise InputError(Fault(code="nothing-asked", where="caveat report", found=found, advice=advice))
-    with app.view() as view:
+    with app.view() as view, app.ledger.view(log=app.log) as latest:
         wanted = _expand(view, subjects, everything=everything)
-        yield _assemble(view, wanted, untold), len(wanted), untold
+        collector = Collector(view, now=latest if app.as_of else None, subjects=() if len(wanted) == 1 else None)
+        yield _assemble(collector, wanted, untold), len(wanted), untold
 
 
-def _assemble(view: "View", wanted: "Iterable[Identifier]", untold: "list[CaveatError]") -> "Iterator[Subject]":
+def _assemble(collector: "Collector", wanted: "Iterable[Identifier]", untold: "list[CaveatError]") -> "Iterator[Subject]":
     """Yield the supplement of each of *wanted*; those of which a statement was erased are added to *untold*."""
-    from registry.publishing import Collector
-
-    collector = Collector(view)
     for subject in wanted:
         try:
             yield collector.collect(subject)

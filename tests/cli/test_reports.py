@@ -1,9 +1,13 @@
 """Supplements by the command line: drawn, read back, checked, given out."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 from registry.codec.canonical import canonical_bytes
+from registry.records.supplement import Supplement
+from registry.report.html import digest_record
+from registry.report.read import read_supplement
 from tests.cli.conftest import Caveat
 from tests.cli.scenario import register, write_audit, write_scores
 
@@ -51,7 +55,7 @@ def test_a_card_brings_its_claims(caveat: Caveat, tmp_path: Path) -> None:
 
 
 def test_a_supplement_as_of_an_earlier_entry_is_the_earlier_one(caveat: Caveat, tmp_path: Path) -> None:
-    """What was printed then can be printed again, byte for byte, after the registry has gone on."""
+    """What was printed then can be printed again after the registry has gone on: the same record, and before it what superseded it."""
     claim = audit_first_claim(caveat, tmp_path)
     caveat("report", claim, "-o", "then")
     size = caveat("log", "show", "--json").document["size"]
@@ -61,8 +65,15 @@ def test_a_supplement_as_of_an_earlier_entry_is_the_earlier_one(caveat: Caveat, 
     caveat("report", claim, "-o", "now")
 
     for path in (tmp_path / "then").iterdir():
-        assert (tmp_path / "again" / path.name).read_bytes() == path.read_bytes()
-        assert (tmp_path / "now" / path.name).read_bytes() != path.read_bytes()
+        again = read_supplement((tmp_path / "again" / f"{path.stem}.entry-{size}{path.suffix}").read_bytes(), where="again")
+        then, now = (read_supplement((tmp_path / folder / path.name).read_bytes(), where=folder) for folder in ("then", "now"))
+        assert isinstance(again, Supplement)
+        assert isinstance(now, Supplement)
+        assert again.superseded is not None
+        assert (replace(again, superseded=None), digest_record(again)) == (then, digest_record(then))
+        assert (again.superseded.name, again.superseded.entry.seq) == (path.stem, size + 1)
+        assert now.superseded is None
+        assert now != then
 
 
 def test_publishing_is_recorded_once(caveat: Caveat, tmp_path: Path) -> None:

@@ -1,0 +1,167 @@
+"""What superseded a supplement: what says now what it said as of an earlier entry, since which entry, and why."""
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from itertools import pairwise
+
+from registry.codec.inclusion import list_entries
+from registry.errors import Fault, NotFoundError
+from registry.records.card import Card
+from registry.records.claim import ClaimRevision
+from registry.records.dossier import Dossier, Recorded
+from registry.records.identifier import Identifier, Kind, parse_identifier
+from registry.records.publication import Publication
+from registry.records.statement import KINDS, Entry, Payload
+from registry.records.supplement import Superseded
+from registry.report.why import quote, tell_revision, tell_why
+from registry.store.states import find_states
+from registry.store.view import View
+
+_MOST_TOLD = 6
+
+Told = tuple[list[Entry], list[str]]
+"""Entries since that concern a subject, and why it says something else, a sentence each."""
+
+
+def find_superseded(then: View, now: View, subject: str) -> Superseded | None:
+    """Return what superseded the supplement of *subject* as it is drawn of *then*; None where the registry still says the same.
+
+    An older revision is superseded by the newest, also where *then* and *now* see the same entries.
+
+    Args:
+        then: what the supplement is drawn of.
+        now: the same log, with as many entries or more.
+        subject: `CLM-…@n` or `CRD-…@n`; without `@n` the newest revision in *then*.
+
+    Raises:
+        NotFoundError: *then* has no such claim or card, or a statement was erased (`body-erased`).
+    """
+    return Supersession(then, now, [subject]).find(subject)
+
+
+class Supersession:
+    """What superseded supplements that are drawn of one view, as another one knows: `find_superseded` for many."""
+
+    def __init__(self, then: View, now: View, subjects: Collection[str] | None = None) -> None:
+        """Prepare to look from *then* to *now*.
+
+        Args:
+            subjects: names with `@n` whose states are found with the first that is asked for; None for those of the whole registry.
+        """
+        self._then, self._now = then, now
+        self._subjects = subjects
+        self._is_later = now.log_size > then.log_size
+        self._before: dict[str, str] = {}
+        self._after: dict[str, str] = {}
+
+    def find(self, subject: str) -> Superseded | None:
+        """Return what superseded the supplement of *subject*, as `find_superseded`."""
+        named = parse_identifier(subject, Kind.CLAIM, Kind.CARD)
+        newest_then = _find_newest(self._then, named)
+        newest = _find_newest(self._now, named) if self._is_later else newest_then
+        number = named.revision or newest_then
+        if newest == newest_then and not self._has_changed(f"{named.bare}@{number}"):
+            return self._tell_plain(named, number) if number < newest else None
+        entries, why = (self._compare_claim if named.kind is Kind.CLAIM else self._compare_card)(named, number)
+        first = min(entries, key=lambda one: one.seq, default=None) or self._now.find_entry(self._now.log_size)
+        if first is None:
+            raise _not_found(named)
+        return Superseded(name=f"{named.bare}@{newest}", entry=first, log_size=self._now.log_size, why=_shorten(why))
+
+    def _has_changed(self, name: str) -> bool:
+        if not self._is_later:
+            return False
+        if name not in self._before:
+            wanted = None if self._subjects is None else {name, *self._subjects}
+            self._before |= {name: ""} | find_states(self._then, wanted)
+            self._after |= find_states(self._now, wanted)
+        return self._before[name] != self._after.get(name)
+
+    def _tell_plain(self, named: Identifier, number: int) -> Superseded:
+        """Return that a revision has newer ones, which the log it is drawn of holds already."""
+        later = list(_list_revisions(self._then, named, after=number))
+        name = f"{named.bare}@{number + len(later)}"
+        return Superseded(name=name, entry=later[0][0], log_size=self._then.log_size, why=_shorten([one for _, one in reversed(later)]))
+
+    def _compare_claim(self, named: Identifier, number: int) -> Told:
+        since = self._then.log_size
+        before, after = self._then.dossier(f"{named.bare}@{number}"), self._now.dossier(named.bare)
+        entries = self._list_later(after)
+        told = list(tell_why(before, after, entries, since=since))
+        known = [one for place, one in _list_revisions(self._then, named, after=number) if place.seq <= since]
+        return entries, [*told, *reversed(known)]
+
+    def _compare_card(self, named: Identifier, number: int) -> Told:
+        """Return what came of the card itself, then of each of its claims."""
+        since = self._then.log_size
+        history = [one for one in self._now.history(named.bare) if one.entry.seq > since and not isinstance(one.payload, Publication)]
+        entries = [one.entry for one in history]
+        told = [one for _, one in reversed(list(_list_revisions(self._now, named, after=number)))]
+        told += _count_kinds(one.payload for one in history if not isinstance(one.payload, Card))
+        for claim in [one.claim for one in self._now.list_claims(card=named.bare)]:
+            later, why = self._compare_claim_of_card(claim)
+            entries += later
+            told += [f"{claim}: {one}" for one in why]
+        return entries, told or ["What it is made from was told otherwise then; no entry of its own was added since."]
+
+    def _compare_claim_of_card(self, claim: str) -> Told:
+        """Return the most important of what came of one claim; nothing where a statement was erased, as the card's supplement tells."""
+        try:
+            after = self._now.dossier(claim)
+            before = None if self._then.find_claim(claim) is None else self._then.dossier(claim)
+        except NotFoundError as error:
+            if error.code != "body-erased":
+                raise
+            return [], []
+        entries = self._list_later(after)
+        return entries, list(tell_why(before, after, entries, since=self._then.log_size)[:1]) if entries else []
+
+    def _list_later(self, after: Dossier) -> list[Entry]:
+        """Return the entries since that *after* is made of or that its causes to be stale number, in log order."""
+        since = self._then.log_size
+        found = {seq: one for seq, one in list_entries(after).items() if seq > since}
+        numbered = {one.entry for one in after.status.causes if one.entry > since} - found.keys()
+        found |= {one.seq: one for seq in numbered if (one := self._now.find_entry(seq)) is not None}
+        return [found[seq] for seq in sorted(found)]
+
+
+def _find_newest(view: View, named: Identifier) -> int:
+    if named.kind is Kind.CARD:
+        card = view.find_card(named.bare)
+        number = card.payload.revision if card else None
+    else:
+        claim = view.find_claim(named.bare)
+        number = claim.payload.revision if claim else None
+    if number is None:
+        raise _not_found(named)
+    return number
+
+
+def _list_revisions(view: View, named: Identifier, *, after: int) -> Iterator[tuple[Entry, str]]:
+    """Yield each revision from *after* on, not itself, with a sentence on why it was made, in order."""
+    if named.kind is Kind.CARD:
+        for number in range(after + 1, _find_newest(view, named) + 1):
+            if (card := view.find_card(named.bare, number)) is not None:
+                why = f": {quote(card.payload.why)}" if card.payload.why else ""
+                yield card.entry, f"Revision {number} of the card was registered{why} (entry {card.entry.seq})."
+        return
+    found = [view.find_revision(named.bare, number) for number in range(after, _find_newest(view, named) + 1)]
+    revisions: list[Recorded[ClaimRevision]] = [one for one in found if one is not None]
+    for before, later in pairwise(revisions):
+        yield later.entry, tell_revision(before.payload, later)
+
+
+def _count_kinds(payloads: Iterable[Payload]) -> list[str]:
+    """Return what was recorded of a card beside its revisions, by kind; nothing where nothing was."""
+    kinds = Counter(KINDS[type(one)].value.replace("_", " ") for one in payloads)
+    listed = ", ".join(f"{count} × {kind}" for kind, count in sorted(kinds.items()))
+    return [f"Recorded of the card since: {listed}."] if listed else []
+
+
+def _shorten(told: Sequence[str]) -> tuple[str, ...]:
+    more = len(told) - _MOST_TOLD
+    return tuple(told) if more <= 0 else (*told[:_MOST_TOLD], f"And {more} more.")
+
+
+def _not_found(named: Identifier) -> NotFoundError:
+    return NotFoundError(Fault(code="not-registered", where=str(named), found=f"no such {named.kind.name.lower()} is registered"))
