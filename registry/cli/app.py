@@ -139,8 +139,11 @@ class App:
             self._ledger = None
 
 
-def parse_as_of(text: str | None) -> int | datetime | None:
-    """Return the log entry or the time written in *text*; None for None.
+def parse_as_of(text: str | None, *, where: str = "--as-of") -> int | datetime | None:
+    """Return the log entry or the time written in *text*, the end of a day for a date; None for None.
+
+    Args:
+        where: the option that it was given for, for messages.
 
     Raises:
         InputError: neither a number of an entry nor an ISO 8601 date or time.
@@ -155,7 +158,7 @@ def parse_as_of(text: str | None) -> int | datetime | None:
         moment = datetime.fromisoformat(text)
     except ValueError as error:
         found = f"{text!r} is neither the number of a log entry nor a date such as 2026-11-21 or 2026-11-21T12:00:00Z"
-        raise InputError(Fault(code="bad-as-of", where="--as-of", found=found)) from error
+        raise InputError(Fault(code="bad-as-of", where=where, found=found)) from error
     if len(text) <= len("2026-11-21"):
         moment = datetime.combine(moment.date(), time.max)
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)

@@ -11,6 +11,7 @@ _ELSEWHERE = "caveat.schemas"
 
 
 def _find_nouns() -> dict[str, type]:
+    from registry.records.change import ChangeReport
     from registry.records.disclosure import SealFile
     from registry.records.draft import AuditDraft, ClaimDraft, ClaimsFile
     from registry.records.replay import Replay, Task, TasksFile
@@ -22,6 +23,7 @@ def _find_nouns() -> dict[str, type]:
     return {
         "audit": AuditDraft,
         "card-supplement": CardSupplement,
+        "change-report": ChangeReport,
         "claim": ClaimDraft,
         "claims": ClaimsFile,
         "context": ContextSpec,

@@ -71,12 +71,24 @@ class Carried:
     data: bytes
     format: OutputFormat
     supplement: AnySupplement
-    named: Identifier | None
+    subject: Identifier | None
     """The claim or card, with its revision; None for a change report, which is about neither."""
     document: Json
     """The record as the file has it, also fields that are missing."""
     is_canonical: bool
     """Whether the record stands there in its one canonical form."""
+
+    @property
+    def name(self) -> str:
+        """What the supplement is called: `CLM-…@n`, `CRD-…@n`, `changes-…`."""
+        return self.supplement.identifier.partition("#")[0]
+
+    @property
+    def named(self) -> Identifier:
+        """The claim or card, with its revision; raises ValueError for a change report."""
+        if self.subject is None:
+            raise ValueError(f"{self.name} is about no one claim or card")
+        return self.subject
 
     @property
     def public(self) -> Json:
@@ -92,14 +104,14 @@ class Carried:
 def read_carried(data: bytes, *, where: str) -> Carried:
     """Return what *data* carries; raises InputError as `registry.report.read.read_supplement`."""
     supplement = read_supplement(data, where=where)
-    subject = parse_subject(supplement, where=where)
-    named = None if subject is None else replace(subject, digest=None)
+    named = parse_subject(supplement, where=where)
+    subject = None if named is None else replace(named, digest=None)
     text = find_record(data, where=where)
     document = json.loads(text)
     canonical = canonical_bytes(document)
     format_ = tell_format(data)
     written = canonical.replace(b"<", b"\\u003c") if format_ is OutputFormat.HTML else canonical
-    return Carried(data=data, format=format_, supplement=supplement, named=named, document=document, is_canonical=written == text)
+    return Carried(data=data, format=format_, supplement=supplement, subject=subject, document=document, is_canonical=written == text)
 
 
 def tell_format(data: bytes) -> OutputFormat:

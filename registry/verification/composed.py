@@ -4,13 +4,21 @@ Much of a supplement is composed from what was recorded and is no entry itself. 
 here; for the rest whoever gave the file out vouches, or a registry that composes it anew.
 """
 
+from collections import Counter
 from collections.abc import Iterator
 
+from registry.records.change import AnySupplement, ChangeReport, ClaimState
 from registry.records.supplement import CardSupplement, SpecPart, SpecRole, Supplement
+from registry.report.change import is_newly_inverted
 
 
-def list_contradictions(supplement: Supplement | CardSupplement) -> tuple[str, ...]:
-    """Return each part that says something else than the statement it is copied from, in words; empty where none does."""
+def list_contradictions(supplement: AnySupplement) -> tuple[str, ...]:
+    """Return each part that says something else than the statement it is copied from, in words; empty where none does.
+
+    A change report quotes no statement: of it the order of its entries, and what follows from its own numbers, is looked at.
+    """
+    if isinstance(supplement, ChangeReport):
+        return tuple(_check_changes(supplement))
     if isinstance(supplement, CardSupplement):
         card = supplement.card
         return tuple(_check_identifier(supplement.identifier, f"{card.card}@{card.revision}", card.entry.leaf))
@@ -81,3 +89,25 @@ def _check_history(supplement: Supplement) -> Iterator[str]:
         yield f"history: it shows revisions {told} of {claim.claim}; of revision {claim.revision} each from 1 belongs there, once, in order"
     elif supplement.history[-1] != supplement.claim:
         yield f"history: its last revision is not the claim {claim.reference} that is shown"
+
+
+def _check_changes(report: ChangeReport) -> Iterator[str]:
+    yield from (f"{name} stands there twice" for name, times in Counter(one.claim for one in report.changes).items() if times > 1)
+    for one in report.changes:
+        for state, last in ((one.before, report.since), (one.after, report.log_size)):
+            if state is not None:
+                yield from _check_state(one.claim, state, last)
+        outside = [entry.seq for entry in one.entries if not report.since < entry.seq <= report.log_size]
+        if outside:
+            yield f"{one.claim}: entry {outside[0]} is not between {report.since} and {report.log_size}"
+        if one.newly_inverted != is_newly_inverted(one.before, one.after):
+            yield f"{one.claim}: newly inverted is {one.newly_inverted}, which its classes do not say"
+
+
+def _check_state(claim: str, state: ClaimState, last: int) -> Iterator[str]:
+    reference, _, digest = state.identifier.partition("#")
+    if reference.partition("@")[0] != claim or digest != state.claim_entry.leaf[:16]:
+        yield f"{claim}: {state.identifier} is not what its entry {state.claim_entry.seq} is called"
+    for entry in (state.claim_entry, state.outcome_entry):
+        if entry is not None and entry.seq > last:
+            yield f"{claim}: entry {entry.seq} cannot have been known at entry {last}"

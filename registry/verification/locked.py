@@ -3,15 +3,16 @@
 from collections.abc import Iterator
 
 from registry.records.audit import Result
+from registry.records.change import AnySupplement, ChangeReport
 from registry.records.claim import ClaimRevision
 from registry.records.dossier import Recorded
 from registry.records.plan import Lock
-from registry.records.supplement import AuditPart, CardSupplement, Supplement
+from registry.records.supplement import AuditPart, CardSupplement
 from registry.records.trial import Run
 from registry.verification.check import Check, Name, no, not_checked, yes
 
 
-def check_lock(supplement: Supplement | CardSupplement, *, is_proven: bool) -> Check:
+def check_lock(supplement: AnySupplement, *, is_proven: bool) -> Check:
     """Return whether the lock stands before the runs, in the log and in time, and fixes what the claim says.
 
     Args:
@@ -19,6 +20,8 @@ def check_lock(supplement: Supplement | CardSupplement, *, is_proven: bool) -> C
     """
     if isinstance(supplement, CardSupplement):
         return not_checked(Name.LOCK, "a card supplement quotes no lock; verify the supplement of each claim")
+    if isinstance(supplement, ChangeReport):
+        return not_checked(Name.LOCK, "a change report quotes no lock; verify the supplements of its claims")
     audit = supplement.audit
     if audit is None:
         return not_checked(Name.LOCK, "nobody has audited this revision of the claim, so there is nothing to fix before")

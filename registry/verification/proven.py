@@ -60,8 +60,9 @@ def check_entries(carried: Carried, published: Publication | None) -> Check:
         more = f"; and {len(contradictions) - _MOST_TOLD} more" if len(contradictions) > _MOST_TOLD else ""
         return no(Name.ENTRIES, f"not what the statements beside it say: {'; '.join(contradictions[:_MOST_TOLD])}{more}")
     count, whole = len(proven.entries), len(proven.recomputed)
+    told = f"of {whole} every word was hashed again" if whole else "what they say does not stand in it"
     note = f"{count} entries stand in {supplement.log_origin} at {supplement.log_size} entries, root {supplement.inclusion.root}; "
-    return yes(Name.ENTRIES, f"{note}of {whole} every word was hashed again; {_COMPOSED}")
+    return yes(Name.ENTRIES, f"{note}{told}; {_COMPOSED}")
 
 
 def check_publication(carried: Carried, sealed: Sealed, ledger: "Ledger | None") -> Check:
@@ -87,7 +88,7 @@ def check_seals(carried: Carried, sealed: Sealed, trust: Trust, ledger: "Ledger 
     publication = check_publication(carried, sealed, ledger)
     read = sealed.proof
     if read is None:
-        why = "its proof cannot be read" if sealed.broken else f"no proof here: give the file NAME{proofs.SUFFIX} beside it, or --proof"
+        why = _tell_lack(carried, is_broken=sealed.broken is not None)
         return (publication, *(not_checked(name, why) for name in _OF_PROOF[1:]))
     return (
         publication,
@@ -96,6 +97,14 @@ def check_seals(carried: Carried, sealed: Sealed, trust: Trust, ledger: "Ledger 
         check_witnesses(read.note, trust),
         _check_consistency(carried, read, ledger),
     )
+
+
+def _tell_lack(carried: Carried, *, is_broken: bool) -> str:
+    if is_broken:
+        return "its proof cannot be read"
+    if carried.subject is None:
+        return "a change report has no proof of publication; a registry gives the root that it names, or another: see registry"
+    return f"no proof here: give the file NAME{proofs.SUFFIX} beside it, or --proof"
 
 
 def find_published(sealed: Sealed, checks: tuple[Check, ...]) -> Publication | None:
@@ -112,7 +121,7 @@ def _compare(said: Publication, carried: Carried, sealed: Sealed, sha256: str) -
     pairs = [
         ("of another file: sha256", said.sha256, sha256),
         ("of another record: sha256", said.record, carried.digest),
-        ("of another subject:", said.subject, str(carried.named)),
+        ("of another subject:", said.subject, carried.name),
         ("of another form:", said.format.value, carried.format.value),
         ("of another size of the log:", str(said.log_size), str(supplement.log_size)),
     ]
@@ -138,6 +147,9 @@ def _ask_registry(carried: Carried, sha256: str, ledger: "Ledger | None") -> Che
             entry = found[0].entry
             note = f"no proof here; the registry recorded in entry {entry.seq} on {entry.at:%Y-%m-%d} that this file was given out"
             return yes(Name.PUBLISHED, note)
+    if carried.subject is None:
+        note = "a change report is about no one claim or card, so no log says that it was given out; see signature and registry"
+        return not_checked(Name.PUBLISHED, note)
     note = "no proof that it was given out: ask for the file NAME.tlog-proof, and put it beside this one"
     return not_checked(Name.PUBLISHED, note)
 

@@ -4,9 +4,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from datetime import datetime
 
+from registry.changes import collect_changes, list_changed
 from registry.codec.documents import to_document
 from registry.errors import CaveatError, NotFoundError, UnavailableError
 from registry.publishing import collect_supplements
+from registry.records.change import AnySupplement, ChangeReport
 from registry.records.dossier import ContestationFile, Recorded
 from registry.records.publication import Publication
 from registry.records.statement import KINDS, Payload
@@ -35,17 +37,16 @@ def check_registry(carried: Carried, ledger: Ledger | None) -> Check:
         note = f"the supplement is of entry {supplement.log_size}, the registry has only {size}"
         return no(Name.REGISTRY, note) if place.log is None else not_checked(Name.REGISTRY, f"{note} of this log")
     try:
-        with ledger.view(supplement.log_size, log=place.log) as then:
-            (subject,) = collect_supplements(then, [carried.named])
+        made = _make_again(carried, ledger, place)
     except UnavailableError:
         raise
     except NotFoundError as error:
-        note = f"as of entry {supplement.log_size} the registry has no {carried.named}: {error.faults[0].found}"
+        note = f"as of entry {supplement.log_size} the registry has no {carried.name}: {error.faults[0].found}"
         return no(Name.REGISTRY, note)
     except CaveatError as error:
         note = f"the registry does not stand as it was recorded: {error.faults[0].where}: {error.faults[0].found}"
         return no(Name.REGISTRY, note)
-    return _compare(carried, subject.supplement, later=size - supplement.log_size)
+    return _compare(carried, made, later=size - supplement.log_size)
 
 
 def check_current(carried: Carried, ledger: Ledger | None) -> Check:
@@ -72,7 +73,18 @@ def check_current(carried: Carried, ledger: Ledger | None) -> Check:
     return no(Name.CURRENT, f"since entry {supplement.log_size}: {'; '.join(found[:_MOST_TOLD])}{left}")
 
 
-def _compare(carried: Carried, now: Supplement | CardSupplement, *, later: int) -> Check:
+def _make_again(carried: Carried, ledger: Ledger, place: Place) -> AnySupplement:
+    """Return what the registry says as of the entries that the file names."""
+    said = carried.supplement
+    with ledger.view(said.log_size, log=place.log) as then:
+        if isinstance(said, ChangeReport):
+            with ledger.view(said.since, log=place.log) as before:
+                return collect_changes(before, then, claims=said.claims, scope=said.scope)
+        (subject,) = collect_supplements(then, [carried.named])
+        return subject.supplement
+
+
+def _compare(carried: Carried, now: AnySupplement, *, later: int) -> Check:
     older, lacks = take_later(to_document(now), carried.public)
     size = carried.supplement.log_size
     if older != carried.public:
@@ -91,6 +103,9 @@ def _tell_lack(place: Place | None) -> str:
 def _list_since(now: View, carried: Carried) -> Iterator[str]:
     """Give what was recorded after the supplement and speaks of its subject, in log order, then what follows from other entries."""
     then = carried.supplement
+    if isinstance(then, ChangeReport):
+        yield from _list_changed(now, then)
+        return
     (subject,) = collect_supplements(now, [replace(carried.named, revision=None)])
     for one in now.history(carried.named.bare):
         if one.entry.seq > then.log_size and not isinstance(one.payload, Publication):
@@ -99,6 +114,12 @@ def _list_since(now: View, carried: Carried) -> Iterator[str]:
         yield from _compare_claims(then, subject.supplement)
     elif isinstance(then, CardSupplement) and isinstance(subject.supplement, CardSupplement):
         yield from _compare_cards(then, subject.supplement)
+
+
+def _list_changed(now: View, report: ChangeReport) -> Iterator[str]:
+    """Give the claims that changed after what the report tells, of those that it is about."""
+    then = now.ask(lambda connection: View(connection, limit=report.log_size, log_id=now.log_id))
+    yield from (f"{claim} changed" for claim in list_changed(then, now, claims=report.claims))
 
 
 def _compare_claims(then: Supplement, now: Supplement) -> Iterator[str]:
