@@ -71,10 +71,7 @@ def print_dossier(console: Console, dossier: Dossier) -> None:
         ("status", describe_status(status)),
         *_list_carried(dossier),
         *(("stale because", _describe_cause(dossier, one)) for one in status.causes),
-        *(
-            ("dismissed", f"{one.kind.value} {one.what}, entry {said.entry.seq}: {said.payload.why}")
-            for one, said in _list_dismissed(dossier)
-        ),
+        *(("dismissed", told) for told in _list_dismissed(dossier)),
         *(("contested", _describe_contestation(one)) for one in dossier.contestations),
         *((("superseded by", status.superseded_by),) if status.superseded_by else ()),
         ("revisions", str(len(dossier.revisions))),
