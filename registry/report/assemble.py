@@ -30,6 +30,7 @@ from registry.records.supplement import (
 )
 from registry.report.beside import build_other_audits, find_first_spec, find_other_explorations, find_other_findings, find_party
 from registry.report.coverage import ReadWords
+from registry.report.drift import build_drift
 from registry.report.found import build_finding_reasons, build_scorer_reasons, find_not_made, is_recognition
 from registry.report.leading import find_leading
 from registry.report.preregistration import build_choice_reasons, build_departure_reasons
@@ -86,6 +87,7 @@ def assemble_claim(dossier: Dossier, *, made_at: datetime) -> Supplement:
         other_explorations=find_other_explorations(dossier, leading),
         completeness=check_claim(dossier),
         sightings=tuple(one for one in dossier.sightings if one.payload.claim == current.payload.reference),
+        drift=build_drift(dossier),
         reviews=dossier.reviews,
         model_events=dossier.model_events,
         models=(*((dossier.model,) if dossier.model else ()), *dossier.successors),

@@ -38,6 +38,7 @@ from registry.report.carried import find_carry
 from registry.report.change_page import collect_change_facts
 from registry.report.contested import collect_disclosed, collect_disputes
 from registry.report.coverage_figure import build_coverage_figure
+from registry.report.drift_figure import build_drift_figures, count_keys, name_versions
 from registry.report.figures import EstimateFigure, build_count_bars, build_estimate_figure, build_reported_figure
 from registry.report.finding_figures import ForestFigure, build_ablation_figure, build_judge_figure, build_naturalness_figure
 from registry.report.found import is_immaterial
@@ -48,6 +49,7 @@ from registry.report.preregistration import build_departure_rows, build_fixed_ro
 from registry.report.qr import draw_qr
 from registry.report.recognition_figure import build_recognition_figure
 from registry.report.redline import Run, build_redline
+from registry.report.shift_figure import build_shift_figure
 from registry.report.staleness import list_causes
 from registry.report.visible import Covers, find_replaced, show_text
 from registry.report.wording import (
@@ -119,6 +121,13 @@ def build_html(supplement: AnySupplement, *, medium: Medium, covers: Covers | No
     return environment.get_template(name).render(facts)
 
 
+def render_page(name: str, facts: Mapping[str, Any]) -> bytes:
+    """Return the page for a screen that the template *name* makes of *facts*: escaped, made visible, with its style sheet inside."""
+    style = Markup(_screen_style())  # noqa: S704  (our own style sheet)
+    text = _environment(None).get_template(name).render({"medium": Medium.SCREEN.value, "templates": template_digest(), "style": style} | facts)
+    return text.encode()
+
+
 def describe_position(supplement: AnySupplement, digest: str) -> str:
     """Return what the QR code says, a line each: identifier, record digest, log with the number of its entries, root of the log's tree.
 
@@ -184,6 +193,7 @@ def _claim_facts(supplement: Supplement, environment: Environment) -> dict[str, 
         "figure_all": _draw_all(supplement, environment) if estimate and estimate.left_out else None,
         "redline": build_redline(supplement.original, outcome.text.restricted) if outcome else (),
         "finding_figures": {one.entry.seq: _draw_finding(environment, one, supplement) for one in _list_findings(supplement)},
+        **_draw_drift(supplement, environment),
         "sighted": {one.entry.seq: _compare_passages(supplement.claim.payload, one.payload) for one in supplement.sightings},
         "fixed_rows": build_fixed_rows(supplement),
         "departures": build_departure_rows(supplement.audit),
@@ -218,6 +228,16 @@ def _draw_all(supplement: Supplement, environment: Environment) -> Markup | None
     return None if figure is None else _draw(environment, "estimate", f=figure, key="figure-all")
 
 
+def _draw_drift(supplement: Supplement, environment: Environment) -> dict[str, Any]:
+    """Return the figures of the claim over model versions, how many more there could be, and what its versions are called."""
+    if supplement.drift is None:
+        return {"drift_figures": (), "drift_left_out": 0, "version_names": ()}
+    figures = build_drift_figures(supplement.drift)
+    drawn = tuple(_draw(environment, "drift", f=one, key=f"figure-drift-{place}") for place, one in enumerate(figures, start=1))
+    left_out = count_keys(supplement.drift) - len(figures)
+    return {"drift_figures": drawn, "drift_left_out": left_out, "version_names": name_versions(supplement.drift.points)}
+
+
 def _list_findings(supplement: Supplement) -> tuple[Recorded[Finding], ...]:
     return supplement.audit.findings if supplement.audit else ()
 
@@ -235,8 +255,8 @@ def _draw_finding(environment: Environment, finding: Recorded[Finding], suppleme
             figure = build_judge_figure(body, supplement.claim.payload)
         case Recognition() as body:
             figure = build_recognition_figure(body)
-        case Shift():
-            figure = None
+        case Shift() as body:
+            figure = build_shift_figure(body)
     if figure is None:
         return None
     name = "forest" if isinstance(figure, ForestFigure) else "estimate"
