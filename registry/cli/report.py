@@ -34,7 +34,6 @@ _NO_KEY = (
 @click.option(
     "--since", metavar="ENTRY|DATE", help="The change report alone: what changed since then, of all claims or of ID…, up to --as-of."
 )
-@click.option("--since", metavar="ENTRY|DATE", help="The change report alone: what changed of all claims, or of ID…, since then.")
 @click.option("--pdf", is_flag=True, help="Only PDF (with --html or --json: these too).")
 @click.option("--html", is_flag=True, help="Only HTML.")
 @click.option("--json", is_flag=True, help="Only JSON.")
