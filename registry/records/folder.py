@@ -1,10 +1,13 @@
 """A folder of supplements: what was drawn there, from what, and what took whose place."""
 
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Literal
 
+from registry.records.classification import ClaimClass, Mode, Standing
 from registry.records.publication import OutputFormat
 from registry.records.record import Record
+from registry.records.status import Status
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -15,6 +18,8 @@ class FolderFile(Record):
     path: str
     sha256: str
     size_bytes: int
+    unsigned: str | None = None
+    """SHA-256 of a signed PDF as it was before it was signed, hexadecimal; None for files that carry no signature."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,6 +32,38 @@ class Replaced(Record):
     by: int
     """Entries that what took their place was made from."""
     why: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Told(Record):
+    """What a supplement says, in short: as much as a list of a folder shows of it."""
+
+    made_at: datetime
+    """The date that it prints: of the log entry it was made as of."""
+    title: str
+    """The quote of a claim, cut where it is long; the title of a card."""
+    card: str | None
+    """`CRD-…@n` that is quoted; None for a card itself, and for a claim that is known from elsewhere."""
+    model: str | None
+    """The model version that a claim is about, in words; None for a card."""
+    status: Status | None = None
+    """Without its causes; None for a card."""
+    class_: ClaimClass | None = None
+    """None without an outcome, and then so are the next three."""
+    standing: Standing | None = None
+    mode: Mode | None = None
+    candidate: ClaimClass | None = None
+    ed: float | None = None
+    """Evaluation Differential against the first specification of P_deploy; None without an estimate."""
+    low: float | None = None
+    """Lower end of its interval; None where it has none."""
+    high: float | None = None
+    level: float | None = None
+    """Nominal coverage of the interval; None without an estimate."""
+    claims: int | None = None
+    """How many claims a card supplement tells of; None for a claim."""
+    audited: int | None = None
+    """How many of them have an outcome."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,6 +83,29 @@ class FolderItem(Record):
     files: tuple[FolderFile, ...]
     replaced: tuple[Replaced, ...] = ()
     """Oldest first."""
+    audit: str | None = None
+    """`AUD-…` that leads; None for a card, and for a claim that nobody has audited."""
+    told: Told | None = None
+    """None in folders made before this was kept."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FolderReport(Record):
+    """A change report in the folder."""
+
+    name: str
+    """`changes-SINCE-SIZE`."""
+    since: int
+    log_size: int
+    made_at: datetime
+    """Time of the last entry."""
+    record: str
+    """Record digest, hexadecimal."""
+    changed: int
+    """Claims that it tells of."""
+    newly_inverted: tuple[str, ...]
+    """Of them those, `CLM-…`, that are inverted and were not before."""
+    files: tuple[FolderFile, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,6 +115,12 @@ class Folder(Record):
     schema: Literal["caveat/folder/1"] = "caveat/folder/1"
     log_origin: str
     log_size: int
-    """Entries of the log when everything in it was last found up to date."""
+    """Entries of the log when all of it was last gone through: the next change report begins here."""
     items: tuple[FolderItem, ...]
     """By name."""
+    root: str | None = None
+    """Root of the log's tree at `log_size`, hexadecimal: another history under the same name has another. None in older folders."""
+    began: int | None = None
+    """Entries of the log when it was first drawn; None in older folders."""
+    reports: tuple[FolderReport, ...] = ()
+    """Oldest first."""

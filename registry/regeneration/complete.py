@@ -1,0 +1,139 @@
+"""A folder that was drawn into is completed: the change report, the page that lists all, the feed, and last the manifest."""
+
+import hashlib
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from registry.changes import collect_changes
+from registry.errors import CaveatError
+from registry.publishing import Facts, Written
+from registry.records.change import ChangeReport
+from registry.records.folder import Folder, FolderFile, FolderItem, FolderReport
+from registry.records.publication import OutputFormat
+from registry.regeneration import names
+from registry.regeneration.draw import OpenView, Pen
+from registry.regeneration.feed import render_feed
+from registry.regeneration.index import render_index
+from registry.regeneration.look import Looked
+from registry.regeneration.manifest import list_journaled, write_folder, write_whole
+from registry.regeneration.place import Drawing, sweep
+from registry.regeneration.plan import order_names
+from registry.regeneration.seen import write_seen
+from registry.report.html import digest_record
+from registry.report.workers import Job, render_many
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Completed:
+    """What a folder was completed with."""
+
+    paths: tuple[Path, ...]
+    """Of the change report, the list and the feed."""
+    report: FolderReport | None
+    """The change report; None where there is none to be made."""
+    errors: tuple[CaveatError, ...]
+    """Why the change report, or a format of it, could not be drawn."""
+
+
+def begin(looked: Looked) -> Folder:
+    """Return the folder as the journal of a new one begins."""
+    if looked.known is not None:
+        return looked.known
+    log = looked.log
+    return Folder(log_origin=log.origin, log_size=log.size, root=log.root, began=log.size, items=())
+
+
+def list_written(folder: Path) -> list[Written]:
+    """Return the files that were drawn since the folder was last completed, also by a command that did not end."""
+    return [one for item in sorted(list_journaled(folder), key=lambda one: order_names(one.name)) for one in _tell(folder, item)]
+
+
+def complete(
+    folder: Path, looked: Looked, *, open_view: OpenView, formats: Collection[OutputFormat], is_whole: bool, pen: Pen
+) -> Completed:
+    """Write the change report, `index.html`, `feed.xml` and the manifest, and end the journal.
+
+    Args:
+        folder: it is held, and everything due was drawn.
+        looked: what was found before that.
+        open_view: opens the registry.
+        formats: of the change report.
+        is_whole: whether all of the registry was asked for; only then is there a change report, and does the next one begin here.
+        pen: how it is drawn.
+    """
+    items = {one.name: one for one in begin(looked).items} | {one.name: one for one in list_journaled(folder)}
+    known = replace(begin(looked), items=tuple(items[name] for name in sorted(items)))
+    report: FolderReport | None = None
+    errors: tuple[CaveatError, ...] = ()
+    if is_whole and looked.is_complete:
+        report, errors = _report(folder, known.log_size, looked.log.size, open_view=open_view, formats=formats, pen=pen)
+    if is_whole:
+        known = replace(known, log_size=looked.log.size, root=looked.log.root)
+    if report is not None:
+        known = replace(known, reports=(*(one for one in known.reports if one.name != report.name), report))
+    proofs = frozenset(path.name for path in folder.glob(f"*{names.PROOF}"))
+    kept = frozenset(f"{names.SUPERSEDED}/{path.name}" for path in folder.glob(f"{names.SUPERSEDED}/*{names.PROOF}"))
+    write_whole(folder / names.INDEX, render_index(known, proofs=proofs | kept))
+    write_whole(folder / names.FEED, render_feed(known))
+    drawn = {one.path for item in list_journaled(folder) for one in item.files}
+    sweep(folder)
+    write_folder(folder, known)
+    files = [file for item in known.items for file in item.files]
+    write_seen(folder, files, {path: mark for path, mark in looked.marks.items() if path not in drawn})
+    reported = [folder / file.path for file in (report.files if report else ())]
+    return Completed(paths=(*reported, folder / names.INDEX, folder / names.FEED), report=report, errors=errors)
+
+
+def _tell(folder: Path, item: FolderItem) -> list[Written]:
+    facts = Facts(name=item.name, record=item.record, log_size=item.log_size, audit=item.audit)
+    return [
+        Written(
+            name=item.name, format=one.format, path=folder / one.path, sha256=one.sha256, error=None, facts=facts, unsigned=one.unsigned
+        )
+        for one in item.files
+    ]
+
+
+def _report(
+    folder: Path, since: int, size: int, *, open_view: OpenView, formats: Collection[OutputFormat], pen: Pen
+) -> tuple[FolderReport | None, tuple[CaveatError, ...]]:
+    """Draw what changed from *since* on; nothing where nothing of any claim did."""
+    if since >= size:
+        return None, ()
+    try:
+        with open_view(since) as before, open_view(size) as after:
+            changes = collect_changes(before, after)
+    except CaveatError as error:
+        return None, (error,)
+    if not changes.changes and not changes.erased:
+        return None, ()
+    return _draw_report(folder, changes, formats, pen)
+
+
+def _draw_report(
+    folder: Path, changes: ChangeReport, formats: Collection[OutputFormat], pen: Pen
+) -> tuple[FolderReport | None, tuple[CaveatError, ...]]:
+    jobs = [Job(key=changes.identifier, supplement=changes, format=one) for one in OutputFormat if one in formats]
+    made = list(render_many(jobs, workers=pen.workers, time_limit_s=pen.time_limit_s))
+    errors = tuple(one.error for one in made if one.error is not None)
+    files = [_write(folder, changes.identifier, one.format, pen.sign(one.format, one.data)) for one in made if one.data is not None]
+    if not files:
+        return None, errors
+    return FolderReport(
+        name=changes.identifier,
+        since=changes.since,
+        log_size=changes.log_size,
+        made_at=changes.made_at,
+        record=digest_record(changes),
+        changed=len(changes.changes),
+        newly_inverted=tuple(one.claim for one in changes.changes if one.newly_inverted),
+        files=tuple(sorted(files, key=lambda one: list(OutputFormat).index(one.format))),
+    ), errors
+
+
+def _write(folder: Path, name: str, format_: OutputFormat, drawing: Drawing) -> FolderFile:
+    path = names.name_file(name, format_)
+    write_whole(folder / path, drawing.data)
+    sha256 = hashlib.sha256(drawing.data).hexdigest()
+    return FolderFile(format=format_, path=path, sha256=sha256, size_bytes=len(drawing.data), unsigned=drawing.unsigned)

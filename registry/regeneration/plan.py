@@ -1,0 +1,172 @@
+"""What of a folder is due, and why: from what is known of it, what stands there, and what the registry says. Nothing is read here."""
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+from registry.records.folder import Folder, FolderItem
+from registry.records.identifier import Kind
+from registry.records.publication import OutputFormat
+from registry.regeneration.seen import FileState
+
+
+class DueKind(StrEnum):
+    """Why a supplement is drawn."""
+
+    NEW = "new"
+    """There is none of it in the folder."""
+    STATE = "state"
+    """What it says changed."""
+    TEMPLATE = "template"
+    """The templates, fonts or libraries changed."""
+    FORMAT = "format"
+    """It is there in other formats than asked for."""
+    GONE = "gone"
+    """A file of it is gone."""
+    ALTERED = "altered"
+    """A file of it was altered in the folder."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Due:
+    """A supplement that is to be drawn."""
+
+    name: str
+    kinds: tuple[DueKind, ...]
+    """At least one, in the order of `DueKind`."""
+    formats: tuple[OutputFormat, ...]
+    """Those to be drawn."""
+    state: str
+    """That it will have."""
+    before: FolderItem | None
+    """What is known of it; None for a new one."""
+    altered: tuple[str, ...] = ()
+    """Paths of files that are not those that were drawn."""
+
+    @property
+    def log_size(self) -> int | None:
+        """The entry it is drawn as of: that of its other files, where what it says did not change; None for the last one."""
+        return None if self.before is None or self.kinds[0] in (DueKind.STATE, DueKind.TEMPLATE) else self.before.log_size
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """What is due of what was asked for."""
+
+    due: tuple[Due, ...]
+    """By name."""
+    total: int
+    """Supplements that were asked for."""
+    unknown: tuple[str, ...]
+    """Of those in the folder, names of which the registry says nothing: a statement was erased."""
+
+    def count(self) -> dict[DueKind, int]:
+        """Return how many are due for each first reason."""
+        counts = Counter(one.kinds[0] for one in self.due)
+        return {kind: counts[kind] for kind in DueKind if counts[kind]}
+
+
+def list_wanted(states: Iterable[str], folder: Folder | None, asked: Collection[str] | None) -> list[str]:
+    """Return the names that belong into the folder, in order: every revision of every claim, the newest of each card, and what is there.
+
+    Args:
+        states: what the registry knows, `CLM-…@n` and `CRD-…@n`.
+        folder: as it is known; None for a new one.
+        asked: identifiers, with or without `@n`, that alone are asked for; None for all.
+    """
+    there = {item.name for item in folder.items} if folder else set()
+    known = list(states)
+    newest: dict[str, int] = {}
+    for name in known:
+        bare, _, number = name.partition("@")
+        newest[bare] = max(newest.get(bare, 0), int(number))
+    wanted = there | {name for name in known if name.startswith(f"{Kind.CLAIM}-") or _is_newest(name, newest)}
+    if asked is not None:
+        wanted = {name for name in wanted if _is_asked(name, asked)} | (set(known) & set(asked))
+    return sorted(wanted, key=order_names)
+
+
+def order_names(name: str) -> tuple[str, int]:
+    """Return what names are put in order by: identifier, then revision as a number."""
+    bare, _, number = name.partition("@")
+    return bare, int(number)
+
+
+def build_plan(
+    states: Mapping[str, str],
+    folder: Folder | None,
+    found: Mapping[str, FileState],
+    *,
+    wanted: Collection[str],
+    formats: Collection[OutputFormat],
+    template: str,
+) -> Plan:
+    """Return what is due.
+
+    A supplement is always there in all formats that it was ever drawn in, and all of them say the same.
+
+    Args:
+        states: digest of what each record depends on, by name.
+        folder: as it is known; None for a new one.
+        found: what became of the files of *folder*, by path.
+        wanted: names, as `list_wanted` gives them.
+        formats: those asked for.
+        template: digest of the templates as they are now.
+    """
+    items = {item.name: item for item in folder.items} if folder else {}
+    told = [name for name in wanted if name in states]
+    judge = _Judge(states, found, formats, template)
+    due = (judge.judge(name, items.get(name)) for name in told)
+    return Plan(
+        due=tuple(one for one in due if one is not None), total=len(told), unknown=tuple(name for name in wanted if name not in states)
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Judge:
+    """What a supplement is held against."""
+
+    states: Mapping[str, str]
+    found: Mapping[str, FileState]
+    formats: Collection[OutputFormat]
+    template: str
+
+    def judge(self, name: str, item: FolderItem | None) -> Due | None:
+        """Return how the supplement *name* is due; None where it is not."""
+        if item is None:
+            return Due(name=name, kinds=(DueKind.NEW,), formats=_order(self.formats), state=self.states[name], before=None)
+        kinds = tuple(self._list_kinds(item))
+        if not kinds:
+            return None
+        chosen = {*self.formats, *(one.format for one in item.files)}
+        if kinds[0] not in (DueKind.STATE, DueKind.TEMPLATE):
+            chosen -= {one.format for one in item.files if self.found[one.path] is FileState.SOUND}
+        altered = tuple(one.path for one in item.files if self.found[one.path] is FileState.ALTERED)
+        return Due(name=name, kinds=kinds, formats=_order(chosen), state=self.states[name], before=item, altered=altered)
+
+    def _list_kinds(self, item: FolderItem) -> Iterator[DueKind]:
+        if item.state != self.states[item.name]:
+            yield DueKind.STATE
+        if item.template != self.template:
+            yield DueKind.TEMPLATE
+        if set(self.formats) - {one.format for one in item.files}:
+            yield DueKind.FORMAT
+        states = {self.found[one.path] for one in item.files}
+        if FileState.GONE in states:
+            yield DueKind.GONE
+        if FileState.ALTERED in states:
+            yield DueKind.ALTERED
+
+
+def _order(formats: Collection[OutputFormat]) -> tuple[OutputFormat, ...]:
+    return tuple(one for one in OutputFormat if one in formats)
+
+
+def _is_newest(name: str, newest: Mapping[str, int]) -> bool:
+    bare, _, number = name.partition("@")
+    return newest[bare] == int(number)
+
+
+def _is_asked(name: str, asked: Collection[str]) -> bool:
+    return name in asked or name.partition("@")[0] in asked

@@ -1,0 +1,141 @@
+"""Why a supplement is drawn, in words: what was recorded since that concerns it, most important first."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from registry.codec.canonical import canonical_bytes
+from registry.codec.documents import to_document
+from registry.records.dossier import Recorded
+from registry.records.folder import Folder
+from registry.records.identifier import IDENTIFIER, Kind
+from registry.records.model import ModelEvent, ModelVersion
+from registry.records.statement import StatementKind
+from registry.regeneration.plan import Due, DueKind
+from registry.store.view import View
+
+_WORDS: Mapping[StatementKind, str] = {
+    StatementKind.RESTRICTION: "a new outcome",
+    StatementKind.CONTESTATION_EVENT: "an objection was answered or decided",
+    StatementKind.CONTESTATION: "an objection",
+    StatementKind.CLAIM_REVISION: "a claim was registered or revised",
+    StatementKind.CLAIM_EVENT: "a claim was published, withdrawn, rejected or superseded",
+    StatementKind.STALENESS_REVIEW: "somebody decided whether a change touches it",
+    StatementKind.MODEL_EVENT: "its model version was followed, deprecated or reinstated",
+    StatementKind.MODEL_VERSION: "another version of its model was registered",
+    StatementKind.CARD: "its card was revised",
+    StatementKind.SIGHTING: "its passage was looked for in another revision of its card",
+    StatementKind.SPEC_VERSION: "a definition has a newer version",
+    StatementKind.REVEAL: "a sealed definition was shown",
+    StatementKind.ERASURE: "a text was erased",
+    StatementKind.CLAIM_RELATION: "it was related to another claim",
+    StatementKind.DEVIATION: "a deviation from a lock was stated",
+    StatementKind.EXPLORATION: "an exploratory analysis was added",
+    StatementKind.FINDING: "a module found something",
+    StatementKind.EVIDENCE: "evidence was stated",
+    StatementKind.RESULT: "an audit has a result",
+    StatementKind.RUN: "an audit has a run",
+    StatementKind.LOCK: "an audit was locked",
+    StatementKind.AUDIT: "an audit was opened",
+    StatementKind.SURVEY: "its card was searched for claims",
+    StatementKind.OMISSION: "a passage of its card was left out",
+    StatementKind.AUTHORITY: "who somebody is was stated",
+}
+"""By kind of statement, most important first."""
+_RANKS = {kind: rank for rank, kind in enumerate(_WORDS)}
+_SHARED = (StatementKind.SPEC_VERSION, StatementKind.REVEAL, StatementKind.CONTESTATION, StatementKind.CONTESTATION_EVENT)
+"""What may concern claims that it does not name."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reason:
+    """Why one supplement is drawn."""
+
+    words: str
+    entry: int | None
+    """That set it off; None where no entry did, or which one is not known."""
+
+    def __str__(self) -> str:
+        return self.words if self.entry is None else f"{self.words} (entry {self.entry})"
+
+
+_PLAIN: Mapping[DueKind, str] = {
+    DueKind.NEW: "new here",
+    DueKind.TEMPLATE: "the templates, fonts or libraries that draw it changed",
+    DueKind.FORMAT: "not there in a format that is asked for",
+    DueKind.GONE: "a file of it is gone",
+    DueKind.ALTERED: "a file of it was altered in the folder",
+}
+
+
+def find_reasons(view: View, due: Sequence[Due], folder: Folder | None) -> dict[str, Reason]:
+    """Return why each of *due* is drawn, by name. Entries since the folder was last gone through are read if something changed."""
+    changed = [one for one in due if one.kinds[0] is DueKind.STATE]
+    since = _Since(view, folder) if changed and folder else None
+    found = {one.name: Reason(words=_PLAIN[one.kinds[0]], entry=None) for one in due if one.kinds[0] is not DueKind.STATE}
+    for one in changed:
+        found[one.name] = since.explain(one) if since else Reason(words="what it says changed", entry=None)
+    return found
+
+
+def count_reasons(reasons: Iterable[Reason]) -> str:
+    """Return how many supplements are due for what, in words: `18 because of a new outcome (entries 41 to 60), 2 new here`."""
+    counts: Counter[str] = Counter()
+    entries: dict[str, list[int]] = defaultdict(list)
+    for one in reasons:
+        counts[one.words] += 1
+        entries[one.words] += [] if one.entry is None else [one.entry]
+    return "; ".join(f"{count:,} × {words}{_name_entries(entries[words])}" for words, count in counts.most_common())
+
+
+def _name_entries(entries: Sequence[int]) -> str:
+    if not entries:
+        return ""
+    low, high = min(entries), max(entries)
+    return f" (entry {low:,})" if low == high else f" (entries {low:,} to {high:,})"
+
+
+class _Since:
+    """What was recorded since a folder was last gone through, by what it concerns."""
+
+    def __init__(self, view: View, folder: Folder) -> None:
+        self._by_name: dict[str, list[tuple[int, int, StatementKind]]] = defaultdict(list)
+        self._by_model: dict[str, list[tuple[int, int, StatementKind]]] = defaultdict(list)
+        self._shared: list[tuple[int, int, StatementKind]] = []
+        told = {item.name.partition("@")[0]: item.told for item in folder.items if item.told is not None}
+        self._models = {name: one.model for name, one in told.items()}
+        self._cards = {name: one.card.partition("@")[0] for name, one in told.items() if one.card}
+        self._claims: dict[str, str | None] = {}
+        for one in view.entries(folder.log_size + 1):
+            if one.entry.kind in _RANKS:
+                self._note(view, one)
+
+    def explain(self, due: Due) -> Reason:
+        """Return the most important of what concerns *due*, of several the latest."""
+        name = due.name.partition("@")[0]
+        concerning = [*self._by_name[name], *self._by_name[self._cards.get(name, "")], *self._by_model[self._models.get(name) or ""]]
+        for among in (self._by_name[name], concerning, self._shared):
+            if among:
+                _, seq, kind = min(among, key=lambda one: (one[0], -one[1]))
+                return Reason(words=_WORDS[kind], entry=seq)
+        return Reason(words="what it says changed", entry=None)
+
+    def _note(self, view: View, one: Recorded[Any]) -> None:
+        noted = (_RANKS[one.entry.kind], one.entry.seq, one.entry.kind)
+        named = set(IDENTIFIER.findall(canonical_bytes(to_document(one.payload)).decode()))
+        named |= {claim for name in named if name.startswith(f"{Kind.AUDIT}-") and (claim := self._find_claim(view, name))}
+        named |= {self._cards[name] for name in named if name in self._cards}
+        for name in named:
+            self._by_name[name].append(noted)
+        if isinstance(one.payload, ModelVersion | ModelEvent):
+            for model in {one.payload.model, one.payload.predecessor} - {None}:
+                self._by_model[str(model)].append(noted)
+        if one.entry.kind in _SHARED:
+            self._shared.append(noted)
+
+    def _find_claim(self, view: View, audit: str) -> str | None:
+        if audit not in self._claims:
+            found = view.find_audit(audit)
+            self._claims[audit] = found.audit.payload.claim.partition("@")[0] if found else None
+        return self._claims[audit]
