@@ -75,19 +75,31 @@ def _decide_basis(view: View, file: AuditFile, scored: Scored | None) -> tuple[B
         found = "the plan is locked, and when the run began is not said; without it the outcome would be post hoc for good"
         advice = "give the moment of the first response with --run-date, such as 2026-11-21T12:00:00Z"
         raise InputError(Fault(code="run-date-missing", where=scored.source, found=found, advice=advice))
-    preceded = scored.started_at >= file.lock.entry.at and not _was_known(view, file, scored.table)
+    preceded = scored.started_at >= file.lock.entry.at and not _was_known(view, file, scored)
     return (Basis.REPLAY, False) if preceded else (Basis.REPORTED, True)
 
 
-def _was_known(view: View, file: AuditFile, table: ScoreTable) -> bool:
-    """Tell whether any audit of the registry held these very scores, in whatever file, before the lock of *file* was made."""
-    locked = file.lock.entry.seq if file.lock else 0
-    audits = view.list_audits()
-    runs = (one.entry.seq for audit in audits for one in audit.runs if one.payload.scores == table.content)
-    outcomes = (one.entry.seq for audit in audits for one in audit.restrictions if one.payload.scores == table.content)
-    found = (one.entry.seq for audit in audits for one in audit.findings if find_scores(one.payload.body) == table.content)
-    explored = (one.entry.seq for audit in audits for one in audit.explorations if one.payload.scores == table.content)
+def _was_known(view: View, file: AuditFile, scored: Scored) -> bool:
+    """Tell whether any audit of the registry held these very scores, in whatever file, before the lock of *file* was made.
+
+    A plan that is carried out again on another model may well come to the same scores, such as 1 for every response. Then they are others
+    if both outcomes know the responses that they were made from, and those differ.
+    """
+    locked, content = file.lock.entry.seq if file.lock else 0, scored.table.content
+    audits = [one for one in view.list_audits() if not _is_of_others(one, file, scored)]
+    runs = (one.entry.seq for audit in audits for one in audit.runs if one.payload.scores == content)
+    outcomes = (one.entry.seq for audit in audits for one in audit.restrictions if one.payload.scores == content)
+    found = (one.entry.seq for audit in audits for one in audit.findings if find_scores(one.payload.body) == content)
+    explored = (one.entry.seq for audit in audits for one in audit.explorations if one.payload.scores == content)
     return any(seq < locked for seq in (*runs, *outcomes, *found, *explored))
+
+
+def _is_of_others(audit: AuditFile, file: AuditFile, scored: Scored) -> bool:
+    """Tell whether *file* renews a plan, and *audit* has these scores from other responses, which both run folders hold."""
+    if file.audit.payload.renews is None or scored.provenance.replayed is None or scored.provenance.transcripts is None:
+        return False
+    same = [one.payload.provenance for one in audit.runs if one.payload.scores == scored.table.content]
+    return bool(same) and all(one.replayed and one.transcripts not in (None, scored.provenance.transcripts) for one in same)
 
 
 def weigh(view: View, file: AuditFile, scored: Scored | None) -> Ground:

@@ -111,7 +111,7 @@ def _find_registered(app: App, reference: str) -> "Scorer":
     return body.procedure
 
 
-def _carry_out(
+def carry_out(
     app: App, store: "RunStore", scorer: "Scorer", asked: "tuple[Replay, dict[str, Task]]", options: JudgeOptions
 ) -> tuple[int, CaveatError | None]:
     """Score what is not scored yet; return how many scores are new, and why a judge was not asked to the end (None: it was)."""
@@ -139,7 +139,7 @@ def _score(
 
     if isinstance(asked, Path):
         return *take_answers(store, replayed[0], asked), None
-    return asked, *_carry_out(app, store, asked, replayed, judging)
+    return asked, *carry_out(app, store, asked, replayed, judging)
 
 
 def _report_plan(app: App, store: "RunStore", scorer: "Scorer | None", tasks: "dict[str, Task]", options: JudgeOptions) -> None:

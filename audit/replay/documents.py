@@ -1,6 +1,7 @@
 """The documents of a run folder: which replay it holds, and the tasks that were asked, whole."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import product
 from typing import Any
 
 from audit.replay.store import RunStore
@@ -55,6 +56,24 @@ def get_tasks(store: RunStore) -> dict[str, Task]:
     if document is None:
         raise _missing(store, "tasks")
     return {task.id: task for task in from_document(TasksFile, document, where=f"{store.path}, tasks").tasks}
+
+
+def list_states(store: RunStore, *names: str) -> Iterator[tuple[Replay, tuple[Task, ...], list[dict[str, Any]]]]:
+    """Give every replay that the folder was for with every file of tasks and every document called one of *names*, latest first.
+
+    Which versions went together is not kept, so each is given with each; the latest of all are the replay as it stands now. A folder
+    that holds no replay, no tasks or no document of such a name gives none.
+
+    Raises:
+        InputError: what is kept is no replay, or no tasks.
+    """
+    kept = [[*reversed(list_versions(store, name))] for name in (_REPLAY, _TASKS, *names)]
+    for replay, tasks, *others in product(*kept):
+        yield (
+            from_document(Replay, replay, where=f"{store.path}, replay"),
+            from_document(TasksFile, tasks, where=f"{store.path}, tasks").tasks,
+            others,
+        )
 
 
 def _missing(store: RunStore, what: str) -> NotFoundError:

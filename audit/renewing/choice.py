@@ -1,0 +1,239 @@
+"""Which locked plans are to be carried out again, for which model version, and which stale claims are left and why."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from audit.docket import get_claim
+from registry.errors import CaveatError, Fault, InputError
+from registry.records.claim import ClaimRevision
+from registry.records.classification import rank_outcome
+from registry.records.contestation import ContestationState
+from registry.records.dossier import AuditFile
+from registry.records.model import ModelRef
+from registry.records.plan import Lock
+from registry.records.status import CauseKind, StaleCause
+from registry.registration.carrying import write_model
+from registry.registration.lineage import ENDED, find_target
+from registry.registration.staleness import find_stale
+from registry.store.view import View
+
+_OF_ONE_CLAIM = frozenset({"not-in-lineage", "lineage-branches", "nothing-follows"})
+"""What keeps one claim from being carried, and no other."""
+SETTLED = frozenset({CauseKind.SUCCESSOR, CauseKind.METHOD, CauseKind.CONTESTATION, CauseKind.REVISION})
+"""Causes for a claim to be stale that the same plan, carried out again, settles; the claim is carried to a successor first."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wish:
+    """What is to be renewed, as it was asked for."""
+
+    ask: str
+    """The model as the endpoint is to return it."""
+    claims: tuple[str, ...] = ()
+    """`CLM-…`; without any, every stale claim."""
+    model: ModelRef | None = None
+    """Of the stale claims, those about this version, or whose plan was carried out on it; None for all."""
+    to: ModelRef | None = None
+    """The version that claims are carried to; None for the newest that follows theirs."""
+    kept: tuple[str, ...] = ()
+    """Claims that an earlier call chose, `CLM-…`; they are taken up again where none are named."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chosen:
+    """One claim, and the audit whose locked plan is to be carried out again."""
+
+    claim: ClaimRevision
+    """The current revision: carried already, or not yet."""
+    old: AuditFile
+    """With a lock."""
+    before: ModelRef
+    """The version that `old` is about."""
+    target: ModelRef
+    """The version that the renewed audit is about."""
+    renewed: AuditFile | None = None
+    """The audit that renews `old` for `target`, where it is on record already."""
+    notes: tuple[str, ...] = ()
+    """What the renewed audit does not settle, and in what it differs, a sentence each without full stop."""
+
+    @property
+    def lock(self) -> Lock:
+        """The plan that is carried out again."""
+        if self.old.lock is None:
+            raise ValueError("an audit that is renewed has a lock")
+        return self.old.lock.payload
+
+    @property
+    def is_concluded(self) -> bool:
+        """Whether the renewed audit has its outcome."""
+        return self.renewed is not None and bool(self.renewed.restrictions)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Left:
+    """A claim that is not re-audited here, and why."""
+
+    claim: str
+    """`CLM-…`."""
+    fault: Fault
+    audit: str | None = None
+    """`AUD-…`: the audit that would have been renewed; None where there is none."""
+    is_open: bool = True
+    """Whether an audit is missing now: False for a claim that never had one, and where the same plan can settle nothing."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Choice:
+    """Everything that is stale, parted."""
+
+    chosen: tuple[Chosen, ...]
+    left: tuple[Left, ...]
+
+
+def choose(view: View, wish: Wish, *, auditor: str) -> Choice:
+    """Return which audits are to be renewed, and which claims are left.
+
+    Args:
+        auditor: authority that would carry them out.
+
+    Raises:
+        InputError, NotFoundError: a claim is named that is not there; claims would be carried to several versions, and one name is asked.
+    """
+    chosen: list[Chosen] = []
+    left: list[Left] = []
+    for name in dict.fromkeys(wish.claims or (*_list_stale(view), *wish.kept)):
+        try:
+            claim = get_claim(view, name.partition("@")[0])
+            found = _choose_one(view, wish, claim, auditor)
+        except CaveatError as error:
+            if wish.claims and error.code not in _OF_ONE_CLAIM:
+                raise
+            left.append(Left(claim=name, fault=error.faults[0]))
+            continue
+        if isinstance(found, Chosen) and (wish.claims or name in wish.kept or wish.model in (None, claim.model, found.before)):
+            chosen.append(found)
+        elif isinstance(found, Left) and (wish.claims or wish.model in (None, claim.model)):
+            left.append(found)
+    _check_one_target(chosen)
+    return Choice(chosen=tuple(chosen), left=tuple(left))
+
+
+def _list_stale(view: View) -> Iterator[str]:
+    return (one.claim for one in find_stale(view).claims)
+
+
+def _choose_one(view: View, wish: Wish, claim: ClaimRevision, auditor: str) -> Chosen | Left:
+    status = view.status(claim.claim)
+    if status.lifecycle in ENDED:
+        found = f"is {status.lifecycle.value}: nothing rests on it any more"
+        return _leave(claim, "claim-ended", found, advice="leave it out", is_open=False)
+    audits = view.list_audits(claim=claim.claim)
+    locked = [one for one in audits if one.lock is not None]
+    if not locked:
+        never = f"was never audited{' under a lock' if audits else ''}: there is no plan to carry out again"
+        return _leave(claim, "no-locked-plan", never, advice=f"caveat audit new {claim.claim} > audit.yaml", is_open=bool(audits))
+    target = _find_target(view, wish, claim, status.causes)
+    settled = [one for one in status.causes if one.kind in SETTLED]
+    renewed = _find_renewed(locked, wish, claim, target)
+    if renewed is not None and not (renewed.restrictions and settled):
+        old = next(one for one in locked if one.audit.payload.audit == renewed.audit.payload.renews)
+        return _build(view, claim, old, target, status.causes, renewed=renewed, auditor=auditor)
+    if not settled and not wish.claims:
+        found = "; ".join(one.text for one in status.causes) or "nothing makes it stale any more"
+        advice = _advise(claim, status.causes)
+        return _leave(claim, "renewal-settles-nothing", f"the same plan settles nothing of this: {found}", advice=advice, is_open=False)
+    old = max(locked, key=lambda one: _weigh(view, one))
+    return _build(view, claim, old, target, status.causes, renewed=None, auditor=auditor)
+
+
+def _leave(claim: ClaimRevision, code: str, found: str, *, advice: str | None, is_open: bool = True) -> Left:
+    return Left(claim=claim.claim, fault=Fault(code=code, where=claim.reference, found=found, advice=advice), is_open=is_open)
+
+
+def _advise(claim: ClaimRevision, causes: Sequence[StaleCause]) -> str | None:
+    if any(one.kind is CauseKind.SPEC for one in causes):
+        return f"a plan with the newer definition: caveat audit new {claim.claim} > audit.yaml; or a decision: caveat claim dismiss"
+    return f"a person decides: caveat claim confirm {claim.claim} or caveat claim dismiss {claim.claim}" if causes else None
+
+
+def _find_target(view: View, wish: Wish, claim: ClaimRevision, causes: Sequence[StaleCause]) -> ModelRef:
+    """Return the version that the claim is to be carried to; its own where no other one took its place."""
+    if wish.to is None:
+        return find_target(view, claim.model) if any(one.kind is CauseKind.SUCCESSOR for one in causes) else claim.model
+    if wish.to != claim.model and not view.lineage().find_path(claim.model, wish.to):
+        found = f"is about {claim.model}, and {wish.to} does not come from that on record"
+        advice = f"caveat model update {write_model(claim.model)} {write_model(wish.to)}"
+        raise InputError(Fault(code="not-in-lineage", where=claim.reference, found=found, advice=advice))
+    return wish.to
+
+
+def _find_renewed(locked: Sequence[AuditFile], wish: Wish, claim: ClaimRevision, target: ModelRef) -> AuditFile | None:
+    """Return the latest audit that renews another one for *target* and the model that is asked; None where there is none yet."""
+    known = {one.audit.payload.audit for one in locked}
+    found = [one for one in locked if one.lock and one.lock.payload.model == wish.ask and one.audit.payload.renews in known]
+    found = [one for one in found if claim.model == target and one.audit.payload.claim == claim.reference]
+    return found[-1] if found else None
+
+
+def _weigh(view: View, file: AuditFile) -> tuple[object, ...]:
+    """Return how much speaks for the plan of *file*: an outcome, the latest revision, how its outcome ranks, when it was opened.
+
+    One under the rival of a contestation counts only once that is upheld.
+    """
+    rival = file.audit.payload.contestation
+    contested = view.find_contestation(rival) if rival else None
+    is_upheld = contested is not None and contested.state is ContestationState.UPHELD
+    revision = int(file.audit.payload.claim.partition("@")[2])
+    last = file.restrictions[-1].payload.classification.primary if file.restrictions else None
+    rank = rank_outcome(last.class_, last.basis, upheld=is_upheld) if last else ()
+    return rival is None or is_upheld, last is not None, revision, rank, file.audit.entry.seq
+
+
+def _build(
+    view: View,
+    claim: ClaimRevision,
+    old: AuditFile,
+    target: ModelRef,
+    causes: Sequence[StaleCause],
+    *,
+    renewed: AuditFile | None,
+    auditor: str,
+) -> Chosen:
+    before = get_claim(view, old.audit.payload.claim)
+    notes = (*_list_unsettled(causes), *_list_differences(claim, old, auditor))
+    return Chosen(claim=claim, old=old, before=before.model, target=target, renewed=renewed, notes=notes)
+
+
+def _list_unsettled(causes: Sequence[StaleCause]) -> Iterator[str]:
+    for one in causes:
+        match one.kind:
+            case CauseKind.SPEC:
+                yield f"{one.text}: the same plan keeps the version that it locked, and does not settle this"
+            case CauseKind.CARD | CauseKind.DEPRECATION:
+                yield f"{one.text}: no audit settles this; a person decides (caveat claim confirm or dismiss)"
+            case CauseKind.CONTESTATION:
+                yield f"{one.text}: what was contested is replayed as it was locked; a replay under the rival is an audit of its own"
+            case CauseKind.SUCCESSOR | CauseKind.METHOD | CauseKind.REVISION:
+                pass
+
+
+def _list_differences(claim: ClaimRevision, old: AuditFile, auditor: str) -> Iterator[str]:
+    """Give in what the renewed lock will not say what the old one says, beside the model: it takes these from the claim as it is now."""
+    lock = old.lock.payload if old.lock else None
+    for name in ("relation", "theta", "direction"):
+        before, now = getattr(lock, name), getattr(claim, name)
+        if before != now:
+            words = {"theta": "θ"}.get(name, name)
+            yield f"{words} was {'none' if before is None else before} under the old lock and is {'none' if now is None else now} now"
+    if old.audit.payload.auditor != auditor:
+        yield f"the plan is that of {old.audit.payload.auditor}; independence is told as it was there"
+    if old.audit.payload.scoring.invariant:
+        yield "scoring was declared invariant for the earlier responses; of the new ones it is not known"
+
+
+def _check_one_target(chosen: Iterable[Chosen]) -> None:
+    targets = dict.fromkeys(one.target for one in chosen if not one.is_concluded)
+    if len(targets) > 1:
+        found = f"claims would be renewed for {', '.join(map(str, targets))}, and one model is asked for all of them"
+        advice = "narrow it with --model OLD or by naming claims, or name one version with --to"
+        raise InputError(Fault(code="several-targets", where="caveat audit renew", found=found, advice=advice))
