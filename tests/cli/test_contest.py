@@ -167,7 +167,7 @@ def test_an_objection_that_came_later_is_told_of_a_file_given_out_before(say: Sp
         for name in (claim, card)
     ]  # fmt: skip
 
-    assert all(f"{later} of {spec}@1 in entry" in note for note in notes)
+    assert all(f"{later} was opened against {spec}@1 by REG: “too wide” (entry" in note for note in notes)
 
 
 def test_a_sealed_specification_is_compared_once_it_is_revealed(say: Speaker, tmp_path: Path) -> None:

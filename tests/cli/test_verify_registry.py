@@ -168,8 +168,8 @@ def test_what_was_recorded_since_is_told_and_is_nothing_false(caveat: Caveat, re
     asked = caveat("verify", f"out/{NAME}.json", "--current", "--json")
 
     assert (told.code, asked.code, list_answers(told)["current"]) == (0, 1, "no")
-    assert "claim event in entry 19" in find_note(told, "current")
-    assert "lifecycle was registered and is withdrawn" in find_note(told, "current")
+    assert "first changed by entry 19" in find_note(told, "current")
+    assert "It was withdrawn: “retracted” (entry 19)." in find_note(told, "current")
     assert "not the latest word" in told.document["files"][0]["summary"]
 
 
