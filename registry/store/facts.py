@@ -72,12 +72,13 @@ class FactFinder:
         """Return the status of each head, in order."""
         events = self._events([head.claim for head in heads])
         verdicts, placed, grounds = self._gather(heads)
+        states = {seq: tuple(one.state for one in found) for seq, found in placed.items()}
         stale = self._causes.find(heads, grounds)
         return [
             self._derive(
                 (
                     tuple(events.get(head.claim, ())),
-                    tuple(one.state for one in placed.get(head.seq, ())),
+                    states.get(head.seq, ()),
                     why,
                     verdicts.get((head.claim, head.revision)),
                 )
@@ -104,17 +105,9 @@ class FactFinder:
         verdicts, outcomes = self._verdicts(heads, openings)
         specs = self.find_specs(heads)
         placed = self._place(heads, specs) if self._disputed else {}
+        upheld = {seq: _keep_upheld(found) for seq, found in placed.items()}
         grounds = [
-            Ground(
-                named,
-                audited.get(head.claim),
-                outcomes.get((head.claim, head.revision)),
-                tuple(
-                    Upheld(one.contestation, one.target, one.entry)
-                    for one in placed.get(head.seq, ())
-                    if one.state is ContestationState.UPHELD
-                ),
-            )
+            Ground(named, audited.get(head.claim), outcomes.get((head.claim, head.revision)), upheld.get(head.seq, ()))
             for head, named in zip(heads, specs, strict=True)
         ]
         return verdicts, placed, grounds
@@ -269,3 +262,7 @@ class FactFinder:
             for row in rows:
                 self._disputed_specs[row.spec, row.version].append(states[row.contestation])
         return self._disputed_specs
+
+
+def _keep_upheld(placed: Sequence[Placed]) -> tuple[Upheld, ...]:
+    return tuple(Upheld(one.contestation, one.target, one.entry) for one in placed if one.state is ContestationState.UPHELD)

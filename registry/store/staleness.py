@@ -137,7 +137,8 @@ class CauseFinder:
         self, heads: Sequence[Head], grounds: Sequence[Ground], reviews: Mapping[Reference, Mapping[Name, Review]]
     ) -> list[tuple[StaleCause, ...]]:
         fates = self._fates(heads)
-        methods = self._methods([one.outcome for one in grounds if one.outcome is not None])
+        outcomes = [one.outcome for one in grounds if one.outcome is not None]
+        methods = self._methods(outcomes)
         found = []
         for head, ground in zip(heads, grounds, strict=True):
             card = self._find_card(head, head.card, fates.get((head.claim, head.revision))) if head.card else None
@@ -147,7 +148,7 @@ class CauseFinder:
             if ground.audited is not None and ground.audited < head.revision:
                 causes = (*causes, _find_revised(head, ground.audited))
             found.append(causes)
-        return self._settle(found, grounds)
+        return self._settle(found, grounds) if outcomes else found
 
     def _find_shared(
         self, model: ModelRef, card: StaleCause | None, specs: tuple[Reference, ...], reviews: Mapping[Name, Review] | None

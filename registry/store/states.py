@@ -233,7 +233,7 @@ def _gather_own(reader: Reader) -> dict[str, list[int]]:
 
 
 def _read_locked(reader: Reader) -> dict[Reference, list[Reference]]:
-    """Return the definitions that locks fix, by claim revision; not decoded: whoever draws a supplement holds locks against their leaves."""
+    """Return the definitions that locks fix, by claim revision; not decoded: whoever draws a supplement checks locks by their leaves."""
     found: dict[Reference, list[Reference]] = defaultdict(list)
     wanted = select(lock.c.claim, lock.c.revision, body.c.json).join(body, has_text(lock)).where(reader.visible(lock))
     for claim, revision, text in reader.plain_rows(wanted.order_by(lock.c.seq)):
