@@ -18,7 +18,7 @@ def give_out(app: App, document: Mapping[str, Any], text: str, output: Path | No
     *talk* is said once the file is written: who stops listening (`| head -1`) has it all the same.
     """
     if output is not None:
-        _write_whole(output, text)
+        write_whole(output, text)
     for line in talk:
         app.say(line)
     if app.json:
@@ -29,7 +29,8 @@ def give_out(app: App, document: Mapping[str, Any], text: str, output: Path | No
         click.echo(text, nl=False)
 
 
-def _write_whole(path: Path, text: str) -> None:
+def write_whole(path: Path, text: str) -> None:
+    """Write *text* to *path*, as a new file or in the place of one, whole or not at all."""
     part = path.with_name(f".{path.name}.part")
     try:
         part.write_bytes(text.encode())

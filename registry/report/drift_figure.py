@@ -69,7 +69,10 @@ class DriftFigure:
     """Upright: a pixel counts from the top."""
     columns: tuple[Column, ...]
     movements: tuple[Movement, ...]
+    name: str
+    """Specification of P_deploy, with the judge where there are several."""
     spec: str
+    """The same, as short as it is printed."""
     theta_text: str | None
     margin_text: str
     zero: float
@@ -129,6 +132,7 @@ def _build(drift: Drift, key: Key) -> DriftFigure:
         ed=ed,
         columns=tuple(columns),
         movements=tuple(_build_movement(one, by_claim) for one in steps),
+        name=spec,
         spec=shorten(spec, 60),
         theta_text=_write_theta(shown),
         margin_text=f"shaded: ±δ = {format_exact(margin)}" if len(_margins(shown)) < 2 else "shaded: ±δ of each plan",

@@ -38,7 +38,7 @@ from registry.report.carried import find_carry
 from registry.report.change_page import collect_change_facts
 from registry.report.contested import collect_disclosed, collect_disputes
 from registry.report.coverage_figure import build_coverage_figure
-from registry.report.drift_figure import build_drift_figures, count_keys, name_versions
+from registry.report.drift_figure import DriftFigure, build_drift_figures, count_keys, name_versions
 from registry.report.figures import EstimateFigure, build_count_bars, build_estimate_figure, build_reported_figure
 from registry.report.finding_figures import ForestFigure, build_ablation_figure, build_judge_figure, build_naturalness_figure
 from registry.report.found import is_immaterial
@@ -236,6 +236,11 @@ def _draw_drift(supplement: Supplement, environment: Environment) -> dict[str, A
     drawn = tuple(_draw(environment, "drift", f=one, key=f"figure-drift-{place}") for place, one in enumerate(figures, start=1))
     left_out = count_keys(supplement.drift) - len(figures)
     return {"drift_figures": drawn, "drift_left_out": left_out, "version_names": name_versions(supplement.drift.points)}
+
+
+def render_drift(figure: DriftFigure) -> str:
+    """Return *figure* as one SVG file that needs no style sheet."""
+    return f"{_draw(_environment(None), 'drift', f=figure, key='drift')}\n"
 
 
 def _list_findings(supplement: Supplement) -> tuple[Recorded[Finding], ...]:
