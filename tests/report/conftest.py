@@ -1,9 +1,12 @@
 """Supplements of every kind, and their PDFs, drawn once for all tests."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 import pytest
 
+from registry.changes import collect_changes
+from registry.records.change import ChangeReport
 from registry.records.seal import KeyAlgorithm
 from registry.records.supplement import CardSupplement, Supplement
 from registry.report.assemble import assemble_card, assemble_claim
@@ -11,6 +14,7 @@ from registry.report.pdf import draw_pdf
 from registry.report.signature import sign_pdf
 from registry.seal.keys import SigningKey, make_key
 from tests.report.builders import MADE_AT, ORIGIN, Log, card
+from tests.report.changing import Story, tell
 from tests.report.covered import full
 from tests.report.dossiers import EVERY, degraded, inverted, unaudited
 from tests.report.signing import AT
@@ -50,6 +54,24 @@ def hostile_pdf(supplements: Mapping[str, Supplement]) -> bytes:
 @pytest.fixture(scope="session")
 def card_pdf(card_supplement: CardSupplement) -> bytes:
     return draw_pdf(card_supplement)
+
+
+@pytest.fixture(scope="session")
+def story(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Story]:
+    told = tell(tmp_path_factory.mktemp("changing"))
+    yield told
+    told.ledger.close()
+
+
+@pytest.fixture(scope="session")
+def change_report(story: Story) -> ChangeReport:
+    with story.ledger.view(story.first) as before, story.ledger.view(story.last) as after:
+        return replace(collect_changes(before, after), made_at=MADE_AT)
+
+
+@pytest.fixture(scope="session")
+def change_pdf(change_report: ChangeReport) -> bytes:
+    return draw_pdf(change_report)
 
 
 @pytest.fixture(scope="session")

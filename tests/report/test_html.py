@@ -13,6 +13,7 @@ import tinyhtml5
 from jinja2 import UndefinedError
 from tinyhtml5.parser import HTMLParser
 
+from registry.records.change import ChangeReport
 from registry.records.estimate import Range
 from registry.records.measure import Measure
 from registry.records.supplement import CardSupplement, Supplement
@@ -41,15 +42,17 @@ LOADING = (
     "manifest",
     "{http://www.w3.org/1999/xlink}href",
 )
-HTMLS = [*EVERY, "sighted", "card", "card-untold", "card-not-surveyed", "card-long"]
+HTMLS = [*EVERY, "sighted", "card", "card-untold", "card-not-surveyed", "card-long", "change", "change-none"]
 
 
 @pytest.fixture(scope="module")
-def htmls(supplements: Mapping[str, Supplement], card_supplement: CardSupplement) -> Mapping[str, str]:
+def htmls(supplements: Mapping[str, Supplement], card_supplement: CardSupplement, change_report: ChangeReport) -> Mapping[str, str]:
     silent = tuple(replace(row, completeness=()) for row in card_supplement.claims)
     cards = {
         "sighted": assemble_claim(sighted_everywhere(), made_at=MADE_AT),
         "card": card_supplement,
+        "change": change_report,
+        "change-none": replace(change_report, changes=(), occasions=(), inclusion=None),
         "card-untold": replace(card_supplement, coverage=None, claims=silent),
         "card-long": replace(card_supplement, claims=card_supplement.claims * 40),
         "card-not-surveyed": replace(card_supplement, coverage=cover([dossier_at(11)], say())),

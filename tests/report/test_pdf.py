@@ -19,7 +19,7 @@ from registry.report.html import Medium, build_html, render_json
 from registry.report.pdf import _engine, draw_pdf
 from tests.report.builders import MADE_AT
 
-PDFS = ["inverted_pdf", "hostile_pdf", "card_pdf", "found_pdf", "escaping_pdf"]
+PDFS = ["inverted_pdf", "hostile_pdf", "card_pdf", "found_pdf", "escaping_pdf", "change_pdf"]
 
 
 @pytest.fixture(params=PDFS)

@@ -1,0 +1,287 @@
+"""The change report: two states of a registry, told claim by claim."""
+
+import json
+import re
+from dataclasses import replace
+from io import BytesIO
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pikepdf import Pdf
+
+from registry.changes import collect_changes, list_changed
+from registry.codec.documents import to_document
+from registry.errors import InputError, NotFoundError
+from registry.records.change import ChangeReport, OccasionKind, name_report
+from registry.records.classification import ClaimClass
+from registry.report.change import rank_change
+from registry.report.change_page import build_matrix, tell_verdict
+from registry.report.html import render_html, render_json
+from registry.report.pdf import draw_pdf
+from registry.report.read import read_supplement
+from registry.report.suspicious import list_threats
+from registry.seal.inclusion import check_inclusion
+from registry.store.seals import find_root
+from registry.verification.composed import list_contradictions
+from tests.report.changing import MARKUP, NEW, OLD, Story
+
+
+@pytest.fixture(scope="module")
+def html(change_report: ChangeReport) -> str:
+    return render_html(change_report).decode()
+
+
+def compare(story: Story, since: int, size: int, *claims: str) -> ChangeReport:
+    with story.ledger.view(since) as before, story.ledger.view(size) as after:
+        return collect_changes(before, after, claims=claims or None, scope="some of them" if claims else None)
+
+
+def words(html: str) -> str:
+    """What a reader sees, on one line."""
+    shown = re.sub(r"<(style|script|svg)\b.*?</\1>", " ", html, flags=re.DOTALL)
+    joined = re.sub(r"</?(?:span|a|strong|em|sub|del|ins)\b[^>]*>", "", shown)
+    return " ".join(re.sub(r"<[^>]+>", " ", joined).split())
+
+
+def test_what_changed_is_told_and_the_rest_is_counted(story: Story, change_report: ChangeReport) -> None:
+    """Of seven claims one did not change; the new one has no state before."""
+    states = {one.claim: one for one in change_report.changes}
+
+    assert states.keys() == set(story.claims.values()) - {story.claims["same"]}
+    assert change_report.unchanged == 1
+    assert states[story.claims["new"]].before is None
+
+
+def test_what_weighs_most_comes_first(story: Story, change_report: ChangeReport) -> None:
+    """Newly inverted, then other classes, then statuses."""
+    order = [one.claim for one in change_report.changes]
+
+    assert order[:2] == [story.claims["inverted"], story.claims["degraded"]]
+    assert [rank_change(one) for one in change_report.changes] == sorted(rank_change(one) for one in change_report.changes)
+    assert [one.newly_inverted for one in change_report.changes] == [True] + [False] * 5
+
+
+def test_a_carried_claim_is_told_with_both_models_and_the_reason(change_report: ChangeReport) -> None:
+    """The old outcome stands before, the new one after, and how far ED moved between them."""
+    change = change_report.changes[0]
+
+    assert change.before is not None
+    assert (change.before.model, change.after.model) == (OLD, NEW)
+    assert (change.before.class_, change.after.class_) == (ClaimClass.STABLE, ClaimClass.INVERTED)
+    assert any("carries it from" in one and "The lab offers Sparrow 2.2" in one for one in change.why)
+    (step,) = change.steps
+    assert step.ed.value == pytest.approx(-0.27 - -0.01)
+
+
+def test_every_change_has_a_reason_whose_entry_lies_in_between(story: Story, change_report: ChangeReport) -> None:
+    """No sentence cites what was known before, or what came after."""
+    for change in change_report.changes:
+        cited = [int(seq) for one in change.why for seq in re.findall(r"\(entry (\d+)\)", one)]
+
+        assert cited
+        assert all(story.first < seq <= story.last for seq in cited)
+        assert {entry.seq for entry in change.entries}.issuperset(cited)
+
+
+def test_the_occasions_are_what_set_it_off(change_report: ChangeReport) -> None:
+    """The link of the models, two outcomes, a revision and an objection, in log order."""
+    kinds = [one.kind for one in change_report.occasions]
+
+    assert sorted(kinds) == sorted(
+        [OccasionKind.MODEL, OccasionKind.AUDIT, OccasionKind.AUDIT, OccasionKind.CLAIM, OccasionKind.CONTESTATION]
+    )
+    assert [one.entry.seq for one in change_report.occasions] == sorted(one.entry.seq for one in change_report.occasions)
+
+
+def test_a_new_model_alone_changes_no_class(story: Story) -> None:
+    """Claims about the earlier version may be stale, and that is all that is said."""
+    report = compare(story, story.first, story.second)
+
+    assert {one.claim for one in report.changes} == {story.claims[name] for name in ("inverted", "degraded", "withdrawn", "stale")}
+    assert all(one.before is not None and one.before.class_ is one.after.class_ and not one.steps for one in report.changes)
+    assert tell_verdict(report) == "Of 6 claims none changed class; 4 changed otherwise; 2 are unchanged."
+
+
+def test_the_verdict_counts_what_the_record_has(change_report: ChangeReport) -> None:
+    """One sentence, and each number in it is one of the report's."""
+    sentence = "Of 7 claims 2 changed class, 1 of them newly inverted; 3 changed otherwise; 1 is new; 1 is unchanged."
+
+    assert tell_verdict(change_report) == sentence
+    assert sum(sum(row.counts) for row in build_matrix(change_report.changes)) == len(change_report.changes)
+
+
+def test_nothing_changed_is_said_plainly(story: Story) -> None:
+    """From an entry to itself there is nothing, and a page that says so."""
+    report = compare(story, story.last, story.last)
+    shown = words(render_html(report).decode())
+
+    assert (report.changes, report.occasions, report.unchanged) == ((), (), 7)
+    assert "Nothing changed: all 7 claims stand as they stood." in shown
+    assert "What did not change" in shown
+    assert draw_pdf(report).startswith(b"%PDF-")
+    assert check_inclusion(report).entries == ()
+
+
+def test_from_an_empty_log_everything_is_new(story: Story) -> None:
+    """Entry 0 is before the first."""
+    report = compare(story, 0, story.last)
+
+    assert report.since_at is None
+    assert all(one.before is None for one in report.changes)
+    assert "an empty log" in words(render_html(report).decode())
+
+
+def test_one_claim_alone_has_a_report_of_its_own_name(story: Story, change_report: ChangeReport) -> None:
+    """It does not take the place of the whole one's files."""
+    one = compare(story, story.first, story.last, story.claims["degraded"])
+
+    assert [change.claim for change in one.changes] == [story.claims["degraded"]]
+    assert one.unchanged == 0
+    assert one.identifier != change_report.identifier
+    assert one.identifier == name_report(story.first, story.last, (story.claims["degraded"],))
+    assert one.changes[0] in change_report.changes
+
+
+def test_a_claim_that_is_not_there_is_refused(story: Story) -> None:
+    """By its name, with all the others that are not there."""
+    with pytest.raises(NotFoundError) as caught:
+        compare(story, story.first, story.last, "CLM-LAB-2026-0099-X", "CLM-LAB-2026-0098-X")
+
+    assert [one.where for one in caught.value.faults] == ["CLM-LAB-2026-0099-X", "CLM-LAB-2026-0098-X"]
+
+
+def test_backwards_is_refused(story: Story) -> None:
+    """What changed from a later entry to an earlier one is no question."""
+    with pytest.raises(InputError) as caught:
+        compare(story, story.last, story.first)
+
+    assert caught.value.code == "since-after-end"
+
+
+@settings(max_examples=12, deadline=None)
+@given(cuts=st.tuples(st.integers(10, 39), st.integers(10, 39), st.integers(10, 39)).map(sorted))
+def test_two_reports_name_every_claim_that_one_over_both_names(story: Story, cuts: list[int]) -> None:
+    """From S to T and T to U, together, tell of all that S to U tells of; from S to S there is nothing."""
+    with story.ledger.view(cuts[0]) as first, story.ledger.view(cuts[1]) as middle, story.ledger.view(cuts[2]) as last:
+        once = set(list_changed(first, last))
+        twice = {*list_changed(first, middle), *list_changed(middle, last)}
+        none = list_changed(last, last)
+
+    assert once <= twice
+    assert none == ()
+
+
+def test_what_is_told_of_a_claim_is_what_its_state_says(story: Story) -> None:
+    """The claims of the report are those that the quick look names."""
+    with story.ledger.view(story.first) as before, story.ledger.view() as after:
+        changed = list_changed(before, after)
+
+    assert changed == tuple(sorted(one.claim for one in compare(story, story.first, story.last).changes))
+
+
+def test_every_entry_is_proven_under_the_root_of_the_end(story: Story, change_report: ChangeReport) -> None:
+    """Also those of the state before."""
+    proven = check_inclusion(change_report)
+    with story.ledger.view(story.last) as view:
+        root = find_root(view)
+
+    assert change_report.inclusion is not None
+    assert change_report.inclusion.root == root
+    assert min(proven.entries) <= story.first < max(proven.entries)
+    assert proven.recomputed == ()
+
+
+def test_every_form_reads_back_as_the_same_record(change_report: ChangeReport, html: str, change_pdf: bytes) -> None:
+    """JSON, HTML and PDF carry one record, and the same bytes come of it again."""
+    forms = (render_json(change_report), html.encode(), change_pdf)
+
+    for data in forms:
+        assert read_supplement(data, where="file") == change_report
+    assert (render_json(change_report), render_html(change_report), draw_pdf(change_report)) == forms
+
+
+def test_the_pages_leave_no_word_of_it_out(change_report: ChangeReport, html: str) -> None:
+    """Verdict, reasons, both restricted claims, numbers with intervals."""
+    shown = words(html)
+
+    assert tell_verdict(change_report) in shown
+    assert "▼ Newly inverted" in shown
+    assert "The card, CRD-LAB-2026-0001-J@1, spoke of Sparrow, 2.1-2026-09-30" in shown
+    for said in ("Restricted claim before", "Restricted claim after", "0.310", "−0.260", "[−0.390, −0.120]", "0.060"):
+        assert said in shown
+
+
+def test_what_changed_in_the_text_is_told_in_words(html: str) -> None:
+    """A reader who hears it, and one without colour, knows what went and what came."""
+    shown = words(html)
+
+    assert "[removed: 6 %] [added: 31 %]" in shown.replace("\u00a0", " ")
+    assert html.count("<del") == html.count("[removed:")
+    assert html.count("<ins") == html.count("[added:")
+
+
+def test_markup_in_quotes_and_reasons_stays_text(html: str) -> None:
+    """Nothing of a card or a person becomes an element or a template."""
+    body = html.partition('<script type="application/json"')[0]
+
+    assert "&lt;script&gt;alert" in body
+    assert "<script" not in body
+    assert "&lt;b&gt;ours&lt;/b&gt;" in body
+    assert "{{ instructions }}" in body
+    assert MARKUP in json.dumps(json.loads(html.partition('id="record">')[2].partition("</script>")[0]), ensure_ascii=False).replace(
+        '\\"', '"'
+    )
+
+
+def test_links_lead_to_files_of_the_folder(story: Story, html: str, change_pdf: bytes) -> None:
+    """The supplement after, and that of the revision before where it is another; nothing outside."""
+    claim = story.claims["inverted"]
+    targets = set(re.findall(r'href="([^"]+)"', html))
+
+    assert {f"{claim}@1.html", f"{claim}@2.html"} <= targets
+    assert all(one.startswith("#") or re.fullmatch(r"CLM-[\w-]+@\d+\.html", one) for one in targets)
+    assert list(list_threats(change_pdf)) == []
+
+
+def test_every_anchor_that_is_linked_is_there(html: str) -> None:
+    """In the page itself."""
+    targets = set(re.findall(r'href="#([^"]+)"', html))
+    anchors = set(re.findall(r'id="([^"]+)"', html))
+
+    assert targets <= anchors
+
+
+def test_the_pdf_is_named_and_has_its_sections(change_report: ChangeReport, change_pdf: bytes) -> None:
+    """Title, bookmarks, and links described in words."""
+    with Pdf.open(BytesIO(change_pdf)) as opened:
+        title = str(opened.docinfo["/Title"])
+        with opened.open_outline() as outline:
+            names = [" ".join(child.title.split()) for child in outline.root[0].children]
+        links = {str(one.Contents) for page in opened.pages for one in page.obj.get("/Annots", []) if one.Subtype == "/Link"}
+
+    assert title == f"Caveat change report {change_report.identifier}"
+    assert [one for one in names if one[0].isdigit()] == ["1 What changed", "2 Claim by claim", "3 What did not change"]
+    assert any(one.startswith("What changed of CLM-") for one in links)
+
+
+def test_a_forged_name_is_refused(change_report: ChangeReport) -> None:
+    """The name of a report becomes a file name: it is what its numbers make it, or it is none."""
+    document = to_document(change_report)
+    assert isinstance(document, dict)
+    forged = json.dumps(document | {"identifier": "../../etc/passwd"}).encode()
+
+    with pytest.raises(InputError):
+        read_supplement(forged, where="file")
+
+
+def test_what_contradicts_itself_is_told(change_report: ChangeReport) -> None:
+    """A claim that stands there twice, an inversion that the classes do not say, an entry that could not be known."""
+    first = change_report.changes[0]
+    assert first.before is not None
+    later = replace(first, before=replace(first.before, claim_entry=first.after.claim_entry))
+    quiet = replace(first, newly_inverted=False)
+
+    assert list_contradictions(change_report) == ()
+    for changes in ((first, first), (later,), (quiet,)):
+        assert list_contradictions(replace(change_report, changes=changes))
