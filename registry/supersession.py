@@ -18,6 +18,7 @@ from registry.store.states import find_states
 from registry.store.view import View
 
 _MOST_TOLD = 6
+_MOST_NAMED = 3
 
 Told = tuple[list[Entry], list[str]]
 """Entries since that concern a subject, and why it says something else, a sentence each."""
@@ -98,10 +99,13 @@ class Supersession:
         entries = [one.entry for one in history]
         told = [one for _, one in reversed(list(_list_revisions(self._now, named, after=number)))]
         told += _count_kinds(one.payload for one in history if not isinstance(one.payload, Card))
+        same: dict[str, list[str]] = {}
         for claim in [one.claim for one in self._now.list_claims(card=named.bare)]:
             later, why = self._compare_claim_of_card(claim)
             entries += later
-            told += [f"{claim}: {one}" for one in why]
+            for one in why:
+                same.setdefault(one, []).append(claim)
+        told += [f"{_name_some(claims)}: {one}" for one, claims in sorted(same.items(), key=lambda one: -len(one[1]))]
         return entries, told or ["What it is made from was told otherwise then; no entry of its own was added since."]
 
     def _compare_claim_of_card(self, claim: str) -> Told:
@@ -149,6 +153,11 @@ def _list_revisions(view: View, named: Identifier, *, after: int) -> Iterator[tu
     revisions: list[Recorded[ClaimRevision]] = [one for one in found if one is not None]
     for before, later in pairwise(revisions):
         yield later.entry, tell_revision(before.payload, later)
+
+
+def _name_some(claims: Sequence[str]) -> str:
+    named = ", ".join(claims[:_MOST_NAMED])
+    return named if len(claims) <= _MOST_NAMED else f"{named} and {len(claims) - _MOST_NAMED} more"
 
 
 def _count_kinds(payloads: Iterable[Payload]) -> list[str]:

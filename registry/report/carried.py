@@ -23,6 +23,7 @@ class Carry:
     earlier: str
     """`CLM-…@n` before it."""
     why: str | None
+    """As it was given, without the versions, which `caveat claim carry` writes before it."""
     entry: Entry
     """Of that revision; its actor carried the claim."""
 
@@ -46,9 +47,13 @@ def find_carry(history: Sequence[Recorded[ClaimRevision]]) -> Carry | None:
         card_spoke_of=first.model,
         revision=step.payload.reference,
         earlier=before.reference,
-        why=step.payload.why,
+        why=_tell_why(step.payload.why, before.model, step.payload.model),
         entry=step.entry,
     )
+
+
+def _tell_why(why: str | None, before: ModelRef, after: ModelRef) -> str | None:
+    return None if why is None else why.removeprefix(f"carried from {before} to {after}: ")
 
 
 def _place(claim: ClaimRevision) -> tuple[str | None, str]:

@@ -9,8 +9,10 @@ from registry.records.estimate import Bounded, Estimate, SpecEstimate
 from registry.records.restriction import Restriction
 from registry.records.supplement import ClaimRow, Supplement
 from registry.report.axis import WIDTH, Axis, Mark, build_axis, build_mark, find_span, shorten
+from registry.report.carried import find_carry
 from registry.report.numbers import format_exact, format_signed
 
+_NOT_MEASURED = "nothing was measured in deployment"
 _NARROW, _WIDE, _VALUE, _GAP = 66, 128, 104, 12
 _TOP, _ROW, _FOOT = 36, 31, 24
 
@@ -69,6 +71,7 @@ class ReportedFigure:
     fails: tuple[float, float] | None
     theta_anchor: str
     margin_text: str | None
+    head: str
     title: str
     description: str
 
@@ -158,6 +161,12 @@ def _name(spec: SpecEstimate) -> str:
     return spec.spec if spec.judge is None else f"{spec.spec}, {spec.judge}"
 
 
+def _find_other_version(supplement: Supplement) -> str | None:
+    """Return the earlier model version that the card's figure is of; None where it is of the claim's own."""
+    carry = find_carry(supplement.history)
+    return carry.card_spoke_of.version if carry is not None and carry.is_same_passage else None
+
+
 def build_reported_figure(supplement: Supplement) -> ReportedFigure | None:
     """Return the figure of a claim without an estimate: the card's own number beside θ; None when no figure is recorded."""
     claim = supplement.claim.payload
@@ -168,9 +177,11 @@ def build_reported_figure(supplement: Supplement) -> ReportedFigure | None:
     values = [value for value in (said.value, said.low, said.high, claim.theta) if value is not None]
     axis = build_axis(values, bounds=known, left=_NARROW, width=WIDTH - _NARROW - _VALUE)
     mark = _reported_mark(said, axis)
-    gap = None if claim.theta is None else said.value - claim.theta
+    other = _find_other_version(supplement)
+    gap = None if claim.theta is None or other is not None else said.value - claim.theta
     text = None if gap is None else f"inversion margin {format_signed(gap)}"
-    described = f"Reported by the card: {mark.text}, {mark.interval}." + (
+    of = "" if other is None else f" of {other}, an earlier version"
+    described = f"Reported by the card{of}: {mark.text}, {mark.interval}." + (
         "" if claim.theta is None else f" θ is {format_exact(claim.theta)}."
     )
     return ReportedFigure(
@@ -184,6 +195,7 @@ def build_reported_figure(supplement: Supplement) -> ReportedFigure | None:
         fails=find_failing(claim, axis),
         theta_anchor=find_anchor(claim, axis),
         margin_text=text,
+        head=f"As the card reports it{'' if other is None else f' of {shorten(other)}, an earlier version'}: {_NOT_MEASURED}",
         title=described + " Nothing was measured in deployment.",
         description="One line with the number that the card reports; no deployment side is drawn because none was measured.",
     )

@@ -9,17 +9,17 @@ from registry.records.statement import Entry
 from registry.records.status import CauseKind, StaleCause, Staleness, Status
 from registry.report.moments import format_day
 
-_SETTLED_BY: Mapping[CauseKind, str] = {
-    CauseKind.SUCCESSOR: "carrying the claim to the new version, or a person who dismisses it",
-    CauseKind.DEPRECATION: "a person",
-    CauseKind.CARD: "a person",
-    CauseKind.SPEC: "a new audit under the newer version, or a person who dismisses it",
-    CauseKind.METHOD: "a new audit by the newer version, or a person who dismisses it",
-    CauseKind.CONTESTATION: "a new audit, or a person who dismisses it",
-    CauseKind.REVISION: "an audit of this revision, or a person who dismisses it",
+_REMEDY: Mapping[CauseKind, str] = {
+    CauseKind.SUCCESSOR: "settled by carrying the claim to the new version, or a person who dismisses it",
+    CauseKind.DEPRECATION: "settled by a person",
+    CauseKind.CARD: "settled by a person",
+    CauseKind.SPEC: "settled by a new audit under the newer version, or a person who dismisses it",
+    CauseKind.METHOD: "settled by a new audit by the newer version, or a person who dismisses it",
+    CauseKind.CONTESTATION: "settled by a new audit, or a person who dismisses it",
+    CauseKind.REVISION: "settled by an audit of this revision, or a person who dismisses it",
 }
 _MOST_TOLD = 2
-_READ_NEWER = "nothing here: the newer revision is what stands"
+_READ_NEWER = "the newer revision is what stands"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,8 +32,8 @@ class CauseRow:
     """In a sentence without full stop."""
     entry: Entry | None
     """Of what came; None where the record does not name it, as in records made before causes were told apart."""
-    settled_by: str | None
-    """What would settle it; None where that is not known, or a person confirmed it."""
+    remedy: str | None
+    """What would settle it, such as `settled by a person`; None where that is not known, or a person confirmed it."""
     confirmed: Recorded[StalenessReview] | None
     """The review by which the claim is stale; None where nobody confirmed it."""
 
@@ -50,22 +50,22 @@ def list_causes(
     last = _find_last(reviews, claim)
     if not status.causes:
         return tuple(
-            CauseRow(kind=None, text=one.removesuffix("."), entry=None, settled_by=None, confirmed=None) for one in status.stale_because
+            CauseRow(kind=None, text=one.removesuffix("."), entry=None, remedy=None, confirmed=None) for one in status.stale_because
         )
     rows = []
     for cause in status.causes:
         review = _find_confirmation(cause, last)
-        settled_by = None if review else describe_remedy(cause, claim)
+        remedy = None if review else describe_remedy(cause, claim)
         text, entry = cause.text.removesuffix("."), known.get(cause.entry)
-        rows.append(CauseRow(kind=cause.kind.value, text=text, entry=entry, settled_by=settled_by, confirmed=review))
+        rows.append(CauseRow(kind=cause.kind.value, text=text, entry=entry, remedy=remedy, confirmed=review))
     return tuple(sorted(rows, key=lambda one: one.confirmed is None))
 
 
 def describe_remedy(cause: StaleCause, claim: str) -> str:
-    """Return what would settle *cause* for the claim revision *claim*, `CLM-…@n`, in words that follow “settled by”."""
+    """Return what would settle *cause* for the claim revision *claim*, `CLM-…@n`, in words."""
     if cause.kind is CauseKind.REVISION and cause.what != claim:
         return _READ_NEWER
-    return _SETTLED_BY[cause.kind]
+    return _REMEDY[cause.kind]
 
 
 def describe_staleness(status: Status, reviews: Sequence[Recorded[StalenessReview]], *, claim: str) -> str | None:
@@ -96,7 +96,7 @@ def _find_confirmation(
 
 
 def _tell_open(row: CauseRow) -> str:
-    return row.text if row.settled_by is None else f"{row.text} (settled by {row.settled_by})"
+    return row.text if row.remedy is None else f"{row.text} ({row.remedy})"
 
 
 def _tell_confirmed(review: Recorded[StalenessReview], rows: Sequence[CauseRow]) -> str:
