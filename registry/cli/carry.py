@@ -174,4 +174,5 @@ def _tell_unaudited(console: "Console", new: Sequence[Carried]) -> None:
     left, is_one = sum(one.audits for one in new), len(new) == 1
     behind = f"{left:,} {'audit stays' if left == 1 else 'audits stay'} with the earlier {'revision' if is_one else 'revisions'}, and no"
     console.print(f"{'It is' if is_one else 'They are'} unaudited: {behind if left else 'no'} estimate comes along.")
-    console.print(f"Next: caveat audit {'renew' if left else 'new'} {new[0].after.partition('@')[0]}")
+    first = new[0].after.partition("@")[0]
+    console.print(f"Next: caveat audit {f'renew {first} --ask NAME -o DIR' if left else f'new {first} > audit.yaml'}")

@@ -58,6 +58,7 @@ def summarise_aftermath(found: "Aftermath", *, dry_run: bool) -> dict[str, Any]:
         "registered": [to_document(one) for one in update.registered],
         "beside": [to_document(one) for one in update.beside],
         "claims_about_predecessor": found.about_old,
+        "stale_about_earlier": found.earlier,
         "stale": {
             "claims": [f"{one.claim}@{one.revision}" for one in stale.claims],
             "newly": found.newly,
@@ -85,6 +86,9 @@ def print_aftermath(console: Console, found: "Aftermath", *, dry_run: bool) -> N
     if update.beside:
         console.print(f"The lineage branches: {', '.join(map(str, update.beside))} took the place of {link.predecessor} too.")
     console.print(_tell_claims(found))
+    if found.earlier:
+        noun = "claim" if found.earlier == 1 else "claims"
+        console.print(f"{found.earlier:,} {noun} about versions before {link.predecessor} may no longer stand, as before.")
     if found.stale.claims:
         _print_stale(console, found)
     following = _list_next(found)
@@ -288,6 +292,6 @@ def _list_next(found: "Aftermath") -> list[str]:
     return [
         f"caveat claim stale --model {old}",
         f'caveat claim carry --all-from {old} --to {new} --why "…"',
-        f"caveat audit renew --model {new}",
+        f"caveat audit renew --model {new} --ask NAME -o DIR",
         "caveat report --stale -o DIR",
     ]

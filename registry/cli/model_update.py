@@ -36,7 +36,9 @@ class Aftermath:
     first: "list[SoFar]"
     """Those that matter most, with what is on record of them."""
     near: list[ModelRef]
-    """Versions called much like the earlier one, where no claim is about that."""
+    """Versions called much like the earlier one that claims are about, where none is about that and nobody had registered it."""
+    earlier: int
+    """Claims about versions before the earlier one that may no longer stand: they stay so until each is carried or decided."""
 
 
 @click.command()
@@ -74,7 +76,7 @@ def update(app: App, *, old: str, new: str, descent: str, released: str | None, 
 def find_aftermath(writer: "Writer", done: "Update") -> Aftermath:
     """Return what *done* leaves behind, read in the transaction that recorded it."""
     from registry.records.status import CauseKind
-    from registry.registration.lineage import ENDED, suggest_models
+    from registry.registration.lineage import ENDED
     from registry.registration.staleness import StaleClaims, count_cards, count_classes, find_so_far, find_stale
 
     link = done.link
@@ -91,5 +93,13 @@ def find_aftermath(writer: "Writer", done: "Update") -> Aftermath:
         classes=count_classes(writer, stale.claims),
         cards=count_cards(stale.claims),
         first=find_so_far(writer, stale.claims[:_FIRST]),
-        near=[] if about else [one for one in suggest_models(writer, link.predecessor) if one in writer.list_claimed_models()],
+        near=[] if about or link.predecessor not in done.registered else _suggest_claimed(writer, link.predecessor),
+        earlier=sum(1 for one in writer.lineage().ancestors(link.predecessor) for _ in writer.list_stale(model=one)),
     )
+
+
+def _suggest_claimed(writer: "Writer", model: ModelRef) -> list[ModelRef]:
+    from registry.registration.lineage import suggest_models
+
+    claimed = writer.list_claimed_models()
+    return [one for one in suggest_models(writer, model) if one in claimed]

@@ -28,6 +28,9 @@ _WEIGHT = {
 """How much is lost when the evidence is: an outcome that people rely on, one that warns them, none at all."""
 
 
+_AUDIT_NEW, _AUDIT_RENEW = "caveat audit new {} > audit.yaml", "caveat audit renew {} --ask NAME -o DIR"
+
+
 class Remedy(StrEnum):
     """What settles a cause for a claim to be stale."""
 
@@ -149,10 +152,10 @@ class Steps:
             case CauseKind.DEPRECATION:
                 return _decide(claim, cause)
             case CauseKind.SPEC:
-                return (f"caveat audit new {claim.claim}",)
+                return (_AUDIT_NEW.format(claim.claim),)
             case CauseKind.METHOD | CauseKind.CONTESTATION | CauseKind.REVISION:
                 is_audited = claim.status.restriction is not RestrictionStatus.UNAUDITED or CauseKind.REVISION in _kinds(claim)
-                return (f"caveat audit {'renew' if is_audited else 'new'} {claim.claim}",)
+                return ((_AUDIT_RENEW if is_audited else _AUDIT_NEW).format(claim.claim),)
 
     def _find_targets(self, claim: ClaimSummary, cause: StaleCause) -> tuple[ModelRef, ...]:
         """Return the newest versions that come from the one that *cause* names; of a lineage that branches, those on its branch."""

@@ -1,0 +1,246 @@
+"""`caveat model`: links between versions, what they make stale, and what is refused."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Answer, Caveat
+from tests.cli.scenario import write_audit, write_scores
+
+
+def _update(caveat: Caveat, old: str, new: str, *options: str) -> Answer:
+    return caveat("model", "update", f"LAB/M/{old}", f"LAB/M/{new}", *options)
+
+
+def _size(caveat: Caveat) -> int:
+    return int(caveat("claim", "list", "--json").document["log_size"])
+
+
+def _staleness(caveat: Caveat) -> list[str]:
+    return [one["status"]["staleness"] for one in caveat("claim", "list", "--json").document["claims"]]
+
+
+def test_update_tells_which_claims_became_stale(caveat: Caveat, registered: list[str], tmp_path: Path) -> None:
+    """Every claim about the earlier version is named, by property class and card, with what is on record of it."""
+    caveat("audit", "import", write_audit(tmp_path, registered[0]), write_scores(tmp_path / "scores.csv", test=0.05, deploy=0.4))
+
+    told = _update(caveat, "1", "2", "--json").document
+    assert (told["new"], told["descent"], [one["version"] for one in told["registered"]]) == (True, "successor", ["1", "2"])
+    assert sorted(told["stale"]["claims"]) == sorted(registered)
+    assert told["stale"]["newly"] == len(registered)
+    assert told["stale"]["by_class"] == {"deception_scheming": 2, "compliance_refusal": 1}
+    first = told["stale"]["first"][0]
+    assert (first["claim"], first["class"]) == (registered[0], "inverted")
+    assert first["ed"][0]["value"] < -0.2
+    assert any(one.startswith("caveat claim carry") for one in told["next"])
+
+    assert _staleness(caveat) == ["potentially_stale"] * len(registered)
+
+
+def test_the_same_update_again_changes_nothing_and_says_so(caveat: Caveat, registered: list[str]) -> None:
+    """A link that is on record is not recorded twice; what is stale because of it is told all the same."""
+    _update(caveat, "1", "2", "--released", "2026-05-01")
+    before = _size(caveat)
+
+    again = _update(caveat, "1", "2", "--released", "2026-05-01")
+    assert again.code == 0
+    assert again.out.startswith("Nothing changes: LAB M 2 as successor of LAB M 1 is on record")
+    assert "3 claims about LAB M 1 may no longer stand" in again.out
+    assert _size(caveat) == before
+
+
+def test_a_dry_run_records_nothing(caveat: Caveat, registered: list[str]) -> None:
+    """What would become stale is told, and the log stays as long as it was."""
+    before = _size(caveat)
+
+    told = _update(caveat, "1", "2", "--dry-run", "--json").document
+    assert (told["dry_run"], len(told["stale"]["claims"])) == (True, 3)
+    assert _size(caveat) == before
+    assert _staleness(caveat) == ["current"] * 3
+
+
+def test_a_fine_tune_leaves_claims_as_they_are(caveat: Caveat, registered: list[str]) -> None:
+    """A fine-tune is another model: claims stay current, and the answer says that none of them speaks for it."""
+    told = _update(caveat, "1", "1-law", "--as", "fine-tune")
+    assert "3 claims about LAB M 1 stay as they are, and none of them speaks for LAB M 1-law" in told.out
+    assert _staleness(caveat) == ["current"] * 3
+
+
+@pytest.mark.usefixtures("registered")
+def test_a_snapshot_takes_the_place_of_its_version(caveat: Caveat) -> None:
+    """A later state of the same version makes claims potentially stale as a successor does."""
+    _update(caveat, "1", "1-2026-05-01", "--as", "snapshot")
+    assert _staleness(caveat) == ["potentially_stale"] * 3
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "options", "code"),
+    [
+        ("2", "1", (), "lineage-cycle"),
+        ("3", "1", (), "lineage-cycle"),
+        ("1", "1", (), "own-successor"),
+        ("1", "4", (), "successor-exists"),
+        ("1", "4", ("--as", "snapshot"), "successor-exists"),
+        ("3", "4", ("--released", "2026-05-31"), "successor-older"),
+        ("1", "2", ("--as", "fine-tune"), "lineage-differs"),
+        ("1", "2", ("--released", "2020-01-01"), "model-differs"),
+        ("3", "4", ("--released", "next week"), "bad-date"),
+    ],
+)
+@pytest.mark.usefixtures("registered")
+def test_what_cannot_be_is_refused_and_nothing_recorded(caveat: Caveat, old: str, new: str, options: tuple[str, ...], code: str) -> None:
+    """Circles, a second successor, one that is older, and a link that is on record otherwise end with exit code 2."""
+    assert _update(caveat, "1", "2", "--released", "2026-05-01").code == 0
+    assert _update(caveat, "2", "3", "--released", "2026-06-01").code == 0
+    before = _size(caveat)
+
+    answer = _update(caveat, old, new, *options)
+    assert answer.code == 2
+    assert answer.err.startswith(f"{code}:")
+    assert "next:" in answer.err or code == "own-successor"
+    assert _size(caveat) == before
+
+
+@pytest.mark.parametrize(("old", "new"), [("lab/M/1", "LAB/M/2"), ("LAB/m/1", "LAB/M/2")])
+@pytest.mark.usefixtures("registered")
+def test_a_version_that_claims_spell_otherwise_is_refused_before_anybody_registered_it(caveat: Caveat, old: str, new: str) -> None:
+    """A slip of the shift key would register a version that no claim is about, and leave every claim current."""
+    answer = caveat("model", "update", old, new)
+    assert (answer.code, answer.err.partition(":")[0]) == (2, "model-case-differs")
+    assert "LAB/M/1" in answer.err
+
+
+@pytest.mark.usefixtures("registered")
+def test_a_registered_version_that_changed_case_is_refused(caveat: Caveat) -> None:
+    """Neither end of a link may be a registered version in another case; one fault says so, not two."""
+    _update(caveat, "1", "2-Beta")
+
+    for old, new in (("2-beta", "3"), ("1", "2-BETA")):
+        answer = _update(caveat, old, new)
+        assert answer.code == 2
+        assert answer.err.count("model-case-differs") == 1
+        assert "model-unknown" not in answer.err
+
+
+@pytest.mark.usefixtures("registered")
+def test_a_misspelt_version_that_nobody_knows_is_registered_with_a_question(caveat: Caveat) -> None:
+    """No claim is about it, and the answer names the version that was probably meant."""
+    answer = _update(caveat, "l", "2")
+    assert "No claim is about LAB M l. Claims are about LAB M 1: was that meant?" in answer.out
+
+
+def test_a_lineage_branches_only_on_purpose(caveat: Caveat, registered: list[str]) -> None:
+    """With --branch a second version takes the same place, and a claim goes to the one that is named."""
+    _update(caveat, "1", "2")
+
+    assert _update(caveat, "1", "2b", "--branch").code == 0
+    refused = caveat("claim", "carry", registered[0], "--why", "as before")
+    assert (refused.code, refused.err.partition(":")[0]) == (2, "lineage-branches")
+    assert "--to LAB/M/2 or --to LAB/M/2b" in refused.err
+    assert caveat("claim", "carry", registered[0], "--why", "as before", "--to", "LAB/M/2b").code == 0
+
+
+@pytest.mark.usefixtures("registered")
+def test_unlink_takes_back_what_was_wrong(caveat: Caveat) -> None:
+    """Claims are current again, the link may be said anew, and the record keeps all three."""
+    _update(caveat, "1", "2")
+
+    assert caveat("model", "unlink", "LAB/M/2", "LAB/M/1", "--reason", "another product line").code == 0
+    assert _staleness(caveat) == ["current"] * 3
+    again = caveat("model", "unlink", "LAB/M/2", "LAB/M/1", "--reason", "again")
+    assert (again.code, again.err.partition(":")[0]) == (2, "not-linked")
+    assert _update(caveat, "1", "2", "--as", "fine-tune").code == 0
+    events = caveat("model", "show", "LAB/M/2", "--json").document["events"]
+    assert [one["event"] for one in events] == ["follow", "unfollow", "follow"]
+
+
+@pytest.mark.usefixtures("registered")
+def test_a_deprecation_makes_stale_until_it_is_taken_back(caveat: Caveat) -> None:
+    """A version that claims alone name is registered on the way; the same again changes nothing."""
+    first = caveat("model", "deprecate", "LAB/M/1", "--reason", "end of life", "--on", "2026-12-31", "--json").document
+    again = caveat("model", "deprecate", "LAB/M/1", "--reason", "end of life", "--on", "2026-12-31", "--json").document
+    assert (first["new"], again["new"], first["entry"] == again["entry"]) == (True, False, True)
+    assert _staleness(caveat) == ["potentially_stale"] * 3
+    assert "offered until 2026-12-31" in caveat("model", "list").out
+    assert caveat("model", "reinstate", "LAB/M/1", "--reason", "on request").code == 0
+    assert _staleness(caveat) == ["current"] * 3
+    refused = caveat("model", "reinstate", "LAB/M/1", "--reason", "on request")
+    assert (refused.code, refused.err.partition(":")[0]) == (2, "not-deprecated")
+
+
+@pytest.mark.parametrize("step", ["deprecate", "reinstate", "show"])
+@pytest.mark.usefixtures("registered")
+def test_a_version_that_nobody_named_is_not_found(caveat: Caveat, step: str) -> None:
+    """What may have been meant is named."""
+    answer = caveat("model", step, "LAB/M/11", *(() if step == "show" else ("--reason", "x")))
+    assert (answer.code, answer.err.partition(":")[0]) == (2, "model-unknown")
+    assert "LAB/M/1" in answer.err
+
+
+@pytest.mark.parametrize("step", [("deprecate", "LAB/M/1"), ("reinstate", "LAB/M/1"), ("unlink", "LAB/M/2", "LAB/M/1")])
+@pytest.mark.usefixtures("registered")
+def test_a_blank_reason_is_refused(caveat: Caveat, step: tuple[str, ...]) -> None:
+    """Corrections without a reason are none."""
+    _update(caveat, "1", "2")
+    if step[0] == "reinstate":
+        caveat("model", "deprecate", "LAB/M/1", "--reason", "end")
+
+    answer = caveat("model", *step, "--reason", "  ")
+    assert (answer.code, answer.err.partition(":")[0]) == (2, "not-valid")
+
+
+@pytest.mark.usefixtures("registered")
+def test_the_list_is_a_tree_and_keeps_its_fields(caveat: Caveat) -> None:
+    """Each version stands under what it comes from; the document has what it had, and the links in force beside."""
+    _update(caveat, "1", "2", "--released", "2026-05-01", "--note", "all weights new")
+    _update(caveat, "2", "2-law", "--as", "fine-tune")
+    caveat("model", "add", "LAB/N/1")
+
+    lines = caveat("model", "list").out.splitlines()
+    assert [line.rstrip() for line in lines] == [
+        "LAB M 1",
+        "└── LAB M 2  successor  released 2026-05-01  (all weights new)",
+        "    └── LAB M 2-law  fine-tune",
+        "LAB N 1",
+    ]
+    document = caveat("model", "list", "--json").document
+    assert document["schema"] == "caveat/models/1"
+    assert {"model", "predecessor", "note", "released", "comes_from", "deprecation"} <= document["models"][1].keys()
+    assert document["models"][1]["comes_from"][0]["descent"] == "successor"
+
+
+@pytest.mark.usefixtures("registered")
+def test_add_with_a_predecessor_and_update_say_the_same(caveat: Caveat) -> None:
+    """Either is on record for the other: nothing is recorded twice."""
+    caveat("model", "add", "LAB/M/2", "--predecessor", "LAB/M/1", "--released", "2026-05-01")
+    before = _size(caveat)
+
+    assert _update(caveat, "1", "2").out.startswith("Nothing changes")
+    _update(caveat, "2", "3")
+    assert caveat("model", "add", "LAB/M/3", "--predecessor", "LAB/M/2").out.startswith("Registered already")
+    assert caveat("model", "add", "LAB/M/3", "--predecessor", "LAB/M/1").err.startswith("lineage-differs")
+    assert _size(caveat) == before + 2
+
+
+def test_show_counts_claims_by_what_is_known_of_them(caveat: Caveat, registered: list[str], tmp_path: Path) -> None:
+    """Audited, potentially stale, stale and ended claims are told apart."""
+    caveat("audit", "import", write_audit(tmp_path, registered[0]), write_scores(tmp_path / "scores.csv", test=0.05, deploy=0.4))
+    _update(caveat, "1", "2")
+    _update(caveat, "2", "3")
+    caveat("claim", "confirm", registered[0], "--why", "looked")
+    caveat("claim", "withdraw", registered[1], "--reason", "misread")
+
+    told = caveat("model", "show", "LAB/M/1", "--json").document
+    assert told["claims"] == {"standing": 2, "audited": 1, "potentially_stale": 1, "stale": 1, "ended": 1}
+    assert [one["version"] for one in told["newest"]] == ["3"]
+    newest = caveat("model", "show", "LAB/M/3", "--json").document
+    assert [one["version"] for one in newest["ancestors"]] == ["2", "1"]
+    assert "of which 1 audited, 1 potentially stale, 1 stale; 1 more withdrawn" in " ".join(caveat("model", "show", "LAB/M/1").out.split())
+
+
+@pytest.mark.usefixtures("registered")
+def test_hostile_names_drive_no_terminal_and_no_shell(caveat: Caveat) -> None:
+    """A version called like a command is quoted where it is printed as part of one; control characters are shown."""
+    answer = caveat("model", "update", "LAB/M/1", "LAB/M/2; rm -rf ~\x1b[31m$(id)")
+    assert "\x1b" not in answer.out
+    assert "'LAB/M/2; rm -rf ~[U+001B][31m$(id)'" in answer.out
