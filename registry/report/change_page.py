@@ -24,7 +24,6 @@ _COUNTED = {
     OccasionKind.CLAIM: ("revision of a claim", "revisions of claims"),
     OccasionKind.REVIEW: ("decision on staleness", "decisions on staleness"),
 }
-_UNCHANGED = "what their supplements are made from is the same at both entries, so that only the size of the log in them differs."
 _GROUPS = ("Newly inverted", "Other changes of class", "Changes of status, standing or text", "Other changes")
 _LIGHT = 2
 """The first group whose claims kept their class."""
@@ -38,8 +37,12 @@ class Room(StrEnum):
     SCREEN = "screen"
 
 
-_MOST_ROWS = {Room.PRINT: 400, Room.SCREEN: 5_000}
-_MOST_SECTIONS = {Room.PRINT: 80, Room.SCREEN: 1_000}
+_MOST_ROWS = {Room.PRINT: 300, Room.SCREEN: 5_000}
+"""Claims in the table: a page of layout holds about ten."""
+_MOST_SECTIONS = {Room.PRINT: 40, Room.SCREEN: 1_000}
+"""Claims with a section: each takes most of a page, which costs a quarter of a second and four megabytes while it is laid out."""
+_FEW = 40
+"""Changed claims up to which the sections of those that weigh most show what stayed beside what changed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,7 +75,7 @@ class ChangePart:
     change: ClaimChange
     axes: tuple[Axis, ...]
     is_full: bool
-    """Whether what stayed is shown beside what changed: only for what weighs most."""
+    """Whether what stayed is shown beside what changed: only for what weighs most, in a report of few."""
     step: DriftStep | None
     """Against the first specification of P_deploy that both estimates have; None without one."""
     reworded: tuple[Run, ...]
@@ -107,7 +110,8 @@ def collect_change_facts(report: ChangeReport, *, medium: str) -> dict[str, Any]
     """
     room = Room(medium)
     rows, sections = _MOST_ROWS[room], _MOST_SECTIONS[room]
-    parts = tuple(_build_part(number, change) for number, change in enumerate(report.changes[:rows], start=1))
+    is_short = len(report.changes) <= _FEW
+    parts = tuple(_build_part(number, change, is_short=is_short) for number, change in enumerate(report.changes[:rows], start=1))
     return {
         "verdict": tell_verdict(report),
         "badge": _tell_badge(report),
@@ -123,7 +127,6 @@ def collect_change_facts(report: ChangeReport, *, medium: str) -> dict[str, Any]
         "total": count_claims(report),
         "lines_of": find_lines,
         "margins_of": find_margins,
-        "unchanged_words": _UNCHANGED,
     }
 
 
@@ -213,7 +216,7 @@ def _group(parts: Sequence[ChangePart]) -> Iterator[Group]:
         yield Group(title=_GROUPS[rank], parts=tuple(each))
 
 
-def _build_part(number: int, change: ClaimChange) -> ChangePart:
+def _build_part(number: int, change: ClaimChange, *, is_short: bool) -> ChangePart:
     before, after = change.before, change.after
     is_reworded = before is not None and before.quote != after.quote
     is_restricted = before is not None and before.restricted and after.restricted and before.restricted != after.restricted
@@ -221,7 +224,7 @@ def _build_part(number: int, change: ClaimChange) -> ChangePart:
         number=number,
         change=change,
         axes=tuple(_compare_axes(before, after)),
-        is_full=rank_change(change)[0] < _LIGHT,
+        is_full=is_short and rank_change(change)[0] < _LIGHT,
         step=change.steps[0] if change.steps else None,
         reworded=build_redline(before.quote, after.quote) if before and is_reworded else (),
         redline=build_redline(before.restricted or "", after.restricted or "") if before and is_restricted else (),
