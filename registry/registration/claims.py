@@ -248,9 +248,14 @@ class Registrar:
         revised: list[ClaimRevision] = []
         keys = [natural_key(claim) for _, claim in claims]
         found = self._writer.find_natural(keys)
+        earlier = self._writer.find_natural_earlier([key for key in keys if key not in found])
         seen: set[str] = set()
         for (placed, claim), key in zip(claims, keys, strict=True):
             current = self._writer.find_claim(claim.claim) if claim.claim else found.get(key)
+            before = earlier.get(key) if current is None and not claim.claim else None
+            if before is not None and not _compare(before.payload, claim):
+                known.append((placed, before.payload.claim))  # carried to another version, or reworded, since
+                continue
             if current is None:
                 if key in seen:
                     faults.append(_twice(placed))

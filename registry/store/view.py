@@ -1,6 +1,6 @@
 """The read side: the registry as it was when one entry was the last."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from sqlalchemy import func, select
 
@@ -155,8 +155,20 @@ class View(Reader):
             current = select(table.c.natural_key, table.c.seq).where(claims.is_current(self), table.c.natural_key.in_(wanted))
             for key, seq in self.rows(current.order_by(table.c.seq)):
                 entries.setdefault(bytes(key).hex(), seq)
-        recorded = {one.entry.seq: one for one in self.recorded(entries.values())}
-        return {key: recorded[seq] for key, seq in entries.items()}
+        return self._get_recorded(entries)
+
+    def find_natural_earlier(self, keys: Sequence[str]) -> dict[str, Recorded[ClaimRevision]]:
+        """Return the revisions whose natural key is one of *keys*, by key, be they current or not; of several the last.
+
+        A claim that was carried to another model version, or reworded, has another key than before.
+        """
+        table = claim_revision
+        entries: dict[str, int] = {}
+        for start in range(0, len(keys), CHUNK):
+            wanted = [bytes.fromhex(key) for key in keys[start : start + CHUNK]]
+            there = select(table.c.natural_key, table.c.seq).where(self.visible(table), table.c.natural_key.in_(wanted))
+            entries |= {bytes(key).hex(): seq for key, seq in self.rows(there.order_by(table.c.seq))}
+        return self._get_recorded(entries)
 
     def find_card(self, card_id: str, revision: int | None = None) -> Recorded[Card] | None:
         """Return the latest revision of a card, or the one asked for; `@n` in *card_id* is obeyed."""
@@ -334,6 +346,10 @@ class View(Reader):
         if not self.is_used(named.bare):
             raise dossiers.not_found(self, named.kind.name.lower(), named.bare)
         return dossiers.find_history(self, named)
+
+    def _get_recorded(self, entries: Mapping[str, int]) -> dict[str, Recorded[ClaimRevision]]:
+        recorded = {one.entry.seq: one for one in self.recorded(entries.values())}
+        return {key: recorded[seq] for key, seq in entries.items()}
 
     def _parse(self, text: str, *kinds: Kind) -> Identifier:
         try:
