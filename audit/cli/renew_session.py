@@ -1,7 +1,7 @@
 """What one call of `caveat audit renew` works with: claims and audits that are chosen, their replays, and how far each has come."""
 
 import shlex
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -90,6 +90,14 @@ class Renewal:
         yield from (one.fault for one in self.left if one.is_open)
         for job in self.jobs:
             yield from job.faults
+            if job.is_elsewhere and not (self.options["dry_run"] or self.options["prepare_only"]):
+                yield from map(_tell_elsewhere, job.group.chosen)
+
+
+def _tell_elsewhere(one: Chosen) -> Fault:
+    audit = one.renewed.audit.payload.audit if one.renewed else one.lock.audit
+    found = f"{audit} is locked, and its lock names no replay that could be run here"
+    return Fault(code="run-elsewhere", where=one.claim.reference, found=found, advice=f"caveat audit import {audit} TABLE --run-date DATE")
 
 
 def plan_renewal(app: App, wish: Wish, output: Path, options: Mapping[str, Any]) -> Renewal:
@@ -168,13 +176,3 @@ def _look_ahead(view: View, one: Group, kept: Kept, prices: Mapping[str, Any], o
     except CaveatError as error:
         job.faults.extend(error.faults)
     return job
-
-
-def list_jobs(renewal: Renewal, wanted: Callable[[Job], bool]) -> Sequence[Job]:
-    """Return the jobs of *renewal* that are *wanted*."""
-    return [one for one in renewal.jobs if wanted(one)]
-
-
-def count_answers(summaries: Iterable[RunSummary | None]) -> int:
-    """Return the answers that came in this call."""
-    return sum(one.answered for one in summaries if one is not None)

@@ -1,6 +1,7 @@
 """`caveat audit run` in this process, without the seconds that a process of its own takes; an endpoint; an empty run folder."""
 
 import json
+import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -59,6 +60,23 @@ def server() -> Iterator[Endpoint]:
     """A running endpoint."""
     with run_endpoint() as endpoint:
         yield endpoint
+
+
+@pytest.fixture(scope="session")
+def updated(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a registry on the day of a model update (`tests.replay.renewals`); to be copied, not changed."""
+    from tests.replay.renewals import build
+
+    folder = tmp_path_factory.mktemp("updated")
+    build(folder)
+    return folder
+
+
+@pytest.fixture
+def registry(updated: Path, tmp_path: Path) -> Path:
+    """A copy of it, in the test's folder."""
+    shutil.copytree(updated, tmp_path, dirs_exist_ok=True)
+    return tmp_path
 
 
 @pytest.fixture

@@ -1,0 +1,223 @@
+"""`caveat audit renew`: locked plans of stale claims, carried out again on another model version over real HTTP."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.endpoint.server import MODEL, Asked, Outcome, Refusal, Reply, run_endpoint
+from tests.replay.conftest import Caveat
+from tests.replay.renewals import ARCHIVE, CALLS, NEW, NEW_VERSION, answer, endpoint, read_locks
+
+RENEW = ("audit", "renew", "--ask", NEW, "-o", "renewed")
+FIRST, SECOND, THIRD, FOURTH = "CLM-AISI-2026-0001-S", "CLM-AISI-2026-0002-Q", "CLM-AISI-2026-0003-O", "CLM-AISI-2026-0004-M"
+
+
+def get_states(document: Any) -> dict[str, str]:
+    """By claim, how far its renewal has come."""
+    return {one["claim"]: one["state"] for one in document["renewals"]}
+
+
+def get_left(document: Any) -> dict[str, str]:
+    """By claim, the code of why it is not renewed."""
+    return {one["claim"]: one["code"] for one in document["left"]}
+
+
+def count_entries(caveat: Caveat) -> int:
+    """Entries of the log."""
+    return int(caveat("claim", "list", "--json").document["log_size"])
+
+
+def test_locked_plans_are_carried_out_again_and_a_claim_that_inverts_is_found(caveat: Caveat, registry: Path) -> None:
+    """Both audits of the shared run have an outcome with basis replay; what newly inverted is named; what is left is told with why."""
+    with run_endpoint(endpoint()) as server:
+        ran = caveat(*RENEW, "--json", server=server)
+    document = ran.document
+    changes = {one["claim"]: one["change"] for one in document["renewals"]}
+    outcomes = {one["audit"]: one for one in caveat("audit", "list", "--json").document["audits"]}
+    renewed = [outcomes[one["audit"]] for one in document["renewals"]]
+
+    assert ran.code == 3
+    assert len(server.posts()) == CALLS
+    assert {asked.body["model"] for asked in server.posts()} == {NEW}
+    assert get_states(document) == {FIRST: "concluded", SECOND: "concluded"}
+    assert document["newly_inverted"] == [FIRST]
+    assert next((one["class"], one["standing"], one["basis"]) for one in renewed) == ("inverted", "established", "replay")
+    assert (changes[FIRST]["before"]["class"], changes[FIRST]["after"]["class"]) == ("stable", "inverted")
+    assert changes[FIRST]["steps"][0]["ed"]["value"] == pytest.approx(-1)
+    assert changes[FIRST]["steps"][0]["finding"] is not None
+    assert get_left(document) == {THIRD: "recording-missing", FOURTH: "no-locked-plan"}
+    assert {"before": "stable · established", "after": "inverted · established", "claims": 1} in document["transitions"]
+
+
+def test_a_renewed_lock_is_the_old_one_but_for_audit_claim_and_model(caveat: Caveat, registry: Path) -> None:
+    """Contexts keep the versions that were locked, although a newer one is registered; of the replay the policy alone is another."""
+    with run_endpoint(endpoint()) as server:
+        caveat(*RENEW, "--prepare-only", server=server)
+    old_first, old_second, _, first, second = read_locks(registry)
+
+    for old, new in ((old_first, first), (old_second, second)):
+        assert {name for name in old if old[name] != new[name]} == {"audit", "claim", "model", "replay", "replay_parts"}
+        assert {part for part in old["replay_parts"] if old["replay_parts"][part] != new["replay_parts"][part]} == {"policy"}
+        assert new["replay_parts"]["policy"] == old["replay_parts"]["policy"].replace(MODEL, NEW)
+        assert (new["model"], new["deploy"][0]["spec"][-2:]) == (NEW, "@1")
+    assert server.asked == []
+
+
+def test_called_again_after_the_end_it_changes_nothing_and_shows_the_result(caveat: Caveat, registry: Path) -> None:
+    """No statement, no request, and the same changes."""
+    with run_endpoint(endpoint()) as server:
+        first = caveat(*RENEW, "--json", server=server)
+        size, made = count_entries(caveat), len(server.posts())
+        again = caveat(*RENEW, "--json", server=server)
+    changes = [[one["change"] for one in ran.document["renewals"]] for ran in (first, again)]
+
+    assert (count_entries(caveat), len(server.posts())) == (size, made)
+    assert changes[0] == changes[1]
+    assert (again.code, again.document["newly_inverted"]) == (3, [FIRST])
+
+
+def test_a_dry_run_tells_the_cost_and_leaves_no_trace(caveat: Caveat, registry: Path) -> None:
+    """Nothing is recorded, written or sent; without prices the cost is unknown, with them it is a number."""
+    before, size = sorted(registry.rglob("*")), count_entries(caveat)
+    (registry / "prices.yaml").write_text(f"schema: caveat/prices/1\nprices: {{{NEW}: {{input: 1, output: 5}}}}\n", encoding="utf-8")
+    with run_endpoint(endpoint()) as server:
+        unknown = caveat(*RENEW, "--dry-run", "--json", server=server).document
+        known = caveat(*RENEW, "--dry-run", "--json", "--prices", "prices.yaml", server=server).document
+        shown = caveat(*RENEW, "--dry-run", server=server)
+
+    assert (unknown["calls"]["calls"], unknown["calls"]["usd"]) == (CALLS, None)
+    assert known["calls"]["usd"] > 0
+    assert server.asked == []
+    assert count_entries(caveat) == size
+    assert [one for one in sorted(registry.rglob("*")) if one.name != "prices.yaml"] == before
+    assert "Nothing was sent and nothing recorded" in shown.out
+
+
+def test_a_vanished_recording_says_what_was_looked_for_and_where(caveat: Caveat, registry: Path) -> None:
+    """Digest, audit and folders are named; once the folder is named, the audit is carried out."""
+    locked = read_locks(registry)[2]
+    missing = next(one for one in caveat(*RENEW, "--dry-run", "--json").document["left"] if one["claim"] == THIRD)
+    with run_endpoint(endpoint()) as server:
+        found = caveat(*RENEW, THIRD, "--runs", ARCHIVE, "--json", server=server)
+
+    assert locked["replay"] in missing["found"]
+    assert missing["audit"] == locked["audit"]
+    assert "--runs DIR" in missing["advice"]
+    assert (found.code, get_states(found.document)) == (0, {THIRD: "concluded"})
+
+
+def test_a_model_that_the_endpoint_does_not_know_is_locked_nowhere(caveat: Caveat, registry: Path) -> None:
+    """Its name would be fixed for good; so nothing is recorded, and the right name can be given to the same folder."""
+    size = count_entries(caveat)
+    with run_endpoint(endpoint()) as server:
+        wrong = caveat("audit", "renew", "--ask", "claude-tset-2", "-o", "renewed", FIRST, server=server)
+        after = count_entries(caveat)
+        right = caveat(*RENEW, FIRST, server=server)
+
+    assert (wrong.code, after) == (3, size)
+    assert "unknown-model" in wrong.out
+    assert right.code == 0, right.err
+
+
+def test_a_folder_is_for_one_model(caveat: Caveat, registry: Path) -> None:
+    """Another name in the same folder would mix two renewals."""
+    with run_endpoint(endpoint()) as server:
+        caveat(*RENEW, "--prepare-only", server=server)
+        other = caveat("audit", "renew", "--ask", MODEL, "-o", "renewed", server=server)
+
+    assert other.code == 2
+    assert "renewal-differs" in other.err
+
+
+def test_the_same_scores_from_other_responses_were_not_known_before(caveat: Caveat, registry: Path) -> None:
+    """A model that answers as its predecessor did gives the very same scores; they still come after the lock."""
+    with run_endpoint(endpoint(script=lambda _asked: Reply(text="no"))) as server:
+        ran = caveat(*RENEW, FIRST, "--json", server=server)
+    after = ran.document["renewals"][0]["change"]["after"]
+
+    assert ran.code == 0, ran.err
+    assert (after["class"], after["standing"]) == ("stable", "established")
+
+
+def test_failed_calls_hold_the_outcome_back_until_they_were_sent_again(caveat: Caveat, registry: Path) -> None:
+    """A lock is for one outcome: what failed is not excluded for good before somebody tried again."""
+    broken = {"is": True}
+
+    def script(asked: Asked) -> Outcome:
+        bad = broken["is"] and "Case 7?" in str(asked.body)
+        return Refusal(status=400, type="invalid_request_error") if bad else answer(asked)
+
+    with run_endpoint(endpoint(script=script)) as server:
+        held = caveat(*RENEW, FIRST, server=server)
+        waiting = caveat(*RENEW, FIRST, "--json", server=server)
+        broken["is"] = False
+        done = caveat(*RENEW, FIRST, "--retry-failed", "--json", server=server)
+
+    assert (held.code, waiting.code) == (3, 3)
+    assert "calls-failed" in held.out
+    assert "--retry-failed" in held.out
+    assert (done.code, get_states(done.document)) == (0, {FIRST: "concluded"})
+    assert len([asked for asked in server.posts() if "Case 7?" in str(asked.body)]) == 20
+
+
+def test_a_replay_that_fails_does_not_stop_the_others(caveat: Caveat, registry: Path) -> None:
+    """The endpoint refuses the first replay; the second is carried out, and the exit code tells."""
+
+    def script(asked: Asked) -> Outcome:
+        return Refusal(status=401, type="authentication_error") if "office" in str(asked.body) else Reply(text="no")
+
+    with run_endpoint(endpoint(script=script)) as server:
+        ran = caveat(*RENEW, FIRST, THIRD, "--runs", ".", "--runs", ARCHIVE, "--json", server=server)
+
+    assert ran.code == 3
+    assert get_states(ran.document) == {FIRST: "failed", THIRD: "concluded"}
+    assert [one["code"] for job in ran.document["replays"] for one in job["faults"]] == ["key-refused"]
+
+
+def test_claims_that_were_carried_by_hand_keep_their_revision(caveat: Caveat, registry: Path) -> None:
+    """Their new revision is audited as it is; no other one is made."""
+    carried = caveat("claim", "carry", FIRST, "--to", NEW_VERSION, "--why", "the same system card is shown for it")
+    with run_endpoint(endpoint()) as server:
+        ran = caveat(*RENEW, FIRST, "--json", server=server)
+
+    assert carried.code == 0, carried.err
+    assert (ran.code, ran.document["renewals"][0]["revision"]) == (0, f"{FIRST}@2")
+
+
+def test_a_lock_without_a_replay_is_prepared_and_its_run_made_elsewhere(caveat: Caveat, registry: Path) -> None:
+    """The same tasks are locked for the new version, and the command that takes the table is told."""
+    (registry / "ids.txt").write_text("".join(f"t{number}\n" for number in range(20)), encoding="utf-8")
+    (registry / "lock.yaml").write_text(
+        f"schema: caveat/audit/1\nclaim: {FOURTH}\nindependence: self\ntasks: ids.txt\nmodel: m-1\nplan: {{margin: 0.2}}\n",
+        encoding="utf-8",
+    )
+    assert caveat("audit", "lock", "lock.yaml").code == 0
+    prepared = caveat(*RENEW, FOURTH)
+    old, new = read_locks(registry)[-2:]
+
+    assert prepared.code == 3
+    assert f"caveat audit import {new['audit']} TABLE" in " ".join(prepared.out.split())
+    assert {name for name in old if old[name] != new[name]} == {"audit", "claim", "model"}
+    assert (new["tasks"]["count"], new["model"]) == (20, NEW)
+
+
+def test_only_claims_of_the_version_that_is_named_are_taken(caveat: Caveat, registry: Path) -> None:
+    """Another version has no stale claims, and a version that does not follow on record is none to carry to."""
+    other = caveat(*RENEW, "--model", "LAB/M/7", "--dry-run", "--json").document
+    elsewhere = caveat(*RENEW, FIRST, "--to", "LAB/X/1", "--dry-run", "--json")
+
+    assert (other["renewals"], other["left"]) == ([], [])
+    assert get_left(elsewhere.document) == {FIRST: "not-in-lineage"}
+    assert elsewhere.code == 3
+
+
+def test_where_the_lineage_branches_a_version_must_be_named(caveat: Caveat, registry: Path) -> None:
+    """Two versions took the place of the claim's: nobody but a person knows which is meant."""
+    branched = caveat("model", "update", "LAB/M/1", "LAB/M/2-mini", "--branch")
+    unnamed = caveat(*RENEW, "--dry-run", "--json").document
+    named = caveat(*RENEW, "--to", NEW_VERSION, "--dry-run", "--json").document
+
+    assert branched.code == 0, branched.err
+    assert set(get_left(unnamed).values()) == {"lineage-branches", "no-locked-plan"}
+    assert get_states(named) == {FIRST: "planned", SECOND: "planned"}
