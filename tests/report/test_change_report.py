@@ -17,7 +17,7 @@ from registry.records.change import ChangeReport, OccasionKind, name_report
 from registry.records.classification import ClaimClass
 from registry.report.change import rank_change
 from registry.report.change_page import build_matrix, tell_verdict
-from registry.report.html import render_html, render_json
+from registry.report.html import Medium, build_html, render_html, render_json
 from registry.report.pdf import draw_pdf
 from registry.report.read import read_supplement
 from registry.report.suspicious import list_threats
@@ -285,3 +285,20 @@ def test_what_contradicts_itself_is_told(change_report: ChangeReport) -> None:
     assert list_contradictions(change_report) == ()
     for changes in ((first, first), (later,), (quiet,)):
         assert list_contradictions(replace(change_report, changes=changes))
+
+
+def test_a_report_of_hundreds_says_what_it_leaves_out(change_report: ChangeReport) -> None:
+    """On paper forty claims have a section, and a class that changed is told as one in all of them; the record has every claim."""
+    carried, measured = change_report.changes[:2]
+    inverted = tuple(replace(carried, claim=f"CLM-LAB-2026-{1000 + at}-X") for at in range(200))
+    others = tuple(replace(measured, claim=f"CLM-LAB-2026-{2000 + at}-X") for at in range(200))
+    many = replace(change_report, changes=(*inverted, *others))
+
+    printed = build_html(many, medium=Medium.PRINT, covers=None)
+    shown = words(printed)
+
+    assert "The 40 changes that weigh most stand here, of 400." in shown
+    assert "100 more claims changed, and are not in this table." in shown
+    assert printed.count('<section class="change"') == 40
+    assert "as before" not in shown
+    assert shown.count("And 196 more, first in the table below.") == 1
