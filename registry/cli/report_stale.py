@@ -134,7 +134,8 @@ def _draw(
         for path in (*(one.path for one in written), *completed.paths):
             click.echo(str(path))
     _tell_count(app, looked, "were due")
-    _tell_strays(app, outcome.strays)
+    altered = {path.rpartition(".")[0] for one in looked.plan.due for path in one.altered}
+    _tell_strays(app, [one for one in outcome.strays if one.removeprefix("superseded/").partition(".edited-")[0] not in altered])
     _tell_failed(app, errors, outcome.failed, looked)
 
 

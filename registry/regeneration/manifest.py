@@ -158,7 +158,7 @@ def write_whole(path: Path, data: bytes) -> None:
     try:
         part.write_bytes(data)
         os.replace(part, path)  # noqa: PTH105  (the point is that it is atomic)
-    except OSError:
+    except BaseException:
         part.unlink(missing_ok=True)
         raise
 

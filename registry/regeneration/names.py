@@ -19,7 +19,8 @@ _MARK = r"\.entry-[0-9]{1,16}(?:-[0-9a-f]{12})?"
 SUBJECT = re.compile(_SUBJECT)
 """`CLM-…@n` or `CRD-…@n`, the whole of a name."""
 _KEPT = re.compile(rf"{SUPERSEDED}/{_SUBJECT}{_MARK}{_EXTENSION}")
-_PART = re.compile(rf"\.(?:{_SUBJECT}|{_REPORT}){_EXTENSION}\.part")
+_OWN = "|".join(re.escape(one) for one in (MANIFEST, JOURNAL, SEEN, INDEX, FEED))
+_PART = re.compile(rf"\.(?:(?:{_SUBJECT}|{_REPORT}){_EXTENSION}|{_OWN})\.part")
 
 
 def name_file(name: str, format_: OutputFormat) -> str:

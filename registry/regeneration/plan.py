@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from registry.records.folder import Folder, FolderItem
-from registry.records.identifier import Kind
 from registry.records.publication import OutputFormat
 from registry.regeneration.seen import FileState
 
@@ -68,22 +67,16 @@ class Plan:
 
 
 def list_wanted(states: Iterable[str], folder: Folder | None, asked: Collection[str] | None) -> list[str]:
-    """Return the names that belong into the folder, in order: every revision of every claim, the newest of each card, and what is there.
+    """Return the names that belong into the folder, in order: every revision of every claim and card, since others lead to them.
 
     Args:
         states: what the registry knows, `CLM-…@n` and `CRD-…@n`.
         folder: as it is known; None for a new one.
         asked: identifiers, with or without `@n`, that alone are asked for; None for all.
     """
-    there = {item.name for item in folder.items} if folder else set()
-    known = list(states)
-    newest: dict[str, int] = {}
-    for name in known:
-        bare, _, number = name.partition("@")
-        newest[bare] = max(newest.get(bare, 0), int(number))
-    wanted = there | {name for name in known if name.startswith(f"{Kind.CLAIM}-") or _is_newest(name, newest)}
+    wanted = {*states, *(item.name for item in folder.items)} if folder else set(states)
     if asked is not None:
-        wanted = {name for name in wanted if _is_asked(name, asked)} | (set(known) & set(asked))
+        wanted = {name for name in wanted if name in asked or name.partition("@")[0] in asked}
     return sorted(wanted, key=order_names)
 
 
@@ -161,12 +154,3 @@ class _Judge:
 
 def _order(formats: Collection[OutputFormat]) -> tuple[OutputFormat, ...]:
     return tuple(one for one in OutputFormat if one in formats)
-
-
-def _is_newest(name: str, newest: Mapping[str, int]) -> bool:
-    bare, _, number = name.partition("@")
-    return newest[bare] == int(number)
-
-
-def _is_asked(name: str, asked: Collection[str]) -> bool:
-    return name in asked or name.partition("@")[0] in asked

@@ -7,10 +7,11 @@ from typing import Any
 
 from registry.codec.canonical import canonical_bytes
 from registry.codec.documents import to_document
+from registry.records.claim import ClaimEvent, ClaimEventKind, ClaimRevision
 from registry.records.dossier import Recorded
 from registry.records.folder import Folder
 from registry.records.identifier import IDENTIFIER, Kind
-from registry.records.model import ModelEvent, ModelVersion
+from registry.records.model import ModelEvent, ModelEventKind, ModelVersion
 from registry.records.statement import StatementKind
 from registry.regeneration.plan import Due, DueKind
 from registry.store.view import View
@@ -20,9 +21,9 @@ _WORDS: Mapping[StatementKind, str] = {
     StatementKind.CONTESTATION_EVENT: "an objection was answered or decided",
     StatementKind.CONTESTATION: "an objection",
     StatementKind.CLAIM_REVISION: "a claim was registered or revised",
-    StatementKind.CLAIM_EVENT: "a claim was published, withdrawn, rejected or superseded",
+    StatementKind.CLAIM_EVENT: "an event of a claim",
     StatementKind.STALENESS_REVIEW: "somebody decided whether a change touches it",
-    StatementKind.MODEL_EVENT: "its model version was followed, deprecated or reinstated",
+    StatementKind.MODEL_EVENT: "an event of its model version",
     StatementKind.MODEL_VERSION: "another version of its model was registered",
     StatementKind.CARD: "its card was revised",
     StatementKind.SIGHTING: "its passage was looked for in another revision of its card",
@@ -43,6 +44,18 @@ _WORDS: Mapping[StatementKind, str] = {
     StatementKind.AUTHORITY: "who somebody is was stated",
 }
 """By kind of statement, most important first."""
+_BY_EVENT: Mapping[ClaimEventKind | ModelEventKind, str] = {
+    ClaimEventKind.RESERVE: "a claim was reserved",
+    ClaimEventKind.PUBLISH: "a claim was published",
+    ClaimEventKind.SUPERSEDE: "a claim was superseded",
+    ClaimEventKind.WITHDRAW: "a claim was withdrawn",
+    ClaimEventKind.REJECT: "a claim was rejected",
+    ModelEventKind.FOLLOW: "another version followed its model version",
+    ModelEventKind.UNFOLLOW: "another version does not follow its model version after all",
+    ModelEventKind.DEPRECATE: "its model version is no longer offered",
+    ModelEventKind.REINSTATE: "its model version is offered again",
+}
+"""What an event says in place of its kind of statement."""
 _RANKS = {kind: rank for rank, kind in enumerate(_WORDS)}
 _SHARED = (StatementKind.SPEC_VERSION, StatementKind.REVEAL, StatementKind.CONTESTATION, StatementKind.CONTESTATION_EVENT)
 """What may concern claims that it does not name."""
@@ -96,13 +109,25 @@ def _name_entries(entries: Sequence[int]) -> str:
     return f" (entry {low:,})" if low == high else f" (entries {low:,} to {high:,})"
 
 
+_Noted = tuple[int, int, str]
+"""Rank of a kind of statement, number of the entry, words."""
+
+
+def _tell(payload: object, kind: StatementKind) -> str:
+    if isinstance(payload, ClaimEvent | ModelEvent):
+        return _BY_EVENT[payload.event]
+    if isinstance(payload, ClaimRevision):
+        return "a claim was registered" if payload.revision == 1 else "a claim was revised"
+    return _WORDS[kind]
+
+
 class _Since:
     """What was recorded since a folder was last gone through, by what it concerns."""
 
     def __init__(self, view: View, folder: Folder) -> None:
-        self._by_name: dict[str, list[tuple[int, int, StatementKind]]] = defaultdict(list)
-        self._by_model: dict[str, list[tuple[int, int, StatementKind]]] = defaultdict(list)
-        self._shared: list[tuple[int, int, StatementKind]] = []
+        self._by_name: dict[str, list[_Noted]] = defaultdict(list)
+        self._by_model: dict[str, list[_Noted]] = defaultdict(list)
+        self._shared: list[_Noted] = []
         told = {item.name.partition("@")[0]: item.told for item in folder.items if item.told is not None}
         self._models = {name: one.model for name, one in told.items()}
         self._cards = {name: one.card.partition("@")[0] for name, one in told.items() if one.card}
@@ -117,12 +142,12 @@ class _Since:
         concerning = [*self._by_name[name], *self._by_name[self._cards.get(name, "")], *self._by_model[self._models.get(name) or ""]]
         for among in (self._by_name[name], concerning, self._shared):
             if among:
-                _, seq, kind = min(among, key=lambda one: (one[0], -one[1]))
-                return Reason(words=_WORDS[kind], entry=seq)
+                _, seq, words = min(among, key=lambda one: (one[0], -one[1]))
+                return Reason(words=words, entry=seq)
         return Reason(words="what it says changed", entry=None)
 
     def _note(self, view: View, one: Recorded[Any]) -> None:
-        noted = (_RANKS[one.entry.kind], one.entry.seq, one.entry.kind)
+        noted = (_RANKS[one.entry.kind], one.entry.seq, _tell(one.payload, one.entry.kind))
         named = set(IDENTIFIER.findall(canonical_bytes(to_document(one.payload)).decode()))
         named |= {claim for name in named if name.startswith(f"{Kind.AUDIT}-") and (claim := self._find_claim(view, name))}
         named |= {self._cards[name] for name in named if name in self._cards}

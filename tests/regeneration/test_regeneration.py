@@ -1,0 +1,255 @@
+"""A folder of supplements by the command line: only what is due is drawn, and nothing that was there is lost."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from registry.records.publication import OutputFormat
+from tests.cli.conftest import Caveat
+from tests.cli.scenario import register
+from tests.regeneration.folders import COVERT, SCHEMING, Regenerated
+
+
+def test_the_first_call_draws_every_claim_and_card(folder: Regenerated) -> None:
+    """In the formats asked for, with a manifest, a page that lists all, and a feed; no change report, since nothing came before."""
+    names = set(folder.read())
+
+    assert len([name for name in names if name.startswith("CLM-")]) == 6
+    assert len([name for name in names if name.startswith("CRD-")]) == 2
+    assert names - {name for name in names if name[:3] in ("CLM", "CRD")} == {"supplements.json", "index.html", "feed.xml"}
+
+
+def test_nothing_is_written_where_nothing_is_due(folder: Regenerated) -> None:
+    """The answer says so, and every file is the very one."""
+    before = folder.see()
+
+    again = folder.regenerate()
+
+    assert (again.code, again.out) == (0, "")
+    assert "nothing is due: all 4 supplements are as the registry has them" in again.err
+    assert folder.see() == before
+
+
+def test_only_what_changed_is_drawn(folder: Regenerated) -> None:
+    """The files of one claim and its card are replaced; those of the others are the very same files, not only the same bytes."""
+    before = folder.see()
+    folder.withdraw()
+
+    told = folder.regenerate()
+
+    after = folder.see()
+    same = {name for name in before if after[name] == before[name]}
+    assert told.code == 0
+    assert "2 of 4 supplements were due: 2 × a claim was withdrawn (entry " in told.err
+    assert {name[:17] for name in same} == {"CLM-AISI-2026-000"}
+    assert len(same) == 4
+    assert {path.rpartition("/")[2] for path in told.out.split()} >= {folder.find(COVERT).name, "index.html", "feed.xml"}
+
+
+def test_what_is_replaced_is_kept_byte_for_byte(folder: Regenerated) -> None:
+    """Under `superseded/`, with the entry it was made as of; the manifest says by what it was superseded, and why."""
+    name = folder.find(COVERT).stem
+    before = folder.read()
+    size = folder.manifest()["log_size"]
+    folder.withdraw()
+    folder.regenerate()
+
+    after = folder.read()
+    for extension in ("html", "json"):
+        assert after[f"superseded/{name}.entry-{size}.{extension}"] == before[f"{name}.{extension}"] != after[f"{name}.{extension}"]
+    (item,) = (one for one in folder.manifest()["items"] if one["name"] == name)
+    assert [(old["log_size"], old["by"], old["why"]) for old in item["replaced"]] == [
+        (size, size + 1, f"a claim was withdrawn (entry {size + 1})")
+    ]
+
+
+def test_the_change_report_tells_what_changed_since_the_last_time(folder: Regenerated) -> None:
+    """Its entries begin after those of the last time; where no claim changed there is none."""
+    size = folder.manifest()["log_size"]
+    folder.withdraw()
+
+    folder.regenerate()
+
+    report = json.loads((folder.path / f"changes-{size}-{size + 1}.json").read_bytes())
+    assert [one["claim"] for one in report["changes"]] == [folder.find(COVERT).stem.partition("@")[0]]
+    assert [one["name"] for one in folder.manifest()["reports"]] == [f"changes-{size}-{size + 1}"]
+
+
+def test_check_lists_what_is_due_and_draws_nothing(folder: Regenerated) -> None:
+    """With its reason, and the answer no; yes where nothing is due."""
+    yes = folder.regenerate("--check")
+    folder.withdraw()
+    before = folder.see()
+
+    no = folder.regenerate("--check")
+
+    assert (yes.code, no.code) == (0, 1)
+    assert [line.partition("@")[0][:3] for line in no.out.splitlines()] == ["CLM", "CRD"]
+    assert "a claim was withdrawn (entry" in no.out
+    assert folder.see() == before
+
+
+def test_check_of_a_folder_that_is_not_there_makes_none(caveat: Caveat, tmp_path: Path) -> None:
+    """Everything is due, and nothing appears."""
+    register(caveat, tmp_path)
+
+    told = caveat("report", "--stale", "--check", "-o", "nowhere")
+
+    assert (told.code, len(told.out.splitlines())) == (1, 4)
+    assert not (tmp_path / "nowhere").exists()
+
+
+def test_earlier_revisions_are_in_the_folder_too(folder: Regenerated) -> None:
+    """A claim that was revised is there twice, and the list has the earlier revision under the newer one."""
+    name = folder.find(COVERT).stem
+    claims = (folder.path.parent / "claims.yaml").read_text("utf-8")
+    covert = "  - quote: We observed one case of covert action.\n"
+    (folder.path.parent / "claims.yaml").write_text(claims.replace(covert, f"{covert}    note: seen once\n    why: noted\n"), "utf-8")
+    assert folder.caveat("claim", "add", "claims.yaml").code == 0
+
+    told = folder.regenerate()
+
+    newer = f"{name.partition('@')[0]}@2"
+    assert told.code == 0, told.err
+    assert {f"{name}.html", f"{newer}.html"} <= set(folder.read())
+    assert f"superseded by {newer}, because a newer revision was recorded" in (folder.path / "index.html").read_text("utf-8")
+
+
+@pytest.mark.parametrize("spoil", ["edit", "remove", "folder", "link"])
+def test_a_file_that_is_not_the_one_drawn_is_drawn_again(folder: Regenerated, tmp_path: Path, spoil: str) -> None:
+    """With the bytes it had; an edited one is told loudly and kept beside, so that nobody's work is lost."""
+    path = folder.find(SCHEMING, "html")
+    before = folder.read()
+    match spoil:
+        case "edit":
+            path.write_bytes(path.read_bytes().replace(b"candidate", b"confirmed"))
+        case "remove":
+            path.unlink()
+        case "folder":
+            path.unlink()
+            path.mkdir()
+        case _:
+            path.unlink()
+            path.symlink_to(tmp_path / "claims.yaml")
+
+    told = folder.regenerate()
+
+    after = folder.read()
+    kept = [name for name in after if ".edited-" in name]
+    assert told.code == 0, told.err
+    assert after[path.name] == before[path.name]
+    assert not path.is_symlink()
+    assert ("ALTERED" in told.err) == (spoil != "remove")
+    assert (spoil == "edit") == any(b"confirmed" in after[name] for name in kept)
+    assert folder.regenerate().err.startswith("nothing is due")
+
+
+def test_an_edit_that_keeps_size_and_time_is_noticed(folder: Regenerated) -> None:
+    """Whoever sets the time of the content back cannot set back that of the directory entry."""
+    import os
+
+    folder.withdraw()
+    folder.regenerate()
+    path = folder.find(SCHEMING)
+    about, before = path.stat(), path.read_bytes()
+    path.write_bytes(before.replace(b"5 %", b"1 %"))
+    os.utime(path, ns=(about.st_atime_ns, about.st_mtime_ns))
+
+    told = folder.regenerate()
+
+    assert f"ALTERED: {path.name}" in told.err
+    assert path.read_bytes() == before
+
+
+def test_a_format_that_is_added_says_the_same_as_the_others(folder: Regenerated) -> None:
+    """It is drawn as of their entry, though the log has gone on, and they stay the files they were."""
+    before = folder.see()
+    assert folder.caveat("model", "add", "LAB/other/1").code == 0
+
+    told = folder.regenerate(folder.find(SCHEMING).stem, formats=())
+
+    (item,) = (one for one in folder.manifest()["items"] if one["name"] == folder.find(SCHEMING).stem)
+    after = folder.see()
+    assert told.code == 0, told.err
+    assert [file["format"] for file in item["files"]] == [one.value for one in OutputFormat]
+    assert {name: after[name] for name in before if name[:3] in ("CLM", "CRD")} == {
+        name: seen for name, seen in before.items() if name[:3] in ("CLM", "CRD")
+    }
+    pdf = folder.find(SCHEMING, "pdf")
+    assert folder.caveat("verify", pdf, "--json").document["files"][0]["checks"][0]["answer"] == "yes"
+    carried = folder.caveat("report", "--from", pdf, "--json", "-o", folder.path.parent / "again")
+    assert (folder.path.parent / "again" / folder.find(SCHEMING).name).read_bytes() == folder.find(SCHEMING).read_bytes(), carried.err
+
+
+def test_identifiers_limit_what_is_drawn(folder: Regenerated) -> None:
+    """The others stay due; the next report of what changed still begins where all was last gone through."""
+    size = folder.manifest()["log_size"]
+    folder.withdraw(COVERT)
+    folder.withdraw(SCHEMING)
+    name = folder.find(COVERT).stem.partition("@")[0]
+
+    some = folder.regenerate(name)
+    rest = folder.regenerate()
+
+    assert "1 of 1 supplements were due" in some.err
+    assert "2 of 4 supplements were due" in rest.err
+    assert [one["since"] for one in folder.manifest()["reports"]] == [size]
+
+
+def test_a_card_that_is_named_brings_its_claims(folder: Regenerated) -> None:
+    """As without `--stale`."""
+    told = folder.regenerate(folder.find("CRD").stem.partition("@")[0])
+
+    assert told.err.startswith("nothing is due: all 4 supplements")
+
+
+def test_files_of_others_are_left_alone(folder: Regenerated) -> None:
+    """Whatever else lies in the folder stays; what stands in the place of a supplement is kept under another name."""
+    (folder.path / "notes.txt").write_text("mine")
+    (folder.path / ".hidden.part").write_text("mine too")
+    (folder.path / "supplements.json").unlink()
+    folder.find(SCHEMING).write_text("not drawn here")
+
+    told = folder.regenerate()
+
+    after = folder.read()
+    assert told.code == 0, told.err
+    assert (after["notes.txt"], after[".hidden.part"]) == (b"mine", b"mine too")
+    assert [after[name] for name in after if ".edited-" in name] == [b"not drawn here"]
+    assert "never drawn here" in told.err
+
+
+def test_what_an_ordinary_report_drew_is_taken_over(folder: Regenerated) -> None:
+    """The same bytes need no copy."""
+    (folder.path / "supplements.json").unlink()
+    before = {name: data for name, data in folder.read().items() if name[:3] in ("CLM", "CRD")}
+
+    folder.regenerate()
+
+    after = folder.read()
+    assert not (folder.path / "superseded").exists()
+    assert {name: after[name] for name in before} == before
+
+
+def test_options_that_contradict_each_other_are_refused(folder: Regenerated) -> None:
+    """A folder is kept as the registry is now."""
+    before = folder.see()
+
+    answers = [
+        folder.regenerate("--as-of", "3"),
+        folder.regenerate("--all"),
+        folder.regenerate("--from", folder.find(SCHEMING)),
+        folder.caveat("report", SCHEMING, "--check"),
+    ]
+
+    assert [one.code for one in answers] == [2] * 4
+    assert folder.see() == before
+
+
+def test_an_unknown_identifier_is_told_with_the_others(folder: Regenerated) -> None:
+    """All of them at once."""
+    told = folder.regenerate("CLM-AISI-2026-0099-D", "CRD-AISI-2026-0099-L")
+
+    assert told.code == 2
+    assert told.err.count("not-registered") == 2

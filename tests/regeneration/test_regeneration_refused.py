@@ -1,0 +1,147 @@
+"""What a regeneration refuses or cannot draw: a clear error, the rest is done, and the exit code tells."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from registry.codec.canonical import canonical_bytes
+from tests.cli.conftest import Caveat
+from tests.regeneration.folders import COVERT, REFUSAL, SCHEMING, Regenerated, bend_templates
+
+
+def change_manifest(folder: Regenerated, **changes: object) -> None:
+    (folder.path / "supplements.json").write_bytes(canonical_bytes(folder.manifest() | changes))
+
+
+def test_a_change_of_template_draws_everything_once_and_says_why(folder: Regenerated, tmp_path: Path) -> None:
+    """What was drawn with the old templates is kept."""
+    page = folder.find(COVERT, "html").read_bytes()
+    with bend_templates(tmp_path / "bent", "screen.css", "font-size: 17px", "font-size: 18px"):
+        told = folder.regenerate()
+        again = folder.regenerate()
+
+    assert "4 of 4 supplements were due: 4 × the templates, fonts or libraries that draw it changed" in told.err
+    assert again.err.startswith("nothing is due")
+    assert page in [data for name, data in folder.read().items() if name.startswith(f"superseded/{COVERT}")]
+    assert b"font-size: 18px" in folder.find(COVERT, "html").read_bytes()
+
+
+def test_two_files_of_the_same_entry_are_both_kept(folder: Regenerated, tmp_path: Path) -> None:
+    """Templates changed twice while the log stood still: the second file kept has a name of its own."""
+    first = folder.find(COVERT, "html").read_bytes()
+    with bend_templates(tmp_path / "bent", "screen.css", "font-size: 17px", "font-size: 18px"):
+        folder.regenerate()
+    second = folder.find(COVERT, "html").read_bytes()
+    folder.regenerate()
+
+    kept = {name: data for name, data in folder.read().items() if name.startswith(f"superseded/{COVERT}")}
+    assert sorted(kept.values()) == sorted([first, second])
+    assert folder.find(COVERT, "html").read_bytes() == first
+    assert folder.regenerate().err.startswith("nothing is due")
+
+
+def test_a_record_on_which_the_template_fails_keeps_its_old_file(folder: Regenerated, tmp_path: Path) -> None:
+    """It is named with its error, the others are drawn, and it is due again the next time."""
+    before = folder.read()
+    name = folder.find(REFUSAL).stem
+    failing = "{% block content %}{% if supplement.identifier.startswith('" + name + "') %}{{ nobody.knows }}{% endif %}"
+    with bend_templates(tmp_path / "bent", "claim.html.j2", "{% block content %}", failing):
+        told = folder.regenerate()
+        again = folder.regenerate()
+        after = folder.read()
+    mended = folder.regenerate()
+
+    assert (told.code, again.code) == (3, 3)
+    assert f"not-drawable: {name}" in told.err
+    assert "nobody" in told.err
+    assert "1 of 4 could not be drawn" in told.err
+    assert "1 of 4 supplements were due" in again.err
+    assert all(after[f"{name}.{one}"] == before[f"{name}.{one}"] for one in ("html", "json"))
+    assert after[f"{folder.find(COVERT).stem}.html"] != before[f"{folder.find(COVERT).stem}.html"]
+    assert mended.code == 0, mended.err
+
+
+def test_a_claim_whose_statement_was_erased_is_named(folder: Regenerated) -> None:
+    """Its old files stay and are said to tell what was so then; the others are drawn."""
+    name = folder.find(COVERT).stem
+    before = folder.read()
+    entries = folder.caveat("log", "show", "--json").document["entries"]
+    (seq,) = (one["entry"]["seq"] for one in entries if one["entry"]["kind"] == "claim_revision" and name[:-2] in json.dumps(one))
+    assert folder.caveat("log", "erase", str(seq), "--why", "a court order", "--yes").code == 0
+
+    told = folder.regenerate()
+
+    after = folder.read()
+    assert told.code == 3
+    assert f"body-erased: {name}" in told.err
+    assert "the files that were there still are" in told.err
+    assert after[f"{name}.json"] == before[f"{name}.json"]
+    assert folder.regenerate("--check").out.startswith(name)
+
+
+def test_a_manifest_that_is_none_is_refused(folder: Regenerated) -> None:
+    """With what is wrong in it, and nothing is drawn."""
+    manifest = folder.path / "supplements.json"
+    sound = manifest.read_bytes()
+    answers = []
+    for text in (b"", b"[]", b"{}", sound[:-20], sound.replace(b'"log_size"', b'"logsize"', 1), b"\xff"):
+        manifest.write_bytes(text)
+        answers.append(folder.regenerate())
+
+    assert [one.code for one in answers] == [2] * 6
+    assert all("supplements.json" in one.err for one in answers)
+
+
+@pytest.mark.parametrize(
+    ("changes", "code"),
+    [
+        ({"log_origin": "caveat.log/OTHER/0000000000000000"}, "folder-of-another-log"),
+        ({"root": "0" * 64}, "folder-of-another-log"),
+        ({"log_size": 10_000}, "folder-ahead"),
+    ],
+)
+def test_a_folder_of_another_registry_is_refused(folder: Regenerated, changes: dict[str, object], code: str) -> None:
+    """Another log, another history under the same name, or a later state than this registry has."""
+    change_manifest(folder, **changes)
+    before = folder.see()
+
+    told = folder.regenerate()
+
+    assert (told.code, code in told.err) == (2, True)
+    assert folder.see() == before
+
+
+@pytest.mark.parametrize("path", ["../notes.json", "/etc/hosts", "superseded/x.json", "index.html"])
+def test_a_manifest_that_names_other_files_is_refused(folder: Regenerated, path: str) -> None:
+    """A manifest comes with the folder, perhaps from others: it cannot make us read, move or replace what is no supplement of it."""
+    items = folder.manifest()["items"]
+    items[0]["files"][0]["path"] = path
+    change_manifest(folder, items=items)
+
+    told = folder.regenerate()
+
+    assert (told.code, "folder-name" in told.err) == (2, True)
+
+
+def test_an_empty_registry_makes_an_empty_folder(caveat: Caveat, tmp_path: Path) -> None:
+    """Nothing is registered, so nothing is due."""
+    assert caveat("init", "--code", "AISI").code == 0
+
+    told = caveat("report", "--stale", "--json", "-o", "out")
+
+    assert told.code == 0
+    assert "nothing is due" in told.err
+    assert list((tmp_path / "out").iterdir()) == []
+
+
+def test_where_every_record_fails_all_are_told_and_nothing_is_replaced(folder: Regenerated, tmp_path: Path) -> None:
+    """Not one file changes."""
+    before = folder.see()
+    with bend_templates(tmp_path / "bent", "base.html.j2", "<!DOCTYPE html>", "<!DOCTYPE html>{{ nobody }}"):
+        told = folder.regenerate()
+
+    assert told.code == 3
+    assert all(name in told.err for name in (SCHEMING, REFUSAL, COVERT, "CRD-"))
+    assert "4 of 4 could not be drawn" in told.err
+    assert {name: seen for name, seen in folder.see().items() if not name.endswith(".part")} == before
