@@ -18,6 +18,7 @@ from tests.report.changing import Story, tell
 from tests.report.covered import full
 from tests.report.dossiers import EVERY, degraded, inverted, unaudited
 from tests.report.signing import AT
+from tests.report.updated import list_updated
 
 
 @pytest.fixture(scope="session")
@@ -29,6 +30,21 @@ def supplements() -> Mapping[str, Supplement]:
 def card_supplement() -> CardSupplement:
     dossiers = [inverted(), degraded(), unaudited()]
     return assemble_card(dossiers, card(Log()), coverage=full(), log_origin=ORIGIN, log_size=40, made_at=MADE_AT)
+
+
+@pytest.fixture(scope="session")
+def updated() -> Mapping[str, Supplement | CardSupplement]:
+    return list_updated()
+
+
+@pytest.fixture(scope="session")
+def superseded_pdf(updated: Mapping[str, Supplement | CardSupplement]) -> bytes:
+    return draw_pdf(updated["superseded"])
+
+
+@pytest.fixture(scope="session")
+def carried_pdf(updated: Mapping[str, Supplement | CardSupplement]) -> bytes:
+    return draw_pdf(updated["carried"])
 
 
 @pytest.fixture(scope="session")

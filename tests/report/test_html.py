@@ -42,11 +42,17 @@ LOADING = (
     "manifest",
     "{http://www.w3.org/1999/xlink}href",
 )
-HTMLS = [*EVERY, "sighted", "card", "card-untold", "card-not-surveyed", "card-long", "change", "change-none"]
+UPDATED = ["potentially-stale", "stale", "carried", "superseded", "card-stale", "card-superseded"]
+HTMLS = [*EVERY, "sighted", "card", "card-untold", "card-not-surveyed", "card-long", "change", "change-none", *UPDATED]
 
 
 @pytest.fixture(scope="module")
-def htmls(supplements: Mapping[str, Supplement], card_supplement: CardSupplement, change_report: ChangeReport) -> Mapping[str, str]:
+def htmls(
+    supplements: Mapping[str, Supplement],
+    card_supplement: CardSupplement,
+    change_report: ChangeReport,
+    updated: Mapping[str, Supplement | CardSupplement],
+) -> Mapping[str, str]:
     silent = tuple(replace(row, completeness=()) for row in card_supplement.claims)
     cards = {
         "sighted": assemble_claim(sighted_everywhere(), made_at=MADE_AT),
@@ -57,7 +63,7 @@ def htmls(supplements: Mapping[str, Supplement], card_supplement: CardSupplement
         "card-long": replace(card_supplement, claims=card_supplement.claims * 40),
         "card-not-surveyed": replace(card_supplement, coverage=cover([dossier_at(11)], say())),
     }
-    return {name: render_html(one).decode() for name, one in {**supplements, **cards}.items()}
+    return {name: render_html(one).decode() for name, one in {**supplements, **cards, **updated}.items()}
 
 
 @cache
