@@ -1,0 +1,262 @@
+"""What became of a claim after its audit is told on page one, with what would settle it, and nothing that was decided is hidden."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from html import unescape
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from registry.codec.inclusion import list_entries
+from registry.records.dossier import AuditFile
+from registry.records.staleness import ReviewedCause, StalenessReview, StalenessVerdict
+from registry.records.status import CauseKind, StaleCause, Staleness
+from registry.records.supplement import CardSupplement, Section, Supplement
+from registry.report.assemble import assemble_claim
+from registry.report.carried import find_carry
+from registry.report.html import render_html
+from registry.report.moments import format_day
+from registry.report.staleness import describe_remedy, list_causes
+from tests.report.builders import CLAIM, MADE_AT, MODEL
+from tests.report.dossiers import inverted, undetermined
+from tests.report.hostile import HOSTILE
+from tests.report.updated import FIRST, NEXT, SECOND, WHY_CARRIED, WHY_DISMISSED, WHY_STALE, Update, draw, draw_card
+
+Updated = Mapping[str, Supplement | CardSupplement]
+BANS = "\u202e\u200b\x1b\ufeff"
+
+
+def read(supplement: Supplement | CardSupplement) -> str:
+    """The words of the page, on one line."""
+    html = render_html(supplement).decode().partition('<script type="application/json"')[0]
+    html = re.sub(r"<style>.*?</style>", "", html, flags=re.DOTALL)
+    words = re.sub(r"<[^>]*>", " ", re.sub(r"</?(?:span|strong|em|a|sub)\b[^>]*>", "", html))
+    return " ".join(unescape(words).split())
+
+
+def read_first_page(supplement: Supplement | CardSupplement) -> str:
+    return read(supplement).partition("Sections Claim specification")[0]
+
+
+def test_what_may_be_stale_says_on_page_one_what_would_settle_it() -> None:
+    """Each cause in its own words, with what takes it away."""
+    supplement = draw(Update().potential())
+    (reason,) = [one for one in supplement.reasons if "stale" in one.text]
+
+    assert reason.text == (
+        f"It may be stale: {MODEL} was followed by {NEXT} (settled by carrying the claim to the new version, or a person who dismisses it)"
+        f"; {MODEL} was deprecated (settled by a person)."
+    )
+    assert reason.section is Section.HISTORY
+
+
+def test_what_a_person_confirmed_comes_first() -> None:
+    """Who, when and why; what nobody looked at comes after it."""
+    supplement = draw(Update().stale())
+    first = supplement.reasons[0].text
+
+    assert first.startswith(f"It is stale: confirmed by INST on 20 October 2026 because {MODEL} was followed by {NEXT} (“{WHY_STALE}”).")
+    assert first.endswith(f"Nobody has looked at this yet: {MODEL} was deprecated (settled by a person).")
+    assert "Staleness stale" in read_first_page(supplement)
+
+
+@pytest.mark.parametrize("kind", [Staleness.STALE, Staleness.POTENTIALLY_STALE])
+def test_staleness_is_never_crowded_out_of_five_reasons(kind: Staleness) -> None:
+    """A claim with more reasons than page one has room for is still told to be stale."""
+    update = Update()
+    told = update.stale() if kind is Staleness.STALE else update.potential()
+    crowded = replace(told, audits=tuple(_crowd(one) for one in told.audits))
+
+    supplement = draw(crowded)
+
+    assert len(supplement.reasons) == 5
+    assert sum("stale" in one.text for one in supplement.reasons) == 1
+
+
+def _crowd(file: AuditFile) -> AuditFile:
+    """An audit whose outcome gives four reasons of its own."""
+    found = []
+    for one in file.restrictions:
+        primary, *rest = one.payload.classification.readings
+        primary = replace(primary, hangs_on_one_spec=True)
+        found.append(
+            replace(
+                one,
+                payload=replace(one.payload, post_hoc=True, classification=replace(one.payload.classification, readings=(primary, *rest))),
+            )
+        )
+    return replace(file, restrictions=tuple(found))
+
+
+def test_a_dismissed_change_stays_in_the_history_and_nowhere_else() -> None:
+    """It counts no longer, and who decided that, when and why is told."""
+    update = Update()
+    supplement = draw(update.potential())
+    page = read(supplement)
+
+    assert WHY_DISMISSED not in read_first_page(supplement)
+    assert f"dismissed INST, {format_day(update.dismissed.entry.at)} entry {update.dismissed.entry.seq}" in page
+    assert f"the card has a newer revision: CRD-EXAMPLE-2026-0007-7@2 {WHY_DISMISSED}" in page
+
+
+def test_a_decision_from_before_a_change_confirms_nothing() -> None:
+    """The same version followed again later: somebody has to look again."""
+    update = Update()
+    later = replace(update.cause(CauseKind.SUCCESSOR), entry=update.confirmed.entry.seq + 1)
+    told = update.stale()
+
+    rows = list_causes(replace(told.status, causes=(later,)), told.reviews, (), claim=FIRST)
+
+    assert [(row.confirmed, row.remedy is None) for row in rows] == [(None, False)]
+
+
+def test_a_decision_on_another_revision_confirms_nothing() -> None:
+    """What was decided of the first revision does not speak of the second."""
+    update = Update()
+    told = update.stale()
+
+    assert list_causes(told.status, told.reviews, (), claim=SECOND)[0].confirmed is None
+
+
+def test_the_last_decision_counts() -> None:
+    """Confirmed and then dismissed: what remains in the status is not shown as confirmed."""
+    update = Update()
+    changed = ReviewedCause(kind=CauseKind.SUCCESSOR, what=str(NEXT))
+    taken_back = update.log.say(
+        StalenessReview(claim=FIRST, verdict=StalenessVerdict.DISMISSED, causes=(changed,), why="On second thought."), "INST"
+    )
+    told = update.stale()
+
+    rows = list_causes(told.status, (*told.reviews, taken_back), (), claim=FIRST)
+
+    assert [row.confirmed for row in rows] == [None, None]
+
+
+@given(st.sampled_from(CauseKind), st.integers(1, 3))
+def test_every_cause_says_what_would_settle_it(kind: CauseKind, revision: int) -> None:
+    """A newer revision is settled by nothing: it is what stands."""
+    cause = StaleCause(kind=kind, what=f"{CLAIM}@{revision}", entry=9, text="something came")
+    said = describe_remedy(cause, FIRST)
+
+    assert said.startswith("settled by ") == (kind is not CauseKind.REVISION or revision == 1)
+
+
+def test_the_entries_of_causes_are_named_and_so_proven(updated: Updated) -> None:
+    """Their leaves stand in the history, and among the entries that the proof is of."""
+    update = Update()
+    supplement = updated["stale"]
+    page = read(supplement)
+
+    for one in (update.follow, update.end):
+        assert list_entries(supplement)[one.entry.seq] == one.entry
+        assert f"entry {one.entry.seq} · {one.entry.leaf[:16]}" in page.replace("\u00a0", " ")
+
+
+def test_a_record_from_before_causes_were_told_is_drawn_as_it_was() -> None:
+    """It has sentences alone: no entry, and nothing that would settle them."""
+    update = Update()
+    told = update.potential()
+    older = replace(told, status=replace(told.status, causes=()), reviews=(), model_events=())
+
+    page = read(draw(older))
+
+    assert f"It may be stale: {MODEL} was followed by {NEXT}; {MODEL} was deprecated." in page
+
+
+def test_the_lineage_of_the_model_is_told_with_who_said_it() -> None:
+    """What was registered, what followed, and until when it is offered."""
+    page = read(draw(Update().potential()))
+
+    assert "Sparrow, 2.2-2026-11-02 registered; released 2 November 2026" in page
+    assert "Sparrow, 2.2-2026-11-02 follows Sparrow, 2.1-2026-09-30 as a successor EXAMPLE, 19 October 2026" in page
+    assert "Sparrow, 2.1-2026-09-30 deprecated; last offered 31 January 2027: replaced by 2.2" in page
+
+
+def test_a_carried_claim_says_so_on_page_one() -> None:
+    """Of what the card spoke, who carried it, when and why, and that no estimate came along."""
+    supplement = draw(Update().carried())
+    page = read_first_page(supplement)
+
+    assert (
+        "Carried over. The card spoke of Sparrow, 2.1-2026-09-30, not of Sparrow, 2.2-2026-11-02. INST carried the claim from "
+        f"Sparrow, 2.1-2026-09-30 to Sparrow, 2.2-2026-11-02 on 20 October 2026: “{WHY_CARRIED}” No estimate of an earlier version speaks"
+    ) in page
+    assert "As the card reports it of 2.1-2026-09-30, an earlier version" in page
+    assert "inversion margin" not in page
+    assert supplement.outcome is None
+
+
+def test_a_passage_of_a_newer_card_is_not_said_to_speak_of_the_earlier_version() -> None:
+    """Carried to another version with another passage: that one speaks of it."""
+    update = Update()
+    told = update.carried()
+    moved = replace(
+        update.carrying, payload=replace(update.carrying.payload, card="CRD-EXAMPLE-2026-0007-7@2", quote="Sparrow 2.2 did so too.")
+    )
+    carry = find_carry((*told.revisions[:-1], moved))
+
+    assert carry is not None
+    assert (carry.is_same_passage, carry.card_spoke_of) == (False, NEXT)
+
+
+def test_a_claim_about_one_version_was_not_carried() -> None:
+    """However often it was revised."""
+    update = Update()
+    again = replace(update.carrying, payload=replace(update.carrying.payload, model=MODEL))
+
+    assert find_carry((*update.base.revisions, again)) is None
+
+
+def test_what_was_found_of_the_earlier_version_stands_in_the_history_alone() -> None:
+    """With the file of the revision it is of."""
+    page = read(draw(Update().carried()))
+    before, _, history = page.partition("18 History, disputes and other audits")
+
+    assert "Inverted: in deployment-like contexts" not in before.partition("17 The claim over")[0]
+    assert f"of {FIRST}" in history
+    assert "inverted" in history
+
+
+def test_a_renewed_audit_names_what_it_carries_out_again() -> None:
+    """With the revision that was audited then, where the registry tells of it."""
+    base = inverted()
+    *others, last = base.audits
+    renewed = others[0].audit.payload.audit
+    opening = replace(last.audit, payload=replace(last.audit.payload, renews=renewed))
+
+    page = read(assemble_claim(replace(base, audits=(*others, replace(last, audit=opening))), made_at=MADE_AT))
+
+    assert f"A renewal. This audit carries out the locked plan of {renewed} again, which was of {FIRST}: same tasks" in page
+
+
+def test_whatever_a_person_wrote_stays_text() -> None:
+    """Markup, controls and direction overrides in reasons for decisions, carrying and deprecation are shown."""
+    update = Update(why=HOSTILE)
+    drawn = [draw(update.stale()), draw(update.carried()), draw_card(update.stale(), undetermined())]
+    superseded = replace(drawn[0], superseded=replace(update.superseded(), why=(HOSTILE,)))
+
+    for one in (*drawn, superseded):
+        html = render_html(one).decode().partition('<script type="application/json"')[0]
+        assert "<script>" not in html
+        assert "<img" not in html
+        assert not set(BANS) & set(html)
+    assert "&lt;script&gt;alert(1)&lt;/script&gt;" in render_html(superseded).decode()
+
+
+def test_a_card_counts_what_is_stale() -> None:
+    """In its head, and claim by claim with the reason."""
+    update = Update()
+    page = read(draw_card(update.stale(), undetermined(), update.potential()))
+
+    assert "Staleness 2 of 3 potentially stale 1 confirmed stale" in page
+    assert f"Stale: {MODEL} was deprecated; {MODEL} was followed by {NEXT}" in page
+
+
+def test_a_card_without_stale_claims_says_that() -> None:
+    """Nought of them, and no word of confirmed ones."""
+    page = read(draw_card(inverted()))
+
+    assert "Staleness 0 of 1 potentially stale " in page
+    assert "confirmed stale" not in page
