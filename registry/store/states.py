@@ -158,7 +158,7 @@ class _States:
             if names is not None and f"{card}@{revision}" not in names:
                 continue
             said = [number for number, _, of in surveys.get(card, ()) if of == revision or self._is_erased(number)]
-            numbers = self._mark((seq, *said, *omissions.get(card, ())))
+            numbers = self._mark((seq, *self._list_card((card, revision)), *said, *omissions.get(card, ())))
             yield f"{card}@{revision}", _digest(self._origin, "card", card, revision, bool(is_there), numbers, *quoting.get(card, ()))
 
     def _mark(self, numbers: Iterable[int]) -> bytes:

@@ -1,0 +1,278 @@
+"""Which model versions come from which: what follows from the links in force, and what may be said of them."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import date
+from itertools import pairwise
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from registry.errors import ConflictError, InputError
+from registry.records.model import REPLACING, Descent, ModelEvent, ModelEventKind, ModelRef, ModelVersion
+from registry.store.ledger import Ledger
+from registry.store.lineage import Lineage, Registration, Said, find_date, fold_model
+from registry.store.writer import Writer
+from tests.store import builders as make
+
+FOLLOW, UNFOLLOW = ModelEventKind.FOLLOW, ModelEventKind.UNFOLLOW
+
+
+def version(number: object, name: str = "m") -> ModelRef:
+    return ModelRef(developer="Example", name=name, version=str(number))
+
+
+def follow(model: object, predecessor: object, descent: Descent = Descent.SUCCESSOR, **changes: Any) -> ModelEvent:
+    return ModelEvent(model=version(model), event=FOLLOW, predecessor=version(predecessor), descent=descent, **changes)
+
+
+def unfollow(model: object, predecessor: object) -> ModelEvent:
+    return ModelEvent(model=version(model), event=UNFOLLOW, predecessor=version(predecessor), reason="an error")
+
+
+def say(model: object, kind: ModelEventKind, **changes: Any) -> ModelEvent:
+    return ModelEvent(model=version(model), event=kind, reason="so", **changes)
+
+
+def lineage(*events: ModelEvent, size: int = 6) -> Lineage:
+    registered = [Registration(entry=number, model=version(number)) for number in range(1, size + 1)]
+    return Lineage(registered, [Said(entry=size + number, event=one) for number, one in enumerate(events, 1)])
+
+
+LINKS = st.lists(
+    st.tuples(st.integers(1, 6), st.integers(1, 6), st.sampled_from(Descent)).filter(lambda one: one[0] != one[1]), max_size=14
+)
+
+
+@given(LINKS)
+def test_every_walk_ends_and_agrees_with_its_reverse(links: list[tuple[int, int, Descent]]) -> None:
+    """Circles and branches included: what took the place of one has it among its ancestors; ends are successors that nothing replaced."""
+    known = lineage(*(follow(*one) for one in links))
+    every = [version(number) for number in range(1, 7)]
+
+    for one in every:
+        assert {other for other in every if one in known.ancestors(other)} == set(known.successors(one))
+        assert set(known.newest(one)) == {other for other in known.successors(one) if not known.replacing(other)}
+        assert one not in (*known.successors(one), *known.ancestors(one), *known.newest(one))
+        assert all(link.descent in REPLACING for link in known.replacing(one))
+        for other in every:
+            path = known.find_path(one, other)
+            assert bool(path) == (one == other or any(known.find_path(link.model, other) for link in known.following(one)))
+            assert all(known.find_link(after, before) for before, after in pairwise(path))
+
+
+@given(LINKS)
+def test_the_last_word_on_two_versions_counts(links: list[tuple[int, int, Descent]]) -> None:
+    """One link for each pair, with the descent and the entry of the last; taking all of them back leaves none."""
+    events = [follow(*one) for one in links]
+    known = lineage(*events)
+    last = {(one.model, one.predecessor): (one.descent, 6 + number) for number, one in enumerate(events, 1)}
+
+    assert {(one.model, one.predecessor): (one.descent, one.entry) for one in known.links} == last
+    assert [one.entry for one in known.links] == sorted(one.entry for one in known.links)
+    taken_back = [ModelEvent(model=a, event=UNFOLLOW, predecessor=b, reason="no") for a, b in last if b is not None]
+    assert lineage(*events, *taken_back).links == ()
+
+
+def test_versions_come_nearest_first() -> None:
+    """A chain with a branch, and a fine-tune that takes nobody's place."""
+    known = lineage(follow(2, 1), follow(3, 2), follow(4, 2, Descent.SNAPSHOT), follow(5, 1, Descent.FINE_TUNE), follow(6, 5))
+
+    assert known.successors(version(1)) == (version(2), version(3), version(4))
+    assert known.newest(version(1)) == (version(3), version(4))
+    assert known.newest(version(3)) == ()
+    assert known.ancestors(version(4)) == (version(2), version(1))
+    assert known.ancestors(version(6)) == (version(5),)
+    assert [one.model for one in known.following(version(1))] == [version(2), version(5)]
+    assert known.find_path(version(1), version(6)) == (version(1), version(5), version(6))
+    assert known.list_entries([version(5)]) == [10, 11]
+
+
+def test_a_predecessor_named_at_registration_is_a_successor_link() -> None:
+    """Until it is taken back."""
+    registered = [Registration(entry=1, model=version(1)), Registration(entry=2, model=version(2), predecessor=version(1))]
+    known = Lineage(registered, [])
+
+    assert [(one.descent, one.entry) for one in known.links] == [(Descent.SUCCESSOR, 2)]
+    assert Lineage(registered, [Said(entry=3, event=unfollow(2, 1))]).links == ()
+
+
+@pytest.mark.parametrize(
+    ("released", "text", "expected"),
+    [
+        (date(2026, 1, 2), "20240101", (date(2026, 1, 2), "released")),
+        (None, "2025-05-14", (date(2025, 5, 14), "by the date in its version")),
+        (None, "sonnet-20250514-v1", (date(2025, 5, 14), "by the date in its version")),
+        (None, "2025-05-14 (20250514)", (date(2025, 5, 14), "by the date in its version")),
+        (None, "2025-05-14..2025-06-01", None),
+        (None, "20251399", None),
+        (None, "120250514", None),
+        (None, "4.5", None),
+    ],
+)
+def test_a_date_is_said_or_read_off_the_version(released: date | None, text: str, expected: tuple[date, str] | None) -> None:
+    """ISO or eight digits; none is guessed of two, of no date, or of a part of a longer number."""
+    assert find_date(ModelVersion(model=version(text), released=released)) == expected
+
+
+@pytest.mark.parametrize(
+    "other", ["Example|M|1", " Example |m|1", "Example|m\u00a0|1", "Example|m\u200b|1", "Example|\uff4d|1", "Example m||1", "Example||m 1"]
+)
+def test_names_that_differ_in_spelling_alone_are_folded_together(other: str) -> None:
+    """Case, white space, full-width letters, what cannot be seen, and where the words part."""
+    developer, name, number = other.split("|")
+
+    assert fold_model(ModelRef(developer=developer, name=name, version=number)) == fold_model(version(1))
+    assert fold_model(version(1)) != fold_model(version(2))
+
+
+@pytest.fixture
+def chained(ledger: Ledger) -> Ledger:
+    """Versions 1 to 4; 2 follows 1, and 3 is a snapshot of 2."""
+    with ledger.write(actor="LAB") as writer:
+        make.settle(writer)
+        writer.append_many([ModelVersion(model=version(number)) for number in range(1, 5)])
+        writer.append_many([follow(2, 1), follow(3, 2, Descent.SNAPSHOT)])
+    return ledger
+
+
+REFUSED: list[tuple[str, Callable[[], Any], str]] = [
+    ("model-unknown", lambda: follow(9, 1), r"did you mean Example m 4"),
+    ("model-unknown", lambda: ModelVersion(model=version(5), predecessor=version("0.7", "omega-large")), "caveat model add"),
+    ("own-successor", lambda: follow(4, 4), "does not follow itself"),
+    ("own-successor", lambda: ModelVersion(model=version(5), predecessor=version(5)), "does not follow itself"),
+    ("lineage-cycle", lambda: follow(1, 3), "Example m 1 → Example m 2 → Example m 3 → Example m 1"),
+    ("lineage-cycle", lambda: follow(1, 2, Descent.FINE_TUNE), "Example m 1 → Example m 2 → Example m 1"),
+    ("successor-exists", lambda: follow(4, 1), r"let it follow Example m 3, .*--branch"),
+    ("successor-exists", lambda: follow(4, 1, Descent.SNAPSHOT), r"Example m 2 \(entry 7\)"),
+    ("successor-exists", lambda: ModelVersion(model=version(5), predecessor=version(1)), "took the place of Example m 1 already"),
+    ("link-exists", lambda: follow(2, 1), "entry 7 says"),
+    ("not-linked", lambda: unfollow(3, 1), "caveat model show"),
+    ("not-deprecated", lambda: say(1, ModelEventKind.REINSTATE), "not deprecated"),
+    ("model-case-differs", lambda: ModelVersion(model=version(1, "M")), r"'m', version '1'"),
+    ("model-case-differs", lambda: ModelVersion(model=ModelRef(developer="Example m", name="1", version="")), "in white space"),
+    ("model-exists", lambda: ModelVersion(model=version(1)), "registered already"),
+]
+
+
+def test_what_cannot_be_is_refused(chained: Ledger) -> None:
+    """With what was found and what to do; nothing is recorded."""
+    for code, said, told in REFUSED:
+        with pytest.raises((ConflictError, InputError), match=told) as refused, chained.write(actor="LAB") as writer:
+            writer.append(said())
+        assert code in [one.code for one in refused.value.faults]
+
+    with chained.view() as view:
+        assert view.log_size == 8
+
+
+ALLOWED: list[ModelEvent] = [
+    follow(4, 1, branch=True),
+    follow(4, 1, Descent.FINE_TUNE),
+    follow(4, 3),
+    follow(3, 2, Descent.SUCCESSOR),
+    follow(3, 1, branch=True),
+    unfollow(2, 1),
+    say(1, ModelEventKind.DEPRECATE, on=date(2027, 1, 1)),
+]
+
+
+def test_what_may_be_is_recorded(chained: Ledger) -> None:
+    """A branch that is meant, a fine-tune beside a successor, another descent than was said, one version in the place of two."""
+    for said in ALLOWED:
+        with pytest.raises(RuntimeError, match="undone"), chained.write(actor="LAB") as writer:
+            writer.append(said)
+            recorded = [one.payload for one in writer.list_model_events()], [one.payload for one in writer.list_model_events(said.model)]
+            raise RuntimeError("undone")
+        assert recorded[0][-1] == recorded[1][-1] == said
+
+    with chained.view() as view:
+        assert [one.payload.event for one in view.list_model_events()] == [FOLLOW, FOLLOW]
+        assert view.list_model_events(version(9)) == ()
+        assert [one.entry.seq for one in view.list_model_events(version(2))] == [7, 8]
+
+
+def test_a_view_of_an_earlier_entry_knows_the_lineage_of_then(chained: Ledger) -> None:
+    """And a writer what it has just recorded."""
+    with chained.write(actor="LAB") as writer:
+        writer.append(follow(4, 3))
+        seen = writer.lineage()
+
+    with chained.view() as view, chained.view(7) as before:
+        assert view.lineage().links == seen.links
+        assert [one.model for one in before.lineage().links] == [version(2)]
+        assert before.lineage().newest(version(1)) == (version(2),)
+        assert view.lineage().newest(version(1)) == (version(4),)
+
+
+@pytest.mark.parametrize("how", ["by the date in its version", "released"])
+def test_a_successor_is_not_the_older_one(ledger: Ledger, how: str) -> None:
+    """By the date that is recorded, else by the one in its version; a fine-tune may be, and where one date is missing nothing is said."""
+    older = ModelVersion(model=version("a"), released=date(2024, 1, 1)) if how == "released" else ModelVersion(model=version("2024-01-01"))
+    newer = ModelVersion(model=version("b"), released=date(2025, 1, 1))
+    with ledger.write(actor="LAB") as writer:
+        make.settle(writer)
+        writer.append_many([older, newer, ModelVersion(model=version("c"))])
+        for said in (follow("c", "b"), ModelEvent(model=older.model, event=FOLLOW, predecessor=newer.model, descent=Descent.FINE_TUNE)):
+            writer.append(said)
+
+    wrong = ModelEvent(model=older.model, event=FOLLOW, predecessor=newer.model, descent=Descent.SUCCESSOR, branch=True)
+    with (
+        pytest.raises(InputError, match=rf"2024-01-01 \({how}\), Example m b of 2025-01-01 \(released\)") as refused,
+        ledger.write(actor="LAB") as writer,
+    ):
+        writer.append(wrong)
+    assert [one.code for one in refused.value.faults] == ["successor-older"]
+
+
+def test_everything_wrong_is_told_at_once(chained: Ledger) -> None:
+    """A circle, a second successor and the wrong age."""
+    with chained.write(actor="LAB") as writer:
+        writer.append(ModelVersion(model=version("x"), released=date(2020, 1, 1)))
+        writer.append(ModelVersion(model=version("y"), released=date(2021, 1, 1)))
+        writer.append_many([follow("y", "x"), follow("1", "y", branch=True)])
+
+    with pytest.raises(ConflictError) as refused, chained.write(actor="LAB") as writer:
+        writer.append(ModelEvent(model=version("x"), event=FOLLOW, predecessor=version("y"), descent=Descent.SUCCESSOR))
+
+    assert [one.code for one in refused.value.faults] == ["lineage-cycle", "successor-exists", "successor-older"]
+
+
+def test_a_version_is_deprecated_once_and_reinstated(chained: Ledger) -> None:
+    """The second time is refused until it is offered again."""
+    gone, back = say(1, ModelEventKind.DEPRECATE), say(1, ModelEventKind.REINSTATE)
+    with chained.write(actor="LAB") as writer:
+        writer.append(gone)
+        with pytest.raises(ConflictError, match="entry 9 says that it is deprecated"):
+            writer.append(gone)
+        assert writer.lineage().deprecation(version(1)) == gone
+        writer.append(back)
+        assert writer.lineage().deprecation(version(1)) is None
+        writer.append(gone)
+
+    with chained.view() as view:
+        assert view.lineage().deprecation_entry(version(1)) == 11
+
+
+def _append_claim(writer: Writer, model: ModelRef) -> None:
+    (phi,) = (one.payload for one in writer.list_specs())
+    make.add_claim(writer, f"{phi.spec}@1", model=model)
+
+
+def test_a_claim_about_a_version_in_another_spelling_is_refused(chained: Ledger) -> None:
+    """Its lineage would silently not apply; also where the version is registered in the same breath. One that nobody registered stays."""
+    with chained.write(actor="LAB") as writer:
+        _append_claim(writer, version(1))
+        _append_claim(writer, version(1, "other"))
+        for wrong in (version(1, "M"), version("1 ")):
+            with pytest.raises(InputError, match="model-case-differs"):
+                _append_claim(writer, wrong)
+        (phi,) = (one.payload for one in writer.list_specs())
+        said = make.claim(make.allocate(writer, make.Kind.CLAIM), f"{phi.spec}@1", model=version(7, "new"))
+    with pytest.raises(InputError, match="model-case-differs"), chained.write(actor="LAB") as writer:
+        writer.append_many([ModelVersion(model=version(7, "New")), replace(said, claim=make.allocate(writer, make.Kind.CLAIM))])
+
+    with chained.view() as view:
+        assert [one.model.name for one in view.list_claims()] == ["m", "other"]
