@@ -234,9 +234,9 @@ def write_supplements(
 
     A file appears whole or not at all. What cannot be drawn is told in its `Written.error` and stops nothing else.
     """
-    folder.mkdir(parents=True, exist_ok=True)
     written: dict[int, list[Written]] = {}
     for drawn in draw_supplements(subjects, lambda _subject: formats, time_limit_s=time_limit_s, workers=workers):
+        folder.mkdir(parents=True, exist_ok=True)  # not before: a registry that is refused leaves no folder behind
         facts = tell_facts(drawn.subject) if any(made.data is not None for made in drawn.made) else None
         written[drawn.place] = [_write(made, drawn.subject, facts, folder) for made in drawn.made]
         progress(len(drawn.made))

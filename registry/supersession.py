@@ -14,6 +14,7 @@ from registry.records.publication import Publication
 from registry.records.statement import KINDS, Entry, Payload
 from registry.records.supplement import Superseded
 from registry.report.why import quote, tell_revision, tell_why
+from registry.store.derived import RowCheck
 from registry.store.states import find_states
 from registry.store.view import View
 
@@ -36,6 +37,7 @@ def find_superseded(then: View, now: View, subject: str) -> Superseded | None:
 
     Raises:
         NotFoundError: *then* has no such claim or card, or a statement was erased (`body-erased`).
+        AlteredError: a row was edited by hand.
     """
     return Supersession(then, now, [subject]).find(subject)
 
@@ -52,6 +54,7 @@ class Supersession:
         self._then, self._now = then, now
         self._subjects = subjects
         self._is_later = now.log_size > then.log_size
+        self._rows = RowCheck(now)
         self._before: dict[str, str] = {}
         self._after: dict[str, str] = {}
 
@@ -121,11 +124,12 @@ class Supersession:
         return entries, list(tell_why(before, after, entries, since=self._then.log_size)[:1]) if entries else []
 
     def _list_later(self, after: Dossier) -> list[Entry]:
-        """Return the entries since that *after* is made of or that its causes to be stale number, in log order."""
+        """Return the entries since that *after* is made of or that its causes to be stale number, in log order; their rows are checked."""
         since = self._then.log_size
         found = {seq: one for seq, one in list_entries(after).items() if seq > since}
         numbered = {one.entry for one in after.status.causes if one.entry > since} - found.keys()
         found |= {one.seq: one for seq in numbered if (one := self._now.find_entry(seq)) is not None}
+        self._rows.check(found, {after.claim})
         return [found[seq] for seq in sorted(found)]
 
 
