@@ -6,6 +6,7 @@ from rich.console import Console
 
 from audit.cli.renew_document import tell_state
 from audit.cli.renew_session import Job, Renewal
+from audit.renewing.choice import Left
 from audit.renewing.movement import NOT_AUDITED, count_transitions, describe_class
 from audit.replay.budget import Amount
 from audit.replay.prices import format_usd
@@ -140,9 +141,19 @@ def _print_left(console: Console, renewal: Renewal) -> None:
         _print_advice(console, fault.advice)
     if renewal.left:
         console.print("\nnot renewed", style="bold")
-    for one in renewal.left:
-        console.print(f"  {one.claim}  {one.fault.code}: {one.fault.found}")
-        _print_advice(console, one.fault.advice)
+    for (code, found, advice), claims in _group_left(renewal.left).items():
+        console.print(f"  {code}: {found}")
+        console.print(f"    {', '.join(claims)}")
+        _print_advice(console, advice)
+
+
+def _group_left(left: Sequence[Left]) -> dict[tuple[str, str, str | None], list[str]]:
+    """Return the claims that are left by why and what to do, in which their own names stand as CLAIM."""
+    alike: dict[tuple[str, str, str | None], list[str]] = {}
+    for one in left:
+        advice = one.fault.advice.replace(one.claim, "CLAIM") if one.fault.advice else None
+        alike.setdefault((one.fault.code, one.fault.found, advice), []).append(one.claim)
+    return alike
 
 
 def _print_advice(console: Console, advice: str | None) -> None:

@@ -58,6 +58,8 @@ def print_audit(console: Console, file: AuditFile) -> None:
     """Print one audit: what was planned, what was brought in, what came of it."""
     audit = file.audit.payload
     console.print(show(f"{audit.audit} of {audit.claim} by {audit.auditor} ({audit.independence.value.replace('_', ' ')})"), style="bold")
+    if audit.renews:
+        console.print(f"carries out the plan of {audit.renews} again")
     if audit.contestation:
         console.print(f"under the rival of {audit.contestation}: its outcome counts for the claim once that is upheld")
     if file.lock:
