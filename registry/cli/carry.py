@@ -9,7 +9,6 @@ import click
 from registry.cli.app import App, pass_app
 from registry.cli.parameters import CARD, CLAIM, parse_model
 from registry.cli.trial import record
-from registry.errors import CaveatError, Fault, InputError
 from registry.records.identifier import Identifier
 from registry.records.model import ModelRef
 
@@ -17,6 +16,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from registry.registration.carrying import NewPassage
+    from registry.registration.lineage import CarriedClaim
     from registry.store.writer import Writer
 
 
@@ -62,6 +62,8 @@ def carry(
     says that the card spoke of the earlier version, unless --card and --quote name where a newer one makes the claim. Several
     claims are carried in one transaction, all or none; a claim that is about that version already stays as it is.
     """
+    from registry.registration.lineage import carry_claims
+
     if bool(claims) == (all_from is not None):
         raise click.UsageError("name claims (CLM-…), or the version that they are about with --all-from; one of the two.")
     words = _read_passage(claims, **passage)
@@ -70,7 +72,7 @@ def carry(
 
     def work(writer: "Writer") -> list[Carried]:
         names = _list_claims(writer, claims) if about is None else _list_about(writer, about)
-        return _carry_each(writer, names, target, why, words)
+        return [_describe(writer, one) for one in carry_claims(writer, names, target, why=why, card=words)]
 
     done = record(app, work, dry_run=dry_run)
     _report(app, done, why, dry_run=dry_run)
@@ -102,35 +104,19 @@ def _list_about(writer: "Writer", model: ModelRef) -> list[str]:
     return [one.claim for one in writer.list_claims(model=model) if one.status.lifecycle not in ENDED]
 
 
-def _carry_each(writer: "Writer", claims: Sequence[str], to: ModelRef | None, why: str, words: "NewPassage | None") -> list[Carried]:
-    done: list[Carried] = []
-    faults: list[Fault] = []
-    for claim in claims:
-        try:
-            done.append(_carry_one(writer, claim, to, why, words))
-        except CaveatError as error:
-            faults += error.faults
-    if faults:
-        raise InputError(dict.fromkeys(faults))
-    return done
-
-
-def _carry_one(writer: "Writer", claim: str, to: ModelRef | None, why: str, words: "NewPassage | None") -> Carried:
+def _describe(writer: "Writer", one: "CarriedClaim") -> Carried:
     from registry.intake.revision.sense import find_turns
-    from registry.registration.lineage import carry_claim, find_target, get_head
 
-    before = get_head(writer, claim).payload
-    target = to or find_target(writer, before.model)
-    lineage = writer.lineage()
-    after = carry_claim(writer, claim, target, why=why, card=words)
+    before, after = one.before, one.after.payload
+    turns = find_turns(before.quote, after.quote) if before.quote != after.quote else ()
     return Carried(
         before=before.reference,
-        after=after.payload.reference,
-        model=target,
-        entry=after.entry.seq,
-        audits=len(writer.list_audits(before.reference)) if after.payload != before else 0,
-        is_tuned=target != before.model and target not in lineage.successors(before.model),
-        turns=tuple(map(str, find_turns(before.quote, after.payload.quote))),
+        after=after.reference,
+        model=after.model,
+        entry=one.after.entry.seq,
+        audits=len(writer.list_audits(before.reference)) if one.is_new else 0,
+        is_tuned=one.is_new and after.model not in writer.lineage().successors(before.model),
+        turns=tuple(map(str, turns)),
     )
 
 

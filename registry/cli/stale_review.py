@@ -8,7 +8,7 @@ import click
 from registry.cli.app import App, pass_app
 from registry.cli.parameters import CLAIM, parse_model
 from registry.cli.trial import record
-from registry.errors import CaveatError, Fault, InputError
+from registry.errors import Fault, InputError
 from registry.records.identifier import Identifier
 from registry.records.model import ModelRef
 from registry.records.staleness import StalenessVerdict
@@ -17,7 +17,7 @@ from registry.records.status import CauseKind
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from registry.registration.lineage import NamedCause
+    from registry.registration.reviews import NamedCause
     from registry.store.writer import Writer
 
 
@@ -98,21 +98,19 @@ def _to_document(status: Any) -> Any:
 def _review_each(
     writer: "Writer", claims: Sequence[str], verdict: StalenessVerdict, why: str, causes: "Sequence[NamedCause] | None"
 ) -> list[dict[str, Any]]:
-    from registry.registration.lineage import name_cause, review_claim
+    from registry.registration.reviews import name_cause, review_claims
 
-    done: list[dict[str, Any]] = []
-    faults: list[Fault] = []
-    for claim in claims:
-        try:
-            said = review_claim(writer, claim, verdict, why=why, causes=causes)
-        except CaveatError as error:
-            faults += error.faults
-            continue
-        names = [name_cause(one) for one in said.payload.causes] if said else []
-        done.append({"claim": claim, "causes": names, "entry": said.entry.seq if said else None, "status": writer.status(claim)})
-    if faults:
-        raise InputError(faults)
-    return done
+    said = review_claims(writer, claims, verdict, why=why, causes=causes)
+    statuses = writer.find_statuses(claims)
+    return [
+        {
+            "claim": claim,
+            "causes": [name_cause(cause) for cause in one.payload.causes] if one else [],
+            "entry": one.entry.seq if one else None,
+            "status": statuses[claim],
+        }
+        for claim, one in zip(claims, said, strict=True)
+    ]
 
 
 def _list_claims(writer: "Writer", claims: Sequence[Identifier]) -> list[str]:
@@ -137,14 +135,14 @@ def _list_about(writer: "Writer", model: ModelRef) -> list[str]:
 
 
 def _only_successor() -> "list[NamedCause]":
-    from registry.registration.lineage import NamedCause
+    from registry.registration.reviews import NamedCause
 
     return [NamedCause(kind=CauseKind.SUCCESSOR)]
 
 
 def _parse_causes(texts: Sequence[str]) -> "list[NamedCause] | None":
     """Return the causes as written, `KIND` or `KIND:WHAT`; None without any. A model version may be written with slashes."""
-    from registry.registration.lineage import NamedCause
+    from registry.registration.reviews import NamedCause
 
     faults, found = [], []
     for text in texts:

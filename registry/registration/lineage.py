@@ -1,6 +1,6 @@
-"""What a model update makes of a registry: versions are linked, claims carried to the new one, changes judged by people."""
+"""What a model update makes of a registry: versions are linked, and claims carried along the links."""
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from difflib import get_close_matches
@@ -9,9 +9,8 @@ from registry.errors import ConflictError, Fault, InputError, NotFoundError
 from registry.records.claim import ClaimRevision
 from registry.records.dossier import Recorded
 from registry.records.model import REPLACING, Descent, ModelEvent, ModelEventKind, ModelLink, ModelRef, ModelVersion
-from registry.records.staleness import ReviewedCause, StalenessReview, StalenessVerdict
 from registry.records.statement import Entry
-from registry.records.status import CauseKind, Lifecycle, StaleCause
+from registry.records.status import Lifecycle
 from registry.registration.carrying import NewPassage, carry_words, write_model
 from registry.store.lineage import fold_model
 from registry.store.natural import natural_key
@@ -37,15 +36,17 @@ class Update:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class NamedCause:
-    """Causes as a person names them."""
+class CarriedClaim:
+    """What became of one claim that was to be carried."""
 
-    kind: CauseKind
-    what: str | None = None
-    """None means: all of the kind."""
+    before: ClaimRevision
+    after: Recorded[ClaimRevision]
+    """`before`, where the claim was about the version already."""
 
-    def __str__(self) -> str:
-        return self.kind.value if self.what is None else f"{self.kind.value}:{self.what}"
+    @property
+    def is_new(self) -> bool:
+        """Whether a revision was recorded."""
+        return self.after.payload != self.before
 
 
 def update_model(
@@ -196,24 +197,38 @@ def carry_claim(writer: Writer, claim: str, to: ModelRef, *, why: str, card: New
         card: where a newer card makes the same claim of the new version in other words; None keeps the passage.
 
     Raises:
-        NotFoundError: no such claim, or it has no text.
-        ConflictError: `claim-exists`, another claim says the same of *to*; the claim is ended.
-        InputError: `not-in-lineage`, *to* does not come from the claim's version; *why* is blank; the passage of *card* is not there, or
-            its figures are others.
+        ConflictError: the claim is ended.
+        InputError: no such claim, or it has no text; `claim-exists`, another claim says the same of *to*; `not-in-lineage`, *to* does not
+            come from the claim's version; *why* is blank; the passage of *card* is not there, or its figures are others.
     """
-    recorded = get_head(writer, claim)
-    head = recorded.payload
-    if head.model == to:
-        return recorded
-    if not why.strip():
-        raise InputError(Fault(code="why-missing", where=head.reference, found="a carried claim needs its reason", advice='--why "…"'))
-    if not writer.lineage().find_path(head.model, to):
-        raise InputError(_unrelated(writer, head, to))
-    carried = head if card is None else carry_words(writer, head, to, card)
-    reason = f"carried from {head.model} to {to}: {why.strip()}"
-    revised = replace(carried, revision=head.revision + 1, model=to, why=reason)
-    _check_alone(writer, revised)
-    return Recorded(entry=writer.append(revised), payload=revised)
+    return carry_claims(writer, [claim], to, why=why, card=card)[0].after
+
+
+def carry_claims(
+    writer: Writer, claims: Iterable[str], to: ModelRef | None, *, why: str, card: NewPassage | None = None
+) -> list[CarriedClaim]:
+    """Carry each of *claims* as `carry_claim` does, to *to* or, without it, to the one newest version of its lineage; all or none.
+
+    Raises:
+        CaveatError: as `carry_claim` and `find_target`, with the faults of all claims.
+    """
+    built: list[tuple[Recorded[ClaimRevision], ClaimRevision]] = []
+    faults: list[Fault] = []
+    for claim in dict.fromkeys(claims):
+        try:
+            before = get_head(writer, claim)
+            built.append((before, _build_carried(writer, before.payload, to or find_target(writer, before.payload.model), why, card)))
+        except (InputError, NotFoundError) as error:
+            faults += error.faults
+    new = [after for before, after in built if after != before.payload]
+    faults += _find_doubles(writer, new)
+    if faults:
+        raise InputError(dict.fromkeys(faults))
+    entries = iter(writer.append_many(new))
+    return [
+        CarriedClaim(before=before.payload, after=before if after == before.payload else Recorded(entry=next(entries), payload=after))
+        for before, after in built
+    ]
 
 
 def get_head(view: View, claim: str) -> Recorded[ClaimRevision]:
@@ -223,42 +238,6 @@ def get_head(view: View, claim: str) -> Recorded[ClaimRevision]:
         view.dossier(claim)
         raise NotFoundError(Fault(code="not-registered", where=claim, found="is reserved and has no text yet"))
     return found
-
-
-def review_claim(
-    writer: Writer, claim: str, verdict: StalenessVerdict, *, why: str, causes: Sequence[NamedCause] | None = None
-) -> Recorded[StalenessReview] | None:
-    """Record a person's decision on causes for the current revision of *claim*, `CLM-…`, to be stale; None where it is on record.
-
-    Args:
-        why: what the decision rests on.
-        causes: those that are decided; None means all that the claim has.
-
-    Raises:
-        NotFoundError: no such claim, or it has no text.
-        InputError: `nothing-to-review`, it has no cause; `cause-unknown`, it has none that is called so; *why* is blank.
-    """
-    head = get_head(writer, claim).payload
-    if not why.strip():
-        raise InputError(Fault(code="why-missing", where=head.reference, found="a decision needs its reason", advice='--why "…"'))
-    decided = _find_decided(writer.list_causes(head.claim), writer.list_reviews(head.reference))
-    if causes is None:
-        chosen = [one for one, said in decided.items() if said is not StalenessVerdict.DISMISSED]
-    else:
-        chosen = _choose(head.reference, decided, causes)
-    pending = tuple(one for one in chosen if decided[one] is not verdict)
-    if pending:
-        said = StalenessReview(claim=head.reference, verdict=verdict, causes=pending, why=why.strip())
-        return Recorded(entry=writer.append(said), payload=said)
-    if not chosen and verdict not in decided.values():
-        found, advice = "nothing is on record that it may not have survived", f"caveat claim show {head.claim}"
-        raise InputError(Fault(code="nothing-to-review", where=head.reference, found=found, advice=advice))
-    return None
-
-
-def name_cause(cause: StaleCause | ReviewedCause) -> str:
-    """Return what `--cause` takes for *cause*."""
-    return f"{cause.kind.value}:{cause.what}"
 
 
 def name_descent(descent: Descent) -> str:
@@ -302,38 +281,25 @@ def _unrelated(view: View, head: ClaimRevision, to: ModelRef) -> Fault:
     return Fault(code="not-in-lineage", where=head.reference, found=found, advice=advice)
 
 
-def _check_alone(view: View, revised: ClaimRevision) -> None:
-    """Refuse a second claim that says the same of the same version."""
-    for other in view.find_natural([natural_key(revised)]).values():
-        if other.payload.claim != revised.claim:
-            found = f"{other.payload.reference} says the same of {revised.model} (card, property, form, model and quote)"
-            advice = f'caveat claim supersede {revised.claim} {other.payload.claim} --reason "…"'
-            raise ConflictError(Fault(code="claim-exists", where=revised.claim, found=found, advice=advice))
+def _build_carried(view: View, head: ClaimRevision, to: ModelRef, why: str, card: NewPassage | None) -> ClaimRevision:
+    """Return the revision of *head* about *to*; *head* itself where it is about that already."""
+    if head.model == to:
+        return head
+    if not why.strip():
+        raise InputError(Fault(code="why-missing", where=head.reference, found="a carried claim needs its reason", advice='--why "…"'))
+    if not view.lineage().find_path(head.model, to):
+        raise InputError(_unrelated(view, head, to))
+    carried = head if card is None else carry_words(view, head, to, card)
+    return replace(carried, revision=head.revision + 1, model=to, why=f"carried from {head.model} to {to}: {why.strip()}")
 
 
-def _find_decided(
-    causes: Iterable[StaleCause], reviews: Iterable[Recorded[StalenessReview]]
-) -> dict[ReviewedCause, StalenessVerdict | None]:
-    """Return the last decision on each of *causes*; None without one after the entry that recorded the cause."""
-    last = {cause: one for one in reviews for cause in one.payload.causes}
-    found: dict[ReviewedCause, StalenessVerdict | None] = {}
-    for one in causes:
-        cause = ReviewedCause(kind=one.kind, what=one.what)
-        said = last.get(cause)
-        found[cause] = said.payload.verdict if said is not None and said.entry.seq > one.entry else None
-    return found
-
-
-def _choose(claim: str, there: Collection[ReviewedCause], named: Sequence[NamedCause]) -> list[ReviewedCause]:
-    """Return those of *there* that are *named*; raises InputError with every name that is none of them."""
-    chosen: dict[ReviewedCause, None] = {}
-    faults = []
-    for one in named:
-        found = [cause for cause in there if cause.kind is one.kind and one.what in (None, cause.what)]
-        chosen |= dict.fromkeys(found)
-        if not found:
-            known = "; ".join(map(name_cause, there)) or "none"
-            faults.append(Fault(code="cause-unknown", where=claim, found=f"{one} is no cause of it", advice=f"its causes: {known}"))
-    if faults:
-        raise InputError(faults)
-    return list(chosen)
+def _find_doubles(view: View, new: Sequence[ClaimRevision]) -> Iterator[Fault]:
+    """Yield that another claim says the same of the same version, on record or among *new*."""
+    keys = [natural_key(one) for one in new]
+    there = {key: one.payload for key, one in view.find_natural(keys).items()}
+    for key, one in zip(keys, new, strict=True):
+        other = there.setdefault(key, one)
+        if other.claim != one.claim:
+            found = f"{other.reference} says the same of {one.model} (card, property, form, model and quote)"
+            advice = f'caveat claim supersede {one.claim} {other.claim} --reason "…"'
+            yield Fault(code="claim-exists", where=one.claim, found=found, advice=advice)

@@ -80,6 +80,16 @@ def list_heads(reader: Reader) -> list[Head]:
     return [head_of(row, models) for row in reader.plain_rows(wanted)]
 
 
+def find_heads(reader: Reader, names: Sequence[str]) -> Iterator[list[Head]]:
+    """Yield the current revisions of the claims *names*, `CLM-…`, in chunks, each in log order; claims without a revision are left out."""
+    for start in range(0, len(names), CHUNK):
+        chunk = names[start : start + CHUNK]
+        wanted = (
+            select(func.max(revisions.c.seq)).where(reader.visible(revisions), revisions.c.claim.in_(chunk)).group_by(revisions.c.claim)
+        )
+        yield get_heads(reader, [row[0] for row in reader.rows(wanted)])
+
+
 def head_of(row: tuple[Any, ...], models: dict[tuple[str, str, str], ModelRef]) -> Head:
     """Return the head in *row*; one `ModelRef` is kept for all that name it."""
     (seq, claim, revision, developer, name, version, card, card_revision, phi, phi_version, scoring, scored, test, tested, *words) = row

@@ -91,10 +91,10 @@ class FactFinder:
         contexts = self._contexts(heads)
         return [(*head.specs, *contexts.get(head.seq, ())) if contexts else head.specs for head in heads]
 
-    def candidates(self, head: Head) -> tuple[StaleCause, ...]:
-        """Return every cause for *head* to be stale that a person may decide on: also those that were dismissed."""
-        _, _, (ground,) = self._gather([head])
-        return self._causes.candidates(head, ground)
+    def candidates(self, heads: Sequence[Head]) -> list[tuple[StaleCause, ...]]:
+        """Return for each of *heads* every cause to be stale that a person may decide on: also those that were dismissed."""
+        _, _, grounds = self._gather(heads)
+        return self._causes.candidates(heads, grounds)
 
     def _gather(
         self, heads: Sequence[Head]

@@ -9,6 +9,9 @@ from sqlalchemy import select
 from registry.errors import Fault
 from registry.records.model import REPLACING, ModelEvent, ModelEventKind, ModelRef, ModelVersion
 from registry.records.staleness import StalenessReview
+from registry.records.status import StaleCause
+from registry.store.claims import get_head
+from registry.store.facts import FactFinder
 from registry.store.lineage import find_date, fold_model
 from registry.store.rows import split_reference
 from registry.store.tables import model_version
@@ -26,6 +29,12 @@ class LineageRules:
         self._view = view
         self._names: dict[str, list[ModelRef]] | None = None
         self._sound: set[ModelRef] = set()
+        self._finder: FactFinder | None = None
+        self._reviewed: set[str] = set()
+
+    def forget(self) -> None:
+        """Read anew what claims rest on: something was said that may have changed it."""
+        self._finder = None
 
     def find_faults(self, said: Lineage) -> Iterator[Fault]:
         """Yield everything that keeps *said* from being recorded now."""
@@ -88,7 +97,7 @@ class LineageRules:
             found = f"the claim has a newer revision, @{head.payload.revision}; what was decided of an earlier one changes nothing"
             yield _fault("revised-meanwhile", said.claim, found, f"decide on {head.payload.reference}")
         else:
-            there = self._view.list_causes(name)
+            there = self._find_causes(name, head.entry.seq)
             known = {(one.kind, one.what) for one in there}
             listed = "; ".join(f"{one.kind.value} {one.what}" for one in there) or "none"
             for one in dict.fromkeys(said.causes):
@@ -98,6 +107,13 @@ class LineageRules:
         for one, count in Counter(said.causes).items():
             if count > 1:
                 yield _fault("cause-twice", said.claim, f"{one.kind.value} {one.what} is named {count} times", "name it once")
+
+    def _find_causes(self, claim: str, entry: int) -> tuple[StaleCause, ...]:
+        """Return what `View.list_causes` returns; many reviews one after the other read lineage and definitions once."""
+        if self._finder is None or claim in self._reviewed:
+            self._finder, self._reviewed = FactFinder(self._view), set()
+        self._reviewed.add(claim)
+        return self._finder.candidates([get_head(self._view, entry)])[0]
 
     def _version(self, said: ModelVersion) -> Iterator[Fault]:
         if self._view.find_model(said.model):

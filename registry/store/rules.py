@@ -67,6 +67,8 @@ class Rules:
 
     def find_faults(self, payload: Payload) -> list[Fault]:
         """Return everything that keeps *payload* from being recorded now; empty when nothing does."""
+        if not isinstance(payload, StalenessReview):
+            self._of_lineage.forget()
         return list(_RULES[type(payload)](self, payload))
 
     def knows_authority(self, code: str) -> bool:

@@ -122,9 +122,9 @@ class CauseFinder:
             for head, causes in zip(heads, self._list(heads, grounds, reviews), strict=True)
         ]
 
-    def candidates(self, head: Head, ground: Ground) -> tuple[StaleCause, ...]:
-        """Return every cause that a person may decide on: also those that were dismissed."""
-        return self._list([head], [ground], self._reviews([head]))[0]
+    def candidates(self, heads: Sequence[Head], grounds: Sequence[Ground]) -> list[tuple[StaleCause, ...]]:
+        """Return for each of *heads* every cause that a person may decide on: also those that were dismissed."""
+        return self._list(heads, grounds, self._reviews(heads))
 
     def _judge(self, causes: tuple[StaleCause, ...], reviews: Mapping[Name, Review]) -> Stale:
         if not reviews:

@@ -274,8 +274,24 @@ class View(Reader):
 
         That is `Status.causes` with those that were dismissed; empty for a claim without a revision.
         """
-        entry = claims.find_current_entry(self, claim.partition("@")[0])
-        return () if entry is None else FactFinder(self).candidates(claims.get_head(self, entry))
+        name = claim.partition("@")[0]
+        return self.find_causes([name]).get(name, ())
+
+    def find_causes(self, names: Sequence[str]) -> dict[str, tuple[StaleCause, ...]]:
+        """Return, for many claims at once, what `list_causes` returns for each of *names*; those without a revision are left out."""
+        finder = FactFinder(self)
+        found: dict[str, tuple[StaleCause, ...]] = {}
+        for heads in claims.find_heads(self, names):
+            found |= {head.claim: causes for head, causes in zip(heads, finder.candidates(heads), strict=True)}
+        return found
+
+    def find_statuses(self, names: Sequence[str]) -> dict[str, Status]:
+        """Return, for many claims at once, what `status` returns for each of *names*; those without a revision are left out."""
+        finder = FactFinder(self)
+        found: dict[str, Status] = {}
+        for heads in claims.find_heads(self, names):
+            found |= {head.claim: status for head, status in zip(heads, finder.statuses(heads), strict=True)}
+        return found
 
     def find_audit(self, audit_id: str) -> AuditFile | None:
         """Return an audit with all that belongs to it."""
