@@ -14,6 +14,7 @@ def _find_nouns() -> dict[str, type]:
     from registry.records.change import ChangeReport
     from registry.records.disclosure import SealFile
     from registry.records.draft import AuditDraft, ClaimDraft, ClaimsFile
+    from registry.records.folder import Folder
     from registry.records.replay import Replay, Task, TasksFile
     from registry.records.scorer import Scorer
     from registry.records.spec import ContextSpec, CueInventorySpec, MethodSpec, PropertySpec, ScoringSpec
@@ -28,6 +29,7 @@ def _find_nouns() -> dict[str, type]:
         "claims": ClaimsFile,
         "context": ContextSpec,
         "cue-inventory": CueInventorySpec,
+        "folder": Folder,
         "method": MethodSpec,
         "property": PropertySpec,
         "provenance": Provenance,
