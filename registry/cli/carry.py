@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     from registry.store.writer import Writer
 
 
+_FEW = 20
+"""As many are listed for a person; all of them with `--json`."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Carried:
     """What became of one claim."""
@@ -145,11 +149,13 @@ def _report(app: App, done: Sequence[Carried], why: str, *, dry_run: bool) -> No
             console.print(
                 f"{'To be recorded: ' if dry_run else ''}{one.after} about {one.model}, carried from {one.before}, entry {one.entry}."
             )
+        if len(new) > _FEW:
+            console.print(f"… and {len(new) - _FEW:,} more.")
         if new:
             _tell_unaudited(console, new)
         if len(new) < len(done):
             known = [one for one in done if not one.is_new]
-            console.print(f"Nothing changes: {', '.join(f'{one.after} is about {one.model}' for one in known)} already.")
+            console.print(f"Nothing changes: {', '.join(f'{one.after} is about {one.model}' for one in known[:_FEW])} already.")
         if not done:
             console.print("Nothing changes: no claim is about that version that is not withdrawn, rejected or superseded.")
 

@@ -21,6 +21,10 @@ if TYPE_CHECKING:
     from registry.store.writer import Writer
 
 
+_FEW = 20
+"""As many are listed for a person; all of them with `--json`."""
+
+
 def _review_options(function: Callable[..., None]) -> Callable[..., None]:
     options = (
         click.argument("claims", type=CLAIM, nargs=-1),
@@ -78,8 +82,10 @@ def _review(
     new = [one for one in done if one["entry"] is not None]
 
     def text(console: "Console") -> None:
-        for one in new:
+        for one in new[:_FEW]:
             console.print(f"{one['claim']}: {verdict.value} {'; '.join(one['causes'])}, entry {one['entry']}; it is {one['stands']}")
+        if len(new) > _FEW:
+            console.print(f"… and {len(new) - _FEW:,} more {verdict.value}.")
         if len(new) < len(done):
             console.print(f"{len(done) - len(new):,} decided so already; nothing was recorded of {'it' if len(done) == 1 else 'them'}.")
 
