@@ -202,3 +202,20 @@ def test_a_signed_report_is_verified_by_its_signature(caveat: Caveat, tmp_path: 
 def test_its_schema_is_published(caveat: Caveat) -> None:
     """For whoever reads the JSON."""
     assert "changes" in caveat("schema", "change-report").document["properties"]
+
+
+def test_what_a_person_decided_is_a_reason(caveat: Caveat, tmp_path: Path, told: Told) -> None:
+    """Confirmed and dismissed, with the words that were given, and where that left the claim."""
+    _, confirmed, dismissed = told.claims
+    caveat("claim", "confirm", confirmed, "--why", "M 2 was trained <i>otherwise</i>")
+    caveat("claim", "dismiss", dismissed, "--why", "It happened once, whatever came later")
+
+    assert caveat("report", "--since", str(told.after), "--json", "--html", "-o", "out").code == 0
+
+    html, record = sorted((tmp_path / "out").iterdir())
+    changes = {one["claim"]: one for one in read(record)["changes"]}
+    assert changes.keys() == {confirmed, dismissed}
+    assert [changes[one]["after"]["status"]["staleness"] for one in (confirmed, dismissed)] == ["stale", "current"]
+    assert "takes away what it rests on: “M 2 was trained <i>otherwise</i>”" in changes[confirmed]["why"][0]
+    assert "does not touch it: “It happened once" in changes[dismissed]["why"][0]
+    assert "<i>" not in html.read_text(encoding="utf-8").partition('<script type="application/json"')[0]

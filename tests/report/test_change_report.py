@@ -4,6 +4,7 @@ import json
 import re
 from dataclasses import replace
 from io import BytesIO
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -24,7 +25,7 @@ from registry.report.suspicious import list_threats
 from registry.seal.inclusion import check_inclusion
 from registry.store.seals import find_root
 from registry.verification.composed import list_contradictions
-from tests.report.changing import MARKUP, NEW, OLD, Story
+from tests.report.changing import MARKUP, NEW, OLD, Story, tell
 
 
 @pytest.fixture(scope="module")
@@ -302,3 +303,21 @@ def test_a_report_of_hundreds_says_what_it_leaves_out(change_report: ChangeRepor
     assert printed.count('<section class="change"') == 40
     assert "as before" not in shown
     assert shown.count("And 196 more, first in the table below.") == 1
+
+
+def test_a_claim_of_which_a_statement_was_erased_is_named_and_nothing_else_is_said_of_it(tmp_path: Path) -> None:
+    """The others are told as before; one whose state is the same is not read at all."""
+    told = tell(tmp_path)
+    with told.ledger.view() as view:
+        (outcome,) = (one.entry.seq for file in view.list_audits(f"{told.claims['degraded']}@1")[1:] for one in file.restrictions)
+    with told.ledger.write(actor="LAB") as writer:
+        writer.erase(outcome, why="it named a person")
+
+    found = compare(told, told.first, told.last + 1)
+    told.ledger.close()
+
+    assert found.erased == (told.claims["degraded"],)
+    assert told.claims["degraded"] not in {one.claim for one in found.changes}
+    assert len(found.changes) == 5
+    assert "of 1 nothing can be told" in tell_verdict(found)
+    assert f"cannot be told: {told.claims['degraded']}." in words(render_html(found).decode())
