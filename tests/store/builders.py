@@ -14,10 +14,12 @@ from registry.records.estimate import Bounded, Counts, Differential, Equivalence
 from registry.records.evidence import Evidence, Layer
 from registry.records.finding import Finding, FindingBody
 from registry.records.identifier import Kind
-from registry.records.model import ModelRef
+from registry.records.model import Descent, ModelEvent, ModelEventKind, ModelRef
 from registry.records.plan import Lock, Plan
 from registry.records.restriction import RestrictedClaim, Restriction
 from registry.records.spec import ContextSpec, PropertySpec, ScoringMethod, ScoringSpec, SpecKind, SpecVersion
+from registry.records.staleness import ReviewedCause, StalenessReview, StalenessVerdict
+from registry.records.status import StaleCause
 from registry.records.survey import Fate, Omission, Sighting, Survey
 from registry.records.trial import Run, RunStatus
 from registry.store.writer import Writer
@@ -203,6 +205,15 @@ def omission(card: str, reason: str = "It is about another model.", **changes: A
 
 def sighting(claim: str, card: str, fate: Fate = Fate.UNCHANGED, document: str = "ef" * 32, **changes: Any) -> Sighting:
     return Sighting(claim=claim, card=card, fate=fate, anchor=None if fate is Fate.GONE else anchor(document=document, **changes))
+
+
+def follow(model: ModelRef, predecessor: ModelRef, descent: Descent = Descent.SUCCESSOR, **changes: Any) -> ModelEvent:
+    return ModelEvent(model=model, event=ModelEventKind.FOLLOW, predecessor=predecessor, descent=descent, **changes)
+
+
+def review(claim: str, *causes: StaleCause, verdict: StalenessVerdict = StalenessVerdict.DISMISSED) -> StalenessReview:
+    named = tuple(ReviewedCause(kind=one.kind, what=one.what) for one in causes)
+    return StalenessReview(claim=claim, verdict=verdict, causes=named, why="I looked.")
 
 
 def allocate(writer: Writer, kind: Kind, authority: str = LAB) -> str:

@@ -26,7 +26,7 @@ def version(number: object, name: str = "m") -> ModelRef:
 
 
 def follow(model: object, predecessor: object, descent: Descent = Descent.SUCCESSOR, **changes: Any) -> ModelEvent:
-    return ModelEvent(model=version(model), event=FOLLOW, predecessor=version(predecessor), descent=descent, **changes)
+    return make.follow(version(model), version(predecessor), descent, **changes)
 
 
 def unfollow(model: object, predecessor: object) -> ModelEvent:

@@ -26,6 +26,7 @@ from tests.store import sealing
 
 Change = dict[str, Any]
 DIGEST = b"\xab" * 32
+NEWER = replace(make.MODEL, version="2")
 
 
 @pytest.fixture(scope="module")
@@ -50,6 +51,8 @@ def filled(new_registry: Callable[[], str]) -> Iterator[Ledger]:
         other = make.add_claim(writer, phi)
         _fill(writer, name, other, deploy.spec)
         _fill_passages(writer, phi, card)
+        writer.append_many([ModelVersion(model=NEWER), make.follow(NEWER, make.MODEL)])
+        writer.append(make.review(f"{other}@1", *writer.status(other).causes))
         rivalled = replace(make.audit(make.allocate(writer, Kind.AUDIT), f"{other}@1"), contestation=next(_contestations(writer)))
         writer.append(rivalled)
         erased = writer.append(make.evidence(rivalled.audit, f"{other}@1"))

@@ -15,7 +15,7 @@ from registry.records.identifier import Kind
 from registry.records.model import Descent, ModelEvent, ModelEventKind, ModelRef, ModelVersion
 from registry.records.plan import LockedSpec
 from registry.records.spec import MethodSpec, SpecKind, SpecVersion
-from registry.records.staleness import ReviewedCause, StalenessReview, StalenessVerdict
+from registry.records.staleness import StalenessReview, StalenessVerdict
 from registry.records.status import CauseKind, Dispute, StaleCause, Staleness, Status
 from registry.records.survey import Fate
 from registry.store.ledger import Ledger
@@ -31,13 +31,11 @@ def version(number: int) -> ModelRef:
 
 
 def follow(model: int, predecessor: int, descent: Descent = Descent.SUCCESSOR, **changes: Any) -> ModelEvent:
-    known = {"model": version(model), "predecessor": version(predecessor)}
-    return ModelEvent(event=ModelEventKind.FOLLOW, descent=descent, **known, **changes)
+    return make.follow(version(model), version(predecessor), descent, **changes)
 
 
 def review(claim: str, verdict: StalenessVerdict, *causes: StaleCause) -> StalenessReview:
-    named = tuple(ReviewedCause(kind=one.kind, what=one.what) for one in causes)
-    return StalenessReview(claim=claim, verdict=verdict, causes=named, why="I looked.")
+    return make.review(claim, *causes, verdict=verdict)
 
 
 def audit(writer: Writer, claim: str, *fixed: str, method: str = "closed-form/2, two-way", rival: str | None = None) -> str:
