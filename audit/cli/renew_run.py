@@ -45,8 +45,8 @@ async def _describe(policy: Policy, timeout_s: float) -> None:
 
 
 def run_jobs(app: App, renewal: Renewal) -> None:
-    """Make the calls of every replay that is open; Ctrl-C ends them all with what came, a replay that fails ends alone."""
-    open_ = [job for job in renewal.jobs if job.is_open]
+    """Make the calls of every replay that has any left; Ctrl-C ends them all with what came, a replay that fails ends alone."""
+    open_ = [job for job in renewal.jobs if job.is_open and job.is_waiting]
     whole = Forecast(cells=0, shared=0, settled=0, failed=0, by_model=_sum_models(open_))
     with watch(app, whole) as progress:
         show = _Shown(progress)

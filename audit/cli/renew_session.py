@@ -57,6 +57,11 @@ class Job:
         return all(one.is_concluded for one in self.group.chosen)
 
     @property
+    def is_waiting(self) -> bool:
+        """Whether any call is still to be made: a run that is complete is not opened again, for one of its audits may be concluded."""
+        return self.forecast is None or self.forecast.total.calls > 0
+
+    @property
     def is_open(self) -> bool:
         """Whether there is a run to be made or scored, and nothing against it is known."""
         return not (self.faults or self.is_elsewhere or self.is_concluded)

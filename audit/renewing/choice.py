@@ -11,7 +11,7 @@ from registry.records.contestation import ContestationState
 from registry.records.dossier import AuditFile
 from registry.records.model import ModelRef
 from registry.records.plan import Lock
-from registry.records.status import CauseKind, StaleCause
+from registry.records.status import CauseKind, StaleCause, Status
 from registry.registration.carrying import write_model
 from registry.registration.lineage import ENDED, find_target
 from registry.registration.staleness import find_stale
@@ -101,10 +101,11 @@ def choose(view: View, wish: Wish, *, auditor: str) -> Choice:
     """
     chosen: list[Chosen] = []
     left: list[Left] = []
-    for name in dict.fromkeys(wish.claims or (*_list_stale(view), *wish.kept)):
+    stale = {} if wish.claims else {one.claim: one.status for one in find_stale(view).claims}
+    for name in dict.fromkeys(wish.claims or (*stale, *wish.kept)):
         try:
-            claim = get_claim(view, name.partition("@")[0])
-            found = _choose_one(view, wish, claim, auditor)
+            claim = get_claim(view, name)
+            found = _choose_one(view, wish, claim, stale.get(name) or view.status(name), auditor)
         except CaveatError as error:
             if wish.claims and error.code not in _OF_ONE_CLAIM:
                 raise
@@ -118,12 +119,7 @@ def choose(view: View, wish: Wish, *, auditor: str) -> Choice:
     return Choice(chosen=tuple(chosen), left=tuple(left))
 
 
-def _list_stale(view: View) -> Iterator[str]:
-    return (one.claim for one in find_stale(view).claims)
-
-
-def _choose_one(view: View, wish: Wish, claim: ClaimRevision, auditor: str) -> Chosen | Left:
-    status = view.status(claim.claim)
+def _choose_one(view: View, wish: Wish, claim: ClaimRevision, status: Status, auditor: str) -> Chosen | Left:
     if status.lifecycle in ENDED:
         found = f"is {status.lifecycle.value}: nothing rests on it any more"
         return _leave(claim, "claim-ended", found, advice="leave it out", is_open=False)
@@ -135,7 +131,8 @@ def _choose_one(view: View, wish: Wish, claim: ClaimRevision, auditor: str) -> C
     target = _find_target(view, wish, claim, status.causes)
     settled = [one for one in status.causes if one.kind in SETTLED]
     renewed = _find_renewed(locked, wish, claim, target)
-    if renewed is not None and not (renewed.restrictions and settled):
+    # What was there when the audit was opened, and is not settled by its outcome, another one would not settle either.
+    if renewed is not None and not (renewed.restrictions and any(one.entry > renewed.audit.entry.seq for one in settled)):
         old = next(one for one in locked if one.audit.payload.audit == renewed.audit.payload.renews)
         return _build(view, claim, old, target, status.causes, renewed=renewed, auditor=auditor)
     if not settled and not wish.claims:
@@ -200,11 +197,18 @@ def _build(
     auditor: str,
 ) -> Chosen:
     before = get_claim(view, old.audit.payload.claim)
-    notes = (*_list_unsettled(causes), *_list_differences(claim, old, auditor))
+    unsettled = _list_unsettled(causes, stays=claim.model == target, concluded=renewed is not None and bool(renewed.restrictions))
+    notes = (*unsettled, *_list_differences(claim, old, auditor))
     return Chosen(claim=claim, old=old, before=before.model, target=target, renewed=renewed, notes=notes)
 
 
-def _list_unsettled(causes: Sequence[StaleCause]) -> Iterator[str]:
+def _list_unsettled(causes: Sequence[StaleCause], *, stays: bool, concluded: bool) -> Iterator[str]:
+    """Give the causes that are left once the plan is carried out again.
+
+    Args:
+        stays: whether the claim is not carried to another version.
+        concluded: whether it was carried out already.
+    """
     for one in causes:
         match one.kind:
             case CauseKind.SPEC:
@@ -213,6 +217,10 @@ def _list_unsettled(causes: Sequence[StaleCause]) -> Iterator[str]:
                 yield f"{one.text}: no audit settles this; a person decides (caveat claim confirm or dismiss)"
             case CauseKind.CONTESTATION:
                 yield f"{one.text}: what was contested is replayed as it was locked; a replay under the rival is an audit of its own"
+            case CauseKind.SUCCESSOR if stays:
+                yield f"{one.text}: the claim stays one about the version that it is about, and this is not settled"
+            case CauseKind.METHOD if concluded:
+                yield f"{one.text}: the renewed audit was estimated by the method of this Caveat, and does not settle this"
             case CauseKind.SUCCESSOR | CauseKind.METHOD | CauseKind.REVISION:
                 pass
 

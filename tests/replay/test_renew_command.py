@@ -7,7 +7,7 @@ import pytest
 
 from tests.endpoint.server import MODEL, Asked, Outcome, Refusal, Reply, run_endpoint
 from tests.replay.conftest import Caveat
-from tests.replay.renewals import ARCHIVE, CALLS, NEW, NEW_VERSION, answer, endpoint, read_locks
+from tests.replay.renewals import ARCHIVE, CALLS, NEW, NEW_VERSION, OLD_VERSION, answer, endpoint, read_locks
 
 RENEW = ("audit", "renew", "--ask", NEW, "-o", "renewed")
 FIRST, SECOND, THIRD, FOURTH = "CLM-AISI-2026-0001-S", "CLM-AISI-2026-0002-Q", "CLM-AISI-2026-0003-O", "CLM-AISI-2026-0004-M"
@@ -221,3 +221,45 @@ def test_where_the_lineage_branches_a_version_must_be_named(caveat: Caveat, regi
     assert branched.code == 0, branched.err
     assert set(get_left(unnamed).values()) == {"lineage-branches", "no-locked-plan"}
     assert get_states(named) == {FIRST: "planned", SECOND: "planned"}
+
+
+def test_one_model_version_can_be_asked_again(caveat: Caveat, registry: Path) -> None:
+    """The plan is carried out on the claim's own version: no revision is made, and the replay is the locked one to the last digest."""
+    again = ("audit", "renew", FIRST, "--to", OLD_VERSION, "--ask", MODEL, "-o", "again", "--json")
+    with run_endpoint(endpoint()) as server:
+        ran, made = caveat(*again, server=server), len(server.posts())
+        same = caveat(*again, server=server)
+    locks = read_locks(registry)
+
+    assert ran.code == 0, ran.err
+    assert ran.document["renewals"][0]["revision"] == f"{FIRST}@1"
+    assert {name for name in locks[0] if locks[0][name] != locks[-1][name]} == {"audit"}
+    assert (same.code, len(server.posts()), same.document["renewals"]) == (0, made, ran.document["renewals"])
+
+
+def test_an_end_between_two_outcomes_of_one_run_is_gone_on_from(caveat: Caveat, registry: Path) -> None:
+    """One audit of the run is concluded already; the other one is, without any call."""
+    with run_endpoint(endpoint()) as server:
+        caveat(*RENEW, "--prepare-only", server=server)
+        replay = next((registry / "renewed").glob("*/replay.yaml"))
+        run = replay.with_suffix(".run")
+        assert [caveat(*words, server=server).code for words in (("audit", "run", replay), ("score", run))] == [0, 0]
+        assert caveat("audit", "import", "AUD-AISI-2026-0005-1", run).code == 0
+        rest = caveat(*RENEW, FIRST, SECOND, "--json", key=None)
+
+    assert rest.code == 0, rest.err
+    assert get_states(rest.document) == {FIRST: "concluded", SECOND: "concluded"}
+
+
+def test_an_end_between_locks_and_replay_file_is_gone_on_from(caveat: Caveat, registry: Path) -> None:
+    """The audits were locked and the replay's file does not name them yet: the next call writes them into it."""
+    with run_endpoint(endpoint()) as server:
+        caveat(*RENEW, "--prepare-only", server=server)
+        replay = next((registry / "renewed").glob("*/replay.yaml"))
+        whole = replay.read_text(encoding="utf-8")
+        replay.write_text("".join(line for line in whole.splitlines(keepends=True) if not line.startswith("audit:")), encoding="utf-8")
+        caveat(*RENEW, "--prepare-only", server=server)
+
+    assert "AUD-AISI-2026-0005-1" in whole
+    assert replay.read_text(encoding="utf-8") == whole
+    assert len(read_locks(registry)) == 5
