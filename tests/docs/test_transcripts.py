@@ -32,6 +32,7 @@ DOCS = Path(__file__).parents[2] / "docs"
         ("probe.md",),
         ("proposing.md",),
         ("preregistration.md",),
+        ("updating.md",),
     ],
     ids=" then ".join,
 )
