@@ -19,7 +19,7 @@ def print_drift(console: Console, drift: Drift) -> None:
     """Print a line for each revision and specification, then how far the numbers moved."""
     names = dict(zip((point.claim for point in drift.points), name_versions(drift.points), strict=True))
     rows = [row for point in drift.points for row in _list_rows(point, names[point.claim])]
-    console.print(build_table(("version", "revision", "class", "against", *_NUMBERS), rows, numbers=_NUMBERS))
+    console.print(build_table(("version", "class", "against", *_NUMBERS), rows, numbers=_NUMBERS))
     levels = {point.level for point in drift.points if point.level is not None}
     if levels:
         console.print(f"intervals at {' and '.join(map(format_level, sorted(levels)))}")
@@ -30,12 +30,12 @@ def print_drift(console: Console, drift: Drift) -> None:
 
 
 def _list_rows(point: VersionPoint, name: str) -> Iterator[tuple[str, ...]]:
-    revision = f"@{point.claim.rpartition('@')[2]}, entry {point.claim_entry.seq}"
+    version = f"{name}\n@{point.claim.rpartition('@')[2]}, entry {point.claim_entry.seq}"
     if not point.estimates:
         why = "not audited" if point.audit is None else "no estimate"
-        yield (name, revision, _describe(point), why, "–", "–", "–")
+        yield (version, _describe(point), why, "–", "–", "–")
     for place, one in enumerate(point.estimates):
-        first = (name, revision, _describe(point)) if not place else ("", "", "")
+        first = ("", "") if place else (version, _describe(point))
         yield (*first, _name(one), *_write(point, one))
 
 
@@ -45,7 +45,7 @@ def _describe(point: VersionPoint) -> str:
         return "–"
     words = [get_words(one) for one in (point.class_, point.standing, point.mode) if one is not None]
     candidate = f", candidate {get_words(point.candidate)}" if point.candidate else ""
-    return f"{' · '.join(words)}{candidate}\n{point.auditor}, {point.audit}, entry {point.outcome_entry.seq}"
+    return f"{' · '.join(words)}{candidate}\n{point.audit}\n{point.auditor}, entry {point.outcome_entry.seq}"
 
 
 def _name(one: SpecEstimate | DriftStep) -> str:
