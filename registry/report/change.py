@@ -93,14 +93,15 @@ def rank_change(change: ClaimChange) -> tuple[int, str]:
 
 
 def _has_changed_standing(change: ClaimChange) -> bool:
-    """Whether a reader has to take it for another than it was: a status, how far the outcome reaches, or what is left of it."""
+    """Whether a reader has to take it for another than it was: its model, a status, how far the outcome reaches, what is left of it."""
     if change.before is None:
         return True
     before, after = change.before, change.after
     axes = ("lifecycle", "dispute", "staleness", "restriction")
     if any(getattr(before.status, axis) is not getattr(after.status, axis) for axis in axes):
         return True
-    return (before.standing, before.mode, before.candidate, before.restricted) != (
+    return (before.model, before.standing, before.mode, before.candidate, before.restricted) != (
+        after.model,
         after.standing,
         after.mode,
         after.candidate,

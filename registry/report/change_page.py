@@ -24,7 +24,7 @@ _COUNTED = {
     OccasionKind.CLAIM: ("revision of a claim", "revisions of claims"),
     OccasionKind.REVIEW: ("decision on staleness", "decisions on staleness"),
 }
-_GROUPS = ("Newly inverted", "Other changes of class", "Changes of status, standing or text", "Other changes")
+_GROUPS = ("Newly inverted", "Other changes of class", "Changes of model, status, standing or text", "Other changes")
 _LIGHT = 2
 """The first group whose claims kept their class."""
 _AXES = ("lifecycle", "dispute", "staleness", "restriction")
@@ -168,7 +168,7 @@ def _tell_parts(report: ChangeReport) -> Iterator[str]:
     known = [one for one in report.changes if one.before is not None]
     classes = sum(has_changed_class(one) for one in known)
     if known:
-        yield f"{format_count(classes) if classes else 'none'} changed class{_tell_inverted(known)}"
+        yield f"{format_count(classes) if classes else 'none'} changed class{_tell_inverted(known)}{_tell_lost(known)}"
     if others := len(known) - classes:
         yield f"{format_count(others)} changed otherwise"
     if new := [one for one in report.changes if one.before is None]:
@@ -182,6 +182,12 @@ def _tell_parts(report: ChangeReport) -> Iterator[str]:
 def _tell_inverted(changes: Sequence[ClaimChange]) -> str:
     inverted = sum(one.newly_inverted for one in changes)
     return f", {format_count(inverted)} of them newly inverted" if inverted else ""
+
+
+def _tell_lost(known: Sequence[ClaimChange]) -> str:
+    """Say how many have no outcome any more: they were carried or revised, and what was found before does not speak for them."""
+    lost = sum(has_changed_class(one) and one.after.class_ is None for one in known)
+    return f", {format_count(lost)} of them unaudited now" if lost else ""
 
 
 def _be(number: int) -> str:

@@ -18,6 +18,8 @@ from registry.report.moments import format_day
 from registry.report.wording import get_words, name_model
 
 _LONGEST = 300
+_SAYS_SO = "carried from "
+"""How the reason of a carried claim begins (`registry.registration.carrying`): both models stand in it."""
 _MOST_KINDS = 6
 
 
@@ -62,7 +64,7 @@ def tell_review(one: Recorded[StalenessReview]) -> str:
 def tell_revision(before: ClaimRevision, after: Recorded[ClaimRevision]) -> str:
     """Return what a revision of a claim is about, with the reason that was given, without full stop."""
     said = after.payload
-    if said.model == before.model:
+    if said.model == before.model or (said.why or "").startswith(_SAYS_SO):
         done = f"Revision {said.revision} was recorded"
     else:
         done = f"Revision {said.revision} carries it from {name_model(before.model)} to {name_model(said.model)}"

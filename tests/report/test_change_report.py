@@ -321,3 +321,14 @@ def test_a_claim_of_which_a_statement_was_erased_is_named_and_nothing_else_is_sa
     assert len(found.changes) == 5
     assert "of 1 nothing can be told" in tell_verdict(found)
     assert f"cannot be told: {told.claims['degraded']}." in words(render_html(found).decode())
+
+
+def test_a_claim_that_was_carried_and_not_audited_has_lost_its_class(story: Story) -> None:
+    """The old outcome does not speak for the new model, and the report says so by number and in words."""
+    report = compare(story, story.first, story.second + 1)
+    (change,) = (one for one in report.changes if one.claim == story.claims["inverted"])
+
+    assert tell_verdict(report) == "Of 6 claims 1 changed class, 1 of them unaudited now; 3 changed otherwise; 2 are unchanged."
+    assert (change.after.class_, change.after.estimate, change.steps, change.newly_inverted) == (None, None, (), False)
+    assert change.why[0].endswith("does not speak for it.")
+    assert "No ΔED: there is no estimate after." in words(render_html(report).decode())
