@@ -165,7 +165,7 @@ def find_successors(reader: Reader, lineage: Lineage, model: ModelRef) -> tuple[
 
 
 def find_model_events(reader: Reader, entries: Iterable[int]) -> tuple[Recorded[ModelEvent], ...]:
-    """Return the events of model versions among *entries*, in log order; without those whose text another registry erased."""
+    """Return the events of model versions among *entries*, in log order; without those whose text is gone."""
     there = select(body.c.seq).where(reader.visible(body))
     return reader.recorded(row.seq for row in reader.rows_in(there, body.c.seq, entries))
 

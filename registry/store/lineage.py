@@ -164,7 +164,7 @@ class Lineage:
 
 
 def read_lineage(reader: Reader) -> Lineage:
-    """Return the lineage as *reader* sees it. What rows say counts also where a statement's text was erased."""
+    """Return the lineage as *reader* sees it. What rows say counts also where a statement's text is gone."""
     table = model_version
     columns = (table.c.seq, table.c.developer, table.c.name, table.c.version)
     before = (table.c.predecessor_developer, table.c.predecessor_name, table.c.predecessor_version)
@@ -217,14 +217,14 @@ def name_models(row: Any) -> tuple[ModelRef, ModelRef | None]:
 
 
 def _restore(row: Any) -> ModelEvent:
-    """Return what the row of an event says whose text was erased, which only another registry may do."""
+    """Return what the row of an event says whose text is gone, though nobody may erase it: what it decided still counts."""
     model, predecessor = name_models(row)
     return ModelEvent(
         model=model,
         event=ModelEventKind(row.event),
         predecessor=predecessor,
         descent=Descent(row.descent) if row.descent else None,
-        reason="its text was erased" if row.has_reason else None,
+        reason="its text is gone" if row.has_reason else None,
     )
 
 

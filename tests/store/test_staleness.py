@@ -1,6 +1,6 @@
 """What claims may not have survived: each cause, what settles it, and what a person decides of it."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import date, timedelta
 from typing import Any
@@ -18,10 +18,14 @@ from registry.records.spec import MethodSpec, SpecKind, SpecVersion
 from registry.records.staleness import StalenessReview, StalenessVerdict
 from registry.records.status import CauseKind, Dispute, StaleCause, Staleness, Status
 from registry.records.survey import Fate
+from registry.store.foreign import import_entries
 from registry.store.ledger import Ledger
+from registry.store.rebuild import rebuild, verify
+from registry.store.states import find_states
 from registry.store.view import View
 from registry.store.writer import Writer
 from tests.store import builders as make
+from tests.store import sealing
 
 CONFIRMED, DISMISSED = StalenessVerdict.CONFIRMED, StalenessVerdict.DISMISSED
 
@@ -417,3 +421,45 @@ def test_words_of_a_decision_may_be_erased_and_it_still_counts(ledger: Ledger, s
         assert view.status(claim).staleness is Staleness.CURRENT
         assert view.dossier(claim).reviews == view.list_reviews() == ()
         assert view.dossier(claim).status == view.status(claim)
+
+
+def test_another_registry_and_a_rebuilt_one_see_the_same(
+    ledger: Ledger, stale: Iterator[tuple[str, StaleCause]], new_ledger: Callable[[], Ledger], new_url: Callable[[], str]
+) -> None:
+    """Lineage, causes, decisions and states go with the log: taken over, and replayed; every row is what its statement gives."""
+    claim, cause = next(stale)
+    with ledger.write(actor="LAB") as writer:
+        widen(writer, deploy_of(writer, claim))
+        writer.append(review(f"{claim}@1", CONFIRMED, cause))
+    with ledger.view() as view:
+        origin, entries, links = view.log_origin, list(view.log_entries()), view.lineage().links
+        status, states, reviews = view.status(claim), find_states(view), view.list_reviews()
+    copied, other = new_url(), new_ledger()
+    rebuild(ledger.url, copied, lambda _done: None)
+    with other.write(actor="LAB") as writer:
+        writer.name_log("other.example/log")
+        make.settle(writer)
+        import_entries(writer, origin, sealing.log_key(origin).vkey or "", entries)
+
+    again = Ledger.open(copied, clock=make.ticking(), salt=make.salting())
+    with again.view() as mine, other.view(log=origin) as theirs, other.view() as own:
+        for view in (mine, theirs):
+            assert (view.status(claim), find_states(view), view.list_reviews()) == (status, states, reviews)
+            assert view.lineage().links == links
+        assert own.lineage().links == own.list_reviews() == ()
+    assert status.staleness is Staleness.STALE
+    assert verify(again).entries == verify(ledger).entries == len(entries)
+    again.close()
+
+
+def test_lineage_whose_words_are_gone_still_counts(ledger: Ledger, stale: Iterator[tuple[str, StaleCause]]) -> None:
+    """Somebody deleted the text of a link past all our code: its row is read, and the dossier is told without the statement."""
+    claim, cause = next(stale)
+    with ledger.connect() as connection:
+        connection.exec_driver_sql(f"DELETE FROM body WHERE seq = {cause.entry}")
+        connection.commit()
+
+    with ledger.view() as view:
+        assert view.status(claim).causes == (cause,)
+        assert view.dossier(claim).model_events == view.list_model_events() == ()
+        assert view.lineage().deprecation(version(1)) is None
