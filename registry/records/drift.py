@@ -40,6 +40,8 @@ class VersionPoint(Record):
     """δ of the audit's plan, in the unit of the score."""
     range: tuple[float, float] | None = None
     """Lowest and highest possible score."""
+    property: str | None = None
+    """`PRP-…@n`, what the numbers are of."""
     relation: Relation | None = None
     """Which side of θ the claim says Φ is on; None where the claim has no threshold."""
     theta: float | None = None

@@ -25,8 +25,6 @@ class _Found:
     """A point with what it was made from."""
 
     point: VersionPoint
-    property: str
-    """`PRP-…`, without its version."""
     file: AuditFile | None
     estimate: Estimate | None
     scores: str | None
@@ -63,6 +61,12 @@ def build_steps(before: Dossier, after: Dossier) -> tuple[DriftStep, ...]:
     return () if same else tuple(_step(first, second))
 
 
+def is_same_quantity(one: VersionPoint, other: VersionPoint) -> bool:
+    """Whether the numbers of two points are of one property, of whatever version, on one range of scores."""
+    bare = [(point.property or "").partition("@")[0] for point in (one, other)]
+    return bare[0] == bare[1] and one.range == other.range
+
+
 def _find(dossier: Dossier, claim: str) -> _Found:
     """Return the point of one revision, `CLM-…@n`."""
     revision = next(one for one in dossier.revisions if one.payload.reference == claim)
@@ -88,11 +92,11 @@ def _find(dossier: Dossier, claim: str) -> _Found:
         level=None if estimate is None else estimate.level,
         margin=None if estimate is None else estimate.margin,
         range=None if estimate is None else estimate.range,
+        property=revision.payload.property,
         relation=revision.payload.relation,
         theta=revision.payload.theta,
     )
-    bare = revision.payload.property.partition("@")[0]
-    return _Found(point=point, property=bare, file=file, estimate=estimate, scores=_find_scores(file, outcome))
+    return _Found(point=point, file=file, estimate=estimate, scores=_find_scores(file, outcome))
 
 
 def _find_estimate(file: AuditFile, outcome: Restriction) -> Estimate | None:
@@ -111,7 +115,7 @@ def _step(before: _Found, after: _Found) -> Iterator[DriftStep]:
     """Yield the movement for each specification that both have; none where they are of another property, or another range of scores."""
     if before.estimate is None or after.estimate is None:
         return
-    if before.property != after.property or before.estimate.range != after.estimate.range:
+    if not is_same_quantity(before.point, after.point):
         return
     finding = _find_shift(before, after)
     earlier = {(one.spec, one.judge): one for one in before.estimate.specs}

@@ -7,6 +7,7 @@ from registry.records.claim import Relation
 from registry.records.drift import Drift, DriftStep, VersionPoint
 from registry.records.estimate import SpecEstimate
 from registry.report.axis import WIDTH, Axis, Mark, build_axis, build_mark, shorten
+from registry.report.drift import is_same_quantity
 from registry.report.numbers import format_exact, format_range, format_signed
 
 MOST_COLUMNS = 8
@@ -38,7 +39,7 @@ class Column:
     deploy: Mark | None
     ed: Mark | None
     gap: str | None
-    """What stands in its place: `not audited`, `no estimate`, `other range`; None where there is an estimate."""
+    """What stands in its place: `not audited`, `no estimate`, `other quantity`; None where there is an estimate."""
     theta: float | None
     """Pixel of θ; None where the claim has none."""
     fails: tuple[float, float] | None
@@ -113,8 +114,8 @@ def _build(drift: Drift, key: Key) -> DriftFigure:
     shown = drift.points[-MOST_COLUMNS:]
     found = {point.claim: _find(point, key) for point in shown}
     last = next((point for point in reversed(shown) if found[point.claim] is not None), shown[-1])
-    # Scores of another range are another quantity: they have no place on these axes.
-    found = {point.claim: found[point.claim] if point.range == last.range else None for point in shown}
+    # Another property, or another range of scores, has no place on these axes.
+    found = {point.claim: found[point.claim] if is_same_quantity(point, last) else None for point in shown}
     phi, ed = _build_axes(shown, found, last)
     names = name_versions(drift.points)[-len(shown) :]
     width = (WIDTH - _LEFT) / len(shown)
@@ -137,7 +138,7 @@ def _build(drift: Drift, key: Key) -> DriftFigure:
         theta_text=_write_theta(shown),
         margin_text=f"shaded: ±δ = {format_exact(margin)}" if len(_margins(shown)) < 2 else "shaded: ±δ of each plan",
         zero=ed.place(0.0),
-        title=_say(spec, shown, names, found, steps),
+        title=_say(spec, shown, names, found, steps, last=last),
         description=f"Above, mean scores of {len(shown)} revisions of the claim in order, the test side as a square, the deployment side "
         "as a circle, with their intervals; below, the difference ED of each against zero and the margin, and how far it moved.",
         left_out=len(drift.points) - len(shown),
@@ -194,7 +195,7 @@ def _build_column(
 def _name_gap(point: VersionPoint, last: VersionPoint) -> str:
     if point.audit is None:
         return "not audited"
-    return "other range" if point.estimates and point.range != last.range else "no estimate"
+    return "other quantity" if point.estimates and not is_same_quantity(point, last) else "no estimate"
 
 
 def _find_lines(point: VersionPoint) -> tuple[float, ...]:
@@ -248,7 +249,13 @@ def _write_theta(shown: Sequence[VersionPoint]) -> str | None:
 
 
 def _say(
-    spec: str, shown: Sequence[VersionPoint], names: Sequence[str], found: Mapping[str, SpecEstimate | None], steps: Sequence[DriftStep]
+    spec: str,
+    shown: Sequence[VersionPoint],
+    names: Sequence[str],
+    found: Mapping[str, SpecEstimate | None],
+    steps: Sequence[DriftStep],
+    *,
+    last: VersionPoint,
 ) -> str:
     """The figure in one paragraph: what a reader who cannot see it is told."""
     said = [f"Against {spec}."]
@@ -256,7 +263,7 @@ def _say(
     for point in shown:
         one, lines = found[point.claim], _find_lines(point)
         if one is None:
-            said.append(f"{called[point.claim]}: {_name_gap(point, shown[-1]) if point.audit is None else 'no estimate'}.")
+            said.append(f"{called[point.claim]}: {_name_gap(point, last)}.")
             continue
         margins = () if point.margin is None else (-point.margin, point.margin)
         numbers = (("Φ_test", one.phi_test, lines), ("Φ_deploy", one.phi_deploy, lines), ("ED", one.ed, margins))

@@ -234,14 +234,25 @@ def test_a_long_name_takes_two_lines_and_is_cut_after_them() -> None:
     assert figure.columns[0].label[1].endswith("…")
 
 
-def test_another_range_of_scores_has_no_place_on_the_axes() -> None:
-    """It is another quantity, and its column says so."""
+def test_another_quantity_has_no_place_on_the_axes() -> None:
+    """Another range of scores, or another property: the column says so, and there is no movement; another version of it is the same."""
     wide = replace(OLD, range=(0.0, 10.0), specs=(measured(0.9, 0.5),))
 
     (figure,) = build_drift_figures(drifted(wide, NEW))
 
-    assert [one.gap for one in figure.columns] == ["other range", None]
+    found = over_versions(OLD, NEW)
+    revisions = {
+        name: (replace(found.revisions[0], payload=replace(found.revisions[0].payload, property=name)), found.revisions[1])
+        for name in ("PRP-EXAMPLE-2026-0009-X@1", "PRP-EXAMPLE-2026-0001-X@7")
+    }
+    other, newer = (build_drift(replace(found, revisions=each)) for each in revisions.values())
+    assert other is not None
+    assert newer is not None
+    assert [one.gap for one in figure.columns] == ["other quantity", None]
     assert figure.phi.high <= 1
+    assert other.steps == ()
+    assert [one.gap for one in build_drift_figures(other)[0].columns] == ["other quantity", None]
+    assert len(newer.steps) == 1
 
 
 def test_the_drawing_carries_its_words_and_escapes_what_others_wrote() -> None:
