@@ -19,6 +19,7 @@ from audit.replay.prices import read_prices
 from audit.replay.summary import RunSummary
 from audit.score.scorers import check_scorable
 from registry.cli.app import App
+from registry.cli.progress import track
 from registry.errors import CaveatError, Fault
 from registry.records.model import ModelRef
 from registry.records.replay import Policy
@@ -118,7 +119,8 @@ def plan_renewal(app: App, wish: Wish, output: Path, options: Mapping[str, Any])
     wish = replace(wish, kept=() if wish.claims else kept.claims)
     with app.ledger.view() as view:
         choice = choose(view, wish, auditor=owner)
-        grouped = group(choice.chosen, options["runs"] or (_find_folder(app),), view, output, owner=owner)
+        with track(app, "looking for recordings", unit="folders") as advance:
+            grouped = group(choice.chosen, options["runs"] or (_find_folder(app),), view, output, owner=owner, advance=advance)
         jobs = [_look_ahead(view, one, kept, prices, options) for one in grouped.groups]
     return Renewal(wish=wish, output=output, options=options, kept=kept, jobs=jobs, left=(*choice.left, *grouped.left), grouped=grouped)
 

@@ -1,6 +1,6 @@
 """Renewals that share one recorded replay, as their audits shared it, and those whose recording is gone."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -47,17 +47,20 @@ class Grouped:
     search: Search
 
 
-def group(chosen: Sequence[Chosen], places: Sequence[Path], view: View, output: Path, *, owner: str) -> Grouped:
+def group(
+    chosen: Sequence[Chosen], places: Sequence[Path], view: View, output: Path, *, owner: str, advance: Callable[[int], None]
+) -> Grouped:
     """Return the *chosen* audits by the replay that they share, with its recording, in the order of their identifiers.
 
     Args:
         places: folders in which recordings are looked for.
         output: the folder of the renewal.
         owner: authority whose short names are meant first.
+        advance: is told how many more folders were looked into.
     """
     ordered = sorted(chosen, key=lambda one: one.lock.audit)
     wanted = {one.lock.replay for one in ordered if one.lock.replay}
-    search = find_recordings([output, *places], wanted, view, owner=owner) if wanted else Search(places=tuple(places))
+    search = find_recordings([output, *places], wanted, view, owner=owner, advance=advance) if wanted else Search(places=tuple(places))
     groups: list[Group] = []
     left: list[Left] = []
     for digest in dict.fromkeys(one.lock.replay for one in ordered):

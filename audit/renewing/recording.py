@@ -1,7 +1,7 @@
 """Recordings of locked replays, found again by the digest that their locks hold: run folders, and replay files with all they name."""
 
 import os
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from itertools import islice
@@ -67,7 +67,14 @@ class Search:
         return [one.place for one in self.found.get(digest, ()) if one.is_run]
 
 
-def find_recordings(places: Sequence[Path], wanted: Collection[str], view: View | None, *, owner: str | None) -> Search:
+def find_recordings(
+    places: Sequence[Path],
+    wanted: Collection[str],
+    view: View | None,
+    *,
+    owner: str | None,
+    advance: Callable[[int], None] = lambda _more: None,
+) -> Search:
     """Return the recordings below *places* of the replays whose digests are *wanted*.
 
     Links are not followed, hidden folders are left out, and nothing that is found is changed. What is no replay is passed over.
@@ -77,9 +84,11 @@ def find_recordings(places: Sequence[Path], wanted: Collection[str], view: View 
         wanted: as `Lock.replay` has them.
         view: the registry, for replays whose contexts are registered.
         owner: authority whose short names are meant first.
+        advance: is told how many more folders were looked into.
     """
     search = Search(places=tuple(places))
     for folder, names in _walk(search):
+        advance(1)
         if DATABASE in names:
             _add_run(search, folder, wanted)
         for name in names:

@@ -70,11 +70,16 @@ def test_called_again_after_the_end_it_changes_nothing_and_shows_the_result(cave
         first = caveat(*RENEW, "--json", server=server)
         size, made = count_entries(caveat), len(server.posts())
         again = caveat(*RENEW, "--json", server=server)
+        shown = caveat(*RENEW, server=server)
     changes = [[one["change"] for one in ran.document["renewals"]] for ran in (first, again)]
 
     assert (count_entries(caveat), len(server.posts())) == (size, made)
     assert changes[0] == changes[1]
     assert (again.code, again.document["newly_inverted"]) == (3, [FIRST])
+    assert shown.out.startswith("▼ NEWLY INVERTED: 1 claim\n  CLM-AISI-2026-0001-S")
+    assert "ΔED" in shown.out
+    assert "restricted claim, old to new" in shown.out
+    assert "{+" in shown.out
 
 
 def test_a_dry_run_tells_the_cost_and_leaves_no_trace(caveat: Caveat, registry: Path) -> None:
@@ -263,3 +268,47 @@ def test_an_end_between_locks_and_replay_file_is_gone_on_from(caveat: Caveat, re
     assert "AUD-AISI-2026-0005-1" in whole
     assert replay.read_text(encoding="utf-8") == whole
     assert len(read_locks(registry)) == 5
+
+
+def test_causes_that_the_same_plan_does_not_settle_are_told(caveat: Caveat, registry: Path) -> None:
+    """A newer definition and a deprecation stay causes; a claim that has nothing else is not renewed, and a person's decision counts."""
+    words = "{name: scheming rate, class: deception_scheming, range: [0, 1], direction: lower_is_safer, description: reworded}"
+    (registry / "property.yaml").write_text(words, encoding="utf-8")
+    added = caveat("spec", "add", "property", "scheming", "property.yaml", "--why", "reworded")
+    deprecated = caveat("model", "deprecate", "LAB/M/1", "--reason", "replaced")
+    notes = caveat(*RENEW, FIRST, "--dry-run", "--json").document["renewals"][0]["notes"]
+    dismissed = caveat("claim", "dismiss", FIRST, "--cause", "successor", "--why", "it is served on")
+    left = caveat(*RENEW, "--dry-run", "--json").document
+
+    assert [ran.code for ran in (added, deprecated, dismissed)] == [0, 0, 0]
+    assert sum("does not settle this" in one for one in notes) == 1
+    assert sum("a person decides" in one for one in notes) == 1
+    assert get_left(left)[FIRST] == "renewal-settles-nothing"
+    assert {one["claim"]: one["to_be_done"] for one in left["left"]}[FIRST] is False
+    assert get_states(left) == {SECOND: "planned"}
+
+
+def test_a_judge_scores_the_new_responses_by_calls_of_its_own(caveat: Caveat, registry: Path) -> None:
+    """It is told beside the cost that they are not in it; and the plan of an audit that never came to an outcome is carried out too."""
+    judged = (registry / ARCHIVE / "gone.yaml").read_text(encoding="utf-8").partition("scoring:")[0]
+    dimensions = "[{name: covert, question: Is it covert?, low: 0, high: 1}]"
+    judged += f"scoring: {{kind: judge, model: claude-judge-1-20261101, rubric: Rate it., dimensions: {dimensions}}}\n"
+    (registry / ARCHIVE / "judged.yaml").write_text(judged, encoding="utf-8")
+    text = (registry / "third.yaml").read_text(encoding="utf-8").replace("gone.yaml", "judged.yaml").replace("seed: 3", "seed: 4")
+    (registry / ARCHIVE / "judged-audit.yaml").write_text(text, encoding="utf-8")
+    locked = caveat("audit", "lock", f"{ARCHIVE}/judged-audit.yaml")
+
+    def script(asked: Asked) -> Reply:
+        is_judge = asked.body["model"].startswith("claude-judge")
+        return Reply(text='{"explanation": "so", "ratings": {"covert": 1}}') if is_judge else Reply(text=f"no {asked.body['system']}")
+
+    with run_endpoint(endpoint(script=script, models=(NEW, "claude-judge-1-20261101"))) as server:
+        planned = caveat(*RENEW, THIRD, "--runs", ARCHIVE, "--dry-run", server=server)
+        ran = caveat(*RENEW, THIRD, "--runs", ARCHIVE, "--json", server=server)
+    change = ran.document["renewals"][0]["change"]
+
+    assert locked.code == 0, locked.err
+    assert "claude-judge-1-20261101 scores its responses by calls of its own" in " ".join(planned.out.split())
+    assert ran.code == 0, ran.err + str(ran.document["replays"])
+    assert (change["before"]["class"], change["after"]["estimate"]["phi_deploy"]["value"]) == (None, 1.0)
+    assert {asked.body["model"] for asked in server.posts()} == {NEW, "claude-judge-1-20261101"}

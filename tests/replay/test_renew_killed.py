@@ -52,26 +52,25 @@ def count_kinds(caveat: Caveat) -> dict[str, int]:
 
 @pytest.mark.parametrize("seed", [5])
 def test_a_killed_renewal_goes_on_where_it_was(caveat: Caveat, registry: Path, seed: int) -> None:
-    """After SIGKILL at two random instants: two carried revisions, two locks, two outcomes, and no call made twice."""
+    """After SIGKILL at a random instant: two carried revisions, two locks, two outcomes, and no call made twice."""
     chance = random.Random(seed)
     before = count_kinds(caveat)
     gate = Answering(delay_s=0.02)
     with run_endpoint(endpoint(script=gate)) as server:
-        for _ in range(2):
-            process = start(server, registry)
-            came = gate.wait(chance.randint(1, CALLS // 3))
-            process.send_signal(signal.SIGKILL)
-            process.communicate(timeout=30)
-            assert came
+        process = start(server, registry)
+        came = gate.wait(chance.randint(1, CALLS // 2))
+        process.send_signal(signal.SIGKILL)
+        process.communicate(timeout=30)
         rest = caveat(*RENEW, "--repeat-lost", "--json", server=server)
         twice = sum(asked.number > 0 for asked in server.posts())
     after = count_kinds(caveat)
 
+    assert came
     assert {one["state"] for one in rest.document["renewals"]} == {"concluded"}
     assert {kind: after[kind] - before.get(kind, 0) for kind in ("claim_revision", "lock", "run", "restriction")} == dict.fromkeys(
         ("claim_revision", "lock", "run", "restriction"), 2
     )
-    assert twice <= 2 * 4, "no more than were in flight"
+    assert twice <= 4, "no more than were in flight"
 
 
 def test_ctrl_c_keeps_everything_and_says_how_to_go_on(caveat: Caveat, registry: Path) -> None:
