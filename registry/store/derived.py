@@ -12,12 +12,14 @@ from sqlalchemy import select
 from registry.errors import AlteredError, Fault
 from registry.records.dossier import Recorded
 from registry.records.identifier import IDENTIFIER
+from registry.records.statement import StatementKind
 from registry.store.reader import CHUNK, Reader, to_seconds
 from registry.store.rows import Place, build_rows
-from registry.store.tables import TYPED, body, identifier
+from registry.store.tables import TYPED, body, entry, identifier
 from registry.store.writer import find_place
 
 _COMPARED = [table for table in TYPED if table is not identifier]
+_LINEAGE = (StatementKind.MODEL_VERSION.value, StatementKind.MODEL_EVENT.value)
 _ADVICE = "caveat log check tells all of it; caveat rebuild URL makes sound rows from the log"
 
 
@@ -33,12 +35,14 @@ class RowCheck:
         self._reader = reader
         self._sound: set[int] = set()
         self._entries_by_name: dict[str, list[int]] | None = None
+        self._lineage: frozenset[int] | None = None
 
     def check(self, entries: Collection[int], names: Collection[str]) -> None:
-        """See that rows are what statements give: of *entries*, and of every entry whose text has one of *names* in it.
+        """See that rows are what statements give: of *entries*, of every entry whose text has one of *names* in it, and of all lineage.
 
-        Names find what a page would not show because its row was turned away or taken out. Entries whose text was erased are passed
-        over.
+        Names find what a page would not show because its row was turned away or taken out. That a model has a successor is said without
+        the name of any claim, so wherever something is named, everything said of model versions is compared. Entries whose text was
+        erased are passed over.
 
         Args:
             entries: their numbers.
@@ -48,7 +52,8 @@ class RowCheck:
             AlteredError: `row-differs`, for each entry whose rows are others; `entry-altered`.
         """
         named = self._find_named() if names else {}
-        wanted = {*entries, *(seq for name in names for seq in named.get(name, ()))} - self._sound
+        lineage = self._find_lineage() if names else ()
+        wanted = {*entries, *lineage, *(seq for name in names for seq in named.get(name, ()))} - self._sound
         numbers = sorted(_find_texts(self._reader, wanted))
         faults: list[Fault] = []
         for start in range(0, len(numbers), CHUNK):
@@ -56,6 +61,12 @@ class RowCheck:
         if faults:
             raise AlteredError(faults)
         self._sound |= wanted
+
+    def _find_lineage(self) -> frozenset[int]:
+        if self._lineage is None:
+            said = select(entry.c.seq).where(self._reader.visible(entry), entry.c.kind.in_(_LINEAGE))
+            self._lineage = frozenset(row[0] for row in self._reader.plain_rows(said))
+        return self._lineage
 
     def _find_named(self) -> dict[str, list[int]]:
         if self._entries_by_name is None:

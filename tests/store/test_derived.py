@@ -1,11 +1,14 @@
 """Rows that were edited by hand: found before anything is given out that rests on them."""
 
+from dataclasses import replace
+
 import pytest
 from sqlalchemy import Connection
 
 from registry.errors import AlteredError
 from registry.records.claim import ClaimEvent, ClaimEventKind
 from registry.records.dossier import Dossier
+from registry.records.model import ModelVersion
 from registry.store.derived import check_rows
 from registry.store.ledger import Ledger
 from tests.store import builders
@@ -16,6 +19,9 @@ EDITS = {
     "hidden event": "DELETE FROM claim_event",
     "event of another claim": "UPDATE claim_event SET claim = (SELECT max(claim) FROM claim_revision)",
     "event turned": "UPDATE claim_event SET event = 'publish'",
+    "hidden successor": "DELETE FROM model_event",
+    "successor made a fine-tune": "UPDATE model_event SET descent = 'fine_tune'",
+    "hidden decision": "DELETE FROM reviewed_cause",
 }
 
 
@@ -24,6 +30,9 @@ def withdraw(ledger: Ledger) -> tuple[str, Dossier]:
     with ledger.write(actor=builders.LAB) as writer:
         phi = builders.settle(writer)
         name, _other = (builders.add_claim(writer, phi, note=f"no. {at}") for at in range(2))
+        newer = replace(builders.MODEL, version="2")
+        writer.append_many([ModelVersion(model=builders.MODEL), ModelVersion(model=newer), builders.follow(newer, builders.MODEL)])
+        writer.append(builders.review(f"{name}@1", *writer.status(name).causes))
         writer.append(ClaimEvent(claim=name, event=ClaimEventKind.WITHDRAW, reason="wrong"))
     with ledger.view() as view:
         return name, view.dossier(name)
@@ -31,7 +40,7 @@ def withdraw(ledger: Ledger) -> tuple[str, Dossier]:
 
 def drop_guards(connection: Connection) -> None:
     """Do what somebody with the database in hand does first."""
-    for table in ("claim_revision", "claim_text", "claim_event"):
+    for table in ("claim_revision", "claim_text", "claim_event", "model_event", "reviewed_cause"):
         if connection.dialect.name == "sqlite":
             for change in ("update", "delete"):
                 connection.exec_driver_sql(f"DROP TRIGGER IF EXISTS {table}__{change}")
