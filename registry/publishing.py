@@ -3,13 +3,14 @@
 import hashlib
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from registry.codec.inclusion import list_entries, list_recorded
-from registry.errors import CaveatError, Fault, InputError, NotFoundError
+from registry.errors import AlteredError, CaveatError, Fault, InputError, NotFoundError
 from registry.intake.outline.readable import Reader
 from registry.records.card import Card, CardText
 from registry.records.change import AnySupplement, ChangeReport
@@ -24,6 +25,7 @@ from registry.report.coverage import ReadWords, Said, build_coverage
 from registry.report.html import digest_record, template_digest
 from registry.report.read import parse_subject, read_supplement
 from registry.report.signature import sign_pdf
+from registry.report.staleness import name_causes
 from registry.report.workers import Job, Made, render_many
 from registry.store.derived import RowCheck
 from registry.store.seals import prove
@@ -110,16 +112,27 @@ class Collector:
     """
 
     def __init__(self, view: View, *, now: View | None = None, subjects: Collection[str] | None = None) -> None:
-        """Prepare to read *view*.
-
-        Args:
-            now: the same log with later entries, where what superseded a supplement since is to be told; None tells newer revisions alone.
-            subjects: as `Supersession` takes them.
-        """
+        """Read *view*; by *now*, the same log with later entries, it is told what superseded a supplement; *subjects* as `Supersession`."""
         self._view = view
         self._moment = _find_last_moment(view)
         self._rows = RowCheck(view)
         self._later = Supersession(view, view if now is None else now, subjects)
+        self._gathered: dict[str, Dossier] = {}
+
+    def gather(self, subjects: Iterable[Identifier]) -> None:
+        """Read together what `collect` will be asked for next, a few dozen: one query asks for all of them what it would for each.
+
+        What cannot be read so, because a statement was erased or a row altered, is left to `collect`, which tells of it.
+        """
+        wanted = {one.bare: one for one in subjects if one.kind is Kind.CLAIM}
+        found = {one.claim: one for one in _read_dossiers(self._view, [name for name in wanted if self._view.claim_exists(name)])}
+        named = ((wanted[name], one) for name, one in found.items() if one.revisions)
+        self._gathered = {
+            str(subject): one for subject, one in named if subject.revision in (None, len(one.revisions)) and not subject.digest
+        }
+        entries = {seq for one in self._gathered.values() for seq in list_entries(one)}
+        with suppress(AlteredError, InputError):
+            self._rows.check(entries, {one.claim for one in self._gathered.values()})
 
     def collect(self, subject: Identifier) -> Subject:
         """Return the supplement of the claim or card *subject*.
@@ -128,11 +141,16 @@ class Collector:
             NotFoundError: not registered, with what is near; only reserved; or a statement was erased (`body-erased`).
             AlteredError: a row was edited by hand.
         """
-        assemble = _assemble_card if subject.kind is Kind.CARD else _assemble_claim
-        assembled = _name_causes(self._view, assemble(self._view, subject, self._moment))
+        assembled = name_causes(self._assemble(subject), self._view.find_entry)
         self._rows.check(list_entries(assembled), {subject.bare})
         proven = _prove(self._view, assembled)
         return name_subject(replace(proven, superseded=self._later.find(proven.identifier.partition("#")[0])))
+
+    def _assemble(self, subject: Identifier) -> Supplement | CardSupplement:
+        if subject.kind is Kind.CARD:
+            return _assemble_card(self._view, subject, self._moment)
+        gathered = self._gathered.pop(str(subject), None)
+        return _assemble_claim(gathered or self._view.dossier(str(subject)), subject, self._moment)
 
 
 def collect_supplements(view: View, subjects: Iterable[Identifier]) -> Iterator[Subject]:
@@ -282,15 +300,6 @@ def build_publication(written: Written) -> Publication:
     )
 
 
-def _name_causes(view: View, supplement: Supplement | CardSupplement) -> Supplement | CardSupplement:
-    """Return *supplement* with the entries that its causes to be stale number, so that they are proven with the others."""
-    statuses = [supplement.status] if isinstance(supplement, Supplement) else [row.status for row in supplement.claims]
-    numbers = sorted({cause.entry for status in statuses for cause in status.causes})
-    known = list_entries(supplement) if numbers else {}
-    found = (known.get(seq) or view.find_entry(seq) for seq in numbers)
-    return replace(supplement, cause_entries=tuple(one for one in found if one is not None))
-
-
 def _prove(view: View, supplement: Supplement | CardSupplement) -> Supplement | CardSupplement:
     """Return *supplement* with the proof that every entry it names stands in the log as it is seen in *view*."""
     opened = [one.entry.seq for one in list_recorded(supplement)]
@@ -327,8 +336,7 @@ def _replace(path: Path, data: bytes) -> None:
         raise
 
 
-def _assemble_claim(view: View, subject: Identifier, moment: datetime) -> Supplement:
-    dossier = view.dossier(str(subject))
+def _assemble_claim(dossier: Dossier, subject: Identifier, moment: datetime) -> Supplement:
     if not dossier.revisions:
         found = "is reserved and has no text yet, so there is nothing to print"
         raise NotFoundError(Fault(code="only-reserved", where=subject.bare, found=found, advice="register it: caveat claim add FILE"))

@@ -124,7 +124,8 @@ def build_html(supplement: AnySupplement, *, medium: Medium, covers: Covers | No
 def render_page(name: str, facts: Mapping[str, Any]) -> bytes:
     """Return the page for a screen that the template *name* makes of *facts*: escaped, made visible, with its style sheet inside."""
     style = Markup(_screen_style())  # noqa: S704  (our own style sheet)
-    text = _environment(None).get_template(name).render({"medium": Medium.SCREEN.value, "templates": template_digest(), "style": style} | facts)
+    known = {"medium": Medium.SCREEN.value, "templates": template_digest(), "style": style}
+    text = _environment(None).get_template(name).render({**known, **facts})
     return text.encode()
 
 

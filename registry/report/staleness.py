@@ -1,12 +1,13 @@
 """What a supplement says of changes that its claim may not have survived: what each is, what a person decided, what would settle it."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from registry.records.dossier import Recorded
 from registry.records.staleness import StalenessReview, StalenessVerdict
 from registry.records.statement import Entry
 from registry.records.status import CauseKind, StaleCause, Staleness, Status
+from registry.records.supplement import CardSupplement, Supplement
 from registry.report.moments import format_day
 
 _REMEDY: Mapping[CauseKind, str] = {
@@ -36,6 +37,14 @@ class CauseRow:
     """What would settle it, such as `settled by a person`; None where that is not known, or a person confirmed it."""
     confirmed: Recorded[StalenessReview] | None
     """The review by which the claim is stale; None where nobody confirmed it."""
+
+
+def name_causes(supplement: Supplement | CardSupplement, find_entry: Callable[[int], Entry | None]) -> Supplement | CardSupplement:
+    """Return *supplement* with the entries that its causes to be stale number, so that they are proven with the others."""
+    statuses = [supplement.status] if isinstance(supplement, Supplement) else [row.status for row in supplement.claims]
+    numbers = sorted({cause.entry for status in statuses for cause in status.causes})
+    found = tuple(one for one in map(find_entry, numbers) if one is not None)
+    return replace(supplement, cause_entries=found)
 
 
 def list_causes(

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from registry.codec.canonical import Json, canonical_bytes
 from registry.codec.disclosure import check_openings, public_document
-from registry.records.change import AnySupplement
+from registry.records.change import AnySupplement, ChangeReport
 from registry.records.identifier import Identifier
 from registry.records.publication import OutputFormat
 from registry.records.supplement import Supplement
@@ -142,6 +142,9 @@ def check_record(carried: Carried) -> Check:
     if isinstance(supplement, Supplement) and (faults := check_openings(supplement)):
         return no(Name.RECORD, "; ".join(f"{one.where}: {one.found}" for one in faults[:3]))
     told = f"; CONFIDENTIAL: {len(opened)} sealed specifications are shown, each the one that was committed to" if opened else ""
+    superseded = None if isinstance(supplement, ChangeReport) else supplement.superseded
+    if superseded is not None:
+        told += f"; a notice stands before it, outside that digest, that {superseded.name} superseded it: only a registry knows"
     return yes(Name.RECORD, f"carries the record of {supplement.identifier}, sha256 {carried.digest}{told}")
 
 

@@ -60,9 +60,9 @@ def check_entries(carried: Carried, published: Publication | None) -> Check:
         more = f"; and {len(contradictions) - _MOST_TOLD} more" if len(contradictions) > _MOST_TOLD else ""
         return no(Name.ENTRIES, f"not what the statements beside it say: {'; '.join(contradictions[:_MOST_TOLD])}{more}")
     count, whole = len(proven.entries), len(proven.recomputed)
-    told = f"of {whole} every word was hashed again" if whole else "what they say does not stand in it"
+    hashed = f"of {whole} every word was hashed again" if whole else "what they say does not stand in it"
     note = f"{count} entries stand in {supplement.log_origin} at {supplement.log_size} entries, root {supplement.inclusion.root}; "
-    return yes(Name.ENTRIES, f"{note}{told}; {_COMPOSED}")
+    return yes(Name.ENTRIES, f"{note}{hashed}; {_COMPOSED}")
 
 
 def check_publication(carried: Carried, sealed: Sealed, ledger: "Ledger | None") -> Check:

@@ -1,6 +1,8 @@
 """What superseded a supplement: known when the registry has left what it said, told loudly, and proven by nobody but the registry."""
 
+import sqlite3
 from collections.abc import Callable, Mapping
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from registry.codec.inclusion import list_named
-from registry.errors import NotFoundError
+from registry.errors import AlteredError, NotFoundError
 from registry.publishing import Collector, Subject, name_subject
 from registry.records.identifier import parse_identifier
 from registry.records.model import Descent, ModelEvent, ModelEventKind, ModelVersion
@@ -28,6 +30,7 @@ from registry.verification.carried import read_carried
 from registry.verification.check import Answer, Check, Name
 from registry.verification.files import check_file
 from registry.verification.trust import Trust
+from tests.report.updated import SECOND
 from tests.store import builders as make
 from tests.store.growing import MODELS, STEPS, World
 
@@ -271,6 +274,34 @@ def test_a_superseded_file_verifies_and_is_not_current_for_its_own_reason(kind: 
     assert {told[key].answer for key in (Name.BYTES, Name.RECORD, Name.ENTRIES, Name.REGISTRY)} == {Answer.YES}
     assert told[Name.CURRENT].answer is Answer.NO
     assert all(one in told[Name.CURRENT].note for one in supplement.superseded.why)
+
+
+def test_the_record_check_says_what_stands_outside_its_digest(updated: Mapping[str, Supplement | CardSupplement]) -> None:
+    """Who has the file alone is told that the notice is nobody's word but the sender's."""
+    supplement = updated["superseded"]
+    assert isinstance(supplement, Supplement)
+    notes = {}
+    for one in (supplement, replace(supplement, superseded=None)):
+        data = render_json(one)
+        made = Made(key="0", format=OutputFormat.JSON, data=data, error=None)
+        notes[one.superseded is None] = check_file(data, proof=None, trust=Trust(), made=made)[1].note
+
+    assert (
+        notes[False] == f"{notes[True]}; a notice stands before it, outside that digest, that {SECOND} superseded it: only a registry knows"
+    )
+
+
+def test_a_notice_is_not_read_off_rows_edited_by_hand(world: World, tmp_path: Path) -> None:
+    """A link of lineage that was turned into another kind in the table alone is an error, and no reason."""
+    size = say(world, *follow())
+    with closing(sqlite3.connect(tmp_path / "0.db")) as database:
+        for (name,) in database.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'").fetchall():
+            database.execute(f'DROP TRIGGER "{name}"')
+        database.execute("UPDATE model_event SET descent = 'fine_tune'")
+        database.commit()
+
+    with pytest.raises(AlteredError, match="row-differs"):
+        ask(world, next(iter(world.claims)), size)
 
 
 def forge_name(said: Superseded) -> Superseded:
