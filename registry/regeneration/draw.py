@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, closing
 from dataclasses import dataclass, field, replace
 from functools import partial
-from itertools import groupby
+from itertools import groupby, islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from registry.seal.keys import SigningKey
+
+_TOGETHER = 40
+"""Supplements of which the statements are read together."""
 
 OpenView = Callable[[int | None], AbstractContextManager[View]]
 """Opens the registry as of an entry; as it is for None."""
@@ -124,10 +127,9 @@ class _Source:
         for size, group in groupby(sorted(due, key=lambda one: (one.log_size is None, one.log_size or 0)), lambda one: one.log_size):
             with self._open(size) as view:
                 collector = Collector(view)
-                for one in group:
-                    subject = self._collect(collector, one)
-                    if subject is not None:
-                        yield subject
+                while stretch := list(islice(group, _TOGETHER)):
+                    collector.gather(parse_identifier(one.name) for one in stretch)
+                    yield from (subject for one in stretch if (subject := self._collect(collector, one)) is not None)
 
     def _collect(self, collector: Collector, due: Due) -> Subject | None:
         try:
