@@ -112,5 +112,5 @@ def _end(app: App, renewal: "Renewal") -> None:
         raise AnswerNoError(Fault(code="interrupted", where=str(renewal.output), found=found, advice=write_command(renewal, app)))
     count = sum(1 for _ in renewal.list_faults())
     if count:
-        app.say(f"{count} of these could not be evaluated here")
+        app.say(f"{count} could not be re-audited here; the answer says why")
         click.get_current_context().exit(UnavailableError.exit_code)
