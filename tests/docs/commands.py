@@ -21,6 +21,7 @@ Worked examples: [getting started](getting-started.md) (registry, claims, audits
 (claim propose and its review), [planning a replay](replay.md) (estimate, contrast, ablation, audit order, audit rate),
 [checking a judge](judge.md), [scoring a run](scoring.md),
 [the registry](registry.md) (disputes, revisions, findings), [when a card is revised](revisions.md) (card diff, claim reword),
+[when a model is updated](updating.md) (model update, claim stale, confirm, dismiss, carry),
 [a study read again](contamination.md).
 """
 
