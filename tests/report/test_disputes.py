@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from registry.codec.commitment import commitment_of
 from registry.codec.disclosure import check_openings, public_record
 from registry.errors import InputError
-from registry.publishing import Subject, Written, build_publication
+from registry.publishing import Subject, Written, build_publication, tell_facts
 from registry.records.contestation import ContestationEvent, ContestationStep
 from registry.records.disclosure import Reveal, SpecOpening
 from registry.records.dossier import Dossier, Recorded
@@ -170,7 +170,8 @@ def test_no_other_body_opens_a_commitment(name: str, description: str) -> None:
 def test_a_confidential_file_is_logged_under_the_public_record(tmp_path: Path) -> None:
     """The log tells that it was given out, and of which record; not what it showed."""
     subject = Subject(name="CLM-EXAMPLE-2026-0042-X@1", supplement=CONFIDENTIAL)
-    written = Written(subject=subject, format=OutputFormat.JSON, path=tmp_path / "x", sha256="ab" * 32, error=None)
+    facts = tell_facts(subject)
+    written = Written(name=subject.name, format=OutputFormat.JSON, path=tmp_path / "x", sha256="ab" * 32, error=None, facts=facts)
 
     said = build_publication(written)
 
