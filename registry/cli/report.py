@@ -4,6 +4,7 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from registry.store.view import View
 
 _FORMATS = ("pdf", "html", "json")
+_TOGETHER = 40
+"""Supplements of which the statements are read together."""
 _NO_KEY = (
     "published without proofs: there is no log key here to sign the log with\n"
     "  next: name its folder (CAVEAT_KEYS) or make a key (caveat key add), and publish the same files again"
@@ -157,13 +160,16 @@ def _collect(
 
 def _assemble(collector: "Collector", wanted: "Iterable[Identifier]", untold: "list[CaveatError]") -> "Iterator[Subject]":
     """Yield the supplement of each of *wanted*; those of which a statement was erased are added to *untold*."""
-    for subject in wanted:
-        try:
-            yield collector.collect(subject)
-        except NotFoundError as error:
-            if error.code != "body-erased":
-                raise
-            untold.append(NotFoundError([replace(one, where=f"{subject}, {one.where}") for one in error.faults]))
+    rest = iter(wanted)
+    while stretch := list(islice(rest, _TOGETHER)):
+        collector.gather(stretch)
+        for subject in stretch:
+            try:
+                yield collector.collect(subject)
+            except NotFoundError as error:
+                if error.code != "body-erased":
+                    raise
+                untold.append(NotFoundError([replace(one, where=f"{subject}, {one.where}") for one in error.faults]))
 
 
 def _open(found: "Iterable[Subject]", seals: Sequence[Path]) -> "Iterable[Subject]":

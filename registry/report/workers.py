@@ -88,9 +88,10 @@ def render_many(
         count = max(1, min(count, len(jobs)))
     ready = [PdfWorker() for _ in range(count)] if isinstance(workers, int) else workers
     batch = _Batch(jobs, ahead=len(jobs) if isinstance(jobs, Sequence) else _AHEAD * count)
-    for worker in ready:
-        threading.Thread(target=_work, args=(worker, batch.waiting, batch.done, time_limit_s), daemon=True).start()
-    return batch.collect(len(ready), progress)
+    threads = [threading.Thread(target=_work, args=(one, batch.waiting, batch.done, time_limit_s), daemon=True) for one in ready]
+    for thread in threads:
+        thread.start()
+    return batch.collect(threads, progress)
 
 
 class _Batch:
@@ -103,8 +104,8 @@ class _Batch:
         self._taken = 0
         self._take(ahead)
 
-    def collect(self, workers: int, progress: Progress | None) -> Iterator[Made]:
-        """Yield what is done until all is; the workers end then, or when nobody collects any more."""
+    def collect(self, threads: Sequence[threading.Thread], progress: Progress | None) -> Iterator[Made]:
+        """Yield what is done until all is, and the workers have ended; they end too when nobody collects any more."""
         try:
             number = 0
             while number < self._taken:
@@ -115,8 +116,10 @@ class _Batch:
                     progress(number, self._taken)
                 yield made
         finally:
-            for _ in range(workers):
+            for _ in threads:
                 self.waiting.put(None)
+        for thread in threads:
+            thread.join()
 
     def _take(self, count: int) -> None:
         for job in islice(self._jobs, count):

@@ -4,7 +4,7 @@ import struct
 import subprocess
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 import pytest
@@ -12,7 +12,7 @@ import pytest
 from registry.errors import InputError, UnavailableError
 from registry.records.publication import OutputFormat
 from registry.records.supplement import Supplement
-from registry.report.html import render_json
+from registry.report.html import render_html, render_json
 from registry.report.workers import Job, PdfWorker, render_many, render_pdf
 
 
@@ -56,6 +56,36 @@ def test_one_bad_record_does_not_stop_the_rest(supplements: Mapping[str, Supplem
     assert made["json"].data is not None
     assert isinstance(made["bad"].error, InputError)
     assert seen == [(1, 4), (2, 4), (3, 4), (4, 4)]
+
+
+def test_jobs_are_taken_as_they_are_needed(supplements: Mapping[str, Supplement]) -> None:
+    """Of a batch that is made on the way a few are held at a time, however slowly what is done is collected."""
+    taken = 0
+
+    def list_jobs() -> Iterator[Job]:
+        nonlocal taken
+        for number in range(40):
+            taken += 1
+            yield Job(key=str(number), supplement=supplements["unaudited"], format=OutputFormat.JSON)
+
+    most, keys = 0, set()
+    for done, made in enumerate(render_many(list_jobs(), workers=2, time_limit_s=60)):
+        keys.add(made.key)
+        most = max(most, taken - done)
+
+    assert keys == {str(number) for number in range(40)}
+    assert most <= 8
+
+
+def test_html_drawn_apart_is_the_same(supplements: Mapping[str, Supplement]) -> None:
+    """Whoever draws it: this process, or a worker beside the PDF; one bad record stops neither."""
+    one, bad = supplements["inverted"], break_record(supplements["inverted"])
+    jobs = [Job(key=key, supplement=each, format=OutputFormat.HTML, is_apart=True) for key, each in (("one", one), ("bad", bad))]
+
+    made = {each.key: each for each in render_many(jobs, workers=1, time_limit_s=60)}
+
+    assert made["one"].data == render_html(one)
+    assert isinstance(made["bad"].error, InputError)
 
 
 def test_no_jobs_are_no_work() -> None:
