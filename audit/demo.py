@@ -102,18 +102,26 @@ def tell_story(folder: Path, *, progress: Callable[[int], None]) -> Story:
     return Story(url=url, card=card, audits=tuple(audits))
 
 
+def open_story(story: Story, moment: datetime) -> Ledger:
+    """Open the registry of *story* with the demo's salts and a clock that stands at *moment*, or at the last entry if that is later."""
+    clock = _Clock(moment)
+    ledger = Ledger.open(story.url, clock=clock.read, salt=_salts().__next__)
+    clock.begin(ledger)
+    return ledger
+
+
 def publish_supplements(story: Story, folder: Path, *, time_limit_s: float, workers: int, progress: Callable[[int], None]) -> list[Written]:
     """Give out the card supplement and that of every claim in *folder*, as signed PDF, HTML and JSON, each with its proof.
 
     The card comes first. Drawn again, they are of the log as it was before they were first given out.
     """
-    ledger = Ledger.open(story.url, clock=lambda: CONCLUDED, salt=_salts().__next__)
+    ledger = open_story(story, CONCLUDED)
     try:
         with ledger.view(_find_before_publishing(ledger)) as view:
             names = [story.card.card, *(one.claim for one in view.list_claims())]
             subjects = list(collect_supplements(view, map(parse_identifier, names)))
         written = write_supplements(subjects, list(OutputFormat), folder, time_limit_s=time_limit_s, workers=workers, progress=progress)
-        ring = _make_keys()
+        ring = read_demo_keys()
         signed = sign_written(written, _get_document_key(ring), at=CONCLUDED)
         with ledger.write(actor=AUTHORITY.code) as writer:
             record_publications(writer, signed)
@@ -142,7 +150,7 @@ def _prepare(folder: Path) -> str:
         _refuse_other(url, folder)
     upgrade(url)
     (folder / "registry.cfg").write_text(f"[registry]\nurl = sqlite:///{database.name}\nauthority = {AUTHORITY.code}\n", encoding="utf-8")
-    for key in _make_keys().keys:
+    for key in read_demo_keys().keys:
         if not (folder / "caveat-keys" / FILE_NAMES[key.algorithm]).exists():
             write_key(folder / "caveat-keys", key, passphrase=None)
     return url
@@ -153,7 +161,7 @@ def _refuse_other(url: str, folder: Path) -> None:
     ledger = Ledger.open(url, clock=lambda: MOMENT, salt=_salts().__next__)
     try:
         with ledger.view() as view:
-            is_ours = view.log_origin in ("", _make_keys().log[0].name)
+            is_ours = view.log_origin in ("", read_demo_keys().log[0].name)
     finally:
         ledger.close()
     if not is_ours:
@@ -179,14 +187,14 @@ def _register(ledger: Ledger) -> Card:
 
 def _begin_log(writer: Writer) -> None:
     """Name the log, and register who speaks in it, with which keys."""
-    ring = _make_keys()
+    ring = read_demo_keys()
     writer.name_log(ring.log[0].name, ring.log[0].vkey)
     writer.append(AUTHORITY)
     for key in ring.keys:
         add_key(writer, key)
 
 
-def _make_keys() -> KeyRing:
+def read_demo_keys() -> KeyRing:
     """Return the keys of the demo; the same for everybody, and so nobody's."""
     seeds = {name: hashlib.sha256(f"caveat demo, {name}".encode()).digest() for name in ("log", "log key", "document key")}
     log = make_key(KeyAlgorithm.ED25519, format_origin(AUTHORITY.code, seeds["log"].hex()[:32]), seed=seeds["log key"])

@@ -10,6 +10,7 @@ from registry.cli.app import App, pass_app
 
 if TYPE_CHECKING:
     from audit.demo import Story
+    from audit.demo_update import SecondAct
     from registry.publishing import Written
 
 
@@ -22,13 +23,17 @@ if TYPE_CHECKING:
     show_default=True,
     help="The folder of the demo.",
 )
+@click.option("--update", is_flag=True, help="Go on: a smaller model takes the place of the first, and two audits are carried out again.")
 @pass_app
-def demo(app: App, /, *, output: Path) -> None:
+def demo(app: App, /, *, output: Path, update: bool) -> None:
     """Build a registry, audit it and print its supplements, on bundled inputs, offline.
 
     An example card with its claims, five retrospective audits of published evaluations, three audits of a recorded pilot with a real
     model, two of its larger replay under locked plans, and all supplements, signed and proven. The clock of the demo stands still, and
     everybody has its keys, so everybody gets the same bytes. Doing it twice changes nothing.
+
+    With `--update` a second act follows: claims become stale, two locked plans are carried out again on the smaller model (recorded too),
+    and the folder `updated` is regenerated, with a change report and a page that lists all.
     """
     from audit.demo import STEPS, publish_supplements, tell_story
     from registry.cli.progress import track
@@ -39,13 +44,37 @@ def demo(app: App, /, *, output: Path) -> None:
         written = publish_supplements(
             story, output / "supplements", time_limit_s=app.config.time_limit_s, workers=os.cpu_count() or 1, progress=progress
         )
-    app.report(_summarise(story, written), lambda console: _print(console, story, written, output))
+    act = _update(app, story, output) if update else None
+    document = _summarise(story, written) | ({"update": _summarise_update(act)} if act else {})
+    app.report(document, lambda console: _print_all(console, story, written, output, act))
     failed = [one for one in written if one.error is not None]
     for error in sorted({str(one.error) for one in failed}):
         app.say(error)
+    for error in sorted({str(one) for one in act.errors}) if act else ():
+        app.say(error)
     if failed:
         app.say(f"{len(failed)} of {len(written)} files could not be drawn; the others are there")
+    if failed or (act and act.errors):
         click.get_current_context().exit(3)
+
+
+def _update(app: App, story: "Story", output: Path) -> "SecondAct":
+    from audit.demo_update import tell_update
+    from registry.cli.progress import track
+
+    with track(app, "after the update", unit="supplements") as progress:
+        return tell_update(story, output, time_limit_s=app.config.time_limit_s, progress=progress)
+
+
+def _summarise_update(act: "SecondAct") -> dict[str, Any]:
+    from registry.codec.documents import to_document
+
+    return {
+        "audits": [one.audit for one in act.audits],
+        "changes": [to_document(one) for one in act.changes],
+        "drawn": act.drawn,
+        "files": [str(one) for one in act.completed.paths],
+    }
 
 
 def _summarise(story: "Story", written: "list[Written]") -> dict[str, Any]:
@@ -67,7 +96,24 @@ def _summarise(story: "Story", written: "list[Written]") -> dict[str, Any]:
     }
 
 
-def _print(console: Any, story: "Story", written: "list[Written]", output: Path) -> None:
+def _print_all(console: Any, story: "Story", written: "list[Written]", output: Path, act: "SecondAct | None") -> None:
+    _print(console, story, written, output, is_last=act is None)
+    if act is not None:
+        _print_update(console, act, output)
+
+
+def _print_update(console: Any, act: "SecondAct", output: Path) -> None:
+    from audit.cli.renew_text import print_movement
+    from audit.demo_update import FOLDER, NEW, OLD
+
+    console.print(f"\nThen {NEW} took the place of {OLD}, and two plans were carried out again", style="bold")
+    print_movement(console, act.changes)
+    console.print(f"\n{act.drawn} supplements were due and drawn again in {output / FOLDER}; begin with the list:", style="bold")
+    for path in act.completed.paths:
+        console.print(f"  {path}", soft_wrap=True)
+
+
+def _print(console: Any, story: "Story", written: "list[Written]", output: Path, *, is_last: bool) -> None:
     from registry.cli.output import build_table, show
 
     console.print("What became of eight claims, two of which were audited again under a locked plan", style="bold")
@@ -89,5 +135,6 @@ def _print(console: Any, story: "Story", written: "list[Written]", output: Path)
         (f"caveat verify supplements/{first[0].name}", "signature, bytes, every entry in the log, lock before run"),
         ("caveat score everyday-questions.run", "the recorded responses, scored again without a call"),
         (f"caveat audit new {story.audits[0].restriction.claim} > audit.yaml", "an audit of your own"),
+        *([("caveat demo -o . --update", "what happens when a new version comes")] if is_last else []),
     )
     console.print(build_table(("", ""), [(f"  {command}", what) for command, what in commands]))

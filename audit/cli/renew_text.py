@@ -36,13 +36,7 @@ def print_plan(console: Console, renewal: Renewal, *, is_forecast: bool) -> None
 
 def print_renewal(console: Console, renewal: Renewal, changes: Sequence[ClaimChange]) -> None:
     """Print what became of a renewal: newly inverted claims, what moved, how the texts changed, and what is left."""
-    _print_inverted(console, changes)
-    if changes:
-        console.print(build_table(("claim", "before", "after", "ΔED"), [_describe(one) for one in changes]))
-        for before, after, count in count_transitions(changes):
-            console.print(f"{count:,} × {before} → {after}")
-        for change in changes:
-            _print_texts(console, change)
+    print_movement(console, changes)
     for job in renewal.jobs:
         _print_job(console, job)
     _print_left(console, renewal)
@@ -50,6 +44,17 @@ def print_renewal(console: Console, renewal: Renewal, changes: Sequence[ClaimCha
         console.print("Nothing is stale: there is no audit to renew.")
     elif changes:
         console.print("\nNext: caveat report --stale -o DIR")
+
+
+def print_movement(console: Console, changes: Sequence[ClaimChange]) -> None:
+    """Print newly inverted claims, how far each moved, and how the texts changed; nothing without changes."""
+    _print_inverted(console, changes)
+    if changes:
+        console.print(build_table(("claim", "before", "after", "ΔED"), [_describe(one) for one in changes]))
+        for before, after, count in count_transitions(changes):
+            console.print(f"{count:,} × {before} → {after}")
+        for change in changes:
+            _print_texts(console, change)
 
 
 def _print_cost(console: Console, renewal: Renewal) -> None:
