@@ -153,7 +153,7 @@ def _regenerate(
             workers=os.cpu_count() or 1,
             time_limit_s=time_limit_s,
             key=read_demo_keys().document,
-            at=last and last.at,
+            at=last.at if last else None,
         )
         outcome = carry_out(
             folder,
