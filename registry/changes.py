@@ -76,14 +76,14 @@ def _find_newest(view: View, claims: Collection[str] | None) -> dict[str, tuple[
 def _gather(gathered: _Gathered, before: View, after: View, claims: Sequence[str], rows: RowCheck) -> None:
     earlier = {one.claim: one for one in _read(before, [claim for claim in claims if before.claim_exists(claim)])}
     later = {one.claim: one for one in _read(after, claims)}
-    for claim in claims:
-        now, then = later.get(claim), earlier.get(claim)
-        if now is None or (then is None and before.claim_exists(claim)):
-            gathered.erased.append(claim)
-            continue
-        rows.check({*list_entries(now), *(list_entries(then) if then else ())}, {claim})
+    told = [claim for claim in claims if claim in later and (claim in earlier or not before.claim_exists(claim))]
+    gathered.erased += sorted({*claims}.difference(told))
+    read = [side[claim] for side in (earlier, later) for claim in told if claim in side]
+    rows.check({seq for one in read for seq in list_entries(one)}, told)
+    for claim in told:
+        now = later[claim]
         others = _find_others(after, now)
-        gathered.changes.append(build_change(then, now, since=before.log_size, others=others))
+        gathered.changes.append(build_change(earlier.get(claim), now, since=before.log_size, others=others))
         for one in find_occasions(now, since=before.log_size, others=others):
             gathered.occasions.setdefault(one.entry.seq, one)
 

@@ -69,7 +69,7 @@ def report(app: App, /, *, subjects: tuple[Identifier, ...], output: Path, **opt
     then 3.
 
     With --stale the folder is kept up to date: without ID with every revision of every claim and every card. What others take the place of
-    is kept in superseded/; a page (index.html), a feed and a report of what changed are written. Stopped, it goes on where it was.
+    is kept beside them; a page (index.html), a feed and a report of what changed are written. Stopped, it goes on where it was.
     """
     from registry.cli.progress import track
     from registry.cli.report_changes import compare, refuse_with_since

@@ -135,7 +135,7 @@ def _draw(
             click.echo(str(path))
     _tell_count(app, looked, "were due")
     altered = {path.rpartition(".")[0] for one in looked.plan.due for path in one.altered}
-    _tell_strays(app, [one for one in outcome.strays if one.removeprefix("superseded/").partition(".edited-")[0] not in altered])
+    _tell_strays(app, [one for one in outcome.strays if one.partition(".edited-")[0] not in altered])
     _tell_failed(app, errors, outcome.failed, looked)
 
 
@@ -154,7 +154,7 @@ def _warn_altered(app: App, looked: "Looked") -> None:
     """Tell loudly of files that somebody changed: they may have been given out so."""
     altered = [path for one in looked.plan.due for path in one.altered]
     for path in altered[:_MOST_TOLD]:
-        app.say(f"ALTERED: {path} is not the file that was drawn here; it is kept in superseded/ and drawn again")
+        app.say(f"ALTERED: {path} is not the file that was drawn here; it is kept under another name and drawn again")
     if len(altered) > _MOST_TOLD:
         app.say(f"ALTERED: and {len(altered) - _MOST_TOLD:,} more files")
 
@@ -163,7 +163,7 @@ def _tell_strays(app: App, strays: Sequence[str]) -> None:
     for path in strays[:_MOST_TOLD]:
         app.say(f"kept: a file that was never drawn here stood in the place of a supplement, and is now {path}")
     if len(strays) > _MOST_TOLD:
-        app.say(f"kept: and {len(strays) - _MOST_TOLD:,} more, in superseded/")
+        app.say(f"kept: and {len(strays) - _MOST_TOLD:,} more, called NAME.edited-…")
 
 
 def _tell_failed(app: App, errors: "Sequence[CaveatError]", failed: "Sequence[Failed]", looked: "Looked") -> None:

@@ -73,8 +73,7 @@ def complete(
     if report is not None:
         known = replace(known, reports=(*(one for one in known.reports if one.name != report.name), report))
     proofs = frozenset(path.name for path in folder.glob(f"*{names.PROOF}"))
-    kept = frozenset(f"{names.SUPERSEDED}/{path.name}" for path in folder.glob(f"{names.SUPERSEDED}/*{names.PROOF}"))
-    write_whole(folder / names.INDEX, render_index(known, proofs=proofs | kept))
+    write_whole(folder / names.INDEX, render_index(known, proofs=proofs))
     write_whole(folder / names.FEED, render_feed(known))
     drawn = {one.path for item in list_journaled(folder) for one in item.files}
     sweep(folder)

@@ -23,7 +23,7 @@ Noun = TypeVar("Noun", bound=Record)
 
 LARGEST_BYTES = 500_000_000
 """A larger manifest or journal is refused unread: a million supplements need less."""
-_ADVICE = "regenerate into another folder, or move the manifest away: then all is drawn again and what is there is kept in superseded/"
+_ADVICE = "regenerate into another folder, or move the manifest away: then all is drawn again and what is there is kept under another name"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

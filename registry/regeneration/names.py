@@ -7,7 +7,6 @@ from registry.records.publication import OutputFormat
 MANIFEST = "supplements.json"
 JOURNAL = ".supplements.journal"
 SEEN = ".supplements.seen"
-SUPERSEDED = "superseded"
 INDEX = "index.html"
 FEED = "feed.xml"
 PROOF = ".tlog-proof"
@@ -15,10 +14,10 @@ PROOF = ".tlog-proof"
 _SUBJECT = r"(?:CLM|CRD)-[A-Z][A-Z0-9]{1,11}-[0-9]{4}-[0-9]{4,}-[0-9A-Z]@[1-9][0-9]{0,8}"
 _REPORT = r"changes-[0-9]{1,16}-[0-9]{1,16}"
 _EXTENSION = rf"\.(?:{'|'.join(one.value for one in OutputFormat)})"
-_MARK = r"\.entry-[0-9]{1,16}(?:-[0-9a-f]{12})?"
+_MARK = r"\.entry-[0-9]{1,16}-[0-9a-f]{12}"
 SUBJECT = re.compile(_SUBJECT)
 """`CLM-…@n` or `CRD-…@n`, the whole of a name."""
-_KEPT = re.compile(rf"{SUPERSEDED}/{_SUBJECT}{_MARK}{_EXTENSION}")
+_KEPT = re.compile(rf"{_SUBJECT}{_MARK}{_EXTENSION}")
 _OWN = "|".join(re.escape(one) for one in (MANIFEST, JOURNAL, SEEN, INDEX, FEED))
 _PART = re.compile(rf"\.(?:(?:{_SUBJECT}|{_REPORT}){_EXTENSION}|{_OWN})\.part")
 
@@ -28,19 +27,19 @@ def name_file(name: str, format_: OutputFormat) -> str:
     return f"{name}.{format_.value}"
 
 
-def name_replaced(name: str, format_: OutputFormat, *, log_size: int, digest: str | None = None) -> str:
-    """Return where a file that another takes the place of is kept, relative to the folder.
+def name_replaced(name: str, format_: OutputFormat, *, log_size: int, digest: str) -> str:
+    """Return where a file that another takes the place of is kept: beside it, since its links are to files beside it.
 
     Args:
         log_size: entries that it was made from.
-        digest: of its bytes, where that alone tells it from another one of the same size of the log; None otherwise.
+        digest: of its bytes. What `caveat report --as-of` draws of the same entry has a notice before it, and must not take its place.
     """
-    return f"{SUPERSEDED}/{name}.entry-{log_size}{'' if digest is None else f'-{digest[:12]}'}.{format_.value}"
+    return f"{name}.entry-{log_size}-{digest[:12]}.{format_.value}"
 
 
 def name_stray(name: str, format_: OutputFormat, *, digest: str) -> str:
     """Return where a file is kept that stood in the place of a supplement and is none that was drawn there, relative to the folder."""
-    return f"{SUPERSEDED}/{name}.edited-{digest[:12]}.{format_.value}"
+    return f"{name}.edited-{digest[:12]}.{format_.value}"
 
 
 def name_part(path: str) -> str:

@@ -1,6 +1,6 @@
 """A supplement takes its place in the folder, and what it takes the place of is kept, byte for byte and with its proof.
 
-In this order: the new files are written under other names; the old ones get a second name in `superseded/`, their proofs move there;
+In this order: the new files are written under other names; the old ones get a second name, their proofs move after them;
 a line is added to the journal; the new files are renamed. Killed before that line, nothing has changed but that old files have a second
 name; after it, `settle` renames what is left to rename.
 """
@@ -117,22 +117,19 @@ def _keep(folder: Path, name: str, new: FolderFile, old: FolderFile | None, *, l
     elif is_there:
         stray = _put_aside(folder, path, names.name_stray(name, new.format, digest=digest or "0" * 12))
     if old is not None and old.sha256 != new.sha256:
-        _move_proof(folder, path, kept.path if kept else names.name_replaced(name, new.format, log_size=log_size))
+        _move_proof(folder, path, names.name_replaced(name, new.format, log_size=log_size, digest=old.sha256))
     return kept, stray
 
 
 def _link(folder: Path, path: Path, name: str, old: FolderFile, log_size: int) -> str:
-    """Give the file at *path* a second name, and return it; one that other bytes have is left to them."""
-    for digest in (None, old.sha256):
-        kept = names.name_replaced(name, old.format, log_size=log_size, digest=digest)
-        target = folder / kept
-        target.parent.mkdir(exist_ok=True)
-        if not os.path.lexists(target):
-            _copy(path, target)
-            return kept
-        if target.is_file() and digest_file(target) == old.sha256:
-            return kept
-    raise FileExistsError(17, "a file with other bytes is kept under this name", str(folder / kept))
+    """Give the file at *path* a second name, and return it."""
+    kept = names.name_replaced(name, old.format, log_size=log_size, digest=old.sha256)
+    target = folder / kept
+    if os.path.lexists(target) and not (target.is_file() and digest_file(target) == old.sha256):
+        _put_aside(folder, target, f"{target.stem}.edited{target.suffix}")
+    if not os.path.lexists(target):
+        _copy(path, target)
+    return kept
 
 
 def _copy(path: Path, target: Path) -> None:
@@ -147,7 +144,6 @@ def _copy(path: Path, target: Path) -> None:
 def _put_aside(folder: Path, path: Path, kept: str) -> str:
     """Move what was never drawn here (an edited file, another one, a folder, a link) out of the way."""
     target, number = folder / kept, 1
-    target.parent.mkdir(exist_ok=True)
     while os.path.lexists(target):
         number += 1
         target = (folder / kept).with_name(f"{Path(kept).stem}-{number}{Path(kept).suffix}")
@@ -162,7 +158,6 @@ def _move_proof(folder: Path, path: Path, kept: str) -> None:
         return
     if os.path.lexists(target) and target.read_bytes() != proof.read_bytes():
         target = target.with_name(f"{target.name}.{hashlib.sha256(proof.read_bytes()).hexdigest()[:12]}")
-    target.parent.mkdir(exist_ok=True)
     os.replace(proof, target)  # noqa: PTH105  (what is there already has the same bytes)
 
 

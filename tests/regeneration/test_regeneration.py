@@ -48,7 +48,7 @@ def test_only_what_changed_is_drawn(folder: Regenerated) -> None:
 
 
 def test_what_is_replaced_is_kept_byte_for_byte(folder: Regenerated) -> None:
-    """Under `superseded/`, with the entry it was made as of; the manifest says by what it was superseded, and why."""
+    """Beside what took its place, named with the entry it was made as of; the manifest says by what it was superseded, and why."""
     name = folder.find(COVERT).stem
     before = folder.read()
     size = folder.manifest()["log_size"]
@@ -57,7 +57,8 @@ def test_what_is_replaced_is_kept_byte_for_byte(folder: Regenerated) -> None:
 
     after = folder.read()
     for extension in ("html", "json"):
-        assert after[f"superseded/{name}.entry-{size}.{extension}"] == before[f"{name}.{extension}"] != after[f"{name}.{extension}"]
+        kept = folder.find_kept(f"{name}.entry-{size}-", extension).name
+        assert after[kept] == before[f"{name}.{extension}"] != after[f"{name}.{extension}"]
     (item,) = (one for one in folder.manifest()["items"] if one["name"] == name)
     assert [(old["log_size"], old["by"], old["why"]) for old in item["replaced"]] == [
         (size, size + 1, f"a claim was withdrawn (entry {size + 1})")
@@ -228,7 +229,7 @@ def test_what_an_ordinary_report_drew_is_taken_over(folder: Regenerated) -> None
     folder.regenerate()
 
     after = folder.read()
-    assert not (folder.path / "superseded").exists()
+    assert not [name for name in after if ".entry-" in name]
     assert {name: after[name] for name in before} == before
 
 
