@@ -77,13 +77,15 @@ def open_audit(writer: Writer, draft: AuditDraft, *, auditor: str, locked: bool,
 
 
 def count_locks(view: View, file: AuditFile) -> tuple[int, int]:
-    """Return how many other audits of the claim of *file*, of any revision, are locked, and how many of them have no outcome.
+    """Return how many other audits of the claim of *file* are locked, and how many of them have no outcome.
 
-    Replays under the rival of a contestation are not counted: they answer to somebody else's specification.
+    Counted are those of every revision about the same model version: of another, scores are no choice beside these. Replays under the
+    rival of a contestation are not counted: they answer to somebody else's specification.
     """
     this = file.audit.payload
     others = [one for one in view.list_audits(claim=this.claim.partition("@")[0]) if one.lock and one.audit.payload.contestation is None]
-    others = [one for one in others if one.audit.payload.audit != this.audit]
+    model = get_claim(view, this.claim).model
+    others = [one for one in others if one.audit.payload.audit != this.audit and get_claim(view, one.audit.payload.claim).model == model]
     return len(others), sum(not one.restrictions for one in others)
 
 

@@ -15,8 +15,8 @@ POST_HOC = "Post hoc: nothing shows that θ and the plan were fixed before the s
 _OFF_LOCK = "Not as locked: these scores are of other {} than the lock fixes."
 _CARRIED = "The card made this claim of {}; here it is asked of {}, to which it was carried."
 _CARRIED_FIGURE = (
-    "The card spoke of {}, and its words are not repeated of {}: what is asked of that is "
-    "whether the figure of the evaluation carries over."
+    "What the card reports is of {}, and is not claimed of {}, to which the claim was carried: "
+    "asked of that version is only whether what it shows in evaluation holds in deployment."
 )
 CONDITIONAL = "Conditional on these contexts: they are the estimand, not a sample."
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from audit.renewing.choice import Chosen
 from registry.records.change import ClaimChange, ClaimState
 from registry.report.change import build_change, rank_change
+from registry.report.wording import get_words
 from registry.store.ledger import Ledger
 
 NOT_AUDITED = "not audited"
@@ -41,8 +42,8 @@ def count_transitions(changes: Iterable[ClaimChange]) -> list[tuple[str, str, in
 
 
 def describe_class(state: ClaimState | None) -> str:
-    """Return class and standing of *state* in words, or why it is undetermined."""
+    """Return class, standing, mode and candidate of *state* in words: all that a change of class is told by."""
     if state is None or state.class_ is None:
         return NOT_AUDITED
-    how = state.standing or state.mode
-    return state.class_.value if how is None else f"{state.class_.value} · {how.value.replace('_', ' ')}"
+    candidate = [f"candidate {get_words(state.candidate)}"] if state.candidate else []
+    return " · ".join([get_words(one) for one in (state.class_, state.standing, state.mode) if one] + candidate)

@@ -118,7 +118,9 @@ class ChangeReport(Record):
     occasions: tuple[Occasion, ...]
     """In log order."""
     changes: tuple[ClaimChange, ...]
-    """Newly inverted first, then other changes of class, then of status, then the rest, each by identifier."""
+    """Newly inverted first, then other changes of class, then of standing, mode or candidate, then of model, status or text, then the rest,
+    each by identifier.
+    """
     unchanged: int
     """Claims in scope that did not change."""
     claims: tuple[str, ...] | None = None

@@ -108,6 +108,8 @@ class Dossier(Record):
     """Where the passages of its revisions stand in other revisions of the card, in log order."""
     reviews: tuple[Recorded[StalenessReview], ...] = ()
     """What people decided of changes that the claim may not have survived, of all its revisions, in log order."""
+    later: tuple[Recorded[ClaimRevision], ...] = ()
+    """The revisions after the one it is seen from, in order: audits of these are among its audits."""
     model_events: tuple[Recorded[ModelEvent], ...] = ()
     """Of the lineage of the models that its revisions are about, and of those that follow them, in log order."""
     reveals: tuple[Recorded[Reveal], ...] = ()

@@ -22,7 +22,7 @@ from registry.records.drift import Drift
 from registry.records.estimate import Estimate, SpecEstimate
 from registry.records.evidence import Access, Layer
 from registry.records.finding import Finding, find_invariance
-from registry.records.model import ModelEvent, ModelVersion
+from registry.records.model import ModelEvent, ModelRef, ModelVersion
 from registry.records.plan import Lock
 from registry.records.record import Record
 from registry.records.restriction import Restriction
@@ -230,6 +230,8 @@ class AuditSummary(Record):
     """How many things were done otherwise than locked; None in supplements made before this was told."""
     unexplained: int | None = None
     """How many of `departures` nobody has explained."""
+    model: ModelRef | None = None
+    """The version that the revision it audited is about; None in supplements made before this was told."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

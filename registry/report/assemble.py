@@ -12,6 +12,7 @@ from registry.records.coverage import Coverage
 from registry.records.dossier import AuditFile, ContestationFile, Dossier, Recorded
 from registry.records.evidence import Access, Layer
 from registry.records.finding import Finding
+from registry.records.model import ModelRef
 from registry.records.restriction import Restriction
 from registry.records.spec import PropertySpec
 from registry.records.status import Dispute, RestrictionStatus, Staleness
@@ -180,7 +181,7 @@ def _build_reasons(
     if audit is None or audit.outcome is None:
         yield Reason(text="No audit of this revision of the claim has an outcome.", section=Section.LAYERS)
     else:
-        yield from _build_outcome_reasons(audit, audit.outcome.payload, beside)
+        yield from _build_outcome_reasons(audit, audit.outcome.payload, beside, dossier.current.payload.model)
     found = [one.payload.body for one in (audit.findings if audit else ())]
     if _find_rule(audit) != _SCORER_FAILED:
         yield from build_scorer_reasons(found, [one.payload.body for one in others])
@@ -218,7 +219,7 @@ def _find_rule(audit: AuditPart | None) -> str | None:
     return audit.outcome.payload.classification.primary.rule if audit and audit.outcome else None
 
 
-def _build_outcome_reasons(audit: AuditPart, outcome: Restriction, beside: Sequence[AuditSummary]) -> Iterator[Reason]:
+def _build_outcome_reasons(audit: AuditPart, outcome: Restriction, beside: Sequence[AuditSummary], model: ModelRef) -> Iterator[Reason]:
     primary = outcome.classification.primary
     rests = Section.ESTIMATES if audit.estimate is not None else Section.LAYERS
     yield Reason(text=primary.why, section=Section.JUDGE if primary.rule == _SCORER_FAILED else rests)
@@ -226,7 +227,7 @@ def _build_outcome_reasons(audit: AuditPart, outcome: Restriction, beside: Seque
     if outcome.post_hoc and "post hoc" not in primary.why.lower():
         text = "The verdict is post hoc: nothing shows that θ and the plan were fixed before the scores could be seen."
         yield Reason(text=text, section=Section.PROVENANCE)
-    yield from build_choice_reasons(audit, beside)
+    yield from build_choice_reasons(audit, beside, model)
     if primary.hangs_on_one_spec:
         text = "The class hangs on one contestable specification of P_deploy: without it, it would be another."
         yield Reason(text=text, section=Section.MULTIPLICITY)

@@ -45,7 +45,9 @@ def build_other_audits(dossier: Dossier, leading: AuditFile | None, counts: Reco
 def _summarise(dossier: Dossier, file: AuditFile, outcome: Recorded[Restriction] | None) -> AuditSummary:
     primary = outcome.payload.classification.primary if outcome else None
     departures = list_departures(one.payload for one in file.deviations)
+    revisions = {one.payload.reference: one.payload for one in (*dossier.revisions, *dossier.later)}
     return AuditSummary(
+        model=revisions[file.audit.payload.claim].model,
         claim=file.audit.payload.claim,
         audit=file.audit.payload.audit,
         auditor=find_party(dossier, file.audit.payload.auditor),

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from registry.records.claim import ClaimRevision
+from registry.records.claim import ClaimRevision, find_spoken_of
 from registry.records.dossier import Recorded
 from registry.records.model import ModelRef
 from registry.records.statement import Entry
@@ -16,21 +16,16 @@ class Carry:
     before: ModelRef
     """The version that the revision before was about."""
     after: ModelRef
-    card_spoke_of: ModelRef
-    """The version that the claim was about when the passage that it quotes was first quoted."""
+    card_spoke_of: ModelRef | None
+    """The version that the passage quoted is about (`find_spoken_of`); None where it speaks of the one that the claim is about now."""
     revision: str
     """`CLM-…@n` that took the step."""
     earlier: str
     """`CLM-…@n` before it."""
-    why: str | None
+    why: str
     """As it was given, without the versions, which `caveat claim carry` writes before it."""
     entry: Entry
     """Of that revision; its actor carried the claim."""
-
-    @property
-    def is_same_passage(self) -> bool:
-        """Whether the card that is quoted speaks of an earlier version than the claim."""
-        return self.card_spoke_of != self.after
 
 
 def find_carry(history: Sequence[Recorded[ClaimRevision]]) -> Carry | None:
@@ -39,12 +34,10 @@ def find_carry(history: Sequence[Recorded[ClaimRevision]]) -> Carry | None:
     if not steps:
         return None
     before, step = history[steps[-1] - 1].payload, history[steps[-1]]
-    current = history[-1].payload
-    first = next(one.payload for one in history if _place(one.payload) == _place(current))
     return Carry(
         before=before.model,
         after=step.payload.model,
-        card_spoke_of=first.model,
+        card_spoke_of=find_spoken_of([one.payload for one in history]),
         revision=step.payload.reference,
         earlier=before.reference,
         why=_tell_why(step.payload.why, before.model, step.payload.model),
@@ -52,9 +45,5 @@ def find_carry(history: Sequence[Recorded[ClaimRevision]]) -> Carry | None:
     )
 
 
-def _tell_why(why: str | None, before: ModelRef, after: ModelRef) -> str | None:
-    return None if why is None else why.removeprefix(f"carried from {before} to {after}: ")
-
-
-def _place(claim: ClaimRevision) -> tuple[str | None, str]:
-    return (claim.card or claim.source, claim.quote)
+def _tell_why(why: str | None, before: ModelRef, after: ModelRef) -> str:
+    return (why or "").removeprefix(f"carried from {before} to {after}: ")

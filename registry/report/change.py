@@ -83,30 +83,36 @@ def has_changed_class(change: ClaimChange) -> bool:
     return change.after.class_ is not (change.before.class_ if change.before else None)
 
 
+def list_other(change: ClaimChange) -> tuple[str, ...]:
+    """Return what of `standing`, `mode` and `candidate` is another for a claim of the same class, registered before; else nothing."""
+    if change.before is None or has_changed_class(change):
+        return ()
+    return tuple(name for name in ("standing", "mode", "candidate") if getattr(change.before, name) is not getattr(change.after, name))
+
+
 def rank_change(change: ClaimChange) -> tuple[int, str]:
-    """Return where *change* stands in a report: newly inverted, other changes of class, of status, the rest; by identifier."""
+    """Return where *change* stands in a report.
+
+    Newly inverted, other changes of class, of how far it reaches within its class, of model, status or text, the rest; by identifier.
+    """
     if change.newly_inverted:
         return 0, change.claim
     if has_changed_class(change):
         return 1, change.claim
-    return 2 if _has_changed_standing(change) else 3, change.claim
+    if list_other(change):
+        return 2, change.claim
+    return 3 if _has_changed_status(change) else 4, change.claim
 
 
-def _has_changed_standing(change: ClaimChange) -> bool:
-    """Whether a reader has to take it for another than it was: its model, a status, how far the outcome reaches, what is left of it."""
+def _has_changed_status(change: ClaimChange) -> bool:
+    """Whether a reader has to take it for another than it was: its model, a status, what is left of it."""
     if change.before is None:
         return True
     before, after = change.before, change.after
     axes = ("lifecycle", "dispute", "staleness", "restriction")
     if any(getattr(before.status, axis) is not getattr(after.status, axis) for axis in axes):
         return True
-    return (before.model, before.standing, before.mode, before.candidate, before.restricted) != (
-        after.model,
-        after.standing,
-        after.mode,
-        after.candidate,
-        after.restricted,
-    )
+    return (before.model, before.restricted) != (after.model, after.restricted)
 
 
 def _find_estimate(file: AuditFile | None, outcome: Recorded[Restriction] | None) -> Estimate | None:

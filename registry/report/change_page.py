@@ -8,7 +8,7 @@ from typing import Any
 
 from registry.records.change import ChangeReport, ClaimChange, ClaimState, Occasion, OccasionKind
 from registry.records.drift import DriftStep
-from registry.report.change import has_changed_class, rank_change
+from registry.report.change import has_changed_class, list_other, rank_change
 from registry.report.numbers import format_count
 from registry.report.redline import Run, build_redline
 from registry.report.wording import get_words
@@ -24,9 +24,15 @@ _COUNTED = {
     OccasionKind.CLAIM: ("revision of a claim", "revisions of claims"),
     OccasionKind.REVIEW: ("decision on staleness", "decisions on staleness"),
 }
-_GROUPS = ("Newly inverted", "Other changes of class", "Changes of model, status, standing or text", "Other changes")
-_LIGHT = 2
-"""The first group whose claims kept their class."""
+_GROUPS = (
+    "Newly inverted",
+    "Other changes of class",
+    "Same class, with another standing, mode or candidate",
+    "Changes of model, status or text",
+    "Other changes",
+)
+_LIGHT = 3
+"""The first group whose claims kept their class and all that is said with it."""
 _AXES = ("lifecycle", "dispute", "staleness", "restriction")
 
 
@@ -74,6 +80,8 @@ class ChangePart:
     """Its place in the report, from 1; the anchor of its section."""
     change: ClaimChange
     axes: tuple[Axis, ...]
+    is_other_class: bool
+    """Whether class, standing, mode or candidate is another, or the claim is new: a reader sees both sides."""
     is_full: bool
     """Whether what stayed is shown beside what changed: only for what weighs most, in a report of few."""
     step: DriftStep | None
@@ -169,7 +177,10 @@ def _tell_parts(report: ChangeReport) -> Iterator[str]:
     classes = sum(has_changed_class(one) for one in known)
     if known:
         yield f"{format_count(classes) if classes else 'none'} changed class{_tell_inverted(known)}{_tell_lost(known)}"
-    if others := len(known) - classes:
+    within = [one for one in known if list_other(one)]
+    if within:
+        yield f"{format_count(len(within))} kept {'its' if len(within) == 1 else 'their'} class with another {_name_other(within)}"
+    if others := len(known) - classes - len(within):
         yield f"{format_count(others)} changed otherwise"
     if new := [one for one in report.changes if one.before is None]:
         yield f"{format_count(len(new))} {_be(len(new))} new{_tell_inverted(new)}"
@@ -177,6 +188,11 @@ def _tell_parts(report: ChangeReport) -> Iterator[str]:
         yield f"of {format_count(len(report.erased))} nothing can be told"
     if report.unchanged:
         yield f"{format_count(report.unchanged)} {_be(report.unchanged)} unchanged"
+
+
+def _name_other(within: Sequence[ClaimChange]) -> str:
+    names = sorted({name for one in within for name in list_other(one)}, key=("standing", "mode", "candidate").index)
+    return " or ".join([", ".join(names[:-1]), names[-1]] if names[1:] else names)
 
 
 def _tell_inverted(changes: Sequence[ClaimChange]) -> str:
@@ -206,7 +222,11 @@ def _tell_badge(report: ChangeReport) -> tuple[str, str]:
     if not report.changes:
         return "unaudited" if report.erased else "stable", "not all can be told" if report.erased else "nothing changed"
     classes = sum(has_changed_class(one) for one in report.changes if one.before is not None)
-    return ("degraded", f"{format_count(classes)} changed class") if classes else ("undetermined", "no change of class")
+    if classes:
+        return "degraded", f"{format_count(classes)} changed class"
+    within = [one for one in report.changes if list_other(one)]
+    told = f"; {format_count(len(within))} with another {_name_other(within)}" if within else ""
+    return "undetermined", f"no change of class{told}"
 
 
 def _find_verdict_class(report: ChangeReport) -> str:
@@ -230,6 +250,7 @@ def _build_part(number: int, change: ClaimChange, *, is_short: bool) -> ChangePa
         number=number,
         change=change,
         axes=tuple(_compare_axes(before, after)),
+        is_other_class=before is None or has_changed_class(change) or bool(list_other(change)),
         is_full=is_short and rank_change(change)[0] < _LIGHT,
         step=change.steps[0] if change.steps else None,
         reworded=build_redline(before.quote, after.quote) if before and is_reworded else (),

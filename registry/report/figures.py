@@ -164,7 +164,7 @@ def _name(spec: SpecEstimate) -> str:
 def _find_other_version(supplement: Supplement) -> str | None:
     """Return the earlier model version that the card's figure is of; None where it is of the claim's own."""
     carry = find_carry(supplement.history)
-    return carry.card_spoke_of.version if carry is not None and carry.is_same_passage else None
+    return carry.card_spoke_of.version if carry is not None and carry.card_spoke_of is not None else None
 
 
 def build_reported_figure(supplement: Supplement) -> ReportedFigure | None:

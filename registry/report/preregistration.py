@@ -1,12 +1,13 @@
 """What a lock fixed before the replay, beside what is known of what was done: nothing is called kept that was not compared."""
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from registry.records.claim import ClaimRevision
 from registry.records.deviation import DECISIVE, Deviation, LockedItem, list_departures
 from registry.records.dossier import Recorded
 from registry.records.estimate import DEVIATIONS, Estimate
+from registry.records.model import ModelRef
 from registry.records.plan import Lock, LockedSpec, Plan
 from registry.records.replayed import Replayed
 from registry.records.statement import Entry
@@ -145,13 +146,15 @@ def build_departure_reasons(audit: AuditPart) -> Iterator[Reason]:
         yield Reason(text=text, section=Section.PREREGISTRATION)
 
 
-def describe_locks(audit: AuditPart | None, others: Iterable[AuditSummary]) -> str | None:
-    """Return how many plans of this claim, of any revision, were locked and what came of them.
+def describe_locks(audit: AuditPart | None, others: Sequence[AuditSummary], model: ModelRef) -> str | None:
+    """Return how many plans of this claim were locked, of any revision about *model*, and what came of them.
 
     None where *audit* (the one that leads) is the only one with a lock, where it has none and every lock beside it has its outcome, and
-    where an older supplement does not tell. Replays under a rival are told with their contestation and not counted.
+    where an older supplement does not tell. Replays under a rival are told with their contestation and not counted; scores of another
+    model version are no choice beside those of this one.
     """
-    beside = [one for one in others if one.contestation is None]
+    beside = [one for one in others if one.contestation is None and one.model in (model, None)]
+    claim = "claim" if all(one.model in (model, None) for one in others) else "claim about this model version"
     if audit is None or any(one.departures is None for one in beside):
         return None
     this = audit.opening.payload.audit
@@ -159,16 +162,16 @@ def describe_locks(audit: AuditPart | None, others: Iterable[AuditSummary]) -> s
     waiting = sum(not is_done for is_done in has_outcome.values())
     if audit.lock is not None and has_outcome:
         told = f"{format_count(waiting)} of the others without an outcome" if waiting else "each of the others with an outcome"
-        return f"One of {format_count(len(has_outcome) + 1)} locked audits of this claim, {told}. {_SEVERAL}"
+        return f"One of {format_count(len(has_outcome) + 1)} locked audits of this {claim}, {told}. {_SEVERAL}"
     if audit.lock is None and waiting:
-        locks = "1 locked audit of the claim has" if waiting == 1 else f"{format_count(waiting)} locked audits of the claim have"
+        locks = f"1 locked audit of the {claim} has" if waiting == 1 else f"{format_count(waiting)} locked audits of the {claim} have"
         return f"This audit has no lock, and {locks} no outcome: what was planned came to nothing that is told."
     return None
 
 
-def build_choice_reasons(audit: AuditPart, others: Iterable[AuditSummary]) -> Iterator[Reason]:
+def build_choice_reasons(audit: AuditPart, others: Sequence[AuditSummary], model: ModelRef) -> Iterator[Reason]:
     """Yield what could have been chosen after scores were seen: between several locks, and what the lock itself leaves open."""
-    if told := describe_locks(audit, others):
+    if told := describe_locks(audit, others, model):
         yield Reason(text=told, section=Section.HISTORY)
     left_open = list_open(audit)
     if left_open and not (audit.outcome and audit.outcome.payload.post_hoc):

@@ -80,9 +80,9 @@ def quote(text: str) -> str:
 
 
 def describe_class(reading: ReadingVerdict) -> str:
-    """Return class and how far it reaches, such as `inverted, candidate`."""
-    more = reading.standing or reading.mode
-    return get_words(reading.class_) + (f", {get_words(more)}" if more else "")
+    """Return class and how far it reaches, such as `undetermined, noisy, candidate inverted`."""
+    candidate = [f"candidate {get_words(reading.candidate)}"] if reading.candidate else []
+    return ", ".join([get_words(one) for one in (reading.class_, reading.standing, reading.mode) if one] + candidate)
 
 
 def _tell_outcome(before: Dossier | None, after: Dossier, since: int) -> Iterator[str]:

@@ -85,7 +85,8 @@ class _Gatherer:
             parts |= self._gather_shared(current.payload, parts["audits"], disputes)
             parts["model_events"] = self._get_model_events(tuple(dict.fromkeys(one.payload.model for one in seen[claim])))
             status = _see_newer(statuses[current.entry.seq], shown=current, newest=known[claim][-1])
-            yield Dossier(**parts, status=status, authorities=self._find_authorities(_flatten(parts.values())))
+            later = known[claim][len(seen[claim]) :]
+            yield Dossier(**parts, later=later, status=status, authorities=self._find_authorities(_flatten(parts.values())))
 
     def _gather_shared(
         self, claim: ClaimRevision, audits: Sequence[AuditFile], disputes: Mapping[str | Reference, Sequence[tuple[int, str]]]

@@ -69,7 +69,10 @@ def test_a_figure_of_another_version_is_never_repeated(form: Form, deploy: tuple
     text = compose(case, build_estimate(build_spec(deploy=deploy)))
 
     assert "57.3" not in text
-    assert text.startswith("The card spoke of EXAMPLE m 0, and its words are not repeated of EXAMPLE m 1")
+    assert text.startswith(
+        "What the card reports is of EXAMPLE m 0, and is not claimed of EXAMPLE m 1, to which the claim was carried: "
+        "asked of that version is only whether what it shows in evaluation holds in deployment."
+    )
 
 
 def test_an_inverted_claim_keeps_none_of_its_words() -> None:
