@@ -4,6 +4,7 @@ Everything else is `reported`, which restricts and never establishes. It is deci
 """
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
@@ -15,6 +16,7 @@ from registry.records.classification import Basis
 from registry.records.deviation import LockedItem
 from registry.records.dossier import AuditFile
 from registry.records.estimate import Estimate
+from registry.records.model import ModelRef
 from registry.records.plan import IntervalMethod, Lock
 from registry.records.spec import ContextSpec
 from registry.records.trial import Provenance
@@ -125,9 +127,40 @@ def weigh_departures(view: View, file: AuditFile, scored: Scored, estimate: Esti
     if scored.unanswered and lock.plan.interval is not IntervalMethod.ANYTIME:
         done = f"calls never answered: {scored.unanswered:,}; the rest was taken as it was"
         found = (*found, Departure(item=LockedItem.STOPPING_RULE, planned="every call that the replay plans", done=done))
+    found = (*found, *_list_reused(view, file, scored))
     told = [one.payload for one in file.deviations]
     more = [Departure(item=one.item, planned=one.planned, done=one.done) for one in told]
     return (*found, *(one for one in dict.fromkeys(more) if one not in found))
+
+
+def _list_reused(view: View, file: AuditFile, scored: Scored) -> Iterator[Departure]:
+    """Give each audit of another model version that has these very responses on record: they cannot be of both.
+
+    Of responses that nobody can tell apart, the same scores for the same claim count as the same.
+    """
+    this = file.audit.payload
+    for other in view.list_audits():
+        said = other.audit.payload
+        runs = [(one.payload.provenance.transcripts, one.payload.scores) for one in other.runs]
+        runs += [(one.payload.provenance.transcripts, one.payload.scores) for one in other.restrictions if one.payload.provenance]
+        is_same_claim = said.claim.partition("@")[0] == this.claim.partition("@")[0]
+        if not any(_are_same(scored, *one, is_same_claim=is_same_claim) for one in runs):
+            continue
+        own, model = _find_model(view, this.claim), _find_model(view, said.claim)
+        if own != model:
+            done = f"the very responses that {said.audit} has of {model}"
+            yield Departure(item=LockedItem.MODEL, planned=f"responses of {own}", done=done)
+
+
+def _are_same(scored: Scored, transcripts: str | None, scores: str | None, *, is_same_claim: bool) -> bool:
+    known = scored.provenance.transcripts
+    return transcripts == known if transcripts and known else is_same_claim and scores == scored.table.content
+
+
+def _find_model(view: View, claim: str) -> ModelRef | None:
+    name, _, number = claim.partition("@")
+    found = view.find_revision(name, int(number))
+    return found.payload.model if found else None
 
 
 def list_untold(file: AuditFile, departures: tuple[Departure, ...]) -> tuple[Departure, ...]:

@@ -1,10 +1,11 @@
 """Two audits of one claim over model versions, and the scores of each: what a shift between them is measured from.
 
-The numbers are those of `audit.shift`; here it is checked that they are of these audits.
+The numbers are those of `audit.shift`, which pairs by identifiers. Here it is checked that they are of these audits, and told whether
+the same identifiers stand for the same texts.
 """
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 
 from audit.docket import get_audit, get_claim, get_property
 from audit.shift import measure_shift
@@ -13,8 +14,14 @@ from registry.errors import ConflictError, Fault
 from registry.records.dossier import AuditFile
 from registry.records.model import ModelRef
 from registry.records.plan import Plan
+from registry.records.replayed import Replayed
 from registry.records.shift import Shift
 from registry.store.view import View
+
+_PARTS = {"tasks": "tasks", "test": "test contexts", "deploy": "deployment contexts", "scoring": "scoring", "samples": "numbers of samples"}
+"""Parts of a replay that a comparison takes to be the same, in words."""
+_PAIRED = ("tasks", "test", "deploy")
+"""Those that scores are paired by."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,7 +76,42 @@ def compare(comparison: Comparison, before: ScoreTable, after: ScoreTable) -> Sh
     if faults:
         raise ConflictError(faults)
     audit = comparison.before.audit.payload.audit
-    return measure_shift(before, after, comparison.plan, range_=comparison.range, models=comparison.models, audit=audit)
+    found = measure_shift(before, after, comparison.plan, range_=comparison.range, models=comparison.models, audit=audit)
+    return warn_of_designs(found, find_design(comparison.before), find_design(comparison.after))
+
+
+def find_design(file: AuditFile, replayed: Replayed | None = None) -> dict[str, str]:
+    """Return what is known of the texts that the scores of *file* rest on: digests by part of a replay, as far as they are on record.
+
+    Args:
+        replayed: what the run folder of scores says that are not on record yet; None for those that are.
+    """
+    runs = [one.payload.provenance.replayed for one in file.runs]
+    last = replayed or (runs[-1] if runs else None)
+    lock = file.lock.payload if file.lock else None
+    if last is not None and last.parts:
+        return dict(last.parts)
+    if lock is None or lock.replay_parts:
+        return dict(lock.replay_parts or {}) if lock else {}
+    named = {"test": lock.test, "deploy": lock.deploy[0] if len(lock.deploy) == 1 else None, "scoring": lock.scoring}
+    return {name: one.sha256 for name, one in named.items() if one is not None}
+
+
+def warn_of_designs(found: Shift, before: Mapping[str, str], after: Mapping[str, str]) -> Shift:
+    """Return *found*, with a warning where equal identifiers may stand for other texts: parts of the designs differ, or are not known.
+
+    Args:
+        before: as `find_design` returns it.
+        after: of the later audit.
+    """
+    differing = [words for name, words in _PARTS.items() if name in before and name in after and before[name] != after[name]]
+    unknown = [_PARTS[name] for name in _PAIRED if name not in before or name not in after]
+    told = []
+    if differing:
+        told.append(f"The replays have other {', '.join(differing)}: a change could be theirs, and equal ids may stand for other texts.")
+    if unknown:
+        told.append(f"Nothing on record says that equal ids stand for equal texts in both replays: {', '.join(unknown)}.")
+    return replace(found, warnings=(*told, *found.warnings))
 
 
 def _check_scores(file: AuditFile, table: ScoreTable) -> Iterator[Fault]:

@@ -317,7 +317,7 @@ def _name_method(double: DoubleDifference, plan: Plan) -> str:
 
 def _warn_of_plan(plan: Plan, before: ScoreTable, after: ScoreTable) -> Iterator[str]:
     if before.content == after.content:
-        yield "Both replays have exactly the same scores: nothing shows that the later model was asked at all."
+        yield "Both replays have exactly the same scores: the scores alone do not show that the later model was asked."
     for table, which in zip((before, after), _WHICH, strict=True):
         ablated = drop_ablations(table)[1]
         if ablated:

@@ -59,7 +59,8 @@ def print_audit(console: Console, file: AuditFile) -> None:
     audit = file.audit.payload
     console.print(show(f"{audit.audit} of {audit.claim} by {audit.auditor} ({audit.independence.value.replace('_', ' ')})"), style="bold")
     if audit.renews:
-        console.print(f"carries out the plan of {audit.renews} again")
+        told = "carries out" if file.lock else "has no lock, so nothing shows that it carries out"
+        console.print(f"{told} the plan of {audit.renews} again")
     if audit.contestation:
         console.print(f"under the rival of {audit.contestation}: its outcome counts for the claim once that is upheld")
     if file.lock:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from audit.ablation import ablate
 from audit.basis import Scored
+from audit.comparing import find_design, warn_of_designs
 from audit.docket import Concluded, add_finding, build_case, conclude, get_audit, get_claim, get_property
 from audit.renewing.choice import Chosen
 from audit.replay.provenance import withhold_prompts
@@ -108,9 +109,10 @@ def _measure_shift(one: Chosen, before: ScoreTable | None, evidence: RunEvidence
         return f"the scores of {one.lock.audit} were not found, so its estimate and the new one are compared, not task by task"
     models = (one.before, one.target)
     try:
-        return measure_shift(before, evidence.table, one.lock.plan, range_=range_, models=models, audit=one.lock.audit)
+        found = measure_shift(before, evidence.table, one.lock.plan, range_=range_, models=models, audit=one.lock.audit)
     except CaveatError as error:
         return f"the scores could not be compared task by task: {error.faults[0].found}"
+    return warn_of_designs(found, find_design(one.old), find_design(_get_renewed(one), evidence.imported.provenance.replayed))
 
 
 def _read_tables(folders: Iterable[Path], range_: tuple[float, float], scorer: Scorer | None) -> Iterator[ScoreTable]:

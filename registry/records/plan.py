@@ -1,5 +1,6 @@
 """What is fixed before the scores are seen."""
 
+import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
@@ -163,3 +164,43 @@ def list_locked(lock: Lock) -> tuple[str, ...]:
     """Return the specification versions that *lock* fixes, `CTX-…@n` and the like: P_test, each P_deploy, scoring, cue inventories."""
     fixed = (lock.test, *lock.deploy, lock.scoring, *lock.cues)
     return tuple(dict.fromkeys(one.spec for one in fixed if one is not None))
+
+
+def list_plan_differences(before: Lock, after: Lock) -> tuple[str, ...]:
+    """Return in what *after* does not fix what *before* fixes, in words; empty where it carries out the same plan.
+
+    The model may be another, and with it the endpoint; θ and direction are the claim's own, and a note decides nothing. Contexts that
+    only the replay fixed may be named by their specification too. A policy that a lock holds as a digest alone is not compared.
+    """
+    parts = [dict(one.replay_parts or {}) for one in (before, after)]
+    policies = [one.pop("policy", None) for one in parts]
+    is_same = {
+        "plan": before.plan == after.plan,
+        "P_deploy specifications": before.deploy_specs == after.deploy_specs,
+        "exclusion rules": before.exclusion_rules == after.exclusion_rules,
+        "stopping rule": before.stopping_rule == after.stopping_rule,
+        "budget": before.budget == after.budget,
+        "test contexts": before.test == after.test or (before.test is None and _is_part_same("test", *parts)),
+        "deployment contexts": before.deploy == after.deploy or (not before.deploy and _is_part_same("deploy", *parts)),
+        "scoring": before.scoring == after.scoring,
+        "cues": before.cues == after.cues,
+        "tasks": before.tasks == after.tasks,
+        "replay": (before.replay is None) == (after.replay is None),
+        **{f"replay: {name}": parts[0].get(name) == parts[1].get(name) for name in sorted({*parts[0], *parts[1]})},
+        "replay: policy": _is_same_policy(*policies),
+    }
+    return tuple(name for name, same in is_same.items() if not same)
+
+
+def _is_part_same(name: str, before: dict[str, str], after: dict[str, str]) -> bool:
+    return name in before and before[name] == after.get(name)
+
+
+def _is_same_policy(before: str | None, after: str | None) -> bool:
+    """Whether both ask in the same way, whatever the model and its endpoint; where one is known by its digest alone, nobody can tell."""
+    if before is None or after is None:
+        return before is after
+    if not (before.startswith("{") and after.startswith("{")):
+        return True
+    first, second = ({**json.loads(one), "model": None, "base_url": None} for one in (before, after))
+    return first == second

@@ -33,6 +33,7 @@ from registry.store.card_rules import CardRules
 from registry.store.contest_rules import find_rival_faults, find_step_faults
 from registry.store.facts import FactFinder
 from registry.store.lineage_rules import Lineage, LineageRules
+from registry.store.renewal_rules import find_plan_faults, find_renewal_faults
 from registry.store.status import TERMINAL, derive_lifecycle
 from registry.store.tables import authority, claim_relation, claim_revision, lock, run, spec_version
 from registry.store.tables import result as results
@@ -167,14 +168,16 @@ class Rules:
             yield _fault("relation-exists", said.claim, f"it is recorded that it {said.relation.value} {said.other}")
 
     def audit(self, said: Audit) -> Iterator[Fault]:
-        """An audit is of one revision that exists, by a registered auditor."""
+        """An audit is of one revision that exists, by a registered auditor; what it renews is a locked one of the same claim."""
         yield from self._number(said.audit, 1, 1 if self._view.is_used(said.audit) else 0, "audit")
         yield from self._authority_known(said.auditor, said.audit)
         yield from self._revision_known(said.claim, said.audit)
+        yield from find_renewal_faults(self._view, said)
 
     def lock(self, said: Lock) -> Iterator[Fault]:
-        """One lock, of the revision that is audited."""
+        """One lock, of the revision that is audited; where that renews another audit, of the same plan."""
         yield from self._audit_fits(said.audit, said.claim)
+        yield from find_plan_faults(self._view, said)
         if self._lock_of(said.audit):
             found = "its plan is locked; a lock is never changed"
             yield _fault("already-locked", said.audit, found, "open a new audit: caveat audit new")

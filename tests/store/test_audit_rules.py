@@ -1,12 +1,15 @@
 """The order of an audit, refused by our code in words before the database refuses it in its own."""
 
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
 
-from registry.errors import ConflictError, InputError
-from registry.records.claim import Form
+from registry.errors import CaveatError, ConflictError, InputError
+from registry.records.claim import Direction, Form
 from registry.records.classification import Basis, ClaimClass, Standing
+from registry.records.identifier import Kind
+from registry.records.plan import LockedSpec, LockedTasks, list_plan_differences
 from registry.records.statement import StatementKind
 from registry.store.ledger import Ledger
 from tests import findings
@@ -120,3 +123,52 @@ def test_a_finding_enters_before_the_outcome(ledger: Ledger) -> None:
         writer.append(make.restriction(other, claim, make.verdict(Form.PREVALENCE, ClaimClass.DEGRADED)))
 
         assert [len(one.findings) for one in writer.list_audits(claim)] == [0, 1]
+
+
+def test_what_renews_another_audit_is_compared_with_its_lock(ledger: Ledger) -> None:
+    """The audit exists, is of the same claim and has a lock; the new lock is that one but for model, θ, direction and note."""
+    with ledger.write(actor="LAB") as writer:
+        phi = make.settle(writer)
+        first, second = (f"{make.add_claim(writer, phi, quote=quote)}@1" for quote in ("It does not scheme.", "It never schemes."))
+        old, open_, other = make.add_audit(writer, first), make.add_audit(writer, first), make.add_audit(writer, second)
+        writer.append(replace(make.lock(old, first), model="m-1"))
+        new = make.audit(make.allocate(writer, Kind.AUDIT), first)
+        for renews, code in (("AUD-LAB-2026-0099-9", "audit-unknown"), (open_, "not-locked"), (other, "other-claim")):
+            with pytest.raises(CaveatError, match=code):
+                writer.append(replace(new, renews=renews))
+        writer.append(replace(new, renews=old))
+        same = replace(make.lock(new.audit, first), model="m-2", direction=Direction.LOWER_IS_SAFER, note="again")
+        tasks = LockedTasks(count=2, sha256="ab" * 32, ids=())
+        other_plan = replace(same, plan=replace(same.plan, margin=0.2), exclusion_rules="none", tasks=tasks)
+        with pytest.raises(CaveatError, match=r"renewal-differs(.|\n)*plan, exclusion rules, tasks"):
+            writer.append(other_plan)
+        writer.append(same)
+
+        found = writer.find_audit(new.audit)
+        assert found is not None
+        assert found.lock is not None
+
+
+PARTS = {"policy": '{"max_tokens":5,"model":"m-1"}', "deploy": "sha256 ab", "test": "sha256 cd", "tasks": "sha256 ef"}
+
+
+@pytest.mark.parametrize(
+    ("changed", "differs"),
+    [
+        ({"policy": '{"base_url":"http://x","max_tokens":5,"model":"m-2"}'}, ()),
+        ({"policy": '{"max_tokens":6,"model":"m-2"}'}, ("replay: policy",)),
+        ({"policy": "sha256 12"}, ()),
+        ({"deploy": "sha256 00"}, ("replay: deploy",)),
+        ({"budget": "{}"}, ("replay: budget",)),
+    ],
+)
+def test_of_a_replay_the_model_and_its_endpoint_alone_may_be_others(changed: dict[str, str], differs: tuple[str, ...]) -> None:
+    """A policy that is locked by its digest is not compared: nobody can tell its model from the rest."""
+    before = replace(make.lock("AUD-LAB-2026-0001-S", "CLM-LAB-2026-0001-A@1"), replay="12" * 32, replay_parts=PARTS)
+    after = replace(before, replay="34" * 32, replay_parts=PARTS | changed)
+    deploy = (LockedSpec(name="default", spec="CTX-LAB-2026-0001-Q@1", sha256="ab" * 32),)
+
+    assert list_plan_differences(before, after) == differs
+    assert list_plan_differences(replace(before, deploy=deploy), before) == ("deployment contexts",)
+    assert list_plan_differences(before, replace(before, deploy=deploy)) == ()
+    assert list_plan_differences(before, replace(before, replay=None, replay_parts=None))[0] == "replay"
