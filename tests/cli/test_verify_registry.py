@@ -326,9 +326,11 @@ def test_a_log_taken_over_whose_key_no_entry_adds_is_a_no_for_keys_alone(caveat:
         connection.executescript(text)
     connection.close()
     shutil.copy(tmp_path / "old.db", tmp_path / "caveat.db")
+    upgraded = caveat("db", "upgrade")
 
     named, used = caveat("verify", "old.db", "--json"), caveat("verify", "--json")
 
+    assert upgraded.code == 0, upgraded.err
     for checked in (named, used):
         assert (checked.code, {name for name, answer in list_answers(checked).items() if answer == "no"}) == (1, {"keys"})
         assert "log other.example/log: its row names a verifier key" in find_note(checked, "keys")
