@@ -8,7 +8,9 @@ from sqlalchemy import Connection
 from registry.errors import AlteredError
 from registry.records.claim import ClaimEvent, ClaimEventKind
 from registry.records.dossier import Dossier
+from registry.records.identifier import Kind
 from registry.records.model import ModelVersion
+from registry.records.spec import MethodSpec, SpecKind
 from registry.store.derived import check_rows
 from registry.store.ledger import Ledger
 from tests.store import builders
@@ -22,6 +24,9 @@ EDITS = {
     "hidden successor": "DELETE FROM model_event",
     "successor made a fine-tune": "UPDATE model_event SET descent = 'fine_tune'",
     "hidden decision": "DELETE FROM reviewed_cause",
+    "hidden version of a definition": "DELETE FROM spec_version WHERE version = 2",
+    "hidden version of a method": "DELETE FROM spec_version WHERE kind = 'method'",
+    "hidden revision of a card": "DELETE FROM card_revision WHERE revision = 2",
 }
 
 
@@ -29,9 +34,14 @@ def withdraw(ledger: Ledger) -> tuple[str, Dossier]:
     """Record two claims of which the first is withdrawn, and return that."""
     with ledger.write(actor=builders.LAB) as writer:
         phi = builders.settle(writer)
-        name, _other = (builders.add_claim(writer, phi, note=f"no. {at}") for at in range(2))
+        card = builders.add_card(writer)
+        name, _other = (builders.add_quoted(writer, phi, f"{card}@1", note=f"no. {at}") for at in range(2))
         newer = replace(builders.MODEL, version="2")
         writer.append_many([ModelVersion(model=builders.MODEL), ModelVersion(model=newer), builders.follow(newer, builders.MODEL)])
+        writer.append(builders.property_spec(phi.partition("@")[0], version=2, why="wider"))
+        method = {"kind": SpecKind.METHOD, "slug": "clustered", "body": MethodSpec(name="clustered", description="intervals")}
+        writer.append(builders.property_spec(builders.allocate(writer, Kind.METHOD), **method))
+        builders.revise_card(writer, card)
         writer.append(builders.review(f"{name}@1", *writer.status(name).causes))
         writer.append(ClaimEvent(claim=name, event=ClaimEventKind.WITHDRAW, reason="wrong"))
     with ledger.view() as view:
@@ -40,7 +50,7 @@ def withdraw(ledger: Ledger) -> tuple[str, Dossier]:
 
 def drop_guards(connection: Connection) -> None:
     """Do what somebody with the database in hand does first."""
-    for table in ("claim_revision", "claim_text", "claim_event", "model_event", "reviewed_cause"):
+    for table in ("claim_revision", "claim_text", "claim_event", "model_event", "reviewed_cause", "spec_version", "card_revision"):
         if connection.dialect.name == "sqlite":
             for change in ("update", "delete"):
                 connection.exec_driver_sql(f"DROP TRIGGER IF EXISTS {table}__{change}")

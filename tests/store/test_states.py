@@ -144,6 +144,20 @@ def test_what_is_shared_changes_everything_that_rests_on_it(ledger: Ledger) -> N
     assert seen[2] == {f"{list(world.claims)[1]}@1", f"{next(iter(world.cards))}@1"}
 
 
+def test_a_newer_revision_of_a_card_without_claims_changes_the_state_of_the_earlier(ledger: Ledger) -> None:
+    """Its supplement names what took its place, though no claim of it became stale."""
+    world = World(ledger)
+    (card,) = world.cards
+    with ledger.view() as view:
+        before = find_states(view)
+    assert world.grow("card", 0, 0) is None
+    with ledger.view() as view:
+        after, alone = find_states(view), find_states(view, [f"{card}@1"])
+
+    assert (set(before), set(after)) == ({f"{card}@1"}, {f"{card}@1", f"{card}@2"})
+    assert before[f"{card}@1"] != after[f"{card}@1"] == alone[f"{card}@1"]
+
+
 def test_states_that_are_asked_for_are_those_of_all(ledger: Ledger) -> None:
     """By name, of claims and cards, in any revision; what is not registered is left out."""
     world = World(ledger)
