@@ -122,7 +122,24 @@ def plan_renewal(app: App, wish: Wish, output: Path, options: Mapping[str, Any])
         with track(app, "looking for recordings", unit="folders") as advance:
             grouped = group(choice.chosen, options["runs"] or (_find_folder(app),), view, output, owner=owner, advance=advance)
         jobs = [_look_ahead(view, one, kept, prices, options) for one in grouped.groups]
-    return Renewal(wish=wish, output=output, options=options, kept=kept, jobs=jobs, left=(*choice.left, *grouped.left), grouped=grouped)
+    left = [*choice.left, *grouped.left, *(one for job in jobs for one in _part_late(job))]
+    jobs = [job for job in jobs if job.group.chosen]
+    return Renewal(wish=wish, output=output, options=options, kept=kept, jobs=jobs, left=tuple(left), grouped=grouped)
+
+
+def _part_late(job: Job) -> list[Left]:
+    """Take out of *job*, whose run has begun, what is not locked yet: its outcome would be post hoc for good; return it."""
+    ahead, group_ = job.forecast, job.group
+    if ahead is None or not (ahead.settled or ahead.failed or ahead.lost):
+        return []
+    job.group = replace(group_, chosen=tuple(one for one in group_.chosen if one.renewed is not None))
+    found = f"{group_.run} holds responses already; a lock made now would come after them, and its outcome be post hoc for good"
+    faults = [
+        (one, Fault(code="run-before-lock", where=one.claim.reference, found=found, advice="choose another folder with -o DIR"))
+        for one in group_.chosen
+        if one.renewed is None
+    ]
+    return [Left(claim=one.claim.claim, audit=one.lock.audit, fault=fault) for one, fault in faults]
 
 
 def record_renewal(app: App, renewal: Renewal, *, why: str | None) -> None:

@@ -13,7 +13,7 @@ from registry.records.model import ModelRef
 from registry.records.plan import Lock
 from registry.records.status import CauseKind, StaleCause, Status
 from registry.registration.carrying import write_model
-from registry.registration.lineage import ENDED, find_target
+from registry.registration.lineage import ENDED, find_target, require_model
 from registry.registration.staleness import find_stale
 from registry.store.view import View
 
@@ -97,8 +97,11 @@ def choose(view: View, wish: Wish, *, auditor: str) -> Choice:
         auditor: authority that would carry them out.
 
     Raises:
-        InputError, NotFoundError: a claim is named that is not there; claims would be carried to several versions, and one name is asked.
+        InputError, NotFoundError: a claim or a version is named that is not there; claims would be carried to several versions, and one
+            name is asked.
     """
+    for model in filter(None, (wish.model, wish.to)):
+        require_model(view, model)
     chosen: list[Chosen] = []
     left: list[Left] = []
     stale = {} if wish.claims else {one.claim: one.status for one in find_stale(view).claims}

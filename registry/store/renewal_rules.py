@@ -16,12 +16,10 @@ def find_renewal_faults(view: View, said: Audit) -> Iterator[Fault]:
     claim = said.claim.partition("@")[0]
     if there is None:
         found = f"renews {said.renews}, and no audit has this identifier here"
-        yield Fault(code="audit-unknown", where=said.audit, found=found, advice=f"caveat audit list {claim}")
+        yield Fault(code="audit-unknown", where=said.audit, found=found, advice="caveat audit list")
     elif there.audit.payload.claim.partition("@")[0] != claim:
         found = f"renews {said.renews}, which is of {there.audit.payload.claim}"
-        yield Fault(
-            code="other-claim", where=said.audit, found=found, advice="a plan is carried out again for its own claim: leave renews out"
-        )
+        yield Fault(code="other-claim", where=said.audit, found=found, advice="leave renews out: a plan is of one claim")
     elif there.lock is None:
         found = f"renews {said.renews}, which has no lock: there is no plan that could be carried out again"
         yield Fault(code="not-locked", where=said.audit, found=found, advice="leave renews out")

@@ -13,7 +13,8 @@ NEW = "claude-test-2-20261120"
 OLD_VERSION, NEW_VERSION = "LAB/M/1", "LAB/M/2"
 ARCHIVE = ".archive"
 """Hidden, so it is searched only where it is named: the files of the replay that the third audit locked."""
-CALLS = 20 * 5 * 2
+CONTEXTS = 2
+CALLS = 20 * CONTEXTS * 2
 """Of the shared replay."""
 
 CARD = """\
@@ -41,7 +42,7 @@ claims:
 """
 _CONTEXTS = """\
 name: {name}
-description: five {name} contexts
+description: the {name} contexts
 contexts:
 {lines}
 """
@@ -62,7 +63,7 @@ claim: {claim}
 independence: third_party
 question: Does it hold at work?
 deploy_contexts: {{default: office}}
-plan: {{margin: 0.1, seed: 3, replicates: 0}}
+plan: {{margin: 0.2, seed: 3, replicates: 0, contexts: fixed}}
 exclusion_rules: what was not answered
 stopping_rule: no look before the end
 budget: 500 calls
@@ -125,7 +126,8 @@ def _register() -> list[str]:
 
 
 def _write_contexts(path: str, name: str, *, word: str = "number") -> None:
-    lines = "\n".join(f'  - {{id: {name}-{one}, system: "You are in {name}, {word} {one}.", template: "{{task}}"}}' for one in range(5))
+    line = '  - {{id: {name}-{one}, system: "You are in {name}, {word} {one}.", template: "{{{{task}}}}"}}'
+    lines = "\n".join(line.format(name=name, one=one, word=word) for one in range(CONTEXTS))
     Path(path).write_text(_CONTEXTS.format(name=name, lines=lines), encoding="utf-8")
 
 

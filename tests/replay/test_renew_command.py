@@ -145,6 +145,40 @@ def test_the_same_scores_from_other_responses_were_not_known_before(caveat: Cave
     assert (after["class"], after["standing"]) == ("stable", "established")
 
 
+def test_the_responses_of_one_version_are_none_of_another(caveat: Caveat, registry: Path) -> None:
+    """Two versions under one name of an endpoint, locked before one run that answers to both: of the second it establishes nothing."""
+    assert caveat("model", "update", OLD_VERSION, "LAB/M/2-mini", "--branch").code == 0
+    prepare = ("--ask", NEW, "--prepare-only", "--json")
+    wanted = ((FIRST, NEW_VERSION, "renewed"), (SECOND, "LAB/M/2-mini", "mini"))
+    with run_endpoint(endpoint()) as server:
+        made = [caveat("audit", "renew", one, "--to", to, "-o", folder, *prepare, server=server) for one, to, folder in wanted]
+        first, second = (ran.document["renewals"][0]["audit"] for ran in made)
+        replay = next((registry / "renewed").glob("*/replay.yaml"))
+        replay.write_text(replay.read_text(encoding="utf-8").replace(first, f"{first}, {second}"), encoding="utf-8")
+        assert [caveat("audit", "run", replay, server=server).code, caveat("score", replay.with_suffix(".run")).code] == [0, 0]
+    taken = [caveat("audit", "import", one, replay.with_suffix(".run"), "--json").document["restriction"] for one in (first, second)]
+    shown = " ".join(caveat("audit", "show", second).out.split())
+
+    assert [one["basis"] for one in taken] == ["replay", "reported"]
+    assert f"otherwise than locked: model: the very responses that {first} has of LAB M 2; planned: responses of LAB M 2-mini" in shown
+
+
+def test_what_a_run_asked_already_is_not_locked_any_more(caveat: Caveat, registry: Path) -> None:
+    """The audits shared a replay, and one was renewed alone: a lock of the other would come after the responses, so it takes a new run."""
+    with run_endpoint(endpoint()) as server:
+        assert caveat(*RENEW, FIRST, server=server).code == 0
+        size = count_entries(caveat)
+        late = caveat(*RENEW, SECOND, "--json", server=server)
+        after = count_entries(caveat)
+        whole = caveat(*RENEW, "--dry-run", "--json", server=server).document
+        apart = caveat("audit", "renew", SECOND, "--ask", NEW, "-o", "apart", "--json", server=server)
+    bases = {one["audit"]: one["basis"] for one in caveat("audit", "list", "--json").document["audits"]}
+
+    assert (late.code, after, get_left(late.document)) == (3, size, {SECOND: "run-before-lock"})
+    assert (get_states(whole), get_left(whole)[SECOND]) == ({FIRST: "concluded"}, "run-before-lock")
+    assert (apart.code, bases[apart.document["renewals"][0]["audit"]]) == (0, "replay")
+
+
 def test_failed_calls_hold_the_outcome_back_until_they_were_sent_again(caveat: Caveat, registry: Path) -> None:
     """A lock is for one outcome: what failed is not excluded for good before somebody tried again."""
     broken = {"is": True}
@@ -163,7 +197,7 @@ def test_failed_calls_hold_the_outcome_back_until_they_were_sent_again(caveat: C
     assert "calls-failed" in held.out
     assert "--retry-failed" in held.out
     assert (done.code, get_states(done.document)) == (0, {FIRST: "concluded"})
-    assert len([asked for asked in server.posts() if "Case 7?" in str(asked.body)]) == 20
+    assert len([asked for asked in server.posts() if "Case 7?" in str(asked.body)]) == 2 * (CALLS // 20)
 
 
 def test_a_replay_that_fails_does_not_stop_the_others(caveat: Caveat, registry: Path) -> None:
@@ -208,11 +242,15 @@ def test_a_lock_without_a_replay_is_prepared_and_its_run_made_elsewhere(caveat: 
 
 
 def test_only_claims_of_the_version_that_is_named_are_taken(caveat: Caveat, registry: Path) -> None:
-    """Another version has no stale claims, and a version that does not follow on record is none to carry to."""
-    other = caveat(*RENEW, "--model", "LAB/M/7", "--dry-run", "--json").document
+    """Another version has no stale claims, one that does not follow on record is none to carry to, and a name that nobody knows is none."""
+    assert caveat("model", "update", "LAB/X/0", "LAB/X/1").code == 0
+    other = caveat(*RENEW, "--model", "LAB/X/1", "--dry-run", "--json").document
+    unknown = [caveat(*RENEW, name, "LAB/M/7", "--dry-run") for name in ("--model", "--to")]
     elsewhere = caveat(*RENEW, FIRST, "--to", "LAB/X/1", "--dry-run", "--json")
 
     assert (other["renewals"], other["left"]) == ([], [])
+    assert [ran.code for ran in unknown] == [2, 2]
+    assert all("model-unknown" in ran.err for ran in unknown)
     assert get_left(elsewhere.document) == {FIRST: "not-in-lineage"}
     assert elsewhere.code == 3
 
