@@ -12,8 +12,7 @@ from registry.errors import Fault
 from registry.records.audit import Audit, EvidenceStatement, Result
 from registry.records.authority import Authority
 from registry.records.card import Card
-from registry.records.claim import ClaimEvent, ClaimEventKind, ClaimRelation, ClaimRevision, Form
-from registry.records.classification import Basis, ClaimClass, Standing
+from registry.records.claim import ClaimEvent, ClaimEventKind, ClaimRelation, ClaimRevision
 from registry.records.contestation import Contestation, ContestationEvent
 from registry.records.deviation import Deviation, Exploration
 from registry.records.disclosure import Reveal
@@ -38,6 +37,7 @@ from registry.store.status import TERMINAL, derive_lifecycle
 from registry.store.tables import authority, claim_relation, claim_revision, lock, run, spec_version
 from registry.store.tables import result as results
 from registry.store.trust_rules import Trust, TrustRules
+from registry.store.verdict_rules import find_interval_faults, find_verdict_faults
 from registry.store.view import View
 
 KIND_OF_SPEC = {
@@ -49,8 +49,6 @@ KIND_OF_SPEC = {
     SpecKind.METHOD: Kind.METHOD,
 }
 """The prefix that the identifiers of a kind of specification have."""
-
-_WITH_THETA = (Form.THRESHOLD, Form.UPPER_BOUND, Form.LOWER_BOUND)
 
 
 class Rules:
@@ -207,10 +205,7 @@ class Rules:
         own = (run.c.audit == said.audit) & (run.c.seq == said.run)
         if not self._view.rows(select(run.c.seq).where(self._view.visible(run), own)):
             yield _fault("run-unknown", said.audit, f"entry {said.run} is no run of this audit")
-        for one in said.estimate.specs:
-            low, high = one.ed.low, one.ed.high
-            if (low is None) != (high is None) or (low is not None and high is not None and not low <= one.ed.value <= high):
-                yield _fault("not-in-interval", f"{said.audit}, {one.spec}", f"ED {one.ed.value} lies outside {low} to {high}")
+        yield from find_interval_faults(said)
 
     def evidence(self, said: EvidenceStatement) -> Iterator[Fault]:
         """Evidence belongs to an audit of the same revision."""
@@ -232,20 +227,7 @@ class Rules:
             own = (results.c.audit == said.audit) & (results.c.seq == said.result)
             if not self._view.rows(select(results.c.seq).where(self._view.visible(results), own)):
                 yield _fault("result-unknown", said.audit, f"entry {said.result} is no result of this audit")
-        claim, _, revision = said.claim.partition("@")
-        about = self._view.find_revision(claim, int(revision)) if revision.isdigit() else None
-        primary = said.classification.primary.form
-        if about and about.payload.form is not primary:
-            yield _fault("form-disagrees", said.claim, f"the claim is of form {about.payload.form}; the first reading is {primary}")
-        for position, one in enumerate(said.classification.readings):
-            where = f"{said.audit}, readings[{position}]"
-            inverted = one.class_ is ClaimClass.INVERTED
-            if inverted and one.form not in _WITH_THETA:
-                yield _fault("cannot-invert", where, f"{one.form} cannot be inverted; only thresholds and bounds can")
-            if inverted and one.standing is Standing.ESTABLISHED and one.basis is not Basis.REPLAY:
-                yield _fault("inversion-not-replayed", where, "an established inversion needs a replay")
-            if one.basis is Basis.REPLAY and said.result is None:
-                yield _fault("result-missing", where, "a verdict from a replay names its result")
+        yield from find_verdict_faults(self._view, said)
 
     def contestation(self, said: Contestation) -> Iterator[Fault]:
         """Its target and its rival exist."""
