@@ -156,7 +156,7 @@ def _list_revisions(view: View, named: Identifier, *, after: int) -> Iterator[tu
     found = [view.find_revision(named.bare, number) for number in range(after, _find_newest(view, named) + 1)]
     revisions: list[Recorded[ClaimRevision]] = [one for one in found if one is not None]
     for before, later in pairwise(revisions):
-        yield later.entry, tell_revision(before.payload, later)
+        yield later.entry, f"{tell_revision(before.payload, later)} (entry {later.entry.seq})."
 
 
 def _name_some(claims: Sequence[str]) -> str:

@@ -349,6 +349,8 @@ class ClaimRow(Record):
     """Of a threshold or bound."""
     reported: float | None = None
     """The card's figure, in the unit of the property's range; None without one."""
+    spoken_of: str | None = None
+    """The version that quote and figure are of, as it is printed, where the claim was carried to another; None where it was not."""
     contestations: tuple[str, ...] = ()
     """`CON-…`, of the claim or of a specification that it rests on, in log order; they stand in `CardSupplement.contestations`."""
     readable: str | None = None

@@ -6,7 +6,7 @@ from datetime import datetime
 from registry.completeness import check_claim
 from registry.errors import ConflictError, Fault
 from registry.records.card import Card
-from registry.records.claim import Form, QuoteStatus
+from registry.records.claim import Form, QuoteStatus, find_spoken_of
 from registry.records.classification import Basis, ItemStatus
 from registry.records.coverage import Coverage
 from registry.records.dossier import AuditFile, ContestationFile, Dossier, Recorded
@@ -335,6 +335,7 @@ def _build_row(dossier: Dossier, readable: str | None) -> ClaimRow:
     outcome = recorded.payload if recorded else None
     estimate, specs = find_first_spec(leading, outcome) if leading and outcome else (None, 0)
     primary = outcome.classification.primary if outcome else None
+    spoken_of = find_spoken_of([one.payload for one in dossier.revisions])
     bounded = claim.form not in (Form.EXISTENCE, Form.PREVALENCE)
     return ClaimRow(
         identifier=f"{claim.reference}#{dossier.current.entry.leaf[:16]}",
@@ -358,6 +359,7 @@ def _build_row(dossier: Dossier, readable: str | None) -> ClaimRow:
         completeness=check_claim(dossier),
         property=_name_property(dossier),
         model=name_model(claim.model),
+        spoken_of=name_model(spoken_of) if spoken_of else None,
         relation=claim.relation,
         reported=claim.reported.value if claim.reported else None,
         readable=readable,

@@ -92,6 +92,15 @@ class ChangePart:
     """From the restricted claim before to that after; empty where there are not two, or they are the same."""
 
     @property
+    def has_table(self) -> bool:
+        """Whether there is a line to show beside what stayed."""
+        before, after = self.change.before, self.change.after
+        if before is None or self.is_full or self.is_other_class or any(one.is_other for one in self.axes):
+            return True
+        kept = ("identifier", "model", "outcome_entry", "theta", "relation")
+        return any(getattr(before, name) != getattr(after, name) for name in kept)
+
+    @property
     def name(self) -> str:
         """`CLM-…@n`, also the name of the files of its supplement."""
         return self.change.after.identifier.partition("#")[0]

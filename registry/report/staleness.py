@@ -34,7 +34,7 @@ class CauseRow:
     entry: Entry | None
     """Of what came; None where the record does not name it, as in records made before causes were told apart."""
     remedy: str | None
-    """What would settle it, such as `settled by a person`; None where that is not known, or a person confirmed it."""
+    """What would settle it, such as `settled by a person`; None where that is not known, a person confirmed it, or a newer revision stands."""
     confirmed: Recorded[StalenessReview] | None
     """The review by which the claim is stale; None where nobody confirmed it."""
 
@@ -61,10 +61,12 @@ def list_causes(
         return tuple(
             CauseRow(kind=None, text=one.removesuffix("."), entry=None, remedy=None, confirmed=None) for one in status.stale_because
         )
+    is_replaced = any(describe_remedy(one, claim) == _READ_NEWER for one in status.causes)
     rows = []
     for cause in status.causes:
         review = _find_confirmation(cause, last)
-        remedy = None if review else describe_remedy(cause, claim)
+        is_moot = is_replaced and cause.kind is not CauseKind.REVISION
+        remedy = None if review or is_moot else describe_remedy(cause, claim)
         text, entry = cause.text.removesuffix("."), known.get(cause.entry)
         rows.append(CauseRow(kind=cause.kind.value, text=text, entry=entry, remedy=remedy, confirmed=review))
     return tuple(sorted(rows, key=lambda one: one.confirmed is None))

@@ -53,6 +53,7 @@ LATER = frozenset(
         "reviews",
         "scoring",
         "sightings",
+        "spoken_of",
         "superseded",
         "tasks",
         "test",

@@ -83,6 +83,26 @@ def test_one_of_several_locks_is_counted_with_those_that_came_to_nothing(caveat:
     assert [one["locked"] is not None for one in supplement["other_audits"]] == [True, True]
 
 
+def test_a_lock_about_another_model_version_is_not_counted(caveat: Caveat, tmp_path: Path) -> None:
+    """Of a claim that was carried, plans for the earlier version are no choice among scores of this one."""
+    claim = register(caveat, tmp_path)[0]
+    caveat("audit", "lock", write_audit(tmp_path, claim, extra="plan: {margin: 0.01}\n"))
+    model = caveat("claim", "show", claim, "--json").document["revisions"][0]["payload"]["model"]
+    old = f"{model['developer']}/{model['name']}/{model['version']}"
+    assert caveat("model", "update", old, f"{old}-next").code == 0
+    carried = caveat("claim", "carry", claim.partition("@")[0], "--why", "the same is said of it")
+    assert carried.code == 0, carried.err
+
+    locked = [
+        caveat("audit", "lock", write_audit(tmp_path, f"{claim.partition('@')[0]}@2", extra=f"plan: {{margin: {margin}}}\n"))
+        for margin in (0.01, 0.02)
+    ]
+
+    assert [one.code for one in locked] == [0, 0], locked[0].err
+    assert "other locked audits" not in locked[0].err
+    assert "1 other locked audits of this claim, 1 without an outcome" in locked[1].err
+
+
 def test_an_outcome_without_lock_beside_a_lock_without_outcome_is_told(caveat: Caveat, tmp_path: Path) -> None:
     """Leaving the lock alone and importing without it leaves the lock on the page."""
     claim = register(caveat, tmp_path)[0]

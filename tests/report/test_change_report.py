@@ -3,8 +3,10 @@
 import json
 import re
 from dataclasses import replace
+from html import unescape
 from io import BytesIO
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -15,7 +17,7 @@ from registry.changes import collect_changes, list_changed
 from registry.codec.documents import to_document
 from registry.errors import InputError, NotFoundError
 from registry.records.change import ChangeReport, OccasionKind, name_report
-from registry.records.classification import ClaimClass
+from registry.records.classification import ClaimClass, Mode
 from registry.report.change import rank_change
 from registry.report.change_page import build_matrix, tell_verdict
 from registry.report.html import Medium, build_html, render_html, render_json
@@ -110,6 +112,34 @@ def test_the_verdict_counts_what_the_record_has(change_report: ChangeReport) -> 
 
     assert tell_verdict(change_report) == sentence
     assert sum(sum(row.counts) for row in build_matrix(change_report.changes)) == len(change_report.changes)
+
+
+def test_another_candidate_is_a_change_that_every_part_tells(story: Story, change_report: ChangeReport) -> None:
+    """Undetermined before and after, but not as before: verdict, badge, order, both tables and the headings say so."""
+    light = [one for one in change_report.changes if one.before and one.before.class_ is None and one.after.class_ is None]
+    before, after = light[0].before, light[0].after
+    assert before is not None
+    noisy: dict[str, Any] = {"class_": ClaimClass.UNDETERMINED, "mode": Mode.NOISY}
+    before, after = (replace(one, **noisy, candidate=way) for one, way in ((before, ClaimClass.INVERTED), (after, ClaimClass.STABLE)))
+    moved = replace(light[0], before=before, after=after)
+    other = replace(light[1], before=replace(before, candidate=None), after=replace(before, candidate=None))
+    report = replace(change_report, changes=tuple(sorted((other, moved), key=rank_change)), inclusion=None)
+    shown = words(unescape(render_html(report).decode()))
+
+    assert report.changes[0] == moved
+    assert tell_verdict(report).startswith("Of 3 claims none changed class; 1 kept its class with another candidate; 1 changed otherwise")
+    assert "no change of class; 1 with another candidate" in shown
+    assert len(re.findall(r"candidate inverted\s*→\s*○ undetermined · noisy · candidate stable", shown)) == 2
+    assert shown.count("as before") == 2  # the other one, in the table and over its section
+
+
+def test_what_did_not_differ_stands_in_no_table_of_what_differs(story: Story) -> None:
+    """A successor alone changes the staleness of a claim: one line, and none that says `same`."""
+    shown = render_html(compare(story, story.first, story.second, story.claims["stale"])).decode()
+    table = shown[shown.index("What differs; the rest is as it was") :].partition("</table>")[0]
+
+    assert re.findall(r'<tr><th scope="row">([^<]+)', table) == ["Staleness"]
+    assert f'href="{story.claims["stale"]}@1.html"' in shown
 
 
 def test_nothing_changed_is_said_plainly(story: Story) -> None:

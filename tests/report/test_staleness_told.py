@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from registry.codec.inclusion import list_entries
-from registry.records.dossier import AuditFile
+from registry.records.claim import ClaimRevision
+from registry.records.dossier import AuditFile, Recorded
 from registry.records.staleness import ReviewedCause, StalenessReview, StalenessVerdict
 from registry.records.status import CauseKind, StaleCause, Staleness
 from registry.records.supplement import CardSupplement, Section, Supplement
@@ -18,9 +19,10 @@ from registry.report.assemble import assemble_claim
 from registry.report.carried import find_carry
 from registry.report.html import render_html
 from registry.report.moments import format_day
+from registry.report.preregistration import describe_locks
 from registry.report.staleness import describe_remedy, list_causes
 from tests.report.builders import CLAIM, MADE_AT, MODEL
-from tests.report.dossiers import inverted, undetermined
+from tests.report.dossiers import degraded, inverted, undetermined
 from tests.report.hostile import HOSTILE
 from tests.report.updated import FIRST, NEXT, SECOND, WHY_CARRIED, WHY_DISMISSED, WHY_STALE, Update, draw, draw_card
 
@@ -199,6 +201,52 @@ def test_a_passage_of_a_newer_card_is_not_said_to_speak_of_the_earlier_version()
 
     assert carry is not None
     assert carry.card_spoke_of is None
+
+
+def test_a_reason_that_ends_without_a_full_stop_gets_one() -> None:
+    """What follows the quotation is a sentence of its own."""
+    page = read_first_page(draw(Update(why="The suite is unchanged").carried()))
+
+    assert "“The suite is unchanged”. No estimate of an earlier version speaks" in page
+
+
+def test_a_card_says_which_figure_is_of_an_earlier_version() -> None:
+    """The row of a carried claim is about the next version, its quote and figure are not."""
+    told = Update().carried()
+    supplement = draw_card(told, degraded())
+    rows = {row.identifier.partition("#")[0]: row.spoken_of for row in supplement.claims}
+    page = read(supplement)
+
+    assert rows[SECOND] == "Sparrow, 2.1-2026-09-30"
+    assert [one for name, one in rows.items() if name != SECOND] == [None]
+    assert "reported 0.05 of Sparrow, 2.1-2026-09-30, an earlier version · Sparrow, 2.2-2026-11-02" in page
+
+
+def test_an_older_revision_is_not_told_to_be_carried_again() -> None:
+    """Its newer one stands, whatever else may have made it stale."""
+    update = Update()
+    newer = StaleCause(kind=CauseKind.REVISION, what=SECOND, entry=update.carrying.entry.seq, text="the claim has a newer revision, @2")
+    status = replace(update.potential().status, causes=(newer, update.cause(CauseKind.SUCCESSOR)))
+    rows = list_causes(status, (), (), claim=FIRST)
+
+    assert [one.remedy for one in rows] == ["the newer revision is what stands", None]
+
+
+def test_locks_about_another_model_version_are_no_choice() -> None:
+    """Counted are locked audits of revisions about the same version, also of later ones than the one that is drawn."""
+    other = inverted()
+    file = other.audits[1]
+    audit = replace(file.audit, payload=replace(file.audit.payload, audit="AUD-INST-2026-0099-X", claim=SECOND))
+    revised = replace(other.current, payload=replace(other.current.payload, revision=2, why="again"))
+    carried = replace(revised, payload=replace(revised.payload, model=NEXT))
+    again = replace(file, audit=audit, restrictions=tuple(replace(one) for one in file.restrictions))
+
+    def tell(*later: Recorded[ClaimRevision]) -> str | None:
+        supplement = draw(replace(other, audits=(file, again), later=later))
+        return describe_locks(supplement.audit, supplement.other_audits, supplement.claim.payload.model)
+
+    assert tell(carried) is None
+    assert (tell(revised) or "").startswith("One of 2 locked audits of this claim, each of the others with an outcome.")
 
 
 def test_a_claim_about_one_version_was_not_carried() -> None:
