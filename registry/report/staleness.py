@@ -34,7 +34,7 @@ class CauseRow:
     entry: Entry | None
     """Of what came; None where the record does not name it, as in records made before causes were told apart."""
     remedy: str | None
-    """What would settle it, such as `settled by a person`; None where that is unknown, a person confirmed it, or a newer revision stands."""
+    """What would settle it, such as `settled by a person`; None where it is unknown, a person confirmed it, or a newer revision stands."""
     confirmed: Recorded[StalenessReview] | None
     """The review by which the claim is stale; None where nobody confirmed it."""
 
