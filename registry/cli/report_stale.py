@@ -52,7 +52,7 @@ def regenerate(
             looked = look(folder, view, formats=formats, asked=_expand(view, asked))
         if check:
             _tell_due(app, looked)
-        elif looked.plan.due or looked.is_begun:
+        elif looked.plan.due or looked.is_begun or looked.pages:
             _draw(app, folder, looked, formats, is_whole=not asked, key=key, publish=publish)
         else:
             _tell_nothing(app, looked)
@@ -78,9 +78,12 @@ def _tell_due(app: App, looked: "Looked") -> None:
         click.echo(f"{one.name}  {looked.reasons[one.name]}")
     if looked.is_begun:
         app.say("a command that was drawing here did not end; the next one goes on where it stopped")
-    if not looked.plan.due and not looked.is_begun:
+    for path in looked.pages:
+        click.echo(f"{path}  it was altered in the folder")
+    if not looked.plan.due and not looked.is_begun and not looked.pages:
         _tell_nothing(app, looked)
         return
+    _tell_damaged(app, looked)
     _tell_count(app, looked, "are due")
     click.get_current_context().exit(1)
 
@@ -90,6 +93,17 @@ def _tell_nothing(app: App, looked: "Looked") -> None:
     app.say(
         f"nothing is due: {'the' if total == 1 else 'all'} {total:,} supplement{' is' if total == 1 else 's are'} as the registry has them"
     )
+    if _tell_damaged(app, looked):
+        click.get_current_context().exit(1)
+
+
+def _tell_damaged(app: App, looked: "Looked") -> bool:
+    """Tell of altered files that cannot be drawn again as they were; return whether there are any."""
+    for path in looked.damaged[:_MOST_TOLD]:
+        app.say(f"ALTERED: {path} is not the file that was drawn here, and cannot be drawn again as it was; take it away")
+    if len(looked.damaged) > _MOST_TOLD:
+        app.say(f"ALTERED: and {len(looked.damaged) - _MOST_TOLD:,} more files that cannot be drawn again")
+    return bool(looked.damaged)
 
 
 def _tell_count(app: App, looked: "Looked", verb: str) -> None:
@@ -125,9 +139,11 @@ def _draw(
             folder, begin(looked), looked.plan.due, open_view=open_view, pen=pen, why=partial(_explain, looked), progress=progress
         )
     written = list_written(folder)
+    for page in looked.pages:
+        app.say(f"ALTERED: {page} is not the page that was written here; it is written again")
     errors: list[CaveatError] = [one.error for one in outcome.failed]
-    if written:
-        if publish is not None:
+    if written or looked.pages:
+        if publish is not None and written:
             publish(app, written)
         completed = complete(folder, looked, open_view=open_view, formats=formats, is_whole=is_whole, pen=pen)
         errors += completed.errors
@@ -178,5 +194,5 @@ def _tell_failed(app: App, errors: "Sequence[CaveatError]", failed: "Sequence[Fa
         app.say(f"{len(failed):,} of {len(looked.plan.due):,} could not be drawn{files}; they are due again the next time")
     if looked.plan.unknown:
         app.say(f"the registry has no word of {', '.join(looked.plan.unknown[:_MOST_TOLD])}; their files are left as they are")
-    if errors or looked.plan.unknown:
+    if _tell_damaged(app, looked) or errors or looked.plan.unknown:
         click.get_current_context().exit(3)

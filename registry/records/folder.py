@@ -124,3 +124,7 @@ class Folder(Record):
     """Entries of the log when it was first drawn; None in older folders."""
     reports: tuple[FolderReport, ...] = ()
     """Oldest first."""
+    index: str | None = None
+    """SHA-256 of `index.html`, hexadecimal. None in older folders."""
+    feed: str | None = None
+    """SHA-256 of `feed.xml`, hexadecimal. None in older folders."""

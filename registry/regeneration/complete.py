@@ -16,7 +16,7 @@ from registry.regeneration.draw import OpenView, Pen
 from registry.regeneration.feed import render_feed
 from registry.regeneration.index import render_index
 from registry.regeneration.look import Looked
-from registry.regeneration.manifest import list_journaled, write_folder, write_whole
+from registry.regeneration.manifest import list_files, list_journaled, write_folder, write_whole
 from registry.regeneration.place import Drawing, sweep
 from registry.regeneration.plan import order_names
 from registry.regeneration.seen import write_seen
@@ -72,16 +72,31 @@ def complete(
         known = replace(known, log_size=looked.log.size, root=looked.log.root)
     if report is not None:
         known = replace(known, reports=(*(one for one in known.reports if one.name != report.name), report))
+    known = _forget_gone(folder, known)
     proofs = frozenset(path.name for path in folder.glob(f"*{names.PROOF}"))
-    write_whole(folder / names.INDEX, render_index(known, proofs=proofs))
-    write_whole(folder / names.FEED, render_feed(known))
+    index, feed = render_index(known, proofs=proofs), render_feed(known)
+    known = replace(known, index=hashlib.sha256(index).hexdigest(), feed=hashlib.sha256(feed).hexdigest())
+    write_whole(folder / names.INDEX, index)
+    write_whole(folder / names.FEED, feed)
     drawn = {one.path for item in list_journaled(folder) for one in item.files}
+    doubted = {one.path for one in list_files(looked.known) if one.path not in looked.marks} - drawn if looked.known else frozenset()
     sweep(folder)
     write_folder(folder, known)
-    files = [file for item in known.items for file in item.files]
-    write_seen(folder, files, {path: mark for path, mark in looked.marks.items() if path not in drawn})
+    sound = (one for one in list_files(known) if one.path not in doubted)
+    write_seen(folder, sound, {path: mark for path, mark in looked.marks.items() if path not in drawn})
     reported = [folder / file.path for file in (report.files if report else ())]
     return Completed(paths=(*reported, folder / names.INDEX, folder / names.FEED), report=report, errors=errors)
+
+
+def _forget_gone(folder: Path, known: Folder) -> Folder:
+    """Return *known* without files that were replaced, or are of change reports, and that somebody took away since."""
+
+    def keep(files: tuple[FolderFile, ...]) -> tuple[FolderFile, ...]:
+        return tuple(one for one in files if (folder / one.path).is_file())
+
+    items = (replace(item, replaced=tuple(replace(old, files=keep(old.files)) for old in item.replaced)) for item in known.items)
+    reports = tuple(replace(one, files=keep(one.files)) for one in known.reports)
+    return replace(known, items=tuple(items), reports=reports)
 
 
 def _tell(folder: Path, item: FolderItem) -> list[Written]:

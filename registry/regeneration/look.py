@@ -1,15 +1,15 @@
 """A folder looked at: what is known of it, what stands there, what the registry says now, and so what is due. Nothing is changed."""
 
 import os
-from collections.abc import Collection
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from registry.errors import Fault, NotFoundError
 from registry.records.folder import Folder
 from registry.records.publication import OutputFormat
 from registry.regeneration import names
-from registry.regeneration.manifest import Log, check_root, list_journaled, read_folder
+from registry.regeneration.manifest import Log, check_root, list_files, list_journaled, read_folder
 from registry.regeneration.plan import Plan, build_plan, list_wanted
 from registry.regeneration.reasons import Reason, find_reasons
 from registry.regeneration.seen import FileState, Mark, compare, digest_file, read_seen
@@ -37,6 +37,10 @@ class Looked:
     """As what the sound files were seen, by path."""
     template: str
     """Digest of the templates."""
+    pages: tuple[str, ...]
+    """Paths of the list and the feed where they are not as they were written; they are written again."""
+    damaged: tuple[str, ...]
+    """Paths of change reports and of what was replaced that were altered; they cannot be drawn again as they were."""
 
 
 def look(folder: Path, view: View, *, formats: Collection[OutputFormat], asked: Collection[str] | None) -> Looked:
@@ -60,17 +64,20 @@ def look(folder: Path, view: View, *, formats: Collection[OutputFormat], asked: 
     wanted = list_wanted(states, known, asked)
     _refuse_unknown(asked or (), wanted)
     found, marks = _compare(folder, known)
-    template = template_digest()
-    plan = build_plan(states, known, found, wanted=wanted, formats=formats, template=template)
+    template, is_begun = template_digest(), (folder / names.JOURNAL).exists()
+    misread = _find_misread(view, known) if known is not None else frozenset()
+    plan = build_plan(states, known, found, wanted=wanted, formats=formats, template=template, misread=misread)
     return Looked(
         log=log,
         known=known,
-        is_begun=(folder / names.JOURNAL).exists(),
+        is_begun=is_begun,
         is_complete=(folder / names.MANIFEST).exists(),
         plan=plan,
         reasons=find_reasons(view, plan.due, known),
         marks=marks,
         template=template,
+        pages=() if known is None or is_begun else _list_altered_pages(folder, known),
+        damaged=_list_damaged(known, found),
     )
 
 
@@ -85,12 +92,37 @@ def _refuse_unknown(asked: Collection[str], wanted: Collection[str]) -> None:
         raise NotFoundError(faults)
 
 
+def _find_misread(view: View, known: Folder) -> frozenset[str]:
+    """Return the claims of which the manifest says another status, model or card than the registry: it lies where others may write."""
+    told = {item.name: item.told for item in known.items if item.told is not None}
+    found = set()
+    for one in view.list_claims():
+        said = told.get(name := f"{one.claim}@{one.revision}")
+        if said is not None and (said.status, said.model, said.card) != (replace(one.status, causes=()), str(one.model), one.card):
+            found.add(name)
+    return frozenset(found)
+
+
+def _list_altered_pages(folder: Path, known: Folder) -> tuple[str, ...]:
+    written = {names.INDEX: known.index, names.FEED: known.feed}
+    return tuple(
+        path
+        for path, sha256 in written.items()
+        if sha256 is not None and not ((folder / path).is_file() and digest_file(folder / path) == sha256)
+    )
+
+
+def _list_damaged(known: Folder | None, found: Mapping[str, FileState]) -> tuple[str, ...]:
+    """Return what was altered and is not drawn again. What is gone was taken away: somebody may have to, and the list has no link to it."""
+    today = {file.path for item in known.items for file in item.files} if known else frozenset()
+    return tuple(path for path, state in found.items() if state is FileState.ALTERED and path not in today)
+
+
 def _compare(folder: Path, known: Folder | None) -> tuple[dict[str, FileState], dict[str, Mark]]:
     """Return what became of the files; those that a killed command drew and did not put in place are there."""
     if known is None:
         return {}, {}
-    files = [file for item in known.items for file in item.files]
-    states, marks = compare(folder, files, read_seen(folder))
+    states, marks = compare(folder, list_files(known), read_seen(folder))
     journaled = {file.path: file.sha256 for item in list_journaled(folder) for file in item.files}
     for path, sha256 in journaled.items():
         part = folder / names.name_part(path)

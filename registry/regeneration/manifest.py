@@ -15,7 +15,7 @@ from typing import IO, TypeVar
 from registry.codec.canonical import canonical_bytes
 from registry.codec.documents import from_json, to_document
 from registry.errors import ConflictError, Fault, InputError
-from registry.records.folder import Folder, FolderItem
+from registry.records.folder import Folder, FolderFile, FolderItem
 from registry.records.record import Record
 from registry.regeneration import names
 
@@ -95,8 +95,8 @@ def check_folder(folder: Folder, log: Log, *, where: Path) -> None:
     for item in folder.items:
         _check_names(item, where)
     for report in folder.reports:
-        wanted = {names.name_file(report.name, one.format) for one in report.files}
-        if not names.is_report(report.name) or {one.path for one in report.files} != wanted:
+        wanted = [names.name_file(report.name, one.format) for one in report.files]
+        if not names.is_report(report.name) or [one.path for one in report.files] != wanted:
             raise InputError(_misnamed(where, report.name))
 
 
@@ -150,6 +150,13 @@ def list_journaled(path: Path) -> tuple[FolderItem, ...]:
     lines = _read_lines(journal)[1:] if journal.exists() else []
     items = (_read(FolderItem, line, journal) for line in lines)
     return tuple({one.name: one for one in items}.values())
+
+
+def list_files(folder: Folder) -> list[FolderFile]:
+    """Return every file that the manifest knows the digest of: those of today, those that were replaced, and change reports."""
+    current = [file for item in folder.items for file in item.files]
+    replaced = [file for item in folder.items for old in item.replaced for file in old.files]
+    return [*current, *replaced, *(file for report in folder.reports for file in report.files)]
 
 
 def write_whole(path: Path, data: bytes) -> None:

@@ -17,6 +17,8 @@ class DueKind(StrEnum):
     """There is none of it in the folder."""
     STATE = "state"
     """What it says changed."""
+    MANIFEST = "manifest"
+    """The manifest says something else of it than the registry."""
     TEMPLATE = "template"
     """The templates, fonts or libraries changed."""
     FORMAT = "format"
@@ -25,6 +27,10 @@ class DueKind(StrEnum):
     """A file of it is gone."""
     ALTERED = "altered"
     """A file of it was altered in the folder."""
+
+
+_ANEW = (DueKind.STATE, DueKind.MANIFEST, DueKind.TEMPLATE)
+"""For which all of its files are drawn, as of the last entry."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,7 +52,7 @@ class Due:
     @property
     def log_size(self) -> int | None:
         """The entry it is drawn as of: that of its other files, where what it says did not change; None for the last one."""
-        return None if self.before is None or self.kinds[0] in (DueKind.STATE, DueKind.TEMPLATE) else self.before.log_size
+        return None if self.before is None or self.kinds[0] in _ANEW else self.before.log_size
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,6 +100,7 @@ def build_plan(
     wanted: Collection[str],
     formats: Collection[OutputFormat],
     template: str,
+    misread: Collection[str] = (),
 ) -> Plan:
     """Return what is due.
 
@@ -106,10 +113,11 @@ def build_plan(
         wanted: names, as `list_wanted` gives them.
         formats: those asked for.
         template: digest of the templates as they are now.
+        misread: names of which the manifest says something else than the registry.
     """
     items = {item.name: item for item in folder.items} if folder else {}
     told = [name for name in wanted if name in states]
-    judge = _Judge(states, found, formats, template)
+    judge = _Judge(states, found, formats, template, misread)
     due = (judge.judge(name, items.get(name)) for name in told)
     return Plan(
         due=tuple(one for one in due if one is not None), total=len(told), unknown=tuple(name for name in wanted if name not in states)
@@ -124,6 +132,7 @@ class _Judge:
     found: Mapping[str, FileState]
     formats: Collection[OutputFormat]
     template: str
+    misread: Collection[str]
 
     def judge(self, name: str, item: FolderItem | None) -> Due | None:
         """Return how the supplement *name* is due; None where it is not."""
@@ -133,7 +142,7 @@ class _Judge:
         if not kinds:
             return None
         chosen = {*self.formats, *(one.format for one in item.files)}
-        if kinds[0] not in (DueKind.STATE, DueKind.TEMPLATE):
+        if kinds[0] not in _ANEW:
             chosen -= {one.format for one in item.files if self.found[one.path] is FileState.SOUND}
         altered = tuple(one.path for one in item.files if self.found[one.path] is FileState.ALTERED)
         return Due(name=name, kinds=kinds, formats=_order(chosen), state=self.states[name], before=item, altered=altered)
@@ -141,6 +150,8 @@ class _Judge:
     def _list_kinds(self, item: FolderItem) -> Iterator[DueKind]:
         if item.state != self.states[item.name]:
             yield DueKind.STATE
+        if item.name in self.misread:
+            yield DueKind.MANIFEST
         if item.template != self.template:
             yield DueKind.TEMPLATE
         if set(self.formats) - {one.format for one in item.files}:

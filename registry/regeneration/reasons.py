@@ -75,6 +75,7 @@ class Reason:
 
 _PLAIN: Mapping[DueKind, str] = {
     DueKind.NEW: "new here",
+    DueKind.MANIFEST: "the manifest of the folder said something else of it than the registry",
     DueKind.TEMPLATE: "the templates, fonts or libraries that draw it changed",
     DueKind.FORMAT: "not there in a format that is asked for",
     DueKind.GONE: "a file of it is gone",
@@ -126,6 +127,8 @@ class _Since:
 
     def __init__(self, view: View, folder: Folder) -> None:
         self._by_name: dict[str, list[_Noted]] = defaultdict(list)
+        self._by_card: dict[str, list[_Noted]] = defaultdict(list)
+        """What concerns the claims of a card, and so the card itself, but not each of them."""
         self._by_model: dict[str, list[_Noted]] = defaultdict(list)
         self._shared: list[_Noted] = []
         told = {item.name.partition("@")[0]: item.told for item in folder.items if item.told is not None}
@@ -139,8 +142,9 @@ class _Since:
     def explain(self, due: Due) -> Reason:
         """Return the most important of what concerns *due*, of several the latest."""
         name = due.name.partition("@")[0]
-        concerning = [*self._by_name[name], *self._by_name[self._cards.get(name, "")], *self._by_model[self._models.get(name) or ""]]
-        for among in (self._by_name[name], concerning, self._shared):
+        own = [*self._by_name[name], *self._by_card[name]]
+        of_card = (one for one in self._by_name[self._cards.get(name, "")] if one[0] == _RANKS[StatementKind.CARD])
+        for among in (own, [*of_card, *self._by_model[self._models.get(name) or ""]], self._shared):
             if among:
                 _, seq, words = min(among, key=lambda one: (one[0], -one[1]))
                 return Reason(words=words, entry=seq)
@@ -150,9 +154,10 @@ class _Since:
         noted = (_RANKS[one.entry.kind], one.entry.seq, _tell(one.payload, one.entry.kind))
         named = set(IDENTIFIER.findall(canonical_bytes(to_document(one.payload)).decode()))
         named |= {claim for name in named if name.startswith(f"{Kind.AUDIT}-") and (claim := self._find_claim(view, name))}
-        named |= {self._cards[name] for name in named if name in self._cards}
         for name in named:
             self._by_name[name].append(noted)
+        for card in {self._cards[name] for name in named if name in self._cards}:
+            self._by_card[card].append(noted)
         if isinstance(one.payload, ModelVersion | ModelEvent):
             for model in {one.payload.model, one.payload.predecessor} - {None}:
                 self._by_model[str(model)].append(noted)

@@ -8,7 +8,7 @@ import pytest
 from registry.records.publication import OutputFormat
 from tests.cli.conftest import Caveat
 from tests.cli.scenario import register
-from tests.regeneration.folders import COVERT, SCHEMING, Regenerated
+from tests.regeneration.folders import COVERT, REFUSAL, SCHEMING, Regenerated
 
 
 def test_the_first_call_draws_every_claim_and_card(folder: Regenerated) -> None:
@@ -63,6 +63,19 @@ def test_what_is_replaced_is_kept_byte_for_byte(folder: Regenerated) -> None:
     assert [(old["log_size"], old["by"], old["why"]) for old in item["replaced"]] == [
         (size, size + 1, f"a claim was withdrawn (entry {size + 1})")
     ]
+
+
+def test_a_claim_is_not_drawn_because_of_another_of_its_card(folder: Regenerated) -> None:
+    """What became of one claim concerns the supplement of its card; what became of their model version concerns all of them."""
+    folder.withdraw(COVERT)
+    assert folder.caveat("model", "deprecate", "LAB/M/1", "--reason", "retired").code == 0
+
+    told = dict(line.split("  ", 1) for line in folder.regenerate("--check").out.splitlines())
+
+    assert "a claim was withdrawn" in told[folder.find(COVERT).stem]
+    assert "a claim was withdrawn" in told[folder.find("CRD").stem]
+    assert "its model version is no longer offered" in told[folder.find(REFUSAL).stem]
+    assert "its model version is no longer offered" in told[folder.find(SCHEMING).stem]
 
 
 def test_the_change_report_tells_what_changed_since_the_last_time(folder: Regenerated) -> None:

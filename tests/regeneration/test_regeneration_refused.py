@@ -145,3 +145,69 @@ def test_where_every_record_fails_all_are_told_and_nothing_is_replaced(folder: R
     assert all(name in told.err for name in (SCHEMING, REFUSAL, COVERT, "CRD-"))
     assert "4 of 4 could not be drawn" in told.err
     assert {name: seen for name, seen in folder.see().items() if not name.endswith(".part")} == before
+
+
+def test_a_file_that_was_altered_and_cannot_be_drawn_stays_due(folder: Regenerated, tmp_path: Path) -> None:
+    """It is not taken for sound because the others were drawn meanwhile."""
+    page = folder.find(REFUSAL, "html")
+    page.write_bytes(page.read_bytes().replace(b"unaudited", b"unhurried"))
+    folder.withdraw()
+    failing = "{% block content %}{% if supplement.identifier.startswith('" + page.stem + "') %}{{ nobody.knows }}{% endif %}"
+    with bend_templates(tmp_path / "bent", "claim.html.j2", "{% block content %}", failing):
+        folder.regenerate()
+        again = folder.regenerate("--check")
+
+    assert page.stem in again.out
+    assert "ALTERED" in folder.regenerate().err
+
+
+@pytest.mark.parametrize("name", ["index.html", "feed.xml"])
+def test_a_page_that_was_edited_is_written_again(folder: Regenerated, name: str) -> None:
+    """The list and the feed are held against the manifest."""
+    sound = (folder.path / name).read_bytes()
+    (folder.path / name).write_bytes(sound.replace(b"upplements", b"upplanters"))
+
+    checked = folder.regenerate("--check")
+    told = folder.regenerate()
+
+    assert (checked.code, checked.out.partition(" ")[0]) == (1, name)
+    assert (told.code, f"ALTERED: {name}" in told.err) == (0, True)
+    assert (folder.path / name).read_bytes() == sound
+    assert folder.regenerate().err.startswith("nothing is due")
+
+
+def test_what_was_replaced_and_is_altered_is_told(folder: Regenerated) -> None:
+    """Also of change reports; neither can be drawn again as it was. What is taken away is forgotten, and no link leads to it."""
+    folder.withdraw()
+    folder.regenerate()
+    kept, report = folder.find_kept(f"{folder.find(COVERT).stem}.entry-"), folder.find("changes-")
+    sound = kept.read_bytes()
+    for path in (kept, report):
+        path.write_bytes(path.read_bytes().replace(b"CLM", b"clm"))
+
+    told = folder.regenerate()
+    kept.unlink()
+    report.unlink()
+    folder.withdraw(REFUSAL)
+    after = folder.regenerate()
+
+    assert sound.count(b"CLM")
+    assert (told.code, told.err.count("ALTERED: ")) == (1, 2)
+    assert (after.code, after.err.count("ALTERED: ")) == (0, 0)
+    assert kept.name not in (folder.path / "index.html").read_text("utf-8")
+    assert folder.regenerate().code == 0
+
+
+def test_a_manifest_that_lies_about_a_claim_is_found_out(folder: Regenerated) -> None:
+    """The status that the list shows is held against the registry; what differs is drawn anew."""
+    items = folder.manifest()["items"]
+    (item,) = (one for one in items if one["name"].startswith(SCHEMING))
+    item["told"]["status"]["restriction"] = "unrestricted"
+    change_manifest(folder, items=items)
+
+    told = folder.regenerate()
+    (mended,) = (one for one in folder.manifest()["items"] if one["name"].startswith(SCHEMING))
+
+    assert "the manifest of the folder said something else of it than the registry" in told.err
+    assert mended["told"]["status"]["restriction"] != "unrestricted"
+    assert folder.regenerate().err.startswith("nothing is due")
