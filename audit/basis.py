@@ -20,6 +20,7 @@ from registry.records.model import ModelRef
 from registry.records.plan import IntervalMethod, Lock
 from registry.records.spec import ContextSpec
 from registry.records.trial import Provenance
+from registry.store.lineage import fold_model
 from registry.store.view import View
 
 TEST_ARM, DEPLOY_ARM = "test", "deploy"
@@ -112,8 +113,12 @@ def weigh(view: View, file: AuditFile, scored: Scored | None) -> Ground:
         InputError: scores of a locked audit without the date of their run.
     """
     basis, post_hoc = _decide_basis(view, file, scored)
-    if scored is None or basis is not Basis.REPLAY:
+    if scored is None or file.lock is None:
         return Ground(basis=basis, post_hoc=post_hoc)
+    if basis is not Basis.REPLAY:
+        # Whatever else is otherwise, a plan that came after the scores was for none; but of another model they are not of this claim.
+        others = tuple(one for one in weigh_departures(view, file, scored, None) if one.item is LockedItem.MODEL)
+        return Ground(basis=basis, post_hoc=post_hoc, departures=others)
     ground = Ground(basis=basis, post_hoc=False, departures=weigh_departures(view, file, scored, None))
     return replace(ground, basis=Basis.REPORTED) if ground.decisive else ground
 
@@ -146,8 +151,8 @@ def _list_reused(view: View, file: AuditFile, scored: Scored) -> Iterator[Depart
         is_same_claim = said.claim.partition("@")[0] == this.claim.partition("@")[0]
         if not any(_are_same(scored, *one, is_same_claim=is_same_claim) for one in runs):
             continue
-        own, model = _find_model(view, this.claim), _find_model(view, said.claim)
-        if own != model:
+        own, model = _get_model(view, this.claim), _get_model(view, said.claim)
+        if fold_model(own) != fold_model(model):
             done = f"the very responses that {said.audit} has of {model}"
             yield Departure(item=LockedItem.MODEL, planned=f"responses of {own}", done=done)
 
@@ -157,10 +162,12 @@ def _are_same(scored: Scored, transcripts: str | None, scores: str | None, *, is
     return transcripts == known if transcripts and known else is_same_claim and scores == scored.table.content
 
 
-def _find_model(view: View, claim: str) -> ModelRef | None:
+def _get_model(view: View, claim: str) -> ModelRef:
     name, _, number = claim.partition("@")
     found = view.find_revision(name, int(number))
-    return found.payload.model if found else None
+    if found is None:
+        raise ValueError("an audit is of a revision that exists")
+    return found.payload.model
 
 
 def list_untold(file: AuditFile, departures: tuple[Departure, ...]) -> tuple[Departure, ...]:

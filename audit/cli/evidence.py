@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from datetime import datetime, timedelta
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -102,6 +103,7 @@ def read_evidence(paths: Sequence[str], reading: "Reading", *, low: float, high:
     """
     from audit.score.evidence import is_run, read_runs
     from audit.sources.logs import read_logs, refuse_options
+    from audit.sources.table import read_models
 
     if any(map(is_run, paths)):
         refuse_options(paths, reading, what="a run folder, whose plan says arms, contexts and scorer")
@@ -117,10 +119,11 @@ def read_evidence(paths: Sequence[str], reading: "Reading", *, low: float, high:
         )
     read = read_logs(paths, reading, low=low, high=high)
     imported = read.imported
+    told = imported.provenance if imported else Provenance(model_returned=read_models(list(map(Path, paths)), score=reading.scorer))
     return Evidence(
         table=read.table,
         source=read.source,
-        provenance=imported.provenance if imported else Provenance(),
+        provenance=told,
         started_at=datetime.fromisoformat(imported.started_at) if imported and imported.started_at else None,
         imported=imported,
     )

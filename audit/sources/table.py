@@ -75,6 +75,24 @@ def read_columns(paths: Sequence[Path], selection: Selection, *, low: float, hig
     return found, {name: merge_columns([(table.extras[name], len(table.score)) for table in tables]) for name in selection.also}
 
 
+def read_models(paths: Sequence[Path], *, score: str | None = None) -> str | None:
+    """Return the models that answered, as a column `model_returned` of score tables names them, joined by `; `; None without such a column.
+
+    The tables were read before, so nothing else can be wrong with them.
+
+    Args:
+        score: name of the column of scores, as it was read; None for `score`.
+    """
+    found: set[str] = set()
+    for path in paths:
+        try:
+            (table,) = read_raw([path], Selection(score=score or "score", also=("model_returned",)))
+        except TableError:
+            continue
+        found.update(table.extras["model_returned"].labels)
+    return "; ".join(sorted(found - {""})) or None
+
+
 def build_table(tables: Sequence[RawTable], *, low: float, high: float, read: Read | None = None) -> ScoreTable:
     """Return what was read as one checked table.
 

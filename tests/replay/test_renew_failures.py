@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from tests.endpoint.server import Asked, Outcome, Refusal, Reply, run_endpoint
+from tests.endpoint.server import MODEL, Asked, Outcome, Refusal, Reply, run_endpoint
 from tests.replay.conftest import Caveat
 from tests.replay.renewals import CALLS, NEW, answer, endpoint
 
@@ -73,3 +73,17 @@ def test_an_endpoint_that_is_gone_in_the_middle_is_gone_on_with_later(caveat: Ca
 
     assert (first.code, get_states(first.document), list_codes(first.document)) == (3, {FIRST: "failed"}, ["key-refused"])
     assert (rest.code, get_states(rest.document), more) == (0, {FIRST: "concluded"}, CALLS - 30)
+
+
+def test_a_table_of_the_old_responses_is_told_as_one_of_another_model(caveat: Caveat, registry: Path) -> None:
+    """The scores of the earlier run, without its folder and under a later date: the column of models says whose they are."""
+    with run_endpoint(endpoint()) as server:
+        ran = caveat(*RENEW, FIRST, "--prepare-only", "--json", server=server)
+    audit = ran.document["renewals"][0]["audit"]
+    assert caveat("score", "recorded/shared.run").code == 0
+    late = caveat("audit", "import", audit, "recorded/shared.run/scores.csv", "--run-date", "2026-01-01T00:00:00Z", "--json")
+
+    assert late.code == 0, late.err
+    assert late.document["restriction"]["post_hoc"] is True
+    assert late.document["restriction"]["provenance"]["model_returned"] == MODEL
+    assert "Not as locked: these scores are of other model than the lock fixes" in late.document["restriction"]["text"]["restricted"]
