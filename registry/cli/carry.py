@@ -36,6 +36,8 @@ class Carried:
     entry: int
     audits: int
     """Of the earlier revision: none of them speaks for this one."""
+    is_locked: bool
+    """Whether one has a locked plan, which can be carried out again."""
     is_tuned: bool
     """Whether *model* is trained further from the earlier version and did not take its place."""
     turns: tuple[str, ...]
@@ -112,13 +114,15 @@ def _describe(writer: "Writer", one: "CarriedClaim") -> Carried:
     from registry.intake.revision.sense import find_turns
 
     before, after = one.before, one.after.payload
+    audits = writer.list_audits(before.reference) if one.is_new else ()
     turns = find_turns(before.quote, after.quote) if before.quote != after.quote else ()
     return Carried(
         before=before.reference,
         after=after.reference,
         model=after.model,
         entry=one.after.entry.seq,
-        audits=len(writer.list_audits(before.reference)) if one.is_new else 0,
+        audits=len(audits),
+        is_locked=any(audit.lock is not None for audit in audits),
         is_tuned=one.is_new and after.model not in writer.lineage().successors(before.model),
         turns=tuple(map(str, turns)),
     )
@@ -167,4 +171,4 @@ def _tell_unaudited(console: "Console", new: Sequence[Carried]) -> None:
     behind = f"{left:,} {'audit stays' if left == 1 else 'audits stay'} with the earlier {'revision' if is_one else 'revisions'}, and no"
     console.print(f"{'It is' if is_one else 'They are'} unaudited: {behind if left else 'no'} estimate comes along.")
     first = new[0].after.partition("@")[0]
-    console.print(f"Next: caveat audit {f'renew {first} --ask NAME -o DIR' if left else f'new {first} > audit.yaml'}")
+    console.print(f"Next: caveat audit {f'renew {first} --ask NAME -o DIR' if new[0].is_locked else f'new {first} > audit.yaml'}")

@@ -97,7 +97,10 @@ def print_aftermath(console: Console, found: "Aftermath", *, dry_run: bool) -> N
 
 
 def print_forest(console: Console, versions: Sequence[ModelVersion], lineage: "Lineage", notes: Mapping[int, str]) -> None:
-    """Print the lineage as trees, one for each version that comes from none; one with two origins stands under each of them.
+    """Print the lineage as trees, one for each version that comes from none.
+
+    One with two origins stands under each of them, and what follows from it under the first: else branches that meet again and again
+    would double the list each time.
 
     Args:
         notes: what was said of links, by entry.
@@ -201,8 +204,13 @@ class _Forest:
     def _branch_out(self, tree: Tree, path: tuple[ModelRef, ...]) -> None:
         self.grown.add(path[-1])
         for link in self.lineage.following(path[-1]):
-            if link.model not in path:
-                self._branch_out(tree.add(self._label(link.model, link)), (*path, link.model))
+            if link.model in path:
+                continue
+            label = self._label(link.model, link)
+            if link.model not in self.grown:
+                self._branch_out(tree.add(label), (*path, link.model))
+            else:
+                tree.add(label.append("  and what follows, as above", style="not bold") if self.lineage.following(link.model) else label)
 
     def _label(self, model: ModelRef, link: ModelLink | None) -> Text:
         version, deprecated = self.by_model.get(model), self.lineage.deprecation(model)
@@ -288,7 +296,7 @@ def _list_next(found: "Aftermath") -> list[str]:
     link = found.update.link
     if link.descent is Descent.FINE_TUNE or not found.stale.claims:
         return []
-    old, new = write_model(link.predecessor), write_model(link.model)
+    old, new = write_model(link.predecessor), write_model(found.newest)
     return [
         f"caveat claim stale --model {old}",
         f'caveat claim carry --all-from {old} --to {new} --why "…"',

@@ -23,6 +23,8 @@ class Aftermath:
     """What an update leaves behind."""
 
     update: "Update"
+    newest: ModelRef
+    """What took the place of the later version in the end, where that is one version; else the later version itself."""
     about_old: int
     """Claims about the earlier version that are neither withdrawn, rejected nor superseded."""
     stale: "StaleClaims"
@@ -87,6 +89,7 @@ def find_aftermath(writer: "Writer", done: "Update") -> Aftermath:
     stale = StaleClaims(claims=ours if link.descent in REPLACING else ())
     return Aftermath(
         update=done,
+        newest=newest[0] if len(newest := writer.lineage().newest(link.model)) == 1 else link.model,
         about_old=about,
         stale=stale,
         newly=sum(len(one.status.causes) == 1 for one in stale.claims),

@@ -12,6 +12,8 @@ from registry.errors import Fault, InputError
 from registry.records.identifier import Identifier, Kind, parse_identifier
 from registry.records.model import ModelRef
 
+_LONGEST_MODEL = 500
+
 
 class IdentifierType(click.ParamType[Identifier]):
     """An identifier of one of some kinds, its check character verified."""
@@ -55,12 +57,15 @@ ANY = IdentifierType()
 
 
 def parse_model(text: str, *, where: str) -> ModelRef:
-    """Return the model version written as `developer/name/version`; raises InputError."""
-    parts = [part.strip() for part in text.split("/")]
-    if len(parts) != len(("developer", "name", "version")) or not all(parts):
+    """Return the model version written as `developer/name/version`; a version may hold slashes itself. Raises InputError."""
+    parts = [part.strip() for part in text.split("/", 2)]
+    if len(text) > _LONGEST_MODEL:
+        found = f"{text[:40]!r}… is no name of a model version: it has {len(text):,} characters, at most {_LONGEST_MODEL} are taken"
+    elif len(parts) != len(("developer", "name", "version")) or not all(parts):
         found = f"{text!r} is not a model version"
-        raise InputError(Fault(code="bad-model", where=where, found=found, advice="write developer/name/version, such as EXAMPLE/m/1"))
-    return ModelRef(developer=parts[0], name=parts[1], version=parts[2])
+    else:
+        return ModelRef(developer=parts[0], name=parts[1], version=parts[2])
+    raise InputError(Fault(code="bad-model", where=where, found=found, advice="write developer/name/version, such as EXAMPLE/m/1"))
 
 
 def parse_date(text: str, *, where: str) -> date:

@@ -157,7 +157,7 @@ def _parse_causes(texts: Sequence[str]) -> "list[NamedCause] | None":
             advice = f"write one of {', '.join(CauseKind)}, or KIND:WHAT as caveat claim stale names it"
             faults.append(Fault(code="cause-unknown", where="--cause", found=f"{text!r} is no cause", advice=advice))
             continue
-        is_model = kind == CauseKind.SUCCESSOR and what.count("/") == 2
+        is_model = kind == CauseKind.SUCCESSOR and what.count("/") > 1
         named = str(parse_model(what, where="--cause")) if is_model else what
         found.append(NamedCause(kind=CauseKind(kind), what=named or None))
     if faults:

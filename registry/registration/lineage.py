@@ -273,7 +273,8 @@ def _find_spelling(view: View, model: ModelRef) -> Iterator[Fault]:
 
 def _unrelated(view: View, head: ClaimRevision, to: ModelRef) -> Fault:
     found = f"is about {head.model}, from which {to} does not come by any link on record"
-    link = f"caveat model update {write_model(head.model)} {write_model(to)}"
+    taken = view.lineage().newest(head.model)
+    link = f"caveat model update {write_model(taken[0] if len(taken) == 1 else head.model)} {write_model(to)}"
     other = f'caveat claim revise {head.claim} FILE --why "…"'
     near = [one for one in suggest_models(view, to) if one != head.model and view.lineage().find_path(head.model, one)]
     meant = f"; did you mean {' or '.join(map(write_model, near))}?" if near else ""

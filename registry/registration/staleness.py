@@ -134,6 +134,7 @@ class Steps:
 
     view: View
     _fates: dict[str, dict[str, Fate]] = field(default_factory=dict)
+    _locked: frozenset[str] | None = None
 
     def find(self, claim: ClaimSummary) -> tuple[Step, ...]:
         """Return what to do about each cause of *claim*, in their order."""
@@ -154,8 +155,13 @@ class Steps:
             case CauseKind.SPEC:
                 return (_AUDIT_NEW.format(claim.claim),)
             case CauseKind.METHOD | CauseKind.CONTESTATION | CauseKind.REVISION:
-                is_audited = claim.status.restriction is not RestrictionStatus.UNAUDITED or CauseKind.REVISION in _kinds(claim)
-                return ((_AUDIT_RENEW if is_audited else _AUDIT_NEW).format(claim.claim),)
+                return ((_AUDIT_RENEW if self._is_locked(claim) else _AUDIT_NEW).format(claim.claim),)
+
+    def _is_locked(self, claim: ClaimSummary) -> bool:
+        """Whether there is a locked plan that could be carried out again."""
+        if self._locked is None:
+            self._locked = self.view.list_locked_claims()
+        return claim.claim in self._locked
 
     def _find_targets(self, claim: ClaimSummary, cause: StaleCause) -> tuple[ModelRef, ...]:
         """Return the newest versions that come from the one that *cause* names; of a lineage that branches, those on its branch."""

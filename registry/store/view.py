@@ -30,6 +30,7 @@ from registry.store.tables import (
     authority,
     claim_revision,
     contestation,
+    lock,
     model_version,
     publication,
     spec,
@@ -105,6 +106,10 @@ class View(Reader):
         columns = (table.c.developer, table.c.model, table.c.model_version)
         rows = self.rows(select(*columns).where(self.visible(table)).group_by(*columns).order_by(func.min(table.c.seq)))
         return tuple(ModelRef(developer=row[0], name=row[1], version=row[2]) for row in rows)
+
+    def list_locked_claims(self) -> frozenset[str]:
+        """Return the claims, `CLM-…`, of which an audit has a lock, in any of their revisions: a plan that can be carried out again."""
+        return frozenset(row[0] for row in self.plain_rows(select(lock.c.claim).where(self.visible(lock)).distinct()))
 
     def search(self, text: str, limit: int = 20) -> Iterator[ClaimSummary]:
         """Yield claims in whose quote, note, property, model or identifier every word of *text* stands, upper or lower case alike."""

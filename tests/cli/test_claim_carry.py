@@ -50,6 +50,34 @@ def test_a_carried_claim_is_unaudited_whatever_its_audits_found(caveat: Caveat, 
     assert "@2, from LAB M 1 to LAB M 2: LAB says it of version 2 too" in " ".join(shown.split())
 
 
+@pytest.mark.parametrize("is_locked", [True, False])
+def test_the_next_step_is_to_renew_only_where_a_plan_was_locked(
+    caveat: Caveat, updated: list[str], tmp_path: Path, *, is_locked: bool
+) -> None:
+    """Without a lock there is no plan to carry out again, and both answers name a new audit."""
+    audit = write_audit(tmp_path, f"{updated[0]}@1")
+    done = (
+        caveat("audit", "lock", audit)
+        if is_locked
+        else caveat("audit", "import", audit, write_scores(tmp_path / "s.csv", test=0.05, deploy=0.4))
+    )
+    assert done.code == 0, done.err
+
+    carried = caveat("claim", "carry", updated[0], "--why", "said again").out
+    if not is_locked:
+        stale = next(one for one in caveat("claim", "stale", "--json").document["claims"] if one["claim"] == updated[0])
+        assert stale["steps"][0]["commands"] == [f"caveat audit new {updated[0]} > audit.yaml"]
+    assert f"caveat audit {'renew' if is_locked else 'new'} {updated[0]}" in carried
+
+
+def test_a_version_outside_the_lineage_is_offered_behind_its_newest(caveat: Caveat, updated: list[str]) -> None:
+    """The command that the refusal names would not itself be refused for a second successor."""
+    refused = caveat("claim", "carry", updated[0], "--to", "LAB/M/9", "--why", "x")
+
+    assert _code(refused) == (2, "not-in-lineage")
+    assert "caveat model update LAB/M/2 LAB/M/9" in refused.err
+
+
 def test_quote_anchor_and_figures_stay_and_the_reason_says_from_where(caveat: Caveat, updated: list[str]) -> None:
     """Nothing but the version, the number of the revision and the reason differs."""
     caveat("claim", "carry", updated[0], "--why", "as before")

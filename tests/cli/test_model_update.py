@@ -244,3 +244,39 @@ def test_hostile_names_drive_no_terminal_and_no_shell(caveat: Caveat) -> None:
     answer = caveat("model", "update", "LAB/M/1", "LAB/M/2; rm -rf ~\x1b[31m$(id)")
     assert "\x1b" not in answer.out
     assert "'LAB/M/2; rm -rf ~[U+001B][31m$(id)'" in answer.out
+
+
+def test_a_version_may_hold_slashes_and_no_book(caveat: Caveat, registered: list[str]) -> None:
+    """What stands behind the second slash is the version, also where a cause is named by it."""
+    assert _update(caveat, "1", "2/beta/x", "--json").document["model"]["version"] == "2/beta/x"
+    decided = caveat("claim", "dismiss", registered[0].partition("@")[0], "--cause", "successor:LAB/M/2/beta/x", "--why", "the same")
+    refused = _update(caveat, "2/beta/x", "3" * 1000)
+
+    assert decided.code == 0, decided.err
+    assert (refused.code, refused.err.partition(":")[0]) == (2, "bad-model")
+    assert len(refused.err) < 300
+
+
+def test_links_may_be_recorded_in_any_order_and_the_next_step_leads_to_the_newest(caveat: Caveat, registered: list[str]) -> None:
+    """The later link first: what is to be done after the earlier one names the version that claims would be carried to in the end."""
+    _update(caveat, "2", "3")
+
+    told = _update(caveat, "1", "2", "--json").document["next"]
+    steps = caveat("claim", "stale", "--json").document["claims"][0]["steps"]
+
+    assert told[1].startswith("caveat claim carry --all-from LAB/M/1 --to LAB/M/3 ")
+    assert "--to LAB/M/3 " in steps[0]["commands"][0]
+    assert registered
+
+
+@pytest.mark.usefixtures("registered")
+def test_branches_that_meet_again_do_not_double_the_list(caveat: Caveat) -> None:
+    """What follows from a version with two origins stands once; the second time it says that it stands above."""
+    for old, new in (("1", "2a"), ("1", "2b"), ("2a", "3"), ("2b", "3"), ("3", "4a"), ("3", "4b"), ("4a", "5"), ("4b", "5"), ("5", "6")):
+        assert _update(caveat, old, new, "--branch").code == 0
+
+    listed = caveat("model", "list").out.splitlines()
+
+    assert sum("LAB M 3 " in line for line in listed) == 2
+    assert sum("LAB M 6 " in line for line in listed) == 1
+    assert sum(line.endswith("and what follows, as above") for line in listed) == 2
