@@ -60,7 +60,7 @@ def drop_guards(connection: Connection) -> None:
 
 def list_entries(dossier: Dossier) -> list[int]:
     """Return the entries that a page on the claim would show."""
-    return [one.entry.seq for one in (*dossier.revisions, *dossier.events)]
+    return [*(one.entry.seq for one in dossier.revisions), *(one.entry.seq for one in dossier.events)]
 
 
 def test_rows_as_they_were_written_are_sound(ledger: Ledger) -> None:
