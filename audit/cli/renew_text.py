@@ -94,7 +94,7 @@ def _print_inverted(console: Console, changes: Sequence[ClaimChange]) -> None:
         return
     console.print(f"▼ NEWLY INVERTED: {len(found):,} claim{'s' if len(found) > 1 else ''}", style="bold")
     for one in found:
-        console.print(f"  {one.claim}: {one.after.quote}")
+        console.print(f"  {one.claim} ({describe_class(one.before)} → {describe_class(one.after)}): {one.after.quote}")
         console.print(f"    {one.after.verdict}")
     console.print()
 

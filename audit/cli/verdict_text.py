@@ -66,6 +66,8 @@ def print_audit(console: Console, file: AuditFile) -> None:
     if file.lock:
         console.print(f"locked {file.lock.entry.at:%Y-%m-%d %H:%M:%S} UTC, entry {file.lock.entry.seq}")
         console.print(build_table(("fixed before the replay", "as"), list(list_fixed(file.lock.payload))))
+        if audit.renews:
+            console.print(f"rules, budget and notes are quoted from {audit.renews}: what they tell of a run is told of its run")
         for name in file.lock.payload.unfixed:
             console.print(f"not fixed before the replay: {name}")
     else:

@@ -76,7 +76,7 @@ def test_called_again_after_the_end_it_changes_nothing_and_shows_the_result(cave
     assert (count_entries(caveat), len(server.posts())) == (size, made)
     assert changes[0] == changes[1]
     assert (again.code, again.document["newly_inverted"]) == (3, [FIRST])
-    assert shown.out.startswith("▼ NEWLY INVERTED: 1 claim\n  CLM-AISI-2026-0001-S")
+    assert shown.out.startswith("▼ NEWLY INVERTED: 1 claim\n  CLM-AISI-2026-0001-S (stable · established →")
     assert "ΔED" in shown.out
     assert "restricted claim, old to new" in shown.out
     assert "{+" in shown.out

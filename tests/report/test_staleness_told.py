@@ -277,6 +277,7 @@ def test_a_renewed_audit_names_what_it_carries_out_again() -> None:
     page = read(assemble_claim(replace(base, audits=(*others, replace(last, audit=opening))), made_at=MADE_AT))
 
     assert f"A renewal. This audit carries out the locked plan of {renewed} again, which was of {FIRST}. All that is fixed there" in page
+    assert "Rules, budget and notes are quoted from that plan" in page
 
 
 def test_whatever_a_person_wrote_stays_text() -> None:
