@@ -20,6 +20,7 @@ _MOST_NAMED = 3
 _CLASHING = {
     "sources": "--from draws a report again without a registry; --since makes one of a registry.",
     "seals": "--confidential shows sealed specifications, of which a change report shows none.",
+    "stale": "--stale makes its change report itself, since the folder was last gone through; --since makes one alone.",
     "publish": "--publish records that supplements of claims and cards were given out; a change report is about neither. Sign it: --sign.",
 }
 
@@ -40,6 +41,8 @@ def compare(app: App, since: str, subjects: Sequence[Identifier]) -> "Iterator[t
     from registry.publishing import name_subject
 
     with app.ledger.view(parse_since(since), log=app.log) as before, app.view() as after:
+        if before.log_size == after.log_size:
+            app.say(f"warning: --since {since}: nothing was recorded since; the last entry that is read is {after.log_size}")
         claims = _expand(after, subjects) if subjects else None
         report = collect_changes(before, after, claims=claims, scope=_describe(subjects))
         yield [name_subject(report)], 1, []

@@ -160,18 +160,21 @@ def test_the_end_may_be_earlier_than_now(caveat: Caveat, tmp_path: Path, told: T
 def test_a_date_counts_from_the_beginning_of_its_day(caveat: Caveat, tmp_path: Path) -> None:
     """All of it was recorded on the day that is named, or after it; of a day to come nothing is."""
     assert caveat("report", "--since", "2020-01-01", "--json", "-o", "all").code == 0
-    assert caveat("report", "--since", "2200-01-01", "--json", "-o", "none").code == 0
+    empty = caveat("report", "--since", "2200-01-01", "--json", "-o", "none")
+    assert empty.code == 0
 
     ((everything,), (nothing,)) = (list((tmp_path / name).iterdir()) for name in ("all", "none"))
     assert (read(everything)["since"], read(everything)["since_at"]) == (0, None)
     assert all(one["before"] is None for one in read(everything)["changes"])
     assert read(nothing)["changes"] == []
+    assert "--since 2200-01-01: nothing was recorded since" in empty.err
 
 
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
         (("--since", "1", "--publish"), "--publish"),
+        (("--since", "1", "--stale"), "--stale"),
         (("--since", "yesterday"), "--since"),
         (("--since", "99999"), "the log has"),
         (("--since", "9", "--as-of", "3"), "name an earlier entry"),
