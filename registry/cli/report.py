@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 _FORMATS = ("pdf", "html", "json")
 _TOGETHER = 40
 """Supplements of which the statements are read together."""
+_NOT_WITH_STALE = ("--from", "--confidential", "--all", "--as-of")
 _NO_KEY = (
     "published without proofs: there is no log key here to sign the log with\n"
     "  next: name its folder (CAVEAT_KEYS) or make a key (caveat key add), and publish the same files again"
@@ -80,7 +81,7 @@ def report(app: App, /, *, subjects: tuple[Identifier, ...], output: Path, **opt
     if options["publish"] and app.log:
         raise click.UsageError("--publish records in this registry's own log; --log reads another.")
     chosen = [OutputFormat(name) for name in _FORMATS if options[name]] or [OutputFormat(name) for name in _FORMATS]
-    _refuse_combinations(app, options)
+    _refuse_combinations(app, options | {"subjects": subjects})
     key = None
     if not options["check"]:
         key = _find_key(app, sign=options["sign"], publish=options["publish"], draws_pdf=OutputFormat.PDF in chosen)
@@ -108,12 +109,19 @@ def report(app: App, /, *, subjects: tuple[Identifier, ...], output: Path, **opt
 
 
 def _refuse_combinations(app: App, options: Mapping[str, Any]) -> None:
+    """Raise UsageError for options of which one would be passed over."""
     if options["check"] and not options["stale"]:
         raise click.UsageError("--check goes with --stale.")
-    given = [f"--{name}" for name, key in (("from", "sources"), ("confidential", "seals"), ("all", "everything")) if options[key]]
-    given += ["--as-of"] if app.as_of is not None else []
-    if options["stale"] and given:
-        raise click.UsageError(f"--stale keeps a folder as the registry is now, of all of it or of the IDs given: it takes no {given[0]}.")
+    keys = {"--from": "sources", "--confidential": "seals", "--all": "everything", "ID": "subjects"}
+    given = {name for name, key in keys.items() if options[key]} | ({"--as-of"} if app.as_of is not None else set())
+    given |= {f"--{name}" for name in ("publish", "sign") if options[name]}
+    for option, why, refused in (
+        ("stale", "--stale keeps a folder as the registry is now, of all of it or of the IDs given", _NOT_WITH_STALE),
+        ("check", "--check draws nothing", ("--publish", "--sign")),
+        ("sources", "--from draws what a file carries, and no registry is read for it", ("ID", "--all", "--as-of")),
+    ):
+        if options[option] and (clash := [one for one in refused if one in given]):
+            raise click.UsageError(f"{why}: it takes no {clash[0]}.")
 
 
 def _find_key(app: App, *, sign: bool | None, publish: bool, draws_pdf: bool) -> "SigningKey | None":
@@ -204,6 +212,12 @@ def _publish(app: App, written: "Sequence[Written]") -> None:
     """Record what was given out and, with a log key here, seal the log and write the proof of each file beside it."""
     from registry.proving import record_publications, sign_log, write_proofs
 
+    others = {one.name for one in written if one.facts is not None and not one.facts.is_recordable}
+    for name in sorted(others):
+        app.say(f"not recorded: {name} is about no one claim or card, so the log cannot say that it was given out; sign it (--sign)")
+    written = [one for one in written if one.name not in others]
+    if not written:
+        return
     ring = app.read_keys()
     with app.ledger.write(actor=app.config.authority) as writer:
         record_publications(writer, written)

@@ -254,11 +254,31 @@ def test_options_that_contradict_each_other_are_refused(folder: Regenerated) -> 
         folder.regenerate("--as-of", "3"),
         folder.regenerate("--all"),
         folder.regenerate("--from", folder.find(SCHEMING)),
+        folder.regenerate("--since", "1"),
+        folder.regenerate("--check", "--publish"),
+        folder.regenerate("--check", "--sign"),
         folder.caveat("report", SCHEMING, "--check"),
+        folder.caveat("report", SCHEMING, "--from", folder.find(SCHEMING)),
+        folder.caveat("report", "--all", "--from", folder.find(SCHEMING)),
+        folder.caveat("report", "--as-of", "3", "--from", folder.find(SCHEMING)),
     ]
 
-    assert [one.code for one in answers] == [2] * 4
+    assert [one.code for one in answers] == [2] * 10
+    told = [one.err.rpartition(" ")[2].strip(".\n") for one in answers[:6]]
+    assert told == ["--as-of", "--all", "--from", "alone", "--publish", "--sign"]
     assert folder.see() == before
+
+
+def test_a_change_report_is_not_recorded_as_given_out_and_says_so(folder: Regenerated) -> None:
+    """A publication names a claim or a card; drawn again from its file, a change report is neither."""
+    folder.withdraw()
+    folder.regenerate()
+    size = len(folder.caveat("log", "show", "--json").document["entries"])
+
+    told = folder.caveat("report", "--from", folder.find("changes-"), "--json", "--publish", "-o", folder.path.parent / "again")
+
+    assert (told.code, "not recorded: changes-" in told.err) == (0, True)
+    assert len(folder.caveat("log", "show", "--json").document["entries"]) == size
 
 
 def test_an_unknown_identifier_is_told_with_the_others(folder: Regenerated) -> None:
