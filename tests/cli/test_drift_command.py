@@ -7,6 +7,9 @@ from shutil import copytree
 
 import pytest
 
+from audit.comparing import warn_of_designs
+from registry.records.model import ModelRef
+from registry.records.shift import Shift
 from tests.cli.conftest import Caveat
 from tests.cli.scenario import register, write_audit, write_scores
 
@@ -164,3 +167,30 @@ def test_a_comparison_after_the_outcome_comes_too_late(caveat: Caveat, story: St
     assert "LAB M 1 → LAB M 2" in printed.out
     assert late.code == 2
     assert "audit-has-outcome" in late.err
+
+
+def test_ids_of_which_nobody_knows_the_texts_are_told(caveat: Caveat, story: Story) -> None:
+    """Two plain tables share ids; nothing on record says that the same prompts and contexts stand behind them."""
+    found = caveat("audit", "shift", story.old, story.new, "one.csv", "two.csv", "--json").document
+
+    unknown = "Nothing on record says that equal ids stand for equal texts in both replays: tasks, test contexts, deployment contexts."
+    assert found["warnings"][0] == unknown
+
+
+@pytest.mark.parametrize(
+    ("after", "warning"),
+    [
+        ({"tasks": "1", "test": "2", "deploy": "3"}, None),
+        ({"tasks": "1", "test": "2", "deploy": "4"}, "The replays have other deployment contexts: a change could be theirs"),
+        ({"tasks": "1", "test": "2"}, "Nothing on record says that equal ids stand for equal texts in both replays: deployment contexts."),
+    ],
+)
+def test_designs_are_compared_as_far_as_they_are_on_record(after: dict[str, str], warning: str | None) -> None:
+    """By the digests of their parts."""
+    model = ModelRef(developer="LAB", name="M", version="1")
+    bare = Shift(before=model, after=model, before_audit="AUD", before_scores="0", after_scores="1", level=0.95, specs=())
+
+    told = warn_of_designs(bare, {"tasks": "1", "test": "2", "deploy": "3"}, after).warnings
+
+    assert len(told) == (warning is not None)
+    assert warning is None or told[0].startswith(warning)
