@@ -32,7 +32,7 @@ def _review_options(function: Callable[..., None]) -> Callable[..., None]:
         click.option(
             "--cause", "causes", multiple=True, metavar="KIND[:WHAT]", help="Only this cause, such as card or spec:CTX-…@2; default: all."
         ),
-        click.option("--model", metavar="DEV/NAME/VERSION", help="All claims about this version, for the versions that took its place."),
+        click.option("--model", metavar="DEV/NAME/VERSION", help="All claims about this version that a newer one made stale."),
     )
     for option in reversed(options):
         function = option(function)

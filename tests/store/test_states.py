@@ -82,8 +82,8 @@ def test_a_supplement_that_changes_changes_its_state(sqlite_template: Path, step
     """Whatever is recorded: equal states mean equal supplements of every claim and card revision; a file given out changes none."""
     with _open(sqlite_template) as ledger:
         world = World(ledger)
-        for step in BEGINNING:
-            world.grow(*step)
+        for first in BEGINNING:
+            world.grow(*first)
         before, then = _look(world)
         for step, a, b in steps:
             if world.grow(step, a, b) is not None:
