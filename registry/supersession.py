@@ -12,7 +12,7 @@ from registry.records.dossier import Dossier, Recorded
 from registry.records.identifier import Identifier, Kind, parse_identifier
 from registry.records.publication import Publication
 from registry.records.statement import KINDS, Entry, Payload
-from registry.records.supplement import Superseded
+from registry.records.superseded import Superseded
 from registry.report.why import quote, tell_revision, tell_why
 from registry.store.derived import RowCheck
 from registry.store.states import find_states

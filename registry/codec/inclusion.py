@@ -13,7 +13,7 @@ from registry.records.dossier import Recorded
 from registry.records.record import Record
 from registry.records.seal import Inclusion, Opening
 from registry.records.statement import KINDS, Entry
-from registry.records.supplement import Superseded
+from registry.records.superseded import Superseded
 
 _names: dict[type[Record], tuple[tuple[str, str], ...]] = {}
 

@@ -31,6 +31,7 @@ from registry.records.spec import PropertySpec, SpecVersion
 from registry.records.staleness import StalenessReview
 from registry.records.statement import Entry
 from registry.records.status import RestrictionStatus, Staleness, Status
+from registry.records.superseded import Superseded
 from registry.records.survey import Sighting
 from registry.records.trial import Provenance, Run
 
@@ -67,20 +68,6 @@ class SpecRole(StrEnum):
     TEST = "test"
     DEPLOY = "deploy"
     OTHER = "other"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Superseded(Record):
-    """That a supplement no longer says what the registry says; known only to whoever draws it later."""
-
-    name: str
-    """`CLM-…@n` or `CRD-…@n` that says it now; also the name of its files."""
-    entry: Entry
-    """The first entry after the supplement's own log that changed what it says."""
-    log_size: int
-    """Entries of the log when this was known."""
-    why: tuple[str, ...]
-    """What changed, a sentence each; at least one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -17,7 +17,8 @@ from registry.records.identifier import parse_identifier
 from registry.records.model import Descent, ModelEvent, ModelEventKind, ModelVersion
 from registry.records.publication import OutputFormat
 from registry.records.statement import Payload
-from registry.records.supplement import CardSupplement, Superseded, Supplement
+from registry.records.superseded import Superseded
+from registry.records.supplement import CardSupplement, Supplement
 from registry.report.html import digest_record, render_html, render_json
 from registry.report.pdf import draw_pdf
 from registry.report.read import read_supplement
