@@ -172,13 +172,14 @@ def mend_attachments(pdf: Pdf) -> None:
 def mend_font_tags(pdf: Pdf) -> None:
     """Name each font subset by a hash of its bytes: WeasyPrint's tag hashes a string that differs between releases of Pango."""
     tags: dict[bytes, bytes] = {}
-    for fonts in _find_font_resources(pdf):
+    resources = _find_font_resources(pdf)
+    for fonts in resources:
         for key in list(fonts.keys()):
             font = fonts[key]
             new = _tag_of(font)
             tags[key[1:].encode()] = new
             _rename_font(font, new.decode())
-    for fonts in _find_font_resources(pdf):
+    for fonts in resources:
         renamed = {f"/{tags[key[1:].encode()].decode()}": fonts[key] for key in list(fonts.keys()) if key[1:].encode() in tags}
         for key in list(fonts.keys()):
             del fonts[key]
