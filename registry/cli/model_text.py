@@ -93,7 +93,7 @@ def print_aftermath(console: Console, found: "Aftermath", *, dry_run: bool) -> N
         _print_stale(console, found)
     following = _list_next(found)
     if following:
-        console.print("\nNext:\n" + "\n".join(f"  {one}" for one in following))
+        console.print("\nNext:\n" + "\n".join(f"  {one}" for one in following), soft_wrap=True, no_wrap=True)
 
 
 def print_forest(console: Console, versions: Sequence[ModelVersion], lineage: "Lineage", notes: Mapping[int, str]) -> None:

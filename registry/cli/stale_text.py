@@ -48,7 +48,7 @@ def print_stale(console: Console, found: StaleClaims, shown: Shown) -> None:
         for step in steps:
             console.print(f"  {step.cause.kind.value}: {step.cause.text} (entry {step.cause.entry}); {_SETTLES[step.remedy]}")
             for command in step.commands:
-                console.print(f"      {command}", soft_wrap=True)
+                console.print(f"      {command}", soft_wrap=True, no_wrap=True)
     console.print('\nAny cause a person may decide: caveat claim confirm CLM-… --why "…", or dismiss; one cause alone: --cause KIND')
     if len(shown) < total:
         console.print(f"{total - len(shown):,} more are not shown: --limit {total}")

@@ -153,9 +153,11 @@ def require_model(view: View, model: ModelRef, *, register: bool = False) -> Non
         if register and isinstance(view, Writer):
             view.append(ModelVersion(model=model))
         return
-    near = " or ".join(map(write_model, suggest_models(view, model))) or "nothing like it; see caveat model list"
+    near = " or ".join(map(write_model, suggest_models(view, model)))
     found = "is not registered, and no claim is about it"
-    raise NotFoundError(Fault(code="model-unknown", where=str(model), found=found, advice=f"registered: {near}"))
+    raise NotFoundError(
+        Fault(code="model-unknown", where=str(model), found=found, advice=f"did you mean {near}?" if near else "caveat model list")
+    )
 
 
 def suggest_models(view: View, model: ModelRef) -> list[ModelRef]:

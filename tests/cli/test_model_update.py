@@ -257,6 +257,16 @@ def test_a_version_may_hold_slashes_and_no_book(caveat: Caveat, registered: list
     assert len(refused.err) < 300
 
 
+def test_commands_to_be_typed_are_never_broken(caveat: Caveat, registered: list[str]) -> None:
+    """However long names are: a line break inside a command would end it in the shell."""
+    long = "LAB/M/" + "2-with-a-name-" * 12
+    told = caveat("model", "update", "LAB/M/1", long).out.splitlines()
+    stale = caveat("claim", "stale").out.splitlines()
+
+    assert f'  caveat claim carry --all-from LAB/M/1 --to {long} --why "…"' in told
+    assert f'      caveat claim carry {registered[0].partition("@")[0]} --to {long} --why "…"' in stale
+
+
 def test_links_may_be_recorded_in_any_order_and_the_next_step_leads_to_the_newest(caveat: Caveat, registered: list[str]) -> None:
     """The later link first: what is to be done after the earlier one names the version that claims would be carried to in the end."""
     _update(caveat, "2", "3")
