@@ -58,6 +58,8 @@ def measure(view: View, one: Chosen, run: Path, earlier: Iterable[Path]) -> Meas
     scorer = find_scorer(view, one)
     low, high = get_property(view, claim).range
     evidence = read_run(run, low=low, high=high, scorer=scorer)
+    # Where the folder of the renewal stands is nobody's concern, and would make other bytes of the same records.
+    evidence = replace(evidence, source=f"{run.parent.name}/{run.name}/{Path(evidence.source).name}")
     findings: list[tuple[FindingBody, str]] = []
     remarks: list[str] = []
     before = None if one.before == one.target else _find_table(one, earlier, (low, high), scorer)
