@@ -26,7 +26,7 @@ demo: $(READY)  ## set everything up and run the whole story on bundled inputs, 
 	@$(VENV)/bin/caveat demo -o caveat-demo || test $$? -eq 3  # 3: without Pango there is everything but PDF, and the command has said so
 
 test: lint types contracts $(READY)  ## set everything up and pass every check and test
-	$(VENV)/bin/pytest -n $(JOBS) --dist loadfile
+	$(VENV)/bin/pytest -n $(JOBS) --dist loadfile --no-loadscope-reorder  # else files of few and long tests come last, on one core
 
 lint: $(READY)  ## formatting and lint
 	$(VENV)/bin/ruff format --check .
