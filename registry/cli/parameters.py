@@ -61,8 +61,8 @@ def parse_model(text: str, *, where: str) -> ModelRef:
     parts = [part.strip() for part in text.split("/", 2)]
     if len(text) > _LONGEST_MODEL:
         found = f"{text[:40]!r}… is no name of a model version: it has {len(text):,} characters, at most {_LONGEST_MODEL} are taken"
-    elif any(ord(one) < ord(" ") for one in text):
-        found = f"{text!r} is no name of a model version: it holds a line break or another control character"
+    elif len(text.splitlines()) > 1:
+        found = f"{text!r} is no name of a model version: it holds a line break"
     elif len(parts) != len(("developer", "name", "version")) or not all(parts):
         found = f"{text!r} is not a model version"
     else:
