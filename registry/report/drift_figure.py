@@ -75,7 +75,7 @@ class DriftFigure:
     spec: str
     """The same, as short as it is printed."""
     theta_text: str | None
-    margin_text: str
+    margin_text: str | None
     zero: float
     title: str
     description: str
@@ -126,7 +126,6 @@ def _build(drift: Drift, key: Key) -> DriftFigure:
     steps = [one for one in drift.steps if (one.spec, one.judge) == key and {one.before, one.after} <= set(found)]
     by_claim = {point.claim: column for point, column in zip(shown, columns, strict=True)}
     spec = key[0] if key[1] is None else f"{key[0]}, judge {key[1]}"
-    margin = last.margin or 0.0
     return DriftFigure(
         height=_HEIGHT,
         phi=phi,
@@ -136,7 +135,7 @@ def _build(drift: Drift, key: Key) -> DriftFigure:
         name=spec,
         spec=shorten(spec, 60),
         theta_text=_write_theta(shown),
-        margin_text=f"shaded: ±δ = {format_exact(margin)}" if len(_margins(shown)) < 2 else "shaded: ±δ of each plan",
+        margin_text=_write_margin(_margins(shown)),
         zero=ed.place(0.0),
         title=_say(spec, shown, names, found, steps, last=last),
         description=f"Above, mean scores of {len(shown)} revisions of the claim in order, the test side as a square, the deployment side "
@@ -147,6 +146,13 @@ def _build(drift: Drift, key: Key) -> DriftFigure:
 
 def _find(point: VersionPoint, key: Key) -> SpecEstimate | None:
     return next((one for one in point.estimates if (one.spec, one.judge) == key), None)
+
+
+def _write_margin(margins: set[float]) -> str | None:
+    """Return the label of the shaded bands; None where no revision has a margin, and so none is shaded."""
+    if not margins:
+        return None
+    return f"shaded: ±δ = {format_exact(next(iter(margins)))}" if len(margins) == 1 else "shaded: ±δ of each plan"
 
 
 def _margins(points: Sequence[VersionPoint]) -> set[float]:
@@ -244,8 +250,8 @@ def _write_theta(shown: Sequence[VersionPoint]) -> str | None:
         return None
     if len(known) > 1:
         return "θ of each revision; the claim fails where it is shaded"
-    theta, relation = known.pop()
-    return f"θ = {format_exact(theta or 0.0)}, claim fails {'above' if relation is Relation.AT_MOST else 'below'}"
+    theta, relation = next((theta, relation) for theta, relation in known if theta is not None)
+    return f"θ = {format_exact(theta)}, claim fails {'above' if relation is Relation.AT_MOST else 'below'}"
 
 
 def _say(
