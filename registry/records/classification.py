@@ -36,6 +36,52 @@ class Mode(StrEnum):
     NOISY = "noisy"
 
 
+class Verdict(StrEnum):
+    """What a reader is told, in the plain words of `get_words`; "not audited" is the absence of one."""
+
+    HOLDS = "holds"
+    DOES_NOT_CARRY_OVER = "does_not_carry_over"
+    CONTRADICTED = "contradicted"
+    NOT_REPRODUCED = "not_reproduced"
+    OBSERVED = "observed"
+    CONTRADICTED_IN_PRODUCTION = "contradicted_in_production"
+    IN_DOUBT = "in_doubt"
+    """Evidence without a replay points against the deployment claim."""
+    INCONCLUSIVE = "inconclusive"
+    """The interval is too wide, or the evidence cannot be used."""
+    NOT_TESTABLE = "not_testable"
+    """No deployment distribution can exist."""
+
+
+class VerdictStanding(StrEnum):
+    """How firmly a verdict stands: which of the conditions of docs/method.md ("What established requires") are met."""
+
+    ESTABLISHED = "established"
+    CONDITIONAL = "conditional"
+    """All conditions are met, for the listed contexts only."""
+    PROVISIONAL = "provisional"
+    """A condition is missing; the verdict names the first."""
+
+
+_GRAVITY = (
+    Verdict.CONTRADICTED,
+    Verdict.CONTRADICTED_IN_PRODUCTION,
+    Verdict.DOES_NOT_CARRY_OVER,
+    Verdict.NOT_REPRODUCED,
+    Verdict.IN_DOUBT,
+    Verdict.INCONCLUSIVE,
+    Verdict.NOT_TESTABLE,
+    Verdict.HOLDS,
+    Verdict.OBSERVED,
+)
+_FIRMNESS = (VerdictStanding.ESTABLISHED, VerdictStanding.CONDITIONAL, VerdictStanding.PROVISIONAL, None)
+
+
+def find_gravity(verdict: Verdict, standing: VerdictStanding | None) -> tuple[int, int]:
+    """Return a key that sorts outcomes of one claim family, the gravest first; of equals the caller takes the latest."""
+    return _GRAVITY.index(verdict), _FIRMNESS.index(standing)
+
+
 class Basis(StrEnum):
     """What a class rests on."""
 
@@ -94,6 +140,9 @@ class ReadingVerdict(Record):
     specs: tuple[SpecVerdict, ...] = ()
     hangs_on_one_spec: bool = False
     """Whether the class would differ without one contestable specification of P_deploy."""
+    verdict: Verdict = Verdict.INCONCLUSIVE
+    verdict_standing: VerdictStanding | None = None
+    """None for verdicts that cannot be established: in doubt, inconclusive, not testable, observed."""
 
     def __post_init__(self) -> None:
         if (self.class_ is ClaimClass.UNDETERMINED) != (self.mode is not None):
