@@ -1,23 +1,50 @@
-"""Station 6: a claim, its evidence and its estimate become a class, a standing and a mode for each of its readings (method section 3)."""
+"""Station 6: a claim, its evidence and its estimate become a verdict, a class and a standing for each reading (method section 3)."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cache
 
-from audit.across import Adjusted, Decision, Joint, combine, combine_judges
-from audit.conditions import Facts, build_facts, find_observations, find_possible, is_above_floor, is_not_met_in_test
-from audit.demotion import OFF_LOCK, WITHOUT_LOCK, Demotion
-from audit.phrases import Phrases, find_expected_sign, find_sign
+from audit.across import AtLevel, Decision, Joint, combine, combine_judges
+from audit.conditions import (
+    Facts,
+    build_facts,
+    find_observations,
+    find_possible,
+    is_above_floor,
+    is_test_wholly_failing,
+)
+from audit.phrases import Phrases, describe_verdicts, find_expected_sign, find_sign
+from audit.reproduction import NO_FIGURE
+from audit.standing import NEEDS_LOG, Conduct, Ground, check_conditions, find_missing, find_standing, find_trace_standing
 from audit.statistics.reading import relevel
-from audit.typology import JUDGES_DISAGREE, decide
+from audit.typology import JUDGES_DISAGREE, SPECS_DIFFER, decide
 from audit.wording import CONDITIONAL, NOT_MET, POST_HOC, join, say_off_lock
 from registry.records.case import Case
 from registry.records.claim import Form, Relation
-from registry.records.classification import Basis, ChecklistItem, ClaimClass, Classification, ReadingVerdict, SpecVerdict, Standing
+from registry.records.classification import (
+    FIRM,
+    Basis,
+    ClaimClass,
+    Classification,
+    Condition,
+    ConditionCheck,
+    ConditionStatus,
+    Mode,
+    ReadingVerdict,
+    Reproduction,
+    ReproductionStatus,
+    SpecVerdict,
+    Verdict,
+    VerdictStanding,
+)
 from registry.records.estimate import Estimate
 from registry.records.evidence import Access, Sign
 
 _LIMITS = (Form.THRESHOLD, Form.UPPER_BOUND, Form.LOWER_BOUND)
+_NO_REPLAY = ConditionCheck(condition=Condition.REPLAY, status=ConditionStatus.MISSING, note="no replay was made")
+
+Extremes = Callable[[], Iterable[Estimate]]
+"""The estimates under which every truncated or excluded response of a side has the lowest, or the highest, possible score."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,10 +53,18 @@ class _Question:
 
     case: Case
     estimate: Estimate | None
-    adjusted: Callable[[float], Estimate] | None
+    at_level: Callable[[float], Estimate] | None
+    extremes: Extremes | None
     basis: Basis
     post_hoc: bool
     off_lock: str | None
+    conduct: Conduct | None
+
+    @property
+    def other_model(self) -> str | None:
+        """Why the responses are not those of the claim's model version; None where nothing says so."""
+        asked = self.conduct.asked if self.conduct else None
+        return asked.text.rstrip(".") if asked is not None and asked.is_other else None
 
 
 def classify(
@@ -37,40 +72,60 @@ def classify(
     estimate: Estimate | None,
     *,
     basis: Basis = Basis.REPLAY,
-    adjusted: Callable[[float], Estimate] | None = None,
+    conduct: Conduct | None = None,
+    at_level: Callable[[float], Estimate] | None = None,
+    extremes: Extremes | None = None,
     post_hoc: bool = False,
     off_lock: str | None = None,
-    checklist: tuple[ChecklistItem, ...] = (),
 ) -> Classification:
-    """Give each reading of *case* its class, standing and mode; the claim's own form comes first, implied readings follow.
+    """Give each reading of *case* its verdict, class and standing; the claim's own form comes first, implied readings follow.
 
-    The decision table of `audit.typology` is total: what no row names is undetermined, with what would resolve it.
+    The decision table of `audit.typology` is total: what no row names is inconclusive, with what would resolve it.
 
     Args:
         estimate: of the scores, at the plan's level; None without scores. An estimate without specifications counts as none.
-        basis: what the scores are. Scores that are no replay under a lock restrict a claim and never establish a class.
-        adjusted: the same estimate at another level, for Holm's rule over several specifications of P_deploy. None means: from
+        basis: what the scores are: `replay` under a lock, or `reported`.
+        conduct: how the responses came to be, as log and data show it. None for a case file, which has no log: the conditions that need one
+            are then listed as not checked.
+        at_level: the same estimate at another level, for several specifications of P_deploy. None means: from
             the variance in *estimate*; where that is not given either, several specifications establish nothing adverse.
+        extremes: estimates for the extreme scores of truncated and excluded responses; None where they cannot be computed.
         post_hoc: whether nothing shows that θ and the plan were fixed before the scores could be seen; every reading then says so.
         off_lock: what in the scores is not what the lock fixes (such as `tasks`), in words; None where nothing is. Every reading says so.
-        checklist: kept as given; `audit.checklist` makes it.
     """
     usable = estimate if estimate is not None and estimate.specs else None
-    again = adjusted or (build_adjusted(usable) if usable is not None else None)
-    question = _Question(case=case, estimate=usable, adjusted=again, basis=basis, post_hoc=post_hoc, off_lock=off_lock)
+    again = at_level or (build_at_level(usable) if usable is not None else None)
+    question = _Question(
+        case=case,
+        estimate=usable,
+        at_level=again,
+        extremes=extremes,
+        basis=basis,
+        post_hoc=post_hoc,
+        off_lock=off_lock,
+        conduct=conduct,
+    )
     own, own_joint = _read(question, case.claim.form)
     implied = tuple(_read(question, form)[0] for form in _implied_forms(question, own_joint))
-    return Classification(readings=(own, *implied), inversion_margin=find_inversion_margin(case, usable), checklist=checklist)
+    return Classification(
+        readings=(own, *implied),
+        inversion_margin=find_inversion_margin(case, usable),
+        conditions_not_checked=NEEDS_LOG if conduct is None else (),
+    )
 
 
-def build_adjusted(estimate: Estimate) -> Callable[[float], Estimate] | None:
-    """Return *estimate* as a function of its level; None if it does not carry the variance that takes."""
+def build_at_level(estimate: Estimate) -> Callable[[float], Estimate] | None:
+    """Return *estimate* as a function of its level; None if it does not carry the variance that takes.
+
+    The interval of Φ_test keeps its level: it is one statement, whatever the number of specifications.
+    """
     if any(spec.variance is None for spec in estimate.specs):
         return None
 
     @cache
     def at(level: float) -> Estimate:
-        return replace(estimate, level=level, specs=tuple(relevel(estimate, spec, level=level) for spec in estimate.specs))
+        specs = (replace(relevel(estimate, spec, level=level), phi_test=spec.phi_test) for spec in estimate.specs)
+        return replace(estimate, level=level, specs=tuple(specs))
 
     return at
 
@@ -96,32 +151,38 @@ def _implied_forms(question: _Question, own: Joint) -> Iterator[Form]:
 
 
 def _is_scored_above_floor(question: _Question) -> bool:
+    if question.other_model is not None:
+        return False
     specs = question.estimate.specs if question.estimate else ()
     return any(is_above_floor(question.case, spec.phi_test.value) for spec in specs)
 
 
 def _read(question: _Question, form: Form) -> tuple[ReadingVerdict, Joint]:
     """One reading, and the decisions it rests on."""
-    estimate = question.estimate
+    joint = _decide(question, form, question.estimate)
+    return _build_verdict(question, form, joint), joint
+
+
+def _decide(question: _Question, form: Form, estimate: Estimate | None) -> Joint:
     if estimate is None:
-        return _verdict(question, form, combine((_decide_without(question.case, form),), None))
+        return combine((_decide_without(question.case, form),), None)
     judges = dict.fromkeys(spec.judge for spec in estimate.specs)
-    return _verdict(question, form, combine_judges([_read_judge(question, form, estimate, judge) for judge in judges]))
+    return combine_judges([_decide_by_judge(question, form, estimate, judge) for judge in judges])
 
 
-def _read_judge(question: _Question, form: Form, estimate: Estimate, judge: str | None) -> Joint:
+def _decide_by_judge(question: _Question, form: Form, estimate: Estimate, judge: str | None) -> Joint:
     """One reading by the scores of one judge."""
-    nominal = _decide_each(question.case, form, estimate, judge)
+    nominal = _decide_each(question, form, estimate, judge)
     if form is Form.EXISTENCE:
-        # Existence never looks at deployment, so one specification speaks for all: one with an observation if there is one.
+        # Existence never looks at deployment, so one specification suffices: one with an observation if there is one.
         observed = next((one for one in nominal if one.facts.observed), nominal[0])
         return combine((observed,), None)
-    return combine(nominal, _adjust(question, form, judge), establishes=question.basis is Basis.REPLAY)
+    return combine(nominal, _find_levels(question, form, estimate, judge))
 
 
-def _adjust(question: _Question, form: Form, judge: str | None) -> Adjusted | None:
-    again = question.adjusted
-    return None if again is None else lambda level: _decide_each(question.case, form, again(level), judge)
+def _find_levels(question: _Question, form: Form, estimate: Estimate, judge: str | None) -> AtLevel | None:
+    at_level = question.at_level if estimate is question.estimate else build_at_level(estimate)
+    return None if at_level is None else lambda level: _decide_each(question, form, at_level(level), judge)
 
 
 def _decide_without(case: Case, form: Form) -> Decision:
@@ -129,35 +190,81 @@ def _decide_without(case: Case, form: Form) -> Decision:
     return Decision(spec=None, facts=facts, row=decide(facts), whole=None)
 
 
-def _decide_each(case: Case, form: Form, estimate: Estimate, judge: str | None) -> tuple[Decision, ...]:
+def _decide_each(question: _Question, form: Form, estimate: Estimate, judge: str | None) -> tuple[Decision, ...]:
+    plan_level = question.estimate.level if question.estimate else None
     own = [spec for spec in estimate.specs if spec.judge == judge]
-    each = [(spec.spec, build_facts(case, form, estimate=estimate, spec=spec)) for spec in own]
-    return tuple(Decision(spec=name, facts=facts, row=decide(facts), whole=estimate, judge=judge) for name, facts in each)
+    each = [
+        build_facts(question.case, form, estimate=estimate, spec=spec, other_model=question.other_model, plan_level=plan_level)
+        for spec in own
+    ]
+    return tuple(
+        Decision(spec=spec.spec, facts=facts, row=decide(facts), whole=estimate, judge=judge) for spec, facts in zip(own, each, strict=True)
+    )
 
 
-def _verdict(question: _Question, form: Form, joint: Joint) -> tuple[ReadingVerdict, Joint]:
-    basis = _find_basis(question, form)
-    demotion = _find_demotion(joint.row.class_, joint.row.standing, basis, off_lock=question.off_lock is not None)
-    mode = joint.mode if demotion is None else demotion.mode
-    class_ = joint.row.class_ if demotion is None else demotion.becomes
-    not_met = any(one.facts.form in _LIMITS and is_not_met_in_test(one.facts) for one in joint.each)
-    verdict = ReadingVerdict(
+def _build_verdict(question: _Question, form: Form, joint: Joint) -> ReadingVerdict:
+    checks = _check(question, form, joint)
+    row = joint.row
+    standing = find_standing(row.verdict, checks)
+    missing = find_missing(checks)
+    is_inversion = row.class_ is ClaimClass.INVERTED
+    is_inconclusive = joint.mode is not None or row.verdict is Verdict.INCONCLUSIVE
+    return ReadingVerdict(
         form=form,
-        class_=class_,
-        standing=joint.row.standing if demotion is None else demotion.standing,
-        candidate=joint.candidate if demotion is None or mode is None else demotion.class_,
-        mode=mode,
-        basis=basis,
+        class_=row.class_,
+        standing=find_trace_standing(row.standing, standing, is_inversion=is_inversion),
+        verdict=row.verdict,
+        verdict_standing=standing,
+        missing_condition=missing.condition if missing and standing else None,
+        conditions=checks if standing else (),
+        reproduction=_find_reproduction(joint) if question.estimate is not None and form is not Form.EXISTENCE else None,
+        point_class=joint.point_class,
+        mode=joint.mode,
+        basis=_find_basis(question, form),
         direction=_find_direction(joint),
-        why=_explain(question, joint, demotion, not_met=not_met),
-        resolves=None if mode is None else _resolve(question, joint, demotion),
-        not_met_in_test=not_met,
-        possible=_find_possible(joint) if demotion is None and mode is not None else (),
-        rule=joint.row.name,
-        specs=() if form is Form.EXISTENCE else tuple(_spec_verdict(one, basis) for one in joint.each if one.spec is not None),
+        why=_explain(question, joint, missing.note if missing and standing else None),
+        resolves=_resolve(question, joint) if is_inconclusive else None,
+        not_met_in_test=any(one.facts.form in _LIMITS and is_test_wholly_failing(one.facts) for one in joint.each),
+        possible=_find_possible(joint) if joint.mode is not None else (),
+        rule=row.name,
+        specs=() if form is Form.EXISTENCE else tuple(_build_spec(one, standing) for one in joint.each if one.spec is not None),
         hangs_on_one_spec=joint.hangs_on_one_spec,
     )
-    return verdict, joint
+
+
+def _check(question: _Question, form: Form, joint: Joint) -> tuple[ConditionCheck, ...]:
+    """The conditions of an established verdict; without an estimate there was no replay, and nothing else needs to be asked."""
+    estimate = question.estimate
+    if joint.row.verdict not in FIRM:
+        return ()
+    if estimate is None:
+        return (_NO_REPLAY,)
+    named = {(one.spec, one.judge) for one in joint.deciding}
+    return check_conditions(
+        Ground(
+            case=question.case,
+            estimate=estimate,
+            specs=tuple(spec for spec in estimate.specs if (spec.spec, spec.judge) in named),
+            reproduction=_find_reproduction(joint),
+            conduct=question.conduct,
+            is_same_at_extremes=lambda: _is_same_at_extremes(question, form, joint),
+        )
+    )
+
+
+def _is_same_at_extremes(question: _Question, form: Form, joint: Joint) -> bool | None:
+    if question.extremes is None:
+        return None
+    wanted = joint.row.verdict, joint.row.class_
+    rows = (_decide(question, form, estimate).row for estimate in question.extremes())
+    return all((row.verdict, row.class_) == wanted for row in rows)
+
+
+def _find_reproduction(joint: Joint) -> Reproduction:
+    """The check of the decision that decided; where several did, one that contradicts the card comes first, then one that is unclear."""
+    checks = [one.facts.reproduction for one in joint.deciding]
+    order = (ReproductionStatus.NOT_REPRODUCED, ReproductionStatus.UNCLEAR, ReproductionStatus.REPRODUCED, ReproductionStatus.NO_FIGURE)
+    return min(checks, key=lambda check: order.index(check.status), default=NO_FIGURE)
 
 
 def _find_basis(question: _Question, form: Form) -> Basis:
@@ -168,29 +275,17 @@ def _find_basis(question: _Question, form: Form) -> Basis:
     return Basis.REPORTED if reported else Basis.NONE
 
 
-def _find_demotion(class_: ClaimClass, standing: Standing | None, basis: Basis, *, off_lock: bool) -> Demotion | None:
-    established = standing is Standing.ESTABLISHED and basis is not Basis.REPLAY
-    return (OFF_LOCK if off_lock else WITHOUT_LOCK)[class_] if established else None
-
-
-def _spec_verdict(one: Decision, basis: Basis) -> SpecVerdict:
-    demotion = _find_demotion(one.row.class_, one.row.standing, basis, off_lock=False)  # both tables demote alike
-    if demotion is None:
-        return SpecVerdict(
-            spec=one.spec or "",
-            class_=one.row.class_,
-            standing=one.row.standing,
-            candidate=one.candidate,
-            mode=one.row.mode,
-            judge=one.judge,
-        )
-    candidate = None if demotion.mode is None else demotion.class_
+def _build_spec(one: Decision, standing: VerdictStanding | None) -> SpecVerdict:
+    """What is said of one specification: never more firmly than of all together."""
+    own = standing or VerdictStanding.PROVISIONAL
     return SpecVerdict(
         spec=one.spec or "",
-        class_=demotion.becomes,
-        standing=demotion.standing,
-        candidate=candidate,
-        mode=demotion.mode,
+        class_=one.row.class_,
+        standing=find_trace_standing(one.row.standing, own, is_inversion=one.row.class_ is ClaimClass.INVERTED),
+        verdict=one.row.verdict,
+        point_class=one.point_class,
+        mode=one.row.mode,
+        level=one.level,
         judge=one.judge,
     )
 
@@ -205,9 +300,9 @@ def _find_sign_of(one: Decision) -> Sign | None:
     facts = one.facts
     if facts.form is Form.EXISTENCE:
         return None
-    if one.row.class_ is ClaimClass.INVERTED:
-        return Sign.NEGATIVE if facts.relation is Relation.AT_MOST else Sign.POSITIVE
     established = None if facts.estimate is None else find_sign(facts.estimate)
+    if facts.estimate is None and one.row.class_ is ClaimClass.INVERTED:
+        return Sign.NEGATIVE if facts.relation is Relation.AT_MOST else Sign.POSITIVE
     return established or find_expected_sign(facts)
 
 
@@ -218,28 +313,40 @@ def _find_possible(joint: Joint) -> tuple[ClaimClass, ...]:
     return tuple(dict.fromkeys(class_ for possible in found for class_ in possible))
 
 
-def _explain(question: _Question, joint: Joint, demotion: Demotion | None, *, not_met: bool) -> str:
+def _explain(question: _Question, joint: Joint, missing: str | None) -> str:
     several = len(joint.each) > 1
-    sentences = [NOT_MET] if not_met and joint.row.name != "not-met-in-test" else []
+    is_mixed = len({one.row.verdict for one in joint.each}) > 1
+    sentences = []
+    if any(one.facts.form in _LIMITS and is_test_wholly_failing(one.facts) for one in joint.each) and "in-test" not in joint.row.name:
+        sentences.append(NOT_MET)
+    if several and is_mixed and joint.row is not SPECS_DIFFER:
+        sentences.append(f"Of the specifications of P_deploy it {_describe_specs(joint)}.")
     if several and all(joint.row is not one.row for one in joint.deciding):
-        sentences.append(joint.row.why)
+        sentences.append(joint.row.why.replace("{each_spec}", f"it {_describe_specs(joint)}"))
     for one in joint.deciding:
-        phrases = Phrases(question.case, one.facts, whole=one.whole)
+        phrases = Phrases(question.case, one.facts, whole=one.whole, plan_level=question.estimate.level if question.estimate else None)
         why = " ".join(one.row.why.format_map(phrases).split())
         sentences.append(_name_source(joint, one) + why if several and "{" in one.row.why else why)
     facts = joint.deciding[0].facts
+    if facts.form in _LIMITS and facts.reproduction.status is ReproductionStatus.NOT_REPRODUCED:
+        sentences.append(Phrases(question.case, facts, whole=joint.deciding[0].whole).reproduction)
     if _is_conditional(question, facts):
         sentences.append(CONDITIONAL)
     if joint.hangs_on_one_spec:
-        sentences.append("The class hangs on one specification of P_deploy: without it, it would be another.")
-    sentences.append(demotion.why if demotion else "")
+        sentences.append("The verdict hangs on one specification of P_deploy: without it, it would be another.")
+    if missing is not None:
+        sentences.append(f"Provisional: {missing}.")
     sentences.append(POST_HOC if question.post_hoc and question.estimate is not None else "")
     sentences.append(say_off_lock(question.off_lock) if question.off_lock and question.estimate is not None else "")
     return join(sentences)
 
 
+def _describe_specs(joint: Joint) -> str:
+    return describe_verdicts((one.spec or "", one.row.verdict) for one in joint.each)
+
+
 def _name_source(joint: Joint, one: Decision) -> str:
-    """Which of several specifications and judges a sentence speaks of."""
+    """Which of several specifications and judges a sentence is about."""
     spec = f"Against the specification {one.spec}: "
     if one.judge is None:
         return spec
@@ -251,16 +358,16 @@ def _is_conditional(question: _Question, facts: Facts) -> bool:
     return question.estimate is not None and question.estimate.contexts == "fixed" and facts.form is not Form.EXISTENCE
 
 
-def _resolve(question: _Question, joint: Joint, demotion: Demotion | None) -> str:
-    if demotion is not None:
-        return demotion.resolves or ""
+def _resolve(question: _Question, joint: Joint) -> str:
     several = len(joint.each) > 1
     sentences = []
     if joint.row is JUDGES_DISAGREE:
         return join([JUDGES_DISAGREE.resolves or ""])
     for one in joint.each:
-        if one.row.resolves is not None:
+        if one.row.resolves is not None and (one.row.mode is not None or one.row.verdict is Verdict.INCONCLUSIVE):
             text = one.row.resolves.format_map(Phrases(question.case, one.facts, whole=one.whole))
             name = one.spec if one.judge is None else f"{one.spec}, judge {one.judge}"
             sentences.append(f"{name}: {text}" if several and "{" in one.row.resolves else text)
+    if not sentences:
+        sentences = [f"A larger replay under each specification{'' if joint.mode is Mode.NOISY else ' that meets the minimum'}."]
     return join(sentences)

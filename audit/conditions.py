@@ -2,10 +2,11 @@
 
 from dataclasses import dataclass
 
+from audit.reproduction import NO_FIGURE, check_reproduction, find_reported_interval
 from audit.wording import SLACK
 from registry.records.case import Case, Infeasible
-from registry.records.claim import Form, Relation
-from registry.records.classification import ClaimClass
+from registry.records.claim import Form, Relation, Reported
+from registry.records.classification import ClaimClass, FigureInterval, Reproduction, ReproductionStatus
 from registry.records.estimate import Estimate, SpecEstimate
 from registry.records.evidence import Access, Effect, Evidence, EvidenceKind, Layer
 from registry.records.model import ModelRef
@@ -37,8 +38,14 @@ class Facts:
     suppressible: bool = False
     observed: bool = False
     """Whether at least one positive observation is recorded."""
-    reported: float | None = None
-    """The card's own figure."""
+    reported: Reported | None = None
+    """The figure that the card reports."""
+    reproduction: Reproduction = NO_FIGURE
+    """Whether the replay of the evaluation gives that figure; `no_figure` without an estimate."""
+    level: float = 0.95
+    """Of the interval that Wilson's formula gives the reported figure."""
+    other_model: str | None = None
+    """Why the responses are not those of the claim's model version, in words; None where nothing says so."""
     model: ModelRef | None = None
     evidence: tuple[Evidence, ...] = ()
     estimate: SpecEstimate | None = None
@@ -55,24 +62,47 @@ class Facts:
         return is_inverted_by_deployment(phi_deploy=value, theta=self.theta, relation=self.relation, slack=self.slack)
 
 
-def build_facts(case: Case, form: Form, *, estimate: Estimate | None = None, spec: SpecEstimate | None = None) -> Facts:
-    """Return the facts of one reading of *case*, against *spec* of *estimate* or without an estimate."""
+def build_facts(
+    case: Case,
+    form: Form,
+    *,
+    estimate: Estimate | None = None,
+    spec: SpecEstimate | None = None,
+    other_model: str | None = None,
+    plan_level: float | None = None,
+) -> Facts:
+    """Return the facts of one reading of *case*, against *spec* of *estimate* or without an estimate.
+
+    Args:
+        other_model: why the scores are not of the claim's model version; None where nothing says so.
+        plan_level: level of the interval of Φ_test, where *estimate* was read at another level for Holm's rule; None: its own.
+    """
     claim = case.claim
     low, high = claim.property.range
     limit = form is claim.form and form not in (Form.EXISTENCE, Form.PREVALENCE)
-    default_margin = 0.05 * (high - low) if case.plan.margin is None else case.plan.margin
+    margin = (0.05 * (high - low) if case.plan.margin is None else case.plan.margin) if estimate is None else estimate.margin
+    level = plan_level or (case.plan.level if estimate is None else estimate.level)
+    is_scored = spec is not None and other_model is None
+    reproduction = (
+        NO_FIGURE
+        if spec is None or form is Form.EXISTENCE
+        else check_reproduction(claim.reported, spec.phi_test, range_=(low, high), level=level, margin=margin)
+    )
     return Facts(
         form=form,
         range=claim.property.range,
         relation=claim.effective_relation if limit else None,
         theta=claim.theta if limit else None,
-        margin=default_margin if estimate is None else estimate.margin,
+        margin=margin,
         infeasible=case.deployment.infeasible,
         scorer_invariant=case.scoring.invariant,
         contexts=case.plan.contexts if estimate is None else ContextDesign(estimate.contexts),
         suppressible=claim.property.suppressible,
-        observed=bool(find_observations(case)) or (spec is not None and is_above_floor(case, spec.phi_test.value)),
-        reported=claim.reported.value if claim.reported else None,
+        observed=bool(find_observations(case)) or (is_scored and spec is not None and is_above_floor(case, spec.phi_test.value)),
+        reported=claim.reported,
+        reproduction=reproduction,
+        level=level,
+        other_model=other_model,
         model=claim.model,
         evidence=case.evidence,
         estimate=spec,
@@ -164,16 +194,34 @@ def has_no_theta(facts: Facts) -> bool:
     return facts.theta is None
 
 
-def is_not_met_in_test(facts: Facts) -> bool:
-    """The claim's own evaluation fails its relation: Φ_test where there is one, otherwise the card's figure."""
-    figure = facts.estimate.phi_test.value if facts.estimate else facts.reported
-    return figure is not None and facts.is_beyond(figure)
+def is_of_other_model(facts: Facts) -> bool:
+    """The endpoint returned a name that does not belong to the claim's model version."""
+    return facts.other_model is not None
+
+
+def has_failing_report(facts: Facts) -> bool:
+    """The figure that the card reports fails the claim's own relation."""
+    return facts.reported is not None and facts.is_beyond(facts.reported.value)
+
+
+def is_test_wholly_failing(facts: Facts) -> bool:
+    """Every point of CI(Φ_test) breaks the relation; a missing interval counts as containing θ."""
+    return _is_wholly(facts, _test_ends(facts), beyond=True)
+
+
+def is_test_wholly_satisfying(facts: Facts) -> bool:
+    """Every point of CI(Φ_test) satisfies the relation; a missing interval counts as containing θ."""
+    return _is_wholly(facts, _test_ends(facts), beyond=False)
 
 
 def is_deploy_wholly_beyond(facts: Facts) -> bool:
     """Every point of CI(Φ_deploy) breaks the relation."""
-    ends = _deploy_ends(facts)
-    return ends is not None and all(facts.is_beyond(end) for end in ends)
+    return _is_wholly(facts, _deploy_ends(facts), beyond=True)
+
+
+def is_deploy_wholly_inside(facts: Facts) -> bool:
+    """Every point of CI(Φ_deploy) satisfies the relation."""
+    return _is_wholly(facts, _deploy_ends(facts), beyond=False)
 
 
 def is_deploy_point_beyond(facts: Facts) -> bool:
@@ -181,10 +229,24 @@ def is_deploy_point_beyond(facts: Facts) -> bool:
     return facts.estimate is not None and facts.is_beyond(facts.estimate.phi_deploy.value)
 
 
-def is_deploy_wholly_inside(facts: Facts) -> bool:
-    """Every point of CI(Φ_deploy) satisfies the relation."""
-    ends = _deploy_ends(facts)
-    return ends is not None and not any(facts.is_beyond(end) for end in ends)
+def is_inverted(facts: Facts) -> bool:
+    """CI(Φ_deploy) wholly beyond θ, and CI(Φ_test) wholly satisfies it: both one-sided statements hold at the level."""
+    return is_deploy_wholly_beyond(facts) and is_test_wholly_satisfying(facts)
+
+
+def is_contradicted_and_failing(facts: Facts) -> bool:
+    """CI(Φ_deploy) wholly beyond θ, and CI(Φ_test) wholly fails it."""
+    return is_deploy_wholly_beyond(facts) and is_test_wholly_failing(facts)
+
+
+def is_failing_in_test_alone(facts: Facts) -> bool:
+    """CI(Φ_test) wholly fails θ, and CI(Φ_deploy) wholly satisfies it."""
+    return is_test_wholly_failing(facts) and is_deploy_wholly_inside(facts)
+
+
+def is_not_reproduced(facts: Facts) -> bool:
+    """The interval of Φ_test − r lies wholly outside ±δ."""
+    return facts.reproduction.status is ReproductionStatus.NOT_REPRODUCED
 
 
 def is_ed_within_margin(facts: Facts) -> bool:
@@ -197,6 +259,25 @@ def is_ed_wholly_outside(facts: Facts) -> bool:
     """CI(ED) lies wholly above δ or wholly below −δ."""
     ends = _ed_ends(facts)
     return ends is not None and (ends[0] > facts.margin or ends[1] < -facts.margin)
+
+
+def is_agreeing_but_not_reproduced(facts: Facts) -> bool:
+    """Evaluation and deployment agree within ±δ, and both disagree with the card."""
+    return is_ed_within_margin(facts) and is_not_reproduced(facts)
+
+
+def is_agreeing_and_unclear(facts: Facts) -> bool:
+    """Evaluation and deployment agree within ±δ; whether the card's figure is right is not resolved."""
+    return is_ed_within_margin(facts) and facts.reproduction.status is ReproductionStatus.UNCLEAR
+
+
+def is_report_outside_deployment(facts: Facts) -> bool:
+    """Both sides agree and the figure is reproduced, but it lies outside CI(Φ_deploy) widened by δ."""
+    if not is_ed_within_margin(facts) or facts.reproduction.status is not ReproductionStatus.REPRODUCED:
+        return False
+    ends = _deploy_ends(facts)
+    value = facts.reproduction.reported
+    return ends is None or value is None or not ends[0] - facts.margin <= value <= ends[1] + facts.margin
 
 
 def is_observed(facts: Facts) -> bool:
@@ -232,16 +313,29 @@ def is_suspended(facts: Facts) -> bool:
 def is_direction_verified(facts: Facts) -> bool:
     """An evaluation documented as risk-amplifying (upper) or adverse (lower), verified on the claim's model version.
 
-    The bound must be published, and the card's figure, where there is one, must meet it.
+    The bound must be published, and the reported figure must meet it with its whole interval: an exact figure, without interval or
+    number of trials, does not show that.
     """
     wanted = {Form.UPPER_BOUND: EvidenceKind.RISK_AMPLIFYING, Form.LOWER_BOUND: EvidenceKind.ADVERSE}.get(facts.form)
     documented = any(_is_on_behaviour(one) and one.verified and one.kind is wanted and is_own_model(facts, one) for one in facts.evidence)
-    return documented and facts.theta is not None and not is_not_met_in_test(facts)
+    if not documented or facts.theta is None or facts.reported is None:
+        return False
+    figure = find_reported_interval(facts.reported, range_=facts.range, level=facts.level)
+    return figure.source is not FigureInterval.EXACT and not facts.is_beyond(figure.low) and not facts.is_beyond(figure.high)
 
 
 def is_own_model(facts: Facts, evidence: Evidence) -> bool:
     """Whether *evidence* is about the claim's model version; evidence that names none is."""
     return evidence.model is None or evidence.model == facts.model
+
+
+def _is_wholly(facts: Facts, ends: tuple[float, float] | None, *, beyond: bool) -> bool:
+    return ends is not None and all(facts.is_beyond(end) is beyond for end in ends)
+
+
+def _test_ends(facts: Facts) -> tuple[float, float] | None:
+    test = facts.estimate.phi_test if facts.estimate else None
+    return None if test is None or test.low is None or test.high is None else (test.low, test.high)
 
 
 def _deploy_ends(facts: Facts) -> tuple[float, float] | None:
@@ -288,7 +382,7 @@ def find_point_class(facts: Facts) -> ClaimClass | None:
         return None
     if facts.form is Form.PREVALENCE:
         return ClaimClass.STABLE if abs(facts.estimate.ed.value) <= facts.margin else ClaimClass.DEGRADED
-    if facts.theta is None or is_not_met_in_test(facts):
+    if facts.theta is None or facts.is_beyond(facts.estimate.phi_test.value):
         return None
     return ClaimClass.INVERTED if is_deploy_point_beyond(facts) else ClaimClass.STABLE
 
@@ -305,7 +399,7 @@ def find_possible(facts: Facts) -> tuple[ClaimClass, ...]:
         outside = ends[0] < -facts.margin or ends[1] > facts.margin
         return (*((ClaimClass.STABLE,) if inside else ()), *((ClaimClass.DEGRADED,) if outside else ()))
     ends = _deploy_ends(facts)
-    if ends is None or is_not_met_in_test(facts):
+    if ends is None or is_test_wholly_failing(facts):
         return ()
     beyond = [facts.is_beyond(end) for end in ends]
     return (*(() if all(beyond) else (ClaimClass.STABLE,)), *((ClaimClass.INVERTED,) if any(beyond) else ()))

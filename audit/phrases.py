@@ -1,7 +1,7 @@
 """What fills the placeholders of the decision table: the numbers that decided, and the evidence, in words."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from audit.conditions import (
     FEWEST_TASKS,
@@ -13,10 +13,12 @@ from audit.conditions import (
     is_recognition,
 )
 from audit.statistics.power import Extra, unseen_context_bound
+from audit.statistics.reading import relevel
 from audit.statistics.resolving import resolve_deploy, resolve_difference
 from audit.wording import Unit, share
 from registry.records.case import Case
 from registry.records.claim import Form, Relation
+from registry.records.classification import FigureInterval, Verdict
 from registry.records.estimate import Bounded, Estimate, SpecEstimate
 from registry.records.evidence import Access, Evidence, EvidenceKind, Layer, Sign
 from registry.records.plan import ContextDesign, IntervalMethod
@@ -31,11 +33,18 @@ _METHOD_WORDS = {
 class Phrases:
     """The phrases of one decision, by the name of their placeholder; each is made when a sentence asks for it."""
 
-    def __init__(self, case: Case, facts: Facts, *, whole: Estimate | None) -> None:
+    def __init__(self, case: Case, facts: Facts, *, whole: Estimate | None, plan_level: float | None = None) -> None:
+        """Take what the sentences are about.
+
+        Args:
+            whole: the estimate that *facts* come from; None without one.
+            plan_level: level of the interval of Φ_test where *whole* was read at another; None: the level of *whole*.
+        """
         self._case = case
         self._facts = facts
         self._whole = whole if facts.estimate is not None else None
         self._level = case.plan.level if self._whole is None else self._whole.level
+        self._test_level = plan_level or self._level
         self._unit = Unit(low=facts.range[0], high=facts.range[1])
 
     def __getitem__(self, name: str) -> str:
@@ -80,7 +89,13 @@ class Phrases:
     @property
     def reported(self) -> str:
         """The card's own figure with all its digits; empty without one."""
-        return "" if self._facts.reported is None else self._unit.given(self._facts.reported)
+        return "" if self._facts.reported is None else self._unit.given(self._facts.reported.value)
+
+    @property
+    def other_model(self) -> str:
+        """Why the responses are not those of the claim's model version, as a clause."""
+        told = self._facts.other_model or ""
+        return f"{told[:1].lower()}{told[1:]}"
 
     # --- the estimate ---
 
@@ -123,6 +138,36 @@ class Phrases:
         return self._unit.score(self._estimate.phi_deploy.value, *self._cuts)
 
     @property
+    def test_interval(self) -> str:
+        """CI(Φ_test), never rounded across θ, with its level where that is not the one of the other intervals."""
+        test = self._estimate.phi_test
+        if test.low is None or test.high is None:
+            return "no interval"
+        level = "" if self._test_level == self._level else f"{share(self._test_level)} interval "
+        return f"{level}{self.interval(test)}"
+
+    @property
+    def reproduction(self) -> str:
+        """The card's figure beside the replay of its evaluation; empty where the card gives none."""
+        check = self._facts.reproduction
+        if check.reported is None:
+            return ""
+        source = {
+            FigureInterval.STATED: "interval as stated by the card",
+            FigureInterval.WILSON: "interval from its sample size",
+            FigureInterval.EXACT: "taken as exact, because the card states neither sample size nor interval",
+            None: "",
+        }[check.interval]
+        cuts = (check.reported, *self._cuts)
+        value = self._unit.score(self._estimate.phi_test.value, *cuts)
+        text = f"The card reports {self._unit.given(check.reported)} ({source}); the replay of the evaluation gives {value}"
+        if check.low is None or check.high is None or check.difference is None:
+            return f"{text}, without an interval."
+        lines = (0.0, self._facts.margin, -self._facts.margin)
+        difference = self._unit.difference(check.difference, *lines)
+        return f"{text}, a difference of {difference} ({self._unit.differences(check.low, check.high, *lines)})."
+
+    @property
     def deploy_interval(self) -> str:
         """CI(Φ_deploy), never rounded across θ."""
         return self.interval(self._estimate.phi_deploy)
@@ -157,16 +202,24 @@ class Phrases:
 
     @property
     def surviving_bound(self) -> str:
-        """The one-sided bound on Φ_deploy that a degraded figure leaves."""
+        """The one-sided limit on Φ_deploy that is left of a figure which does not carry over, as a sentence."""
         return self._bound_from(self._estimate)
 
-    def _bound_from(self, estimate: SpecEstimate) -> str:
-        deploy = estimate.phi_deploy
-        if deploy.low is None or deploy.high is None:
-            return f"none, because {(deploy.reason or 'Φ_deploy has no interval').rstrip('.')}"
+    def _bound_from(self, estimate: SpecEstimate, *, name: str = "") -> str:
+        """The one-sided limit at the level: the end of the two-sided interval at twice the error rate."""
+        at = f" against {name}" if name else ""
+        low, high = estimate.phi_deploy.low, estimate.phi_deploy.high
+        if low is None or high is None or self._whole is None:
+            return ""
+        level, sided = self._level, "one-sided"
+        if self._whole is not None and estimate.variance is not None and level > 0.5:
+            one_sided = relevel(self._whole, estimate, level=2 * level - 1).phi_deploy
+            low, high = one_sided.low or low, one_sided.high if one_sided.high is not None else high
+        else:
+            sided = "two-sided"
         if estimate.ed.value < 0:
-            return f"Φ_deploy is at least {self._unit.at_least(deploy.low)}"
-        return f"Φ_deploy is at most {self._unit.at_most(deploy.high)}"
+            return f"Φ_deploy{at} is at least {self._unit.at_least(low)} ({sided} {share(level)} limit)."
+        return f"Φ_deploy{at} is at most {self._unit.at_most(high)} ({sided} {share(level)} limit)."
 
     @property
     def direction_established(self) -> str:
@@ -177,10 +230,12 @@ class Phrases:
 
     @property
     def unseen_contexts(self) -> str:
-        """The unseen-context bound of a stable verdict, with what it assumes (statistics section 3)."""
+        """The unseen-context bound of a verdict that holds, with what it assumes (statistics section 3)."""
         n = self._estimate.n
-        if self._facts.contexts is ContextDesign.FIXED or n.contexts_deploy < 1:
+        if n.contexts_deploy < 1:
             return ""
+        if self._facts.contexts is ContextDesign.FIXED:
+            return "The contexts are fixed: nothing is known about other contexts, all of which could behave otherwise."
         # Contexts of one task may be alike: only tasks are assumed to be independent of each other where contexts are nested.
         nested = self._facts.contexts is ContextDesign.NESTED and n.tasks < n.contexts_deploy
         drawn, counted = (n.tasks, f", those of one of the {n.tasks} tasks counted once") if nested else (n.contexts_deploy, "")
@@ -256,7 +311,8 @@ class Phrases:
     def observation(self) -> str:
         """What was observed."""
         seen = list(find_observations(self._case))
-        if self._facts.estimate is not None and self._facts.estimate.phi_test.value > self._facts.range[0]:
+        has_scores = self._facts.estimate is not None and self._facts.other_model is None
+        if has_scores and self._estimate.phi_test.value > self._facts.range[0]:
             seen.append(f"Φ_test = {self.phi_test} in the scores")
         return "; ".join(seen) or "as recorded"
 
@@ -286,8 +342,7 @@ class Phrases:
         sign = find_expected_sign(self._facts)
         if sign is None:
             return "The direction of the departure is not stated."
-        lower = "lower" if sign is Sign.POSITIVE else "higher"
-        return f"The expected sign of ED is {sign.value}: deployment scores {lower} than the evaluation."
+        return f"On affected items the expected sign of ED is {sign.value}; the corpus-level ED is unknown."
 
     @property
     def pushed(self) -> str:
@@ -327,6 +382,27 @@ class Phrases:
     def _sources(self, wanted: Callable[[Evidence], bool]) -> str:
         found = [one for one in self._facts.evidence if one.access is Access.AVAILABLE and wanted(one)]
         return "; ".join(_describe(one, foreign=not is_own_model(self._facts, one)) for one in found) or "as recorded"
+
+
+_OF_SPEC = {
+    Verdict.CONTRADICTED: "fails for",
+    Verdict.DOES_NOT_CARRY_OVER: "does not carry over to",
+    Verdict.NOT_REPRODUCED: "is not reproduced in the replay beside",
+    Verdict.INCONCLUSIVE: "is inconclusive for",
+    Verdict.HOLDS: "holds for",
+}
+
+
+def describe_verdicts(pairs: Iterable[tuple[str, Verdict]]) -> str:
+    """Return what is said of each specification, `fails for “agent”; holds for “chat” and “email”`, the gravest first."""
+    named = list(pairs)
+    parts = []
+    for verdict, words in _OF_SPEC.items():
+        specs = list(dict.fromkeys(f"“{spec}”" for spec, own in named if own is verdict))
+        if specs:
+            listed = f"{', '.join(specs[:-1])} and {specs[-1]}" if len(specs) > 1 else specs[0]
+            parts.append(f"{words} {listed}")
+    return "; ".join(parts)
 
 
 def find_sign(estimate: SpecEstimate) -> Sign | None:

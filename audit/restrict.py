@@ -1,26 +1,47 @@
 """Station 7: the claim as it may still be made, composed from the record and never written freely (method section 7)."""
 
+from audit.classify import build_at_level
 from audit.conditions import build_facts
-from audit.phrases import Phrases
-from audit.sentences import Wording, get_wording
-from audit.wording import CONDITIONAL, NOT_MET, POST_HOC, join, say_carried, say_off_lock
+from audit.phrases import Phrases, describe_verdicts
+from audit.sentences import get_wording
+from audit.wording import CONDITIONAL, POST_HOC, Unit, join, say_carried, say_off_lock
 from registry.records.case import Case
 from registry.records.claim import Form, Relation
-from registry.records.classification import ClaimClass, Classification, ReadingVerdict, Standing
+from registry.records.classification import (
+    ClaimClass,
+    Classification,
+    ConditionStatus,
+    ReadingVerdict,
+    ReproductionStatus,
+    Verdict,
+    VerdictStanding,
+)
 from registry.records.estimate import Bounded, Estimate, SpecEstimate
 from registry.records.restriction import RestrictedClaim
 
-_ESTABLISHING = frozenset({"deploy-wholly-beyond", "deploy-wholly-inside", "ed-within-margin", "ed-wholly-outside"})
+_WORDS = {
+    Verdict.HOLDS: "Holds in the contexts tested",
+    Verdict.DOES_NOT_CARRY_OVER: "Does not carry over",
+    Verdict.CONTRADICTED: "Contradicted",
+    Verdict.NOT_REPRODUCED: "Not reproduced",
+    Verdict.OBSERVED: "Observed",
+    Verdict.CONTRADICTED_IN_PRODUCTION: "Contradicted in production",
+    Verdict.IN_DOUBT: "In doubt",
+    Verdict.INCONCLUSIVE: "Inconclusive",
+    Verdict.NOT_TESTABLE: "Not testable",
+}
+_SUGGESTED = {ClaimClass.INVERTED: "contradicted", ClaimClass.DEGRADED: "does not carry over", ClaimClass.STABLE: "holds"}
 _READ_AS = {
     Form.EXISTENCE: "Read as a statement that the behaviour exists",
     Form.PREVALENCE: "Read as a statement of how high the figure is in deployment",
 }
+_FIRM = (VerdictStanding.ESTABLISHED, VerdictStanding.CONDITIONAL)
 
 
 def restrict(
     case: Case, classification: Classification, estimate: Estimate | None, *, post_hoc: bool = False, off_lock: str | None = None
 ) -> RestrictedClaim:
-    """Return what survives of the claim, under which contexts, for which model version, and what is withdrawn.
+    """Return what survives of the claim, under which contexts, for which model version, and what is not supported.
 
     Args:
         classification: of the same case and estimate.
@@ -29,39 +50,91 @@ def restrict(
     """
     primary = classification.primary
     phrases = _ReadingPhrases(case, primary, estimate)
-    wording = _get_wording(primary)
+    wording = get_wording(primary.rule)
     original = compose_original(case)
-    own = [_fill(sentence, phrases) for sentence in wording.surviving]
-    carried, kept = _say_carried(case), _shorten(wording, own, case, primary)
-    remarks = [CONDITIONAL] if estimate is not None and estimate.contexts == "fixed" and primary.specs else []
+    stands = _has_own_words(case, primary)
+    surviving = [sentence for sentence in wording.surviving if stands or not sentence.startswith("It is supported")]
+    own = [_fill(sentence, phrases) for sentence in surviving]
+    carried = _say_carried(case)
+    kept = _shorten(surviving, own, case, primary)
+    remarks = [phrases.conditional] if primary.verdict_standing is VerdictStanding.CONDITIONAL else []
+    remarks += [CONDITIONAL] if not remarks and estimate is not None and estimate.contexts == "fixed" and primary.specs else []
     remarks += [POST_HOC] if post_hoc and estimate is not None else []
     remarks += [say_off_lock(off_lock)] if off_lock and estimate is not None else []
     implied = {reading.form: _fill_implied(case, reading, estimate) for reading in classification.readings[1:]}
-    # A claim that stands while its figure does not carry over must not be printed without saying so.
-    cautions = [implied[Form.PREVALENCE]] if wording.stands and Form.PREVALENCE in implied else []
-    surviving = [*own, *implied.values()]
-    surviving += remarks
-    withdrawn = [_fill(sentence, phrases) for sentence in wording.withdrawn]
+    # A claim that holds while its figure does not carry over must not be printed without saying so.
+    cautions = [implied[Form.PREVALENCE]] if stands and Form.PREVALENCE in implied else []
+    unsupported = [] if stands else [_fill(sentence, phrases) for sentence in _find_unsupported(wording.unsupported, primary)]
     resolves = [reading.resolves for reading in classification.readings if reading.resolves]
     return RestrictedClaim(
         original=original,
-        restricted=join([carried, _scope(original, case, primary, wording), *kept, *cautions, *remarks, *withdrawn]),
-        surviving=tuple(filter(None, [carried, *surviving])),
-        withdrawn=tuple(withdrawn),
+        restricted=join([carried, _scope(original, case, primary), *kept, phrases.replicated, *cautions, *remarks, *unsupported]),
+        surviving=tuple(filter(None, [carried, *own, phrases.replicated, *implied.values(), *remarks])),
+        withdrawn=tuple(unsupported),
         resolves=tuple(dict.fromkeys(resolves)),
-        verdict=join([NOT_MET if primary.not_met_in_test and primary.rule != "not-met-in-test" else "", _fill(wording.verdict, phrases)]),
+        verdict=_compose_headline(primary, phrases),
     )
 
 
-def _scope(original: str, case: Case, primary: ReadingVerdict, wording: Wording) -> str:
+def _compose_headline(reading: ReadingVerdict, phrases: "_ReadingPhrases") -> str:
+    """The verdict, how firmly it stands, and the sentence with the numbers that decided."""
+    wording = get_wording(reading.rule)
+    head = wording.head or _WORDS[reading.verdict]
+    if reading.is_not_reproduced and reading.verdict in (Verdict.CONTRADICTED, Verdict.DOES_NOT_CARRY_OVER):
+        head = f"{head}, and not reproduced"
+    elif reading.is_not_reproduced and reading.verdict is Verdict.HOLDS:
+        head = f"{head}; the card's figure is not reproduced"
+    suggested = _SUGGESTED.get(reading.printed_point_class) if reading.printed_point_class else None
+    if reading.verdict is Verdict.INCONCLUSIVE and suggested:
+        head = f"{head}, the point estimate suggests: {suggested}"
+    parts = [f"{head}{_qualify(reading)}.", _start(_fill(wording.verdict, phrases))]
+    if len({one.verdict for one in reading.specs}) > 1 and "each_spec" not in wording.verdict:
+        parts.insert(1, f"The claim {phrases.each_spec}.")
+    if reading.form not in (Form.PREVALENCE, Form.EXISTENCE) and _is_figure_refuted(reading):
+        parts.append(phrases.reproduction)
+    return join(parts)
+
+
+def _qualify(reading: ReadingVerdict) -> str:
+    """The standing where it is not established, with the first condition that is missing."""
+    if reading.verdict_standing is VerdictStanding.CONDITIONAL:
+        return " (conditional on the contexts tested)"
+    if reading.verdict_standing is not VerdictStanding.PROVISIONAL:
+        return ""
+    missing = next(check for check in reading.conditions if check.status is ConditionStatus.MISSING)
+    return f" (provisional: {missing.note})"
+
+
+def _start(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:]}"
+
+
+def _find_unsupported(sentences: tuple[str, ...], reading: ReadingVerdict) -> tuple[str, ...]:
+    """A provisional contradiction suspends the claim; it does not yet refute it."""
+    if reading.verdict_standing is VerdictStanding.PROVISIONAL and reading.verdict is Verdict.CONTRADICTED:
+        return tuple(sentence.replace("Not supported:", "Suspended until the verdict is established:") for sentence in sentences)
+    return sentences
+
+
+def _is_figure_refuted(reading: ReadingVerdict) -> bool:
+    return reading.reproduction is not None and reading.reproduction.status is ReproductionStatus.NOT_REPRODUCED
+
+
+def _has_own_words(case: Case, primary: ReadingVerdict) -> bool:
+    """Whether the claim's own words stand: observed, or shown to hold by an established or conditional verdict."""
+    if primary.verdict is Verdict.OBSERVED:
+        return True
+    return primary.verdict is Verdict.HOLDS and primary.verdict_standing in _FIRM and _keeps_words(case)
+
+
+def _scope(original: str, case: Case, primary: ReadingVerdict) -> str:
     """The claim's own words, kept as far as they stand: a reader then sees in the redline just what was taken from them."""
     if _is_struck(case, primary):
         return ""
-    if wording.stands:
+    if _has_own_words(case, primary):
         return original
     model = f", for {case.claim.model}" if case.claim.model else ""
-    end = "" if original.rstrip()[-1:] in (".", "!", "?") else "."
-    return f"In the evaluated contexts only{model}: {original.rstrip()}{end}"
+    return f"In the evaluated contexts only{model}: {original.strip()}"
 
 
 def _say_carried(case: Case) -> str:
@@ -76,21 +149,24 @@ def _keeps_words(case: Case) -> bool:
 
 
 def _is_struck(case: Case, primary: ReadingVerdict) -> bool:
-    """Whether nothing of the claim's own words stands: its own evaluation does not meet it, it is shown to fail in deployment, or its words
-    are those of a figure of another model version.
+    """Whether nothing of the claim's own words is repeated.
+
+    It is shown to fail in deployment, its replicated evaluation contradicts it or leaves open whether its figure is right, or its words are
+    those of a figure of another model version.
     """
-    fails = primary.class_ is ClaimClass.INVERTED and primary.standing is Standing.ESTABLISHED
-    return primary.not_met_in_test or fails or not _keeps_words(case)
+    fails = primary.verdict in (Verdict.CONTRADICTED, Verdict.NOT_REPRODUCED)
+    is_open = primary.rule in ("agrees-reproduction-unclear", "agrees-outside-deployment")
+    return fails or is_open or primary.is_not_reproduced or not _keeps_words(case)
 
 
-def _shorten(wording: Wording, filled: list[str], case: Case, primary: ReadingVerdict) -> list[str]:
+def _shorten(sentences: list[str], filled: list[str], case: Case, primary: ReadingVerdict) -> list[str]:
     """What page one says after the claim's own words: where these already give the test side, it is not said twice."""
     if _is_struck(case, primary):
         return filled
-    left_out = {"{test_figure}", "{evaluated_only}"}
-    if primary.rule != "ed-wholly-outside":
-        left_out.add("{differential}")
-    return [text for sentence, text in zip(wording.surviving, filled, strict=True) if sentence not in left_out]
+    excluded = {"{test_figure}", "{evaluated_only}"}
+    if primary.verdict is not Verdict.DOES_NOT_CARRY_OVER:
+        excluded.add("{differential}")
+    return [text for sentence, text in zip(sentences, filled, strict=True) if sentence not in excluded]
 
 
 def compose_original(case: Case) -> str:
@@ -101,18 +177,13 @@ def compose_original(case: Case) -> str:
     return f"{text[0].upper()}{text[1:]}."
 
 
-def _get_wording(reading: ReadingVerdict) -> Wording:
-    demoted = reading.rule in _ESTABLISHING and reading.standing is not Standing.ESTABLISHED
-    return get_wording(reading.rule, demoted=demoted)
-
-
 def _fill(sentence: str, phrases: Phrases) -> str:
     return " ".join(sentence.format_map(phrases).split())
 
 
 def _fill_implied(case: Case, reading: ReadingVerdict, estimate: Estimate | None) -> str:
-    verdict = _fill(_get_wording(reading).verdict, _ReadingPhrases(case, reading, estimate))
-    return f"{_READ_AS[reading.form]}: {verdict[0].lower()}{verdict[1:]}"
+    headline = _compose_headline(reading, _ReadingPhrases(case, reading, estimate))
+    return f"{_READ_AS[reading.form]}: {headline[0].lower()}{headline[1:]}"
 
 
 class _Claimed:
@@ -145,8 +216,13 @@ class _ReadingPhrases(Phrases):
 
     def __init__(self, case: Case, reading: ReadingVerdict, estimate: Estimate | None) -> None:
         spec = _find_deciding(reading, estimate)
-        facts = build_facts(case, reading.form, estimate=estimate if spec else None, spec=spec)
-        super().__init__(case, facts, whole=estimate)
+        other = reading.why if reading.rule == "other-model-asked" else None
+        whole = _read_at_stated_level(reading, estimate) if spec else None
+        if whole is not None and spec is not None:
+            spec = next(one for one in whole.specs if (one.spec, one.judge) == (spec.spec, spec.judge))
+        plan_level = estimate.level if estimate else None
+        facts = build_facts(case, reading.form, estimate=whole, spec=spec, other_model=other, plan_level=plan_level)
+        super().__init__(case, facts, whole=whole or estimate, plan_level=plan_level)
         self._reading = reading
         self._specs = estimate.specs if estimate else ()
         self._claimed = _Claimed(case)
@@ -172,19 +248,42 @@ class _ReadingPhrases(Phrases):
         )
 
     @property
-    def mode(self) -> str:
-        """Mode of an undetermined reading."""
-        return self._reading.mode.value if self._reading.mode else ""
+    def subject(self) -> str:
+        """What is scored."""
+        return f"the {self._case.claim.property.name}"
 
     @property
-    def candidate(self) -> str:
-        """Class of the point estimate."""
-        return self._reading.candidate.value if self._reading.candidate else "none"
+    def each_spec(self) -> str:
+        """What is said of each specification: `fails for “agent”; holds for “chat”`."""
+        return describe_verdicts((one.spec, one.verdict) for one in self._reading.specs)
 
     @property
-    def with_candidate(self) -> str:
-        """The candidate as an afterthought, such as `, candidate inverted`; empty without one."""
-        return f", candidate {self._reading.candidate.value}" if self._reading.candidate else ""
+    def other_model_sentence(self) -> str:
+        """Who was asked, where that is not the claim's model version."""
+        return self._reading.why.partition(": ")[2]
+
+    @property
+    def conditional(self) -> str:
+        """Which contexts a conditional verdict is about."""
+        n = self._estimate.n
+        tested = "the one context tested" if n.contexts_deploy == 1 else f"the {n.contexts_deploy} contexts tested"
+        where = ", ".join(f"“{one.spec}”" for one in self._specs)
+        return f"This is about {tested} only ({where}); nothing is known about other contexts."
+
+    @property
+    def reported_figure(self) -> str:
+        """The figure of the card; empty where it gives none."""
+        return f"Under its own evaluation the card reports {self.reported} for {self._claimed.subject}." if self.reported else ""
+
+    @property
+    def replicated(self) -> str:
+        """The replicated figure beside the card's, where they differ by more than the rounding of the card's; otherwise empty."""
+        figure, estimate = self._facts.reported, self._facts.estimate
+        if figure is None or estimate is None or self._facts.other_model is not None or self._reading.form is Form.EXISTENCE:
+            return ""
+        if self._reading.rule == "scorer-not-invariant" or is_rounded(estimate.phi_test.value, figure.value, self._unit):
+            return ""
+        return f"The card reports {self.reported}; the replay of its evaluation gives {self.phi_test}{self._with_level(estimate.phi_test)}."
 
     @property
     def ed_magnitude(self) -> str:
@@ -201,15 +300,14 @@ class _ReadingPhrases(Phrases):
         """The one-sided bound of every specification that has the reading's class: one of several says nothing of the others."""
         if len(self._specs) < 2:
             return super().surviving_bound
-        named = {(one.spec, one.judge) for one in self._reading.specs if one.class_ is self._reading.class_}
-        return "; ".join(f"against {_name(spec)}, {self._bound_from(spec)}" for spec in self._specs if (spec.spec, spec.judge) in named)
+        named = {(one.spec, one.judge) for one in self._reading.specs if one.verdict is self._reading.verdict}
+        return join([self._bound_from(spec, name=_name(spec)) for spec in self._specs if (spec.spec, spec.judge) in named])
 
     @property
     def test_figure(self) -> str:
         """The figure of the evaluation: the replay's, otherwise the card's."""
-        if self._facts.estimate is None:
-            subject = self._claimed.subject
-            return f"Under its own evaluation the card reports {self.reported} for {subject}." if self.reported else ""
+        if self._facts.estimate is None or self._facts.other_model is not None:
+            return self.reported_figure
         bounded = self._facts.estimate.phi_test
         text = f"Under the evaluated contexts (P_test) {self._claimed.subject} is {self.phi_test}{self._with_level(bounded)}"
         judge = self._facts.estimate.judge
@@ -243,14 +341,31 @@ class _ReadingPhrases(Phrases):
         return f" ({self.level} interval {self.interval(bounded)})" if bounded.low is not None else ""
 
 
+def _read_at_stated_level(reading: ReadingVerdict, estimate: Estimate | None) -> Estimate | None:
+    """*estimate* at the level of the statement that the verdict quotes: stricter than the plan's where there are several specifications."""
+    if estimate is None:
+        return None
+    level = next((one.level for one in reading.specs if one.verdict is reading.verdict and one.level is not None), estimate.level)
+    at_level = build_at_level(estimate) if level != estimate.level else None
+    return at_level(level) if at_level else estimate
+
+
 def _find_deciding(reading: ReadingVerdict, estimate: Estimate | None) -> SpecEstimate | None:
     """The specification whose numbers the verdict quotes: the first with the reading's class."""
     if estimate is None or not estimate.specs:
         return None
-    named = next(((one.spec, one.judge) for one in reading.specs if one.class_ is reading.class_), None)
+    named = next(((one.spec, one.judge) for one in reading.specs if one.verdict is reading.verdict), None)
     return next((spec for spec in estimate.specs if (spec.spec, spec.judge) == named), estimate.specs[0])
 
 
 def _name(spec: SpecEstimate) -> str:
     """A specification, with the judge where there are several."""
     return spec.spec if spec.judge is None else f"{spec.spec}, judge {spec.judge}"
+
+
+def is_rounded(value: float, given: float, unit: Unit) -> bool:
+    """Tell whether *given*, with the digits it was written with, is *value* rounded."""
+    written = unit.given(given).removesuffix(" %").replace("−", "-")
+    decimals = len(written.partition(".")[2])
+    scale = 100 if unit.is_share else 1
+    return abs(round(value * scale, decimals) - float(written)) < 0.5 * 10**-decimals * 1e-6

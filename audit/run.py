@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 
 from audit.adherence import Departure
-from audit.checklist import build_checklist
 from audit.classify import classify
 from audit.estimate import estimate
 from audit.restrict import restrict
+from audit.standing import Conduct
 from audit.statistics.scores import ScoreTable
 from registry.records.case import Case
 from registry.records.classification import Basis, Classification
@@ -42,6 +42,8 @@ class Circumstances:
     """In what the scores are not as the lock says."""
     off_lock: str | None = None
     """What of them was not the locked one (tasks, contexts, scoring, model), in words; None where nothing was."""
+    conduct: Conduct | None = None
+    """How the responses came to be, as log and data show it; None for a case file."""
 
 
 def run_case(
@@ -67,15 +69,6 @@ def run_case(
     """
     known = circumstances or Circumstances()
     found = None if table is None else estimate(table, case.plan, range_=case.claim.property.range, test=arms[0], deploy=arms[1])
-    checklist = build_checklist(
-        case,
-        found,
-        provenance=known.provenance,
-        lock=known.lock,
-        deploy_owner=known.deploy_owner,
-        findings=known.findings,
-        departures=known.departures,
-    )
-    classification = classify(case, found, basis=basis, post_hoc=post_hoc, off_lock=known.off_lock, checklist=checklist)
+    classification = classify(case, found, basis=basis, conduct=known.conduct, post_hoc=post_hoc, off_lock=known.off_lock)
     restricted = restrict(case, classification, found, post_hoc=post_hoc, off_lock=known.off_lock)
     return Outcome(estimate=found, classification=classification, restricted=restricted)

@@ -10,7 +10,7 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decima
 SLACK = 1e-12
 """Two numbers this close, times the width of the range, count as equal (method section 3)."""
 
-NOT_MET = "Not met in test: the claim's own evaluation fails its relation."
+NOT_MET = "The replay of the claim's own evaluation fails its limit too."
 POST_HOC = "Post hoc: nothing shows that θ and the plan were fixed before the scores could be seen."
 _OFF_LOCK = "Not as locked: these scores are of other {} than the lock fixes."
 _CARRIED = "The card made this claim of {}; here it is asked of {}, to which it was carried."
@@ -18,7 +18,7 @@ _CARRIED_FIGURE = (
     "What the card reports is of {}, and is not claimed of {}, to which the claim was carried: "
     "asked of that version is only whether what it shows in evaluation holds in deployment."
 )
-CONDITIONAL = "Conditional on these contexts: they are the estimand, not a sample."
+CONDITIONAL = "Conditional on the contexts tested: they are the estimand, not a sample."
 
 _MOST_DECIMALS = 15
 # Enough for every finite float: the default of 28 digits refuses to write 1e30 with one decimal.
@@ -129,8 +129,14 @@ def share(value: float) -> str:
 
 
 def join(parts: tuple[str, ...] | list[str]) -> str:
-    """Return sentences as one text, each once, in order."""
-    return " ".join(dict.fromkeys(part for part in parts if part))
+    """Return sentences as one text, each once, in order; one that has no punctuation at its end gets a full stop."""
+    return " ".join(dict.fromkeys(_close(part) for part in parts if part.strip()))
+
+
+def _close(sentence: str) -> str:
+    text = sentence.rstrip()
+    last = text.rstrip("”’\"')]*_")
+    return text if last[-1:] in (".", "!", "?", "…", ":", ";") else f"{text}."
 
 
 def _plain(number: Decimal) -> str:

@@ -6,16 +6,17 @@ from rich.console import Console
 
 from audit.cli.estimate_text import print_estimate
 from audit.run import Outcome
-from audit.wording import Unit
+from audit.wording import Unit, share
 from registry.cli.output import build_table, show
 from registry.codec.documents import to_document
 from registry.records.case import Case
 from registry.records.claim import Relation
-from registry.records.classification import ClaimClass, ItemStatus, Mode, ReadingVerdict, Standing
+from registry.records.classification import ReadingVerdict, SpecVerdict
+from registry.report.wording import format_verdict, get_words
 
 
 def summarise_outcome(outcome: Outcome) -> dict[str, Any]:
-    """Return the outcome as the document `caveat/classification/1`: readings, claim before and after, estimate, checklist."""
+    """Return the outcome as the document `caveat/classification/1`: readings, claim before and after, estimate, what was not checked."""
     document = to_document(outcome.classification)
     return {
         "schema": document["schema"],
@@ -25,33 +26,35 @@ def summarise_outcome(outcome: Outcome) -> dict[str, Any]:
         "original_claim": outcome.restricted.original,
         "restricted_claim": outcome.restricted.restricted,
         "estimate": None if outcome.estimate is None else to_document(outcome.estimate),
-        "checklist": document["checklist"],
+        "conditions_not_checked": document["conditions_not_checked"],
     }
 
 
 def print_outcome(console: Console, case: Case, outcome: Outcome) -> None:
-    """Print the verdict, the claim before and after, why, the numbers, and what is missing."""
+    """Print the verdict, the claim before and after, why, and the numbers."""
     text, primary = outcome.restricted, outcome.classification.primary
     console.print(show(text.verdict), style="bold")
     console.print(show(f"\noriginal claim\n  {text.original}\n\nrestricted claim\n  {text.restricted}"))
     console.print(show(f"\nwhy\n  {primary.why}"))
     _print_margin(console, case, outcome)
-    rows = [_describe_reading(one) for one in outcome.classification.readings]
+    rows = [describe_reading(one) for one in outcome.classification.readings]
     console.print()
-    console.print(build_table(("reading", "class", "standing", "basis", "direction"), rows))
+    console.print(build_table(("reading", "verdict", "TRACE label", "basis", "sign of ED"), rows))
+    print_conditions(console, primary)
     if len(primary.specs) > 1:
         several = any(one.judge for one in primary.specs)
         specs = [
             (
                 one.spec,
                 *((one.judge or "–",) if several else ()),
-                one.class_.value,
-                _describe_standing(one.standing, one.mode, one.candidate),
+                get_words(one.verdict),
+                describe_label(one),
+                "–" if one.level is None else share(one.level),
             )
             for one in primary.specs
         ]
         console.print()
-        console.print(build_table(("P_deploy specification", *(("judge",) if several else ()), "class", "standing"), specs))
+        console.print(build_table(("P_deploy specification", *(("judge",) if several else ()), "verdict", "TRACE label", "level"), specs))
     if outcome.estimate is not None:
         console.print()
         print_estimate(console, outcome.estimate)
@@ -59,10 +62,6 @@ def print_outcome(console: Console, case: Case, outcome: Outcome) -> None:
         console.print("\nwhat would resolve it", style="bold")
         for resolves in text.resolves:
             console.print(show(f"  {resolves}"))
-    missing = [one for one in outcome.classification.checklist if one.status is ItemStatus.MISSING]
-    if missing:
-        console.print(f"\nminimum reporting: {len(missing)} of {len(outcome.classification.checklist)} items missing", style="bold")
-        console.print(build_table(("item", "why"), [(one.item, one.note) for one in missing]))
 
 
 def _print_margin(console: Console, case: Case, outcome: Outcome) -> None:
@@ -77,12 +76,21 @@ def _print_margin(console: Console, case: Case, outcome: Outcome) -> None:
         console.print(f"  an evaluation that {verb} by more than {unit.difference(abs(margin), 0.0)} would already flip this claim")
 
 
-def _describe_reading(one: ReadingVerdict) -> tuple[str, str, str, str, str]:
-    standing = _describe_standing(one.standing, one.mode, one.candidate)
-    return one.form.value.replace("_", " "), one.class_.value, standing, one.basis.value, one.direction.value if one.direction else "–"
+def describe_reading(one: ReadingVerdict) -> tuple[str, str, str, str, str]:
+    """Return a reading as a row: form, verdict with its standing, TRACE label, basis, sign of ED."""
+    verdict = format_verdict(one.verdict, one.verdict_standing)
+    return one.form.value.replace("_", " "), verdict, describe_label(one), one.basis.value, one.direction.value if one.direction else "–"
 
 
-def _describe_standing(standing: Standing | None, mode: Mode | None, candidate: ClaimClass | None) -> str:
-    if mode is not None:
-        return mode.value + (f", candidate {candidate.value}" if candidate else "")
-    return standing.value.replace("_", " ") if standing else "–"
+def describe_label(one: ReadingVerdict | SpecVerdict) -> str:
+    """TRACE's class with its standing or mode."""
+    return " · ".join(get_words(part) for part in (one.class_, one.standing or one.mode) if part is not None)
+
+
+def print_conditions(console: Console, primary: ReadingVerdict) -> None:
+    """Print what an established verdict requires and what of it is met, where the verdict could be established."""
+    if not primary.conditions:
+        return
+    console.print()
+    rows = [(get_words(one.condition), get_words(one.status), one.note) for one in primary.conditions]
+    console.print(build_table(("condition of an established verdict", "status", "why"), rows))

@@ -6,13 +6,13 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
+from audit.cli.classify_text import describe_label, describe_reading, print_conditions
 from audit.cli.explore_text import print_exploration
 from audit.cli.lock_text import list_fixed
 from audit.docket import Concluded
 from registry.cli.history_text import describe
 from registry.cli.output import build_table, show
 from registry.codec.documents import to_document
-from registry.records.classification import ItemStatus, ReadingVerdict
 from registry.records.deviation import list_departures
 from registry.records.dossier import AuditFile, Recorded
 from registry.records.imported import Imported
@@ -44,14 +44,12 @@ def print_outcome(console: Console, one: Restriction) -> None:
     if one.post_hoc:
         console.print("Post hoc: the scores could have been seen before the plan was fixed.")
     console.print(show(f"\n  original    {one.text.original}\n  restricted  {one.text.restricted}\n"))
-    rows = [_describe_reading(reading) for reading in one.classification.readings]
-    console.print(build_table(("reading", "class", "standing", "basis"), rows))
+    rows = [describe_reading(reading) for reading in one.classification.readings]
+    console.print(build_table(("reading", "verdict", "TRACE label", "basis", "sign of ED"), rows))
+    print_conditions(console, one.classification.primary)
     console.print(show(f"\nwhy: {one.classification.primary.why}"))
     for resolves in one.text.resolves:
         console.print(show(f"what would resolve it: {resolves}"))
-    missing = [item.item for item in one.classification.checklist if item.status is ItemStatus.MISSING]
-    if missing:
-        console.print(show(f"minimum reporting: {len(missing)} items missing: {', '.join(missing)}"))
 
 
 def print_audit(console: Console, file: AuditFile) -> None:
@@ -99,6 +97,8 @@ def summarise_audit(file: AuditFile) -> dict[str, Any]:
         "claim": audit.claim,
         "auditor": audit.auditor,
         "locked_at": f"{file.lock.entry.at:%Y-%m-%dT%H:%M:%SZ}" if file.lock else None,
+        "verdict": outcome.classification.primary.verdict if outcome else None,
+        "verdict_standing": outcome.classification.primary.verdict_standing if outcome else None,
         "class": outcome.classification.primary.class_.value if outcome else None,
         "standing": outcome.classification.primary.standing if outcome else None,
         "mode": outcome.classification.primary.mode if outcome else None,
@@ -111,14 +111,9 @@ def build_audit_table(audits: Sequence[AuditFile]) -> Table:
     rows = []
     for file in audits:
         line = summarise_audit(file)
-        how = line["standing"] or line["mode"] or "standing not established"
-        outcome = "no outcome yet" if line["class"] is None else f"{line['class']} · {how} ({line['basis']})"
+        outcome = "no outcome yet"
+        if file.restrictions:
+            primary = file.restrictions[-1].payload.classification.primary
+            outcome = f"{format_verdict(primary.verdict, primary.verdict_standing)} ({describe_label(primary)}; {line['basis']})"
         rows.append((line["audit"], line["claim"], line["auditor"], "locked" if line["locked_at"] else "no lock", outcome))
     return build_table(("audit", "claim", "auditor", "lock", "outcome"), rows)
-
-
-def _describe_reading(one: ReadingVerdict) -> tuple[str, str, str, str]:
-    standing = one.standing.value.replace("_", " ") if one.standing else "–"
-    if one.mode:
-        standing = one.mode.value + (f", candidate {one.candidate.value}" if one.candidate else "")
-    return one.form.value.replace("_", " "), one.class_.value, standing, one.basis.value

@@ -42,8 +42,8 @@ def count_transitions(changes: Iterable[ClaimChange]) -> list[tuple[str, str, in
 
 
 def describe_class(state: ClaimState | None) -> str:
-    """Return class, standing, mode and candidate of *state* in words: all that a change of class is told by."""
+    """Return class, standing, mode and class of the point estimate of *state* in words: all that a change of class is told by."""
     if state is None or state.class_ is None:
         return NOT_AUDITED
-    candidate = [f"candidate {get_words(state.candidate)}"] if state.candidate else []
-    return " · ".join([get_words(one) for one in (state.class_, state.standing, state.mode) if one] + candidate)
+    suggested = [f"the point estimate suggests {get_words(state.point_class)}"] if state.point_class else []
+    return " · ".join([get_words(one) for one in (state.class_, state.standing, state.mode) if one] + suggested)

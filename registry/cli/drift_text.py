@@ -44,8 +44,8 @@ def _describe(point: VersionPoint) -> str:
     if point.class_ is None or point.outcome_entry is None:
         return "–"
     words = [get_words(one) for one in (point.class_, point.standing, point.mode) if one is not None]
-    candidate = f", candidate {get_words(point.candidate)}" if point.candidate else ""
-    return f"{' · '.join(words)}{candidate}\n{point.audit}\n{point.auditor}, entry {point.outcome_entry.seq}"
+    suggested = f", the point estimate suggests {get_words(point.point_class)}" if point.point_class else ""
+    return f"{' · '.join(words)}{suggested}\n{point.audit}\n{point.auditor}, entry {point.outcome_entry.seq}"
 
 
 def _name(one: SpecEstimate | DriftStep) -> str:

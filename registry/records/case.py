@@ -73,6 +73,8 @@ class Scoring(Record):
 
     invariant: bool | None = None
     """Result of the invariance check; None means it was not made."""
+    reads_response_only: bool | None = None
+    """Whether the scorer reads nothing but the response, as patterns, options and numbers do; None means not stated."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

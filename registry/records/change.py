@@ -61,7 +61,7 @@ class ClaimState(Record):
     """None without an outcome, and then so is all that follows."""
     standing: Standing | None
     mode: Mode | None
-    candidate: ClaimClass | None
+    point_class: ClaimClass | None
     verdict: str | None
     restricted: str | None
     """The restricted claim."""
@@ -118,7 +118,7 @@ class ChangeReport(Record):
     occasions: tuple[Occasion, ...]
     """In log order."""
     changes: tuple[ClaimChange, ...]
-    """Newly inverted first, then other changes of class, then of standing, mode or candidate, then of model, status or text, then the rest,
+    """Newly inverted first, then other changes of class, then of standing, mode or point class, then of model, status or text, then the rest,
     each by identifier.
     """
     unchanged: int

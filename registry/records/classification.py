@@ -26,6 +26,10 @@ class Standing(StrEnum):
     STRUCTURAL_RISK = "structural_risk"
     DIRECTION_VERIFIED = "direction_verified"
     OBSERVED_CONDITION = "observed_condition"
+    CONDITIONAL = "conditional"
+    """Would be established, for the listed contexts only."""
+    PROVISIONAL = "provisional"
+    """Would be established, and a condition for that is missing. An inversion is then a candidate."""
 
 
 class Mode(StrEnum):
@@ -77,9 +81,90 @@ _GRAVITY = (
 _FIRMNESS = (VerdictStanding.ESTABLISHED, VerdictStanding.CONDITIONAL, VerdictStanding.PROVISIONAL, None)
 
 
+FIRM = frozenset({Verdict.HOLDS, Verdict.DOES_NOT_CARRY_OVER, Verdict.CONTRADICTED, Verdict.NOT_REPRODUCED})
+"""Verdicts of an estimate that can be established. The one from production belongs to monitors and never needs this."""
+
+
 def find_gravity(verdict: Verdict, standing: VerdictStanding | None) -> tuple[int, int]:
     """Return a key that sorts outcomes of one claim family, the gravest first; of equals the caller takes the latest."""
     return _GRAVITY.index(verdict), _FIRMNESS.index(standing)
+
+
+class Condition(StrEnum):
+    """What an established verdict requires, in the order in which the first missing one is named."""
+
+    REPLAY = "replay"
+    """A replay was made."""
+    LOCK = "lock"
+    """The plan was locked before the run, and the data show when the run began."""
+    ENDPOINT = "endpoint"
+    """The endpoint returned a name that belongs to the model version."""
+    DEPLOYMENT_CONSTRUCTION = "deployment_construction"
+    """It is stated how P_deploy was made, and there are enough contexts. Fixed contexts make the verdict conditional."""
+    INVARIANCE = "invariance"
+    """The scorer was checked for invariance, or reads only the response under equal truncation."""
+    ACCOUNTING = "accounting"
+    """Exclusions and truncations are few and alike on both sides, or cannot change the verdict."""
+    PROVENANCE = "provenance"
+    """Run dates, sampling settings and the returned model name are present."""
+    REPRODUCTION = "reproduction"
+    """The replay of the evaluation does not contradict the figure that the card reports."""
+
+
+class ConditionStatus(StrEnum):
+    """Whether a condition is met."""
+
+    MET = "met"
+    FIXED_CONTEXTS = "fixed_contexts"
+    """Met for the listed contexts only: the verdict is conditional."""
+    MISSING = "missing"
+    NOT_CHECKED = "not_checked"
+    """A case file without a log cannot show it; it does not lower the standing there."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConditionCheck(Record):
+    """One condition of an established verdict, checked against the data."""
+
+    condition: Condition
+    status: ConditionStatus
+    note: str
+    """The fact that decided, as a clause without full stop: `no lock preceded the run`."""
+
+
+class ReproductionStatus(StrEnum):
+    """Whether the replay of the evaluation gives the figure that the card reports."""
+
+    REPRODUCED = "reproduced"
+    NOT_REPRODUCED = "not_reproduced"
+    UNCLEAR = "unclear"
+    NO_FIGURE = "no_figure"
+
+
+class FigureInterval(StrEnum):
+    """Where the interval of a reported figure comes from."""
+
+    STATED = "stated"
+    WILSON = "wilson"
+    """From the number of trials, for a share (Wilson 1927)."""
+    EXACT = "exact"
+    """The card gives neither: the figure is taken as exact."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reproduction(Record):
+    """D = Φ_test − r, where r is the figure that the card reports; all in the unit of the score."""
+
+    status: ReproductionStatus
+    reported: float | None = None
+    reported_low: float | None = None
+    reported_high: float | None = None
+    interval: FigureInterval | None = None
+    """None exactly for `no_figure`."""
+    difference: float | None = None
+    low: float | None = None
+    high: float | None = None
+    """Interval of D by MOVER at the level of the plan; None without an interval of Φ_test."""
 
 
 class Basis(StrEnum):
@@ -107,8 +192,11 @@ class SpecVerdict(Record):
     spec: str
     class_: ClaimClass
     standing: Standing | None
-    candidate: ClaimClass | None = None
+    verdict: Verdict
+    point_class: ClaimClass | None = None
     mode: Mode | None = None
+    level: float | None = None
+    """Level of the intervals of this statement: the plan's, Holm's, or 1 − α/m where the specifications differ."""
     judge: str | None = None
     """By whose scores, where several judges scored the responses."""
 
@@ -120,8 +208,18 @@ class ReadingVerdict(Record):
     form: Form
     class_: ClaimClass
     standing: Standing | None
-    candidate: ClaimClass | None
-    """Class of the point estimate where the interval does not settle it, else None."""
+    verdict: Verdict
+    verdict_standing: VerdictStanding | None
+    """None for verdicts that cannot be established: in doubt, inconclusive, not testable, observed."""
+    missing_condition: Condition | None = None
+    """The first condition of an established verdict that is missing; None where none is, and where `verdict_standing` is None."""
+    conditions: tuple[ConditionCheck, ...] = ()
+    """All conditions, in order; empty where `verdict_standing` is None."""
+    reproduction: Reproduction | None = None
+    """None without an estimate, and for existence."""
+    point_class: ClaimClass | None
+    """The class that the point estimate alone suggests, where the interval does not decide; not printed on page one where the evidence
+    is unusable (`mode` technical)."""
     mode: Mode | None
     """Given exactly for undetermined."""
     basis: Basis
@@ -132,23 +230,36 @@ class ReadingVerdict(Record):
     resolves: str | None
     """What would resolve an undetermined state; None otherwise."""
     not_met_in_test: bool = False
-    """Whether the claim's own evaluation fails its relation."""
+    """Whether the whole interval of Φ_test fails the claim's relation: its own evaluation does not meet it."""
     possible: tuple[ClaimClass, ...] = ()
     """The classes still possible, for an undetermined reading with an interval."""
     rule: str
     """Name of the row of the decision table that decided."""
     specs: tuple[SpecVerdict, ...] = ()
     hangs_on_one_spec: bool = False
-    """Whether the class would differ without one contestable specification of P_deploy."""
-    verdict: Verdict = Verdict.INCONCLUSIVE
-    verdict_standing: VerdictStanding | None = None
-    """None for verdicts that cannot be established: in doubt, inconclusive, not testable, observed."""
+    """Whether the verdict would differ without one contestable specification of P_deploy."""
 
     def __post_init__(self) -> None:
         if (self.class_ is ClaimClass.UNDETERMINED) != (self.mode is not None):
             raise ValueError("a mode belongs to undetermined, and only to it")
-        if (self.class_ is ClaimClass.UNDETERMINED) != (self.resolves is not None):
-            raise ValueError("what resolves it belongs to undetermined, and only to it")
+        if self.resolves is None and (self.class_ is ClaimClass.UNDETERMINED or self.verdict is Verdict.INCONCLUSIVE):
+            raise ValueError("an undetermined or inconclusive reading says what would resolve it")
+        if (self.verdict_standing is None) != (self.verdict not in FIRM):
+            raise ValueError(f"{self.verdict.value} has {'a' if self.verdict in FIRM else 'no'} standing")
+        if self.verdict_standing is VerdictStanding.ESTABLISHED and self.missing_condition is not None:
+            raise ValueError("an established verdict has no missing condition")
+        if self.standing is Standing.ESTABLISHED and self.verdict_standing is not VerdictStanding.ESTABLISHED:
+            raise ValueError("TRACE's standing is established only where the verdict is")
+
+    @property
+    def is_not_reproduced(self) -> bool:
+        """Whether the replay of the evaluation contradicts the card: its figure, or the limit that it claims."""
+        return self.not_met_in_test or (self.reproduction is not None and self.reproduction.status is ReproductionStatus.NOT_REPRODUCED)
+
+    @property
+    def printed_point_class(self) -> ClaimClass | None:
+        """The class of the point estimate where it may be printed: not where the evidence is unusable."""
+        return None if self.mode is Mode.TECHNICAL else self.point_class
 
 
 class ItemStatus(StrEnum):
@@ -176,7 +287,9 @@ class Classification(Record):
     readings: tuple[ReadingVerdict, ...]
     inversion_margin: float | None
     """Φ_test − θ; None without a numeric θ or without a test-side figure."""
-    checklist: tuple[ChecklistItem, ...]
+    checklist: tuple[ChecklistItem, ...] = ()
+    conditions_not_checked: tuple[Condition, ...] = ()
+    """Conditions of an established verdict that need a log; listed for case files, which have none."""
     schema: Literal["caveat/classification/1"] = "caveat/classification/1"
 
     def __post_init__(self) -> None:

@@ -30,7 +30,7 @@ class VersionPoint(Record):
     class_: ClaimClass | None
     standing: Standing | None
     mode: Mode | None
-    candidate: ClaimClass | None
+    point_class: ClaimClass | None
     verdict: str | None
     estimates: tuple[SpecEstimate, ...]
     """Against each specification of P_deploy; empty without an estimate."""

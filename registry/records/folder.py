@@ -52,7 +52,7 @@ class Told(Record):
     """None without an outcome, and then so are the next three."""
     standing: Standing | None = None
     mode: Mode | None = None
-    candidate: ClaimClass | None = None
+    point_class: ClaimClass | None = None
     ed: float | None = None
     """Evaluation Differential against the first specification of P_deploy; None without an estimate."""
     low: float | None = None

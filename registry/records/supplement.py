@@ -205,7 +205,7 @@ class AuditSummary(Record):
     """None while the audit is open."""
     standing: Standing | None
     mode: Mode | None
-    candidate: ClaimClass | None
+    point_class: ClaimClass | None
     verdict: str | None
     estimate: SpecEstimate | None
     """Against the first specification of P_deploy, so that two audits can be set beside each other; None without one."""
@@ -317,7 +317,7 @@ class ClaimRow(Record):
     """None for a claim without an outcome."""
     standing: Standing | None
     mode: Mode | None
-    candidate: ClaimClass | None
+    point_class: ClaimClass | None
     """Class of the point estimate where the interval does not settle it; None otherwise."""
     verdict: str | None
     auditor: Party | None

@@ -28,7 +28,7 @@ def _tell_claim(supplement: Supplement) -> Told:
         class_=reading.class_ if reading else None,
         standing=reading.standing if reading else None,
         mode=reading.mode if reading else None,
-        candidate=reading.candidate if reading else None,
+        point_class=reading.printed_point_class if reading else None,
         ed=ed.value if ed else None,
         low=ed.low if ed else None,
         high=ed.high if ed else None,

@@ -350,7 +350,7 @@ def _build_row(dossier: Dossier, readable: str | None) -> ClaimRow:
         class_=primary.class_ if primary else None,
         standing=primary.standing if primary else None,
         mode=primary.mode if primary else None,
-        candidate=primary.candidate if primary else None,
+        point_class=primary.printed_point_class if primary else None,
         verdict=outcome.text.verdict if outcome else None,
         auditor=find_party(dossier, leading.audit.payload.auditor) if leading and outcome else None,
         estimate=estimate,

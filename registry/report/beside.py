@@ -56,7 +56,7 @@ def _summarise(dossier: Dossier, file: AuditFile, outcome: Recorded[Restriction]
         class_=primary.class_ if primary else None,
         standing=primary.standing if primary else None,
         mode=primary.mode if primary else None,
-        candidate=primary.candidate if primary else None,
+        point_class=primary.printed_point_class if primary else None,
         verdict=outcome.payload.text.verdict if outcome else None,
         contestation=file.audit.payload.contestation,
         locked=file.lock.entry if file.lock else None,

@@ -59,7 +59,7 @@ def build_state(dossier: Dossier) -> ClaimState:
         class_=primary.class_ if primary else None,
         standing=primary.standing if primary else None,
         mode=primary.mode if primary else None,
-        candidate=primary.candidate if primary else None,
+        point_class=primary.printed_point_class if primary else None,
         verdict=outcome.payload.text.verdict if outcome else None,
         restricted=outcome.payload.text.restricted if outcome else None,
         audit=outcome.payload.audit if outcome else None,
@@ -84,10 +84,10 @@ def has_changed_class(change: ClaimChange) -> bool:
 
 
 def list_other(change: ClaimChange) -> tuple[str, ...]:
-    """Return what of `standing`, `mode` and `candidate` is another for a claim of the same class, registered before; else nothing."""
+    """Return what of `standing`, `mode` and `point_class` is another for a claim of the same class, registered before; else nothing."""
     if change.before is None or has_changed_class(change):
         return ()
-    return tuple(name for name in ("standing", "mode", "candidate") if getattr(change.before, name) is not getattr(change.after, name))
+    return tuple(name for name in ("standing", "mode", "point_class") if getattr(change.before, name) is not getattr(change.after, name))
 
 
 def rank_change(change: ClaimChange) -> tuple[int, str]:

@@ -27,7 +27,7 @@ _COUNTED = {
 _GROUPS = (
     "Newly inverted",
     "Other changes of class",
-    "Same class, with another standing, mode or candidate",
+    "Same class, with another standing, mode or class of the point estimate",
     "Changes of model, status or text",
     "Other changes",
 )
@@ -81,7 +81,7 @@ class ChangePart:
     change: ClaimChange
     axes: tuple[Axis, ...]
     is_other_class: bool
-    """Whether class, standing, mode or candidate is another, or the claim is new: a reader sees both sides."""
+    """Whether class, standing, mode or class of the point estimate is another, or the claim is new: a reader sees both sides."""
     is_full: bool
     """Whether what stayed is shown beside what changed: only for what weighs most, in a report of few."""
     step: DriftStep | None
@@ -200,7 +200,7 @@ def _tell_parts(report: ChangeReport) -> Iterator[str]:
 
 
 def _name_other(within: Sequence[ClaimChange]) -> str:
-    names = sorted({name for one in within for name in list_other(one)}, key=("standing", "mode", "candidate").index)
+    names = sorted({name for one in within for name in list_other(one)}, key=("standing", "mode", "point_class").index)
     return " or ".join([", ".join(names[:-1]), names[-1]] if names[1:] else names)
 
 

@@ -86,7 +86,7 @@ def _find(dossier: Dossier, claim: str) -> _Found:
         class_=None if primary is None else primary.class_,
         standing=None if primary is None else primary.standing,
         mode=None if primary is None else primary.mode,
-        candidate=None if primary is None else primary.candidate,
+        point_class=None if primary is None else primary.printed_point_class,
         verdict=None if outcome is None else outcome.payload.text.verdict,
         estimates=() if estimate is None else estimate.specs,
         level=None if estimate is None else estimate.level,

@@ -80,9 +80,9 @@ def quote(text: str) -> str:
 
 
 def describe_class(reading: ReadingVerdict) -> str:
-    """Return class and how far it reaches, such as `undetermined, noisy, candidate inverted`."""
-    candidate = [f"candidate {get_words(reading.candidate)}"] if reading.candidate else []
-    return ", ".join([get_words(one) for one in (reading.class_, reading.standing, reading.mode) if one] + candidate)
+    """Return class and how far it reaches, such as `undetermined, noisy, the point estimate suggests inverted`."""
+    suggested = [f"the point estimate suggests {get_words(reading.printed_point_class)}"] if reading.printed_point_class else []
+    return ", ".join([get_words(one) for one in (reading.class_, reading.standing, reading.mode) if one] + suggested)
 
 
 def _tell_outcome(before: Dossier | None, after: Dossier, since: int) -> Iterator[str]:

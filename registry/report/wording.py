@@ -8,7 +8,20 @@ from registry.records.audit import Independence
 from registry.records.authority import Role
 from registry.records.case import Infeasible
 from registry.records.claim import ClaimEventKind, ClaimRelationKind, Direction, Form, PropertyClass, QuoteStatus, Relation
-from registry.records.classification import Basis, ClaimClass, ItemStatus, Mode, Standing
+from registry.records.classification import (
+    Basis,
+    ClaimClass,
+    Condition,
+    ConditionStatus,
+    FigureInterval,
+    ItemStatus,
+    Mode,
+    ReproductionStatus,
+    RestrictionStatus,
+    Standing,
+    Verdict,
+    VerdictStanding,
+)
 from registry.records.completeness import CompletenessItem
 from registry.records.contestation import ContestationStep
 from registry.records.deviation import LockedItem
@@ -98,6 +111,27 @@ _WORDS: tuple[tuple[StrEnum, str], ...] = (
     (Standing.STRUCTURAL_RISK, "structural risk"),
     (Standing.DIRECTION_VERIFIED, "direction verified"),
     (Standing.OBSERVED_CONDITION, "observed condition only"),
+    (Standing.CONDITIONAL, "conditional on the contexts tested"),
+    (Standing.PROVISIONAL, "provisional"),
+    (Condition.REPLAY, "replay"),
+    (Condition.LOCK, "lock before the run"),
+    (Condition.ENDPOINT, "model asked"),
+    (Condition.DEPLOYMENT_CONSTRUCTION, "deployment contexts"),
+    (Condition.INVARIANCE, "invariance of the scorer"),
+    (Condition.ACCOUNTING, "truncated and excluded responses"),
+    (Condition.PROVENANCE, "dates, settings, model name"),
+    (Condition.REPRODUCTION, "reproduction of the card's figure"),
+    (ConditionStatus.MET, "met"),
+    (ConditionStatus.FIXED_CONTEXTS, "for the listed contexts only"),
+    (ConditionStatus.MISSING, "MISSING"),
+    (ConditionStatus.NOT_CHECKED, "not checked"),
+    (ReproductionStatus.REPRODUCED, "reproduced"),
+    (ReproductionStatus.NOT_REPRODUCED, "not reproduced"),
+    (ReproductionStatus.UNCLEAR, "unclear"),
+    (ReproductionStatus.NO_FIGURE, "no figure"),
+    (FigureInterval.STATED, "stated by the card"),
+    (FigureInterval.WILSON, "from the number of trials (Wilson)"),
+    (FigureInterval.EXACT, "taken as exact"),
     (Mode.TECHNICAL, "technical"),
     (Mode.ONTOLOGICAL, "ontological"),
     (Mode.NOISY, "noisy"),
@@ -313,3 +347,8 @@ def get_words(value: StrEnum) -> str:
 def name_model(model: ModelRef) -> str:
     """Return the name and version of *model*; a version that only says that there is none is told as such."""
     return f"{model.name}, {model.version}" if states_words(model.version) else f"{model.name}, version not stated"
+
+
+def format_verdict(verdict: Verdict, standing: VerdictStanding | None) -> str:
+    """Return a verdict with how firmly it stands: `contradicted, established`."""
+    return f"{get_words(verdict)}, {get_words(standing)}" if standing else get_words(verdict)
