@@ -8,7 +8,7 @@ from registry.records.audit import Independence
 from registry.records.authority import Role
 from registry.records.case import Infeasible
 from registry.records.claim import ClaimEventKind, ClaimRelationKind, Direction, Form, PropertyClass, QuoteStatus, Relation
-from registry.records.classification import Basis, ClaimClass, ItemStatus, Mode, Standing
+from registry.records.classification import Basis, ClaimClass, ItemStatus, Mode, RestrictionStatus, Standing, Verdict, VerdictStanding
 from registry.records.completeness import CompletenessItem
 from registry.records.contestation import ContestationStep
 from registry.records.deviation import LockedItem
@@ -20,7 +20,7 @@ from registry.records.plan import ContextDesign, IntervalMethod
 from registry.records.probe import Channel, Recognised
 from registry.records.spec import ScoringMethod
 from registry.records.staleness import StalenessVerdict
-from registry.records.status import CauseKind, Dispute, Lifecycle, RestrictionStatus, Staleness
+from registry.records.status import CauseKind, Dispute, Lifecycle, Staleness
 from registry.records.supplement import Section, SpecRole
 from registry.records.survey import Fate
 from registry.records.trial import RunStatus
@@ -31,10 +31,12 @@ SHAPES: Mapping[str, str] = {
     "inverted": "▼",
     "undetermined": "○",
     "unaudited": "☐",
-    "unrestricted": "●",
-    "restricted": "◆",
+    "supported": "●",
+    "narrowed": "◆",
     "suspended": "▼",
-    "withdrawn": "▼",
+    "not_supported": "▼",
+    "existence_only": "○",
+    "not_resolved": "○",
 }
 """A shape for each class and restriction, so that nothing is told by colour alone."""
 
@@ -144,12 +146,25 @@ _WORDS: tuple[tuple[StrEnum, str], ...] = (
     (FindingKind.JUDGE, "scorer"),
     (FindingKind.PROBE, "recognition probe"),
     (FindingKind.SHIFT, "shift between model versions"),
-    (RestrictionStatus.UNAUDITED, "unaudited"),
-    (RestrictionStatus.UNRESTRICTED, "unrestricted"),
-    (RestrictionStatus.RESTRICTED, "restricted"),
+    (RestrictionStatus.UNAUDITED, "not audited"),
+    (RestrictionStatus.SUPPORTED, "supported"),
+    (RestrictionStatus.NARROWED, "narrowed"),
+    (RestrictionStatus.NOT_SUPPORTED, "not supported"),
     (RestrictionStatus.SUSPENDED, "suspended"),
-    (RestrictionStatus.WITHDRAWN, "withdrawn"),
-    (RestrictionStatus.UNDETERMINED, "undetermined"),
+    (RestrictionStatus.EXISTENCE_ONLY, "existence only"),
+    (RestrictionStatus.NOT_RESOLVED, "not resolved"),
+    (Verdict.HOLDS, "holds in the contexts tested"),
+    (Verdict.DOES_NOT_CARRY_OVER, "does not carry over"),
+    (Verdict.CONTRADICTED, "contradicted"),
+    (Verdict.NOT_REPRODUCED, "not reproduced"),
+    (Verdict.OBSERVED, "observed"),
+    (Verdict.CONTRADICTED_IN_PRODUCTION, "contradicted in production"),
+    (Verdict.IN_DOUBT, "in doubt"),
+    (Verdict.INCONCLUSIVE, "inconclusive"),
+    (Verdict.NOT_TESTABLE, "not testable"),
+    (VerdictStanding.ESTABLISHED, "established"),
+    (VerdictStanding.CONDITIONAL, "conditional"),
+    (VerdictStanding.PROVISIONAL, "provisional"),
     (Access.AVAILABLE, "available"),
     (Access.UNAVAILABLE, "unavailable"),
     (Access.WITHHELD, "withheld"),
