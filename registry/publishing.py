@@ -142,7 +142,7 @@ class Collector:
             AlteredError: a row was edited by hand.
         """
         assembled = name_causes(self._assemble(subject), self._view.find_entry)
-        self._rows.check(list_entries(assembled), {subject.bare})
+        self._rows.check(list_entries(assembled), {subject.bare, *_list_kin(assembled)})
         proven = _prove(self._view, assembled)
         return name_subject(replace(proven, superseded=self._later.find(proven.identifier.partition("#")[0])))
 
@@ -192,8 +192,8 @@ def read_bytes(path: Path) -> bytes:
 
 
 def list_claims_of(view: View, card: Identifier) -> Sequence[str]:
-    """Return the claims registered of *card*, `CLM-…`, in the order of their registration."""
-    return [one.claim for one in view.list_claims(card=card.bare)]
+    """Return the claims of which any revision quotes *card*, in any of its revisions, `CLM-…`, in the order of their registration."""
+    return view.list_quoting(card.bare)
 
 
 def collect_coverage(view: View, card: Identifier) -> tuple[Recorded[Card], Coverage, tuple[str, ...]]:
@@ -298,6 +298,14 @@ def build_publication(written: Written) -> Publication:
         audit=facts.audit,
         unsigned=written.unsigned,
     )
+
+
+def _list_kin(supplement: Supplement | CardSupplement) -> set[str]:
+    """Return the other claims, `CLM-…`, that the status of what is told follows from: an outcome of theirs must not have gone."""
+    if isinstance(supplement, CardSupplement):
+        return set()
+    outcomes = [one for one in (*supplement.family.outcomes, *supplement.family.others) if one.log is None]
+    return {name.partition("@")[0] for name in (*supplement.family.members, *(one.claim for one in outcomes))}
 
 
 def _prove(view: View, supplement: Supplement | CardSupplement) -> Supplement | CardSupplement:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from audit.docket import get_claim
 from registry.errors import CaveatError, Fault, InputError
 from registry.records.claim import ClaimRevision
-from registry.records.classification import rank_outcome
+from registry.records.classification import find_gravity
 from registry.records.contestation import ContestationState
 from registry.records.dossier import AuditFile
 from registry.records.model import ModelRef
@@ -176,7 +176,7 @@ def _find_renewed(locked: Sequence[AuditFile], wish: Wish, claim: ClaimRevision,
 
 
 def _weigh(view: View, file: AuditFile) -> tuple[object, ...]:
-    """Return how much speaks for the plan of *file*: an outcome, the latest revision, how its outcome ranks, when it was opened.
+    """Return how much speaks for the plan of *file*: an outcome, the latest revision, how grave its outcome is, when it was opened.
 
     One under the rival of a contestation counts only once that is upheld.
     """
@@ -185,7 +185,7 @@ def _weigh(view: View, file: AuditFile) -> tuple[object, ...]:
     is_upheld = contested is not None and contested.state is ContestationState.UPHELD
     revision = int(file.audit.payload.claim.partition("@")[2])
     last = file.restrictions[-1].payload.classification.primary if file.restrictions else None
-    rank = rank_outcome(last.class_, last.basis, upheld=is_upheld) if last else ()
+    rank = tuple(-part for part in find_gravity(last.verdict, last.verdict_standing)) if last else ()
     return rival is None or is_upheld, last is not None, revision, rank, file.audit.entry.seq
 
 

@@ -15,10 +15,13 @@ from registry.records.classification import ItemStatus
 from registry.records.contestation import ContestationState
 from registry.records.dossier import AuditFile, ContestationFile, Dossier, Recorded
 from registry.records.model import ModelRef
+from registry.records.origin import Origin
 from registry.records.staleness import ReviewedCause, StalenessReview, StalenessVerdict
 from registry.records.status import StaleCause, Staleness, Status
 from registry.records.survey import Fate, Sighting
 from registry.report.contested import describe_state
+from registry.report.families import describe_outcome, describe_subject
+from registry.report.wording import get_words
 from registry.store.summary import ClaimSummary
 
 _WIDEST_QUOTE = 70
@@ -49,8 +52,8 @@ def describe_form(claim: ClaimRevision) -> str:
 
 def describe_status(status: Status) -> str:
     """Return the four axes in the order in which they are always told."""
-    axes = (status.lifecycle, status.dispute, status.staleness, status.restriction)
-    return " · ".join(_words(one.value) for one in axes)
+    axes = (status.lifecycle, status.dispute, status.staleness)
+    return " · ".join([*(_words(one.value) for one in axes), get_words(status.restriction)])
 
 
 def print_dossier(console: Console, dossier: Dossier) -> None:
@@ -69,6 +72,9 @@ def print_dossier(console: Console, dossier: Dossier) -> None:
         ("reported", _describe_reported(claim)),
         ("card", _describe_place(claim)),
         ("status", describe_status(status)),
+        *(("outcome", line) for line in _list_outcomes(dossier)),
+        *((("differs from its words", claim.mismatch_reason),) if claim.mismatch_reason else ()),
+        *((("adopted from", _describe_origin(claim.origin)),) if claim.origin else ()),
         *_list_carried(dossier),
         *(("stale because", _describe_cause(dossier, one)) for one in status.causes),
         *(("dismissed", told) for told in _list_dismissed(dossier)),
@@ -83,6 +89,22 @@ def print_dossier(console: Console, dossier: Dossier) -> None:
     for file in dossier.audits:
         earlier = models.get(file.audit.payload.claim, claim.model)
         _print_audit(console, file, None if earlier == claim.model else earlier)
+
+
+def _list_outcomes(dossier: Dossier) -> Iterator[str]:
+    """Yield the outcomes of the claim's family, the one that leads first, then those of other claims on the same words."""
+    family = dossier.family
+    if family.gravest is None:
+        yield "not audited"
+    for one in family.outcomes:
+        history = f"; history: {one.other_words} has other words in this place" if one.other_words else ""
+        yield f"{describe_outcome(one)}, {one.audit}{history}"
+    for one in family.others:
+        yield f"another claim on these words: {describe_outcome(one)}, about {describe_subject(one)}"
+
+
+def _describe_origin(origin: Origin) -> str:
+    return f"{origin.claim} in the log {origin.log}, entry {origin.seq}, entry hash {origin.leaf}"
 
 
 def _print_completeness(console: Console, dossier: Dossier) -> None:
@@ -184,7 +206,9 @@ def _describe_contestation(file: ContestationFile) -> str:
 
 
 def _describe_short(status: Status) -> str:
-    flags = [status.restriction.value]
+    flags = ["not audited" if status.gravest is None else describe_outcome(status.gravest)]
+    if status.beside is not None:
+        flags.append(f"another claim on these words: {describe_outcome(status.beside)}")
     if status.lifecycle.value not in ("registered", "published"):
         flags.insert(0, status.lifecycle.value)
     if status.dispute.value != "undisputed":

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from rich.console import Console
 
 from registry.cli.output import show
+from registry.report.families import describe_outcome
 from registry.transfer.elsewhere import Elsewhere
 
 
@@ -21,10 +22,9 @@ def print_elsewhere(console: Console, found: Sequence[Elsewhere]) -> None:
 def _describe(one: Elsewhere) -> str:
     if one.status is None:
         return f"cannot be read here: {one.problem}"
-    if one.class_ is None:
+    if one.outcome is None:
         return f"{one.status.lifecycle.value} · no outcome recorded"
-    verdict = " · ".join(part.value.replace("_", " ") for part in (one.class_, one.standing) if part is not None)
     flags = [] if one.status.lifecycle.value in ("registered", "published") else [one.status.lifecycle.value]
     flags += [] if one.status.dispute.value == "undisputed" else [one.status.dispute.value]
     told = "".join(f", {flag}" for flag in flags)
-    return f"{verdict}{told} ({one.audit}{f', {one.at:%Y-%m-%d}' if one.at else ''})"
+    return f"{describe_outcome(one.outcome)}{told}, {one.outcome.audit}"

@@ -75,7 +75,8 @@ def list_(app: App) -> None:
 def show(app: App, *, version: str) -> None:
     """Show one model version: what it comes from, what followed it, whether it is offered, and how many claims are about it."""
     from registry.cli.model_text import VersionFile, print_file, summarise_file
-    from registry.records.status import RestrictionStatus, Staleness
+    from registry.records.classification import RestrictionStatus
+    from registry.records.status import Staleness
     from registry.registration.lineage import ENDED, require_model
 
     wanted = parse_model(version, where="VERSION")

@@ -174,9 +174,9 @@ def print_file(console: Console, file: VersionFile) -> None:
 
 
 def name_outcome(one: "SoFar") -> str:
-    """Return class, standing and mode of what is on record; `unaudited` without an outcome."""
+    """Return class, standing and mode of what is on record; `not audited` without an outcome."""
     if one.verdict is None:
-        return "unaudited"
+        return "not audited"
     parts = (one.verdict.class_, one.verdict.standing, one.verdict.mode)
     return ", ".join(part.value.replace("_", " ") for part in parts if part)
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from registry.records.card import Anchor
+from registry.records.origin import Origin
 from registry.records.model import ModelRef
 from registry.records.record import Record
 
@@ -111,6 +112,10 @@ class ClaimRevision(Record):
     note: str | None = None
     why: str | None = None
     """Why this revision was made; required from the second."""
+    mismatch_reason: str | None = None
+    """Why θ, relation or reported figure differ from what the words say; None where they do not."""
+    origin: Origin | None = None
+    """The claim of another registry's log that this one was adopted from; None for a claim of this registry."""
 
     def __post_init__(self) -> None:
         check_form(self.form, self.relation, self.theta)

@@ -167,22 +167,50 @@ class Reproduction(Record):
     """Interval of D by MOVER at the level of the plan; None without an interval of Φ_test."""
 
 
+class RestrictionStatus(StrEnum):
+    """What the gravest outcome of a claim family leaves of the claim."""
+
+    UNAUDITED = "unaudited"
+    """No claim of the family has an outcome."""
+    SUPPORTED = "supported"
+    """Within the tested contexts."""
+    NARROWED = "narrowed"
+    """The claim may be made with a restriction alone."""
+    NOT_SUPPORTED = "not_supported"
+    SUSPENDED = "suspended"
+    """Not to be relied on before a replay."""
+    EXISTENCE_ONLY = "existence_only"
+    """Seen at least once in the stated condition, and no more is known."""
+    NOT_RESOLVED = "not_resolved"
+
+
+_RESTRICTIONS = {
+    Verdict.DOES_NOT_CARRY_OVER: RestrictionStatus.NARROWED,
+    Verdict.NOT_REPRODUCED: RestrictionStatus.NOT_RESOLVED,
+    Verdict.OBSERVED: RestrictionStatus.EXISTENCE_ONLY,
+    Verdict.CONTRADICTED_IN_PRODUCTION: RestrictionStatus.NOT_SUPPORTED,
+    Verdict.IN_DOUBT: RestrictionStatus.SUSPENDED,
+    Verdict.INCONCLUSIVE: RestrictionStatus.NOT_RESOLVED,
+    Verdict.NOT_TESTABLE: RestrictionStatus.NOT_RESOLVED,
+}
+
+
+def find_restriction(verdict: Verdict, standing: VerdictStanding | None) -> RestrictionStatus:
+    """Return what an outcome leaves of its claim. A verdict without a standing counts as provisional."""
+    if verdict is Verdict.HOLDS:
+        return RestrictionStatus.SUPPORTED if standing is VerdictStanding.ESTABLISHED else RestrictionStatus.NARROWED
+    if verdict is Verdict.CONTRADICTED:
+        is_firm = standing in (VerdictStanding.ESTABLISHED, VerdictStanding.CONDITIONAL)
+        return RestrictionStatus.NOT_SUPPORTED if is_firm else RestrictionStatus.SUSPENDED
+    return _RESTRICTIONS[verdict]
+
+
 class Basis(StrEnum):
     """What a class rests on."""
 
     REPLAY = "replay"
     REPORTED = "reported"
     NONE = "none"
-
-
-def rank_outcome(class_: ClaimClass, basis: Basis, *, upheld: bool = False) -> tuple[bool, bool, bool]:
-    """Return how much an outcome weighs among those of one claim revision: the heaviest counts, and of equals the latest.
-
-    One that decides outweighs one that does not, and a replay under a lock outweighs what is reported. So nobody clears what was
-    found by adding an audit that is too small, or not locked, to find anything. Of two that weigh the same so far, one under the
-    rival of a contestation that was *upheld* outweighs those under what was contested; before that a rival's outcome is not ranked.
-    """
-    return class_ is not ClaimClass.UNDETERMINED, basis is Basis.REPLAY, upheld
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,6 +10,7 @@ from registry.records.claim import ClaimEvent, ClaimRelation, ClaimRevision
 from registry.records.contestation import SETTLED, Contestation, ContestationEvent, ContestationState, find_state, owner_of
 from registry.records.deviation import Deviation, Exploration
 from registry.records.disclosure import Reveal
+from registry.records.family import Family
 from registry.records.finding import Finding
 from registry.records.model import ModelEvent, ModelVersion
 from registry.records.plan import Lock
@@ -114,6 +115,8 @@ class Dossier(Record):
     """Of the lineage of the models that its revisions are about, and of those that follow them, in log order."""
     reveals: tuple[Recorded[Reveal], ...] = ()
     """Of the sealed ones among `specs`, in log order."""
+    family: Family = Family()
+    """The claims on the same words about the same property and model version, with the outcomes of all."""
 
     @property
     def current(self) -> Recorded[ClaimRevision]:

@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
+from registry.records.classification import RestrictionStatus
+from registry.records.family import FamilyOutcome
 from registry.records.record import Record
 
 
@@ -69,21 +71,6 @@ class StaleCause(Record):
     """The reason in a sentence without full stop."""
 
 
-class RestrictionStatus(StrEnum):
-    """What the latest audit left of the claim."""
-
-    UNAUDITED = "unaudited"
-    UNRESTRICTED = "unrestricted"
-    """Stable in its own form."""
-    RESTRICTED = "restricted"
-    """Degraded."""
-    SUSPENDED = "suspended"
-    """Inverted as candidate or structural risk: not to be relied on before a replay."""
-    WITHDRAWN = "withdrawn"
-    """Inverted, established."""
-    UNDETERMINED = "undetermined"
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Status(Record):
     """A claim's four independent axes, derived when read."""
@@ -98,3 +85,7 @@ class Status(Record):
     """The claim that took its place."""
     causes: tuple[StaleCause, ...] = ()
     """What `stale_because` says, one by one, in the same order; without those that a person dismissed."""
+    gravest: FamilyOutcome | None = None
+    """The gravest outcome of the claim's family, of which `restriction` follows; None exactly for a family that is not audited."""
+    beside: FamilyOutcome | None = None
+    """The gravest outcome of other claims on the same words, about another property, model version or card; None without one."""

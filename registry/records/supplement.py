@@ -12,7 +12,7 @@ from typing import Literal
 from registry.records.audit import Audit, EvidenceStatement, Independence, Result
 from registry.records.authority import Role
 from registry.records.claim import ClaimEvent, ClaimRelation, ClaimRevision, Form, QuoteStatus, Relation
-from registry.records.classification import ClaimClass, Mode, Standing
+from registry.records.classification import ClaimClass, Mode, RestrictionStatus, Standing
 from registry.records.completeness import Completeness
 from registry.records.coverage import Coverage
 from registry.records.deviation import Deviation, Exploration
@@ -21,6 +21,7 @@ from registry.records.dossier import ContestationFile, Recorded
 from registry.records.drift import Drift
 from registry.records.estimate import Estimate, SpecEstimate
 from registry.records.evidence import Access, Layer
+from registry.records.family import Family
 from registry.records.finding import Finding, find_invariance
 from registry.records.model import ModelEvent, ModelRef, ModelVersion
 from registry.records.plan import Lock
@@ -30,7 +31,7 @@ from registry.records.seal import Inclusion
 from registry.records.spec import PropertySpec, SpecVersion
 from registry.records.staleness import StalenessReview
 from registry.records.statement import Entry
-from registry.records.status import RestrictionStatus, Staleness, Status
+from registry.records.status import Staleness, Status
 from registry.records.superseded import Superseded
 from registry.records.survey import Sighting
 from registry.records.trial import Provenance, Run
@@ -281,6 +282,11 @@ class Supplement(Record):
     superseded: Superseded | None = None
     """Of a rendering of an earlier state; the record digest is that of the record without it, as with `openings`."""
 
+    family: Family = Family()
+    """The claims on the same words about the same property and model version, with the outcomes of all."""
+    family_entries: tuple[Entry, ...] = ()
+    """Those of this registry's log that recorded the outcomes of `family`, in log order, so that they are proven too."""
+
     def __post_init__(self) -> None:
         if tuple(part.layer for part in self.layers) != tuple(Layer):
             raise ValueError("a supplement states all four evidence layers, in order")
@@ -314,7 +320,7 @@ class ClaimRow(Record):
     restriction: RestrictionStatus
     status: Status
     class_: ClaimClass | None
-    """None for a claim without an outcome."""
+    """Of an outcome of this revision itself; None without one. What its family came to stands in `status.gravest`."""
     standing: Standing | None
     mode: Mode | None
     point_class: ClaimClass | None
@@ -377,11 +383,13 @@ class CardSupplement(Record):
     """Those that the causes of the claims number, in log order."""
     contestations: tuple[ContestationFile, ...] = ()
     """Each that concerns a claim of the card, once, in log order."""
+    family_entries: tuple[Entry, ...] = ()
+    """Those that recorded the outcomes which `ClaimRow.status` names, in log order."""
 
     @property
     def unaudited(self) -> tuple[ClaimRow, ...]:
-        """The claims without an outcome."""
-        return tuple(row for row in self.claims if row.class_ is None)
+        """The claims in whose family nothing has an outcome."""
+        return tuple(row for row in self.claims if row.restriction is RestrictionStatus.UNAUDITED)
 
     @property
     def stale(self) -> tuple[ClaimRow, ...]:

@@ -14,6 +14,7 @@ from registry.records.folder import Folder, FolderFile, FolderItem, FolderReport
 from registry.records.publication import OutputFormat
 from registry.regeneration import names
 from registry.report.visible import show_text
+from registry.report.families import describe_outcome
 from registry.report.wording import get_words
 
 MOST_ENTRIES = 1000
@@ -78,9 +79,10 @@ def _tell_report(report: FolderReport) -> News:
 
 
 def _tell_item(item: FolderItem, told: Told) -> News:
-    verdict = get_words(told.class_) if told.class_ else None
+    gravest = told.status.gravest if told.status else None
+    verdict = describe_outcome(gravest) if gravest else "not audited"
     if told.claims is None:
-        category, text = verdict or "unaudited", f"“{told.title}” ({told.model}): {verdict or 'unaudited'}"
+        category, text = gravest.verdict.value if gravest else "unaudited", f"“{told.title}” ({told.model}): {verdict}"
     else:
         category, text = "card", f"{told.title}: {told.audited:,} of {told.claims:,} registered claims audited"
     why = f" Why: {item.replaced[-1].why}." if item.replaced else " New."

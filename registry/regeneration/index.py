@@ -113,7 +113,7 @@ def render_index(folder: Folder, *, proofs: Collection[str]) -> bytes:
         "moment": _find_moment(folder),
         "cards": _build_cards(rows, newest, items, proofs),
         "claims": len(rows),
-        "audited": sum(row.told.class_ is not None for row in rows),
+        "audited": sum(row.told.status is not None and row.told.status.gravest is not None for row in rows),
         "classes": _count(rows),
         "alerts": tuple(alert for alert in _build_alerts(rows, reports) if alert.rows),
         "reports": tuple((report, _link(report.files, proofs)) for report in reports),

@@ -5,12 +5,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from registry.records.classification import ReadingVerdict
+from registry.records.classification import ReadingVerdict, RestrictionStatus
 from registry.records.dossier import Dossier
 from registry.records.estimate import SpecEstimate
 from registry.records.model import ModelRef
 from registry.records.spec import PropertySpec
-from registry.records.status import CauseKind, Lifecycle, RestrictionStatus, StaleCause, Staleness
+from registry.records.status import CauseKind, Lifecycle, StaleCause, Staleness
 from registry.records.survey import Fate
 from registry.registration.carrying import write_model
 from registry.report.leading import find_leading
@@ -18,11 +18,11 @@ from registry.store.summary import ClaimSummary
 from registry.store.view import View
 
 _WEIGHT = {
-    RestrictionStatus.UNRESTRICTED: 0,
-    RestrictionStatus.RESTRICTED: 0,
+    RestrictionStatus.SUPPORTED: 0,
+    RestrictionStatus.NARROWED: 0,
     RestrictionStatus.SUSPENDED: 1,
-    RestrictionStatus.WITHDRAWN: 1,
-    RestrictionStatus.UNDETERMINED: 1,
+    RestrictionStatus.NOT_SUPPORTED: 1,
+    RestrictionStatus.NOT_RESOLVED: 1,
     RestrictionStatus.UNAUDITED: 2,
 }
 """How much is lost when the evidence is: an outcome that people rely on, one that warns them, none at all."""

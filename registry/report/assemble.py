@@ -15,7 +15,7 @@ from registry.records.finding import Finding
 from registry.records.model import ModelRef
 from registry.records.restriction import Restriction
 from registry.records.spec import PropertySpec
-from registry.records.status import Dispute, RestrictionStatus, Staleness
+from registry.records.status import Dispute, Staleness
 from registry.records.supplement import (
     AuditPart,
     AuditSummary,
@@ -32,6 +32,7 @@ from registry.records.supplement import (
 from registry.report.beside import build_other_audits, find_first_spec, find_other_explorations, find_other_findings, find_party
 from registry.report.coverage import ReadWords
 from registry.report.drift import build_drift
+from registry.report.families import describe_leading
 from registry.report.found import build_finding_reasons, build_scorer_reasons, find_not_made, is_recognition
 from registry.report.leading import find_leading
 from registry.report.preregistration import build_choice_reasons, build_departure_reasons
@@ -92,6 +93,7 @@ def assemble_claim(dossier: Dossier, *, made_at: datetime) -> Supplement:
         reviews=dossier.reviews,
         model_events=dossier.model_events,
         models=(*((dossier.model,) if dossier.model else ()), *dossier.successors),
+        family=dossier.family,
     )
 
 
@@ -154,21 +156,22 @@ def _build_audit(dossier: Dossier, file: AuditFile, outcome: Recorded[Restrictio
 
 def _build_verdict(dossier: Dossier, audit: AuditPart | None) -> str:
     rivals = [one for one in dossier.audits if one.audit.payload.claim == dossier.current.payload.reference]
-    if audit is None and rivals:
+    if audit is None and rivals and dossier.family.gravest is None:
         names = ", ".join(dict.fromkeys(str(one.audit.payload.contestation) for one in rivals))
         return (
             f"Nobody has audited this claim under its own definitions; what was found under the rival of {names} stands beside it, "
             "and does not count before the contestation is upheld."
         )
-    if audit is None and dossier.audits:
-        revisions = ", ".join(sorted({one.audit.payload.claim.partition("@")[2] for one in dossier.audits}, key=int))
-        this = dossier.current.payload.revision
-        return f"Nobody has audited revision {this} of this claim: what was found of revision {revisions} does not speak for it."
-    if audit is None:
-        return "Nobody has audited this claim: whether it holds in deployment is not known."
-    if audit.outcome is None:
+    own = audit.outcome.payload.text.verdict if audit and audit.outcome else None
+    if (leading := describe_leading(dossier)) is not None:
+        return leading if own is None else f"{leading} Of this revision: {own}"
+    if own is not None:
+        return own
+    if audit is not None:
         return "An audit of this claim is open and has no outcome yet: whether it holds in deployment is not known."
-    return audit.outcome.payload.text.verdict
+    if any(one.other_words is None for one in dossier.family.others):
+        return "Not audited. Other claims on the same words have outcomes, which stand below."
+    return "Not audited: whether the claim holds in deployment is not known."
 
 
 def _build_reasons(
@@ -179,7 +182,7 @@ def _build_reasons(
         text = f"This outcome is under the rival of {under}, which was upheld; what was found under the contested stands beside it."
         yield Reason(text=text, section=Section.HISTORY)
     if audit is None or audit.outcome is None:
-        yield Reason(text="No audit of this revision of the claim has an outcome.", section=Section.LAYERS)
+        yield Reason(text=_say_nothing_own(dossier), section=Section.LAYERS)
     else:
         yield from _build_outcome_reasons(audit, audit.outcome.payload, beside, dossier.current.payload.model)
     found = [one.payload.body for one in (audit.findings if audit else ())]
@@ -196,6 +199,14 @@ def _build_reasons(
     if audit is not None and audit.outcome is not None:
         yield from _build_checklist_reason(audit.outcome.payload)
     yield from build_finding_reasons(found)
+
+
+def _say_nothing_own(dossier: Dossier) -> str:
+    if dossier.family.gravest is None:
+        return "No audit of this claim, or of another one on the same words, has an outcome."
+    return (
+        "The outcome that leads is of another revision or claim on the same words. Estimates and restricted text stand in its supplement."
+    )
 
 
 def _build_stale_reason(dossier: Dossier) -> Reason | None:
@@ -345,7 +356,7 @@ def _build_row(dossier: Dossier, readable: str | None) -> ClaimRow:
         quote_status=claim.quote_status,
         form=claim.form,
         theta=claim.theta if bounded else None,
-        restriction=dossier.status.restriction if outcome else RestrictionStatus.UNAUDITED,
+        restriction=dossier.status.restriction,
         status=dossier.status,
         class_=primary.class_ if primary else None,
         standing=primary.standing if primary else None,

@@ -5,18 +5,18 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from registry.records.classification import RestrictionStatus
 from registry.records.card import Card
 from registry.records.coverage import Counts, Coverage, SectionCoverage, Undecided
 from registry.records.dossier import Dossier, Recorded
 from registry.records.statement import Entry
-from registry.records.status import RestrictionStatus
 from registry.records.survey import Omission, Survey
 from registry.report.leading import find_leading
 
 Span = tuple[int, int]
 """First character and one past the last, in the text of the card revision."""
 
-_RESTRICTING = (RestrictionStatus.RESTRICTED, RestrictionStatus.SUSPENDED, RestrictionStatus.WITHDRAWN)
+_RESTRICTING = (RestrictionStatus.NARROWED, RestrictionStatus.SUSPENDED, RestrictionStatus.NOT_SUPPORTED)
 ReadWords = Callable[[int, int], str]
 """What the card says from one character to before another, as a person reads it."""
 
@@ -208,7 +208,7 @@ def _list_states(dossier: Dossier) -> Iterator[str]:
         yield "audited"
         if dossier.status.restriction in _RESTRICTING:
             yield "restricted"
-        elif dossier.status.restriction is RestrictionStatus.UNDETERMINED:
+        elif dossier.status.restriction is RestrictionStatus.NOT_RESOLVED:
             yield "undetermined"
 
 

@@ -10,6 +10,7 @@ from registry.records.restriction import Restriction
 from registry.records.supplement import ClaimRow, Supplement
 from registry.report.axis import WIDTH, Axis, Mark, build_axis, build_mark, find_span, shorten
 from registry.report.carried import find_carry
+from registry.report.families import find_bar
 from registry.report.numbers import format_exact, format_signed
 
 _NOT_MEASURED = "nothing was measured in deployment"
@@ -204,7 +205,7 @@ def build_reported_figure(supplement: Supplement) -> ReportedFigure | None:
 def build_count_bars(claims: Sequence[ClaimRow]) -> tuple[CountBar, ...]:
     """Return one bar per class that occurs among *claims*, side by side over the whole width."""
     keys = ("stable", "degraded", "inverted", "undetermined", "unaudited")
-    counts = {key: sum((row.class_.value if row.class_ else "unaudited") == key for row in claims) for key in keys}
+    counts = {key: sum(find_bar(row) == key for row in claims) for key in keys}
     total = sum(counts.values())
     bars: list[CountBar] = []
     x = 0.0

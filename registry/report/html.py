@@ -39,6 +39,7 @@ from registry.report.change_page import collect_change_facts
 from registry.report.contested import collect_disclosed, collect_disputes
 from registry.report.coverage_figure import build_coverage_figure
 from registry.report.drift_figure import DriftFigure, build_drift_figures, count_keys, name_versions
+from registry.report.families import describe_outcome, describe_subject, describe_verdict
 from registry.report.figures import EstimateFigure, build_count_bars, build_estimate_figure, build_reported_figure
 from registry.report.finding_figures import ForestFigure, build_ablation_figure, build_judge_figure, build_naturalness_figure
 from registry.report.found import is_immaterial
@@ -327,6 +328,9 @@ def _filters(covers: Covers | None) -> dict[str, Callable[..., Any]]:
         "grouped": group_digits,
         "count": numbers.format_count,
         "day": format_day,
+        "outcome": describe_outcome,
+        "verdict": describe_verdict,
+        "subject": describe_subject,
         "exact": numbers.format_exact,
         "file_of": find_file,
         "item": get_item,

@@ -1,6 +1,6 @@
 """Which outcome counts for a claim, of all that its audits came to."""
 
-from registry.records.classification import rank_outcome
+from registry.records.classification import find_gravity
 from registry.records.contestation import ContestationState
 from registry.records.dossier import AuditFile, Dossier, Recorded
 from registry.records.restriction import Restriction
@@ -9,8 +9,8 @@ from registry.records.restriction import Restriction
 def find_leading(dossier: Dossier) -> tuple[AuditFile | None, Recorded[Restriction] | None]:
     """Return the outcome of the current revision that counts, with its audit; without any outcome the latest audit alone.
 
-    An outcome never speaks for another revision. One under the rival of a contestation stands beside the others, and counts only
-    once the contestation is upheld. The status of the claim follows from the same one (`rank_outcome`).
+    Of several outcomes the gravest counts, of equals the latest. One under the rival of a contestation counts once the contestation is
+    upheld. Outcomes of the other claims of the family stand in `Dossier.family`; the status of the claim follows from the gravest there.
     """
     return find_leading_of(dossier, dossier.current.payload.reference)
 
@@ -22,11 +22,10 @@ def find_leading_of(dossier: Dossier, claim: str) -> tuple[AuditFile | None, Rec
     audits = [one for one in audits if one.audit.payload.contestation is None or one.audit.payload.contestation in upheld]
     finished = [(file, outcome) for file in audits for outcome in file.restrictions]
     if finished:
-        return max(finished, key=lambda one: _weigh(*one))
+        return min(finished, key=lambda one: _weigh(one[1]))
     return max(audits, key=lambda one: one.audit.entry.seq, default=None), None
 
 
-def _weigh(file: AuditFile, outcome: Recorded[Restriction]) -> tuple[tuple[bool, bool, bool], int]:
+def _weigh(outcome: Recorded[Restriction]) -> tuple[tuple[int, int], int]:
     primary = outcome.payload.classification.primary
-    is_upheld = file.audit.payload.contestation is not None
-    return rank_outcome(primary.class_, primary.basis, upheld=is_upheld), outcome.entry.seq
+    return find_gravity(primary.verdict, primary.verdict_standing), -outcome.entry.seq

@@ -40,11 +40,14 @@ class CauseRow:
 
 
 def name_causes(supplement: Supplement | CardSupplement, find_entry: Callable[[int], Entry | None]) -> Supplement | CardSupplement:
-    """Return *supplement* with the entries that its causes to be stale number, so that they are proven with the others."""
+    """Return *supplement* with the entries that its causes to be stale and its family's outcomes number, so that they are proven too."""
     statuses = [supplement.status] if isinstance(supplement, Supplement) else [row.status for row in supplement.claims]
     numbers = sorted({cause.entry for status in statuses for cause in status.causes})
     found = tuple(one for one in map(find_entry, numbers) if one is not None)
-    return replace(supplement, cause_entries=found)
+    outcomes = [outcome for status in statuses for outcome in (status.gravest, status.beside) if outcome is not None]
+    outcomes += [*supplement.family.outcomes, *supplement.family.others] if isinstance(supplement, Supplement) else []
+    seqs = sorted({outcome.seq for outcome in outcomes if outcome.log is None})
+    return replace(supplement, cause_entries=found, family_entries=tuple(one for one in map(find_entry, seqs) if one is not None))
 
 
 def list_causes(

@@ -33,7 +33,7 @@ from registry.records.plan import ContextDesign, IntervalMethod
 from registry.records.probe import Channel, Recognised
 from registry.records.spec import ScoringMethod
 from registry.records.staleness import StalenessVerdict
-from registry.records.status import CauseKind, Dispute, Lifecycle, RestrictionStatus, Staleness
+from registry.records.status import CauseKind, Dispute, Lifecycle, Staleness
 from registry.records.supplement import Section, SpecRole
 from registry.records.survey import Fate
 from registry.records.trial import RunStatus
@@ -44,10 +44,12 @@ SHAPES: Mapping[str, str] = {
     "inverted": "▼",
     "undetermined": "○",
     "unaudited": "☐",
-    "unrestricted": "●",
-    "restricted": "◆",
+    "supported": "●",
+    "narrowed": "◆",
     "suspended": "▼",
-    "withdrawn": "▼",
+    "not_supported": "▼",
+    "existence_only": "○",
+    "not_resolved": "○",
 }
 """A shape for each class and restriction, so that nothing is told by colour alone."""
 
@@ -178,12 +180,25 @@ _WORDS: tuple[tuple[StrEnum, str], ...] = (
     (FindingKind.JUDGE, "scorer"),
     (FindingKind.PROBE, "recognition probe"),
     (FindingKind.SHIFT, "shift between model versions"),
-    (RestrictionStatus.UNAUDITED, "unaudited"),
-    (RestrictionStatus.UNRESTRICTED, "unrestricted"),
-    (RestrictionStatus.RESTRICTED, "restricted"),
+    (RestrictionStatus.UNAUDITED, "not audited"),
+    (RestrictionStatus.SUPPORTED, "supported"),
+    (RestrictionStatus.NARROWED, "narrowed"),
+    (RestrictionStatus.NOT_SUPPORTED, "not supported"),
     (RestrictionStatus.SUSPENDED, "suspended"),
-    (RestrictionStatus.WITHDRAWN, "withdrawn"),
-    (RestrictionStatus.UNDETERMINED, "undetermined"),
+    (RestrictionStatus.EXISTENCE_ONLY, "existence only"),
+    (RestrictionStatus.NOT_RESOLVED, "not resolved"),
+    (Verdict.HOLDS, "holds in the contexts tested"),
+    (Verdict.DOES_NOT_CARRY_OVER, "does not carry over"),
+    (Verdict.CONTRADICTED, "contradicted"),
+    (Verdict.NOT_REPRODUCED, "not reproduced"),
+    (Verdict.OBSERVED, "observed"),
+    (Verdict.CONTRADICTED_IN_PRODUCTION, "contradicted in production"),
+    (Verdict.IN_DOUBT, "in doubt"),
+    (Verdict.INCONCLUSIVE, "inconclusive"),
+    (Verdict.NOT_TESTABLE, "not testable"),
+    (VerdictStanding.ESTABLISHED, "established"),
+    (VerdictStanding.CONDITIONAL, "conditional"),
+    (VerdictStanding.PROVISIONAL, "provisional"),
     (Access.AVAILABLE, "available"),
     (Access.UNAVAILABLE, "unavailable"),
     (Access.WITHHELD, "withheld"),

@@ -7,10 +7,13 @@ from typing import Any, NamedTuple
 from sqlalchemy import Table, select
 
 from registry.records.claim import ClaimEventKind
-from registry.records.classification import Basis, ClaimClass, Standing, rank_outcome
+from registry.records.classification import Verdict, VerdictStanding, find_gravity
 from registry.records.contestation import ContestationState, ContestationStep, find_state, owner_of
+from registry.records.family import Family, FamilyOutcome
 from registry.records.plan import list_locked
 from registry.records.status import StaleCause, Status
+from registry.store.families import FamilyFinder
+from registry.store.family_tables import verdict
 from registry.store.reader import CHUNK, Reader, has_text
 from registry.store.rows import split_reference
 from registry.store.seal_tables import audit_rival
@@ -32,9 +35,9 @@ Known = tuple[
     tuple[tuple[ClaimEventKind, str | None], ...],
     tuple[ContestationState, ...],
     Stale,
-    tuple[ClaimClass, Standing | None] | None,
+    tuple[FamilyOutcome | None, FamilyOutcome | None],
 ]
-"""Events, states of contestations, reasons to be stale, and verdict: what the status of a registered claim follows from."""
+"""Events, states of contestations, reasons to be stale, gravest outcomes: what the status of a registered claim follows from."""
 
 
 class Placed(NamedTuple):
@@ -67,11 +70,13 @@ class FactFinder:
         self._known_rivals: dict[str, tuple[str, bool]] | None = None
         self._filled: dict[str, bool] = {}
         self._usual: dict[Known, Status] = {}
+        self._families = FamilyFinder(reader, list_ignored=_list_ignored)
 
     def statuses(self, heads: Sequence[Head]) -> list[Status]:
         """Return the status of each head, in order."""
         events = self._events([head.claim for head in heads])
-        verdicts, placed, grounds = self._gather(heads)
+        placed, grounds = self._gather(heads)
+        leading = self._families.find_leading([head.seq for head in heads])
         states = {seq: tuple(one.state for one in found) for seq, found in placed.items()}
         stale = self._causes.find(heads, grounds)
         return [
@@ -80,11 +85,15 @@ class FactFinder:
                     tuple(events.get(head.claim, ())),
                     states.get(head.seq, ()),
                     why,
-                    verdicts.get((head.claim, head.revision)),
+                    gravest,
                 )
             )
-            for head, why in zip(heads, stale, strict=True)
+            for head, why, gravest in zip(heads, stale, leading, strict=True)
         ]
+
+    def find_families(self, heads: Sequence[Head]) -> list[Family]:
+        """Return the family of each head with all outcomes on its words, in order."""
+        return self._families.find([head.seq for head in heads])
 
     def find_specs(self, heads: Sequence[Head]) -> list[tuple[Reference, ...]]:
         """Return the specification versions that each head refers to, with its deployment contexts, in order."""
@@ -93,16 +102,14 @@ class FactFinder:
 
     def candidates(self, heads: Sequence[Head]) -> list[tuple[StaleCause, ...]]:
         """Return for each of *heads* every cause to be stale that a person may decide on: also those that were dismissed."""
-        _, _, grounds = self._gather(heads)
+        _, grounds = self._gather(heads)
         return self._causes.candidates(heads, grounds)
 
-    def _gather(
-        self, heads: Sequence[Head]
-    ) -> tuple[dict[Reference, tuple[ClaimClass, Standing | None]], dict[int, tuple[Placed, ...]], list[Ground]]:
-        """Return verdicts by claim revision, contestations by entry of the head, and what each head rests on."""
+    def _gather(self, heads: Sequence[Head]) -> tuple[dict[int, tuple[Placed, ...]], list[Ground]]:
+        """Return contestations by entry of the head, and what each head rests on."""
         openings = self._openings(heads)
         audited = {one.claim: one.revision for one in openings}
-        verdicts, outcomes = self._verdicts(heads, openings)
+        outcomes = self._outcomes(heads, openings)
         specs = self.find_specs(heads)
         placed = self._place(heads, specs) if self._disputed else {}
         upheld = {seq: _keep_upheld(found) for seq, found in placed.items()}
@@ -110,7 +117,7 @@ class FactFinder:
             Ground(named, audited.get(head.claim), outcomes.get((head.claim, head.revision)), upheld.get(head.seq, ()))
             for head, named in zip(heads, specs, strict=True)
         ]
-        return verdicts, placed, grounds
+        return placed, grounds
 
     def _place(self, heads: Sequence[Head], specs: Sequence[tuple[Reference, ...]]) -> dict[int, tuple[Placed, ...]]:
         """Return the contestations of each head, and of what it and locks of it name, by its entry."""
@@ -136,14 +143,15 @@ class FactFinder:
         if status is None:
             if len(self._usual) > CHUNK:
                 self._usual.clear()
-            events, contestations, (causes, is_confirmed), verdict = known
+            events, contestations, (causes, is_confirmed), (gravest, beside) = known
             facts = Facts(
                 has_revision=True,
                 events=events,
                 contestations=contestations,
                 causes=causes,
                 is_confirmed=is_confirmed,
-                verdict=verdict,
+                gravest=gravest,
+                beside=beside,
             )
             status = self._usual[known] = derive_status(facts)
         return status
@@ -162,31 +170,32 @@ class FactFinder:
                 found[claim].append((ClaimEventKind(event), successor))
         return found
 
-    def _verdicts(
-        self, heads: Sequence[Head], openings: Sequence[Opening]
-    ) -> tuple[dict[Reference, tuple[ClaimClass, Standing | None]], dict[Reference, Outcome]]:
-        """Return the outcome that counts for each claim revision: its verdict, and where it stands."""
-        found: dict[Reference, tuple[ClaimClass, Standing | None]] = {}
+    def _outcomes(self, heads: Sequence[Head], openings: Sequence[Opening]) -> dict[Reference, Outcome]:
+        """Return the gravest outcome of each claim revision itself, of equals the latest: its staleness follows from that."""
         outcomes: dict[Reference, Outcome] = {}
-        heaviest: dict[Reference, tuple[bool, bool, bool]] = {}
+        gravities: dict[Reference, tuple[int, int]] = {}
         if not self._has(restriction):
-            return found, outcomes
+            return outcomes
         opened, rivals = {one.audit: one.entry for one in openings}, self._rivals()
-        said = restriction.c
-        columns = (said.claim, said.revision, said["class"], said.standing, said.basis, said.audit, said.seq, said.result)
-        primary = select(*columns).where(self._reader.visible(restriction), said.reading == 0).order_by(said.seq)
-        for claim, revision, class_, standing, basis, name, seq, result in self._reader.rows_in(
+        said, ruled = restriction.c, verdict.c
+        same = (ruled.log == said.log) & (ruled.seq == said.seq) & (ruled.reading == said.reading)
+        columns = (said.claim, said.revision, ruled.verdict, ruled.standing, said.audit, said.seq, said.result)
+        primary = select(*columns).join(verdict, same).where(self._reader.visible(restriction), said.reading == 0).order_by(said.seq)
+        for claim, revision, words, standing, name, seq, result in self._reader.rows_in(
             primary, said.claim, (head.claim for head in heads)
         ):
             rival_of, upheld = rivals.get(name, (None, False))
             if rival_of is not None and not upheld:
                 continue
-            weight = rank_outcome(ClaimClass(class_), Basis(basis), upheld=upheld)
-            if weight >= heaviest.get((claim, revision), weight):
-                heaviest[claim, revision] = weight
-                found[claim, revision] = (ClaimClass(class_), Standing(standing) if standing else None)
+            gravity = find_gravity(Verdict(words), VerdictStanding(standing) if standing else None)
+            if gravity <= gravities.get((claim, revision), gravity):
+                gravities[claim, revision] = gravity
                 outcomes[claim, revision] = Outcome(seq, result, name, opened.get(name, 0), rival_of)
-        return found, outcomes
+        return outcomes
+
+    def list_ignored(self) -> frozenset[str]:
+        """Return the audits whose outcomes do not count: those under a rival whose contestation was not upheld."""
+        return frozenset(name for name, (_, upheld) in self._rivals().items() if not upheld)
 
     def _openings(self, heads: Sequence[Head]) -> list[Opening]:
         """Return the openings of the audits of each claim, in log order."""
@@ -266,3 +275,7 @@ class FactFinder:
 
 def _keep_upheld(placed: Sequence[Placed]) -> tuple[Upheld, ...]:
     return tuple(Upheld(one.contestation, one.target, one.entry) for one in placed if one.state is ContestationState.UPHELD)
+
+
+def _list_ignored(reader: Reader) -> frozenset[str]:
+    return FactFinder(reader).list_ignored()

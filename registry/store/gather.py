@@ -10,6 +10,7 @@ from sqlalchemy import Column, Table, select
 
 from registry.records.claim import ClaimRevision
 from registry.records.dossier import AuditFile, ContestationFile, Dossier, Recorded
+from registry.records.family import Family
 from registry.records.model import ModelEvent, ModelRef
 from registry.records.plan import list_locked
 from registry.records.spec import SpecVersion
@@ -72,7 +73,7 @@ class _Gatherer:
         own = {name: self._group(table, columns, claims) for name, (table, columns) in _OWN.items()}
         known = {claim: tuple(own["revisions"].get(claim, ())) for claim in claims}
         seen = {claim: found if revision is None else found[:revision] for claim, found in known.items()}
-        statuses = self._derive([found[-1] for found in seen.values() if found])
+        statuses, families = self._derive([found[-1] for found in seen.values() if found])
         audits, disputes = self._name_audits(claims), self._name_contestations(claims)
         for claim in claims:
             parts: dict[str, Any] = {name: tuple(own[name].get(claim, ())) for name in ("events", "relations", "sightings", "reviews")}
@@ -86,7 +87,8 @@ class _Gatherer:
             parts["model_events"] = self._get_model_events(tuple(dict.fromkeys(one.payload.model for one in seen[claim])))
             status = _see_newer(statuses[current.entry.seq], shown=current, newest=known[claim][-1])
             later = known[claim][len(seen[claim]) :]
-            yield Dossier(**parts, later=later, status=status, authorities=self._find_authorities(_flatten(parts.values())))
+            parts |= {"later": later, "family": families[current.entry.seq]}
+            yield Dossier(**parts, status=status, authorities=self._find_authorities(_flatten(parts.values())))
 
     def _gather_shared(
         self, claim: ClaimRevision, audits: Sequence[AuditFile], disputes: Mapping[str | Reference, Sequence[tuple[int, str]]]
@@ -110,9 +112,11 @@ class _Gatherer:
             "reveals": find_reveals(self._reader, _list_sealed(specs)),
         }
 
-    def _derive(self, current: Sequence[Recorded[ClaimRevision]]) -> dict[int, Status]:
+    def _derive(self, current: Sequence[Recorded[ClaimRevision]]) -> tuple[dict[int, Status], dict[int, Family]]:
         heads = get_heads(self._reader, [one.entry.seq for one in current])
-        return {head.seq: status for head, status in zip(heads, self._finder.statuses(heads), strict=True)}
+        found, families = self._finder.statuses(heads), self._finder.find_families(heads)
+        numbers = [head.seq for head in heads]
+        return dict(zip(numbers, found, strict=True)), dict(zip(numbers, families, strict=True))
 
     def _group(self, table: Table, columns: Sequence[Column[Any]], claims: Sequence[str]) -> dict[str, list[Recorded[Any]]]:
         """Return the statements of *table* that name each of *claims*, in log order."""

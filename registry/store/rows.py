@@ -159,6 +159,11 @@ def _claim(said: ClaimRevision, here: tuple[int, int], _place: Place) -> Iterato
         ),
     )
     yield "claim_text", (*here, plain(said.quote), plain(said.note) if said.note else None)
+    if said.anchor is not None:
+        yield "claim_passage", (*here, said.anchor.start, said.anchor.stop)
+    if said.origin is not None:
+        original = split_reference(said.origin.claim)
+        yield "claim_origin", (*here, plain(said.origin.log), *original, said.origin.seq, _raw(said.origin.leaf))
     for position, context in enumerate(said.deploy_contexts):
         yield "claim_context", (*here, position, *_typed(context, SpecKind.DEPLOY_CONTEXT.value))
 
@@ -217,6 +222,7 @@ def _restriction(said: Restriction, here: tuple[int, int], _place: Place) -> Ite
         target = (said.audit, *split_reference(said.claim), form, one.form.value)
         verdict = (one.class_.value, standing, mode, one.basis.value, said.result, one.resolves)
         yield "restriction", (*here, position, *target, *verdict)
+        yield "verdict", (*here, position, one.verdict.value, one.verdict_standing.value if one.verdict_standing else None)
 
 
 def _contestation(said: Contestation, here: tuple[int, int], _place: Place) -> Iterator[Row]:

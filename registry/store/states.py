@@ -13,6 +13,7 @@ from typing import Any
 
 from sqlalchemy import Table, select
 
+from registry.records.family import Family
 from registry.records.model import ModelRef
 from registry.records.status import Status
 from registry.store.card_tables import card_revision, omission, sighting, survey
@@ -99,13 +100,14 @@ class _States:
         for start in range(0, len(heads), _STRETCH):
             stretch = heads[start : start + _STRETCH]
             contexts = finder.find_specs(stretch)
-            for head, specs, status in zip(stretch, contexts, finder.statuses(stretch), strict=True):
+            families = finder.find_families(stretch)
+            for head, specs, status, family in zip(stretch, contexts, finder.statuses(stretch), families, strict=True):
                 name = f"{head.claim}@{head.revision}"
                 models = seen.get((head.claim, head.revision), (head.model,))
-                found[name] = self._digest_claim(head, specs, status, models)
+                found[name] = self._digest_claim(head, specs, (status, family), models)
         return found
 
-    def _digest_claim(self, head: Head, specs: Sequence[Reference], status: Status, models: tuple[ModelRef, ...]) -> bytes:
+    def _digest_claim(self, head: Head, specs: Sequence[Reference], state: tuple[Status, Family], models: tuple[ModelRef, ...]) -> bytes:
         here = (head.claim, head.revision)
         named = tuple(dict.fromkeys((*specs, *self._locked.get(here, ()))))
         disputed = dict.fromkeys((*self._disputes.of_claim.get(head.claim, ()), *self._disputes.rivals_of.get(head.claim, ())))
@@ -116,7 +118,7 @@ class _States:
             *(self._share("contestation", one, self._disputes.entries.get(one, ())) for one in disputed),
         ]
         numbers = (*self._own.get(head.claim, ()), *self._sightings.get(here, ()))
-        return _digest(self._origin, "claim", *here, _tell(status), self._mark(numbers), *parts)
+        return _digest(self._origin, "claim", *here, _tell(state[0]), _list_family(state[1]), self._mark(numbers), *parts)
 
     def _share(self, kind: str, key: Any, numbers: Iterable[int]) -> bytes:
         """Return the digest of entries that many claims depend on, made once for each *key*."""
@@ -256,6 +258,11 @@ def _tell(status: Status) -> list[Any]:
     causes = [[one.kind.value, one.what, one.entry, one.text] for one in status.causes]
     axes = (status.lifecycle, status.dispute, status.staleness, status.restriction)
     return [*(one.value for one in axes), status.superseded_by, causes]
+
+
+def _list_family(family: Family) -> list[Any]:
+    outcomes = [[one.log, one.claim, one.audit, one.seq, one.other_words] for one in (*family.outcomes, *family.others)]
+    return [*family.members, *outcomes]
 
 
 def _digest(*parts: Any) -> bytes:

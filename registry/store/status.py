@@ -2,12 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import assert_never
 
 from registry.records.claim import ClaimEventKind
-from registry.records.classification import ClaimClass, Standing
+from registry.records.classification import RestrictionStatus, find_restriction
 from registry.records.contestation import ContestationState
-from registry.records.status import Dispute, Lifecycle, RestrictionStatus, StaleCause, Staleness, Status
+from registry.records.family import FamilyOutcome
+from registry.records.status import Dispute, Lifecycle, StaleCause, Staleness, Status
 
 _AFTER = {
     ClaimEventKind.PUBLISH: Lifecycle.PUBLISHED,
@@ -32,8 +32,10 @@ class Facts:
     """What it may not have survived, without what was dismissed."""
     is_confirmed: bool = False
     """Whether a person confirmed one of `causes`."""
-    verdict: tuple[ClaimClass, Standing | None] | None = None
-    """Class and standing of the claim's own reading in the latest restriction of its latest revision; None when there is none."""
+    gravest: FamilyOutcome | None = None
+    """The gravest outcome of the claim's family; None for a family that is not audited."""
+    beside: FamilyOutcome | None = None
+    """The gravest outcome of other claims on the same words; None without one."""
 
 
 def derive_status(facts: Facts) -> Status:
@@ -43,7 +45,9 @@ def derive_status(facts: Facts) -> Status:
         lifecycle=derive_lifecycle(has_revision=facts.has_revision, events=[event for event, _ in facts.events]),
         dispute=_derive_dispute(facts.contestations),
         staleness=_derive_staleness(facts),
-        restriction=_derive_restriction(facts.verdict),
+        restriction=_derive_restriction(facts.gravest),
+        gravest=facts.gravest,
+        beside=facts.beside,
         stale_because=tuple(one.text for one in facts.causes),
         causes=facts.causes,
         superseded_by=superseded[-1] if superseded else None,
@@ -75,18 +79,5 @@ def _derive_dispute(states: Sequence[ContestationState]) -> Dispute:
     return Dispute.UPHELD if Dispute.UPHELD in found else Dispute.UNDISPUTED
 
 
-def _derive_restriction(verdict: tuple[ClaimClass, Standing | None] | None) -> RestrictionStatus:
-    if verdict is None:
-        return RestrictionStatus.UNAUDITED
-    match verdict[0]:
-        case ClaimClass.STABLE:
-            return RestrictionStatus.UNRESTRICTED
-        case ClaimClass.DEGRADED:
-            return RestrictionStatus.RESTRICTED
-        case ClaimClass.INVERTED:
-            established = verdict[1] is Standing.ESTABLISHED
-            return RestrictionStatus.WITHDRAWN if established else RestrictionStatus.SUSPENDED
-        case ClaimClass.UNDETERMINED:
-            return RestrictionStatus.UNDETERMINED
-        case _:
-            assert_never(verdict[0])
+def _derive_restriction(gravest: FamilyOutcome | None) -> RestrictionStatus:
+    return RestrictionStatus.UNAUDITED if gravest is None else find_restriction(gravest.verdict, gravest.standing)

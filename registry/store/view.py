@@ -87,6 +87,12 @@ class View(Reader):
         narrowed = claims.narrow(card=card, model=model, property_=property)
         return claims.list_summaries(self, narrowed, limit)
 
+    def list_quoting(self, card: str) -> tuple[str, ...]:
+        """Return the claims of which any revision quotes the card `CRD-…`, in any of its revisions, in the order of their registration."""
+        table = claim_revision
+        wanted = select(table.c.claim).where(self.visible(table), table.c.card == card).group_by(table.c.claim)
+        return tuple(row.claim for row in self.rows(wanted.order_by(func.min(table.c.seq))))
+
     def list_stale(self, *, model: ModelRef | None = None) -> Iterator[ClaimSummary]:
         """Yield the claims that are stale or may be, as `list_claims`; without those that are superseded, withdrawn or rejected.
 

@@ -2,14 +2,12 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from datetime import datetime
 
 from registry.errors import CaveatError
 from registry.records.claim import ClaimRevision, QuoteStatus
-from registry.records.classification import ClaimClass, Standing
-from registry.records.dossier import Dossier, Recorded
+from registry.records.dossier import Dossier
+from registry.records.family import FamilyOutcome
 from registry.records.record import Record
-from registry.records.restriction import Restriction
 from registry.records.status import Status
 from registry.store.ledger import Ledger
 from registry.store.seen import list_equivocations, list_imports
@@ -30,13 +28,8 @@ class Elsewhere(Record):
     """None where what the log says of the claim cannot be read; then nothing of an outcome is known either."""
     problem: str | None = None
     """Why it cannot be read: a text that was erased there, or entries that do not fit each other."""
-    audit: str | None = None
-    """The audit whose outcome follows; None where there is no outcome."""
-    class_: ClaimClass | None = None
-    """Of the primary reading."""
-    standing: Standing | None = None
-    at: datetime | None = None
-    """When the outcome was recorded."""
+    outcome: FamilyOutcome | None = None
+    """The gravest outcome of the claim's family in that log; None where there is none."""
 
 
 def find_elsewhere(ledger: Ledger, dossier: Dossier, *, as_of: int | None = None) -> tuple[Elsewhere, ...]:
@@ -76,14 +69,5 @@ def _find_same(view: View, claim: ClaimRevision, document: str, *, is_doubtful: 
 
 
 def _add_outcome(said: Elsewhere, dossier: Dossier) -> Elsewhere:
-    outcome = _find_outcome(dossier)
-    if outcome is None:
-        return said
-    primary = outcome.payload.classification.primary
-    return replace(said, audit=outcome.payload.audit, class_=primary.class_, standing=primary.standing, at=outcome.entry.at)
-
-
-def _find_outcome(dossier: Dossier) -> Recorded[Restriction] | None:
-    """The last outcome of the current revision; one of an earlier revision does not speak for it."""
-    said = [one for file in dossier.audits for one in file.restrictions if one.payload.claim == dossier.current.payload.reference]
-    return max(said, key=lambda one: one.entry.seq, default=None)
+    outcome = dossier.family.gravest
+    return said if outcome is None else replace(said, outcome=outcome)

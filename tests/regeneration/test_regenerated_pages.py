@@ -13,10 +13,10 @@ import pytest
 from selectolax.lexbor import LexborHTMLParser
 
 from registry.codec.documents import from_json
-from registry.records.classification import ClaimClass, Standing
+from registry.records.classification import ClaimClass, Standing, RestrictionStatus
 from registry.records.folder import Folder, FolderFile, FolderItem, Replaced, Told
 from registry.records.publication import OutputFormat
-from registry.records.status import Dispute, Lifecycle, RestrictionStatus, Staleness, Status
+from registry.records.status import Dispute, Lifecycle, Staleness, Status
 from registry.regeneration.feed import render_feed
 from registry.regeneration.index import render_index
 from tests.regeneration.folders import COVERT, SCHEMING, Regenerated

@@ -19,6 +19,7 @@ from registry.records.claim import (
     Reported,
 )
 from registry.records.classification import (
+    RestrictionStatus,
     Basis,
     ChecklistItem,
     ClaimClass,
@@ -45,7 +46,7 @@ from registry.records.plan import Lock, Plan
 from registry.records.restriction import RestrictedClaim, Restriction
 from registry.records.spec import ContextItem, ContextSpec, PropertySpec, ScoringMethod, ScoringSpec, SpecKind, SpecVersion
 from registry.records.statement import KINDS, Entry, Payload, Statement
-from registry.records.status import Dispute, Lifecycle, RestrictionStatus, Staleness, Status
+from registry.records.status import Dispute, Lifecycle, Staleness, Status
 from registry.records.trial import ExcludedCount, Provenance, Run, RunStatus
 from registry.report.wording import ITEMS
 

@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
+from registry.records.classification import RestrictionStatus
 from registry.records.card import Anchor, Card, Heading, MatchLevel
 from registry.records.claim import ClaimRevision
 from registry.records.coverage import Coverage
 from registry.records.dossier import Dossier, Recorded
-from registry.records.status import RestrictionStatus
 from registry.records.survey import Fate, Omission, Sighting, Survey
 from registry.report.coverage import Said, build_coverage
 from tests.report.builders import CARD, SHA, Log, build, card, revision

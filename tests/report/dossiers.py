@@ -7,6 +7,7 @@ from registry.records.claim import (
     Reported,
 )
 from registry.records.classification import (
+    RestrictionStatus,
     Basis,
     ClaimClass,
     Mode,
@@ -23,7 +24,7 @@ from registry.records.evidence import Access, Effect, Evidence, EvidenceKind, Fi
 from registry.records.identifier import Kind, format_identifier
 from registry.records.model import ModelRef
 from registry.records.restriction import RestrictedClaim, TextEdit
-from registry.records.status import Dispute, RestrictionStatus, Staleness
+from registry.records.status import Dispute, Staleness
 from tests.report.builders import (
     CHECKLIST_ITEMS,
     Log,
@@ -51,7 +52,7 @@ COVERT_RESTRICTED = (
 def inverted() -> Dossier:
     """A replay whose deployment interval lies wholly beyond θ, with a second audit, a contestation and an edited text."""
     log = Log()
-    base = build(log, revision(COVERT), RestrictionStatus.WITHDRAWN)
+    base = build(log, revision(COVERT), RestrictionStatus.NOT_SUPPORTED)
     measured = estimate(
         spec_estimate("default", (0.05, 0.0, 0.0945), (0.25, 0.1236, 0.4012), (-0.2, -0.3567, -0.0598)),
         warnings=(EstimateWarning(code="few-tasks", message="20 tasks are the fewest a verdict may rest on."),),
@@ -136,7 +137,7 @@ def inverted() -> Dossier:
 def undetermined() -> Dossier:
     """Twelve tasks and four contexts a side: below the minimum, so technical, with the point's class as candidate."""
     log = Log()
-    base = build(log, revision(COVERT), RestrictionStatus.UNDETERMINED)
+    base = build(log, revision(COVERT), RestrictionStatus.NOT_RESOLVED)
     counts = Counts(
         tasks=12, contexts_test=4, contexts_deploy=4, responses_test=96, responses_deploy=96, excluded_test=0, excluded_deploy=0
     )
@@ -274,7 +275,7 @@ def degraded() -> Dossier:
     current = revision(
         quote, form=Form.PREVALENCE, relation=None, theta=None, reported=Reported(value=0.972), direction=Direction.HIGHER_IS_SAFER
     )
-    base = build(log, current, RestrictionStatus.RESTRICTED)
+    base = build(log, current, RestrictionStatus.NARROWED)
     measured = estimate(spec_estimate("default", (0.972, 0.958, 0.983), (0.811, 0.774, 0.846), (0.161, 0.122, 0.201)))
     outcome = classification(
         reading(
@@ -302,7 +303,7 @@ def multi_spec(count: int = 12) -> Dossier:
     """Many specifications of P_deploy, with θ inside some intervals, values at 0 and 1, tiny and missing intervals."""
     log = Log()
     base = build(
-        log, revision(COVERT, deploy_contexts=("CTX-EXAMPLE-2026-0002-X@1", "CTX-EXAMPLE-2026-0077-X@2")), RestrictionStatus.WITHDRAWN
+        log, revision(COVERT, deploy_contexts=("CTX-EXAMPLE-2026-0002-X@1", "CTX-EXAMPLE-2026-0077-X@2")), RestrictionStatus.NOT_SUPPORTED
     )
     rows = [
         spec_estimate("agent-in-repository", (0.05, 0.01, 0.0945), (0.25, 0.1236, 0.4012), (-0.2, -0.3567, -0.0598)),

@@ -7,7 +7,7 @@ from typing import Any
 from registry.records.audit import Audit, Independence, Result
 from registry.records.case import Deployment, Scoring
 from registry.records.claim import Direction, Form, Relation
-from registry.records.classification import Basis, ClaimClass, Mode, Standing
+from registry.records.classification import Basis, ClaimClass, Mode, Standing, RestrictionStatus
 from registry.records.dossier import AuditFile, Dossier
 from registry.records.estimate import Bounded, Differential, Estimate, SpecEstimate
 from registry.records.finding import Finding
@@ -16,7 +16,6 @@ from registry.records.model import ModelRef
 from registry.records.plan import Lock, LockedSpec, Plan
 from registry.records.restriction import RestrictedClaim, Restriction
 from registry.records.shift import Shift, SpecShift
-from registry.records.status import RestrictionStatus
 from registry.records.trial import Provenance, Run, RunStatus
 from tests.report.builders import CLAIM, SHA, Log, build, classification, estimate, reading, revision, spec_estimate
 

@@ -4,6 +4,7 @@ from registry.records.claim import (
     Form,
 )
 from registry.records.classification import (
+    RestrictionStatus,
     Basis,
     ClaimClass,
     Mode,
@@ -14,7 +15,6 @@ from registry.records.estimate import (
     EstimateWarning,
 )
 from registry.records.restriction import RestrictedClaim
-from registry.records.status import RestrictionStatus
 from tests.report.builders import (
     Log,
     audit_file,
@@ -37,7 +37,7 @@ HOSTILE = (
 def hostile() -> Dossier:
     """Markup, scripts, addresses, controls and direction overrides wherever a text can stand."""
     log = Log()
-    base = build(log, revision(HOSTILE, evaluation=HOSTILE, deployment=HOSTILE, note=HOSTILE), RestrictionStatus.UNDETERMINED)
+    base = build(log, revision(HOSTILE, evaluation=HOSTILE, deployment=HOSTILE, note=HOSTILE), RestrictionStatus.NOT_RESOLVED)
     outcome = classification(
         reading(
             Form.THRESHOLD, ClaimClass.UNDETERMINED, mode=Mode.NOISY, why=HOSTILE, resolves=HOSTILE, rule="x", possible=(ClaimClass.STABLE,)
@@ -59,7 +59,7 @@ def long_quote() -> Dossier:
     sentence = "Across every agentic evaluation that we ran, the model asked for confirmation before destructive actions. "
     quote = (sentence * 20)[:1900] + "x" * 100
     log = Log()
-    base = build(log, revision(quote), RestrictionStatus.WITHDRAWN)
+    base = build(log, revision(quote), RestrictionStatus.NOT_SUPPORTED)
     outcome = classification(reading(Form.THRESHOLD, ClaimClass.INVERTED, standing=Standing.CANDIDATE, basis=Basis.REPORTED))
     restricted = quote.replace("every", "one", 3).replace("agentic", "agentic coding", 5)
     text = RestrictedClaim(

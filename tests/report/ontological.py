@@ -9,13 +9,13 @@ from registry.records.claim import (
     Form,
 )
 from registry.records.classification import (
+    RestrictionStatus,
     Basis,
     ClaimClass,
     Mode,
 )
 from registry.records.dossier import Dossier
 from registry.records.restriction import RestrictedClaim
-from registry.records.status import RestrictionStatus
 from tests.report.builders import (
     CLAIM,
     Log,
@@ -33,7 +33,7 @@ def ontological() -> Dossier:
     log = Log()
     quote = "The model has no long-term goals."
     first = revision(quote, form=Form.PREVALENCE, relation=None, theta=None, reported=None)
-    base = build(log, first, RestrictionStatus.UNDETERMINED)
+    base = build(log, first, RestrictionStatus.NOT_RESOLVED)
     second = log.say(
         revision(
             quote + " It never states any.",

@@ -7,10 +7,10 @@ import pytest
 
 from registry.codec.documents import from_document, to_document
 from registry.errors import ConflictError
-from registry.records.classification import ClaimClass
+from registry.records.classification import ClaimClass, RestrictionStatus
 from registry.records.evidence import Access, Layer
 from registry.records.model import ModelRef
-from registry.records.status import Dispute, RestrictionStatus
+from registry.records.status import Dispute
 from registry.records.supplement import CardSupplement, Section, SpecRole, Supplement
 from registry.report.assemble import assemble_card, assemble_claim
 from registry.report.html import render_html

@@ -6,12 +6,12 @@ import pytest
 
 from registry.errors import CaveatError
 from registry.records.claim import Form
-from registry.records.classification import Basis, ClaimClass, Standing
+from registry.records.classification import Basis, ClaimClass, Standing, RestrictionStatus
 from registry.records.contestation import ContestationEvent, ContestationState, ContestationStep
 from registry.records.identifier import Kind, parse_identifier
 from registry.records.plan import LockedSpec
 from registry.records.spec import SpecKind
-from registry.records.status import Dispute, RestrictionStatus
+from registry.records.status import Dispute
 from registry.registration.contestations import contest_target, record_step
 from registry.report.contested import describe_state
 from registry.report.leading import find_leading
@@ -183,8 +183,8 @@ def test_an_outcome_under_the_rival_counts_once_it_is_upheld(ledger: Ledger) -> 
     upheld = leading(ledger, quarrel)
     audit_under(ledger, quarrel, ClaimClass.STABLE, rival=False)
 
-    assert beside == (first, RestrictionStatus.UNRESTRICTED, RestrictionStatus.UNRESTRICTED)
-    assert upheld == (under, RestrictionStatus.RESTRICTED, RestrictionStatus.RESTRICTED)
+    assert beside == (first, RestrictionStatus.SUPPORTED, RestrictionStatus.SUPPORTED)
+    assert upheld == (under, RestrictionStatus.NARROWED, RestrictionStatus.NARROWED)
     assert leading(ledger, quarrel) == upheld
     with ledger.view() as view:
         found = view.find_contestation(quarrel.contestation)

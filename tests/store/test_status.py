@@ -6,11 +6,11 @@ from typing import Any
 import pytest
 
 from registry.records.claim import ClaimEvent, ClaimEventKind, Form, Relation
-from registry.records.classification import Basis, ClaimClass, Mode, Standing
+from registry.records.classification import Basis, ClaimClass, Mode, Standing, RestrictionStatus
 from registry.records.contestation import Contestation, ContestationEvent, ContestationStep
 from registry.records.identifier import Kind
 from registry.records.model import ModelRef, ModelVersion
-from registry.records.status import Dispute, Lifecycle, RestrictionStatus, Staleness
+from registry.records.status import Dispute, Lifecycle, Staleness
 from registry.store.ledger import Ledger
 from registry.store.writer import Writer
 from tests.store import builders as make
@@ -42,12 +42,12 @@ def test_a_claim_lives(ledger: Ledger) -> None:
 
 
 VERDICTS: list[tuple[dict[str, Any], RestrictionStatus]] = [
-    ({"class_": ClaimClass.STABLE}, RestrictionStatus.UNRESTRICTED),
-    ({"class_": ClaimClass.DEGRADED}, RestrictionStatus.RESTRICTED),
+    ({"class_": ClaimClass.STABLE}, RestrictionStatus.SUPPORTED),
+    ({"class_": ClaimClass.DEGRADED}, RestrictionStatus.NARROWED),
     ({"class_": ClaimClass.INVERTED, "standing": Standing.CANDIDATE}, RestrictionStatus.SUSPENDED),
     ({"class_": ClaimClass.INVERTED, "standing": Standing.STRUCTURAL_RISK}, RestrictionStatus.SUSPENDED),
-    ({"class_": ClaimClass.INVERTED, "standing": Standing.ESTABLISHED, "basis": Basis.REPLAY}, RestrictionStatus.WITHDRAWN),
-    ({"class_": ClaimClass.UNDETERMINED, "mode": Mode.NOISY, "resolves": "more tasks"}, RestrictionStatus.UNDETERMINED),
+    ({"class_": ClaimClass.INVERTED, "standing": Standing.ESTABLISHED, "basis": Basis.REPLAY}, RestrictionStatus.NOT_SUPPORTED),
+    ({"class_": ClaimClass.UNDETERMINED, "mode": Mode.NOISY, "resolves": "more tasks"}, RestrictionStatus.NOT_RESOLVED),
 ]
 
 

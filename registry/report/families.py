@@ -1,0 +1,65 @@
+"""What a reader is told of a claim family: the outcome that leads, with the revision it is of and its date, and the other ones."""
+
+from registry.records.claim import ClaimRevision
+from registry.records.classification import ClaimClass, RestrictionStatus
+from registry.records.dossier import Dossier
+from registry.records.family import FamilyOutcome
+from registry.records.status import Status
+from registry.records.supplement import ClaimRow
+from registry.report.wording import get_words
+
+_BARS = {
+    RestrictionStatus.UNAUDITED: "unaudited",
+    RestrictionStatus.SUPPORTED: ClaimClass.STABLE.value,
+    RestrictionStatus.EXISTENCE_ONLY: ClaimClass.UNDETERMINED.value,
+    RestrictionStatus.NARROWED: ClaimClass.DEGRADED.value,
+    RestrictionStatus.SUSPENDED: ClaimClass.INVERTED.value,
+    RestrictionStatus.NOT_SUPPORTED: ClaimClass.INVERTED.value,
+    RestrictionStatus.NOT_RESOLVED: ClaimClass.UNDETERMINED.value,
+}
+
+
+def describe_verdict(outcome: FamilyOutcome) -> str:
+    """Return the verdict with its standing in words."""
+    return get_words(outcome.verdict) + (f", {get_words(outcome.standing)}" if outcome.standing else "")
+
+
+def describe_place(outcome: FamilyOutcome) -> str:
+    """Return which revision an outcome is of, where it is recorded, and when."""
+    log = f" in the log {outcome.log}" if outcome.log else ""
+    return f"{outcome.claim}{log}, {outcome.at:%Y-%m-%d}"
+
+
+def describe_outcome(outcome: FamilyOutcome) -> str:
+    """Return an outcome in one line."""
+    return f"{describe_verdict(outcome)} ({describe_place(outcome)})"
+
+
+def describe_subject(outcome: FamilyOutcome) -> str:
+    """Return what an outcome on the same words is about: property and model version."""
+    return f"{outcome.property}, {outcome.model}"
+
+
+def is_own(outcome: FamilyOutcome, claim: ClaimRevision | str) -> bool:
+    """Whether *outcome* is one of the revision *claim* itself, `CLM-…@n`."""
+    return outcome.log is None and outcome.claim == (claim if isinstance(claim, str) else claim.reference)
+
+
+def describe_leading(dossier: Dossier) -> str | None:
+    """Return what leads on page one where it is no outcome of the revision itself; None where it is, or nothing was found."""
+    gravest = dossier.family.gravest
+    if gravest is None or is_own(gravest, dossier.current.payload):
+        return None
+    words = describe_verdict(gravest)
+    return f"{words[0].upper()}{words[1:]}: audit {gravest.audit} of {describe_place(gravest)}, on the same words of the card."
+
+
+def describe_beside(status: Status) -> str | None:
+    """Return the gravest outcome of other claims on the same words; None without one."""
+    beside = status.beside
+    return None if beside is None else f"another claim on these words: {describe_outcome(beside)}, about {describe_subject(beside)}"
+
+
+def find_bar(row: ClaimRow) -> str:
+    """Return under which class a claim is counted: that of its own outcome, else what the gravest outcome of its family leaves of it."""
+    return row.class_.value if row.class_ else _BARS[row.restriction]
