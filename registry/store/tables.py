@@ -7,6 +7,7 @@ Tables have no hidden row number on SQLite (`INSERT OR REPLACE` could aim at it)
 from sqlalchemy import CheckConstraint, ForeignKeyConstraint, Index, PrimaryKeyConstraint, Table, UniqueConstraint
 
 import registry.store.card_tables
+import registry.store.endpoint_tables
 import registry.store.lineage_tables
 import registry.store.seal_tables  # noqa: F401  (their tables belong to METADATA too)
 from registry.records.audit import Independence
@@ -378,7 +379,7 @@ _SEALS = frozenset({"node", "checkpoint", "cosignature"})
 TYPED = tuple(table for table in METADATA.sorted_tables if table not in (log, entry, body, content) and table.name not in _SEALS)
 """What the statements give, each after those it refers to."""
 
-REVISION = "0006"
+REVISION = "0007"
 """The migration that makes these tables; a test compares it with the newest one there is."""
 
 OWN_LOG = 1
