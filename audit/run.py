@@ -8,6 +8,7 @@ from audit.classify import classify
 from audit.estimate import estimate
 from audit.restrict import restrict
 from audit.statistics.scores import ScoreTable
+from registry.records.asked import Asked
 from registry.records.case import Case
 from registry.records.classification import Basis, Classification
 from registry.records.estimate import Estimate
@@ -42,6 +43,8 @@ class Circumstances:
     """In what the scores are not as the lock says."""
     off_lock: str | None = None
     """What of them was not the locked one (tasks, contexts, scoring, model), in words; None where nothing was."""
+    asked: Asked | None = None
+    """Who was asked, as the names in the responses show it; None without scores."""
 
 
 def run_case(

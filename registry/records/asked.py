@@ -6,7 +6,9 @@ from enum import StrEnum
 
 from registry.records.endpoint import EndpointName
 from registry.records.model import ModelRef
+from registry.records.plan import Lock
 from registry.records.record import Record
+from registry.records.trial import Provenance
 
 
 class AskedStatus(StrEnum):
@@ -57,6 +59,19 @@ class Asked(Record):
 def _summarise(asked: Asked) -> tuple[object, ...]:
     elsewhere = [sorted({(one.name, str(one.model)) for one in names}) for names in (asked.belongs_to, asked.conflicts)]
     return (asked.model, asked.status, asked.names_returned, sorted(asked.names_expected), elsewhere, asked.unnamed_responses)
+
+
+def find_asked(names: Iterable[EndpointName], model: ModelRef, lock: Lock | None, provenance: Provenance) -> Asked:
+    """Return who was asked, by what the responses carry.
+
+    Args:
+        names: in force, of every model version (`View.list_endpoint_names`).
+        model: the version that the claim is about.
+        lock: fixes which names count; without one all that are stated do.
+        provenance: of the responses.
+    """
+    locked = None if lock is None else lock.endpoint_names
+    return weigh_asked(names, model, provenance.models_returned, locked=locked, unnamed_responses=provenance.unnamed_responses)
 
 
 def weigh_asked(
