@@ -67,7 +67,9 @@ def upgrade() -> None:
         sqlite_strict=True,
         sqlite_with_rowid=False,
     )
-    op.create_index(op.f("ix_model_endpoint_log_developer_name_version"), "model_endpoint", ["log", "developer", "name", "version"], unique=False)
+    op.create_index(
+        op.f("ix_model_endpoint_log_developer_name_version"), "model_endpoint", ["log", "developer", "name", "version"], unique=False
+    )
     op.create_index("ix_model_endpoint_endpoint", "model_endpoint", ["log", "endpoint"], unique=False)
     op.create_table(
         "asked_name",

@@ -13,7 +13,7 @@ from registry.cli.history_text import describe
 from registry.cli.output import build_table, show
 from registry.codec.documents import to_document
 from registry.records.dossier import Recorded
-from registry.records.endpoint import EndpointName, ModelEndpoint
+from registry.records.endpoint import EndpointEventKind, EndpointName, ModelEndpoint
 from registry.records.estimate import Differential
 from registry.records.model import REPLACING, Descent, ModelEvent, ModelLink, ModelRef, ModelVersion
 from registry.registration.carrying import write_model
@@ -179,8 +179,10 @@ def print_file(console: Console, file: VersionFile) -> None:
         ("claims", claims + (f"; {file.ended} more withdrawn, rejected or superseded" if file.ended else "")),
     ]
     console.print(build_table(("", ""), rows))
-    for one in sorted((*file.said, *file.statements), key=lambda one: one.entry.seq):
-        console.print(show(f"  entry {one.entry.seq}, {one.entry.at:%Y-%m-%d}, {one.entry.actor}: {describe(one.payload)}"))
+    said: list[Recorded[Any]] = [*file.said, *file.statements]
+    for one in sorted(said, key=lambda one: one.entry.seq):
+        told = _tell_endpoint(one.payload) if isinstance(one.payload, ModelEndpoint) else describe(one.payload)
+        console.print(show(f"  entry {one.entry.seq}, {one.entry.at:%Y-%m-%d}, {one.entry.actor}: {told}"))
     if file.potential + file.confirmed:
         console.print(f"\nNext: caveat claim stale --model {write_model(model)}")
 
@@ -195,6 +197,11 @@ def print_endpoint(
     console.print(show(f"Its endpoint names: {', '.join(one.name for one in names) or 'none'}."))
 
 
+def _tell_endpoint(said: ModelEndpoint) -> str:
+    verb = "states" if said.event is EndpointEventKind.STATE else "retracts"
+    return f"{verb} the endpoint name {said.name}: {said.reason}{f' ({said.source})' if said.source else ''}"
+
+
 def _list_endpoints(file: VersionFile) -> Iterator[tuple[str, str]]:
     """Give a row for each endpoint name in force, with who states it and which other version it is stated for."""
     if not file.names:
@@ -203,7 +210,10 @@ def _list_endpoints(file: VersionFile) -> Iterator[tuple[str, str]]:
         others = [f"{one.model} (by {', '.join(one.by)})" for one in file.conflicts if one.name == name.name]
         conflict = f"; CONFLICT: also stated for {', '.join(others)}" if others else ""
         entries = ", ".join(map(str, name.entries))
-        yield "endpoint name", f"{name.name}, by {', '.join(name.by)}, {'entry' if len(name.entries) == 1 else 'entries'} {entries}{conflict}"
+        yield (
+            "endpoint name",
+            f"{name.name}, by {', '.join(name.by)}, {'entry' if len(name.entries) == 1 else 'entries'} {entries}{conflict}",
+        )
 
 
 def name_outcome(one: "SoFar") -> str:

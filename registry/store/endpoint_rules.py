@@ -16,7 +16,10 @@ def find_endpoint_faults(view: View, said: ModelEndpoint, *, actor: str) -> Iter
     where = str(said.model)
     if view.find_model(said.model) is None:
         yield Fault(
-            code="model-unknown", where=where, found="no model version of this name is registered", advice="register it first: caveat model add"
+            code="model-unknown",
+            where=where,
+            found="no model version of this name is registered",
+            advice="register it first: caveat model add",
         )
         return
     known = next((one for one in view.list_endpoint_names(said.model) if one.name == said.name), None)
