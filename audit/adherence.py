@@ -78,7 +78,7 @@ def compare_replay(lock: Lock, asked: Asked) -> tuple[Departure, ...]:
     found = [
         *_compare_tasks(lock, set(asked.tasks), may_stop=False),
         *_compare_digests(lock, asked.sides),
-        *_compare_model(lock, (asked.model,)),
+        *_compare_model((*lock.endpoint_names, *filter(None, [lock.model])), (asked.model,)),
         *_compare_limit(lock.budget, {"calls": asked.calls}, "the replay may take"),
     ]
     return _merge(found, _compare_parts(lock, asked.parts))
@@ -104,8 +104,9 @@ def compare_scores(
     split = _split_sides(lock, table)
     found = list(_compare_sides(lock, split, table, apart=replayed is None))
     found = [one for one in found if one.item is not LockedItem.STOPPING_RULE or not stopped]
-    returned = tuple(filter(None, (provenance.model_returned or "").split("; ")))
-    found += [*stopped, *_compare_model(lock, returned), *_compare_limit(lock.budget, read_limits(provenance.budget_spent), "spent")]
+    returned = provenance.models_returned or tuple(filter(None, (provenance.model_returned or "").split("; ")))
+    names = lock.endpoint_names or tuple(filter(None, [lock.model]))
+    found += [*stopped, *_compare_model(names, returned), *_compare_limit(lock.budget, read_limits(provenance.budget_spent), "spent")]
     if replayed is not None:
         sides = {"": {one.digest for one in replayed.list_asked(SIDES[0])}}
         by_name = {one.name: one.digest for one in replayed.contexts}
@@ -242,9 +243,10 @@ def _find_code(column: Labelled, label: str) -> int:
     return next((code for code, one in enumerate(column.labels) if one == label), -2)
 
 
-def _compare_model(lock: Lock, models: tuple[str, ...]) -> Iterator[Departure]:
-    if lock.model is not None and models and set(models) != {lock.model}:
-        yield Departure(item=LockedItem.MODEL, planned=lock.model, done="; ".join(sorted(set(models))))
+def _compare_model(locked: Collection[str], names: Collection[str]) -> Iterator[Departure]:
+    """Give names that are none of the locked ones; where none is locked, nothing can differ."""
+    if locked and not set(names) <= set(locked):
+        yield Departure(item=LockedItem.MODEL, planned="; ".join(dict.fromkeys(locked)), done="; ".join(sorted(set(names))))
 
 
 def _compare_limit(budget: str | None, taken: Mapping[str, int], verb: str) -> Iterator[Departure]:

@@ -12,6 +12,7 @@ from audit.adherence import Departure, compare_scores, is_told
 from audit.findings import find_scores
 from audit.statistics.scores import ScoreTable
 from registry.errors import ConflictError, Fault, InputError
+from registry.records.asked import Asked, find_asked
 from registry.records.classification import Basis
 from registry.records.deviation import LockedItem
 from registry.records.dossier import AuditFile
@@ -54,6 +55,9 @@ class Ground:
     """Whether nothing shows that the plan preceded the scores."""
     departures: tuple[Departure, ...] = ()
     """In what the scores are not those that the lock planned: recorded before, or found now."""
+
+    asked: Asked | None = None
+    """Who was asked, as the names in the responses show it; None without scores."""
 
     @property
     def decisive(self) -> tuple[Departure, ...]:
@@ -108,19 +112,25 @@ def _is_of_others(audit: AuditFile, file: AuditFile, scored: Scored) -> bool:
 def weigh(view: View, file: AuditFile, scored: Scored | None) -> Ground:
     """Return what an outcome from *scored* (None: from evidence alone) may rest on.
 
+    Scores that do not show that the claim's model version was asked are `reported` at most.
+
     Raises:
         ConflictError: a locked audit without scores.
         InputError: scores of a locked audit without the date of their run.
     """
     basis, post_hoc = _decide_basis(view, file, scored)
-    if scored is None or file.lock is None:
+    if scored is None:
         return Ground(basis=basis, post_hoc=post_hoc)
+    lock = file.lock.payload if file.lock else None
+    asked = find_asked(view.list_endpoint_names(), _get_model(view, file.audit.payload.claim), lock, scored.provenance)
+    if lock is None:
+        return Ground(basis=basis, post_hoc=post_hoc, asked=asked)
     if basis is not Basis.REPLAY:
         # Whatever else is otherwise, a plan that came after the scores was for none; but of another model they are not of this claim.
         others = tuple(one for one in weigh_departures(view, file, scored, None) if one.item is LockedItem.MODEL)
-        return Ground(basis=basis, post_hoc=post_hoc, departures=others)
-    ground = Ground(basis=basis, post_hoc=False, departures=weigh_departures(view, file, scored, None))
-    return replace(ground, basis=Basis.REPORTED) if ground.decisive else ground
+        return Ground(basis=basis, post_hoc=post_hoc, departures=others, asked=asked)
+    ground = Ground(basis=basis, post_hoc=False, departures=weigh_departures(view, file, scored, None), asked=asked)
+    return ground if asked.is_bound and not ground.decisive else replace(ground, basis=Basis.REPORTED)
 
 
 def weigh_departures(view: View, file: AuditFile, scored: Scored, estimate: Estimate | None) -> tuple[Departure, ...]:

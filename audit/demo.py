@@ -22,7 +22,7 @@ from audit.propose.source import Source
 from audit.replay.store import DATABASE
 from audit.score.evidence import read_run
 from audit.sources.accounts import summarise_accounts
-from audit.sources.table import read_table
+from audit.sources.table import read_models, read_table
 from registry.codec.documents import from_document
 from registry.codec.files import read_document
 from registry.errors import Fault, InputError
@@ -35,11 +35,13 @@ from registry.records.card import Card, CardText
 from registry.records.dossier import AuditFile
 from registry.records.draft import AuditDraft
 from registry.records.identifier import parse_identifier
+from registry.records.model import ModelRef
 from registry.records.publication import OutputFormat
 from registry.records.seal import KeyAlgorithm
 from registry.records.statement import StatementKind
 from registry.records.survey import Survey
 from registry.registration.cards import CardNote, register_card
+from registry.registration.endpoints import state_endpoint
 from registry.registration.intake import register_file
 from registry.registration.keys import add_key, format_origin
 from registry.registration.specs import find_procedure
@@ -56,6 +58,10 @@ LOCKED = datetime(2026, 11, 21, 21, 2, 58, tzinfo=UTC)
 """When the plans of the larger replay were locked, half a minute before its first response."""
 CONCLUDED = datetime(2026, 11, 21, 22, 5, tzinfo=UTC)
 """When its scores were imported."""
+MODEL = ModelRef(developer="Example Lab", name="Example Assistant 1.5B", version="1.0")
+"""The model version that the claims of the example card are about."""
+ENDPOINT_NAME = "claude-local-qwen2.5-coder-1.5b-instruct-q4_k_m"
+"""What the endpoint called it, in every recorded response."""
 STEPS = 15
 """What `tell_story` counts up to."""
 _RETROSPECTIVE = ("browsecomp", "nla-swe-bench", "nla-destructive", "openai-apollo", "sycophancy")
@@ -181,8 +187,18 @@ def _register(ledger: Ledger) -> Card:
     with ledger.write(actor=AUTHORITY.code) as writer:
         card, _ = register_card(writer, text, note, authority=AUTHORITY.code)
     _add_claims(ledger, examples / "card" / "claims.yaml")
+    name_endpoint(ledger, MODEL, ENDPOINT_NAME)
     _survey(ledger, card, text)
     return card
+
+
+def name_endpoint(ledger: Ledger, model: ModelRef, name: str) -> None:
+    """State under which name the endpoint of the recordings returned *model*; twice changes nothing."""
+    reason = "The weights behind this endpoint stand for the example's model version"
+    with ledger.write(actor=AUTHORITY.code) as writer:
+        state_endpoint(
+            writer, model, name, actor=AUTHORITY.code, reason=reason, source="examples/replay/README.md and examples/update/README.md"
+        )
 
 
 def _begin_log(writer: Writer) -> None:
@@ -241,7 +257,9 @@ def _audit(ledger: Ledger, path: Path, tables: tuple[Path, ...], progress: Calla
         scored = None
         if tables:
             table = read_table(tables, low=0, high=1)
-            scored = Scored(table=table, source=tables[0].name, started_at=None, provenance=draft.provenance)
+            names, unnamed = read_models(tables)
+            provenance = replace(draft.provenance, models_returned=names, unnamed_responses=unnamed)
+            scored = Scored(table=table, source=tables[0].name, started_at=None, provenance=provenance)
         concluded = conclude(writer, file, scored)
     progress(1)
     return concluded

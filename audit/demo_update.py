@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 
-from audit.demo import AUTHORITY, Story, open_story, read_demo_keys
+from audit.demo import AUTHORITY, MODEL, Story, name_endpoint, open_story, read_demo_keys
 from audit.docket import Concluded, get_audit
 from audit.renewing.choice import Wish, choose
 from audit.renewing.conclude import measure, record_outcome
@@ -34,7 +34,7 @@ from registry.resources import find_resource
 from registry.store.ledger import Ledger
 from registry.store.view import View
 
-OLD = ModelRef(developer="Example Lab", name="Example Assistant 1.5B", version="1.0")
+OLD = MODEL
 NEW = ModelRef(developer="Example Lab", name="Example Assistant 135M", version="1.0")
 ASKED = "claude-local-smollm2-135m-instruct-q4_1"
 """What the endpoint called the smaller model."""
@@ -78,6 +78,7 @@ def tell_update(story: Story, folder: Path, *, time_limit_s: float, progress: Ca
             _regenerate(ledger, folder / FOLDER, before, time_limit_s=time_limit_s, progress=progress)
         with ledger.write(actor=AUTHORITY.code) as writer:
             update_model(writer, OLD, NEW, note=NOTE)
+        name_endpoint(ledger, NEW, ASKED)
         grouped = _prepare(ledger, folder)
     finally:
         ledger.close()

@@ -24,6 +24,7 @@ from registry.records.draft import AuditDraft
 from registry.records.finding import Finding, FindingBody
 from registry.records.identifier import Kind, parse_identifier
 from registry.records.model import ModelRef
+from registry.records.plan import Lock
 from registry.records.restriction import Restriction
 from registry.records.spec import PropertySpec, SpecVersion
 from registry.records.trial import ExcludedCount, Run, RunStatus
@@ -132,7 +133,8 @@ def conclude(writer: Writer, file: AuditFile, scored: Scored | None) -> Conclude
 
     Scores whose run began after the lock give the basis `replay`. All others, and evidence without scores, give `reported`,
     which can restrict and never establish; scores older than a lock are post hoc, whatever date is given for them, if an audit
-    of the claim held the same table before the lock. Scores of other tasks, contexts, models or scoring than the lock fixes give
+    of the claim held the same table before the lock. Scores that do not show by the names they carry that the claim's model version
+    was asked give `reported`. Scores of other tasks, contexts, models or scoring than the lock fixes give
     `reported` too. Every departure from the lock is recorded with the outcome. The same scores again change nothing.
 
     Raises:
@@ -183,6 +185,7 @@ def conclude(writer: Writer, file: AuditFile, scored: Scored | None) -> Conclude
         scores=scored.table.content if scored else None,
         source=scored.source if scored else None,
         provenance=None if result or not scored else scored.provenance,
+        asked=ground.asked,
     )
     writer.append(restriction)
     return Concluded(audit=restriction.audit, restriction=restriction, outcome=outcome, is_new=True, found=found)
@@ -270,6 +273,7 @@ def _find_circumstances(view: View, file: AuditFile, scored: Scored | None, clai
         lock=file.lock.payload if file.lock and not ground.post_hoc else None,
         departures=ground.departures,
         off_lock=describe_items(ground.decisive),
+        asked=ground.asked,
         deploy_owner=", ".join(owners) or None,
         findings=tuple(one.payload.body for one in file.findings),
     )
@@ -319,9 +323,16 @@ def _find_same(view: View, draft: AuditDraft, claim: ClaimRevision, *, auditor: 
         evidence = tuple(one.payload.evidence for one in file.evidence)
         lock = file.lock.payload if file.lock else None
         wanted_lock = build_lock(wanted, draft, claim, get_property(view, claim).range, fixed) if fixed else None
-        if audit == wanted and evidence == draft.evidence and lock == wanted_lock:
+        if audit == wanted and evidence == draft.evidence and _is_same_lock(lock, wanted_lock):
             return file
     return None
+
+
+def _is_same_lock(lock: Lock | None, wanted: Lock | None) -> bool:
+    """Tell whether *lock* fixes what *wanted* does; names that were stated since count only where it fixes none."""
+    if lock is None or wanted is None or not lock.endpoint_names:
+        return lock == wanted
+    return lock == replace(wanted, endpoint_names=lock.endpoint_names)
 
 
 def get_claim(view: View, name: str) -> ClaimRevision:

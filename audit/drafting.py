@@ -79,4 +79,5 @@ def build_lock(audit: Audit, draft: AuditDraft, claim: ClaimRevision, range_: tu
         replay=fixed.replay,
         replay_parts=fixed.replay_parts,
         model=fixed.model,
+        endpoint_names=fixed.endpoint_names,
     )

@@ -39,6 +39,7 @@ class Fixed:
     replay: str | None = None
     replay_parts: dict[str, str] | None = None
     model: str | None = None
+    endpoint_names: tuple[str, ...] = ()
 
 
 def fix_draft(view: View, draft: AuditDraft, claim: ClaimRevision, *, owner: str, folder: Path | None) -> Fixed:
@@ -78,6 +79,7 @@ def fix_draft(view: View, draft: AuditDraft, claim: ClaimRevision, *, owner: str
         replay=None if parts is None else digest_parts(parts),
         replay_parts=parts,
         model=draft.model or (file.replay.policy.model if file else None),
+        endpoint_names=tuple(dict.fromkeys(one.name for one in view.list_endpoint_names(claim.model))),
     )
 
 

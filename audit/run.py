@@ -8,6 +8,7 @@ from audit.estimate import estimate
 from audit.restrict import restrict
 from audit.standing import Conduct
 from audit.statistics.scores import ScoreTable
+from registry.records.asked import Asked
 from registry.records.case import Case
 from registry.records.classification import Basis, Classification
 from registry.records.estimate import Estimate
@@ -44,6 +45,8 @@ class Circumstances:
     """What of them was not the locked one (tasks, contexts, scoring, model), in words; None where nothing was."""
     conduct: Conduct | None = None
     """How the responses came to be, as log and data show it; None for a case file."""
+    asked: Asked | None = None
+    """Who was asked, as the names in the responses show it; None without scores."""
 
 
 def run_case(

@@ -81,16 +81,21 @@ def lock(app: App, *, file: Path) -> None:
     not fixed is told, here and in the supplement.
     """
     from audit.cli.draft_read import read_draft
-    from audit.cli.lock_text import print_lock, summarise_lock
-    from audit.docket import count_locks, open_audit
+    from audit.cli.lock_text import print_lock, summarise_lock, warn_requested, warn_unnamed
+    from audit.docket import count_locks, get_claim, open_audit
 
     draft, _ = read_draft(file, locked=True)
     with app.ledger.write(actor=app.config.authority) as writer:
         opened, is_new = open_audit(writer, draft, auditor=app.config.authority, locked=True, folder=file.parent)
         others, waiting = count_locks(writer, opened)
+        claim = get_claim(writer, opened.audit.payload.claim)
     document = summarise_lock(opened, is_new=is_new)
     if others:
         app.say(f"warning: {others} other locked audits of this claim, {waiting} without an outcome; the supplement counts them")
+    if opened.lock and not opened.lock.payload.endpoint_names:
+        app.say(warn_unnamed(claim.model, opened.lock.payload))
+    elif opened.lock and opened.lock.payload.model not in (None, *opened.lock.payload.endpoint_names):
+        app.say(warn_requested(opened.lock.payload))
     for name in document["not_fixed"]:
         app.say(f"warning: not fixed before the replay: {name}; the supplement will say so")
     app.report(document, lambda console: print_lock(console, opened, is_new=is_new))
@@ -185,19 +190,21 @@ def list_(app: App) -> None:
 def show(app: App, *, audit_id: Identifier) -> None:
     """Show one audit: lock, runs, evidence, outcome."""
     from audit.cli.verdict_text import print_audit
-    from audit.docket import get_audit
+    from audit.docket import get_audit, get_claim
     from registry.cli.spec_text import print_disputes
     from registry.codec.documents import to_document
+    from registry.report.asking import find_asked_now
 
     with app.view() as view:
         found = get_audit(view, audit_id.bare)
         disputes = view.dossier(found.audit.payload.claim).contestations
+        asked = find_asked_now(found, view.list_endpoint_names(), get_claim(view, found.audit.payload.claim).model)
 
     def text(console: Any) -> None:
         print_disputes(console, disputes)
-        print_audit(console, found)
+        print_audit(console, found, asked)
 
-    app.report({"schema": "caveat/audit-show/1", **to_document(found)}, text)
+    app.report({"schema": "caveat/audit-show/1", **to_document(found), "asked_now": to_document(asked) if asked else None}, text)
 
 
 @audit.command()

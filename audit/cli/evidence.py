@@ -21,6 +21,9 @@ Command = TypeVar("Command", bound=Callable[..., object])
 
 _MATTERS = "May be repeated."
 
+_OF_DATA = ("models_returned", "unnamed_responses")
+"""What only the responses themselves say of where they came from."""
+
 _SAME_MOMENT = timedelta(minutes=1)
 """Two statements of one moment, of which one may be rounded to the minute."""
 
@@ -103,7 +106,6 @@ def read_evidence(paths: Sequence[str], reading: "Reading", *, low: float, high:
     """
     from audit.score.evidence import is_run, read_runs
     from audit.sources.logs import read_logs, refuse_options
-    from audit.sources.table import read_models
 
     if any(map(is_run, paths)):
         refuse_options(paths, reading, what="a run folder, whose plan says arms, contexts and scorer")
@@ -119,14 +121,21 @@ def read_evidence(paths: Sequence[str], reading: "Reading", *, low: float, high:
         )
     read = read_logs(paths, reading, low=low, high=high)
     imported = read.imported
-    told = imported.provenance if imported else Provenance(model_returned=read_models(list(map(Path, paths)), score=reading.scorer))
     return Evidence(
         table=read.table,
         source=read.source,
-        provenance=told,
+        provenance=imported.provenance if imported else _describe_models(paths, reading),
         started_at=datetime.fromisoformat(imported.started_at) if imported and imported.started_at else None,
         imported=imported,
     )
+
+
+def _describe_models(paths: Sequence[str], reading: "Reading") -> Provenance:
+    """Return which models answered, as far as score tables say."""
+    from audit.sources.table import read_models
+
+    names, unnamed = read_models(list(map(Path, paths)), score=reading.scorer)
+    return Provenance(model_returned="; ".join(names) or None, models_returned=names, unnamed_responses=unnamed)
 
 
 def settle_beginning(given: datetime | None, evidence: Evidence, *, written: str | None) -> datetime | None:
@@ -155,12 +164,12 @@ def settle_provenance(stated: Provenance, evidence: Evidence) -> Provenance:
 
     logged = evidence.provenance
     faults = []
-    for name in ("imported", "replayed"):
-        if getattr(stated, name) is not None:
-            found = "expected nothing: what was read of logs and run folders is told by their import alone"
+    for name in ("imported", "replayed", *_OF_DATA):
+        if getattr(stated, name) != getattr(Provenance(), name):
+            found = "expected nothing: what was read of tables, logs and run folders is told by their import alone"
             faults.append(Fault(code="not-valid", where=f"provenance, {name}", found=found, advice="leave the key out"))
     merged: dict[str, Any] = {}
-    for name in (one.name for one in fields(Provenance)):
+    for name in (one.name for one in fields(Provenance) if one.name not in _OF_DATA):
         said, found = getattr(stated, name), getattr(logged, name)
         if said is not None and found is not None and said != found:
             differing = f"{said!r} is stated, and the logs say {found!r}"
@@ -171,7 +180,7 @@ def settle_provenance(stated: Provenance, evidence: Evidence) -> Provenance:
         raise InputError(faults)
     if evidence.imported is not None:
         merged["imported"] = summarise_accounts(evidence.imported)
-    return Provenance(**merged)
+    return Provenance(**merged, **{name: getattr(logged, name) for name in _OF_DATA})
 
 
 def describe_warnings(imported: "Imported", *, now: datetime) -> "list[str]":

@@ -1,5 +1,6 @@
 """What a lock fixes, and what it leaves open, as a person reads it."""
 
+import shlex
 from collections.abc import Iterator
 from typing import Any
 
@@ -8,7 +9,9 @@ from rich.console import Console
 from registry.cli.output import build_table
 from registry.codec.documents import to_document
 from registry.records.dossier import AuditFile
+from registry.records.model import ModelRef
 from registry.records.plan import Lock, LockedSpec
+from registry.registration.carrying import write_model
 
 _SHOWN = 16
 """Hexadecimal digits of a digest on a screen; documents hold all 64."""
@@ -46,11 +49,27 @@ def list_fixed(lock: Lock) -> Iterator[tuple[str, str]]:
         yield "replay", f"SHA-256 {lock.replay[:_SHOWN]} of {', '.join(lock.replay_parts or ())}"
     worded = (
         ("model", lock.model),
+        ("endpoint names", ", ".join(lock.endpoint_names)),
         ("budget", lock.budget),
         ("stopping rule", lock.stopping_rule),
         ("exclusion rules", lock.exclusion_rules),
     )
     yield from ((name, text) for name, text in worded if text)
+
+
+def warn_unnamed(model: ModelRef, lock: Lock) -> str:
+    """Return the warning that nothing will show who was asked, with the command that states a name."""
+    command = f'caveat model endpoint {write_model(model)} {shlex.quote(lock.model) if lock.model else "NAME"} --reason "…"'
+    return (
+        f"warning: no endpoint name is stated for {model}, so nothing will show that it was asked, and the outcome establishes nothing. "
+        f"Before the run: {command}, and lock again"
+    )
+
+
+def warn_requested(lock: Lock) -> str:
+    """Return the warning that the plan asks for a name that is none of those that count when it is returned."""
+    names = ", ".join(lock.endpoint_names)
+    return f"warning: the plan asks for {lock.model}; what the endpoint returns counts only if it is one of {names}"
 
 
 def _list_plan(lock: Lock) -> Iterator[tuple[str, str]]:

@@ -13,6 +13,7 @@ from audit.docket import Concluded
 from registry.cli.history_text import describe
 from registry.cli.output import build_table, show
 from registry.codec.documents import to_document
+from registry.records.asked import Asked
 from registry.records.deviation import list_departures
 from registry.records.dossier import AuditFile, Recorded
 from registry.records.imported import Imported
@@ -48,12 +49,18 @@ def print_outcome(console: Console, one: Restriction) -> None:
     console.print(build_table(("reading", "verdict", "TRACE label", "basis", "sign of ED"), rows))
     print_conditions(console, one.classification.primary)
     console.print(show(f"\nwhy: {one.classification.primary.why}"))
+    if one.asked is not None:
+        console.print(show(f"who was asked: {one.asked.text}"))
     for resolves in one.text.resolves:
         console.print(show(f"what would resolve it: {resolves}"))
 
 
-def print_audit(console: Console, file: AuditFile) -> None:
-    """Print one audit: what was planned, what was brought in, what came of it."""
+def print_audit(console: Console, file: AuditFile, asked_now: Asked | None = None) -> None:
+    """Print one audit: what was planned, what was brought in, what came of it.
+
+    Args:
+        asked_now: who was asked for the last outcome, by the endpoint names in force; None without scores.
+    """
     audit = file.audit.payload
     console.print(show(f"{audit.audit} of {audit.claim} by {audit.auditor} ({audit.independence.value.replace('_', ' ')})"), style="bold")
     if audit.renews:
@@ -79,6 +86,9 @@ def print_audit(console: Console, file: AuditFile) -> None:
         print_exploration(console, one, is_new=True)
     for recorded in file.restrictions:
         print_outcome(console, recorded.payload)
+    then = file.restrictions[-1].payload.asked if file.restrictions else None
+    if asked_now is not None and asked_now.differs_from(then):
+        console.print(show(f"who was asked, by the endpoint names in force: {asked_now.text}"))
 
 
 def _print_deviations(console: Console, file: AuditFile) -> None:

@@ -32,11 +32,14 @@ def build_provenance(store: RunStore) -> Provenance:
     policy = replay.policy
     sessions = list_versions(store, SESSION)
     returned: set[str] = set()
+    unnamed = 0
     moments: set[str] = set()
     requests = RequestTally()
     for response in store.list_responses(Purpose.REPLAY):
         if response.model_returned is not None:
             returned.add(response.model_returned)
+        elif response.failure is None:
+            unnamed += 1
         moments.update(_list_dates(response))
         requests.add(response)
     replayed = build_replayed(store, requests)
@@ -44,6 +47,8 @@ def build_provenance(store: RunStore) -> Provenance:
         endpoint=_join(f"{one['base_url']} (API version {one['api_version']}{_name_betas(one)}{_name_server(one)})" for one in sessions),
         model_requested=policy.model,
         model_returned=_join(sorted(returned)),
+        models_returned=tuple(sorted(returned)),
+        unnamed_responses=unnamed,
         accessed=_span(moments),
         sampling=_describe_policy(policy, sessions[-1] if sessions else {}),
         tools=_describe_tools(store, replay),

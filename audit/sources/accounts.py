@@ -13,6 +13,8 @@ from registry.records.imported import Imported, ImportedFile, LeftOut
 from registry.records.trial import Provenance
 
 _EXAMPLES = 5
+_OF_RESPONSES = ("models_returned", "unnamed_responses")
+"""What provenance has from single responses: united over files, and counted."""
 
 
 @dataclass(slots=True)
@@ -60,7 +62,7 @@ def merge_accounts(parts: Sequence[Imported]) -> Imported:
 def _merge_provenance(parts: Sequence[Imported]) -> Provenance:
     """A statement that all parts share once; otherwise each with the files that make it."""
     merged: dict[str, str | int] = {}
-    for name in (one.name for one in fields(Provenance)):
+    for name in (one.name for one in fields(Provenance) if one.name not in _OF_RESPONSES):
         said: dict[str | int, list[str]] = {}
         for part in parts:
             value = getattr(part.provenance, name)
@@ -72,7 +74,16 @@ def _merge_provenance(parts: Sequence[Imported]) -> Provenance:
         elif said and not any(isinstance(value, int) for value in said):
             # A date of access may stand in a file's name too, and would pass for one.
             merged[name] = "; ".join(f"{value} ({_name(found)})" if name != "accessed" else str(value) for value, found in said.items())
-    return Provenance(**merged)  # type: ignore[arg-type]  # names and kinds are those of the fields
+    returned = {name for part in parts for name in part.provenance.models_returned}
+    unnamed = sum(map(_count_unnamed, parts))
+    return Provenance(models_returned=tuple(sorted(returned)), unnamed_responses=unnamed, **merged)  # type: ignore[arg-type]
+
+
+def _count_unnamed(part: Imported) -> int:
+    """Return how many scored responses of *part* carry no model name: all of them, where it names none."""
+    if part.provenance.models_returned:
+        return part.provenance.unnamed_responses
+    return sum(file.scored for file in part.files)
 
 
 def _name(files: Sequence[str]) -> str:

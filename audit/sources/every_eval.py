@@ -256,6 +256,8 @@ def _build_provenance(log: _Log) -> Provenance:
     return Provenance(
         endpoint=as_text(dig(aggregate, "model_info.inference_platform")),
         model_requested=", ".join(models),
+        models_returned=tuple(filter(None, models)),
+        unnamed_responses=sum(not as_text(line.fields["model_id"]) for line in log.chosen),
         accessed=_describe_moment(as_text(aggregate.get("evaluation_timestamp"))),
         sampling=f"as configured, not as sent: {', '.join(settings)}" if settings else None,
         judge=f"{log.metric}{f', {library}' if library else ''}{judged}",

@@ -26,6 +26,8 @@ from registry.records.trial import Provenance
 
 FORMAT = "lm-evaluation-harness"
 
+_LOADED = frozenset({"hf", "hf-auto", "hf-multimodal", "huggingface", "sglang", "vllm", "vllm-vlm"})
+"""Kinds of model whose weights the harness loads itself."""
 _NAME = re.compile(r"samples_(?P<task>.+)_(?P<date>\d{4}-\d{2}-\d{2}T[\d.:-]+)\.jsonl", re.ASCII)
 _OWN = frozenset(
     "doc_id doc target arguments resps filtered_resps filter metrics doc_hash prompt_hash target_hash".split()  # noqa: SIM905  # as its source lists them
@@ -271,12 +273,20 @@ def _build_provenance(log: _Log, begun: datetime | None) -> Provenance:
     return Provenance(
         endpoint=_find_endpoint(dig(results, "config.model_args")),
         model_requested=name or None,
+        models_returned=_list_loaded(results),
         accessed=_describe_access(begun, as_text(results.get("total_evaluation_time_seconds"))),
         sampling=_describe_sampling(log),
         system_prompts=_describe_prompt(results),
         judge=f"{log.metric} of {log.task} {as_text(_get(results.get('versions'), log.task)) or ''}".strip()
         + f", filter {log.filter_}, lm-evaluation-harness {version}",
     )
+
+
+def _list_loaded(results: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the model that the harness loaded itself; of an endpoint it keeps what was asked for, and not what was returned."""
+    name = as_text(results.get("model_name"))
+    is_loaded = as_text(results.get("model_source")) in _LOADED and _find_endpoint(dig(results, "config.model_args")) is None
+    return (name,) if name and is_loaded else ()
 
 
 def _find_endpoint(arguments: object) -> str | None:

@@ -15,10 +15,13 @@ _SHOWN = 5
 def build_provenance(header: Header, samples: Sequence[Sample], sampling: Sampling, *, sha256: str, scorer: str | None) -> Provenance:
     """Return the provenance of one log, whose file has the digest *sha256*."""
     moments = [moment for sample in samples if (moment := parse_moment(sample.started_at)) is not None]
+    returned = sorted({name for sample in samples for name in (sample.model, *sample.fallbacks) if name})
     return Provenance(
         endpoint=as_text(header.spec.get("model_base_url")),
         model_requested=as_text(header.spec.get("model")),
-        model_returned=_join(sorted({sample.model for sample in samples if sample.model})),
+        model_returned=_join(returned),
+        models_returned=tuple(returned),
+        unnamed_responses=sum(bool(sample.scores) and not sample.model for sample in samples),
         accessed=_show_span(moments) or find_start(header, samples),
         sampling=sampling.describe(),
         tools=_describe_tools(header, samples),

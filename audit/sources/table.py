@@ -75,8 +75,8 @@ def read_columns(paths: Sequence[Path], selection: Selection, *, low: float, hig
     return found, {name: merge_columns([(table.extras[name], len(table.score)) for table in tables]) for name in selection.also}
 
 
-def read_models(paths: Sequence[Path], *, score: str | None = None) -> str | None:
-    """Return the models that answered, as a column `model_returned` of score tables names them, joined by `; `; None without such a column.
+def read_models(paths: Sequence[Path], *, score: str | None = None) -> tuple[tuple[str, ...], int]:
+    """Return the models that answered, as a column `model_returned` of score tables names them, and how many scored rows name none.
 
     The tables were read before, so nothing else can be wrong with them.
 
@@ -84,13 +84,21 @@ def read_models(paths: Sequence[Path], *, score: str | None = None) -> str | Non
         score: name of the column of scores, as it was read; None for `score`.
     """
     found: set[str] = set()
+    unnamed = 0
     for path in paths:
         try:
             (table,) = read_raw([path], Selection(score=score or "score", also=("model_returned",)))
         except TableError:
+            (table,) = read_raw([path], Selection(score=score or "score"))
+            unnamed += int((~np.isnan(table.score)).sum())
             continue
-        found.update(table.extras["model_returned"].labels)
-    return "; ".join(sorted(found - {""})) or None
+        column = table.extras["model_returned"]
+        is_scored = ~np.isnan(table.score)
+        names = [label.strip() for label in column.labels]
+        found.update(names)
+        blank = [code for code, name in enumerate(names) if not name]
+        unnamed += int((is_scored & np.isin(column.codes, [*blank, -1])).sum())
+    return tuple(sorted(found - {""})), unnamed
 
 
 def build_table(tables: Sequence[RawTable], *, low: float, high: float, read: Read | None = None) -> ScoreTable:

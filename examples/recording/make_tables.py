@@ -14,7 +14,10 @@ from typing import Any
 
 _HERE = Path(__file__).resolve().parent
 _WORDS_OF_WORKING = 12
-_COLUMNS = ("task_id", "arm", "spec", "context_id", "sample", "score", "stop_reason", "request_id", "request_sha256", "at")
+_COLUMNS = (
+    *("task_id", "arm", "spec", "context_id", "sample", "score"),
+    *("stop_reason", "model_returned", "request_id", "request_sha256", "at"),
+)
 
 
 def _recorded(response: dict[str, Any]) -> int:
@@ -35,7 +38,7 @@ def write_table(name: str, recording: str, score: Callable[[dict[str, Any]], int
         for one in ordered:
             specification = spec if one["side"] == "deploy" else ""
             key = (one["task"], one["side"], specification, one["context"], one["sample"], score(one))
-            writer.writerow((*key, one["stop_reason"], one["request_id"], one["request_sha256"], one["at"]))
+            writer.writerow((*key, one["stop_reason"], one["model"], one["request_id"], one["request_sha256"], one["at"]))
 
 
 def write_ablation(name: str, recording: str, ablated: str, *, spec: str, cue: str) -> None:
@@ -53,7 +56,7 @@ def write_ablation(name: str, recording: str, ablated: str, *, spec: str, cue: s
                 specification = spec if one["side"] == "deploy" else ""
                 context = one["context"].removesuffix("a") if label else one["context"]
                 key = (one["task"], one["side"], specification, context, label, one["sample"], _recorded(one))
-                writer.writerow((*key, one["stop_reason"], one["request_id"], one["request_sha256"], one["at"]))
+                writer.writerow((*key, one["stop_reason"], one["model"], one["request_id"], one["request_sha256"], one["at"]))
 
 
 if __name__ == "__main__":

@@ -19,6 +19,7 @@ from registry.records.origin import Origin
 from registry.records.staleness import ReviewedCause, StalenessReview, StalenessVerdict
 from registry.records.status import StaleCause, Staleness, Status
 from registry.records.survey import Fate, Sighting
+from registry.report.asking import find_asked_of_claim, tell_asked
 from registry.report.contested import describe_state
 from registry.report.families import describe_outcome, describe_subject
 from registry.report.wording import get_words
@@ -89,6 +90,7 @@ def print_dossier(console: Console, dossier: Dossier) -> None:
     for file in dossier.audits:
         earlier = models.get(file.audit.payload.claim, claim.model)
         _print_audit(console, file, None if earlier == claim.model else earlier)
+        _print_asked(console, dossier, file)
 
 
 def _list_outcomes(dossier: Dossier) -> Iterator[str]:
@@ -149,6 +151,13 @@ def _print_audit(console: Console, file: AuditFile, earlier: ModelRef | None) ->
     outcome = file.restrictions[-1].payload
     console.print(show(f"  {outcome.text.verdict}"))
     console.print(show(f"  restricted claim: {outcome.text.restricted}"))
+
+
+def _print_asked(console: Console, dossier: Dossier, file: AuditFile) -> None:
+    """Print the caution on who was asked, where the outcome of *file* needs one."""
+    then = file.restrictions[-1].payload.asked if file.restrictions else None
+    if caution := tell_asked(find_asked_of_claim(dossier, file), then):
+        console.print(show(f"  who was asked: {caution}"))
 
 
 def _list_carried(dossier: Dossier) -> Iterator[tuple[str, str]]:

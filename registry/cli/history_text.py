@@ -18,6 +18,7 @@ from registry.records.contestation import Contestation, ContestationEvent
 from registry.records.deviation import Deviation, Exploration
 from registry.records.disclosure import Reveal
 from registry.records.dossier import Dossier, Recorded
+from registry.records.endpoint import ModelEndpoint
 from registry.records.finding import Finding, FindingBody
 from registry.records.judge import JudgeReport
 from registry.records.model import ModelEvent, ModelVersion
@@ -117,6 +118,9 @@ def _describe(payload: Payload) -> str:  # noqa: C901, PLR0911, PLR0912  (one li
                 else ""
             )
             return f"{payload.model} {payload.event.value}{link} {payload.reason or ''}".rstrip()
+        case ModelEndpoint():
+            source = f" ({payload.source})" if payload.source else ""
+            return f"{payload.model} endpoint name {payload.name} {payload.event.value}: {payload.reason}{source}"
         case StalenessReview():
             kinds = ", ".join(dict.fromkeys(one.kind.value for one in payload.causes))
             return f"{payload.claim} {payload.verdict.value} {kinds}: {payload.why}"

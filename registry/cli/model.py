@@ -8,6 +8,7 @@ from registry.cli.app import App, as_of_option, pass_app
 from registry.cli.main import LazyGroup
 from registry.cli.parameters import parse_date, parse_model, refusing
 from registry.errors import ConflictError, Fault
+from registry.records.endpoint import find_endpoint_conflicts
 from registry.records.model import ModelVersion
 
 
@@ -85,6 +86,8 @@ def show(app: App, *, version: str) -> None:
         found = view.find_model(wanted)
         claims = [one.status for one in view.list_claims(model=wanted)]
         lineage, said = view.lineage(), view.list_model_events(wanted)
+        names = view.list_endpoint_names()
+        statements = tuple(one for one in view.list_endpoint_statements() if one.payload.model == wanted)
     standing = [one for one in claims if one.lifecycle not in ENDED]
     file = VersionFile(
         model=wanted,
@@ -96,6 +99,9 @@ def show(app: App, *, version: str) -> None:
         confirmed=sum(one.staleness is Staleness.STALE for one in standing),
         ended=len(claims) - len(standing),
         said=said,
+        names=tuple(one for one in names if one.model == wanted),
+        conflicts=find_endpoint_conflicts(names, wanted),
+        statements=statements,
     )
     app.report(summarise_file(file), lambda console: print_file(console, file))
 
@@ -160,6 +166,41 @@ def unlink(app: App, *, new: str, old: str, reason: str) -> None:
         {"schema": "caveat/model-unlink/1", "model": str(after), "predecessor": str(before), "entry": entry.seq, "stale": stale},
         lambda console: console.print(f"Recorded, entry {entry.seq}: {after} does not come from {before}. {_tell_stale(stale, old)}"),
     )
+
+
+@model.command()
+@click.argument("version", metavar="DEV/NAME/VERSION")
+@click.argument("name", metavar="NAME")
+@click.option("--reason", required=True, help="Why you say so; it stays in the record.")
+@click.option("--source", help="Where it can be looked up, such as the address of a page.")
+@click.option("--retract", is_flag=True, help="Take back that you stated NAME for this version.")
+@pass_app
+def endpoint(app: App, *, version: str, name: str, reason: str, source: str | None, retract: bool) -> None:
+    """State that endpoints return a model version as NAME; the same again changes nothing.
+
+    An outcome is of the claim's model version only if every response carries one of the names that were stated when the plan was
+    locked, letter by letter. A snapshot or a quantisation is a version of its own. A name that is stated for two versions does not
+    tell which of them was asked: it is recorded, and every outcome that rests on it says so.
+    """
+    from registry.cli.model_text import print_endpoint
+    from registry.codec.documents import to_document
+    from registry.registration.endpoints import retract_endpoint, state_endpoint
+
+    wanted, actor = parse_model(version, where="VERSION"), app.config.authority
+    with app.ledger.write(actor=actor) as writer:
+        if retract:
+            done = retract_endpoint(writer, wanted, name, reason=reason, source=source)
+        else:
+            done = state_endpoint(writer, wanted, name, actor=actor, reason=reason, source=source)
+        names = writer.list_endpoint_names(wanted)
+    if done.conflicts and not retract:
+        others = ", ".join(f"{one.model} (by {', '.join(one.by)})" for one in done.conflicts)
+        app.say(f"warning: {name} is stated for {others} too; while it is, it does not tell which of them was asked")
+    app.report(
+        {"schema": "caveat/model-endpoint/1", "model": str(wanted), "name": name, "retracted": retract, "entry": done.entry,
+         "new": done.is_new, "names": [one.name for one in names], "conflicts": [to_document(one) for one in done.conflicts]},
+        lambda console: print_endpoint(console, wanted, name, done, names, is_retracted=retract),
+    )  # fmt: skip
 
 
 def _tell_stale(number: int, version: str) -> str:

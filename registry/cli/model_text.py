@@ -1,6 +1,6 @@
 """How model versions, their lineage, and what an update leaves behind look in a terminal and as JSON."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +13,7 @@ from registry.cli.history_text import describe
 from registry.cli.output import build_table, show
 from registry.codec.documents import to_document
 from registry.records.dossier import Recorded
+from registry.records.endpoint import EndpointEventKind, EndpointName, ModelEndpoint
 from registry.records.estimate import Differential
 from registry.records.model import REPLACING, Descent, ModelEvent, ModelLink, ModelRef, ModelVersion
 from registry.registration.carrying import write_model
@@ -21,6 +22,7 @@ from registry.report.numbers import format_range, format_signed
 
 if TYPE_CHECKING:
     from registry.cli.model_update import Aftermath
+    from registry.registration.endpoints import EndpointStatement
     from registry.registration.staleness import SoFar
     from registry.store.lineage import Lineage
 
@@ -45,6 +47,12 @@ class VersionFile:
     """Claims that are withdrawn, rejected or superseded."""
     said: tuple[Recorded[ModelEvent], ...]
     """What was said of it after its registration, on either side of a link, in log order; also what was taken back."""
+    names: tuple[EndpointName, ...] = ()
+    """Its endpoint names in force."""
+    conflicts: tuple[EndpointName, ...] = ()
+    """Of these, the names that are stated for other versions too."""
+    statements: tuple[Recorded[ModelEndpoint], ...] = ()
+    """On its endpoint names, in log order; also what was taken back."""
 
 
 def summarise_aftermath(found: "Aftermath", *, dry_run: bool) -> dict[str, Any]:
@@ -144,6 +152,9 @@ def summarise_file(file: VersionFile) -> dict[str, Any]:
             "stale": file.confirmed,
             "ended": file.ended,
         },
+        "endpoint_names": [to_document(one) for one in file.names],
+        "endpoint_conflicts": [to_document(one) for one in file.conflicts],
+        "endpoint_statements": [{"entry": one.entry.seq, "by": one.entry.actor, **to_document(one.payload)} for one in file.statements],
         "events": [{"entry": one.entry.seq, "by": one.entry.actor, **to_document(one.payload)} for one in file.said],
     }
 
@@ -164,13 +175,45 @@ def print_file(console: Console, file: VersionFile) -> None:
         *(("followed by", f"{one.model}, {name_descent(one.descent)}, entry {one.entry}") for one in lineage.following(model)),
         *((("newest", ", ".join(map(str, newest))),) if newest else ()),
         ("deprecated", _tell_deprecation(lineage, model)),
+        *(_list_endpoints(file)),
         ("claims", claims + (f"; {file.ended} more withdrawn, rejected or superseded" if file.ended else "")),
     ]
     console.print(build_table(("", ""), rows))
-    for one in file.said:
-        console.print(f"  entry {one.entry.seq}, {one.entry.at:%Y-%m-%d}, {one.entry.actor}: {describe(one.payload)}")
+    said: list[Recorded[Any]] = [*file.said, *file.statements]
+    for one in sorted(said, key=lambda one: one.entry.seq):
+        told = _tell_endpoint(one.payload) if isinstance(one.payload, ModelEndpoint) else describe(one.payload)
+        console.print(show(f"  entry {one.entry.seq}, {one.entry.at:%Y-%m-%d}, {one.entry.actor}: {told}"))
     if file.potential + file.confirmed:
         console.print(f"\nNext: caveat claim stale --model {write_model(model)}")
+
+
+def print_endpoint(
+    console: Console, model: ModelRef, name: str, done: "EndpointStatement", names: Sequence[EndpointName], *, is_retracted: bool
+) -> None:
+    """Print what `caveat model endpoint` recorded, and which names the version has now."""
+    told = f"Recorded, entry {done.entry}" if done.is_new else f"Nothing changes, it is on record as entry {done.entry}"
+    what = f"{name} is no longer stated for {model}" if is_retracted else f"endpoints return {model} as {name}"
+    console.print(show(f"{told}: {what}."))
+    console.print(show(f"Its endpoint names: {', '.join(one.name for one in names) or 'none'}."))
+
+
+def _tell_endpoint(said: ModelEndpoint) -> str:
+    verb = "states" if said.event is EndpointEventKind.STATE else "retracts"
+    return f"{verb} the endpoint name {said.name}: {said.reason}{f' ({said.source})' if said.source else ''}"
+
+
+def _list_endpoints(file: VersionFile) -> Iterator[tuple[str, str]]:
+    """Give a row for each endpoint name in force, with who states it and which other version it is stated for."""
+    if not file.names:
+        yield "endpoint name", "none stated: no outcome can show that it was asked"
+    for name in file.names:
+        others = [f"{one.model} (by {', '.join(one.by)})" for one in file.conflicts if one.name == name.name]
+        conflict = f"; CONFLICT: also stated for {', '.join(others)}" if others else ""
+        entries = ", ".join(map(str, name.entries))
+        yield (
+            "endpoint name",
+            f"{name.name}, by {', '.join(name.by)}, {'entry' if len(name.entries) == 1 else 'entries'} {entries}{conflict}",
+        )
 
 
 def name_outcome(one: "SoFar") -> str:

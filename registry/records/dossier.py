@@ -10,6 +10,7 @@ from registry.records.claim import ClaimEvent, ClaimRelation, ClaimRevision
 from registry.records.contestation import SETTLED, Contestation, ContestationEvent, ContestationState, find_state, owner_of
 from registry.records.deviation import Deviation, Exploration
 from registry.records.disclosure import Reveal
+from registry.records.endpoint import ModelEndpoint
 from registry.records.family import Family
 from registry.records.finding import Finding
 from registry.records.model import ModelEvent, ModelVersion
@@ -113,6 +114,8 @@ class Dossier(Record):
     """The revisions after the one it is seen from, in order: audits of these are among its audits."""
     model_events: tuple[Recorded[ModelEvent], ...] = ()
     """Of the lineage of the models that its revisions are about, and of those that follow them, in log order."""
+    model_endpoints: tuple[Recorded[ModelEndpoint], ...] = ()
+    """On the endpoint names that tell who was asked for the model of the current revision, in log order; see `EndpointIndex`."""
     reveals: tuple[Recorded[Reveal], ...] = ()
     """Of the sealed ones among `specs`, in log order."""
     family: Family = Family()

@@ -138,7 +138,9 @@ class Lock(Record):
     replay_parts: dict[str, str] | None = None
     """What `replay` is the digest of: by part (policy, test, deploy, tasks, …), its canonical JSON, or the digest of a long one."""
     model: str | None = None
-    """The model version as the endpoint is to return it; None where only the claim's own words name it."""
+    """The name that is to be asked for; None where the plan does not say."""
+    endpoint_names: tuple[str, ...] = ()
+    """The endpoint names of the claim's model version that count: those stated when the plan was locked."""
 
     @property
     def unfixed(self) -> tuple[str, ...]:
@@ -152,7 +154,7 @@ class Lock(Record):
             "tasks": self.tasks is None,
             "scoring": self.scoring is None and "scoring" not in parts,
             "cues": not self.cues and "cues" not in parts,
-            "model version as the endpoint returns it": self.model is None,
+            "model version as the endpoint returns it": not self.endpoint_names,
             "budget": not self.budget,
             "stopping rule": not self.stopping_rule,
             "exclusion rules": not self.exclusion_rules,

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from registry.records.asked import Asked
 from registry.records.classification import Basis, Classification
 from registry.records.estimate import Estimate
 from registry.records.record import Record
@@ -60,3 +61,5 @@ class Restriction(Record):
     """File names of that score table."""
     provenance: Provenance | None = None
     """Where the responses of that score table came from; None without one (a run under a lock holds its own)."""
+    asked: Asked | None = None
+    """Who was asked, as the names in the responses showed it then; None without scores."""

@@ -11,6 +11,7 @@ from registry.records.claim import ClaimEvent, ClaimRelation, ClaimRevision
 from registry.records.contestation import Contestation, ContestationEvent
 from registry.records.deviation import Deviation, Exploration
 from registry.records.disclosure import Reveal
+from registry.records.endpoint import ModelEndpoint
 from registry.records.finding import Finding
 from registry.records.model import ModelEvent, ModelVersion
 from registry.records.plan import Lock
@@ -54,6 +55,7 @@ Payload = (
     | Exploration
     | ModelEvent
     | StalenessReview
+    | ModelEndpoint
 )
 
 
@@ -90,6 +92,7 @@ class StatementKind(StrEnum):
     EXPLORATION = "exploration"
     MODEL_EVENT = "model_event"
     STALENESS_REVIEW = "staleness_review"
+    MODEL_ENDPOINT = "model_endpoint"
 
 
 PAYLOADS: dict[StatementKind, type[Payload]] = {
@@ -123,6 +126,7 @@ PAYLOADS: dict[StatementKind, type[Payload]] = {
     StatementKind.EXPLORATION: Exploration,
     StatementKind.MODEL_EVENT: ModelEvent,
     StatementKind.STALENESS_REVIEW: StalenessReview,
+    StatementKind.MODEL_ENDPOINT: ModelEndpoint,
 }
 KINDS: dict[type[Payload], StatementKind] = {payload: kind for kind, payload in PAYLOADS.items()}
 

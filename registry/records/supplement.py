@@ -9,6 +9,7 @@ from datetime import date, datetime
 from enum import StrEnum
 from typing import Literal
 
+from registry.records.asked import Asked
 from registry.records.audit import Audit, EvidenceStatement, Independence, Result
 from registry.records.authority import Role
 from registry.records.claim import ClaimEvent, ClaimRelation, ClaimRevision, Form, QuoteStatus, Relation
@@ -19,6 +20,7 @@ from registry.records.deviation import Deviation, Exploration
 from registry.records.disclosure import Reveal, SpecOpening
 from registry.records.dossier import ContestationFile, Recorded
 from registry.records.drift import Drift
+from registry.records.endpoint import ModelEndpoint
 from registry.records.estimate import Estimate, SpecEstimate
 from registry.records.evidence import Access, Layer
 from registry.records.family import Family
@@ -162,6 +164,8 @@ class AuditPart(Record):
     """What was done otherwise than the lock says, in log order."""
     explorations: tuple[Recorded[Exploration], ...] = ()
     """Analyses that no verdict rests on, in log order."""
+    asked_now: Asked | None = None
+    """Who was asked, by the endpoint names in force at `log_size`; what the outcome recorded stands in it. None without scores."""
 
     @property
     def checked_invariance(self) -> bool | None:
@@ -273,6 +277,8 @@ class Supplement(Record):
     """What people decided of changes that the claim may not have survived, in log order."""
     model_events: tuple[Recorded[ModelEvent], ...] = ()
     """Of the lineage of the models that the claim's revisions are about, in log order."""
+    model_endpoints: tuple[Recorded[ModelEndpoint], ...] = ()
+    """What is stated of the endpoint names that tell who was asked, in log order."""
     models: tuple[Recorded[ModelVersion], ...] = ()
     """The claim's model version and those that follow it, as they were registered; without those that nobody registered."""
     cause_entries: tuple[Entry, ...] = ()

@@ -23,6 +23,11 @@ class Provenance(Record):
     endpoint: str | None = None
     model_requested: str | None = None
     model_returned: str | None = None
+    """In words, as printed; who was asked is decided by `models_returned` alone."""
+    models_returned: tuple[str, ...] = ()
+    """The model names that the responses themselves carry, sorted, each once; nobody can state them beside the data."""
+    unnamed_responses: int = 0
+    """How many scored responses carry no model name."""
     accessed: str | None = None
     """Date or dates of access, ISO 8601."""
     sampling: str | None = None

@@ -9,6 +9,7 @@ from registry.codec.canonical import canonical_bytes
 from registry.codec.documents import to_document
 from registry.records.claim import ClaimEvent, ClaimEventKind, ClaimRevision
 from registry.records.dossier import Recorded
+from registry.records.endpoint import ModelEndpoint
 from registry.records.folder import Folder
 from registry.records.identifier import IDENTIFIER, Kind
 from registry.records.model import ModelEvent, ModelEventKind, ModelVersion
@@ -25,6 +26,7 @@ _WORDS: Mapping[StatementKind, str] = {
     StatementKind.STALENESS_REVIEW: "somebody decided whether a change touches it",
     StatementKind.MODEL_EVENT: "an event of its model version",
     StatementKind.MODEL_VERSION: "another version of its model was registered",
+    StatementKind.MODEL_ENDPOINT: "an endpoint name was stated or retracted",
     StatementKind.CARD: "its card was revised",
     StatementKind.SIGHTING: "its passage was looked for in another revision of its card",
     StatementKind.SPEC_VERSION: "a definition has a newer version",
@@ -161,6 +163,8 @@ class _Since:
         if isinstance(one.payload, ModelVersion | ModelEvent):
             for model in {one.payload.model, one.payload.predecessor} - {None}:
                 self._by_model[str(model)].append(noted)
+        if isinstance(one.payload, ModelEndpoint):
+            self._shared.append(noted)  # a name stated for another version may be one that was returned here
         if one.entry.kind in _SHARED:
             self._shared.append(noted)
 

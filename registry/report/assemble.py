@@ -29,6 +29,7 @@ from registry.records.supplement import (
     SpecRole,
     Supplement,
 )
+from registry.report.asking import find_asked_of_claim, tell_asked
 from registry.report.beside import build_other_audits, find_first_spec, find_other_explorations, find_other_findings, find_party
 from registry.report.coverage import ReadWords
 from registry.report.drift import build_drift
@@ -92,6 +93,7 @@ def assemble_claim(dossier: Dossier, *, made_at: datetime) -> Supplement:
         drift=build_drift(dossier),
         reviews=dossier.reviews,
         model_events=dossier.model_events,
+        model_endpoints=dossier.model_endpoints,
         models=(*((dossier.model,) if dossier.model else ()), *dossier.successors),
         family=dossier.family,
     )
@@ -151,6 +153,7 @@ def _build_audit(dossier: Dossier, file: AuditFile, outcome: Recorded[Restrictio
         findings=file.findings,
         deviations=file.deviations,
         explorations=file.explorations,
+        asked_now=find_asked_of_claim(dossier, file),
     )
 
 
@@ -234,6 +237,8 @@ def _build_outcome_reasons(audit: AuditPart, outcome: Restriction, beside: Seque
     primary = outcome.classification.primary
     rests = Section.ESTIMATES if audit.estimate is not None else Section.LAYERS
     yield Reason(text=primary.why, section=Section.JUDGE if primary.rule == _SCORER_FAILED else rests)
+    if asked := tell_asked(audit.asked_now, outcome.asked):
+        yield Reason(text=asked, section=Section.PROVENANCE)
     yield from build_departure_reasons(audit)
     if outcome.post_hoc and "post hoc" not in primary.why.lower():
         text = "The verdict is post hoc: nothing shows that θ and the plan were fixed before the scores could be seen."

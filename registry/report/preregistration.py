@@ -293,10 +293,11 @@ def _list_worded(known: _Known) -> Iterator[FixedRow]:
     lock, origin = known.lock, known.origin
     returned = origin.model_returned if origin else None
     spent = origin.budget_spent if origin else None
+    requested = origin.model_requested if origin else None
     told = {
-        LockedItem.MODEL: (KEPT, f"returned: {returned}")
-        if returned == lock.model
-        else (UNKNOWN, "what the endpoint returned is not stated"),
+        LockedItem.MODEL: (KEPT, f"asked for: {requested}")
+        if requested == lock.model
+        else (UNKNOWN, f"returned: {returned}" if returned else "what the endpoint was asked for is not stated"),
         LockedItem.BUDGET: (UNKNOWN, f"spent: {spent}" if spent else "what was spent is not stated"),
         LockedItem.STOPPING_RULE: (
             UNKNOWN,
@@ -314,3 +315,18 @@ def _list_worded(known: _Known) -> Iterator[FixedRow]:
         if value:
             mark, done = _OTHERWISE if item in known.departed else told[item] if origin else _NO_RUN
             yield FixedRow(label=label, value=value, mark=mark, done=done)
+    if lock.endpoint_names:
+        mark, done = _check_names(known)
+        yield FixedRow(label="Endpoint names", value=", ".join(lock.endpoint_names), mark=mark, done=done)
+
+
+def _check_names(known: _Known) -> tuple[str, str]:
+    """Every name that the responses carry is one of those that the lock fixes."""
+    if known.origin is None:
+        return _NO_RUN
+    names = known.origin.models_returned
+    if not set(names) <= set(known.lock.endpoint_names):
+        return DEPARTED, f"returned: {', '.join(names)}"
+    if not names or known.origin.unnamed_responses:
+        return UNKNOWN, "not every response carries a model name"
+    return KEPT, f"returned: {', '.join(names)}"

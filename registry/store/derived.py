@@ -19,7 +19,7 @@ from registry.store.tables import TYPED, body, entry, identifier
 from registry.store.writer import find_place
 
 _COMPARED = [table for table in TYPED if table is not identifier]
-_LINEAGE = (StatementKind.MODEL_VERSION.value, StatementKind.MODEL_EVENT.value)
+_LINEAGE = (StatementKind.MODEL_VERSION.value, StatementKind.MODEL_EVENT.value, StatementKind.MODEL_ENDPOINT.value)
 _DEFINING = frozenset({StatementKind.SPEC_VERSION, StatementKind.CARD, StatementKind.CONTESTATION, StatementKind.REVEAL})
 """Statements that make stale, dispute or show what names a definition or a card, without naming any claim."""
 _ADVICE = "caveat log check tells all of it; caveat rebuild URL makes sound rows from the log"

@@ -10,6 +10,7 @@ from sqlalchemy import Column, Table, select
 
 from registry.records.claim import ClaimRevision
 from registry.records.dossier import AuditFile, ContestationFile, Dossier, Recorded
+from registry.records.endpoint import ModelEndpoint
 from registry.records.family import Family
 from registry.records.model import ModelEvent, ModelRef
 from registry.records.plan import list_locked
@@ -18,6 +19,7 @@ from registry.records.status import CauseKind, StaleCause, Staleness, Status
 from registry.store.card_tables import card_revision, sighting
 from registry.store.claims import get_heads
 from registry.store.dossiers import find_model, find_model_events, find_reveals, find_successors, get_audit, get_contestation
+from registry.store.endpoints import EndpointIndex, read_endpoint_statements
 from registry.store.facts import FactFinder
 from registry.store.lineage import read_lineage
 from registry.store.lineage_tables import staleness_review
@@ -61,6 +63,7 @@ class _Gatherer:
         self._reader = reader
         self._finder = FactFinder(reader)
         self._lineage = read_lineage(reader)
+        self._endpoints = EndpointIndex(reader)
         self._shared = {"log_origin": reader.log_origin, "log_size": reader.log_size}
         self._get_specs = cache(self._read_specs)
         self._get_card = cache(self._read_card)
@@ -85,6 +88,7 @@ class _Gatherer:
             parts["audits"] = tuple(get_audit(self._reader, name) for name in audits.get(claim, ()))
             parts |= self._gather_shared(current.payload, parts["audits"], disputes)
             parts["model_events"] = self._get_model_events(tuple(dict.fromkeys(one.payload.model for one in seen[claim])))
+            parts["model_endpoints"] = self._read_endpoints(current.payload.model, claim)
             status = _see_newer(statuses[current.entry.seq], shown=current, newest=known[claim][-1])
             later = known[claim][len(seen[claim]) :]
             parts |= {"later": later, "family": families[current.entry.seq]}
@@ -172,6 +176,10 @@ class _Gatherer:
 
     def _read_model_events(self, models: tuple[ModelRef, ...]) -> tuple[Recorded[ModelEvent], ...]:
         return find_model_events(self._reader, self._lineage.list_entries(models))
+
+    def _read_endpoints(self, model: ModelRef, claim: str) -> tuple[Recorded[ModelEndpoint], ...]:
+        entries = self._endpoints.list_entries(model, claim)
+        return read_endpoint_statements(self._reader, entries) if entries else ()
 
     def _find_authorities(self, recorded: Iterable[Recorded[Any]]) -> tuple[Recorded[Any], ...]:
         codes: set[str] = set()

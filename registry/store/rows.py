@@ -13,6 +13,7 @@ from registry.records.claim import ClaimEvent, ClaimEventKind, ClaimRelation, Cl
 from registry.records.contestation import Contestation, ContestationEvent
 from registry.records.deviation import Deviation, Exploration
 from registry.records.disclosure import Reveal
+from registry.records.endpoint import ModelEndpoint
 from registry.records.finding import Finding
 from registry.records.identifier import parse_identifier
 from registry.records.model import ModelEvent, ModelVersion
@@ -223,6 +224,9 @@ def _restriction(said: Restriction, here: tuple[int, int], _place: Place) -> Ite
         verdict = (one.class_.value, standing, mode, one.basis.value, said.result, one.resolves)
         yield "restriction", (*here, position, *target, *verdict)
         yield "verdict", (*here, position, one.verdict.value, one.verdict_standing.value if one.verdict_standing else None)
+    asked = said.asked
+    for position, name in enumerate(dict.fromkeys((*asked.names_returned, *asked.names_expected)) if asked else ()):
+        yield "asked_name", (*here, position, said.audit, plain(name))
 
 
 def _contestation(said: Contestation, here: tuple[int, int], _place: Place) -> Iterator[Row]:
@@ -303,6 +307,11 @@ def _staleness_review(said: StalenessReview, here: tuple[int, int], _place: Plac
         yield "reviewed_cause", (*here, position, one.kind.value, plain(one.what))
 
 
+def _model_endpoint(said: ModelEndpoint, here: tuple[int, int], place: Place) -> Iterator[Row]:
+    model = said.model
+    yield "model_endpoint", (*here, model.developer, model.name, model.version, said.event.value, plain(said.name), place.actor)
+
+
 _BUILDERS: dict[type[Payload], Callable[[Any, tuple[int, int], Place], Iterator[Row]]] = {
     Authority: _authority,
     ModelVersion: _model,
@@ -334,6 +343,7 @@ _BUILDERS: dict[type[Payload], Callable[[Any, tuple[int, int], Place], Iterator[
     Exploration: _exploration,
     ModelEvent: _model_event,
     StalenessReview: _staleness_review,
+    ModelEndpoint: _model_endpoint,
 }
 
 

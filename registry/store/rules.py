@@ -16,6 +16,7 @@ from registry.records.claim import ClaimEvent, ClaimEventKind, ClaimRelation, Cl
 from registry.records.contestation import Contestation, ContestationEvent
 from registry.records.deviation import Deviation, Exploration
 from registry.records.disclosure import Reveal
+from registry.records.endpoint import ModelEndpoint
 from registry.records.finding import Finding
 from registry.records.identifier import Kind, parse_identifier
 from registry.records.model import ModelEvent, ModelVersion
@@ -30,6 +31,7 @@ from registry.records.survey import Omission, Sighting, Survey
 from registry.records.trial import Run
 from registry.store.card_rules import CardRules
 from registry.store.contest_rules import find_rival_faults, find_step_faults
+from registry.store.endpoint_rules import find_endpoint_faults
 from registry.store.facts import FactFinder
 from registry.store.lineage_rules import Lineage, LineageRules
 from registry.store.renewal_rules import find_plan_faults, find_renewal_faults
@@ -54,8 +56,9 @@ KIND_OF_SPEC = {
 class Rules:
     """The rules, applied inside one transaction; what was found to exist is remembered, for nothing ever goes away."""
 
-    def __init__(self, view: View, allocated: Collection[str]) -> None:
+    def __init__(self, view: View, allocated: Collection[str], *, actor: str) -> None:
         self._view = view
+        self._actor = actor
         self._allocated = allocated
         self._of_cards = CardRules(view)
         self._of_trust = TrustRules(view)
@@ -271,6 +274,10 @@ class Rules:
         """As `registry.store.lineage_rules` has it."""
         yield from self._of_lineage.find_faults(said)
 
+    def endpoint(self, said: ModelEndpoint) -> Iterator[Fault]:
+        """As `registry.store.endpoint_rules` has it."""
+        yield from find_endpoint_faults(self._view, said, actor=self._actor)
+
     def trust(self, said: Trust) -> Iterator[Fault]:
         """What is said of keys, other logs, seals and departures."""
         yield from self._of_trust.find_faults(said)
@@ -385,6 +392,7 @@ _RULES: dict[type[Payload], Callable[[Rules, Any], Iterable[Fault]]] = {
     Exploration: Rules.trust,
     ModelEvent: Rules.lineage,
     StalenessReview: Rules.lineage,
+    ModelEndpoint: Rules.endpoint,
 }
 
 

@@ -18,6 +18,7 @@ from registry.records.model import ModelRef
 from registry.records.status import Status
 from registry.store.card_tables import card_revision, omission, sighting, survey
 from registry.store.claims import list_heads
+from registry.store.endpoints import EndpointIndex
 from registry.store.facts import FactFinder
 from registry.store.lineage import read_lineage
 from registry.store.lineage_tables import staleness_review
@@ -73,6 +74,7 @@ class _States:
         self._disputes = _Disputes(reader)
         self._locked = _read_locked(reader)
         self._lineage = read_lineage(reader)
+        self._endpoints = EndpointIndex(reader)
         self._shared: dict[tuple[str, Any], bytes] = {}
 
     def find(self, names: frozenset[str] | None) -> dict[str, str]:
@@ -117,7 +119,8 @@ class _States:
             self._share("models", models, self._list_models(models)),
             *(self._share("contestation", one, self._disputes.entries.get(one, ())) for one in disputed),
         ]
-        numbers = (*self._own.get(head.claim, ()), *self._sightings.get(here, ()))
+        named_by = self._endpoints.list_entries(head.model, head.claim)
+        numbers = (*self._own.get(head.claim, ()), *self._sightings.get(here, ()), *named_by)
         return _digest(self._origin, "claim", *here, _tell(state[0]), _list_family(state[1]), self._mark(numbers), *parts)
 
     def _share(self, kind: str, key: Any, numbers: Iterable[int]) -> bytes:

@@ -7,6 +7,7 @@ Tables have no hidden row number on SQLite (`INSERT OR REPLACE` could aim at it)
 from sqlalchemy import CheckConstraint, ForeignKeyConstraint, Index, PrimaryKeyConstraint, Table, UniqueConstraint
 
 import registry.store.card_tables
+import registry.store.endpoint_tables
 import registry.store.family_tables
 import registry.store.lineage_tables
 import registry.store.seal_tables  # noqa: F401  (their tables belong to METADATA too)

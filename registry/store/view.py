@@ -10,6 +10,7 @@ from registry.records.card import Card
 from registry.records.claim import ClaimRelation, ClaimRevision
 from registry.records.disclosure import Reveal
 from registry.records.dossier import AuditFile, ContestationFile, Dossier, Recorded
+from registry.records.endpoint import EndpointName, ModelEndpoint, list_endpoint_names
 from registry.records.identifier import Identifier, Kind, parse_identifier
 from registry.records.model import ModelEvent, ModelRef, ModelVersion
 from registry.records.publication import Publication
@@ -20,6 +21,7 @@ from registry.records.status import StaleCause, Status
 from registry.records.survey import Omission, Sighting, Survey
 from registry.store import claims, dossiers, gather
 from registry.store.card_tables import card_revision
+from registry.store.endpoints import read_endpoint_statements
 from registry.store.facts import FactFinder
 from registry.store.lineage import Lineage, name_models, read_lineage
 from registry.store.lineage_tables import model_event
@@ -271,6 +273,14 @@ class View(Reader):
         table = model_event
         entries = (row.seq for row in self.rows(select(table).where(self.visible(table))) if model is None or model in name_models(row))
         return dossiers.find_model_events(self, entries)
+
+    def list_endpoint_statements(self) -> tuple[Recorded[ModelEndpoint], ...]:
+        """Return what was said of endpoint names, of every model version, in log order."""
+        return read_endpoint_statements(self)
+
+    def list_endpoint_names(self, model: ModelRef | None = None) -> tuple[EndpointName, ...]:
+        """Return the endpoint names in force, in the order in which they were stated; only those of *model*, where it is given."""
+        return tuple(one for one in list_endpoint_names(self.list_endpoint_statements()) if model in (None, one.model))
 
     def list_reviews(self, claim: str | None = None) -> tuple[Recorded[StalenessReview], ...]:
         """Return what people decided of changes that claims may not have survived, in log order; nothing whose text was erased.

@@ -41,6 +41,7 @@ _NOT_ERASABLE = {
     StatementKind.CARD: "claims are quoted from it, and its title stands in a table that keeps it",
     StatementKind.SPEC_VERSION: "what claims and locks rest on stays; what nobody may read yet is sealed: caveat spec seal",
     StatementKind.MODEL_EVENT: "which version follows which, and why that was taken back, decides what is stale",
+    StatementKind.MODEL_ENDPOINT: "which names count for a model version decides whose evidence scores are",
     StatementKind.LOCK: "what was fixed before a run stays",
     StatementKind.KEY_EVENT: "without it no signature could be checked",
     StatementKind.LOG_IMPORT: "it proves where another registry's entries came from",
@@ -63,7 +64,7 @@ class Writer(View):
         self._salt = salt
         self._allocated: dict[str, NewIdentifier] = {}
         self._next_numbers: dict[tuple[Kind, str, int], int] = {}
-        self._rules = Rules(self, self._allocated)
+        self._rules = Rules(self, self._allocated, actor=actor)
         head = select(entry.c.seq, entry.c.at).where(entry.c.log == OWN_LOG).order_by(entry.c.seq.desc()).limit(1)
         found = self.rows(head)
         self._last_seq: int = found[0].seq if found else 0
@@ -329,6 +330,8 @@ _CONFLICTS = frozenset(
         "contestation-settled",
         "deprecated-already",
         "document-exists",
+        "endpoint-not-stated",
+        "endpoint-stated",
         "model-exists",
         "not-deprecated",
         "not-linked",

@@ -19,13 +19,13 @@ from registry.records.claim import (
     Reported,
 )
 from registry.records.classification import (
-    RestrictionStatus,
     Basis,
     ChecklistItem,
     ClaimClass,
     Classification,
     ItemStatus,
     ReadingVerdict,
+    RestrictionStatus,
 )
 from registry.records.dossier import AuditFile, Dossier, Recorded
 from registry.records.estimate import (

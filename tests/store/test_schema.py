@@ -112,7 +112,7 @@ def test_a_downgrade_never_deletes_what_is_recorded(new_url: Callable[[], str]) 
     ledger.close()
 
 
-@pytest.mark.parametrize("revision", ["0001", "0002", "0003", "0004", "0005", "0006"])
+@pytest.mark.parametrize("revision", ["0001", "0002", "0003", "0004", "0005", "0006", "0007"])
 def test_a_registry_of_an_earlier_revision_is_upgraded(tmp_path: Path, revision: str) -> None:
     """A database that was made then opens after an upgrade, with its log untouched and its rows as they should be."""
     path = tmp_path / "old.db"
@@ -138,6 +138,7 @@ _NEWER = (
     *("node", "checkpoint", "cosignature", "key_event", "log_import", "witnessing", "equivocation"),
     *("erasure", "reveal", "deviation", "exploration", "audit_rival"),
     *("model_event", "staleness_review", "reviewed_cause"),
+    *("model_endpoint", "asked_name"),
 )
 """Tables that the first revision does not have."""
 
