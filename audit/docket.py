@@ -17,6 +17,7 @@ from registry.errors import ConflictError, Fault, InputError, NotFoundError
 from registry.records.audit import EvidenceStatement, Result
 from registry.records.case import Case, CaseClaim, Scoring
 from registry.records.claim import ClaimRevision, find_spoken_of
+from registry.records.classification import ChecklistItem
 from registry.records.contestation import ContestationState
 from registry.records.deviation import Deviation
 from registry.records.dossier import AuditFile, Recorded
@@ -28,6 +29,7 @@ from registry.records.restriction import Restriction
 from registry.records.spec import PropertySpec, SpecVersion
 from registry.records.trial import ExcludedCount, Run, RunStatus
 from registry.registration.specs import format_reference
+from registry.report.checklist import build_audit_items
 from registry.store.view import View
 from registry.store.writer import Writer
 
@@ -186,6 +188,13 @@ def conclude(writer: Writer, file: AuditFile, scored: Scored | None) -> Conclude
     )
     writer.append(restriction)
     return Concluded(audit=restriction.audit, restriction=restriction, outcome=outcome, is_new=True, found=found)
+
+
+def list_reporting(view: View, concluded: Concluded) -> tuple[ChecklistItem, ...]:
+    """Return minimum reporting of an outcome as the registry holds it now."""
+    file = get_audit(view, concluded.audit)
+    outcome = next(one for one in reversed(file.restrictions) if one.payload == concluded.restriction)
+    return build_audit_items(view.dossier(concluded.restriction.claim), file, outcome)
 
 
 def get_spoken_of(view: View, claim: ClaimRevision) -> ModelRef | None:

@@ -146,13 +146,14 @@ def import_(app: App, /, *, target: str, sources: tuple[str, ...], **options: An
     """
     from audit.cli.evidence import describe_warnings
     from audit.cli.verdict_text import print_concluded, summarise_concluded
-    from audit.docket import conclude
+    from audit.docket import conclude, list_reporting
 
     with app.ledger.write(actor=app.config.authority) as writer:
         file, draft = _open_target(app, writer, target)
         evidence = _read_evidence(writer, file, sources, options) if sources else None
         scored = _build_scored(evidence, file, options, draft) if evidence else None
         concluded = conclude(writer, file, scored)
+        items = list_reporting(writer, concluded)
     imported = evidence.imported if evidence else None
     for line in describe_warnings(imported, now=app.config.now()) if imported else ():
         app.say(line)
@@ -160,7 +161,7 @@ def import_(app: App, /, *, target: str, sources: tuple[str, ...], **options: An
         app.say(f"warning: otherwise than locked: {departure.item.words}: {departure.done}; planned: {departure.planned}")
     if concluded.found:
         app.say(f"explain it: caveat audit deviate {concluded.audit} {concluded.found[0].item.value} --why …")
-    app.report(summarise_concluded(concluded, imported), lambda console: print_concluded(console, concluded))
+    app.report(summarise_concluded(concluded, imported, items=items), lambda console: print_concluded(console, concluded, items))
 
 
 @audit.command("list")
@@ -188,16 +189,19 @@ def show(app: App, *, audit_id: Identifier) -> None:
     from audit.docket import get_audit
     from registry.cli.spec_text import print_disputes
     from registry.codec.documents import to_document
+    from registry.report.checklist import build_audit_items
 
     with app.view() as view:
         found = get_audit(view, audit_id.bare)
-        disputes = view.dossier(found.audit.payload.claim).contestations
+        dossier = view.dossier(found.audit.payload.claim)
+    outcome = found.restrictions[-1] if found.restrictions else None
+    items = [to_document(one) for one in build_audit_items(dossier, found, outcome)]
 
     def text(console: Any) -> None:
-        print_disputes(console, disputes)
-        print_audit(console, found)
+        print_disputes(console, dossier.contestations)
+        print_audit(console, found, dossier)
 
-    app.report({"schema": "caveat/audit-show/1", **to_document(found)}, text)
+    app.report({"schema": "caveat/audit-show/1", **to_document(found), "checklist": items}, text)
 
 
 @audit.command()

@@ -12,9 +12,10 @@ from registry.codec.documents import to_document
 from registry.records.case import Case
 from registry.records.claim import Relation
 from registry.records.classification import ClaimClass, ItemStatus, Mode, ReadingVerdict, Standing
+from registry.report.checklist import build_case_items, count_items
 
 
-def summarise_outcome(outcome: Outcome) -> dict[str, Any]:
+def summarise_outcome(case: Case, outcome: Outcome) -> dict[str, Any]:
     """Return the outcome as the document `caveat/classification/1`: readings, claim before and after, estimate, checklist."""
     document = to_document(outcome.classification)
     return {
@@ -25,7 +26,7 @@ def summarise_outcome(outcome: Outcome) -> dict[str, Any]:
         "original_claim": outcome.restricted.original,
         "restricted_claim": outcome.restricted.restricted,
         "estimate": None if outcome.estimate is None else to_document(outcome.estimate),
-        "checklist": document["checklist"],
+        "checklist": [to_document(one) for one in build_case_items(case, outcome.estimate)],
     }
 
 
@@ -59,10 +60,10 @@ def print_outcome(console: Console, case: Case, outcome: Outcome) -> None:
         console.print("\nwhat would resolve it", style="bold")
         for resolves in text.resolves:
             console.print(show(f"  {resolves}"))
-    missing = [one for one in outcome.classification.checklist if one.status is ItemStatus.MISSING]
-    if missing:
-        console.print(f"\nminimum reporting: {len(missing)} of {len(outcome.classification.checklist)} items missing", style="bold")
-        console.print(build_table(("item", "why"), [(one.item, one.note) for one in missing]))
+    items = build_case_items(case, outcome.estimate)
+    console.print(f"\nminimum reporting: {count_items(items)}", style="bold")
+    if missing := [(one.item, one.note) for one in items if one.status is ItemStatus.MISSING]:
+        console.print(build_table(("item", "why"), missing))
 
 
 def _print_margin(console: Console, case: Case, outcome: Outcome) -> None:

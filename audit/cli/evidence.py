@@ -155,7 +155,7 @@ def settle_provenance(stated: Provenance, evidence: Evidence) -> Provenance:
 
     logged = evidence.provenance
     faults = []
-    for name in ("imported", "replayed"):
+    for name in ("imported", "replayed", "scorer_reads_response"):
         if getattr(stated, name) is not None:
             found = "expected nothing: what was read of logs and run folders is told by their import alone"
             faults.append(Fault(code="not-valid", where=f"provenance, {name}", found=found, advice="leave the key out"))

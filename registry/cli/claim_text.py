@@ -18,6 +18,7 @@ from registry.records.model import ModelRef
 from registry.records.staleness import ReviewedCause, StalenessReview, StalenessVerdict
 from registry.records.status import StaleCause, Staleness, Status
 from registry.records.survey import Fate, Sighting
+from registry.report.checklist import format_missing
 from registry.report.contested import describe_state
 from registry.store.summary import ClaimSummary
 
@@ -89,8 +90,8 @@ def _print_completeness(console: Console, dossier: Dossier) -> None:
     """Print what the claim states of how its figure came about; what is missing is no fault of the registration."""
     items = check_claim(dossier)
     missing, applying = count_missing(items)
-    told = f"{missing} of the {applying} items that apply {'is' if missing == 1 else 'are'} missing" if missing else "nothing is missing"
-    console.print(f"\nstated of the figure: {told}", style="bold")
+    count = format_missing(missing, applying=applying, total=len(items))
+    console.print(f"\nstated of the figure: {count}", style="bold")
     for one in items:
         console.print(f"  {_MARKS[one.status]} {one.item.value.replace('-', ' ')}: {one.note}")
 

@@ -176,7 +176,8 @@ class Classification(Record):
     readings: tuple[ReadingVerdict, ...]
     inversion_margin: float | None
     """Φ_test − θ; None without a numeric θ or without a test-side figure."""
-    checklist: tuple[ChecklistItem, ...]
+    checklist: tuple[ChecklistItem, ...] = ()
+    """Always empty, to be removed: `registry.report.checklist` computes it when a document is rendered."""
     schema: Literal["caveat/classification/1"] = "caveat/classification/1"
 
     def __post_init__(self) -> None:

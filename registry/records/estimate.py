@@ -69,6 +69,47 @@ class Counts(Record):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class TruncationCounts(Record):
+    """The responses of one side that were cut by the limit of tokens or by the context window."""
+
+    responses: int
+    """Of the side, scored or excluded."""
+    truncated: int
+    """Scored or excluded."""
+    settled: int
+    """Of `truncated`, those whose score can no longer change, as their scorer declares."""
+    not_stated: int
+    """Of `responses`, those of which it is not stated whether they were truncated."""
+    excluded: int
+    """Of `responses`, those without a score, truncated or not."""
+    refused: int | None = None
+    """Of `responses`, those in which the model refused to answer; None: not stated."""
+
+    def __post_init__(self) -> None:
+        counts = (self.settled, self.truncated, self.responses)
+        if not 0 <= counts[0] <= counts[1] <= counts[2] or not 0 <= self.not_stated <= self.responses - self.truncated:
+            raise ValueError(f"settled, truncated and all responses must not fall in this order, got {counts}")
+
+    @property
+    def open(self) -> int:
+        """Truncated responses whose score could have been another."""
+        return self.truncated - self.settled
+
+    @property
+    def share(self) -> float:
+        """Share of all responses that are `open`, in [0, 1]."""
+        return self.open / self.responses if self.responses else 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Truncation(Record):
+    """Truncated responses of both sides."""
+
+    test: TruncationCounts
+    deploy: TruncationCounts
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Range(Record):
     """The lowest and highest value a number could take."""
 
@@ -216,6 +257,8 @@ class SpecEstimate(Record):
     """Given exactly for anytime intervals."""
     judge: str | None = None
     """Who scored, where the table has several judges; the verdict must hold for each."""
+    truncation: Truncation | None = None
+    """None where the scores do not state which responses were truncated."""
 
 
 DEVIATIONS = frozenset({"order-not-followed", "stopped-early", "tasks-added"})

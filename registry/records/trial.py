@@ -40,6 +40,8 @@ class Provenance(Record):
     """SHA-256 of the stored responses."""
     corpus_tasks: int | None = None
     """Number of tasks in the original evaluation; coverage is replayed / corpus."""
+    scorer_reads_response: bool | None = None
+    """Whether the scorer reads the response and the task alone (patterns, an option, a number), so that no context can change a score."""
     imported: str | None = None
     """Of logs that were imported: one line each, with what it states, what was found and scored, and what was left out and why."""
     budget_planned: str | None = None
