@@ -42,6 +42,8 @@ class Scored:
     provenance: Provenance = Provenance()
     test_arm: str = TEST_ARM
     deploy_arm: str = DEPLOY_ARM
+    is_dated_by_data: bool = False
+    """Whether `started_at` comes from the responses or logs themselves, and not from an option alone."""
     unanswered: int = 0
     """Planned calls of a run folder that were never answered, and that were left out by somebody's choice."""
 

@@ -327,7 +327,9 @@ def _conclude_run(ledger: Ledger, audit: str, run: Path, progress: Callable[[int
             file = get_audit(writer, audit)
         begun = datetime.fromisoformat(str(evidence.imported.started_at))
         provenance = replace(evidence.imported.provenance, imported=summarise_accounts(evidence.imported))
-        concluded = conclude(writer, file, Scored(table=evidence.table, source=RUN, started_at=begun, provenance=provenance))
+        concluded = conclude(
+            writer, file, Scored(table=evidence.table, source=RUN, started_at=begun, is_dated_by_data=True, provenance=provenance)
+        )
     progress(1)
     return concluded
 

@@ -11,13 +11,14 @@ from audit.basis import DEPLOY_ARM, TEST_ARM, Ground, Scored, check_access, chec
 from audit.drafting import build_audit, build_lock, check_draft
 from audit.findings import find_departures, settle_invariance
 from audit.fixing import Fixed, fix_draft
-from audit.run import Circumstances, Outcome, run_case
+from audit.run import Outcome, run_case
+from audit.standing import Conduct
 from audit.statistics.scores import SCORED, ScoreTable
 from registry.errors import ConflictError, Fault, InputError, NotFoundError
 from registry.records.audit import EvidenceStatement, Result
 from registry.records.case import Case, CaseClaim, Scoring
 from registry.records.claim import ClaimRevision, find_spoken_of
-from registry.records.contestation import ContestationState
+from registry.records.classification import ChecklistItem
 from registry.records.deviation import Deviation
 from registry.records.dossier import AuditFile, Recorded
 from registry.records.draft import AuditDraft
@@ -26,9 +27,9 @@ from registry.records.identifier import Kind, parse_identifier
 from registry.records.model import ModelRef
 from registry.records.plan import Lock
 from registry.records.restriction import Restriction
-from registry.records.spec import PropertySpec, SpecVersion
+from registry.records.spec import PropertySpec
 from registry.records.trial import ExcludedCount, Run, RunStatus
-from registry.registration.specs import format_reference
+from registry.report.checklist import build_audit_items
 from registry.store.view import View
 from registry.store.writer import Writer
 
@@ -154,7 +155,8 @@ def conclude(writer: Writer, file: AuditFile, scored: Scored | None) -> Conclude
         basis=ground.basis,
         post_hoc=ground.post_hoc,
         arms=(scored.test_arm, scored.deploy_arm) if scored else (TEST_ARM, DEPLOY_ARM),
-        circumstances=_find_circumstances(writer, file, scored, claim, ground),
+        conduct=_find_conduct(file, scored, ground) if scored else None,
+        off_lock=describe_items(ground.decisive),
     )
     if file.lock and scored and outcome.estimate:
         check_arms(file.lock.payload, scored)
@@ -189,6 +191,13 @@ def conclude(writer: Writer, file: AuditFile, scored: Scored | None) -> Conclude
     )
     writer.append(restriction)
     return Concluded(audit=restriction.audit, restriction=restriction, outcome=outcome, is_new=True, found=found)
+
+
+def list_reporting(view: View, concluded: Concluded) -> tuple[ChecklistItem, ...]:
+    """Return minimum reporting of an outcome as the registry holds it now."""
+    file = get_audit(view, concluded.audit)
+    outcome = next(one for one in reversed(file.restrictions) if one.payload == concluded.restriction)
+    return build_audit_items(view.dossier(concluded.restriction.claim), file, outcome)
 
 
 def get_spoken_of(view: View, claim: ClaimRevision) -> ModelRef | None:
@@ -262,29 +271,28 @@ def _record_departures(writer: Writer, file: AuditFile, scored: Scored, outcome:
     return found
 
 
-def _find_circumstances(view: View, file: AuditFile, scored: Scored | None, claim: ClaimRevision, ground: Ground) -> Circumstances:
-    """Return what the checklist reports of how the scores came to be and of who answers for P_deploy."""
-    replayed = scored.provenance.replayed if scored else None
-    named = dict.fromkeys((*claim.deploy_contexts, *(replayed.list_references(scored.deploy_arm) if scored and replayed else ())))
-    specs = [view.find_spec(one.bare, one.revision) for one in map(parse_identifier, named)]
-    owners = sorted({_describe_owner(view, one.payload) for one in specs if one is not None})
-    return Circumstances(
-        provenance=scored.provenance if scored else None,
-        lock=file.lock.payload if file.lock and not ground.post_hoc else None,
-        departures=ground.departures,
-        off_lock=describe_items(ground.decisive),
+def _find_conduct(file: AuditFile, scored: Scored, ground: Ground) -> Conduct:
+    """Return how the responses came to be, as the log and the data show it."""
+    replayed = scored.provenance.replayed
+    lock = file.lock.payload if file.lock else None
+    registered = lock is not None and {one.name for one in lock.deploy} == set(lock.deploy_specs)
+    return Conduct(
+        no_lock=_find_lock_gap(file, scored, ground),
         asked=ground.asked,
-        deploy_owner=", ".join(owners) or None,
-        findings=tuple(one.payload.body for one in file.findings),
+        provenance=scored.provenance,
+        deployment_described=registered or (replayed is not None and bool(replayed.list_asked(scored.deploy_arm))),
     )
 
 
-def _describe_owner(view: View, spec: SpecVersion) -> str:
-    """Return who owns *spec*, with the contestations that stand against it now."""
-    files = view.list_contestations(format_reference(spec))
-    standing = [one.contestation.payload.contestation for one in files if one.state is not ContestationState.REJECTED]
-    told = f"; contested: {', '.join(standing)}" if standing else ""
-    return f"{spec.owner} ({spec.slug}{told})"
+def _find_lock_gap(file: AuditFile, scored: Scored, ground: Ground) -> str | None:
+    """Return why it is not shown that a lock preceded the run, as a clause; None where it is shown."""
+    if file.lock is None:
+        return "no lock preceded the run"
+    if ground.post_hoc:
+        return "the lock is not shown to precede the run"
+    if ground.decisive:
+        return f"the scores are of other {describe_items(ground.decisive)} than the lock fixes"
+    return None if scored.is_dated_by_data else "when the run began is only the auditor's word; the data do not show it"
 
 
 def _count_excluded(table: ScoreTable) -> tuple[ExcludedCount, ...]:

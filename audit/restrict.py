@@ -368,4 +368,4 @@ def is_rounded(value: float, given: float, unit: Unit) -> bool:
     written = unit.given(given).removesuffix(" %").replace("−", "-")
     decimals = len(written.partition(".")[2])
     scale = 100 if unit.is_share else 1
-    return abs(round(value * scale, decimals) - float(written)) < 0.5 * 10**-decimals * 1e-6
+    return bool(abs(round(value * scale, decimals) - float(written)) < 0.5e-6 * 10.0**-decimals)

@@ -151,13 +151,14 @@ def import_(app: App, /, *, target: str, sources: tuple[str, ...], **options: An
     """
     from audit.cli.evidence import describe_warnings
     from audit.cli.verdict_text import print_concluded, summarise_concluded
-    from audit.docket import conclude
+    from audit.docket import conclude, list_reporting
 
     with app.ledger.write(actor=app.config.authority) as writer:
         file, draft = _open_target(app, writer, target)
         evidence = _read_evidence(writer, file, sources, options) if sources else None
         scored = _build_scored(evidence, file, options, draft) if evidence else None
         concluded = conclude(writer, file, scored)
+        items = list_reporting(writer, concluded)
     imported = evidence.imported if evidence else None
     for line in describe_warnings(imported, now=app.config.now()) if imported else ():
         app.say(line)
@@ -165,7 +166,7 @@ def import_(app: App, /, *, target: str, sources: tuple[str, ...], **options: An
         app.say(f"warning: otherwise than locked: {departure.item.words}: {departure.done}; planned: {departure.planned}")
     if concluded.found:
         app.say(f"explain it: caveat audit deviate {concluded.audit} {concluded.found[0].item.value} --why …")
-    app.report(summarise_concluded(concluded, imported), lambda console: print_concluded(console, concluded))
+    app.report(summarise_concluded(concluded, imported, items=items), lambda console: print_concluded(console, concluded, items))
 
 
 @audit.command("list")
@@ -194,17 +195,25 @@ def show(app: App, *, audit_id: Identifier) -> None:
     from registry.cli.spec_text import print_disputes
     from registry.codec.documents import to_document
     from registry.report.asking import find_asked_now
+    from registry.report.checklist import build_audit_items
 
     with app.view() as view:
         found = get_audit(view, audit_id.bare)
-        disputes = view.dossier(found.audit.payload.claim).contestations
+        dossier = view.dossier(found.audit.payload.claim)
         asked = find_asked_now(found, view.list_endpoint_names(), get_claim(view, found.audit.payload.claim).model)
+    outcome = found.restrictions[-1] if found.restrictions else None
+    document = {
+        "schema": "caveat/audit-show/1",
+        **to_document(found),
+        "checklist": [to_document(one) for one in build_audit_items(dossier, found, outcome)],
+        "asked_now": to_document(asked) if asked else None,
+    }
 
     def text(console: Any) -> None:
-        print_disputes(console, disputes)
-        print_audit(console, found, asked)
+        print_disputes(console, dossier.contestations)
+        print_audit(console, found, dossier, asked)
 
-    app.report({"schema": "caveat/audit-show/1", **to_document(found), "asked_now": to_document(asked) if asked else None}, text)
+    app.report(document, text)
 
 
 @audit.command()
@@ -325,6 +334,7 @@ def _build_scored(evidence: "Evidence", file: "AuditFile", options: dict[str, An
         table=evidence.table,
         source=evidence.source,
         started_at=settle_beginning(_parse_date(options["started"], file, evidence.started_at), evidence, written=options["started"]),
+        is_dated_by_data=evidence.started_at is not None,
         provenance=withhold_prompts(provenance) if options["withhold_prompts"] else provenance,
         test_arm=options["test"],
         deploy_arm=options["deploy"],

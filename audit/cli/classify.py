@@ -34,7 +34,7 @@ def classify(app: App, *, file: Path) -> None:
 
     case, scores = read_case(file)
     outcome = run_case(case, _read_scores(scores, case.claim.property.range))
-    app.report(summarise_outcome(outcome), lambda console: print_outcome(console, case, outcome))
+    app.report(summarise_outcome(case, outcome), lambda console: print_outcome(console, case, outcome))
 
 
 def _read_scores(scores: Path | None, range_: tuple[float, float]) -> Any:

@@ -11,12 +11,13 @@ from registry.cli.output import build_table, show
 from registry.codec.documents import to_document
 from registry.records.case import Case
 from registry.records.claim import Relation
-from registry.records.classification import ReadingVerdict, SpecVerdict
+from registry.records.classification import ItemStatus, ReadingVerdict, SpecVerdict
+from registry.report.checklist import build_case_items, count_items
 from registry.report.wording import format_verdict, get_words
 
 
-def summarise_outcome(outcome: Outcome) -> dict[str, Any]:
-    """Return the outcome as the document `caveat/classification/1`: readings, claim before and after, estimate, what was not checked."""
+def summarise_outcome(case: Case, outcome: Outcome) -> dict[str, Any]:
+    """Return the outcome as the document `caveat/classification/1`: readings, claim before and after, estimate, checklist."""
     document = to_document(outcome.classification)
     return {
         "schema": document["schema"],
@@ -27,6 +28,7 @@ def summarise_outcome(outcome: Outcome) -> dict[str, Any]:
         "restricted_claim": outcome.restricted.restricted,
         "estimate": None if outcome.estimate is None else to_document(outcome.estimate),
         "conditions_not_checked": document["conditions_not_checked"],
+        "checklist": [to_document(one) for one in build_case_items(case, outcome.estimate)],
     }
 
 
@@ -62,6 +64,10 @@ def print_outcome(console: Console, case: Case, outcome: Outcome) -> None:
         console.print("\nwhat would resolve it", style="bold")
         for resolves in text.resolves:
             console.print(show(f"  {resolves}"))
+    items = build_case_items(case, outcome.estimate)
+    console.print(f"\nminimum reporting: {count_items(items)}", style="bold")
+    if missing := [(one.item, one.note) for one in items if one.status is ItemStatus.MISSING]:
+        console.print(build_table(("item", "why"), missing))
 
 
 def _print_margin(console: Console, case: Case, outcome: Outcome) -> None:

@@ -164,7 +164,7 @@ def settle_provenance(stated: Provenance, evidence: Evidence) -> Provenance:
 
     logged = evidence.provenance
     faults = []
-    for name in ("imported", "replayed", *_OF_DATA):
+    for name in ("imported", "replayed", "scorer_reads_response", *_OF_DATA):
         if getattr(stated, name) != getattr(Provenance(), name):
             found = "expected nothing: what was read of tables, logs and run folders is told by their import alone"
             faults.append(Fault(code="not-valid", where=f"provenance, {name}", found=found, advice="leave the key out"))

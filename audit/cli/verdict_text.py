@@ -14,33 +14,37 @@ from registry.cli.history_text import describe
 from registry.cli.output import build_table, show
 from registry.codec.documents import to_document
 from registry.records.asked import Asked
+from registry.records.classification import ChecklistItem, ItemStatus
 from registry.records.deviation import list_departures
-from registry.records.dossier import AuditFile, Recorded
+from registry.records.dossier import AuditFile, Dossier, Recorded
 from registry.records.imported import Imported
 from registry.records.restriction import Restriction
+from registry.report.checklist import build_audit_items, count_items
+from registry.report.wording import format_verdict
 
 
-def summarise_concluded(concluded: Concluded, imported: Imported | None = None) -> dict[str, Any]:
-    """Return the outcome of an import as a document, with the accounts of the logs where there were any."""
+def summarise_concluded(concluded: Concluded, imported: Imported | None = None, *, items: Sequence[ChecklistItem] = ()) -> dict[str, Any]:
+    """Return the outcome of an import as a document, with minimum reporting, and the accounts of the logs where there were any."""
     return {
         "schema": "caveat/audit-import/1",
         "audit": concluded.audit,
         "new": concluded.is_new,
         "restriction": to_document(concluded.restriction),
+        "checklist": [to_document(one) for one in items],
         **({"imported": to_document(imported)} if imported else {}),
     }
 
 
-def print_concluded(console: Console, concluded: Concluded) -> None:
+def print_concluded(console: Console, concluded: Concluded, items: Sequence[ChecklistItem]) -> None:
     """Print the outcome of an import, verdict first."""
     one = concluded.restriction
     console.print(f"{concluded.audit} of {one.claim}{'' if concluded.is_new else ': recorded before, nothing changed'}", style="bold")
-    print_outcome(console, one)
+    print_outcome(console, one, items)
     console.print(f"\nNext: caveat report {one.claim.partition('@')[0]} -o supplements")
 
 
-def print_outcome(console: Console, one: Restriction) -> None:
-    """Print what became of a claim."""
+def print_outcome(console: Console, one: Restriction, items: Sequence[ChecklistItem]) -> None:
+    """Print what became of a claim, and which of the *items* of minimum reporting are missing."""
     console.print(show(one.text.verdict), style="bold")
     if one.post_hoc:
         console.print("Post hoc: the scores could have been seen before the plan was fixed.")
@@ -53,12 +57,15 @@ def print_outcome(console: Console, one: Restriction) -> None:
         console.print(show(f"who was asked: {one.asked.text}"))
     for resolves in one.text.resolves:
         console.print(show(f"what would resolve it: {resolves}"))
+    missing = ", ".join(item.item for item in items if item.status is ItemStatus.MISSING)
+    console.print(show(f"minimum reporting: {count_items(items)}{f': {missing}' if missing else ''}"))
 
 
-def print_audit(console: Console, file: AuditFile, asked_now: Asked | None = None) -> None:
+def print_audit(console: Console, file: AuditFile, dossier: Dossier, asked_now: Asked | None = None) -> None:
     """Print one audit: what was planned, what was brought in, what came of it.
 
     Args:
+        dossier: of its claim.
         asked_now: who was asked for the last outcome, by the endpoint names in force; None without scores.
     """
     audit = file.audit.payload
@@ -85,7 +92,7 @@ def print_audit(console: Console, file: AuditFile, asked_now: Asked | None = Non
     for one in file.explorations:
         print_exploration(console, one, is_new=True)
     for recorded in file.restrictions:
-        print_outcome(console, recorded.payload)
+        print_outcome(console, recorded.payload, build_audit_items(dossier, file, recorded))
     then = file.restrictions[-1].payload.asked if file.restrictions else None
     if asked_now is not None and asked_now.differs_from(then):
         console.print(show(f"who was asked, by the endpoint names in force: {asked_now.text}"))

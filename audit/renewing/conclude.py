@@ -86,6 +86,7 @@ def record_outcome(writer: Writer, one: Chosen, measured: Measured) -> Concluded
         table=measured.evidence.table,
         source=measured.evidence.source,
         started_at=datetime.fromisoformat(imported.started_at) if imported.started_at else None,
+        is_dated_by_data=imported.started_at is not None,
         provenance=withhold_prompts(provenance) if _withheld_prompts(one.old) else provenance,
     )
     return conclude(writer, get_audit(writer, name), scored)

@@ -20,6 +20,7 @@ from registry.records.staleness import ReviewedCause, StalenessReview, Staleness
 from registry.records.status import StaleCause, Staleness, Status
 from registry.records.survey import Fate, Sighting
 from registry.report.asking import find_asked_of_claim, tell_asked
+from registry.report.checklist import format_missing
 from registry.report.contested import describe_state
 from registry.report.families import describe_outcome, describe_subject
 from registry.report.wording import get_words
@@ -113,8 +114,8 @@ def _print_completeness(console: Console, dossier: Dossier) -> None:
     """Print what the claim states of how its figure came about; what is missing is no fault of the registration."""
     items = check_claim(dossier)
     missing, applying = count_missing(items)
-    told = f"{missing} of the {applying} items that apply {'is' if missing == 1 else 'are'} missing" if missing else "nothing is missing"
-    console.print(f"\nstated of the figure: {told}", style="bold")
+    count = format_missing(missing, applying=applying, total=len(items))
+    console.print(f"\nstated of the figure: {count}", style="bold")
     for one in items:
         console.print(f"  {_MARKS[one.status]} {one.item.value.replace('-', ' ')}: {one.note}")
 

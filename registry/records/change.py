@@ -118,7 +118,7 @@ class ChangeReport(Record):
     occasions: tuple[Occasion, ...]
     """In log order."""
     changes: tuple[ClaimChange, ...]
-    """Newly inverted first, then other changes of class, then of standing, mode or point class, then of model, status or text, then the rest,
+    """Newly inverted first, then other changes of class, then of standing, mode or point class, then model, status or text, then the rest,
     each by identifier.
     """
     unchanged: int

@@ -315,7 +315,6 @@ class Classification(Record):
     readings: tuple[ReadingVerdict, ...]
     inversion_margin: float | None
     """Φ_test − θ; None without a numeric θ or without a test-side figure."""
-    checklist: tuple[ChecklistItem, ...] = ()
     conditions_not_checked: tuple[Condition, ...] = ()
     """Conditions of an established verdict that need a log; listed for case files, which have none."""
     schema: Literal["caveat/classification/1"] = "caveat/classification/1"

@@ -98,7 +98,7 @@ class Dossier(Record):
     successors: tuple[Recorded[ModelVersion], ...] = ()
     """Model versions that follow the claim's, nearest first."""
     specs: tuple[Recorded[SpecVersion], ...] = ()
-    """The specification versions that the current revision refers to, then those that locks of its audits fix beside them."""
+    """The specification versions that the current revision refers to; then those that locks of its audits fix and their replays asked."""
     newer_specs: tuple[Recorded[SpecVersion], ...] = ()
     audits: tuple[AuditFile, ...] = ()
     events: tuple[Recorded[ClaimEvent], ...] = ()

@@ -82,6 +82,8 @@ class TruncationCounts(Record):
     """Of `responses`, those of which it is not stated whether they were truncated."""
     excluded: int
     """Of `responses`, those without a score, truncated or not."""
+    unresolved: int
+    """Of `responses`, those without a settled score: excluded, or truncated and not settled; each counted once."""
     refused: int | None = None
     """Of `responses`, those in which the model refused to answer; None: not stated."""
 

@@ -24,6 +24,31 @@ class Access(StrEnum):
     WITHHELD = "withheld"
 
 
+class AccessLevel(StrEnum):
+    """What somebody needs to look at a layer (paper, Table 3)."""
+
+    API = "api"
+    """An endpoint: prompts in, responses out."""
+    LAB_TOOLS = "lab_tools"
+    """Tools of the lab that made the model, such as its own interpretability pipeline."""
+    WEIGHTS = "weights"
+    INTERNALS = "internals"
+    """Activations, or features read from them."""
+
+    @property
+    def words(self) -> str:
+        """The level as a sentence has it."""
+        return _LEVEL_WORDS[self]
+
+
+_LEVEL_WORDS = {
+    AccessLevel.API: "API only",
+    AccessLevel.LAB_TOOLS: "lab tools",
+    AccessLevel.WEIGHTS: "weights",
+    AccessLevel.INTERNALS: "internals",
+}
+
+
 class EvidenceKind(StrEnum):
     """What was observed, for layers that can bear on behaviour."""
 
@@ -64,6 +89,12 @@ class Finding(Record):
     """What it is to be set beside, in words."""
 
 
+_LATENT_BY_API = (
+    "latent evidence (activations, SAE features) cannot be read through an API; write access_level: internals, weights or lab_tools, "
+    "or layer: verbalised where it is what the model wrote"
+)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence(Record):
     """One piece of evidence, or the statement that a layer is not available."""
@@ -78,6 +109,11 @@ class Evidence(Record):
     verified: bool = False
     """Whether somebody checked it beyond the source's word."""
     finding: Finding | None = None
+    """The number, with its n; for recognition, the rate in the evaluation."""
+    in_deployment: Finding | None = None
+    """The same rate in deployment-like samples, where it was measured."""
+    access_level: AccessLevel | None = None
+    """What it took to look; None: not stated."""
     summary: str | None = None
     """What was found, in our words."""
     source: str | None = None
@@ -89,5 +125,9 @@ class Evidence(Record):
     """The model it was measured on; None means the claim's."""
 
     def __post_init__(self) -> None:
-        if self.access is not Access.AVAILABLE and (self.finding is not None or self.kind is not None):
+        if self.access is not Access.AVAILABLE and (self.finding, self.in_deployment, self.kind) != (None, None, None):
             raise ValueError(f"a layer that is {self.access.value} has no finding and no kind")
+        if self.in_deployment is not None and self.finding is None:
+            raise ValueError("in_deployment is compared with finding, the rate in the evaluation; give both or neither")
+        if self.access is Access.AVAILABLE and self.layer is Layer.LATENT and self.access_level is AccessLevel.API:
+            raise ValueError(_LATENT_BY_API)

@@ -57,6 +57,8 @@ class Plan(Record):
     are `anytime`. None: not stated."""
     random_subset: bool = False
     """Whether the replayed tasks are a random subset of those with scores of the test side: then the regression estimate is given too."""
+    recognition_floor: float = 0.01
+    """Share of the samples that must show recognition of the test before recognition suspends a claim; see `audit.recognition`."""
 
     def __post_init__(self) -> None:
         wrong = list(self._find_wrong())
@@ -76,6 +78,8 @@ class Plan(Record):
             yield f"seed must lie in [-(2**53 - 1), 2**53 - 1], got {self.seed}"
         if self.tasks is not None and not 1 <= self.tasks <= LARGEST_INTEGER:
             yield f"tasks must lie in [1, 2**53 - 1], got {self.tasks}"
+        if not 0 <= self.recognition_floor < 1:
+            yield f"recognition_floor must lie in [0, 1), got {self.recognition_floor}"
         if self.interval is IntervalMethod.ANYTIME and self.contexts is not ContextDesign.NESTED:
             yield "anytime intervals need nested contexts: each task with contexts of its own"
 

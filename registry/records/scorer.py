@@ -141,3 +141,11 @@ class LabelScorer(Record):
 
 Scorer = PatternScorer | ChoiceScorer | NumberScorer | JudgeScorer | LabelScorer
 """Told apart by `kind`."""
+
+
+def reads_only_response(scorer: Scorer) -> bool:
+    """Tell whether *scorer* is a rule that reads the response and the task alone, so that no context can change its score.
+
+    A judge or a person reads more than words, and can be led by what a response says of its context.
+    """
+    return isinstance(scorer, PatternScorer | ChoiceScorer | NumberScorer)

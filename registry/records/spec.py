@@ -79,6 +79,12 @@ class ContextItem(Record):
     cues: tuple[str, ...] = ()
     """What in it could tell a model that it is tested, beside the cues of its blocks."""
 
+    @property
+    def block_names(self) -> tuple[str, ...]:
+        """Names of the blocks that it is composed of, in order; a name that stands twice is given twice."""
+        parts = (self.system, *(turn.content for turn in self.messages), self.template)
+        return tuple(name for one in parts if one is not None and not isinstance(one, str) for name in one)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContextSpec(Record):

@@ -13,7 +13,7 @@ from registry.records.asked import Asked
 from registry.records.audit import Audit, EvidenceStatement, Independence, Result
 from registry.records.authority import Role
 from registry.records.claim import ClaimEvent, ClaimRelation, ClaimRevision, Form, QuoteStatus, Relation
-from registry.records.classification import ClaimClass, Mode, RestrictionStatus, Standing
+from registry.records.classification import ChecklistItem, ClaimClass, Mode, RestrictionStatus, Standing
 from registry.records.completeness import Completeness
 from registry.records.coverage import Coverage
 from registry.records.deviation import Deviation, Exploration
@@ -22,7 +22,7 @@ from registry.records.dossier import ContestationFile, Recorded
 from registry.records.drift import Drift
 from registry.records.endpoint import ModelEndpoint
 from registry.records.estimate import Estimate, SpecEstimate
-from registry.records.evidence import Access, Layer
+from registry.records.evidence import Access, AccessLevel, Layer
 from registry.records.family import Family
 from registry.records.finding import Finding, find_invariance
 from registry.records.model import ModelEvent, ModelRef, ModelVersion
@@ -127,13 +127,32 @@ class SpecPart(Record):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class LayerState(Record):
+    """Whether an evidence layer was looked at, as `registry.report.layers` derives it."""
+
+    layer: Layer
+    access: Access | None
+    """`available` where the audit did the work itself, else the best that is stated; None where nothing is."""
+    levels: tuple[AccessLevel, ...] = ()
+    """What it took to look; empty where that is not stated."""
+    work: tuple[str, ...] = ()
+    """What the audit itself did, in words that follow "the audit itself"."""
+    contradiction: str | None = None
+    """What a statement on the layer says against `work`, in words; None where nothing does."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class LayerPart(Record):
     """One evidence layer and everything the audit says of it."""
 
     layer: Layer
-    access: Access | None
-    """The best access that is stated; None when the audit says nothing of the layer."""
+    state: LayerState
     items: tuple[Recorded[EvidenceStatement], ...]
+
+    @property
+    def access(self) -> Access | None:
+        """None where nothing is stated of the layer, and nothing was done."""
+        return self.state.access
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -253,6 +272,8 @@ class Supplement(Record):
     """Always all four."""
     audit: AuditPart | None
     """None for a claim that nobody has audited."""
+    checklist: tuple[ChecklistItem, ...]
+    """Minimum reporting as of `log_size`; empty without an outcome."""
     not_made: tuple[NotMade, ...]
     contestations: tuple[ContestationFile, ...]
     """Those that target the claim itself."""

@@ -28,7 +28,7 @@ def list_parts(item: ContextItem) -> list[tuple[str, Parts]]:
 
 def list_names(item: ContextItem) -> list[str]:
     """Return the names of the blocks that *item* is composed of, in order; a name that stands twice is given twice."""
-    return [name for _, parts in list_parts(item) if not isinstance(parts, str) for name in parts]
+    return list(item.block_names)
 
 
 def join_texts(texts: Iterable[str]) -> str:

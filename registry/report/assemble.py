@@ -7,10 +7,9 @@ from registry.completeness import check_claim
 from registry.errors import ConflictError, Fault
 from registry.records.card import Card
 from registry.records.claim import Form, QuoteStatus, find_spoken_of
-from registry.records.classification import Basis, ItemStatus
+from registry.records.classification import Basis, ChecklistItem, ItemStatus
 from registry.records.coverage import Coverage
 from registry.records.dossier import AuditFile, ContestationFile, Dossier, Recorded
-from registry.records.evidence import Access, Layer
 from registry.records.finding import Finding
 from registry.records.model import ModelRef
 from registry.records.restriction import Restriction
@@ -31,10 +30,12 @@ from registry.records.supplement import (
 )
 from registry.report.asking import find_asked_of_claim, tell_asked
 from registry.report.beside import build_other_audits, find_first_spec, find_other_explorations, find_other_findings, find_party
+from registry.report.checklist import build_audit_items, comes_from_endpoint, count_items
 from registry.report.coverage import ReadWords
 from registry.report.drift import build_drift
 from registry.report.families import describe_leading
-from registry.report.found import build_finding_reasons, build_scorer_reasons, find_not_made, is_recognition
+from registry.report.found import build_finding_reasons, build_scorer_reasons, find_not_made
+from registry.report.layers import derive_layers
 from registry.report.leading import find_leading
 from registry.report.preregistration import build_choice_reasons, build_departure_reasons
 from registry.report.staleness import describe_staleness
@@ -62,6 +63,7 @@ def assemble_claim(dossier: Dossier, *, made_at: datetime) -> Supplement:
     current = dossier.current
     leading, outcome = find_leading(dossier)
     audit = None if leading is None else _build_audit(dossier, leading, outcome)
+    items = () if leading is None else build_audit_items(dossier, leading, outcome)
     specs = tuple(_build_specs(dossier))
     others = find_other_findings(dossier, leading)
     beside = tuple(build_other_audits(dossier, leading, outcome))
@@ -74,12 +76,13 @@ def assemble_claim(dossier: Dossier, *, made_at: datetime) -> Supplement:
         claimant=find_party(dossier, current.entry.actor),
         status=dossier.status,
         verdict=_build_verdict(dossier, audit),
-        reasons=_keep_reasons(dossier, _build_reasons(dossier, audit, others, beside)),
+        reasons=_keep_reasons(dossier, _build_reasons(dossier, audit, items, others, beside)),
         property=_find_property(specs),
         card=_build_card(dossier.card, dossier.newer_cards),
         specs=specs,
-        layers=tuple(_build_layers(leading)),
+        layers=tuple(_build_layers(leading, audit)),
         audit=audit,
+        checklist=items,
         not_made=find_not_made(one.payload.kind for one in (leading.findings if leading else ())),
         contestations=_find_contestations(dossier),
         history=dossier.revisions,
@@ -178,7 +181,11 @@ def _build_verdict(dossier: Dossier, audit: AuditPart | None) -> str:
 
 
 def _build_reasons(
-    dossier: Dossier, audit: AuditPart | None, others: Sequence[Recorded[Finding]], beside: Sequence[AuditSummary]
+    dossier: Dossier,
+    audit: AuditPart | None,
+    items: Sequence[ChecklistItem],
+    others: Sequence[Recorded[Finding]],
+    beside: Sequence[AuditSummary],
 ) -> Iterator[Reason]:
     """Yield why, the most important first; the caller keeps five."""
     if audit is not None and (under := audit.opening.payload.contestation) is not None:
@@ -200,7 +207,7 @@ def _build_reasons(
     if (stale := _build_stale_reason(dossier)) is not None:
         yield stale
     if audit is not None and audit.outcome is not None:
-        yield from _build_checklist_reason(audit.outcome.payload)
+        yield from _build_checklist_reason(items)
     yield from build_finding_reasons(found)
 
 
@@ -253,12 +260,9 @@ def _build_outcome_reasons(audit: AuditPart, outcome: Restriction, beside: Seque
         yield Reason(text=f"What would settle it: {primary.resolves}", section=Section.RESOLUTION)
 
 
-def _build_checklist_reason(outcome: Restriction) -> Iterator[Reason]:
-    items = [item for item in outcome.classification.checklist if item.status is not ItemStatus.NOT_APPLICABLE]
-    missing = sum(item.status is ItemStatus.MISSING for item in items)
-    if missing:
-        text = f"{missing} of the {len(items)} minimum reporting items that apply {'is' if missing == 1 else 'are'} missing."
-        yield Reason(text=text, section=Section.CHECKLIST)
+def _build_checklist_reason(items: Sequence[ChecklistItem]) -> Iterator[Reason]:
+    if any(item.status is ItemStatus.MISSING for item in items):
+        yield Reason(text=f"Minimum reporting: {count_items(items)}.", section=Section.CHECKLIST)
 
 
 def _build_specs(dossier: Dossier) -> Iterator[SpecPart]:
@@ -315,16 +319,18 @@ def _build_card(card: Recorded[Card] | None, newer: Sequence[Recorded[Card]]) ->
     )
 
 
-def _build_layers(file: AuditFile | None) -> Iterator[LayerPart]:
-    """Yield all four layers; where several statements differ, the layer counts as available if any says so, or the probe read it."""
-    evidence = () if file is None else file.evidence
-    for layer in Layer:
-        items = tuple(one for one in evidence if one.payload.evidence.layer is layer)
-        said = {one.payload.evidence.access for one in items}
-        if layer is Layer.VERBALISED and file is not None and any(is_recognition(one.payload.body) for one in file.findings):
-            said.add(Access.AVAILABLE)
-        access = next((one for one in (Access.AVAILABLE, Access.WITHHELD, Access.UNAVAILABLE) if one in said), None)
-        yield LayerPart(layer=layer, access=access, items=items)
+def _build_layers(file: AuditFile | None, audit: AuditPart | None) -> Iterator[LayerPart]:
+    """Yield all four layers, as what the audit did and what is stated make them."""
+    evidence = file.evidence if file else ()
+    states = derive_layers(
+        [one.payload.evidence for one in evidence],
+        [one.payload.body for one in (file.findings if file else ())],
+        has_estimate=audit is not None and audit.estimate is not None and bool(audit.estimate.specs),
+        through_endpoint=audit is not None and comes_from_endpoint(audit.origin),
+    )
+    for state in states:
+        items = tuple(one for one in evidence if one.payload.evidence.layer is state.layer)
+        yield LayerPart(layer=state.layer, state=state, items=items)
 
 
 def _find_contestations(dossier: Dossier) -> tuple[ContestationFile, ...]:

@@ -6,7 +6,6 @@ from registry.records.ablation import Ablation, CueChange
 from registry.records.finding import FindingBody, FindingKind, find_invariance
 from registry.records.measure import Measure
 from registry.records.naturalness import Naturalness
-from registry.records.probe import Recognition
 from registry.records.supplement import NotMade, Reason, Section
 from registry.report.numbers import format_number, format_range, format_signed
 
@@ -50,11 +49,6 @@ def build_finding_reasons(bodies: Sequence[FindingBody]) -> Iterator[Reason]:
             yield Reason(text=_say_told_apart(body), section=Section.NATURALNESS)
         elif isinstance(body, Ablation) and any(one.relevant for one in body.changes):
             yield Reason(text=_say_relevant(body), section=Section.ABLATION)
-
-
-def is_recognition(body: FindingBody) -> bool:
-    """Whether *body* fills the verbalised layer: the probe classified at least one passage."""
-    return isinstance(body, Recognition) and body.is_available
 
 
 def _say_told_apart(body: Naturalness) -> str:

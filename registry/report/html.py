@@ -36,6 +36,7 @@ from registry.records.survey import Fate, Sighting
 from registry.report import numbers
 from registry.report.carried import find_carry
 from registry.report.change_page import collect_change_facts
+from registry.report.checklist import count_items
 from registry.report.contested import collect_disclosed, collect_disputes
 from registry.report.coverage_figure import build_coverage_figure
 from registry.report.drift_figure import DriftFigure, build_drift_figures, count_keys, name_versions
@@ -43,6 +44,7 @@ from registry.report.families import describe_outcome, describe_subject, describ
 from registry.report.figures import EstimateFigure, build_count_bars, build_estimate_figure, build_reported_figure
 from registry.report.finding_figures import ForestFigure, build_ablation_figure, build_judge_figure, build_naturalness_figure
 from registry.report.found import is_immaterial
+from registry.report.layers import describe_levels
 from registry.report.links import find_file
 from registry.report.listed import strip_markup
 from registry.report.moments import format_day, format_moment, format_second
@@ -327,6 +329,7 @@ def _filters(covers: Covers | None) -> dict[str, Callable[..., Any]]:
         "bare": strip_markup,
         "grouped": group_digits,
         "count": numbers.format_count,
+        "count_items": count_items,
         "day": format_day,
         "outcome": describe_outcome,
         "verdict": describe_verdict,
@@ -335,6 +338,7 @@ def _filters(covers: Covers | None) -> dict[str, Callable[..., Any]]:
         "file_of": find_file,
         "item": get_item,
         "level": numbers.format_level,
+        "levels": describe_levels,
         "lines": lines,
         "model": name_model,
         "moment": format_moment,

@@ -205,16 +205,25 @@ def _see_newer(status: Status, *, shown: Recorded[ClaimRevision], newest: Record
 
 
 def _list_references(claim: ClaimRevision, audits: Sequence[AuditFile]) -> tuple[Reference, ...]:
-    """Return what *claim* refers to, then what locks of its audits fix beside that."""
-    locks = (one.lock.payload for one in audits if one.lock and one.lock.payload.claim == claim.reference)
+    """Return what *claim* refers to, then what locks of its audits fix and what their replays asked beside that."""
+    own = [one for one in audits if one.audit.payload.claim == claim.reference]
+    locks = (one.lock.payload for one in own if one.lock)
     named = (
         claim.property,
         claim.scoring,
         claim.test_context,
         *claim.deploy_contexts,
         *(one for lock in locks for one in list_locked(lock)),
+        *(one for file in own for one in _list_asked(file)),
     )
     return tuple(dict.fromkeys(split_reference(one) for one in named if one))
+
+
+def _list_asked(file: AuditFile) -> Iterator[str]:
+    """Give the registered contexts of both sides that the scores of *file* are of."""
+    origins = [*(one.payload.provenance for one in file.runs), *(one.payload.provenance for one in file.restrictions)]
+    for replayed in (one.replayed for one in origins if one is not None):
+        yield from (name for arm in ("test", "deploy") if replayed for name in replayed.list_references(arm))
 
 
 def _list_sealed(specs: Sequence[Recorded[SpecVersion]]) -> list[Reference]:

@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from audit.replay.account import describe_cues, describe_mapping, describe_outcomes
 from audit.replay.documents import put_replay, put_version
 from audit.replay.provenance import build_provenance, withhold_prompts
 from audit.replay.replayed import CONTEXTS, LONGEST_BYTES, SOURCES, RequestTally, build_replayed, describe_budget
@@ -16,6 +15,7 @@ from registry.records.replay import Arm, Budget, Policy, Replay, Task
 from registry.records.replayed import ArmOutcomes, Replayed
 from registry.records.response import Attempt, Failure, Purpose, Response, Usage
 from registry.records.spec import ContextItem, ContextSpec
+from registry.report.replay_account import describe_cues, describe_mapping, describe_outcomes
 from tests.replay.calling import make_calls
 
 TASKS = tuple(Task(id=f"t{one}", prompt="p", fields={"language": "go" if one else "python"}) for one in range(3))

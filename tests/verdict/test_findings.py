@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from audit.drafting import check_draft
-from audit.findings import describe_markers, describe_uncertainty, find_scores, list_checks
+from audit.findings import find_scores
 from registry.errors import InputError
 from registry.records.audit import Independence
 from registry.records.draft import AuditDraft
@@ -13,6 +13,7 @@ from registry.records.finding import find_invariance
 from registry.records.judge import Repeats
 from registry.records.measure import Measure
 from registry.records.plan import Plan
+from registry.report.finding_notes import describe_markers, describe_uncertainty, list_checks
 from tests import findings
 
 FEW = "too few labels"

@@ -4,7 +4,6 @@ from collections.abc import Iterable
 
 from registry.records.replayed import ArmOutcomes, AskedArm, Replayed
 from registry.records.spec import ContextSpec
-from registry.registration.contexts import list_names
 
 
 def describe_mapping(replayed: Replayed) -> str:
@@ -49,7 +48,7 @@ def _list_cues(spec: ContextSpec) -> Iterable[str]:
     blocks = spec.blocks or {}
     for item in spec.contexts:
         yield from item.cues
-        yield from (cue for name in list_names(item) if name in blocks and (cue := blocks[name].cue))
+        yield from (cue for name in item.block_names if name in blocks and (cue := blocks[name].cue))
 
 
 def _name_arm(one: AskedArm | ArmOutcomes) -> str:
