@@ -10,6 +10,7 @@ from audit.conditions import (
     build_facts,
     find_observations,
     find_possible,
+    has_failing_report,
     is_above_floor,
     is_test_wholly_failing,
 )
@@ -18,7 +19,7 @@ from audit.reproduction import NO_FIGURE
 from audit.standing import NEEDS_LOG, Conduct, Ground, check_conditions, find_missing, find_standing, find_trace_standing
 from audit.statistics.reading import relevel
 from audit.typology import JUDGES_DISAGREE, SPECS_DIFFER, decide
-from audit.wording import CONDITIONAL, NOT_MET, POST_HOC, join, say_off_lock
+from audit.wording import CONDITIONAL, NOT_MET, NOT_MET_BY_CARD, POST_HOC, join, say_off_lock
 from registry.records.case import Case
 from registry.records.claim import Form, Relation
 from registry.records.classification import (
@@ -224,7 +225,7 @@ def _build_verdict(question: _Question, form: Form, joint: Joint) -> ReadingVerd
         direction=_find_direction(joint),
         why=_explain(question, joint, missing.note if missing and standing else None),
         resolves=_resolve(question, joint) if is_inconclusive else None,
-        not_met_in_test=any(one.facts.form in _LIMITS and is_test_wholly_failing(one.facts) for one in joint.each),
+        not_met_in_test=any(_is_not_met(one.facts) for one in joint.each),
         possible=_find_possible(joint) if joint.mode is not None else (),
         rule=row.name,
         specs=() if form is Form.EXISTENCE else tuple(_build_spec(one, standing) for one in joint.each if one.spec is not None),
@@ -317,7 +318,9 @@ def _explain(question: _Question, joint: Joint, missing: str | None) -> str:
     several = len(joint.each) > 1
     is_mixed = len({one.row.verdict for one in joint.each}) > 1
     sentences = []
-    if any(one.facts.form in _LIMITS and is_test_wholly_failing(one.facts) for one in joint.each) and "in-test" not in joint.row.name:
+    if question.estimate is None and _is_not_met(joint.deciding[0].facts):
+        sentences.append(NOT_MET_BY_CARD)
+    elif any(_is_not_met(one.facts) for one in joint.each) and "in-test" not in joint.row.name:
         sentences.append(NOT_MET)
     if several and is_mixed and joint.row is not SPECS_DIFFER:
         sentences.append(f"Of the specifications of P_deploy it {_describe_specs(joint)}.")
@@ -339,6 +342,11 @@ def _explain(question: _Question, joint: Joint, missing: str | None) -> str:
     sentences.append(POST_HOC if question.post_hoc and question.estimate is not None else "")
     sentences.append(say_off_lock(question.off_lock) if question.off_lock and question.estimate is not None else "")
     return join(sentences)
+
+
+def _is_not_met(facts: Facts) -> bool:
+    """Whether the claim's own evaluation fails its limit: the whole interval of Φ_test, or, without an estimate, the card's figure."""
+    return facts.form in _LIMITS and (is_test_wholly_failing(facts) if facts.estimate is not None else has_failing_report(facts))
 
 
 def _describe_specs(joint: Joint) -> str:

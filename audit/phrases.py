@@ -249,23 +249,23 @@ class Phrases:
 
     @property
     def theta_ranges(self) -> str:
-        """Which θ would be inverted and which stable, where θ is not published."""
-        deploy, test = self._estimate.phi_deploy, self._estimate.phi_test.value
+        """With which θ the claim would hold and with which it would be inverted, where θ is not published."""
+        deploy, test = self._estimate.phi_deploy, self._estimate.phi_test
         if deploy.low is None or deploy.high is None:
             return ""
         at_most = self._facts.relation is Relation.AT_MOST
-        stable = max(deploy.high, test) if at_most else min(deploy.low, test)
+        held = max(deploy.high, test.low or deploy.high) if at_most else min(deploy.low, deploy.low if test.high is None else test.high)
         # Rounded inwards: every θ in a printed range does what the sentence says.
-        limit = f"at or above {self._unit.at_most(stable)}" if at_most else f"at or below {self._unit.at_least(stable)}"
-        parts = [f"Any θ {limit} would be stable"]
-        if at_most and test < deploy.low:
-            first, last = self._unit.within(test, deploy.low)
-            parts.append(f"any θ from {first} to below {last} would be inverted")
-        if not at_most and test > deploy.high:
-            first, last = self._unit.within(deploy.high, test)
-            parts.append(f"any θ from above {first} to {last} would be inverted")
-        if len(parts) == 1:
-            parts.append("no θ that the evaluation itself meets would be inverted")
+        limit = f"at or above {self._unit.at_most(held)}" if at_most else f"at or below {self._unit.at_least(held)}"
+        parts = [f"The claim would hold with any θ {limit}"]
+        if at_most and test.high is not None and test.high < deploy.low:
+            first, last = self._unit.within(test.high, deploy.low)
+            parts.append(f"it would be contradicted, and inverted, with any θ from {first} to below {last}")
+        elif not at_most and test.low is not None and test.low > deploy.high:
+            first, last = self._unit.within(deploy.high, test.low)
+            parts.append(f"it would be contradicted, and inverted, with any θ from above {first} to {last}")
+        else:
+            parts.append("it would be inverted with none")
         return "; ".join(parts) + "."
 
     @property

@@ -47,6 +47,11 @@ class Asked(Record):
     """One sentence that names both: what was returned and what was expected."""
 
     @property
+    def is_other(self) -> bool:
+        """Whether a returned name is not one of `model`'s: the responses are then evidence about another version."""
+        return self.status is AskedStatus.OTHER
+
+    @property
     def is_bound(self) -> bool:
         """Whether the evidence is shown to be of the claim's model version."""
         return self.status is AskedStatus.BOUND

@@ -258,7 +258,8 @@ class ReadingVerdict(Record):
     resolves: str | None
     """What would resolve an undetermined state; None otherwise."""
     not_met_in_test: bool = False
-    """Whether the whole interval of Φ_test fails the claim's relation: its own evaluation does not meet it."""
+    """Whether the claim's own evaluation does not meet it: the whole interval of Φ_test fails its relation, or, without an estimate, the
+    figure that the card reports does."""
     possible: tuple[ClaimClass, ...] = ()
     """The classes still possible, for an undetermined reading with an interval."""
     rule: str

@@ -4,6 +4,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
+from registry.records.asked import Asked, AskedStatus
 from registry.records.case import Case, CaseClaim, Deployment, Infeasible, Scoring
 from registry.records.claim import Direction, Form, PropertyClass, Relation, Reported
 from registry.records.estimate import (
@@ -15,6 +16,8 @@ from registry.records.estimate import (
     Normalised,
     Range,
     SpecEstimate,
+    Truncation,
+    TruncationCounts,
     Variance,
 )
 from registry.records.evidence import Access, Effect, Evidence, EvidenceKind, Finding, Layer, Sign
@@ -42,12 +45,13 @@ def build_case(
     *,
     relation: Relation | None = None,
     theta: float | None = None,
-    reported: float | None = None,
+    reported: float | Reported | None = None,
     evidence: tuple[Evidence, ...] = (),
     suppressible: bool = False,
     **rest: Any,
 ) -> Case:
-    """A threshold is `<=` unless told otherwise."""
+    """A case that keeps every condition a case file can show; a threshold is `<=` unless stated otherwise."""
+    rest = {"deployment": Deployment(description="Built from real traffic"), "scoring": Scoring(invariant=True)} | rest
     if form is Form.THRESHOLD and relation is None:
         relation = Relation.AT_MOST
     claim = CaseClaim(
@@ -55,7 +59,7 @@ def build_case(
         property=build_property(suppressible=suppressible),
         relation=relation,
         theta=theta,
-        reported=None if reported is None else Reported(value=reported),
+        reported=Reported(value=reported) if isinstance(reported, (int, float)) else reported,
         model=MODEL,
     )
     return Case(claim=claim, evidence=evidence, **rest)
@@ -63,7 +67,7 @@ def build_case(
 
 def build_spec(
     *,
-    test: float = 0.05,
+    test: float | tuple[float, float | None, float | None] = 0.05,
     deploy: tuple[float, float, float] = (0.25, 0.1236, 0.4012),
     ed: tuple[float, float] | None = None,
     name: str = "default",
@@ -72,14 +76,15 @@ def build_spec(
     margin: float = 0.05,
     intervals: bool = True,
 ) -> SpecEstimate:
-    """One specification; *deploy* is value, low, high. ED's interval follows from Φ_deploy's unless given."""
+    """One specification; *test* and *deploy* are value, low, high. ED's interval follows from Φ_deploy's unless given."""
     value, low, high = deploy
+    test, test_low, test_high = test if isinstance(test, tuple) else (test, max(0.0, test - 0.02), min(1.0, test + 0.02))
     ends = ed or (test - high, test - low)
     point = test - value
     reason = None if intervals else "one context on the deployment side: nothing says how contexts vary"
     return SpecEstimate(
         spec=name,
-        phi_test=Bounded(value=test, low=max(0.0, test - 0.05), high=min(1.0, test + 0.05)),
+        phi_test=Bounded(value=test, low=test_low, high=test_high, reason=None if test_low is not None else "made for a test"),
         phi_deploy=Bounded(value=value, low=low if intervals else None, high=high if intervals else None, reason=reason),
         ed=Differential(
             value=point, low=ends[0] if intervals else None, high=ends[1] if intervals else None, method="made for a test", reason=reason
@@ -99,7 +104,20 @@ def build_spec(
         ),
         ed_under_exclusions=Range(low=point, high=point),
         variance=build_variance(tasks=tasks, contexts=contexts),
+        truncation=build_truncation(responses=tasks * contexts),
     )
+
+
+def build_truncation(*, responses: int = 100, test: int = 0, deploy: int = 0, settled: int = 0) -> Truncation:
+    """Truncation with *test* and *deploy* truncated responses, of which *settled* can no longer change."""
+
+    def side(truncated: int) -> TruncationCounts:
+        unresolved = max(0, truncated - settled)
+        return TruncationCounts(
+            responses=responses, truncated=truncated, settled=truncated - unresolved, not_stated=0, excluded=0, unresolved=unresolved
+        )
+
+    return Truncation(test=side(test), deploy=side(deploy))
 
 
 def build_variance(*, tasks: int, contexts: int) -> Variance:
@@ -195,3 +213,9 @@ def estimates(draw: st.DrawFn) -> Estimate:
     count = draw(st.integers(1, 3))
     found = [draw(specs(name=f"spec-{number}", margin=margin)) for number in range(count)]
     return build_estimate(*found, margin=margin, contexts=draw(st.sampled_from(["random", "fixed", "nested"])))
+
+
+def build_asked(status: AskedStatus = AskedStatus.BOUND) -> Asked:
+    """Who was asked, with names that go with *status*."""
+    names = () if status is AskedStatus.UNIDENTIFIED else ("example-m-1",)
+    return Asked(model=MODEL, status=status, names_returned=names, names_expected=("example-m-1",), text=f"The endpoint returned {names}.")

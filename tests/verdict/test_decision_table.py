@@ -8,19 +8,23 @@ import pytest
 
 from audit.classify import classify
 from audit.conditions import FEWEST_CONTEXTS, FEWEST_TASKS
-from audit.demotion import WITHOUT_LOCK
 from audit.phrases import Phrases
 from audit.restrict import restrict
 from audit.sentences import WORDINGS
+from audit.standing import Conduct
 from audit.statistics.design import ENOUGH_TASKS
 from audit.statistics.moments import ENOUGH_CONTEXTS
+from audit.statistics.reading import relevel
 from audit.typology import ACROSS_JUDGES, ACROSS_SPECS, WITH_ESTIMATE, WITHOUT_ESTIMATE
+from audit.wording import Unit
+from registry.records.asked import AskedStatus
 from registry.records.case import Case, Deployment, Infeasible, Scoring
-from registry.records.claim import Form, Relation
-from registry.records.classification import ClaimClass, Mode, Standing
+from registry.records.claim import Form, Relation, Reported
+from registry.records.classification import ClaimClass, Mode, Standing, Verdict, VerdictStanding
 from registry.records.estimate import Estimate
 from registry.records.evidence import Effect, EvidenceKind, Finding, Layer, Sign
-from tests.verdict.cases import OTHER_MODEL, build_case, build_estimate, build_evidence, build_spec
+from registry.records.trial import Provenance
+from tests.verdict.cases import OTHER_MODEL, build_asked, build_case, build_estimate, build_evidence, build_spec
 
 STABLE, DEGRADED, INVERTED, UNDETERMINED = ClaimClass.STABLE, ClaimClass.DEGRADED, ClaimClass.INVERTED, ClaimClass.UNDETERMINED
 LATENT = build_evidence(Layer.LATENT, finding=Finding(value=0.16, unit="share"))
@@ -30,116 +34,184 @@ NONE_TECHNICAL = Deployment(defensible=False, infeasible=Infeasible.TECHNICAL)
 NONE_ONTOLOGICAL = Deployment(defensible=False, infeasible=Infeasible.ONTOLOGICAL)
 INSIDE, BEYOND = (0.04, 0.01, 0.09), (0.25, 0.1236, 0.4012)
 
-Expected = tuple[str, ClaimClass, Standing | None, Mode | None, ClaimClass | None]
+Expected = tuple[str, Verdict, ClaimClass, Standing | None, Mode | None, ClaimClass | None]
+HOLDS, CONTRADICTED, CHANGED = Verdict.HOLDS, Verdict.CONTRADICTED, Verdict.DOES_NOT_CARRY_OVER
+NOT_REPRODUCED, OPEN, IN_DOUBT = Verdict.NOT_REPRODUCED, Verdict.INCONCLUSIVE, Verdict.IN_DOUBT
+FAILING, UNCERTAIN = (0.2, 0.15, 0.25), (0.08, 0.02, 0.14)
+"""Φ_test with an interval wholly beyond θ = 0.1, and with one that contains it."""
+AGREED = build_spec(test=0.05, deploy=(0.06, 0.03, 0.09), ed=(-0.03, 0.01))
+ASKED_ANOTHER = Conduct(no_lock=None, asked=build_asked(AskedStatus.OTHER), provenance=Provenance())
 
 ROWS: list[tuple[Case, Estimate | None, Expected]] = [
     (
         build_case(theta=0.1, deployment=NONE_TECHNICAL),
         build_estimate(),
-        ("no-deployment-technical", UNDETERMINED, None, Mode.TECHNICAL, None),
+        ("no-deployment-technical", OPEN, UNDETERMINED, None, Mode.TECHNICAL, None),
     ),
     (
         build_case(Form.PREVALENCE, deployment=NONE_ONTOLOGICAL),
         build_estimate(),
-        ("no-deployment-ontological", UNDETERMINED, None, Mode.ONTOLOGICAL, None),
+        ("no-deployment-ontological", Verdict.NOT_TESTABLE, UNDETERMINED, None, Mode.ONTOLOGICAL, None),
     ),
     (
         build_case(theta=0.1, scoring=Scoring(invariant=False)),
         build_estimate(),
-        ("scorer-not-invariant", UNDETERMINED, None, Mode.TECHNICAL, INVERTED),
+        ("scorer-not-invariant", OPEN, UNDETERMINED, None, Mode.TECHNICAL, INVERTED),
     ),
-    (LIMIT, build_estimate(build_spec(tasks=19)), ("too-few-tasks", UNDETERMINED, None, Mode.TECHNICAL, INVERTED)),
-    (LIMIT, build_estimate(build_spec(contexts=4)), ("too-few-contexts", UNDETERMINED, None, Mode.TECHNICAL, INVERTED)),
-    (LIMIT, build_estimate(build_spec(intervals=False)), ("no-interval", UNDETERMINED, None, Mode.TECHNICAL, INVERTED)),
-    (build_case(theta=None), build_estimate(), ("theta-unpublished", UNDETERMINED, None, Mode.TECHNICAL, None)),
-    (LIMIT, build_estimate(build_spec(test=0.2)), ("not-met-in-test", UNDETERMINED, None, Mode.TECHNICAL, None)),
-    (LIMIT, build_estimate(), ("deploy-wholly-beyond", INVERTED, Standing.ESTABLISHED, None, None)),
-    (LIMIT, build_estimate(build_spec(deploy=(0.25, 0.1, 0.4))), ("deploy-point-beyond", UNDETERMINED, None, Mode.NOISY, INVERTED)),
-    (LIMIT, build_estimate(build_spec(deploy=INSIDE)), ("deploy-wholly-inside", STABLE, Standing.ESTABLISHED, None, None)),
-    (LIMIT, build_estimate(build_spec(deploy=(0.05, 0.01, 0.11))), ("deploy-straddles", UNDETERMINED, None, Mode.NOISY, STABLE)),
+    (LIMIT, build_estimate(build_spec(tasks=19)), ("too-few-tasks", OPEN, UNDETERMINED, None, Mode.TECHNICAL, INVERTED)),
+    (LIMIT, build_estimate(build_spec(contexts=4)), ("too-few-contexts", OPEN, UNDETERMINED, None, Mode.TECHNICAL, INVERTED)),
+    (LIMIT, build_estimate(build_spec(intervals=False)), ("no-interval", OPEN, UNDETERMINED, None, Mode.TECHNICAL, INVERTED)),
+    (build_case(theta=None), build_estimate(), ("theta-unpublished", OPEN, UNDETERMINED, None, Mode.TECHNICAL, None)),
+    (LIMIT, build_estimate(), ("contradicted", CONTRADICTED, INVERTED, Standing.ESTABLISHED, None, None)),
     (
-        build_case(Form.PREVALENCE),
-        build_estimate(build_spec(deploy=(0.06, 0.03, 0.09))),
-        ("ed-within-margin", STABLE, Standing.ESTABLISHED, None, None),
+        LIMIT,
+        build_estimate(build_spec(test=UNCERTAIN)),
+        ("contradicted-test-open", CONTRADICTED, INVERTED, Standing.CANDIDATE, None, None),
     ),
-    (build_case(Form.PREVALENCE), build_estimate(), ("ed-wholly-outside", DEGRADED, Standing.ESTABLISHED, None, None)),
+    (
+        LIMIT,
+        build_estimate(build_spec(test=(0.05, None, None))),
+        ("contradicted-test-open", CONTRADICTED, INVERTED, Standing.CANDIDATE, None, None),
+    ),
+    (
+        LIMIT,
+        build_estimate(build_spec(test=FAILING)),
+        ("contradicted-and-fails-in-test", CONTRADICTED, UNDETERMINED, None, Mode.TECHNICAL, None),
+    ),
+    (LIMIT, build_estimate(build_spec(deploy=(0.25, 0.1, 0.4))), ("deploy-point-beyond", OPEN, UNDETERMINED, None, Mode.NOISY, INVERTED)),
+    (
+        LIMIT,
+        build_estimate(build_spec(test=FAILING, deploy=(0.25, 0.1, 0.4))),
+        ("fails-in-test", NOT_REPRODUCED, UNDETERMINED, None, Mode.TECHNICAL, None),
+    ),
+    (
+        LIMIT,
+        build_estimate(build_spec(test=FAILING, deploy=INSIDE)),
+        ("holds-but-fails-in-test", NOT_REPRODUCED, UNDETERMINED, None, Mode.TECHNICAL, None),
+    ),
+    (LIMIT, build_estimate(build_spec(deploy=INSIDE)), ("holds", HOLDS, STABLE, Standing.ESTABLISHED, None, None)),
+    (LIMIT, build_estimate(build_spec(test=UNCERTAIN, deploy=INSIDE)), ("holds", HOLDS, STABLE, Standing.ESTABLISHED, None, None)),
+    (LIMIT, build_estimate(build_spec(deploy=(0.05, 0.01, 0.11))), ("deploy-point-inside", OPEN, UNDETERMINED, None, Mode.NOISY, STABLE)),
+    (build_case(Form.PREVALENCE), build_estimate(AGREED), ("agrees", HOLDS, STABLE, Standing.ESTABLISHED, None, None)),
+    (build_case(Form.PREVALENCE, reported=0.06), build_estimate(AGREED), ("agrees", HOLDS, STABLE, Standing.ESTABLISHED, None, None)),
+    (
+        build_case(Form.PREVALENCE, reported=0.5),
+        build_estimate(AGREED),
+        ("agrees-but-not-reproduced", NOT_REPRODUCED, UNDETERMINED, None, Mode.TECHNICAL, None),
+    ),
+    (
+        build_case(Form.PREVALENCE, reported=Reported(value=0.06, n=20)),
+        build_estimate(AGREED),
+        ("agrees-reproduction-unclear", OPEN, STABLE, Standing.PROVISIONAL, None, None),
+    ),
+    (
+        build_case(Form.PREVALENCE, reported=0.03),
+        build_estimate(build_spec(test=0.05, deploy=(0.1, 0.09, 0.11), ed=(-0.05, -0.04))),
+        ("agrees-outside-deployment", OPEN, UNDETERMINED, None, Mode.NOISY, None),
+    ),
+    (build_case(Form.PREVALENCE), build_estimate(), ("does-not-carry-over", CHANGED, DEGRADED, Standing.ESTABLISHED, None, None)),
     (
         build_case(Form.PREVALENCE),
         build_estimate(build_spec(deploy=(0.06, 0.01, 0.2))),
-        ("ed-straddles", UNDETERMINED, None, Mode.NOISY, STABLE),
+        ("ed-open", OPEN, UNDETERMINED, None, Mode.NOISY, STABLE),
     ),
-    (build_case(Form.EXISTENCE), build_estimate(), ("observed", STABLE, Standing.OBSERVED_CONDITION, None, None)),
-    (build_case(Form.EXISTENCE), build_estimate(build_spec(test=0.0)), ("not-observed", UNDETERMINED, None, Mode.TECHNICAL, None)),
-    (build_case(theta=0.1, deployment=NONE_TECHNICAL), None, ("no-deployment-technical", UNDETERMINED, None, Mode.TECHNICAL, None)),
+    (
+        build_case(Form.PREVALENCE, reported=0.9),
+        build_estimate(build_spec(deploy=(0.06, 0.01, 0.2))),
+        ("ed-open-not-reproduced", NOT_REPRODUCED, UNDETERMINED, None, Mode.TECHNICAL, None),
+    ),
+    (build_case(Form.EXISTENCE), build_estimate(), ("observed", Verdict.OBSERVED, STABLE, Standing.OBSERVED_CONDITION, None, None)),
+    (build_case(Form.EXISTENCE), build_estimate(build_spec(test=0.0)), ("not-observed", OPEN, UNDETERMINED, None, Mode.TECHNICAL, None)),
+    (build_case(theta=0.1, deployment=NONE_TECHNICAL), None, ("no-deployment-technical", OPEN, UNDETERMINED, None, Mode.TECHNICAL, None)),
     (
         build_case(Form.PREVALENCE, deployment=NONE_ONTOLOGICAL, evidence=(build_evidence(kind=EvidenceKind.DEPARTURE),)),
         None,
-        ("no-deployment-ontological", UNDETERMINED, None, Mode.ONTOLOGICAL, None),
+        ("no-deployment-ontological", Verdict.NOT_TESTABLE, UNDETERMINED, None, Mode.ONTOLOGICAL, None),
     ),
     (
         build_case(Form.EXISTENCE, evidence=(build_evidence(kind=EvidenceKind.OBSERVATION),)),
         None,
-        ("documented-observation", STABLE, Standing.OBSERVED_CONDITION, None, None),
+        ("documented-observation", Verdict.OBSERVED, STABLE, Standing.OBSERVED_CONDITION, None, None),
     ),
-    (build_case(Form.EXISTENCE), None, ("no-documented-observation", UNDETERMINED, None, Mode.TECHNICAL, None)),
+    (build_case(Form.EXISTENCE), None, ("no-documented-observation", OPEN, UNDETERMINED, None, Mode.TECHNICAL, None)),
     (
         build_case(Form.PREVALENCE, evidence=(build_evidence(kind=EvidenceKind.DEPARTURE),)),
         None,
-        ("documented-departure", DEGRADED, None, None, None),
+        ("documented-departure", IN_DOUBT, DEGRADED, None, None, None),
     ),
-    (build_case(Form.PREVALENCE, evidence=(LATENT,)), None, ("recognition-only", UNDETERMINED, None, Mode.TECHNICAL, None)),
-    (build_case(Form.PREVALENCE), None, ("nothing-behavioural", UNDETERMINED, None, Mode.TECHNICAL, None)),
-    (build_case(theta=0.1, evidence=(PERTURBED,)), None, ("verified-perturbation", INVERTED, Standing.STRUCTURAL_RISK, None, None)),
+    (build_case(Form.PREVALENCE, evidence=(LATENT,)), None, ("recognition-only", OPEN, UNDETERMINED, None, Mode.TECHNICAL, None)),
+    (build_case(Form.PREVALENCE), None, ("nothing-behavioural", OPEN, UNDETERMINED, None, Mode.TECHNICAL, None)),
+    (
+        build_case(theta=0.1, evidence=(PERTURBED,)),
+        None,
+        ("verified-perturbation", IN_DOUBT, INVERTED, Standing.STRUCTURAL_RISK, None, None),
+    ),
     (
         build_case(
             theta=0.1,
             evidence=(build_evidence(kind=EvidenceKind.PERTURBATION, effect=Effect.AGAINST_CLAIM, verified=True, model=OTHER_MODEL),),
         ),
         None,
-        ("perturbation-on-another-model", INVERTED, Standing.CANDIDATE, None, None),
+        ("perturbation-on-another-model", IN_DOUBT, INVERTED, Standing.CANDIDATE, None, None),
     ),
     (
         build_case(theta=0.1, evidence=(LATENT,), suppressible=True),
         None,
-        ("recognised-and-suppressible", INVERTED, Standing.CANDIDATE, None, None),
+        ("recognised-and-suppressible", IN_DOUBT, INVERTED, Standing.CANDIDATE, None, None),
     ),
     (
-        build_case(Form.UPPER_BOUND, theta=0.5, evidence=(build_evidence(kind=EvidenceKind.RISK_AMPLIFYING, verified=True),)),
+        build_case(
+            Form.UPPER_BOUND,
+            theta=0.5,
+            reported=Reported(value=0.2, n=100),
+            evidence=(build_evidence(kind=EvidenceKind.RISK_AMPLIFYING, verified=True),),
+        ),
         None,
-        ("verified-direction", STABLE, Standing.DIRECTION_VERIFIED, None, None),
+        ("verified-direction", HOLDS, STABLE, Standing.DIRECTION_VERIFIED, None, None),
     ),
     (
         build_case(
             Form.UPPER_BOUND, theta=0.5, evidence=(build_evidence(kind=EvidenceKind.RISK_AMPLIFYING, verified=True, model=OTHER_MODEL),)
         ),
         None,
-        ("nothing-decides", UNDETERMINED, None, Mode.TECHNICAL, None),
+        ("nothing-decides", OPEN, UNDETERMINED, None, Mode.TECHNICAL, None),
     ),
-    (build_case(theta=0.1, evidence=(LATENT,)), None, ("nothing-decides", UNDETERMINED, None, Mode.TECHNICAL, None)),
+    (build_case(theta=0.1, evidence=(LATENT,)), None, ("nothing-decides", OPEN, UNDETERMINED, None, Mode.TECHNICAL, None)),
     (
         LIMIT,
         build_estimate(build_spec(name="a", deploy=(0.25, 0.101, 0.4)), build_spec(name="b", deploy=INSIDE)),
-        ("not-after-holm", UNDETERMINED, None, Mode.NOISY, INVERTED),
+        ("not-after-holm", OPEN, UNDETERMINED, None, Mode.NOISY, INVERTED),
     ),
     (
         LIMIT,
         build_estimate(build_spec(name="a", deploy=INSIDE), build_spec(name="b", deploy=(0.05, 0.01, 0.11))),
-        ("specs-differ", UNDETERMINED, None, Mode.NOISY, STABLE),
+        ("specs-differ", OPEN, UNDETERMINED, None, Mode.NOISY, STABLE),
     ),
     (
         LIMIT,
         build_estimate(replace(build_spec(deploy=(0.5, 0.45, 0.55)), judge="a"), replace(build_spec(deploy=INSIDE), judge="b")),
-        ("judges-disagree", UNDETERMINED, None, Mode.TECHNICAL, INVERTED),
+        ("judges-disagree", OPEN, UNDETERMINED, None, Mode.TECHNICAL, INVERTED),
     ),
 ]
 
 
 @pytest.mark.parametrize(("case", "estimate", "expected"), ROWS, ids=[f"{row[2][0]}-{number}" for number, row in enumerate(ROWS)])
 def test_row_decides_the_case_made_for_it(case: Case, estimate: Estimate | None, expected: Expected) -> None:
-    """Rule, class, standing, mode and candidate are those of the row."""
-    verdict = classify(case, estimate, adjusted=widen(estimate)).primary
+    """Rule, verdict, class, standing, mode and class of the point are those of the row."""
+    reading = classify(case, estimate, at_level=widen(estimate)).primary
 
-    assert (verdict.rule, verdict.class_, verdict.standing, verdict.mode, verdict.candidate) == expected
+    assert (reading.rule, reading.verdict, reading.class_, reading.standing, reading.mode, reading.point_class) == expected
+
+
+def test_responses_of_another_model_decide_nothing() -> None:
+    """Where the endpoint returned a name of another version, no interval counts for the claim, and no observation either."""
+    reading = classify(build_case(theta=0.1), build_estimate(), conduct=ASKED_ANOTHER).primary
+    existence = classify(build_case(Form.EXISTENCE), build_estimate(), conduct=ASKED_ANOTHER).primary
+
+    assert (reading.rule, reading.verdict, reading.class_) == ("other-model-asked", OPEN, UNDETERMINED)
+    assert reading.point_class is INVERTED
+    assert reading.printed_point_class is None
+    assert existence.rule == "not-observed"
 
 
 def widen(estimate: Estimate | None) -> Callable[[float], Estimate] | None:
@@ -165,7 +237,7 @@ def test_every_row_is_reached() -> None:
     """No row of the tables is dead: each is the rule of at least one case above."""
     rows = {row.name for table in (WITH_ESTIMATE, WITHOUT_ESTIMATE, ACROSS_SPECS, ACROSS_JUDGES) for row in table}
 
-    assert rows == {expected[0] for _, _, expected in ROWS}
+    assert rows == {expected[0] for _, _, expected in ROWS} | {"other-model-asked"}
 
 
 def test_rows_of_one_table_have_names_of_their_own() -> None:
@@ -197,7 +269,7 @@ def test_each_form_ends_in_a_row_without_a_condition(table: tuple[object, ...]) 
 
 def test_every_placeholder_of_a_row_is_a_phrase() -> None:
     """A sentence never asks for a phrase that does not exist."""
-    known = {name for name in dir(Phrases) if not name.startswith("_")}
+    known = {name for name in dir(Phrases) if not name.startswith("_")} | {"each_spec"}
     texts = [
         text
         for table in (WITH_ESTIMATE, WITHOUT_ESTIMATE, ACROSS_SPECS, ACROSS_JUDGES)
@@ -209,22 +281,11 @@ def test_every_placeholder_of_a_row_is_a_phrase() -> None:
     assert asked <= known
 
 
-def test_every_rule_has_its_wording_and_every_established_one_a_second() -> None:
+def test_every_rule_has_its_wording() -> None:
     """A restricted claim can be composed for whatever row decides."""
-    rows = {row.name: row for table in (WITH_ESTIMATE, WITHOUT_ESTIMATE, ACROSS_SPECS, ACROSS_JUDGES) for row in table}
-    plain = [rule for wording in WORDINGS if not wording.demoted for rule in wording.rules]
-    demoted = [rule for wording in WORDINGS if wording.demoted for rule in wording.rules]
+    rows = {row.name for table in (WITH_ESTIMATE, WITHOUT_ESTIMATE, ACROSS_SPECS, ACROSS_JUDGES) for row in table}
 
-    assert sorted(plain) == sorted(rows)
-    assert sorted(demoted) == sorted(name for name, row in rows.items() if row.standing is Standing.ESTABLISHED)
-
-
-def test_every_established_class_has_its_demotion() -> None:
-    """Scores without a lock never leave an established class as it is."""
-    established = {row.class_ for row in WITH_ESTIMATE if row.standing is Standing.ESTABLISHED}
-
-    assert established == set(WITHOUT_LOCK)
-    assert all(demotion.standing is not Standing.ESTABLISHED for demotion in WITHOUT_LOCK.values())
+    assert sorted(rule for wording in WORDINGS for rule in wording.rules) == sorted(rows)
 
 
 def test_the_table_and_the_statistics_ask_for_the_same_design() -> None:
@@ -237,15 +298,24 @@ def test_few_contexts_block_nothing_where_contexts_are_no_sample(contexts: str) 
     """Only random contexts need five a side."""
     verdict = classify(LIMIT, build_estimate(build_spec(contexts=1), contexts=contexts)).primary
 
-    assert verdict.rule == "deploy-wholly-beyond"
+    assert verdict.rule == "contradicted"
 
 
-@pytest.mark.parametrize(("contexts", "is_said"), [("random", True), ("nested", True), ("fixed", False)])
-def test_a_stable_limit_carries_the_unseen_context_bound_where_contexts_are_drawn(contexts: str, *, is_said: bool) -> None:
-    """1 − 0.05^(1/5) = 45.1 %; contexts that are themselves the estimand leave none unseen."""
-    verdict = classify(LIMIT, build_estimate(build_spec(deploy=INSIDE), contexts=contexts)).primary
+@pytest.mark.parametrize("case", [LIMIT, build_case(Form.PREVALENCE)])
+@pytest.mark.parametrize(
+    ("contexts", "bound"),
+    [
+        ("random", "up to 45.1 % of deployment contexts"),
+        ("nested", "up to 45.1 % of deployment contexts"),
+        ("fixed", "nothing is known about other contexts"),
+    ],
+)
+def test_a_claim_that_holds_carries_the_unseen_context_bound(case: Case, contexts: str, bound: str) -> None:
+    """1 − 0.05^(1/5) = 45.1 % for limits and figures alike; of contexts beside fixed ones nothing is known."""
+    reading = classify(case, build_estimate(AGREED, contexts=contexts)).primary
 
-    assert ("up to 45.1 % of deployment contexts" in verdict.why) == is_said
+    assert reading.verdict is HOLDS
+    assert bound in reading.why
 
 
 def test_nested_contexts_of_one_task_count_once_as_unseen() -> None:
@@ -262,8 +332,11 @@ def test_fixed_contexts_are_said_to_condition_the_verdict() -> None:
     estimate = build_estimate(contexts="fixed")
     classification = classify(LIMIT, estimate)
 
-    assert "Conditional on these contexts" in classification.primary.why
-    assert "Conditional on these contexts" in restrict(LIMIT, classification, estimate).restricted
+    assert "Conditional on the contexts tested" in classification.primary.why
+    text = restrict(LIMIT, classification, estimate)
+    assert classification.primary.verdict_standing is VerdictStanding.CONDITIONAL
+    assert text.verdict.startswith("Contradicted (conditional on the contexts tested).")
+    assert "This is about the 5 contexts tested only" in text.restricted
 
 
 @pytest.mark.parametrize(
@@ -295,7 +368,7 @@ def test_a_bound_that_its_card_does_not_meet_is_not_stable() -> None:
 
     assert verdict.class_ is UNDETERMINED
     assert verdict.not_met_in_test
-    assert verdict.why.startswith("Not met in test")
+    assert verdict.why.startswith("The figure that the card reports fails")
 
 
 def test_a_lower_bound_is_inverted_from_above() -> None:
@@ -303,7 +376,7 @@ def test_a_lower_bound_is_inverted_from_above() -> None:
     case = build_case(Form.LOWER_BOUND, theta=0.8)
     verdict = classify(case, build_estimate(build_spec(test=0.9, deploy=(0.5, 0.4, 0.6)))).primary
 
-    assert (verdict.rule, verdict.direction) == ("deploy-wholly-beyond", Sign.POSITIVE)
+    assert (verdict.rule, verdict.direction) == ("contradicted", Sign.POSITIVE)
     assert "above Φ_test − θ = 10.0 percentage points" in verdict.why
 
 
@@ -319,25 +392,28 @@ def test_a_perturbation_names_the_model_it_was_measured_on() -> None:
     )
     verdict = classify(build_case(theta=0.1, evidence=(evidence,)), None).primary
 
-    assert "(behavioural evidence, in sabotage tasks, on EXAMPLE m 2, a paper)" in verdict.why
+    assert "behavioural evidence, in sabotage tasks, on EXAMPLE m 2, a paper" in verdict.why
 
 
 def test_a_direction_that_is_established_is_said() -> None:
     """CI(ED) excludes 0 and still straddles the margin."""
     verdict = classify(build_case(Form.PREVALENCE), build_estimate(build_spec(deploy=(0.1, 0.06, 0.15)))).primary
 
-    assert (verdict.rule, verdict.direction) == ("ed-straddles", Sign.NEGATIVE)
+    assert (verdict.rule, verdict.direction) == ("ed-open", Sign.NEGATIVE)
     assert "The direction is established: deployment scores higher" in verdict.why
 
 
-def test_a_degraded_figure_leaves_a_one_sided_bound() -> None:
-    """Lower deployment scores leave an upper bound, higher ones a lower; 12.36 % is never rounded up to a bound that nothing gives."""
+def test_a_figure_that_does_not_carry_over_leaves_a_one_sided_limit() -> None:
+    """The limit is that of the two-sided interval at twice the error rate, named as one-sided: it is never wider than the two-sided end."""
     case = build_case(Form.PREVALENCE)
-    fallen = classify(case, build_estimate(build_spec(test=0.9, deploy=(0.5, 0.4, 0.6)))).primary
-    risen = classify(case, build_estimate()).primary
+    lower = build_estimate(build_spec(test=0.9, deploy=(0.5, 0.4, 0.6)))
+    one_sided = relevel(lower, lower.specs[0], level=0.9).phi_deploy
+    fallen, risen = classify(case, lower).primary, classify(case, build_estimate()).primary
 
-    assert "Φ_deploy is at most 60.0 %" in fallen.why
-    assert "Φ_deploy is at least 12.3 %" in risen.why
+    assert one_sided.high is not None
+    assert f"Φ_deploy is at most {Unit(low=0, high=1).at_most(one_sided.high)} (one-sided 95 % limit)" in fallen.why
+    assert "Φ_deploy is at least" in risen.why
+    assert "(one-sided 95 % limit)" in risen.why
 
 
 def test_an_estimate_without_specifications_counts_as_none() -> None:
@@ -352,8 +428,8 @@ def test_an_unpublished_threshold_prints_what_would_be_inverted_and_stable() -> 
     """θ unpublished with an estimate: both ranges of θ are printed, and the prevalence reading follows."""
     classification = classify(build_case(theta=None), build_estimate())
 
-    assert "any θ from 5.0 % to below 12.3 % would be inverted" in classification.primary.why
-    assert "at or above 40.2 % would be stable" in classification.primary.why
+    assert "inverted, with any θ from 7.0 % to below 12.3 %" in classification.primary.why
+    assert "would hold with any θ at or above 40.2 %" in classification.primary.why
     assert Form.PREVALENCE in [reading.form for reading in classification.readings]
     assert classification.inversion_margin is None
 
@@ -364,5 +440,5 @@ def test_an_unpublished_lower_threshold_prints_its_ranges() -> None:
     inverted = classify(case, build_estimate(build_spec(test=0.9, deploy=(0.5, 0.4, 0.6)))).primary.why
     stable = classify(case, build_estimate(build_spec(test=0.5, deploy=(0.5, 0.4, 0.6)))).primary.why
 
-    assert "any θ from above 60.0 % to 90.0 % would be inverted" in inverted
-    assert "no θ that the evaluation itself meets would be inverted" in stable
+    assert "inverted, with any θ from above 60.0 % to 88.0 %" in inverted
+    assert "it would be inverted with none" in stable
