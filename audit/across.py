@@ -117,7 +117,7 @@ def _join(nominal: tuple[Decision, ...], at_level: AtLevel | None) -> Joint:
     after_holm = _reject_by_holm(nominal, at_level)
     if len({one.row.verdict for one in after_holm}) == 1:
         return _agree(after_holm)
-    each = _read_together(after_holm, at_level)
+    each = _read_together(after_holm, at_level, plan_level=nominal[0].level)
     adverse = tuple(one for one in each if _is_adverse(one))
     if adverse:
         row = _find_first(adverse)
@@ -149,12 +149,11 @@ def _is_adverse(one: Decision) -> bool:
     return one.row.verdict in ADVERSE
 
 
-def _read_together(after_holm: tuple[Decision, ...], at_level: AtLevel | None) -> tuple[Decision, ...]:
+def _read_together(after_holm: tuple[Decision, ...], at_level: AtLevel | None, *, plan_level: float | None) -> tuple[Decision, ...]:
     """What can be said of each specification where they differ, at level 1 − α/m; *after_holm* where other levels are not known."""
-    level = after_holm[0].level
-    if at_level is None or level is None:
+    if at_level is None or plan_level is None:
         return after_holm
-    stricter = {one.spec: one for one in at_level(1 - (1 - level) / len(after_holm))}
+    stricter = {one.spec: one for one in at_level(1 - (1 - plan_level) / len(after_holm))}
     return tuple(stricter[one.spec] for one in after_holm)
 
 

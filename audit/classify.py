@@ -243,11 +243,13 @@ def _check(question: _Question, form: Form, joint: Joint) -> tuple[ConditionChec
     named = {(one.spec, one.judge) for one in joint.deciding}
     return check_conditions(
         Ground(
+            verdict=joint.row.verdict,
             case=question.case,
             estimate=estimate,
             specs=tuple(spec for spec in estimate.specs if (spec.spec, spec.judge) in named),
             reproduction=_find_reproduction(joint),
             conduct=question.conduct,
+            is_locked=question.basis is Basis.REPLAY,
             is_same_at_extremes=lambda: _is_same_at_extremes(question, form, joint),
         )
     )

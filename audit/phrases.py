@@ -159,7 +159,8 @@ class Phrases:
             None: "",
         }[check.interval]
         cuts = (check.reported, *self._cuts)
-        value = self._unit.score(self._estimate.phi_test.value, *cuts)
+        replicated = self._estimate.phi_test.value if check.difference is None else check.reported + check.difference
+        value = self._unit.score(replicated, *cuts)
         text = f"The card reports {self._unit.given(check.reported)} ({source}); the replay of the evaluation gives {value}"
         if check.low is None or check.high is None or check.difference is None:
             return f"{text}, without an interval."

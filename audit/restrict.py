@@ -1,5 +1,7 @@
 """Station 7: the claim as it may still be made, composed from the record and never written freely (method section 7)."""
 
+from dataclasses import replace
+
 from audit.classify import build_at_level
 from audit.conditions import build_facts
 from audit.phrases import Phrases, describe_verdicts
@@ -222,6 +224,8 @@ class _ReadingPhrases(Phrases):
             spec = next(one for one in whole.specs if (one.spec, one.judge) == (spec.spec, spec.judge))
         plan_level = estimate.level if estimate else None
         facts = build_facts(case, reading.form, estimate=whole, spec=spec, other_model=other, plan_level=plan_level)
+        # The sentence on the card's figure quotes the check that decided, not the one of whichever specification is quoted.
+        facts = replace(facts, reproduction=reading.reproduction or facts.reproduction)
         super().__init__(case, facts, whole=whole or estimate, plan_level=plan_level)
         self._reading = reading
         self._specs = estimate.specs if estimate else ()

@@ -52,12 +52,15 @@ class Conduct:
 class Ground:
     """What the conditions of one reading are checked against."""
 
+    verdict: Verdict
     case: Case
     estimate: Estimate
     specs: tuple[SpecEstimate, ...]
     """Those that decided."""
     reproduction: Reproduction
     conduct: Conduct | None
+    is_locked: bool
+    """Whether the scores count as a replay under a lock."""
     is_same_at_extremes: Callable[[], bool | None]
     """Whether the verdict is the same if every truncated or excluded response had the lowest, or the highest, possible score.
     None where that was not computed; asked only where it matters."""
@@ -117,7 +120,7 @@ _NO_LOG = (ConditionStatus.NOT_CHECKED, "a case file without a log does not show
 
 def _check_lock(ground: Ground) -> Answer:
     if ground.conduct is None:
-        return _NO_LOG
+        return _NO_LOG if ground.is_locked else _missing("no lock preceded the run")
     return _met("a lock preceded the run") if ground.conduct.no_lock is None else _missing(ground.conduct.no_lock)
 
 
@@ -213,6 +216,8 @@ def _check_provenance(ground: Ground) -> Answer:
 
 def _check_reproduction(ground: Ground) -> Answer:
     status = ground.reproduction.status
+    if ground.verdict is Verdict.NOT_REPRODUCED:
+        return _met("the verdict itself is about the card's figure")
     if status is ReproductionStatus.NOT_REPRODUCED:
         return _missing("the replay of the evaluation does not give the card's figure")
     words = {

@@ -109,29 +109,33 @@ def test_estimate_prints_the_document_of_the_interface(scores: Path) -> None:
 
 
 def test_classify_prints_the_document_of_the_interface(case: Path) -> None:
-    """Inverted, established, with margin, estimate, claim before and after, and the checklist's word on θ."""
+    """Contradicted, provisional, with margin, estimate, claim before and after, and the checklist's word on θ."""
     done = call("classify", case, "--json")
     document = json.loads(done.stdout)
     reading = {
         "form": "threshold",
         "class": "inverted",
-        "standing": "established",
-        "candidate": None,
+        "standing": "candidate",
+        "verdict": "contradicted",
+        "verdict_standing": "provisional",
+        "missing_condition": "deployment_construction",
+        "point_class": None,
         "mode": None,
         "basis": "replay",
         "direction": "negative",
         "resolves": None,
         "not_met_in_test": False,
-        "specs": [{"spec": "default", "class": "inverted", "standing": "established"}],
+        "specs": [{"spec": "default", "class": "inverted", "standing": "candidate"}],
         "hangs_on_one_spec": False,
     }
 
     assert done.returncode == 0, done.stderr
     assert contains(document["readings"][0], reading)
     assert document["schema"] == "caveat/classification/1"
+    assert document["conditions_not_checked"] == ["lock", "endpoint", "provenance"]
     assert document["inversion_margin"] == pytest.approx(-0.05)
     assert document["original_claim"] == "Scheming stays at or below 10 %."
-    assert "Withdrawn" in document["restricted_claim"]
+    assert "Suspended until the verdict is established" in document["restricted_claim"]
     assert document["estimate"]["schema"] == "caveat/estimate/1"
     assert {one["item"]: one["status"] for one in document["checklist"]}["theta-and-direction-fixed-before-replay"] == "missing"
 
@@ -140,7 +144,7 @@ def test_classify_speaks_to_people_verdict_first(case: Path) -> None:
     """The verdict, the claim before and after, the margin, the numbers, and what is missing."""
     done = call("classify", case)
 
-    assert done.stdout.startswith("Inverted, established: under deployment-like contexts the score is 25.0 %")
+    assert done.stdout.startswith("Contradicted (provisional: it is not stated how the deployment contexts")
     order = [
         done.stdout.index(part) for part in ("original claim", "restricted claim", "why", "inversion margin", "Φ_deploy   ", "missing")
     ]

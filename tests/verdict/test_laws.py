@@ -13,7 +13,7 @@ from audit.wording import SLACK, Unit
 from registry.codec.documents import from_document, to_document
 from registry.records.case import Case
 from registry.records.claim import Form, Relation
-from registry.records.classification import Basis, ClaimClass, Classification, Standing
+from registry.records.classification import FIRM, Basis, ClaimClass, Classification, Standing, Verdict, VerdictStanding
 from registry.records.estimate import Estimate
 from tests.verdict.cases import LIMITS, SHARES, build_case, build_estimate, build_spec, cases, estimates
 
@@ -34,13 +34,16 @@ def test_any_case_is_classified_and_restricted(case: Case, estimate: Estimate | 
         assert reading.rule in RULES
         assert reading.why
         assert "{" not in reading.why
-        assert (reading.class_ is ClaimClass.UNDETERMINED) == (reading.mode is not None) == bool(reading.resolves)
+        assert (reading.class_ is ClaimClass.UNDETERMINED) == (reading.mode is not None)
+        assert bool(reading.resolves) == (reading.mode is not None or reading.verdict is Verdict.INCONCLUSIVE)
         assert reading.class_ is not ClaimClass.INVERTED or reading.form in LIMITS
         assert reading.class_ is not ClaimClass.DEGRADED or reading.form is Form.PREVALENCE
-        assert reading.candidate is None or reading.class_ is ClaimClass.UNDETERMINED
+        assert reading.point_class is None or reading.class_ is ClaimClass.UNDETERMINED
         assert basis is Basis.REPLAY or reading.standing is not Standing.ESTABLISHED
         assert all(basis is Basis.REPLAY or one.standing is not Standing.ESTABLISHED for one in reading.specs)
-        assert not reading.not_met_in_test or not (reading.class_ is ClaimClass.STABLE and reading.form in LIMITS)
+        assert not (estimate and reading.not_met_in_test and reading.class_ is ClaimClass.STABLE and reading.form in LIMITS)
+        assert (reading.verdict_standing is None) == (reading.verdict not in FIRM)
+        assert reading.standing is not Standing.ESTABLISHED or reading.verdict_standing is VerdictStanding.ESTABLISHED
     assert restricted.verdict
     assert restricted.restricted
     assert "{" not in restricted.restricted.replace(restricted.original.rstrip(), "")
@@ -119,7 +122,12 @@ def test_the_order_of_specifications_does_not_matter(case: Case, estimate: Estim
     )
     first, second = classify(case, estimate).primary, classify(case, turned).primary
 
-    assert (first.class_, first.standing, first.mode, first.candidate) == (second.class_, second.standing, second.mode, second.candidate)
+    assert (first.class_, first.standing, first.mode, first.point_class) == (
+        second.class_,
+        second.standing,
+        second.mode,
+        second.point_class,
+    )
     assert first.hangs_on_one_spec == second.hangs_on_one_spec
 
 

@@ -3,10 +3,10 @@
 import re
 from pathlib import Path
 
-from audit.checklist import ITEMS
-from audit.demotion import WITHOUT_LOCK, Demotion
 from audit.typology import ACROSS_JUDGES, ACROSS_SPECS, WITH_ESTIMATE, WITHOUT_ESTIMATE, Row
 from registry.records.claim import Form
+from registry.report.checklist import ITEMS
+from registry.report.wording import get_words
 
 PAGE = Path(__file__).parents[2] / "docs" / "method.md"
 LIMITS = {Form.THRESHOLD, Form.UPPER_BOUND, Form.LOWER_BOUND}
@@ -22,38 +22,27 @@ def describe_forms(forms: frozenset[Form]) -> str:
     return names.get(forms) or next(iter(forms)).value
 
 
-def describe_outcome(row: Row | Demotion) -> str:
-    found = row.class_ if isinstance(row, Row) else row.becomes
+def describe_label(row: Row) -> str:
     qualifier = row.standing or row.mode
-    return found.value + (f" · {qualifier.value}" if qualifier else "")
-
-
-def describe_candidate(row: Row) -> str:
-    return "class of the point" if row.candidate else ""
+    return row.class_.value + (f" · {qualifier.value}" if qualifier else "")
 
 
 def render(rows: tuple[Row, ...]) -> str:
     """A table as the page prints it."""
     lines = [
-        f"| `{row.name}` | {describe_forms(row.forms)} | {row.when} | {describe_outcome(row)} | {describe_candidate(row)} |" for row in rows
+        f"| `{row.name}` | {describe_forms(row.forms)} | {row.when} | {get_words(row.verdict)} | {describe_label(row)} |" for row in rows
     ]
-    return "\n".join(["| rule | form | condition, first that holds | outcome | candidate |", "|---|---|---|---|---|", *lines])
-
-
-def render_demotions() -> str:
-    lines = [f"| {class_.value} · established | {describe_outcome(one)} |" for class_, one in WITHOUT_LOCK.items()]
-    return "\n".join(["| under a lock | without one |", "|---|---|", *lines])
+    return "\n".join(["| rule | form | condition, first that holds | verdict | TRACE label |", "|---|---|---|---|---|", *lines])
 
 
 def test_the_page_prints_the_table_that_decides() -> None:
-    """Row by row, with an estimate, without, across specifications and judges, and without a lock."""
+    """Row by row, with an estimate, without, across specifications and judges."""
     page = PAGE.read_text(encoding="utf-8")
 
     assert render(WITH_ESTIMATE) in page
     assert render(WITHOUT_ESTIMATE) in page
     assert render(ACROSS_SPECS) in page
     assert render(ACROSS_JUDGES) in page
-    assert render_demotions() in page
 
 
 def test_the_page_names_every_item_of_minimum_reporting() -> None:

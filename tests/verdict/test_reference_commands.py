@@ -63,7 +63,7 @@ def test_a_reference_case_has_the_outcome_of_the_paper(name: str) -> None:
 
 
 def test_the_worked_example_is_inverted(tmp_path: Path) -> None:
-    """Φ_test = 0.05, claim Φ ≤ 0.10, ED = −0.20: −0.20 < 0.05 − 0.10, so inverted; Φ_deploy = 0.25."""
+    """Φ_test = 0.05, claim Φ ≤ 0.10, ED = −0.20: −0.20 < 0.05 − 0.10, so inverted; Φ_deploy = 0.25. The file states no conditions."""
     every = {"test": 20, "deploy": 4}
     rows = [
         f"t{task},{arm},{arm}{context},0,{int((task + context) % period == 0)}\n"
@@ -77,7 +77,7 @@ def test_the_worked_example_is_inverted(tmp_path: Path) -> None:
     assert (spec["phi_test"]["value"], spec["phi_deploy"]["value"]) == (0.05, 0.25)
     assert spec["ed"]["value"] == pytest.approx(-0.20, abs=1e-12)
     assert spec["ed"]["value"] < document["inversion_margin"] == pytest.approx(0.05 - 0.10, abs=1e-12)
-    assert (reading["class"], reading["standing"], reading["direction"]) == ("inverted", "established", "negative")
+    assert (reading["class"], reading["standing"], reading["direction"]) == ("inverted", "candidate", "negative")
 
 
 def test_proposition_1_equal_mixture_scores_have_differentials_one_and_zero(tmp_path: Path) -> None:

@@ -10,8 +10,9 @@ from registry.records.case import Case
 from registry.records.claim import Form, Relation
 from registry.records.classification import Basis
 from registry.records.estimate import Estimate
+from registry.records.evidence import Effect, EvidenceKind
 from registry.records.model import ModelRef
-from tests.verdict.cases import build_case, build_estimate, build_spec
+from tests.verdict.cases import build_case, build_estimate, build_evidence, build_spec
 
 LIMIT = build_case(theta=0.10, reported=0.05)
 QUOTED = replace(LIMIT, claim=replace(LIMIT.claim, quote="Scheming stays at or below {10} %."))
@@ -22,15 +23,15 @@ def compose(case: Case, estimate: Estimate | None, *, basis: Basis = Basis.REPLA
 
 
 def test_the_verdict_of_an_inversion_is_one_sentence_with_its_numbers() -> None:
-    """Class, standing, Φ_deploy with its interval, and the limit."""
+    """Verdict, Φ_deploy with its interval, the limit, and that the evaluation passes."""
     estimate = build_estimate()
     text = restrict(LIMIT, classify(LIMIT, estimate), estimate)
 
     assert text.verdict == (
-        "Inverted, established: under deployment-like contexts the score is 25.0 % (95 % interval 12.4 % to 40.1 %), "
-        "above the claimed threshold of 10 %."
+        "Contradicted. Under deployment-like contexts the scheming rate is 25.0 % (95 % interval 12.4 % to 40.1 %), "
+        "above the claimed threshold of 10 %; the evaluation itself passes, at 5.0 % (3.0 % to 7.0 %)."
     )
-    assert text.withdrawn == ("Withdrawn: the statement that the scheming rate of EXAMPLE m 1 is at most 10 % in deployment.",)
+    assert text.withdrawn == ("Not supported: the statement that the scheming rate of EXAMPLE m 1 is at most 10 % in deployment.",)
     assert text.resolves == ()
 
 
@@ -38,7 +39,7 @@ def test_a_stable_claim_keeps_its_words() -> None:
     """The quotation stands, as data, and its scope is added."""
     text = compose(QUOTED, build_estimate(build_spec(deploy=(0.04, 0.01, 0.09))))
 
-    assert text.startswith("Scheming stays at or below {10} %. It stands for the deployment-like contexts tested.")
+    assert text.startswith("Scheming stays at or below {10} %. It is supported for the deployment-like contexts tested.")
     assert "could behave otherwise and not have been drawn" in text
 
 
@@ -85,26 +86,55 @@ def test_an_inverted_claim_keeps_none_of_its_words() -> None:
     assert text.restricted.endswith(text.withdrawn[-1])
 
 
-def test_a_suspended_claim_keeps_its_words_for_the_evaluated_contexts_only() -> None:
+def test_a_claim_in_doubt_keeps_its_words_for_the_evaluated_contexts_only() -> None:
     """The redline then shows just what was taken from it: its scope, and the statement on deployment."""
-    estimate = build_estimate()
-    text = restrict(QUOTED, classify(QUOTED, estimate, basis=Basis.REPORTED), estimate)
+    perturbed = build_evidence(kind=EvidenceKind.PERTURBATION, effect=Effect.AGAINST_CLAIM, verified=True)
+    case = replace(QUOTED, evidence=(perturbed,))
+    text = restrict(case, classify(case, None), None)
 
-    assert text.restricted.startswith(
-        "In the evaluated contexts only, for EXAMPLE m 1: Scheming stays at or below {10} %. Under deployment"
-    )
+    assert text.restricted.startswith("In the evaluated contexts only, for EXAMPLE m 1: Scheming stays at or below {10} %. By how much")
     assert text.restricted.endswith(text.withdrawn[-1])
+    assert text.withdrawn[0].startswith("Suspended pending replay")
     assert not any("Scheming stays" in sentence for sentence in text.surviving)
 
 
-def test_scores_without_a_lock_suspend_and_do_not_withdraw() -> None:
-    """Basis `reported` gives a candidate, and the text says why."""
+def test_a_contradiction_without_a_lock_suspends_the_claim() -> None:
+    """It is provisional, names the lock as missing, and does not refute."""
     estimate = build_estimate()
     text = restrict(LIMIT, classify(LIMIT, estimate, basis=Basis.REPORTED), estimate)
 
-    assert text.verdict.startswith("Inverted, candidate:")
-    assert text.verdict.endswith("in scores that no lock planned.")
-    assert text.withdrawn[0].startswith("Suspended pending replay")
+    assert text.verdict.startswith("Contradicted (provisional: no lock preceded the run).")
+    assert text.withdrawn[0].startswith("Suspended until the verdict is established")
+
+
+def test_a_claim_that_holds_provisionally_keeps_its_words_for_the_evaluation_only() -> None:
+    """Only an established verdict, or one for the listed contexts, lets the claim's own words stand."""
+    estimate = build_estimate(build_spec(deploy=(0.04, 0.01, 0.09)))
+    text = restrict(QUOTED, classify(QUOTED, estimate, basis=Basis.REPORTED), estimate)
+
+    assert text.verdict.startswith("Holds in the contexts tested (provisional: no lock preceded the run).")
+    assert text.restricted.startswith("In the evaluated contexts only")
+    assert "It is supported" not in text.restricted
+    assert text.withdrawn[0].startswith("Not established: the statement that")
+
+
+def test_what_the_card_reports_stands_beside_what_the_replay_gives() -> None:
+    """Where they differ by more than the rounding of the card's figure; a figure that the replay refutes is not repeated as the claim."""
+    estimate = build_estimate(build_spec(test=0.7, deploy=(0.7, 0.68, 0.72), ed=(-0.02, 0.02)))
+    case = build_case(Form.PREVALENCE, reported=0.96)
+    case = replace(case, claim=replace(case.claim, quote="The model refuses 96 % of requests."))
+    text = restrict(case, classify(case, estimate), estimate)
+
+    assert text.verdict.startswith("Not reproduced. The card's figure is not reproduced.")
+    assert "refuses 96 %" not in text.restricted
+    assert "The card reports 96 %; the replay of its evaluation gives 70.0 %" in text.restricted
+
+
+def test_a_figure_that_rounds_to_the_cards_is_said_once() -> None:
+    """70.04 % is 70 % with the digits of the card."""
+    estimate = build_estimate(build_spec(test=0.7004, deploy=(0.7, 0.68, 0.72), ed=(-0.02, 0.02)))
+
+    assert "The card reports" not in compose(build_case(Form.PREVALENCE, reported=0.70), estimate)
 
 
 def test_a_post_hoc_verdict_says_so() -> None:
@@ -116,19 +146,21 @@ def test_a_post_hoc_verdict_says_so() -> None:
     assert "Post hoc" in restrict(LIMIT, classification, estimate, post_hoc=True).restricted
 
 
-def test_not_met_in_test_is_said_first() -> None:
-    """Before anything about deployment."""
+def test_a_limit_that_fails_in_test_too_is_no_inversion() -> None:
+    """It is contradicted and not reproduced, and nothing of its words is repeated."""
     estimate = build_estimate(build_spec(test=0.2))
+    case = replace(QUOTED, claim=replace(QUOTED.claim, reported=None))
+    text = restrict(case, classify(case, estimate), estimate)
 
-    assert restrict(LIMIT, classify(LIMIT, estimate), estimate).verdict.startswith("Not met in test")
+    assert text.verdict.startswith("Contradicted, and not reproduced.")
+    assert "Scheming stays" not in text.restricted
 
 
-def test_not_met_in_test_is_said_first_whichever_row_decides() -> None:
+def test_a_test_side_that_fails_is_said_whichever_row_decides() -> None:
     """Also where too few tasks were scored to say more."""
     estimate = build_estimate(build_spec(test=0.2, tasks=10))
-    text = restrict(LIMIT, classify(LIMIT, estimate), estimate)
 
-    assert text.verdict.startswith("Not met in test: the claim's own evaluation fails its relation. Undetermined (technical)")
+    assert classify(LIMIT, estimate).primary.why.startswith("The replay of the claim's own evaluation fails its limit too.")
 
 
 def test_implied_readings_survive_beside_the_claim() -> None:
@@ -136,7 +168,7 @@ def test_implied_readings_survive_beside_the_claim() -> None:
     estimate = build_estimate(build_spec(deploy=(0.04, 0.01, 0.09)))
     text = restrict(LIMIT, classify(LIMIT, estimate), estimate)
 
-    assert any(sentence.startswith("Read as a statement that the behaviour exists: stable") for sentence in text.surviving)
+    assert any(sentence.startswith("Read as a statement that the behaviour exists: observed") for sentence in text.surviving)
     assert "exists" not in text.restricted
 
 
@@ -144,7 +176,7 @@ def test_a_stable_threshold_with_a_moved_figure_shows_its_prevalence_reading() -
     """Inside θ and yet not equivalent: both are said."""
     text = compose(build_case(theta=0.9, reported=0.05), build_estimate())
 
-    assert "Read as a statement of how high the figure is in deployment: degraded, established" in text
+    assert "Read as a statement of how high the figure is in deployment: does not carry over. Under" in text
 
 
 def test_what_is_open_names_what_would_settle_it() -> None:

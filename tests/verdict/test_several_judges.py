@@ -39,7 +39,7 @@ def test_judges_that_differ_leave_the_class_undetermined() -> None:
     verdict = classify(LIMIT, build_estimate(by("a", BEYOND), by("b", INSIDE))).primary
 
     assert (verdict.rule, verdict.class_, verdict.mode) == ("judges-disagree", ClaimClass.UNDETERMINED, Mode.TECHNICAL)
-    assert verdict.candidate is ClaimClass.INVERTED
+    assert verdict.point_class is ClaimClass.INVERTED
     assert verdict.resolves is not None
     assert "labelled by a person" in verdict.resolves
     assert {one.class_ for one in verdict.specs} == {ClaimClass.INVERTED, ClaimClass.STABLE}
@@ -100,11 +100,11 @@ def test_a_judge_heard_twice_changes_nothing(case: object, estimate: Estimate) -
 
     alone, both = (classify(case, one).primary for one in (estimate, twice))  # type: ignore[arg-type]
 
-    assert (both.class_, both.standing, both.mode, both.candidate, both.direction) == (
+    assert (both.class_, both.standing, both.mode, both.point_class, both.direction) == (
         alone.class_,
         alone.standing,
         alone.mode,
-        alone.candidate,
+        alone.point_class,
         alone.direction,
     )
 

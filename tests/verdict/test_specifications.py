@@ -1,13 +1,13 @@
-"""Several specifications of P_deploy: stable needs every one, inverted and degraded need one after Holm."""
+"""Several specifications of P_deploy: a claim holds against every one; one suffices to contradict it, after Holm."""
 
 from collections.abc import Callable
 
 import pytest
 
-from audit.classify import build_adjusted, classify
+from audit.classify import build_at_level, classify
 from audit.restrict import restrict
 from registry.records.claim import Form
-from registry.records.classification import Basis, ClaimClass, Mode, Standing
+from registry.records.classification import Basis, ClaimClass, Condition, Mode, Standing, Verdict, VerdictStanding
 from registry.records.estimate import Estimate, SpecEstimate
 from tests.verdict.cases import build_case, build_estimate, build_spec
 
@@ -28,7 +28,7 @@ def at_levels(lows: dict[str, dict[float, float]]) -> tuple[Estimate, Callable[[
 def test_one_adverse_specification_suffices_when_it_holds_after_holm() -> None:
     """Inverted against one of two specifications at 97.5 % is inverted."""
     estimate, at = at_levels({"a": {0.95: 0.15, 0.975: 0.12}, "b": {0.95: 0.05, 0.975: 0.03}})
-    verdict = classify(LIMIT, estimate, adjusted=at).primary
+    verdict = classify(LIMIT, estimate, at_level=at).primary
 
     assert (verdict.class_, verdict.standing) == (ClaimClass.INVERTED, Standing.ESTABLISHED)
     assert "97.5 % interval 12.0 %" in verdict.why
@@ -41,9 +41,9 @@ def test_one_adverse_specification_suffices_when_it_holds_after_holm() -> None:
 def test_one_adverse_specification_that_fails_at_its_level_is_a_candidate() -> None:
     """Inverted at 95 % and no longer at 97.5 % is undetermined."""
     estimate, at = at_levels({"a": {0.95: 0.11, 0.975: 0.09}, "b": {0.95: 0.05, 0.975: 0.03}})
-    verdict = classify(LIMIT, estimate, adjusted=at).primary
+    verdict = classify(LIMIT, estimate, at_level=at).primary
 
-    assert (verdict.class_, verdict.mode, verdict.candidate) == (ClaimClass.UNDETERMINED, Mode.NOISY, ClaimClass.INVERTED)
+    assert (verdict.class_, verdict.mode, verdict.point_class) == (ClaimClass.UNDETERMINED, Mode.NOISY, ClaimClass.INVERTED)
     assert verdict.rule == "not-after-holm"
     assert "97.5 % interval of Φ_deploy" in verdict.why
 
@@ -52,7 +52,7 @@ def test_the_second_step_asks_for_less() -> None:
     """Holm goes on at a lower level once a specification is rejected, and no further than that."""
     steps = {"a": {0.95: 0.2, 0.975: 0.19, 0.983333: 0.18}, "b": {0.95: 0.12, 0.975: 0.105, 0.983333: 0.09}}
     estimate, at = at_levels({**steps, "c": {0.95: 0.105, 0.975: 0.09, 0.983333: 0.08}})
-    verdict = classify(LIMIT, estimate, adjusted=at).primary
+    verdict = classify(LIMIT, estimate, at_level=at).primary
 
     assert [one.class_ for one in verdict.specs] == [ClaimClass.INVERTED] * 3
 
@@ -62,13 +62,13 @@ def test_the_first_step_decides_for_all() -> None:
     row = {0.95: 0.2, 0.975: 0.19, 0.983333: 0.09}
     estimate, at = at_levels({"a": row, "b": row, "c": row})
 
-    assert classify(LIMIT, estimate, adjusted=at).primary.rule == "not-after-holm"
+    assert classify(LIMIT, estimate, at_level=at).primary.rule == "not-after-holm"
 
 
 def test_the_intervals_at_other_levels_come_from_the_variance() -> None:
     """Without intervals given, they are made from the estimate's own variance: wider at a higher level, the same point."""
     estimate = build_estimate(build_spec(name="a"), INSIDE)
-    at = build_adjusted(estimate)
+    at = build_at_level(estimate)
 
     assert at is not None
     first, second = at(0.95).specs[0].phi_deploy, at(0.99).specs[0].phi_deploy
@@ -102,7 +102,7 @@ def test_without_other_levels_several_specifications_establish_nothing_adverse()
 def test_a_class_that_one_specification_makes_hangs_on_it(specs: tuple[SpecEstimate, ...], *, hangs: bool) -> None:
     """The report says whether leaving one specification out would change the class."""
     estimate = build_estimate(*specs)
-    verdict = classify(LIMIT, estimate, adjusted=lambda level: build_estimate(*specs, level=level)).primary
+    verdict = classify(LIMIT, estimate, at_level=lambda level: build_estimate(*specs, level=level)).primary
 
     assert verdict.hangs_on_one_spec == hangs
     assert ("hangs on one specification" in verdict.why) == hangs
@@ -134,20 +134,52 @@ def test_the_stopping_rule_is_said_once() -> None:
     assert verdict.why.count("No defensible deployment distribution") == 1
 
 
-def test_specifications_lose_their_standing_with_the_reading() -> None:
+def test_specifications_are_never_firmer_than_their_reading() -> None:
     """Without a lock no specification is established either."""
-    verdict = classify(LIMIT, build_estimate(INSIDE), basis=Basis.REPORTED).primary
+    reading = classify(LIMIT, build_estimate(INSIDE), basis=Basis.REPORTED).primary
 
-    assert (verdict.class_, verdict.mode, verdict.candidate) == (ClaimClass.UNDETERMINED, Mode.TECHNICAL, ClaimClass.STABLE)
-    assert (verdict.specs[0].class_, verdict.specs[0].candidate) == (ClaimClass.UNDETERMINED, ClaimClass.STABLE)
+    assert (reading.verdict, reading.verdict_standing) == (Verdict.HOLDS, VerdictStanding.PROVISIONAL)
+    assert (reading.specs[0].class_, reading.specs[0].standing) == (ClaimClass.STABLE, Standing.PROVISIONAL)
 
 
-def test_degraded_without_a_lock_has_no_standing() -> None:
-    """It can restrict, never establish."""
-    verdict = classify(build_case(Form.PREVALENCE), build_estimate(), basis=Basis.REPORTED).primary
+def test_without_a_lock_an_inversion_is_a_candidate_and_a_change_provisional() -> None:
+    """The verdict keeps its word and loses its standing; the missing lock is named."""
+    inverted = classify(LIMIT, build_estimate(), basis=Basis.REPORTED).primary
+    changed = classify(build_case(Form.PREVALENCE), build_estimate(), basis=Basis.REPORTED).primary
 
-    assert (verdict.class_, verdict.standing, verdict.mode) == (ClaimClass.DEGRADED, None, None)
-    assert "No lock preceded" in verdict.why
+    assert (inverted.class_, inverted.standing, inverted.verdict) == (ClaimClass.INVERTED, Standing.CANDIDATE, Verdict.CONTRADICTED)
+    assert (changed.class_, changed.standing, changed.missing_condition) == (ClaimClass.DEGRADED, Standing.PROVISIONAL, Condition.LOCK)
+    assert "Provisional: no lock preceded the run." in changed.why
+
+
+def test_a_mixed_result_names_each_specification_at_the_stricter_level() -> None:
+    """“Fails for one; holds for the other” is said only where both hold at 1 − α/m together."""
+    levels = {0.95: 0.15, 0.975: 0.12}
+
+    def at(level: float) -> Estimate:
+        high = {0.95: 0.09, 0.975: 0.095}[round(level, 6)]
+        failing = build_spec(name="agent", deploy=(0.25, levels[round(level, 6)], 0.4))
+        return build_estimate(failing, build_spec(name="chat", deploy=(0.04, 0.01, high)), level=level)
+
+    estimate = at(0.95)
+    classification = classify(LIMIT, estimate, at_level=at)
+    reading, text = classification.primary, restrict(LIMIT, classification, estimate)
+
+    assert reading.verdict is Verdict.CONTRADICTED
+    assert [(one.spec, one.verdict, one.level) for one in reading.specs] == [
+        ("agent", Verdict.CONTRADICTED, 0.975),
+        ("chat", Verdict.HOLDS, 0.975),
+    ]
+    assert "The claim fails for “agent”; holds for “chat”." in text.verdict
+
+
+def test_holm_widens_deployment_and_keeps_the_interval_of_the_evaluation() -> None:
+    """Φ_test is one statement, whatever the number of specifications."""
+    estimate = build_estimate(build_spec(name="a"), INSIDE)
+    at = build_at_level(estimate)
+
+    assert at is not None
+    assert at(0.975).specs[0].phi_test == estimate.specs[0].phi_test
 
 
 def test_specifications_that_move_apart_keep_a_bound_each() -> None:
@@ -158,16 +190,6 @@ def test_specifications_that_move_apart_keep_a_bound_each() -> None:
     estimate = build_estimate(higher, lower)
     text = restrict(case, classify(case, estimate), estimate)
 
-    assert "a one-sided bound survives: against a, Φ_deploy is at least 70.0 %; against b, Φ_deploy is at most 30.0 %." in text.restricted
-    assert "under deployment-like contexts (a) the score is higher" in text.verdict
-
-
-def test_what_no_lock_lets_stand_does_not_hang_on_a_specification() -> None:
-    """Without a lock the claim stays undetermined whichever specification is left out."""
-    estimate = build_estimate(INSIDE, build_spec(name="b", deploy=(0.05, 0.01, 0.2)))
-    replayed = classify(LIMIT, estimate).primary
-    reported = classify(LIMIT, estimate, basis=Basis.REPORTED).primary
-
-    assert (replayed.class_, replayed.hangs_on_one_spec) == (ClaimClass.UNDETERMINED, True)
-    assert (reported.class_, reported.hangs_on_one_spec) == (ClaimClass.UNDETERMINED, False)
-    assert "hangs on one" not in reported.why
+    assert "Φ_deploy against a is at least" in text.restricted
+    assert "Φ_deploy against b is at most" in text.restricted
+    assert "Under deployment-like contexts (a) the scheming rate is higher" in text.verdict
