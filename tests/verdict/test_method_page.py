@@ -3,10 +3,10 @@
 import re
 from pathlib import Path
 
-from audit.checklist import ITEMS
 from audit.demotion import WITHOUT_LOCK, Demotion
 from audit.typology import ACROSS_JUDGES, ACROSS_SPECS, WITH_ESTIMATE, WITHOUT_ESTIMATE, Row
 from registry.records.claim import Form
+from registry.report.checklist import ITEMS
 
 PAGE = Path(__file__).parents[2] / "docs" / "method.md"
 LIMITS = {Form.THRESHOLD, Form.UPPER_BOUND, Form.LOWER_BOUND}

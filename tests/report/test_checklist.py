@@ -6,14 +6,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from audit.checklist import ITEMS, build_checklist
 from registry.records.case import Case, Deployment, Infeasible, Scoring
 from registry.records.claim import Direction, Form
-from registry.records.classification import ItemStatus
+from registry.records.classification import ChecklistItem, ItemStatus
 from registry.records.estimate import Estimate, EstimateWarning
 from registry.records.evidence import Access, Evidence, Layer
 from registry.records.plan import Lock, Plan
 from registry.records.trial import Provenance
+from registry.report.checklist import ITEMS, AuditMaterial, build_items, count_items, format_missing
 from tests import findings
 from tests.verdict.cases import build_case, build_estimate, cases, estimates
 
@@ -43,6 +43,21 @@ LOCK = Lock(
 LAYERS = tuple(Evidence(layer=layer, access=Access.UNAVAILABLE) for layer in Layer)
 
 
+def build_checklist(
+    case: Case, estimate: Estimate | None, *, provenance: Provenance | None = None, **known: object
+) -> tuple[ChecklistItem, ...]:
+    material = AuditMaterial(
+        form=case.claim.form,
+        infeasible=case.deployment.infeasible,
+        evidence=case.evidence,
+        invariant=case.scoring.invariant,
+        estimate=estimate,
+        provenance=provenance or Provenance(),
+        **known,  # type: ignore[arg-type]
+    )
+    return build_items(material)
+
+
 def find(items: object, slug: str) -> tuple[ItemStatus, str]:
     found = {one.item: (one.status, one.note) for one in items}  # type: ignore[attr-defined]
     return found[slug]
@@ -60,8 +75,8 @@ def test_every_item_is_answered(case: Case, estimate: Estimate | None, provenanc
 
 def test_nothing_is_missing_when_all_is_stated() -> None:
     """A complete audit has a complete checklist."""
-    case = build_case(theta=0.1, evidence=(*LAYERS, Evidence(layer=Layer.CUE_SENSITIVITY)), scoring=Scoring(invariant=True))
-    items = build_checklist(case, build_estimate(), provenance=FULL, lock=LOCK, deploy_owner="EXAMPLE; nothing is contested")
+    case = build_case(theta=0.1, evidence=(*LAYERS[1:], Evidence(layer=Layer.CUE_SENSITIVITY)), scoring=Scoring(invariant=True))
+    items = build_checklist(case, build_estimate(), provenance=FULL, lock=LOCK, deploy_owner="EXAMPLE")
 
     assert {one.status for one in items} == {ItemStatus.REPORTED}
 
@@ -75,26 +90,67 @@ def test_without_a_lock_nothing_shows_that_theta_was_fixed() -> None:
 
 
 @pytest.mark.parametrize(
-    ("case", "status"),
+    ("case", "reason"),
     [
-        (build_case(theta=0.1), ItemStatus.MISSING),
-        (build_case(Form.EXISTENCE), ItemStatus.NOT_APPLICABLE),
+        (build_case(theta=0.1), "no replay was made"),
+        (build_case(Form.EXISTENCE), "an existence claim needs no Evaluation Differential"),
         (
             build_case(theta=0.1, deployment=Deployment(defensible=False, infeasible=Infeasible.ONTOLOGICAL)),
-            ItemStatus.NOT_APPLICABLE,
+            "no defensible P_deploy can exist",
         ),
     ],
 )
-def test_an_ed_that_nobody_estimated_is_missing_unless_none_is_needed(case: Case, status: ItemStatus) -> None:
-    """Existence needs no ED, and where no P_deploy can exist there is none."""
-    assert find(build_checklist(case, None), "raw-ed")[0] is status
+def test_items_about_a_replay_do_not_apply_without_one(case: Case, reason: str) -> None:
+    """Markers, layers and latent evidence are all that can be reported of an audit without a replay."""
+    items = build_checklist(case, None)
+
+    assert find(items, "raw-ed") == (ItemStatus.NOT_APPLICABLE, reason)
+    assert [one.item for one in items if one.status is not ItemStatus.NOT_APPLICABLE] == [
+        "evaluator-specific-markers",
+        "four-evidence-layers",
+        "latent-evidence-stated",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("counts", "text"),
+    [
+        ((6, 9, 23), "6 of 9 applicable items are missing (14 do not apply)"),
+        ((1, 22, 23), "1 of 22 applicable items is missing (1 does not apply)"),
+        ((0, 7, 7), "none of 7 applicable items is missing"),
+    ],
+)
+def test_a_count_has_one_base(counts: tuple[int, int, int], text: str) -> None:
+    """Missing items are counted among those that apply; the others are named apart."""
+    missing, applying, total = counts
+
+    assert format_missing(missing, applying=applying, total=total) == text
+
+
+def test_missing_items_are_counted_among_those_that_apply() -> None:
+    """Of an audit without a replay 20 of 23 items do not apply."""
+    assert count_items(build_checklist(build_case(theta=0.1), None)) == "3 of 3 applicable items are missing (20 do not apply)"
+
+
+def test_open_objections_are_named() -> None:
+    """What stands against the claim is told with P_deploy's owner, and where no replay was made too."""
+    replayed = build_checklist(build_case(theta=0.1), build_estimate(), deploy_owner="EXAMPLE (ctx)", objections=("CON-1",))
+    bare = build_checklist(build_case(theta=0.1), None, objections=("CON-1",))
+
+    note = "; objections to the claim or its other definitions: CON-1"
+    assert find(replayed, "deployment-owner-and-contestations") == (ItemStatus.REPORTED, f"EXAMPLE (ctx){note}")
+    assert find(bare, "deployment-owner-and-contestations") == (ItemStatus.NOT_APPLICABLE, f"no replay was made{note}")
 
 
 def test_layers_that_are_not_stated_are_named() -> None:
     """Unavailable is a statement; silence is not."""
     items = build_checklist(build_case(theta=0.1, evidence=LAYERS[:2]), None)
 
-    assert find(items, "four-evidence-layers") == (ItemStatus.MISSING, "nothing is stated of: latent, cue sensitivity")
+    assert find(items, "four-evidence-layers") == (
+        ItemStatus.MISSING,
+        "nothing is stated of: latent, cue sensitivity; behavioural: unavailable (access not stated); "
+        "verbalised: unavailable (access not stated)",
+    )
 
 
 @pytest.mark.parametrize(
