@@ -148,8 +148,10 @@ def test_layers_that_are_not_stated_are_named() -> None:
 
     assert find(items, "four-evidence-layers") == (
         ItemStatus.MISSING,
-        "nothing is stated of: latent, cue sensitivity; behavioural: unavailable (access not stated); "
-        "verbalised: unavailable (access not stated)",
+        (
+            "nothing is stated of: latent, cue sensitivity; behavioural: unavailable (access not stated); "
+            "verbalised: unavailable (access not stated)"
+        ),
     )
 
 
