@@ -144,6 +144,7 @@ def _estimate_spec(pair: Pair, plan: Plan, scale: Scale, *, pointwise: bool) -> 
         bootstrap=_resample(pair, moments, plan, scale, ned=ned.value),
         regression=_regress(pair, plan, scale) if plan.random_subset else None,
         sequence=sequence,
+        truncation=pair.truncation,
     )
     remarks = [*remark_size(plan, moments, tally), *remark_design(moments, tally), *_remark_spec(pair, plan, result)]
     return result, [EstimateWarning(code=remark.code, message=remark.message, spec=pair.spec) for remark in remarks]

@@ -19,7 +19,9 @@ from audit.statistics.exclusions import Side
 from audit.statistics.moments import find_common_tasks
 from audit.statistics.reading import Scale
 from audit.statistics.scores import SCORED, Floats, ScoreTable
+from audit.statistics.truncation import count_truncated
 from registry.errors import Fault
+from registry.records.estimate import Truncation
 from registry.records.plan import ContextDesign, Plan
 
 DEFAULT_SPEC = "default"
@@ -48,6 +50,9 @@ class Pair:
 
     weights: Floats | None = None
     """Weight of each task by its code, above 0; None without the column: all tasks weigh the same."""
+
+    truncation: Truncation | None = None
+    """Truncated responses of both sides; None where the table does not state them."""
 
 
 def check_range(table: ScoreTable, scale: Scale) -> None:
@@ -112,6 +117,7 @@ def build_pairs(table: ScoreTable, scale: Scale, test_rows: Rows, *, test: str, 
                 common=common,
                 labels=table.task.labels,
                 weights=weights,
+                truncation=count_truncated(table, test_rows, rows),
             )
         )
     if faults:

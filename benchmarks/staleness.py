@@ -84,7 +84,7 @@ def add_audit(writer: Writer, claim: str) -> None:
         rule="prevalence-degraded",
     )
     text = RestrictedClaim(original="a", restricted="b", surviving=(), withdrawn=(), resolves=(), verdict="c")
-    classified = Classification(readings=(reading,), inversion_margin=None, checklist=())
+    classified = Classification(readings=(reading,), inversion_margin=None)
     writer.append_many(
         [
             Audit(audit=name, claim=claim, auditor="EXAMPLE", independence=Independence.SELF),

@@ -23,7 +23,7 @@ plan: {{margin: {margin:g}, level: 0.95, epsilon: {epsilon:g}, contexts: random,
   seed: 0, replicates: 10000}}
 #   contexts: random | fixed | nested; interval: closed_form | guaranteed | anytime (nested contexts; may be stopped at any look);
 #   tasks: how many will be replayed, in the order that `caveat audit order` prints (leave it out where `tasks` below lists them);
-#   random_subset: true if they are drawn from more
+#   random_subset: true if they are drawn from more; recognition_floor: share that must recognise the test before it suspends a claim
 deploy_specs: [{specs}]            # names of the P_deploy specifications, as in the score table's column `spec`
 exclusion_rules: …
 stopping_rule: …
@@ -32,13 +32,13 @@ budget: …                          # in words, such as 800 calls: calls and to
 # What else is fixed, by version and digest; specifications as registered (caveat spec list), files beside this one.
 {fixed}
 
-# What is known without a replay; one entry for each layer, also for those that are unavailable or withheld.
+# What others reported, also of layers that are unavailable or withheld. The audit's own replay, ablation and probe need no entry here:
+# they make the layers behavioural, cue_sensitivity and verbalised available.
 evidence:
-  - {{layer: behavioural, access: unavailable}}
   - {{layer: verbalised, access: unavailable}}
   - {{layer: latent, access: unavailable}}
-  - {{layer: cue_sensitivity, access: unavailable}}
-  # - {{layer: latent, finding: {{value: 0.16, unit: share, n: 100}}, summary: "…", source: "…", location: "p. 12"}}
+  # - {{layer: cue_sensitivity, access: withheld}}
+  # - {{layer: latent, finding: {{value: 0.16, unit: share, n: 100}}, access_level: internals, summary: "…", source: "…"}}
 
 # scoring: {{invariant: true}}       # only if the invariance check was made
 # provenance: {{endpoint: , model_returned: , accessed: , sampling: , judge: }}

@@ -167,12 +167,13 @@ def _write(store: "RunStore", scorer: "Scorer", path: Path) -> "tuple[dict[str, 
     from audit.cli.score_labels import LABELS, write_labels
     from audit.replay.table import list_rows, write_patterns, write_table
     from audit.score.scorers import digest_scorer, get_judge, list_dimensions, list_marks
+    from audit.score.settled import build_settled
     from audit.score.summary import sort_sides, watch_rows
     from registry.records.scorer import LabelScorer, PatternScorer
 
     digest, found = digest_scorer(scorer), dict[Any, Any]()
     rows = watch_rows(list_rows(store, digest, judge=get_judge(scorer)), found)
-    write_table(rows, path, dimensions=list_dimensions(scorer), marks=list_marks(scorer))
+    write_table(rows, path, dimensions=list_dimensions(scorer), marks=list_marks(scorer), is_settled=build_settled(scorer))
     written = {"table": path}
     if isinstance(scorer, LabelScorer):
         written["labels"] = path.with_name(LABELS)

@@ -14,7 +14,7 @@ from registry.records.score import Score
 
 COLUMNS = (
     *("task_id", "arm", "spec", "context_id", "cue_removed", "sample", "judge", "judge_repeat", "score", "excluded_reason"),
-    *("stop_reason", "truncated", "model_returned", "request_id", "response", "at"),
+    *("stop_reason", "truncated", "settled", "refused", "model_returned", "request_id", "response", "at"),
 )
 CUT = frozenset({"max_tokens", "model_context_window_exceeded"})
 """Stop reasons of answers that ended before they were over."""
@@ -75,7 +75,19 @@ def list_rows(store: RunStore, scorer: str, *, judge: str | None = None) -> Iter
             yield from (TableRow(cell=cell, response=response, score=None, judge=name) for name in judges)
 
 
-def write_table(rows: Iterable[TableRow | Cell], path: Path, *, dimensions: Sequence[str] = (), marks: Sequence[str] = ()) -> None:
+def is_never_settled(_: TableRow) -> bool:
+    """Return False: the score of a truncated response may have been another."""
+    return False
+
+
+def write_table(
+    rows: Iterable[TableRow | Cell],
+    path: Path,
+    *,
+    dimensions: Sequence[str] = (),
+    marks: Sequence[str] = (),
+    is_settled: Callable[[TableRow], bool] = is_never_settled,
+) -> None:
     """Write the rows that have a response to *path* as CSV, whole or not at all.
 
     Args:
@@ -83,10 +95,11 @@ def write_table(rows: Iterable[TableRow | Cell], path: Path, *, dimensions: Sequ
         path: the file; one that is there is replaced.
         dimensions: names of ratings or rates that get columns of their own; one that is a column already is called `dimension_NAME`.
         marks: names of what a scorer notes of every response, 1 or 0, such as whether a judge saw all of it; columns at the end.
+        is_settled: whether the score of a truncated response can no longer change, as its scorer declares.
     """
     names = [f"dimension_{name}" if name in (*COLUMNS, *marks) else name for name in dimensions]
     header = (*COLUMNS[:_BEHIND], *names, *COLUMNS[_BEHIND:], *marks)
-    values = ((*_build_values(row, dimensions), *_mark(row, marks)) for row in rows if isinstance(row, TableRow))
+    values = ((*_build_values(row, dimensions, is_settled), *_mark(row, marks)) for row in rows if isinstance(row, TableRow))
     _write(path, header, values)
 
 
@@ -103,7 +116,7 @@ def list_tests(score: Score | None) -> Iterator[dict[str, object]]:
         yield from (one for one in patterns if isinstance(one, dict))
 
 
-def _build_values(row: TableRow, dimensions: Sequence[str]) -> tuple[Value, ...]:
+def _build_values(row: TableRow, dimensions: Sequence[str], is_settled: Callable[[TableRow], bool]) -> tuple[Value, ...]:
     response, score = row.response, row.score
     moment = response.received_at or response.sent_at
     rated = (score.dimensions if score else None) or {}
@@ -116,6 +129,8 @@ def _build_values(row: TableRow, dimensions: Sequence[str]) -> tuple[Value, ...]
         *(rated.get(name) for name in dimensions),
         response.stop_reason,
         None if response.failure else str(int(response.stop_reason in CUT)),
+        None if response.stop_reason not in CUT else str(int(is_settled(row))),
+        None if response.failure else str(int(response.stop_reason == "refusal")),
         response.model_returned,
         response.attempts[-1].request_id if response.attempts else None,
         response.key,

@@ -19,12 +19,13 @@ from audit.replay.table import NOT_SCORED, TableRow, list_rows, write_table
 from audit.score.judge_account import account_judging, describe_judge, describe_repeats
 from audit.score.procedure import describe_procedure
 from audit.score.scorers import digest_scorer, get_judge, list_dimensions, list_marks, read_scorer
+from audit.score.settled import build_settled
 from audit.sources.table import read_table
 from audit.statistics.scores import ScoreTable, TableFile
 from registry.errors import ConflictError, Fault, InputError
 from registry.records.imported import Imported, ImportedFile, LeftOut
 from registry.records.response import Cell
-from registry.records.scorer import JudgeScorer, LabelScorer, Scorer
+from registry.records.scorer import JudgeScorer, LabelScorer, Scorer, reads_only_response
 
 TABLE = "scores.csv"
 FORMAT = "caveat-run/1"
@@ -95,13 +96,15 @@ def _read_run(store: RunStore, folder: Path, scorer: Scorer, range_: tuple[float
     with TemporaryDirectory() as place:
         path = Path(place) / TABLE
         rows = list_rows(store, digest_scorer(scorer), judge=get_judge(scorer))
-        write_table(rows, path, dimensions=list_dimensions(scorer), marks=list_marks(scorer))
+        write_table(rows, path, dimensions=list_dimensions(scorer), marks=list_marks(scorer), is_settled=build_settled(scorer))
         if is_own:
             _check_same(path, folder / TABLE)
         table = read_table([path], low=range_[0], high=range_[1])
     files = tuple(TableFile(name=name, sha256=one.sha256, rows=one.rows) for one in table.files)
     judge, uncertainty = _describe_scorer(store, scorer)
-    provenance = replace(build_provenance(store), judge=judge, judge_uncertainty=uncertainty)
+    provenance = replace(
+        build_provenance(store), judge=judge, judge_uncertainty=uncertainty, scorer_reads_response=reads_only_response(scorer)
+    )
     imported = Imported(files=(replace(account, sha256=files[0].sha256),), provenance=provenance, started_at=store.find_beginning())
     return RunEvidence(table=replace(table, files=files), source=name, imported=imported, audits=get_replay(store).audits)
 

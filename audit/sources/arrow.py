@@ -19,6 +19,7 @@ from audit.errors import TableError
 from audit.sources.header import find_columns, list_unknown
 from audit.sources.raw import LISTED, RawColumn, RawTable
 from audit.sources.selection import Selection, find_named
+from audit.sources.stops import FLAGS
 from audit.statistics.scores import Floats
 from registry.errors import Fault
 
@@ -229,7 +230,7 @@ def _build_columns(table: Any, found: dict[str, str], name: str) -> tuple[dict[s
         if ours == "score":
             continue
         column = table.column(there)
-        if _is_one_of(column.type, _NUMBERS if ours == "weight" else _LABELS):
+        if _is_one_of(column.type, _NUMBERS if ours == "weight" else _FLAGS if ours in FLAGS else _LABELS):
             columns[ours] = _encode(column)
         else:
             kind = f"expected texts or whole numbers, found {column.type}"
@@ -239,6 +240,7 @@ def _build_columns(table: Any, found: dict[str, str], name: str) -> tuple[dict[s
 
 _TEXTS = (pa.types.is_string, pa.types.is_large_string)
 _LABELS = (*_TEXTS, pa.types.is_integer, pa.types.is_null)
+_FLAGS = (*_LABELS, pa.types.is_boolean)
 _NUMBERS = (*_LABELS, pa.types.is_floating, pa.types.is_decimal)
 
 

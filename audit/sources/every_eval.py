@@ -160,11 +160,11 @@ def _read_line(line: Line, log: _Log, reading: Reading, *, arm: str | None, seen
         sample=as_text(dig(fields, "metadata.epoch")) or str(seen[task]),
         score=score,
         excluded_reason=reason,
+        stop_reason=as_text(dig(fields, "metadata.stop_reason")),
         extras={
             "scorer": log.metric,
             "model": as_text(fields["model_id"]),
             "sample_hash": as_text(fields.get("sample_hash")),
-            "stop_reason": as_text(dig(fields, "metadata.stop_reason")),
         },
         file=log.lines.name,
         place=place,

@@ -11,7 +11,7 @@ IDS = ("task_id", "arm", "context_id", "sample")
 KEYS = ("spec", "cue_removed", "judge", "judge_repeat")
 """Optional columns that tell responses apart, beside `IDS`."""
 
-OPTIONAL = (*KEYS, "excluded_reason", "weight")
+OPTIONAL = (*KEYS, "excluded_reason", "weight", "truncated", "settled", "refused", "stop_reason")
 SYNONYMS = {"side": "arm"}
 COLUMNS = (*IDS, "score", *OPTIONAL)
 
@@ -30,6 +30,11 @@ _MEANT = {
     "excluded": "excluded_reason",
     "exclusion": "excluded_reason",
     "exclusion_reason": "excluded_reason",
+    "is_truncated": "truncated",
+    "was_truncated": "truncated",
+    "is_refused": "refused",
+    "was_refused": "refused",
+    "finish_reason": "stop_reason",
 }
 """Names that people give to columns of ours and that spelling alone would not find."""
 

@@ -14,6 +14,7 @@ from audit.errors import TableError
 from audit.sources.header import COLUMNS, SYNONYMS, find_columns, list_unknown
 from audit.sources.raw import LISTED, FaultList, RawColumn, RawTable
 from audit.sources.selection import Selection
+from audit.sources.stops import FLAGS
 from registry.errors import Fault
 
 _LONGEST = 2**63
@@ -117,6 +118,8 @@ class _Lines:
             return str(value)
         if column == "weight" and isinstance(value, float):
             return repr(value)
+        if column in FLAGS and isinstance(value, bool):
+            return "yes" if value else "no"
         self._fault("id-not-text", number, column, f"expected a text or a whole number, found {_show(value)}", None)
         return "?"
 

@@ -23,8 +23,14 @@ class Row:
     cue_removed: str | None = None
     judge: str | None = None
     judge_repeat: str | None = None
+    stop_reason: str | None = None
+    """Why the endpoint stopped, in its own word."""
+    truncated: str | None = None
+    """`yes` where something else than the endpoint ended the response; None: as *stop_reason* says."""
+    settled: str | None = None
+    refused: str | None = None
     extras: Mapping[str, str | float | None] = field(default_factory=dict)
-    """Further columns, such as stop_reason, request_id, other scores by name."""
+    """Further columns, such as request_id, other scores by name."""
     file: str | None = None
     """Name of the file it stands in, as in the accounts; None where a reader was given one file."""
     place: str | None = None

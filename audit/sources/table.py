@@ -15,6 +15,7 @@ from audit.sources.jsonl import read_jsonl
 from audit.sources.keys import Read, check_keys
 from audit.sources.raw import LISTED, FaultList, RawTable, merge_columns
 from audit.sources.selection import Selection, find_unmatched
+from audit.sources.stops import read_stops
 from audit.statistics.scores import Labelled, ScoreTable, TableFile
 from registry.errors import Fault
 
@@ -119,6 +120,7 @@ def build_table(tables: Sequence[RawTable], *, low: float, high: float, read: Re
         _check_scores(table, faults, low=low, high=high)
     columns = {name: merge_columns([(table.columns.get(name), len(table.score)) for table in tables]) for name in (*IDS, *OPTIONAL)}
     check_keys(tables, columns, faults, read=read or (lambda _: tables))
+    truncated, refused = read_stops(tables, columns, faults)
     if faults.faults:
         raise TableError(faults.all(where=", ".join(table.name for table in tables[:3])))
     return ScoreTable(
@@ -132,6 +134,8 @@ def build_table(tables: Sequence[RawTable], *, low: float, high: float, read: Re
         judge=_unless_empty(columns["judge"]),
         judge_repeat=_unless_empty(columns["judge_repeat"]),
         weight=_unless_empty(columns["weight"]),
+        truncated=truncated,
+        refused=refused,
         score=np.concatenate([table.score for table in tables]),
         low=low,
         high=high,

@@ -14,6 +14,10 @@ SCORED = -1
 """The `excluded` code of a response that has a score; also the `spec` code of a row that names no specification."""
 
 
+NO, SETTLED, YES = "no", "settled", "yes"
+"""Labels of `ScoreTable.truncated`."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Labelled:
     """One text column: an integer code per row, and the text of each code in sorted order."""
@@ -87,6 +91,13 @@ class ScoreTable:
     weight: Labelled | None = None
     """Weight of the row's task as it was written; None without the column: all tasks weigh the same."""
 
+    truncated: Labelled | None = None
+    """Whether the response was cut by the limit of tokens or the context window: `yes`, `no`, or `settled` where it was and its score
+    can no longer change; code −1 where that is not stated; None where it is stated of no row. Not part of `content`."""
+
+    refused: Labelled | None = None
+    """Whether the model refused to answer, `yes` or `no`; as `truncated`."""
+
     @property
     def rows(self) -> int:
         """Number of responses, scored or excluded."""
@@ -94,7 +105,20 @@ class ScoreTable:
 
     def keep(self, rows: npt.NDArray[np.bool_] | npt.NDArray[np.intp]) -> "ScoreTable":
         """Return the table of *rows* (a mask or positions) alone; `files` stay, as what they were read from."""
-        names = ("task", "arm", "context", "spec", "sample", "excluded", "cue_removed", "judge", "judge_repeat", "weight")
+        names = (
+            "task",
+            "arm",
+            "context",
+            "spec",
+            "sample",
+            "excluded",
+            "cue_removed",
+            "judge",
+            "judge_repeat",
+            "weight",
+            "truncated",
+            "refused",
+        )
         columns: dict[str, Labelled | None] = {name: getattr(self, name) for name in names}
         kept = {name: None if column is None else column.keep(rows) for name, column in columns.items()}
         return replace(self, score=self.score[rows], **kept)  # type: ignore[arg-type]  # names and kinds are those of the fields

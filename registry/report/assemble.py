@@ -206,9 +206,8 @@ def _build_reasons(
         yield Reason(text="A contestation of the claim or of a definition that it rests on was upheld.", section=section)
     if (stale := _build_stale_reason(dossier)) is not None:
         yield stale
-    if audit is not None and audit.outcome is not None:
-        yield from _build_checklist_reason(items)
     yield from build_finding_reasons(found)
+    yield from _build_checklist_reason(items)
 
 
 def _say_nothing_own(dossier: Dossier) -> str:

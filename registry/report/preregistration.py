@@ -210,6 +210,8 @@ def _list_computed(known: _Known) -> Iterator[FixedRow]:
     yield FixedRow(label="Margin, ε, level", value=", ".join([*numbers, f"level {format_level(plan.level)}"]), mark=mark, done=done)
     how = f"{get_words(plan.interval)}; contexts {plan.contexts.value}, seed {plan.seed}, {format_count(plan.replicates)} replicates"
     yield FixedRow(label="Intervals", value=how, mark=mark, done=done)
+    floor = f"recognition suspends the claim above {format_level(plan.recognition_floor)}"
+    yield FixedRow(label="Recognition floor", value=floor, mark=KEPT, done="every outcome under the lock is computed from it")
 
 
 def _check_claim(known: _Known) -> tuple[str, str]:

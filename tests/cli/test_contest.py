@@ -98,7 +98,7 @@ def test_the_checklist_names_what_is_contested_of_p_deploy(say: Speaker, tmp_pat
     audit = say("AISI", "audit", "lock", write_audit(tmp_path, "CLM-LAB-2026-0001-E"), "--json").document["audit"]
 
     done = say("AISI", "audit", "import", audit, write_scores(tmp_path / "s.csv", test=0.05, deploy=0.4), "--run-date", now(), "--json")
-    items = done.document["restriction"]["classification"]["checklist"]
+    items = done.document["checklist"]
     told = {one["item"]: one["note"] for one in items}
 
     assert told["deployment-owner-and-contestations"] == f"LAB (support; contested: {name})"

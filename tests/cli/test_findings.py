@@ -44,11 +44,11 @@ def digest_scores(folder: Path) -> str:
 
 
 def conclude(caveat: Caveat, folder: Path, audit: str) -> dict[str, object]:
-    """Import scores that show that θ is exceeded in deployment, and return the restriction."""
+    """Import scores that show that θ is exceeded in deployment, and return the restriction with minimum reporting."""
     scores = write_scores(folder / "scores.csv", test=0.05, deploy=0.4)
     done = caveat("audit", "import", audit, scores, "--run-date", datetime.now(UTC).isoformat(), "--json")
     assert done.code == 0, done.err
-    return dict(done.document["restriction"])
+    return {**done.document["restriction"], "checklist": done.document["checklist"]}
 
 
 def test_a_failed_invariance_check_leaves_the_claim_undetermined(caveat: Caveat, tmp_path: Path, record: Record) -> None:
@@ -72,7 +72,7 @@ def test_a_check_that_did_not_fail_blocks_nothing(caveat: Caveat, tmp_path: Path
 
     restriction = conclude(caveat, tmp_path, audit)
 
-    items = {one["item"]: one for one in restriction["classification"]["checklist"]}  # type: ignore[index]
+    items = {one["item"]: one for one in restriction["checklist"]}  # type: ignore[index]
     assert restriction["classification"]["readings"][0]["class"] == "inverted"  # type: ignore[index]
     assert items["scorer-invariance-check"]["status"] == ("reported" if invariant else "missing")
     assert items["evaluator-specific-markers"]["status"] == "reported"

@@ -99,7 +99,7 @@ def test_a_supplement_shows_what_was_replayed(caveat: Caveat, tmp_path: Path, en
     """Contexts of blocks with cues, edits, tools, scaffold, mapping, outcomes, limits, requests, procedure: all from the run folder."""
     imported = replay(caveat, tmp_path)
     assert imported.code == 0, imported.err
-    said = {one["item"]: one for one in imported.document["restriction"]["classification"]["checklist"]}
+    said = {one["item"]: one for one in imported.document["checklist"]}
     claim = imported.document["restriction"]["claim"].partition("@")[0]
     assert caveat("report", claim, "--html", "--json", "-o", "out").code == 0
     page = next((tmp_path / "out").glob("*.html")).read_text(encoding="utf-8")
@@ -139,7 +139,7 @@ def test_prompts_can_be_withheld(caveat: Caveat, tmp_path: Path, endpoint: Endpo
     """Then no text of a context enters the registry, and what is missing is loud."""
     imported = replay(caveat, tmp_path, "--withhold-prompts")
 
-    said = {one["item"]: one for one in imported.document["restriction"]["classification"]["checklist"]}
+    said = {one["item"]: one for one in imported.document["checklist"]}
     assert said["system-prompts"]["status"] == "missing"
     caveat("report", imported.document["restriction"]["claim"].partition("@")[0], "--html", "-o", "out")
     page = next((tmp_path / "out").glob("*.html")).read_text(encoding="utf-8")

@@ -4,7 +4,6 @@ from dataclasses import replace
 
 import pytest
 
-from audit.checklist import build_checklist
 from audit.findings import find_departures, find_scores
 from audit.probe.passage import Passage
 from audit.probe.station import Circumstances, recognise
@@ -14,6 +13,7 @@ from registry.records.finding import FindingBody
 from registry.records.plan import ContextDesign, Plan
 from registry.records.probe import Channel, Recognition
 from registry.records.response import Cell
+from registry.report.checklist import AuditMaterial, build_items
 from tests import findings
 from tests.verdict.cases import build_case
 
@@ -21,7 +21,7 @@ LAYERS = tuple(Evidence(layer=layer, access=Access.UNAVAILABLE) for layer in Lay
 
 
 def status(*bodies: FindingBody) -> ItemStatus:
-    items = build_checklist(build_case(theta=0.1, evidence=LAYERS), None, findings=bodies)
+    items = build_items(AuditMaterial(form=build_case(theta=0.1).claim.form, evidence=LAYERS, findings=bodies))
     return next(one.status for one in items if one.item == "four-evidence-layers")
 
 

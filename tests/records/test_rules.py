@@ -43,7 +43,7 @@ CLAIM = "CLM-EXAMPLE-2026-0001-T"
         (lambda: ClaimEvent(claim=CLAIM, event=ClaimEventKind.SUPERSEDE, reason="x"), "successor"),
         (lambda: ClaimEvent(claim=CLAIM, event=ClaimEventKind.WITHDRAW), "needs a reason"),
         (lambda: ClaimRelation(claim=CLAIM, relation=ClaimRelationKind.ALIAS, other=CLAIM), "itself"),
-        (lambda: Classification(readings=(), inversion_margin=None, checklist=()), "at least one reading"),
+        (lambda: Classification(readings=(), inversion_margin=None), "at least one reading"),
         (lambda: Contestation(contestation="CON-…", target=CLAIM, by="LAB", grounds=" "), "grounds"),
         (lambda: Deployment(defensible=False), "infeasible"),
         (lambda: Evidence(layer=Layer.LATENT, access=Access.WITHHELD, finding=Finding(value=1, unit="share")), "no finding"),

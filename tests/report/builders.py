@@ -20,10 +20,8 @@ from registry.records.claim import (
 )
 from registry.records.classification import (
     Basis,
-    ChecklistItem,
     ClaimClass,
     Classification,
-    ItemStatus,
     ReadingVerdict,
     RestrictionStatus,
 )
@@ -48,7 +46,6 @@ from registry.records.spec import ContextItem, ContextSpec, PropertySpec, Scorin
 from registry.records.statement import KINDS, Entry, Payload, Statement
 from registry.records.status import Dispute, Lifecycle, Staleness, Status
 from registry.records.trial import ExcludedCount, Provenance, Run, RunStatus
-from registry.report.wording import ITEMS
 
 MADE_AT = datetime(2026, 11, 21, 15, 4, 9, tzinfo=UTC)
 ORIGIN = "caveat.example/log"
@@ -58,7 +55,6 @@ CARD = format_identifier(Kind.CARD, "EXAMPLE", 2026, 7)
 AUDIT = format_identifier(Kind.AUDIT, "EXAMPLE", 2026, 3)
 SHA = "5f70bf18a086007016e948b04aed3b82103a36bea41755b6cddfaf10ace3c6ef"
 
-CHECKLIST_ITEMS = tuple(ITEMS)
 
 Said = TypeVar("Said", bound=Payload)
 
@@ -221,17 +217,6 @@ def estimate(*specs_: SpecEstimate, warnings: tuple[EstimateWarning, ...] = (), 
     return Estimate(margin=margin, level=0.95, epsilon=0.01, range=(0.0, 1.0), seed=0, specs=specs_, warnings=warnings)
 
 
-def checklist(missing: tuple[str, ...] = (), note: str = "section 4") -> tuple[ChecklistItem, ...]:
-    return tuple(
-        ChecklistItem(
-            item=item,
-            status=ItemStatus.MISSING if item in missing else ItemStatus.REPORTED,
-            note="nobody stated it" if item in missing else note,
-        )
-        for item in CHECKLIST_ITEMS
-    )
-
-
 def reading(form: Form, class_: ClaimClass, **changes: object) -> ReadingVerdict:
     fields: dict[str, object] = {
         "form": form,
@@ -248,8 +233,8 @@ def reading(form: Form, class_: ClaimClass, **changes: object) -> ReadingVerdict
     return ReadingVerdict(**(fields | changes))  # type: ignore[arg-type]
 
 
-def classification(*readings: ReadingVerdict, margin: float | None = None, missing: tuple[str, ...] = ()) -> Classification:
-    return Classification(readings=readings, inversion_margin=margin, checklist=checklist(missing))
+def classification(*readings: ReadingVerdict, margin: float | None = None) -> Classification:
+    return Classification(readings=readings, inversion_margin=margin)
 
 
 def build(log: Log, current: ClaimRevision, status: RestrictionStatus, **parts: object) -> Dossier:

@@ -26,7 +26,6 @@ from registry.records.model import ModelRef
 from registry.records.restriction import RestrictedClaim, TextEdit
 from registry.records.status import Dispute, Staleness
 from tests.report.builders import (
-    CHECKLIST_ITEMS,
     Log,
     audit_file,
     build,
@@ -75,7 +74,6 @@ def inverted() -> Dossier:
             why="Covert action was observed in evaluation.",
         ),
         margin=-0.05,
-        missing=("system-prompts", "judge-scoring-uncertainty"),
     )
     text = RestrictedClaim(
         original=COVERT,
@@ -157,7 +155,6 @@ def undetermined() -> Dossier:
             resolves="8 more tasks and 1 more context on each side.",
         ),
         margin=-0.0271,
-        missing=("replay-coverage",),
     )
     text = RestrictedClaim(
         original=COVERT,
@@ -203,7 +200,6 @@ def retrospective() -> Dossier:
             why="Latent recognition of the test was reported in 16 % of runs, the property is suppressible, "
             "and nothing behavioural is known.",
         ),
-        missing=CHECKLIST_ITEMS[:9],
     )
     text = RestrictedClaim(
         original=quote,
@@ -246,7 +242,6 @@ def reported_threshold() -> Dossier:
             why="With awareness suppressed the rate rose.",
         ),
         margin=-0.05,
-        missing=("raw-ed",),
     )
     text = RestrictedClaim(
         original=COVERT,

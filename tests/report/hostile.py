@@ -42,7 +42,6 @@ def hostile() -> Dossier:
         reading(
             Form.THRESHOLD, ClaimClass.UNDETERMINED, mode=Mode.NOISY, why=HOSTILE, resolves=HOSTILE, rule="x", possible=(ClaimClass.STABLE,)
         ),
-        missing=("raw-ed",),
     )
     text = RestrictedClaim(
         original=HOSTILE, restricted=HOSTILE + " More.", surviving=(HOSTILE,), withdrawn=(HOSTILE,), resolves=(HOSTILE,), verdict=HOSTILE

@@ -107,11 +107,11 @@ def test_unknown_definitions_stay_in_their_place(supplements: Mapping[str, Suppl
 
 
 def test_access_is_the_best_that_is_stated(supplements: Mapping[str, Supplement]) -> None:
-    """Available, withheld, unavailable and not stated are four different things."""
+    """Available, withheld and unavailable are different things, and the audit's own replay makes the behavioural layer available."""
     access = {part.layer: part.access for part in supplements["inverted"].layers}
 
     assert access == {
-        Layer.BEHAVIOURAL: None,
+        Layer.BEHAVIOURAL: Access.AVAILABLE,
         Layer.VERBALISED: Access.AVAILABLE,
         Layer.LATENT: Access.UNAVAILABLE,
         Layer.CUE_SENSITIVITY: Access.WITHHELD,
@@ -186,7 +186,7 @@ def test_what_was_found_against_a_measurement_reaches_page_one() -> None:
     calm = [one.section for one in assemble_claim(reassuring(degraded()), made_at=MADE_AT).reasons]
 
     assert found == [Section.ESTIMATES, Section.PREREGISTRATION, Section.JUDGE, Section.NATURALNESS, Section.ABLATION]
-    assert calm == [Section.ESTIMATES, Section.PREREGISTRATION]
+    assert calm == [Section.ESTIMATES, Section.PREREGISTRATION, Section.CHECKLIST]
 
 
 def test_a_replay_that_did_not_keep_to_its_plan_says_so_on_page_one(supplements: Mapping[str, Supplement]) -> None:

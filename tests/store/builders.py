@@ -180,7 +180,7 @@ def restriction(name: str, claim: str, *readings: ReadingVerdict, **changes: Any
     known: dict[str, Any] = {
         "audit": name,
         "claim": claim,
-        "classification": Classification(readings=readings, inversion_margin=None, checklist=()),
+        "classification": Classification(readings=readings, inversion_margin=None),
         "text": text,
         "basis": readings[0].basis,
     }
