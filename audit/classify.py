@@ -258,9 +258,11 @@ def _check(question: _Question, form: Form, joint: Joint) -> tuple[ConditionChec
 def _is_same_at_extremes(question: _Question, form: Form, joint: Joint) -> bool | None:
     if question.extremes is None:
         return None
-    wanted = joint.row.verdict, joint.row.class_
-    rows = (_decide(question, form, estimate).row for estimate in question.extremes())
-    return all((row.verdict, row.class_) == wanted for row in rows)
+    joints = [joint, *(_decide(question, form, estimate) for estimate in question.extremes())]
+    # A figure that is higher at one end and lower at the other does not carry over at both, for opposite reasons.
+    signs = {one.facts.estimate.ed.value > 0 for each in joints for one in each.deciding if one.facts.estimate is not None}
+    is_two_sided = joint.row.verdict is Verdict.DOES_NOT_CARRY_OVER and len(signs) > 1
+    return not is_two_sided and len({(each.row.verdict, each.row.class_) for each in joints}) == 1
 
 
 def _find_reproduction(joint: Joint) -> Reproduction:

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from audit.recognition import weigh_recognition
 from audit.reproduction import NO_FIGURE, check_reproduction, find_reported_interval
 from audit.wording import SLACK
 from registry.records.case import Case, Infeasible
@@ -44,6 +45,8 @@ class Facts:
     """Whether the replay of the evaluation gives that figure; `no_figure` without an estimate."""
     level: float = 0.95
     """Of the interval that Wilson's formula gives the reported figure."""
+    recognition_floor: float = 0.01
+    """The rate of recognition above which it suspends a claim."""
     other_model: str | None = None
     """Why the responses are not those of the claim's model version, in words; None where nothing says so."""
     model: ModelRef | None = None
@@ -102,6 +105,7 @@ def build_facts(
         reported=claim.reported,
         reproduction=reproduction,
         level=level,
+        recognition_floor=case.plan.recognition_floor,
         other_model=other_model,
         model=claim.model,
         evidence=case.evidence,
@@ -291,8 +295,13 @@ def has_departure(facts: Facts) -> bool:
 
 
 def has_recognition(facts: Facts) -> bool:
-    """Latent or verbalised recognition, or a perturbation against the claim that nobody verified."""
+    """Latent or verbalised recognition, or an unverified perturbation against the claim, whatever its rate."""
     return any(is_recognition(one) for one in facts.evidence)
+
+
+def has_weighty_recognition(facts: Facts) -> bool:
+    """Recognition whose rate exceeds the floor of the plan, or is not known."""
+    return any(is_recognition(one) and weigh_recognition(one, facts.recognition_floor).suspends for one in facts.evidence)
 
 
 def has_perturbation_against(facts: Facts) -> bool:
@@ -306,8 +315,8 @@ def has_foreign_perturbation_against(facts: Facts) -> bool:
 
 
 def is_suspended(facts: Facts) -> bool:
-    """Recognition evidence, a suppressible property, nothing behavioural."""
-    return facts.suppressible and has_recognition(facts) and not any(_bears_on_behaviour(one) for one in facts.evidence)
+    """Recognition above the floor, a suppressible property, nothing behavioural."""
+    return facts.suppressible and has_weighty_recognition(facts) and not any(_bears_on_behaviour(one) for one in facts.evidence)
 
 
 def is_direction_verified(facts: Facts) -> bool:

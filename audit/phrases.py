@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 
 from audit.conditions import (
     FEWEST_TASKS,
@@ -12,6 +13,7 @@ from audit.conditions import (
     is_own_model,
     is_recognition,
 )
+from audit.recognition import weigh_recognition
 from audit.statistics.power import Extra, unseen_context_bound
 from audit.statistics.reading import relevel
 from audit.statistics.resolving import resolve_deploy, resolve_difference
@@ -334,8 +336,14 @@ class Phrases:
 
     @property
     def recognition_sources(self) -> str:
-        """The evidence of recognition."""
-        return self._sources(is_recognition)
+        """The evidence of recognition, each with its rate, n and interval."""
+        pieces = [one for one in self._facts.evidence if one.access is Access.AVAILABLE and is_recognition(one)]
+        return "; ".join(self._describe_recognition(one) for one in pieces) or "as recorded"
+
+    def _describe_recognition(self, one: Evidence) -> str:
+        weight = weigh_recognition(one, self._facts.recognition_floor)
+        bare = _describe(replace(one, finding=None, in_deployment=None), foreign=not is_own_model(self._facts, one))
+        return f"{bare}, {weight.text}: {weight.reason}"
 
     @property
     def expected_direction(self) -> str:

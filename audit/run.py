@@ -5,10 +5,10 @@ from functools import partial
 
 from audit.classify import classify
 from audit.estimate import estimate
-from audit.extremes import bound_open
 from audit.restrict import restrict
 from audit.standing import Conduct
 from audit.statistics.scores import ScoreTable
+from audit.truncation import bound_unresolved
 from registry.records.case import Case
 from registry.records.classification import Basis, Classification
 from registry.records.estimate import Estimate
@@ -50,7 +50,7 @@ def run_case(
     """
     range_ = case.claim.property.range
     scores = None if table is None else estimate(table, case.plan, range_=range_, test=arms[0], deploy=arms[1])
-    extremes = None if table is None else partial(bound_open, table, case.plan, range_=range_, test=arms[0], deploy=arms[1])
+    extremes = None if table is None else partial(bound_unresolved, table, case.plan, range_=range_, test=arms[0], deploy=arms[1])
     classification = classify(case, scores, basis=basis, conduct=conduct, extremes=extremes, post_hoc=post_hoc, off_lock=off_lock)
     restricted = restrict(case, classification, scores, post_hoc=post_hoc, off_lock=off_lock)
     return Outcome(estimate=scores, classification=classification, restricted=restricted)

@@ -1,4 +1,8 @@
-"""Best and worst case of truncated responses: what the estimates would be had each of them the lowest, or the highest, score."""
+"""Best and worst case of responses without a settled score: the estimates if each of them had the lowest, or the highest, score.
+
+Truncated responses could have gone on to another score, and excluded ones have none. Where they are many, or more on one side, a verdict is
+established only if it is the same at these extremes.
+"""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -11,12 +15,12 @@ from registry.records.estimate import Estimate
 from registry.records.plan import Plan
 
 
-def bound_truncation(
+def bound_unresolved(
     table: ScoreTable, plan: Plan, *, range_: tuple[float, float], test: str = "test", deploy: str = "deploy"
 ) -> Iterator[Estimate]:
-    """Yield the estimates at the ends of what truncated responses could have scored; none where no score is open.
+    """Yield the estimates at the ends of what excluded and truncated responses could have scored; none where every score is settled.
 
-    Each side's open responses have the lowest or the highest score, in all four combinations (two where only one side has any): among
+    Each side's unresolved responses have the lowest or the highest score, in all four combinations (two where only one side has any): among
     them are the extremes of Φ_test, Φ_deploy and ED. Settled responses keep their scores. Responses of which it is not stated whether
     they were truncated keep theirs too, and `TruncationCounts.not_stated` counts them. There are no bootstrap bands.
 

@@ -415,7 +415,7 @@ WITHOUT_ESTIMATE = (
     Row(
         name="recognised-and-suppressible",
         forms=_LIMIT,
-        when="recognition evidence (latent or verbalised, or an unverified perturbation), suppressible property, nothing behavioural",
+        when="recognition above the floor (latent, verbalised, or an unverified perturbation), suppressible property, nothing behavioural",
         condition=is_suspended,
         class_=ClaimClass.INVERTED,
         standing=Standing.CANDIDATE,

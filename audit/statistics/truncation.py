@@ -20,10 +20,11 @@ def count_truncated(table: ScoreTable, test_rows: Rows, deploy_rows: Rows) -> Tr
 
 
 def find_open(table: ScoreTable, arm: str) -> Mask:
-    """Return the rows of *arm* that were truncated and whose score could have been another, scored or excluded."""
-    if table.truncated is None:
-        return np.zeros(table.rows, dtype=bool)
-    return _is(table.truncated, YES) & _is(table.arm, arm)
+    """Return the rows of *arm* without a settled score: excluded, or truncated and not settled. Excluding failures must not hide them."""
+    unresolved = table.excluded.codes != SCORED
+    if table.truncated is not None:
+        unresolved |= _is(table.truncated, YES)
+    return unresolved & _is(table.arm, arm)
 
 
 def fill_scores(table: ScoreTable, rows: Mask, score: float) -> ScoreTable:
@@ -43,6 +44,7 @@ def _count(table: ScoreTable, truncated: Labelled, rows: Rows) -> TruncationCoun
         settled=states[SETTLED],
         not_stated=int(np.count_nonzero(scored & (truncated.codes[rows] < 0))),
         excluded=int(np.count_nonzero(~scored)),
+        unresolved=int(np.count_nonzero(~scored | _is(truncated, YES)[rows])),
         refused=None if table.refused is None else int(np.count_nonzero(_is(table.refused, YES)[rows])),
     )
 

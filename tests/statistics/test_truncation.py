@@ -7,7 +7,7 @@ import pytest
 from audit.estimate import estimate
 from audit.sources.table import read_table
 from audit.statistics.scores import ScoreTable
-from audit.truncation import bound_truncation
+from audit.truncation import bound_unresolved
 from registry.records.estimate import TruncationCounts
 from registry.records.plan import Plan
 
@@ -58,13 +58,13 @@ def test_without_a_word_on_truncation_it_is_not_stated(tmp_path: Path) -> None:
     )
 
     assert estimate(table, PLAN, range_=RANGE).specs[0].truncation is None
-    assert list(bound_truncation(table, PLAN, range_=RANGE)) == []
+    assert list(bound_unresolved(table, PLAN, range_=RANGE)) == []
 
 
 def test_the_ends_are_the_extremes_of_all_fillings(tmp_path: Path) -> None:
     """Every score that truncated responses could have had lies between the four estimates; settled ones keep theirs."""
     table = write(tmp_path / "t.csv", marks=MARKS)
-    ends = [one.specs[0] for one in bound_truncation(table, PLAN, range_=RANGE)]
+    ends = [one.specs[0] for one in bound_unresolved(table, PLAN, range_=RANGE)]
     middle = estimate(table, PLAN, range_=RANGE).specs[0]
 
     assert len(ends) == 4
@@ -82,15 +82,15 @@ def test_settled_responses_open_nothing(tmp_path: Path) -> None:
     """A score that can no longer change has no other end."""
     table = write(tmp_path / "t.csv", marks={("test", 1, 0): "1,,yes,yes,no"})
 
-    assert list(bound_truncation(table, PLAN, range_=RANGE)) == []
+    assert list(bound_unresolved(table, PLAN, range_=RANGE)) == []
 
 
 def test_one_open_side_has_two_ends(tmp_path: Path) -> None:
     """The other side stays as it is."""
     table = write(tmp_path / "t.csv", marks={("test", 0, 0): "0,,yes,,no"})
 
-    assert len({one.specs[0].phi_deploy.value for one in bound_truncation(table, PLAN, range_=RANGE)}) == 1
-    assert len(list(bound_truncation(table, PLAN, range_=RANGE))) == 2
+    assert len({one.specs[0].phi_deploy.value for one in bound_unresolved(table, PLAN, range_=RANGE)}) == 1
+    assert len(list(bound_unresolved(table, PLAN, range_=RANGE))) == 2
 
 
 def test_scores_are_the_same_whatever_is_said_of_truncation(tmp_path: Path) -> None:
