@@ -220,13 +220,14 @@ def write_states(study: ContaminationStudy) -> Element | None:
 
 
 def write_files(study: ContaminationStudy) -> Element:
-    """Return part by part how many published figures were recomputed, how many only compared with a copy, and how many agree."""
+    """Return part by part how many published figures were recomputed, how many compared with a copy alone, how many agree."""
     parts: list[Element] = []
     if study.compatibility is not None:
         found = study.compatibility
         parts.append(element("p", describe_figures(found.total)))
         rows = [
-            (name, *map(format_count, (one.recomputed, one.reproduced, one.copied, one.copies_agree))) for name, one in found.by_part.items()
+            (name, *map(format_count, (one.recomputed, one.reproduced, one.copied, one.copies_agree)))
+            for name, one in found.by_part.items()
         ]
         columns = ("Part", "Recomputed here", "Of these, agree", "Compared with a copy alone", "Of these, agree")
         parts.append(build_table(columns, rows))

@@ -314,7 +314,7 @@ class _Reader:
         differ = [one for one in skill.responses if one.is_matched and one.patterns != one.recorded]
         if differ:
             first = f"first task {differ[0].task_id}, run {differ[0].run}, arm {differ[0].arm}"
-            message = f"responses that its patterns match otherwise than the file says: {len(differ)} ({first}); what they match here is taken"
+            message = f"responses that patterns match otherwise than the file says: {len(differ)} ({first}); the match made here is taken"
             self._note("patterns-differ", skill.name, message)
 
     def _note_tasks(self, skill: Skill) -> None:

@@ -25,7 +25,8 @@ def test_what_is_said_of_coverage_leads_to_its_assumptions() -> None:
     texts = dict(_list_texts())
 
     assert f"at least as often as stated, under the [assumptions listed]({ASSUMPTIONS})" in texts["README.md"]
-    assert "at least as often as stated at a size fixed in advance, under the [assumptions](#what-intervals-assume)" in texts["docs/method.md"]
+    said = "at least as often as stated at a size fixed in advance, under the [assumptions](#what-intervals-assume)"
+    assert said in texts["docs/method.md"]
     assert "### What intervals assume" in texts["docs/method.md"]
 
 
