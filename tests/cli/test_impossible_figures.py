@@ -54,5 +54,5 @@ def test_an_audit_records_the_converted_figure_once(caveat: Caveat, tmp_path: Pa
     drawn = caveat("report", claim.partition("@")[0], "--json", "-o", "out")
     assert drawn.code == 0, drawn.err
     (supplement,) = (tmp_path / "out").rglob("CLM-*.json")
-    assert '"stated": "24 percentage points of the scale"' in supplement.read_text(encoding="utf-8")
-    assert '"value": 3.6' in supplement.read_text(encoding="utf-8")
+    assert '"stated":"24 percentage points of the scale"' in supplement.read_text(encoding="utf-8")
+    assert '"value":3.6' in supplement.read_text(encoding="utf-8")
