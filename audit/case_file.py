@@ -1,9 +1,11 @@
 """The file that `caveat classify` reads: a claim, its evidence and its plan, with scores beside it (docs/method.md)."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from audit.evidence_units import settle_evidence
 from registry.codec.canonical import Json
 from registry.codec.documents import from_document, json_schema
 from registry.codec.files import read_document
@@ -34,6 +36,10 @@ def read_case(path: Path) -> tuple[Case, Path | None]:
     except InputError as error:
         raise InputError([*error.faults, *faults]) from error
     faults += _check_numbers(case, where)
+    try:
+        case = replace(case, evidence=settle_evidence(case.evidence, case.claim.property.range, where=f"{where}, evidence"))
+    except InputError as error:
+        faults += error.faults
     if faults:
         raise InputError(faults)
     return case, None if scores is None else path.parent / scores

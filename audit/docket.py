@@ -8,7 +8,7 @@ from pathlib import Path
 
 from audit.adherence import describe_items
 from audit.basis import DEPLOY_ARM, TEST_ARM, Ground, Scored, check_access, check_arms, check_specs, list_untold, weigh, weigh_departures
-from audit.drafting import build_audit, build_lock, check_draft
+from audit.drafting import build_audit, build_lock, settle_draft
 from audit.findings import find_departures, settle_invariance
 from audit.fixing import Fixed, fix_draft
 from audit.run import Outcome, run_case
@@ -57,10 +57,10 @@ def open_audit(writer: Writer, draft: AuditDraft, *, auditor: str, locked: bool,
 
     Raises:
         NotFoundError: the claim is not registered.
-        InputError: the plan can never be answered, or what it refers to is not there.
+        InputError: the plan can never be answered, a figure of the evidence is not possible, or what it refers to is not there.
     """
     claim = get_claim(writer, draft.claim)
-    check_draft(draft, get_property(writer, claim).range)
+    draft = settle_draft(draft, get_property(writer, claim).range)
     fixed = fix_draft(writer, draft, claim, owner=auditor, folder=folder)
     same = _find_same(writer, draft, claim, auditor=auditor, fixed=fixed if locked else None)
     if same is not None:

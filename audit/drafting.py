@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+from audit.evidence_units import settle_evidence
 from audit.fixing import Fixed
 from registry.errors import Fault, InputError
 from registry.records.audit import Audit
@@ -10,11 +11,13 @@ from registry.records.draft import AuditDraft
 from registry.records.plan import Lock
 
 
-def check_draft(draft: AuditDraft, range_: tuple[float, float]) -> None:
-    """Refuse a plan that no scores in *range_* could ever answer to; it could not be mended once it is locked.
+def settle_draft(draft: AuditDraft, range_: tuple[float, float]) -> AuditDraft:
+    """Return the draft with the figures of its evidence in the unit of a property with *range_*.
+
+    A plan that no scores in that range could ever answer to is refused: it could not be mended once it is locked.
 
     Raises:
-        InputError: with every fault.
+        InputError: with every fault, of the plan and of the evidence.
     """
     low, high = range_
     plan, specs = draft.plan, draft.deploy_specs
@@ -25,8 +28,14 @@ def check_draft(draft: AuditDraft, range_: tuple[float, float]) -> None:
     if not specs or len(set(specs)) < len(specs) or not all(one.strip() for one in specs):
         found = "expected the names of one or more P_deploy specifications, each once and none blank"
         faults.append(Fault(code="not-valid", where="deploy_specs", found=found, advice="leave it out for the one called `default`"))
+    evidence = draft.evidence
+    try:
+        evidence = settle_evidence(draft.evidence, range_, where="evidence")
+    except InputError as error:
+        faults += error.faults
     if faults:
         raise InputError(faults)
+    return replace(draft, evidence=evidence)
 
 
 def build_audit(identifier: str, draft: AuditDraft, claim: ClaimRevision, auditor: str) -> Audit:

@@ -3,8 +3,8 @@
 The exit code of a command is the `exit_code` of the error that ended it (docs/errors.md has a paragraph for each `code`).
 """
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 
@@ -29,6 +29,22 @@ class Fault:
         if self.advice:
             lines.append(f"  next: {self.advice}")
         return "\n".join(lines)
+
+
+def format_faults(faults: Iterable[Fault]) -> str:
+    """Return the faults as text; those of one cause (same code, same `found` and advice) are one, at its first place, with a count."""
+    causes: dict[tuple[str, str, str | None], list[Fault]] = {}
+    for fault in faults:
+        causes.setdefault((fault.code, fault.found, fault.advice), []).append(fault)
+    return "\n".join(str(_merge(same)) for same in causes.values())
+
+
+def _merge(same: Sequence[Fault]) -> Fault:
+    """Return the first fault of one cause; its `where` counts the other places, each place once."""
+    others = len({fault.where for fault in same}) - 1
+    if not others:
+        return same[0]
+    return replace(same[0], where=f"{same[0].where}, and {others:,} more place{'' if others == 1 else 's'}")
 
 
 class CaveatError(Exception):

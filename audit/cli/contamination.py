@@ -21,7 +21,7 @@ def contamination(app: App, /, *, folder: Path, output: Path | None, names: tupl
 
     DIR holds scores/, and generations/, tasks/, skills.json, behavioral-eval.json and history/ where they exist. Arms: A baseline,
     B with the skill, C the skill without its references, D the skill in a realistic context. Published figures are recomputed as
-    they were made, and each is set beside what the data can say: by task, after Holm, with intervals.
+    they were made where the files allow it, and each is set beside what the data can say: by task, after Holm, with intervals.
     """
     from audit.cli.contamination_files import write_results
     from audit.cli.contamination_text import print_study

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from xml.etree.ElementTree import Element
 
 from audit.cli.contamination_figures import element
-from audit.cli.contamination_text import write_count, write_interval, write_points
+from audit.cli.contamination_text import describe_figures, write_count, write_interval, write_points
 from audit.contamination.changes import plain
 from audit.contamination.effects import NO_BASELINE
 from registry.records.contamination import Aggregate, ContaminationStudy, Effect, Mitigation, SkillContrasts
@@ -220,15 +220,19 @@ def write_states(study: ContaminationStudy) -> Element | None:
 
 
 def write_files(study: ContaminationStudy) -> Element:
-    """Return how many published figures were reproduced, part by part."""
+    """Return part by part how many published figures were recomputed, how many compared with a copy alone, how many agree."""
     parts: list[Element] = []
     if study.compatibility is not None:
         found = study.compatibility
-        parts.append(element("p", f"{found.reproduced:,} of {found.compared:,} published figures are reproduced to their last digit."))
-        rows = [(name, format_count(compared), format_count(same)) for name, (compared, same) in found.by_part.items()]
-        parts.append(build_table(("Part", "Figures", "Reproduced"), rows))
+        parts.append(element("p", describe_figures(found.total)))
+        rows = [
+            (name, *map(format_count, (one.recomputed, one.reproduced, one.copied, one.copies_agree)))
+            for name, one in found.by_part.items()
+        ]
+        columns = ("Part", "Recomputed here", "Of these, agree", "Compared with a copy alone", "Of these, agree")
+        parts.append(build_table(columns, rows))
         if found.differ:
             lines = [f"{one.path}: published {one.published:g}, found {one.recomputed}" for one in found.differ[:50]]
             parts.append(element("ul", *(element("li", line) for line in lines)))
     names = element("p", f"{len(study.files)} files were read; their SHA-256 stand in results.json.", class_="quiet")
-    return build_section("The published figures, recomputed" if study.compatibility is not None else "Files", *parts, names)
+    return build_section("The published figures, compared" if study.compatibility is not None else "Files", *parts, names)

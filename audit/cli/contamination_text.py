@@ -8,7 +8,7 @@ from rich.table import Table
 from audit.cli.warnings_text import print_warnings
 from audit.wording import Unit, share
 from registry.cli.output import build_table, show
-from registry.records.contamination import Aggregate, ContaminationStudy, Inventory, SkillContrasts
+from registry.records.contamination import Aggregate, ContaminationStudy, FigureCount, Inventory, SkillContrasts
 from registry.records.measure import Measure
 from registry.report.numbers import format_p, format_range, format_signed
 
@@ -42,7 +42,7 @@ def print_study(console: Console, study: ContaminationStudy) -> None:
     _print_states(console, study)
     if study.compatibility is not None:
         found = study.compatibility
-        console.print(f"\n{found.reproduced:,} of {found.compared:,} published figures are reproduced to their last digit", style="bold")
+        console.print("\n" + describe_figures(found.total), style="bold")
         for one in found.differ[:10]:
             console.print(show(f"  {one.path}: published {one.published:g}, found {one.recomputed}"))
     for note in study.inventory.notes:
@@ -164,6 +164,15 @@ def write_points(value: float | None) -> str:
 def write_interval(measure: Measure) -> str:
     """Return the interval, or `none`."""
     return "none" if measure.low is None or measure.high is None else format_range(measure.low, measure.high, signed=True)
+
+
+def describe_figures(count: FigureCount) -> str:
+    """Return how many published figures were recomputed and agree, and apart from them how many were compared with a copy alone."""
+    recomputed = f"{count.reproduced:,} of {count.recomputed:,} published figures that were recomputed here agree to their last digit."
+    if not count.copied:
+        return recomputed
+    copies = f"{count.copied:,} more {'was' if count.copied == 1 else 'were'} only compared with a copy in the files"
+    return f"{recomputed} {copies}: {count.copies_agree:,} agree{'s' if count.copies_agree == 1 else ''}."
 
 
 def write_count(count: int | None) -> str:

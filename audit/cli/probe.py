@@ -10,7 +10,7 @@ import click
 
 from audit.cli.options import FILE, arm_options, audit_option, build_plan, plan_options
 from registry.cli.app import App, pass_app
-from registry.errors import Fault, InputError
+from registry.errors import Fault, InputError, UnavailableError
 from registry.records.identifier import Identifier
 
 if TYPE_CHECKING:
@@ -183,6 +183,7 @@ def _classify(app: App, run: Path | None, source: _Source, passages: "Sequence[P
         _check_recordable(found, options["audit"])
         record_finding(app, options["audit"], found, source=source.name if named is None else f"{source.name}, {named[0]}")
     app.report(to_document(found), lambda console: print_recognition(console, found))
+    _check_evaluated(found, source.name)
 
 
 def _build_probe(source: _Source, options: dict[str, Any]) -> "Probe":
@@ -227,6 +228,15 @@ def _recognise(source: _Source, passages: "Sequence[Passage]", probed: "Probed",
         ablated=source.ablated,
     )
     return recognise(passages, probed.found, plan, circumstances, probed.accuracy)
+
+
+def _check_evaluated(found: "Recognition", name: str) -> None:
+    """Raise UnavailableError when there were texts and not one has a class: then nothing is known of recognition."""
+    texts = sum(one.present for one in found.groups)
+    if texts and not any(one.classified for one in found.groups):
+        said = f"none of {texts:,} texts has a class, so no rate of recognition is known"
+        advice = "the reasons stand above; caveat probe --retry-failed asks again where a call failed"
+        raise UnavailableError(Fault(code="nothing-classified", where=name, found=said, advice=advice))
 
 
 def _check_recordable(found: "Recognition", audit: Identifier) -> None:

@@ -15,7 +15,7 @@ from audit.propose.review.check import check_claims
 from registry.cli.output import show
 from registry.codec.documents import from_document, to_document
 from registry.codec.files import parse_document
-from registry.errors import CaveatError, Fault, InputError
+from registry.errors import CaveatError, Fault, InputError, format_faults
 from registry.intake.anchor import AnchoredText
 from registry.records.draft import ClaimDraft, ClaimsFile
 from registry.records.spec import PropertySpec
@@ -113,7 +113,7 @@ def _ask(desk: Desk, prompt: Callable[[], Sequence[ClaimDraft]], entry: Entry, *
 
 
 def _wants_again(desk: Desk, error: CaveatError) -> bool:
-    desk.tell("\n" + "\n".join(str(one) for one in error.faults))
+    desk.tell(f"\n{format_faults(error.faults)}")
     desk.tell("\nany key: try again; q: give up")
     return read_key() != LEAVE
 

@@ -48,12 +48,14 @@ def list_(app: App, /, *, path: Path, folder: Path | None) -> None:
     from audit.skills.study import read_study
 
     file = read_study(path)
-    planned = plan_calls(file, build_replay(file), Selection())
+    planned = {one.cell for one in plan_calls(file, build_replay(file), Selection())}
     run = folder or path.with_suffix(".run")
     stages = {}
     if (run / DATABASE).is_file():
         with _open(file, run) as store:
-            stages = take_stages(list_outcomes(store, file))
+            outcomes = list_outcomes(store, file)
+        stages = take_stages(outcomes)
+        planned |= {one.cell for each in outcomes.values() for one in each}
     document = summarise_listing(file, planned, stages, run)
     app.report(document, lambda console: print_listing(console, document))
 

@@ -1,24 +1,28 @@
 """What a skill study is made of and how far it is, for people and for programs."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from shlex import quote
 from typing import Any
 
 from rich.console import Console
 
-from audit.replay.store import Planned
 from audit.skills.progress import Stage
 from audit.skills.study import StudyFile
 from registry.cli.output import build_table, show
+from registry.records.response import Cell
 
 _COUNTS = ("planned", "answered", "failed", "matched", "judged")
 
 
-def summarise_listing(file: StudyFile, planned: Sequence[Planned], stages: Mapping[str, Sequence[Stage]], folder: Path) -> dict[str, Any]:
-    """Return the document of `caveat skills list`."""
-    calls = Counter((one.cell.task_id.partition("/")[0], one.cell.arm) for one in planned)
+def summarise_listing(file: StudyFile, planned: Collection[Cell], stages: Mapping[str, Sequence[Stage]], folder: Path) -> dict[str, Any]:
+    """Return the document of `caveat skills list`.
+
+    Args:
+        planned: one cell for each sample of each task under each condition: the study's, and those that the run folder holds beyond it.
+    """
+    calls = Counter((cell.task_id.partition("/")[0], cell.arm) for cell in planned)
     skills = []
     for name, entry in file.study.skills.items():
         arms = sorted(arm for skill, arm in calls if skill == name)

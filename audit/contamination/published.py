@@ -1,4 +1,6 @@
-"""The compatibility column: every figure of behavioral-eval.json, recomputed the way the study made it, faults included.
+"""The compatibility column: the figures of behavioral-eval.json, recomputed the way the study made them, faults included.
+
+A figure of which the files hold a copy and nothing to compute it from is compared with that copy, and counted apart.
 
 Found out from the figures and the study's published analysis: pairs of runs with one index count as independent; p comes from the
 normal curve; Wilcoxon drops zeros and breaks ties by their order, without a correction; Cohen's d takes every score of every dimension
@@ -11,12 +13,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from audit.sources.contamination import Recording, Response, Skill
-from registry.records.contamination import ARMS, DIMENSIONS, Compatibility, FigureDifference
+from registry.records.contamination import ARMS, DIMENSIONS, Compatibility, FigureCount, FigureDifference
 
 Figures = dict[str, Any]
 
 _LARGEST = 1e15
 _PARTS = {"baseline": "A", "skill": "B", "realistic": "D"}
+_COPY_LENGTHS = (3, 5, 7)
+"""Steps of the paths of `_list_copies`."""
 
 
 def recompute(recording: Recording) -> Figures:
@@ -39,21 +43,41 @@ def compare_published(recording: Recording) -> Compatibility | None:
     if recording.published is None:
         return None
     ours = dict(_list_figures(recompute(recording), ()))
-    compared: dict[str, list[bool]] = {}
+    copies = frozenset(_list_copies(recording))
+    compared: dict[str, list[tuple[bool, bool]]] = {}
     differ = []
     for path, value in _list_figures(recording.published, ()):
         found = ours.get(path)
         agrees = found is not None and found == value
-        compared.setdefault(_name_part(path), []).append(agrees)
+        is_copy = found is not None and any(path[:length] in copies for length in _COPY_LENGTHS)
+        compared.setdefault(_name_part(path), []).append((is_copy, agrees))
         if not agrees:
             differ.append(FigureDifference(path=".".join(path), published=value, recomputed=found))
-    total = [agrees for part in compared.values() for agrees in part]
     return Compatibility(
-        compared=len(total),
-        reproduced=sum(total),
-        by_part={name: (len(part), sum(part)) for name, part in compared.items()},
+        total=_count_figures([figure for part in compared.values() for figure in part]),
+        by_part={name: _count_figures(part) for name, part in compared.items()},
         differ=tuple(differ),
     )
+
+
+def _count_figures(figures: Sequence[tuple[bool, bool]]) -> FigureCount:
+    """Count figures given as: whether it is a copy, whether it agrees."""
+    copies = [agrees for is_copy, agrees in figures if is_copy]
+    recomputed = [agrees for is_copy, agrees in figures if not is_copy]
+    return FigureCount(recomputed=len(recomputed), reproduced=sum(recomputed), copied=len(copies), copies_agree=sum(copies))
+
+
+def _list_copies(recording: Recording) -> Iterable[tuple[str, ...]]:
+    """Give the paths below which the files hold figures that nothing in them lets us compute: structural scores, patterns without texts."""
+    for skill in recording.skills:
+        yield "skills", skill.name, "contamination_score"
+        for task in skill.tasks:
+            below = ("skills", skill.name, "tasks", task.task_id)
+            for part, arm in _PARTS.items():
+                runs = [one for one in _list_runs(skill, task.task_id, arm) if one.patterns is not None]
+                yield from ((*below, "pattern_results", ARMS[arm], str(at)) for at, one in enumerate(runs) if not one.is_matched)
+                if not all(one.is_matched for one in runs):
+                    yield (*below, f"anti_pattern_rate_{part}")
 
 
 def find_figure(published: Mapping[str, Any] | None, *path: str) -> float | None:

@@ -60,6 +60,8 @@ class Reading:
     is_clear: bool = True
     """False where the words alone leave room for doubt that this is a claim at all."""
     notes: tuple[str, ...] = ()
+    span: tuple[int, int] | None = None
+    """Where the words stand that claim it; None for a figure."""
 
 
 def find_thetas(words: str, quantities: tuple[Quantity, ...]) -> tuple[Theta, ...]:
@@ -247,8 +249,9 @@ def _note_figure(one: Quantity) -> tuple[str, ...]:
 def read_worded(words: str) -> Reading | None:
     """Return what a sentence claims without a figure of its own; None where it does not look like a claim."""
     folded = words.lower()
-    kind = next((one for one in WORDED if _has_any(folded, one.needs) and one.pattern.search(words)), None)
-    if kind is None or GENERAL.search(words):
+    fitting = ((one, hit) for one in WORDED if _has_any(folded, one.needs) and (hit := one.pattern.search(words)))
+    kind, hit = next(fitting, (None, None))
+    if kind is None or hit is None or GENERAL.search(words):
         return None
     return Reading(
         form=kind.form,
@@ -257,6 +260,7 @@ def read_worded(words: str) -> Reading | None:
         is_relative=kind.is_relative,
         is_clear=kind.is_clear,
         notes=(kind.note,) if kind.note else (),
+        span=hit.span(),
     )
 
 

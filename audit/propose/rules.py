@@ -47,6 +47,7 @@ from audit.propose.form import (
     read_threshold,
     read_worded,
 )
+from audit.propose.hedge import drop_bound, find_hedge
 from audit.propose.source import Source
 from registry.completeness import Stated, check_completeness
 from registry.intake.anchor import AnchoredText
@@ -56,7 +57,7 @@ from registry.records.passage import Outline, Passage, PassageKind
 from registry.records.proposal import Confidence, Engine, Proposal, Proposals
 from registry.records.spec import PropertySpec
 
-RULES_VERSION = 1
+RULES_VERSION = 2
 """Raised whenever the same card may give other proposals."""
 
 
@@ -120,8 +121,22 @@ def propose_by_rules(card: CardText, outline: Outline, source: Source, progress:
 def _propose(passage: Passage, card: _Card) -> list[Proposal]:
     if not is_read(passage, card.around):
         return []
-    offers = list(_read_row(passage, card)) if passage.kind is PassageKind.ROW else _read_prose(passage, card)
+    if passage.kind is PassageKind.ROW:
+        offers = list(_read_row(passage, card))
+    else:
+        offers = [_weigh_hedge(offer, passage.words) for offer in _read_prose(passage, card)]
     return [_describe(offer, passage, card) for offer in offers]
+
+
+def _weigh_hedge(offer: _Offer, words: str) -> _Offer:
+    """Return the offer without its threshold or bound, and with little confidence, where the card hedges it."""
+    reading = offer.reading
+    at = words.find(reading.written) if reading.written else -1
+    start, stop = reading.span or (at, at)
+    hedge = find_hedge(words, start, stop, has_figure=reading.span is None) if start >= 0 else None
+    if hedge is None or (reading := drop_bound(offer.reading, hedge)) is offer.reading:
+        return offer
+    return replace(offer, reading=reading, confidence=Confidence.LOW)
 
 
 def _read_row(passage: Passage, card: _Card) -> Iterator[_Offer]:

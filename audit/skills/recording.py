@@ -143,8 +143,9 @@ def _build_gap(task_id: str, run: int, arm: str) -> Scored:
         chars=None,
         digest=None,
         output_tokens=None,
-        cached=None,
+        cached=False,
         judge_cached=None,
+        failed=True,
     )
 
 
@@ -152,14 +153,15 @@ def _build_response(one: Outcome) -> Scored:
     gap = replace(_build_gap(one.cell.task_id, one.cell.sample, one.cell.arm), excluded=one.excluded, dimensions=one.dimensions)
     response = one.response
     if response is None or response.text is None:
-        return replace(gap, cached=False, failed=True)
+        return gap
     return replace(
         gap,
         patterns=read_patterns(one.patterns),
         chars=len(response.text),
         digest=hashlib.sha256(response.text.encode("utf-8", "surrogatepass")).hexdigest(),
         output_tokens=response.usage.output_tokens,
-        cached=False,
+        failed=False,
+        is_matched=one.patterns is not None,
         judge_cached=False if one.dimensions else None,
     )
 

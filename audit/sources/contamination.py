@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from audit.errors import TableError
+from audit.matching import Kind, search
 from audit.sources.contamination_files import Place, open_json
 from audit.sources.raw import FaultList
 from registry.errors import Fault
@@ -17,6 +18,10 @@ from registry.records.contamination import ARMS, DIMENSIONS, HIGHEST, LOWEST, No
 
 Patterns = tuple[tuple[bool, ...], tuple[bool, ...]]
 """Whether each expected pattern, and each anti-pattern, was found in the response."""
+
+_KINDS: tuple[Kind, Kind] = ("expected", "anti")
+_MATCH_LIMIT_S = 1.0
+"""Longest search for one pattern in one response."""
 
 NOT_SCORED = "no response of this condition was scored"
 NO_JUDGMENT = "the judge gave no usable answer"
@@ -38,6 +43,8 @@ class Response:
     """Why there is no composite score; None when all four dimensions are there."""
 
     patterns: Patterns | None
+    """As they match the text where it is there, else as the file says; None where nobody looked for them."""
+
     chars: int | None
     """Length of the response; None without its text."""
 
@@ -49,6 +56,12 @@ class Response:
     judge_cached: bool | None
     failed: bool = False
     """Whether the call had no answer, or was never made: then there is no text; its length and digest are None."""
+
+    is_matched: bool = False
+    """Whether `patterns` were matched here, against the text; otherwise they are a copy of what the file says."""
+
+    recorded: Patterns | None = None
+    """What the file says of the patterns, where they were matched here too."""
 
     @property
     def composite(self) -> float | None:
@@ -228,7 +241,7 @@ class _Reader:
             if task.task_id in tasks:
                 one.fault("row-repeated", f"the task {task.task_id!r} stands twice", "keep one of them")
             tasks[task.task_id] = task
-            responses += self._read_runs(one, task, texts or {})
+            responses += self._read_runs(one, task, texts)
         flags = facts.skills.get(name, {})
         return Skill(
             name=name,
@@ -250,7 +263,7 @@ class _Reader:
         tried = {one.arm for one in responses if one.excluded != NOT_SCORED}
         return [one for one in responses if one.arm in tried]
 
-    def _read_runs(self, place: Place, task: Task, texts: Mapping[tuple[str, int, str], Place]) -> list[Response]:
+    def _read_runs(self, place: Place, task: Task, texts: Mapping[tuple[str, int, str], Place] | None) -> list[Response]:
         found: list[Response] = []
         seen: set[int] = set()
         for one in place.items("runs"):
@@ -260,7 +273,7 @@ class _Reader:
             seen.add(run)
             one.refuse_unknown(("run_index", *ARMS.values()), code="unknown-condition", what="condition")
             found += [
-                _read_response(one.at(condition), task.task_id, run, arm, texts.get((task.task_id, run, condition)))
+                _read_response(one.at(condition), (task.task_id, run, arm), texts)
                 for arm, condition in ARMS.items()
             ]
         return found
@@ -286,6 +299,7 @@ class _Reader:
             silent = sum(one.chars is None and not one.failed for one in skill.responses)
             if 0 < silent < len(skill.responses):
                 self._note("text-missing", skill.name, f"{silent} of {len(skill.responses)} responses have no text in generations/")
+            self._note_patterns(skill)
             if uneven:
                 self._note("unequal-runs", skill.name, f"responses per condition differ: {counts}")
         missing = sorted(set(facts.skills) - {skill.name for skill in skills})
@@ -295,6 +309,13 @@ class _Reader:
             for skill in skills:
                 if skill.name not in facts.skills:
                     self._note("skill-not-listed", skill.name, "skills.json does not name it")
+
+    def _note_patterns(self, skill: Skill) -> None:
+        differ = [one for one in skill.responses if one.is_matched and one.patterns != one.recorded]
+        if differ:
+            first = f"first task {differ[0].task_id}, run {differ[0].run}, arm {differ[0].arm}"
+            message = f"responses that patterns match otherwise than the file says: {len(differ)} ({first}); the match made here is taken"
+            self._note("patterns-differ", skill.name, message)
 
     def _note_tasks(self, skill: Skill) -> None:
         path = self.folder / "tasks" / f"{skill.name}.json"
@@ -320,24 +341,31 @@ def _says_whole(place: Place) -> bool:
     return isinstance(place.value, dict) and place.value.get("judge_visible_chars", 0) is None
 
 
-def _read_response(place: Place, task_id: str, run: int, arm: str, text: Place | None) -> Response:
+def _read_response(place: Place, cell: tuple[str, int, str], texts: Mapping[tuple[str, int, str], Place] | None) -> Response:
+    task_id, run, arm = cell
+    text = None if texts is None else texts.get((task_id, run, ARMS[arm]))
     judge = place.at("judge")
     scores = {name: judge.number(name, low=LOWEST, high=HIGHEST) for name in DIMENSIONS if judge.has(name)}
-    failed = text is not None and not text.has("output") and text.has("error")
+    # A call that failed may have an empty text written for it, which is no response of length 0; one that was never made has nothing.
+    failed = texts is not None and (place.value is None if text is None else text.has("error") and not text.text("output", default=""))
     output = text.text("output", default="") if text is not None and not failed else None
+    recorded = _read_patterns(place.at("patterns"))
+    matched = None if output is None or recorded is None else _match_patterns(place.at("patterns"), output)
     return Response(
         task_id=task_id,
         run=run,
         arm=arm,
         dimensions=scores,
         excluded=_explain_exclusion(place, judge, scores, text),
-        patterns=_read_patterns(place.at("patterns")),
+        patterns=recorded if matched is None else matched,
         chars=None if output is None else len(output),
         digest=None if output is None else hashlib.sha256(output.encode("utf-8", "surrogatepass")).hexdigest(),
         output_tokens=None if text is None else text.whole("output_tokens", required=False),
-        cached=None if text is None else text.flag("cached"),
+        cached=(False if failed else None) if text is None else text.flag("cached"),
         judge_cached=judge.flag("cached"),
         failed=failed,
+        is_matched=matched is not None,
+        recorded=recorded if matched is not None else None,
     )
 
 
@@ -360,5 +388,19 @@ def _read_patterns(place: Place) -> Patterns | None:
     """Pattern by pattern, not the totals beside them."""
     if place.value is None:
         return None
-    expected, anti = (tuple(one.flag("matched") is True for one in place.items(f"{kind}_results")) for kind in ("expected", "anti"))
+    expected, anti = (tuple(one.flag("matched") is True for one in place.items(f"{kind}_results")) for kind in _KINDS)
+    return expected, anti
+
+
+def _match_patterns(place: Place, text: str) -> Patterns | None:
+    """Search *text* for the patterns that the file names; None where it does not name them, and where one takes too long."""
+    written = {kind: [one.at("pattern").value for one in place.items(f"{kind}_results")] for kind in _KINDS}
+    if not all(isinstance(pattern, str) for patterns in written.values() for pattern in patterns):
+        return None
+    try:
+        expected, anti = (
+            tuple(search(one, text, kind=kind, time_limit_s=_MATCH_LIMIT_S).matched for one in written[kind]) for kind in _KINDS
+        )
+    except TimeoutError:
+        return None
     return expected, anti

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from registry.cli.app import App
-from registry.errors import CaveatError, Fault
+from registry.errors import CaveatError, Fault, format_faults
 
 _GROUP = "caveat.commands"
 
@@ -141,6 +141,5 @@ def _end(app: App, error: Exception, faults: tuple[Fault, ...], exit_code: int) 
     else:
         from registry.cli.output import show
 
-        for fault in faults:
-            click.echo(show(str(fault)), err=True)
+        click.echo(show(format_faults(faults)), err=True)
     sys.exit(exit_code)

@@ -12,7 +12,7 @@ from registry.records.record import Record
 
 
 class PropertyClass(StrEnum):
-    """The five property classes of the paper, section 5.1."""
+    """The five property classes of the paper, section 3.1."""
 
     CAPABILITY = "capability"
     COMPLIANCE_REFUSAL = "compliance_refusal"

@@ -252,14 +252,26 @@ class FigureDifference(Record):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Compatibility(Record):
-    """The published figures, recomputed the way the study did."""
+class FigureCount(Record):
+    """Published figures by what they were compared with."""
 
-    compared: int
+    recomputed: int
+    """Computed here, from the responses' texts and the judge's scores; a figure of which nothing is in the files counts here too."""
     reproduced: int
-    """Those that agree to the last printed digit."""
-    by_part: Mapping[str, tuple[int, int]]
-    """By part of the publication: compared, reproduced."""
+    """Of the recomputed, those that agree to the last printed digit."""
+    copied: int
+    """Compared with a copy of the same figure alone: nothing in the files lets it be computed."""
+    copies_agree: int
+    """Of the copied, those that agree."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Compatibility(Record):
+    """The published figures, recomputed the way the study did where the files allow it."""
+
+    total: FigureCount
+    by_part: Mapping[str, FigureCount]
+    """By part of the publication."""
     differ: tuple[FigureDifference, ...]
 
 

@@ -81,12 +81,14 @@ class Finding(Record):
 
     value: float
     unit: str
-    """For example `share`, `percentage points`, `count`."""
+    """`share`, `percentage points` (of shares), `points` or `score` of the property's range, `count`, or a unit of its own."""
     low: float | None = None
     high: float | None = None
     n: int | None = None
     comparison: str | None = None
     """What it is to be set beside, in words."""
+    stated: str | None = None
+    """Figure and unit as the source gives them, where they were converted at intake."""
 
 
 _LATENT_BY_API = (

@@ -30,9 +30,10 @@ class IntervalMethod(StrEnum):
     """How intervals are made (statistics.md sections 2 and 3)."""
 
     CLOSED_FORM = "closed_form"
-    """Task and context variances, hull with MOVER: covers as often as it says at a size fixed in advance."""
+    """Task and context variances, hull with MOVER: covers at least as often as stated at a size fixed in advance, under the
+    assumptions that docs/method.md lists."""
     GUARANTEED = "guaranteed"
-    """Exact limits at min(tasks, contexts) a side: covers whatever the shape of the scores, and is wide."""
+    """Exact limits at min(tasks, contexts) a side, whatever the shape of the scores; wide, and under the same assumptions."""
     ANYTIME = "anytime"
     """A confidence sequence over tasks in random order, for nested contexts: holds whenever the replay is stopped."""
 

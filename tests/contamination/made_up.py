@@ -105,7 +105,7 @@ CONDITIONS = ("baseline", "with_skill", "skill_md_only", "realistic")
 
 def judge(scores: Judged) -> Document:
     found = None if scores is None else {**dict(zip(DIMENSIONS, scores, strict=True)), "brief_assessment": "made up", "cached": False}
-    patterns = {"expected_results": [{"pattern": "a", "matched": True}], "anti_results": [{"pattern": "b", "matched": False}]}
+    patterns = {"expected_results": [{"pattern": ".", "matched": True}], "anti_results": [{"pattern": "#", "matched": False}]}
     return {"judge": found, "patterns": patterns}
 
 

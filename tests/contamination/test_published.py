@@ -6,8 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from audit.cli.contamination_text import describe_figures
 from audit.contamination.published import compare_published, find_figure, recompute
 from audit.sources.contamination import read_recording
+from registry.records.contamination import FigureCount
 from tests.contamination.made_up import Run
 
 SHARED = Path(os.environ.get("CAVEAT_SHARED", Path(__file__).parents[2].parent / "shared" / "data")) / "skill-eval"
@@ -41,7 +43,7 @@ def test_figures_made_by_hand_are_reproduced(tmp_path: Path) -> None:
 
     assert found is not None
     assert found.differ == ()
-    assert found.compared == found.reproduced == 12
+    assert found.total == FigureCount(recomputed=12, reproduced=12, copied=0, copies_agree=0)
 
 
 def test_a_figure_that_the_files_do_not_give_is_listed(tmp_path: Path) -> None:
@@ -56,7 +58,55 @@ def test_a_figure_that_the_files_do_not_give_is_listed(tmp_path: Path) -> None:
         ("skills.alpha-sdk.mean_delta_composite", -0.376, -0.375),
         ("skills.alpha-sdk.invented", 1.0, None),
     ]
-    assert found.reproduced == found.compared - 2
+    assert found.total.reproduced == found.total.recomputed - 2
+
+
+def test_patterns_are_matched_against_the_stored_texts(tmp_path: Path) -> None:
+    """A published pattern result that the response's text does not give differs, whatever copy of it stands in scores/."""
+    run = Run()
+    results = {"expected_results": [{"pattern": "no such text", "matched": True}], "anti_results": [{"pattern": "#", "matched": False}]}
+    run.run("alpha-sdk", 0, 0)["baseline"]["patterns"] = results
+    publish(run, tasks=[{"task_id": "alpha-sdk-1", "pattern_results": {"baseline": [results, results]}}])
+
+    recording = read_recording(run.write(tmp_path))
+    found = compare_published(recording)
+
+    assert found is not None
+    wrong = "skills.alpha-sdk.tasks.alpha-sdk-1.pattern_results.baseline.0.expected_results.0.matched"
+    assert [(one.path, one.published, one.recomputed) for one in found.differ] == [(wrong, 1.0, 0.0)]
+    assert found.by_part["tasks: patterns"] == FigureCount(recomputed=4, reproduced=3, copied=0, copies_agree=0)
+    (note,) = (one for one in recording.notes if one.kind == "patterns-differ")
+    assert note.where == "alpha-sdk"
+    assert "1 responses" not in note.message
+    assert "task alpha-sdk-1, run 0, arm A" in note.message
+
+
+def test_figures_compared_with_a_copy_are_counted_apart(tmp_path: Path) -> None:
+    """Without the texts, patterns are a copy, as structural scores always are: agreeing with it reproduces nothing."""
+    run = Run()
+    del run.documents["generations/alpha-sdk.json"]
+    results = {"expected_results": [{"pattern": ".", "matched": True}], "anti_results": [{"pattern": "#", "matched": True}]}
+    task = {**ALPHA_TASK, "pattern_results": {"baseline": [results]}}
+    publish(run, contamination_score=0.9, tasks=[task])
+
+    found = compare_published(read_recording(run.write(tmp_path)))
+
+    assert found is not None
+    # Six figures come from the judge's scores, and the summary's number of skills. The copies: the structural score, a rate of
+    # anti-patterns, and two pattern results, of which one is another one in scores/.
+    assert found.total == FigureCount(recomputed=6, reproduced=6, copied=4, copies_agree=3)
+    assert [one.path.rpartition(".pattern_results.")[2] for one in found.differ] == ["baseline.0.anti_results.0.matched"]
+
+
+def test_both_numbers_are_told() -> None:
+    """The sentence calls only recomputed figures recomputed, and names the others with their own number."""
+    both = FigureCount(recomputed=3515, reproduced=3514, copied=18666, copies_agree=18666)
+
+    assert describe_figures(both) == (
+        "3,514 of 3,515 published figures that were recomputed here agree to their last digit. "
+        "18,666 more were only compared with a copy in the files: 18,666 agree."
+    )
+    assert describe_figures(FigureCount(recomputed=1, reproduced=1, copied=0, copies_agree=0)).endswith("agree to their last digit.")
 
 
 def test_nothing_published_is_nothing_compared(tmp_path: Path) -> None:
@@ -92,12 +142,13 @@ def test_the_faults_of_the_study_are_reproduced_too(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(not SHARED.is_dir(), reason="the shared data are not here")
-def test_every_published_figure_is_reproduced() -> None:
-    """All numbers of behavioral-eval.json, to the last printed digit: the recomputation is that of the study."""
+def test_every_published_figure_that_can_be_recomputed_is_reproduced() -> None:
+    """All but the structural scores, to the last printed digit: the recomputation is that of the study."""
     found = compare_published(read_recording(SHARED))
 
     assert found is not None
     assert found.differ == ()
-    assert found.compared == 22181
-    assert found.by_part["summary"] == (59, 59)
-    assert found.by_part["skills: statistics"] == (22 * 6, 22 * 6)
+    # 22 structural scores are a copy; the 18,666 pattern results come from the 1,074 stored texts.
+    assert found.total == FigureCount(recomputed=22159, reproduced=22159, copied=22, copies_agree=22)
+    assert found.by_part["tasks: patterns"] == FigureCount(recomputed=18666, reproduced=18666, copied=0, copies_agree=0)
+    assert found.by_part["summary"] == FigureCount(recomputed=59, reproduced=59, copied=0, copies_agree=0)

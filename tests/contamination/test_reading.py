@@ -75,6 +75,20 @@ def test_reasons_are_told_apart(tmp_path: Path) -> None:
     assert find(recording, "alpha-sdk", 2, 0, "B").composite is None
 
 
+def test_a_failed_call_has_no_length(tmp_path: Path) -> None:
+    """An empty text beside an error is no response of 0 characters; an empty answer without an error is one."""
+    run = Run()
+    run.run("alpha-sdk", 0, 0)["with_skill"] = None
+    run.run("alpha-sdk", 0, 0, of="generations")["with_skill"] = {"output": "", "error": "Connection error.", "cached": False}
+    run.run("alpha-sdk", 0, 1, of="generations")["with_skill"] = {"output": "", "cached": False}
+
+    recording = read(run, tmp_path)
+
+    failed, empty = (find(recording, "alpha-sdk", 1, number, "B") for number in (0, 1))
+    assert (failed.failed, failed.chars, failed.digest) == (True, None, None)
+    assert (empty.failed, empty.chars) == (False, 0)
+
+
 def test_counts_per_arm(tmp_path: Path) -> None:
     """Cut responses, responses at the token limit and cached ones are counted for each arm."""
     inventory = take_inventory(recording := read(Run(), tmp_path), recording.skills)

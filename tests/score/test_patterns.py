@@ -13,7 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis.strategies import lists, sampled_from, text
 
-from audit.score.patterns import build_pattern_marker, check_patterns, remark_patterns, search
+from audit.matching import search
+from audit.score.patterns import build_pattern_marker, check_patterns, remark_patterns
 from registry.records.replay import Task
 from registry.records.scorer import PatternScore, PatternScorer
 

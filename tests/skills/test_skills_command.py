@@ -310,9 +310,45 @@ def test_the_listing_tells_how_far_a_study_is(caveat: Caveat, tmp_path: Path, en
             for one in document["skills"]
         }
 
+    # Two tasks and two samples under four conditions; beta has a fifth.
     assert sum_up(before) == {"alpha": (16, 0), "beta": (20, 0), "gamma": (16, 0)}
     assert sum_up(after) == {"alpha": (16, 0), "beta": (20, 20), "gamma": (16, 0)}
     assert "gamma: left out of the means over skills (still being written)" in printed
+
+
+def test_the_listing_counts_planned_calls_with_all_samples(caveat: Caveat, tmp_path: Path, endpoint: Endpoint) -> None:
+    """Samples of the study and samples that a run folder has beyond it are planned calls: never more are answered than planned."""
+    study = Study().write(tmp_path)
+    assert caveat("skills", "generate", study, "--skill", "alpha", "--task", "alpha-0", "--samples", "5").code == 0
+
+    document = caveat("skills", "list", study, "--json").document
+    printed = caveat("skills", "list", study).out
+
+    calls = {one["name"]: {each["arm"]: each["calls"] for each in one["conditions"]} for one in document["skills"]}
+    assert calls["alpha"] == dict.fromkeys("ABDE", 5 + 2)
+    assert calls["beta"] == dict.fromkeys("ABCDE", 2 * 2)
+    assert "20 of 28" in printed
+    assert "0 of 20" in printed
+
+
+def test_a_response_that_was_never_made_leaves_the_counts_of_its_condition_known(
+    caveat: Caveat, tmp_path: Path, endpoint: Endpoint
+) -> None:
+    """A gap has no length, which is unknown and not 0, and does not make what is known of the others unknown."""
+    study = Study().write(tmp_path)
+    caveat("skills", "generate", study, "--skill", "alpha", "--condition", "A", "--samples", "2")
+    caveat("skills", "generate", study, "--skill", "alpha", "--condition", "B", "--samples", "1")
+    caveat("skills", "score", study)
+
+    found = analyze(caveat, study, "-o", tmp_path / "out")
+
+    with (tmp_path / "out" / "scores.csv").open(encoding="utf-8", newline="") as file:
+        lengths = {(row["arm"], row["sample"]): row["response_chars"] for row in csv.DictReader(file)}
+    arms = {one["arm"]: one for one in found["inventory"]["arms"]}
+    assert lengths["B", "1"] == ""
+    assert int(lengths["B", "0"]) > 0
+    assert (arms["B"]["responses"], arms["B"]["scored"]) == (4, 2)
+    assert (arms["B"]["beyond_judge"], arms["B"]["at_token_limit"], arms["B"]["cached"]) == (0, 0, 0)
 
 
 def test_a_stopped_study_goes_on_where_it_stood_also_in_batches(caveat: Caveat, tmp_path: Path, endpoint: Endpoint) -> None:

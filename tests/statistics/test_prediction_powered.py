@@ -109,7 +109,7 @@ def test_labels_of_everything_leave_the_judge_no_part() -> None:
 def test_the_corrected_interval_covers(
     shape: tuple[int, int], base: float, share: float, errors: tuple[float, float], *, random: bool, tuned: bool
 ) -> None:
-    """Φ of a side and ED at least as often as it says, while the judge errs otherwise on one side (300 seeded draws)."""
+    """Φ of a side and ED at least as often as stated, while the judge errs otherwise on one side (300 seeded draws)."""
     rng = np.random.default_rng(20261121)
     spread = float(np.hypot(1, 0.3 * (shape[1] > 1)))
     truth = find_truth(base, spread), find_truth(base, spread, 0.5)

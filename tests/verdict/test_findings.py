@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from audit.drafting import check_draft
+from audit.drafting import settle_draft
 from audit.findings import find_scores
 from registry.errors import InputError
 from registry.records.audit import Independence
@@ -89,6 +89,6 @@ def test_a_plan_that_no_scores_could_answer_is_refused_with_every_fault() -> Non
     draft = AuditDraft(claim="CLM-X", independence=Independence.SELF, plan=Plan(margin=2.0), deploy_specs=("a", " "))
 
     with pytest.raises(InputError) as refused:
-        check_draft(draft, (0.0, 1.0))
+        settle_draft(draft, (0.0, 1.0))
     assert [fault.where for fault in refused.value.faults] == ["plan.margin", "deploy_specs"]
-    check_draft(replace(draft, deploy_specs=("a", "b")), (0.0, 5.0))
+    settle_draft(replace(draft, deploy_specs=("a", "b")), (0.0, 5.0))

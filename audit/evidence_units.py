@@ -1,0 +1,128 @@
+"""Published figures in the unit of the property they are about; a figure that the unit or the range does not allow is refused.
+
+A figure that was converted keeps the words of its source in `stated`. Units that are none of those below (`problems`, `coefficient`) are
+taken as they are.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from registry.errors import Fault, InputError
+from registry.records.evidence import Evidence, Finding
+
+_SHARE_WORDS = frozenset({"share", "fraction", "proportion"})
+_PER_CENT_WORDS = frozenset({"%", "per cent", "percent"})
+_POINT_WORDS = frozenset({"percentage point", "percentage points", "pp"})
+_SCALE_WORDS = frozenset({f"{unit} of the scale" for unit in (*_PER_CENT_WORDS, *_POINT_WORDS)})
+_SCORE_POINT_WORDS = frozenset({"point", "points", "points of the scale"})
+
+_SCALE_SENTENCE = re.compile(
+    r"(?P<value>\d+(?:\.\d+)?) (?P<unit>percentage )?points? (?:of|on) (?:the |a )?"
+    r"(?P<low>\d+(?:\.\d+)?)(?: to |-|–)(?P<high>\d+(?:\.\d+)?) scale"
+)
+"""As in `24 points of the 0 to 15 scale`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Reading:
+    """What a unit means: how its numbers become those of the declared unit, and what they may be there."""
+
+    unit: str
+    low: float
+    high: float
+    advice: str
+    factor: float = 1.0
+
+
+def settle_evidence(evidence: Sequence[Evidence], range_: tuple[float, float], *, where: str) -> tuple[Evidence, ...]:
+    """Return the evidence with every figure in the unit of a property with *range_*.
+
+    Args:
+        where: how messages call the list, such as `case.yaml, evidence`.
+
+    Raises:
+        InputError: with every figure that its unit or the range does not allow.
+    """
+    faults: list[Fault] = []
+    settled = []
+    for position, one in enumerate(evidence):
+        place = f"{where}[{position}]"
+        finding = None
+        if one.finding is not None:
+            found = list(_check_finding(one.finding, range_, where=f"{place}.finding"))
+            faults += found
+            finding = one.finding if found else _convert(one.finding, range_)
+        faults += _check_summary(one.summary or "", where=f"{place}.summary")
+        settled.append(replace(one, finding=finding))
+    if faults:
+        raise InputError(faults)
+    return tuple(settled)
+
+
+def _read_unit(finding: Finding, range_: tuple[float, float]) -> _Reading | None:
+    """Return what the unit of *finding* means for a property with *range_*; None for a unit of its own."""
+    low, high = range_
+    width, is_share = high - low, range_ == (0.0, 1.0)
+    unit = " ".join(finding.unit.lower().split())
+    if unit in _SHARE_WORDS:
+        return _Reading(unit="share", low=-1, high=1, advice="write 0.24 for 24 %, or give the unit `per cent`")
+    if unit in _PER_CENT_WORDS:
+        return _Reading(unit="share", low=-1, high=1, factor=0.01, advice="check the figure: a share is at most 100 %")
+    if unit in _SCALE_WORDS and not is_share:
+        return _Reading(unit="points", low=-width, high=width, factor=width / 100, advice="check the figure: the scale is 100 % of itself")
+    if unit in _POINT_WORDS | _SCALE_WORDS:
+        return _Reading(unit="percentage points", low=-100, high=100, advice="check the figure: shares differ by at most 100 points")
+    if unit in _SCORE_POINT_WORDS:
+        advice = "give the unit that the source means, such as `percentage points` or `percentage points of the scale`"
+        return _Reading(unit="points", low=-width, high=width, advice=advice)
+    if unit == "score":
+        return _Reading(unit="score", low=low, high=high, advice="write it in the unit of the range, or correct the range of the property")
+    if unit == "count":
+        most = float("inf") if finding.n is None else finding.n
+        return _Reading(unit="count", low=0, high=most, advice="a count lies between 0 and n; for a rate give the unit `share`")
+    return None
+
+
+def _check_finding(finding: Finding, range_: tuple[float, float], *, where: str) -> Iterator[Fault]:
+    reading = _read_unit(finding, range_)
+    if reading is None:
+        return
+    for name, value in (("value", finding.value), ("low", finding.low), ("high", finding.high)):
+        if value is not None and not reading.low <= value * reading.factor <= reading.high:
+            span = f"{reading.low / reading.factor:g} to {reading.high / reading.factor:g}"
+            found = f"expected {span} {finding.unit} for a property of the range [{range_[0]:g}, {range_[1]:g}], found {value:g}"
+            yield Fault(code="figure-out-of-range", where=f"{where}.{name}", found=found, advice=reading.advice)
+
+
+def _convert(finding: Finding, range_: tuple[float, float]) -> Finding:
+    reading = _read_unit(finding, range_)
+    if reading is None or (reading.factor == 1.0 and reading.unit == finding.unit):
+        return finding
+    if reading.factor == 1.0:
+        return replace(finding, unit=reading.unit)
+    # Twelve decimals: 0.24 × 15 is 3.6, and not 3.5999999999999996.
+    value, low, high = (None if one is None else round(one * reading.factor, 12) for one in (finding.value, finding.low, finding.high))
+    return replace(
+        finding,
+        value=value,
+        low=low,
+        high=high,
+        unit=reading.unit,
+        stated=finding.stated or _quote(finding),
+    )
+
+
+def _quote(finding: Finding) -> str:
+    interval = "" if finding.low is None or finding.high is None else f" ({finding.low:g} to {finding.high:g})"
+    return f"{finding.value:g}{interval} {finding.unit}"
+
+
+def _check_summary(summary: str, *, where: str) -> Iterator[Fault]:
+    """A sentence may name a scale of its own: more points than that scale has are a unit mistaken for another."""
+    for match in _SCALE_SENTENCE.finditer(summary):
+        most = 100.0 if match["unit"] else float(match["high"]) - float(match["low"])
+        if float(match["value"]) > most:
+            found = f"“{match[0]}”, and that scale has {most:g} points"
+            advice = "say it in the unit of the source, such as percentage points, or in points of the scale"
+            yield Fault(code="figure-out-of-range", where=where, found=found, advice=advice)

@@ -1,0 +1,50 @@
+"""Many faults with one cause are one message with a count; programs still get each of them."""
+
+import json
+from pathlib import Path
+
+from registry.errors import Fault, format_faults
+from tests.cli.conftest import Caveat
+
+HEADER = "task_id,arm,context_id,sample,score\n"
+
+
+def test_a_table_with_one_cause_in_many_rows_gets_one_message(caveat: Caveat, tmp_path: Path) -> None:
+    """130 rows whose score is no number are one line: the first place, how many more, and what to do once."""
+    rows = "".join(f"t{row},{arm},{arm},0,n/a\n" for row in range(65) for arm in ("test", "deploy"))
+    (tmp_path / "bad.csv").write_text(HEADER + rows, encoding="utf-8")
+
+    refused = caveat("estimate", "bad.csv")
+
+    assert refused.code == 2
+    assert refused.err.count("score-not-number") == 1
+    assert "score-not-number: bad.csv, row 2, column score, and 19 more places\n" in refused.err
+    assert "and 110 more faults like these" in refused.err
+
+
+def test_a_file_with_one_cause_in_every_claim_gets_one_message(caveat: Caveat, tmp_path: Path) -> None:
+    """The count in the text and the list in the JSON are of the same faults."""
+    caveat("init", "--no-key")
+    claims = "".join("  - {quote: words, quote_status: paraphrase, form: existence, property: x, colour: red}\n" for _ in range(130))
+    (tmp_path / "many.yaml").write_text(f"claims:\n{claims}", encoding="utf-8")
+
+    text, document = caveat("claim", "add", "many.yaml"), caveat("claim", "add", "many.yaml", "--json")
+
+    listed = [fault["where"] for fault in json.loads(document.err)["faults"] if "colour" in fault["where"]]
+    assert len(listed) == 130
+    assert text.err.count("colour") == 1
+    assert f"{listed[0]}, and 129 more places\n" in text.err
+
+
+def test_another_finding_or_another_advice_is_another_cause() -> None:
+    """Only faults that say the same of another place are put together, and their order stays."""
+    faults = [
+        Fault(code="not-valid", where="a", found="x"),
+        Fault(code="not-valid", where="b", found="y"),
+        Fault(code="not-valid", where="c", found="x"),
+        Fault(code="not-valid", where="d", found="x", advice="mend it"),
+        Fault(code="not-valid", where="b", found="y"),
+    ]
+
+    text = "not-valid: a, and 1 more place\n  x\nnot-valid: b\n  y\nnot-valid: d\n  x\n  next: mend it"
+    assert format_faults(faults) == text
