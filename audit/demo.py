@@ -196,7 +196,9 @@ def name_endpoint(ledger: Ledger, model: ModelRef, name: str) -> None:
     """State under which name the endpoint of the recordings returned *model*; twice changes nothing."""
     reason = "The weights behind this endpoint stand for the example's model version"
     with ledger.write(actor=AUTHORITY.code) as writer:
-        state_endpoint(writer, model, name, actor=AUTHORITY.code, reason=reason, source="examples/replay/README.md and examples/update/README.md")
+        state_endpoint(
+            writer, model, name, actor=AUTHORITY.code, reason=reason, source="examples/replay/README.md and examples/update/README.md"
+        )
 
 
 def _begin_log(writer: Writer) -> None:

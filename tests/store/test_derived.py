@@ -53,7 +53,16 @@ def withdraw(ledger: Ledger) -> tuple[str, Dossier]:
 
 def drop_guards(connection: Connection) -> None:
     """Do what somebody with the database in hand does first."""
-    for table in ("claim_revision", "claim_text", "claim_event", "model_event", "model_endpoint", "reviewed_cause", "spec_version", "card_revision"):
+    for table in (
+        "claim_revision",
+        "claim_text",
+        "claim_event",
+        "model_event",
+        "model_endpoint",
+        "reviewed_cause",
+        "spec_version",
+        "card_revision",
+    ):
         if connection.dialect.name == "sqlite":
             for change in ("update", "delete"):
                 connection.exec_driver_sql(f"DROP TRIGGER IF EXISTS {table}__{change}")
