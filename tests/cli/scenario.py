@@ -6,6 +6,11 @@ from pathlib import Path
 
 from tests.cli.conftest import Caveat
 
+MODEL = "LAB/M/1"
+"""The model version that the claims are about."""
+ENDPOINT_NAMES = ("m-1", "claude-test-1-20261101")
+"""Under which it is served: in score tables, and by the endpoint of the tests."""
+
 CARD = """\
 # Model M: System Card
 
@@ -59,6 +64,9 @@ def register(caveat: Caveat, folder: Path) -> list[str]:
     (folder / "claims.yaml").write_text(CLAIMS.format(card=card), encoding="utf-8")
     added = caveat("claim", "add", "claims.yaml", "--json")
     assert added.code == 0, added.err
+    for name in ENDPOINT_NAMES:
+        stated = caveat("model", "endpoint", MODEL, name, "--reason", "It is served under this name")
+        assert stated.code == 0, stated.err
     return list(added.document["added"])
 
 
@@ -69,14 +77,21 @@ def write_audit(folder: Path, claim: str, *, extra: str = "") -> Path:
     return path
 
 
-def write_scores(path: Path, *, test: float, deploy: float, tasks: int = 40, contexts: int = 8) -> Path:
-    """Write a crossed score table in which the given shares of responses score 1, the same for every context."""
+def write_scores(
+    path: Path, *, test: float, deploy: float, tasks: int = 40, contexts: int = 8, model: str | None = ENDPOINT_NAMES[0]
+) -> Path:
+    """Write a crossed score table in which the given shares of responses score 1, the same for every context.
+
+    Args:
+        model: the name that each response carries; None for a table that says nothing of it.
+    """
     chance = random.Random(7)
     with path.open("w", encoding="utf-8", newline="") as stream:
         writer = csv.writer(stream)
-        writer.writerow(("task_id", "arm", "context_id", "sample", "score"))
+        named = () if model is None else (model,)
+        writer.writerow(("task_id", "arm", "context_id", "sample", "score", *(() if model is None else ("model_returned",))))
         for arm, share in (("test", test), ("deploy", deploy)):
             for task in range(tasks):
                 for context in range(contexts):
-                    writer.writerow((f"t{task}", arm, f"{arm}{context}", 0, int(chance.random() < share)))
+                    writer.writerow((f"t{task}", arm, f"{arm}{context}", 0, int(chance.random() < share), *named))
     return path

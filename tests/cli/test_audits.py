@@ -231,7 +231,7 @@ def test_a_run_counts_every_scored_response(caveat: Caveat, tmp_path: Path) -> N
     claim, *_ = register(caveat, tmp_path)
     audit = caveat("audit", "lock", write_audit(tmp_path, claim), "--json").document["audit"]
     scores = write_scores(tmp_path / "scores.csv", test=0.05, deploy=0.4)
-    scores.write_text(scores.read_text(encoding="utf-8") + "alone,test,test0,0,1\n", encoding="utf-8")
+    scores.write_text(scores.read_text(encoding="utf-8") + "alone,test,test0,0,1,m-1\n", encoding="utf-8")
     caveat("audit", "import", audit, scores, "--run-date", now())
 
     (run,) = caveat("audit", "show", audit, "--json").document["runs"]

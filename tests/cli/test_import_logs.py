@@ -32,6 +32,13 @@ def date_results(folder: Path, moment: float) -> None:
         path.write_text(json.dumps({**json.loads(path.read_text()), "date": moment}))
 
 
+def load_weights(folder: Path) -> None:
+    """Let the harness's results say that it loaded the weights itself, of the model that scenario claims are about."""
+    for date in HARNESS.values():
+        path = folder / f"results_{date}.json"
+        path.write_text(json.dumps({**json.loads(path.read_text()), "model_source": "hf", "model_name": "m-1"}))
+
+
 def test_two_inspect_logs_become_an_outcome_without_running_anything_again(caveat: Caveat, logs: Path) -> None:
     """Accuracies 0.667 and 0.75, twelve tasks, one context a side: undetermined with a candidate, reported, with its accounts."""
     _, claim, _ = register(caveat, logs)
@@ -98,17 +105,23 @@ def test_the_run_date_comes_from_the_logs(caveat: Caveat, logs: Path, written: t
     assert caveat("audit", "import", write_audit(logs, claim), *SOURCES, *written).code == 0
 
 
-def test_logs_made_under_a_lock_are_a_replay(caveat: Caveat, tmp_path: Path) -> None:
-    """The moment of the run stands in the log: no --run-date is needed."""
+@pytest.mark.parametrize(("is_loaded", "basis", "asked"), [(True, "replay", "bound"), (False, "reported", "unidentified")])
+def test_logs_made_under_a_lock_are_a_replay_where_they_name_the_model(
+    *, is_loaded: bool, basis: str, asked: str, caveat: Caveat, tmp_path: Path
+) -> None:
+    """The moment of the run stands in the log: no --run-date is needed. A log that carries no returned name is reported at most."""
     _, claim, _ = register(caveat, tmp_path)
     audit = caveat("audit", "lock", write_audit(tmp_path, claim), "--json").document["audit"]
     sources = [f"{arm}={copy_harness(tmp_path, arm)}" for arm in HARNESS]
     date_results(tmp_path, time.time())
+    if is_loaded:
+        load_weights(tmp_path)
 
     done = caveat("audit", "import", audit, *sources, *STRICT, "--json")
 
     assert done.code == 0, done.err
-    assert (done.document["restriction"]["basis"], done.document["restriction"]["post_hoc"]) == ("replay", False)
+    restriction = done.document["restriction"]
+    assert (restriction["basis"], restriction["post_hoc"], restriction["asked"]["status"]) == (basis, False, asked)
     run = caveat("audit", "show", audit, "--json").document["runs"][0]["payload"]
     assert run["responses"] == 12
     assert "lm-evaluation-harness" in run["provenance"]["imported"]

@@ -135,7 +135,7 @@ def test_another_model_and_a_larger_bill_are_found(caveat: Caveat, tmp_path: Pat
     """What the provenance says is held against the lock: another model decides, a budget does not."""
     audit = lock_all(caveat, tmp_path)
     (tmp_path / "provenance.yaml").write_text("{model_returned: m-2, budget_spent: '1,200 calls'}\n", encoding="utf-8")
-    scores = write_scores(tmp_path / "scores.csv", test=0.05, deploy=0.4)
+    scores = write_scores(tmp_path / "scores.csv", test=0.05, deploy=0.4, model=None)
 
     done = import_scores(caveat, audit, scores, "--provenance", "provenance.yaml")
 

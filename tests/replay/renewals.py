@@ -108,6 +108,7 @@ def build(folder: Path) -> None:
         _write_contexts("office.yaml", "office", word="later")
         ask("spec", "add", "deploy_context", "office", "office.yaml", "--why", "reworded since")
         ask("model", "update", OLD_VERSION, NEW_VERSION)
+        ask("model", "endpoint", NEW_VERSION, NEW, "--reason", "It is served under this name")
 
 
 def _register() -> list[str]:
@@ -116,6 +117,7 @@ def _register() -> list[str]:
     card = ask("card", "add", "card.md", "--publisher", "LAB")["card"]["card"]
     Path("claims.yaml").write_text(_CLAIMS.format(card=card), encoding="utf-8")
     claims = list(ask("claim", "add", "claims.yaml")["added"])
+    ask("model", "endpoint", OLD_VERSION, MODEL, "--reason", "It is served under this name")
     lines = "\n".join(f"  - {{id: t{number:03}, prompt: Case {number}?}}" for number in range(20))
     Path("tasks.yaml").write_text(f"schema: caveat/tasks/1\ntasks:\n{lines}\n", encoding="utf-8")
     for name in ("exam", "office", "work"):

@@ -110,7 +110,7 @@ def test_an_unscored_run_and_one_of_another_audit_are_refused(caveat: Caveat, tm
 
 SECOND_CLAIM = """\
 schema: caveat/claims/1
-model: {developer: Lab, name: M, version: "1"}
+model: {developer: LAB, name: M, version: "1"}
 properties:
   asks: {name: rate of asking first, class: agency_meta_task, range: [0, 1], direction: higher_is_safer}
 scorings:

@@ -10,6 +10,7 @@ from registry.records.authority import Authority, Role
 from registry.records.card import Anchor, Card, MatchLevel, MediaType, Page
 from registry.records.claim import ClaimRevision, Direction, Form, PropertyClass, QuoteStatus
 from registry.records.classification import Basis, ClaimClass, Classification, ReadingVerdict
+from registry.records.endpoint import EndpointEventKind, ModelEndpoint
 from registry.records.estimate import Bounded, Counts, Differential, Equivalence, Estimate, Normalised, Range, SpecEstimate
 from registry.records.evidence import Evidence, Layer
 from registry.records.finding import Finding, FindingBody
@@ -209,6 +210,10 @@ def sighting(claim: str, card: str, fate: Fate = Fate.UNCHANGED, document: str =
 
 def follow(model: ModelRef, predecessor: ModelRef, descent: Descent = Descent.SUCCESSOR, **changes: Any) -> ModelEvent:
     return ModelEvent(model=model, event=ModelEventKind.FOLLOW, predecessor=predecessor, descent=descent, **changes)
+
+
+def endpoint(model: ModelRef, name: str, event: EndpointEventKind = EndpointEventKind.STATE, **changes: Any) -> ModelEndpoint:
+    return ModelEndpoint(model=model, event=event, name=name, reason="It is served under this name", **changes)
 
 
 def review(claim: str, *causes: StaleCause, verdict: StalenessVerdict = StalenessVerdict.DISMISSED) -> StalenessReview:

@@ -6,11 +6,13 @@ from datetime import timedelta
 from typing import TypeVar
 
 from registry.errors import CaveatError
+from registry.records.asked import weigh_asked
 from registry.records.claim import ClaimEvent, ClaimEventKind, ClaimRelation, ClaimRelationKind, Form
 from registry.records.classification import Basis, ClaimClass
 from registry.records.contestation import Contestation, ContestationEvent, ContestationStep
 from registry.records.deviation import Deviation, Exploration, LockedItem
 from registry.records.disclosure import Reveal
+from registry.records.endpoint import EndpointEventKind
 from registry.records.identifier import Kind
 from registry.records.model import Descent, ModelEvent, ModelEventKind, ModelRef, ModelVersion
 from registry.records.plan import LockedSpec
@@ -26,6 +28,7 @@ from tests.store import sealing
 
 T = TypeVar("T")
 MODELS = tuple(ModelRef(developer="Example", name="m", version=str(number)) for number in range(1, 5))
+ENDPOINT_NAMES = ("m-1", "m-2")
 METHOD = "clustered"
 
 
@@ -183,6 +186,11 @@ def _deprecate(_world: World, writer: Writer, a: int, b: int) -> None:
     writer.append(ModelEvent(model=_pick(MODELS, a), event=kind, reason="so"))
 
 
+def _name_endpoint(_world: World, writer: Writer, a: int, b: int) -> None:
+    event = _pick((EndpointEventKind.STATE, EndpointEventKind.STATE, EndpointEventKind.RETRACT), b)
+    writer.append(make.endpoint(_pick(MODELS, a), _pick(ENDPOINT_NAMES, a + b), event))
+
+
 def _open_audit(world: World, writer: Writer, a: int, b: int) -> None:
     claim = world.revision(a, b)
     rival = _pick(world.contestations, b) if b % 4 == 0 and world.contestations else None
@@ -216,7 +224,8 @@ def _restrict(world: World, writer: Writer, a: int, b: int) -> None:
     class_ = _pick((ClaimClass.STABLE, ClaimClass.DEGRADED), b)
     result = world.results.get(name)
     verdict = make.verdict(Form.PREVALENCE, class_, basis=Basis.REPORTED if result is None else Basis.REPLAY)
-    writer.append(make.restriction(name, world.audits[name], verdict, result=result))
+    asked = weigh_asked(writer.list_endpoint_names(), _pick(MODELS, a), [_pick(ENDPOINT_NAMES, b)], locked=None) if a % 2 else None
+    writer.append(make.restriction(name, world.audits[name], verdict, result=result, asked=asked))
 
 
 def _evidence(world: World, writer: Writer, a: int, _b: int) -> None:
@@ -290,6 +299,7 @@ STEPS: dict[str, Callable[[World, Writer, int, int], None]] = {
     "follow": _follow,
     "unfollow": _unfollow,
     "deprecate": _deprecate,
+    "name endpoint": _name_endpoint,
     "audit": _open_audit,
     "lock": _lock,
     "run": _run,

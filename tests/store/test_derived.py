@@ -23,6 +23,8 @@ EDITS = {
     "event turned": "UPDATE claim_event SET event = 'publish'",
     "hidden successor": "DELETE FROM model_event",
     "successor made a fine-tune": "UPDATE model_event SET descent = 'fine_tune'",
+    "hidden endpoint name": "DELETE FROM model_endpoint",
+    "endpoint name of another version": "UPDATE model_endpoint SET version = '2'",
     "hidden decision": "DELETE FROM reviewed_cause",
     "hidden version of a definition": "DELETE FROM spec_version WHERE version = 2",
     "hidden version of a method": "DELETE FROM spec_version WHERE kind = 'method'",
@@ -38,6 +40,7 @@ def withdraw(ledger: Ledger) -> tuple[str, Dossier]:
         name, _other = (builders.add_quoted(writer, phi, f"{card}@1", note=f"no. {at}") for at in range(2))
         newer = replace(builders.MODEL, version="2")
         writer.append_many([ModelVersion(model=builders.MODEL), ModelVersion(model=newer), builders.follow(newer, builders.MODEL)])
+        writer.append(builders.endpoint(builders.MODEL, "m-1"))
         writer.append(builders.property_spec(phi.partition("@")[0], version=2, why="wider"))
         method = {"kind": SpecKind.METHOD, "slug": "clustered", "body": MethodSpec(name="clustered", description="intervals")}
         writer.append(builders.property_spec(builders.allocate(writer, Kind.METHOD), **method))
@@ -50,7 +53,16 @@ def withdraw(ledger: Ledger) -> tuple[str, Dossier]:
 
 def drop_guards(connection: Connection) -> None:
     """Do what somebody with the database in hand does first."""
-    for table in ("claim_revision", "claim_text", "claim_event", "model_event", "reviewed_cause", "spec_version", "card_revision"):
+    for table in (
+        "claim_revision",
+        "claim_text",
+        "claim_event",
+        "model_event",
+        "model_endpoint",
+        "reviewed_cause",
+        "spec_version",
+        "card_revision",
+    ):
         if connection.dialect.name == "sqlite":
             for change in ("update", "delete"):
                 connection.exec_driver_sql(f"DROP TRIGGER IF EXISTS {table}__{change}")

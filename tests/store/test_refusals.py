@@ -9,6 +9,7 @@ import pytest
 from sqlalchemy import Connection
 from sqlalchemy.exc import DBAPIError
 
+from registry.records.asked import weigh_asked
 from registry.records.claim import ClaimEvent, ClaimEventKind, ClaimRelation, ClaimRelationKind, Form, Relation
 from registry.records.classification import Basis, ClaimClass
 from registry.records.contestation import Contestation, ContestationEvent, ContestationStep
@@ -71,8 +72,10 @@ def _fill(writer: Any, name: str, other: str, deploy: str) -> None:
     result = writer.append(make.result(audit, run.seq))
     writer.append(make.evidence(audit, f"{name}@1"))
     writer.append(make.finding(audit, f"{name}@1", findings.judge()))
+    writer.append(make.endpoint(make.MODEL, "m-1"))
     verdict = make.verdict(Form.THRESHOLD, ClaimClass.STABLE, basis=Basis.REPLAY)
-    writer.append(make.restriction(audit, f"{name}@1", verdict, result=result.seq))
+    asked = weigh_asked(writer.list_endpoint_names(), make.MODEL, ["m-1"], locked=None)
+    writer.append(make.restriction(audit, f"{name}@1", verdict, result=result.seq, asked=asked))
     writer.append(make.evidence(second, f"{other}@1"))
     contestation = make.allocate(writer, Kind.CONTESTATION)
     writer.append(Contestation(contestation=contestation, target=f"{deploy}@1", by="LAB", grounds="too narrow"))
@@ -210,6 +213,8 @@ def test_a_fitting_row_is_accepted(filled: Ledger) -> None:
         "survey": {},
         "omission": {"start": 0},
         "sighting": UNSEEN,
+        "model_endpoint": {"event": "retract"},
+        "asked_name": {"position": 1},
     }
 
     assert {table: _attack(filled, table, change, kind="claim_event") for table, change in fitting.items()} == dict.fromkeys(
@@ -261,6 +266,10 @@ def test_a_result_of_another_audit_is_refused(filled: Ledger) -> None:
 
 
 ROWS: list[tuple[str, str, Change]] = [
+    ("an endpoint name of a version that nobody registered", "model_endpoint", {"version": "9"}),
+    ("an endpoint name that is empty", "model_endpoint", {"endpoint": ""}),
+    ("an endpoint name that somebody guesses", "model_endpoint", {"event": "guess"}),
+    ("a name asked in an audit that nobody opened", "asked_name", {"audit": "AUD-LAB-2026-0099-X"}),
     ("a run without its lock", "run", {"audit": format_identifier(Kind.AUDIT, "LAB", 2026, 2)}),
     ("a run under a lock that is none", "run", {"lock": 1}),
     ("a run with another time for its lock", "run", {"lock_at": 0}),

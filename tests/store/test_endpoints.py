@@ -1,0 +1,95 @@
+"""Endpoint names in the store: who may say what, as of which entry, and which claims a statement concerns."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+
+from registry.errors import CaveatError
+from registry.records.asked import weigh_asked
+from registry.records.claim import Form
+from registry.records.classification import ClaimClass
+from registry.records.endpoint import EndpointEventKind
+from registry.records.model import ModelVersion
+from registry.store.ledger import Ledger
+from registry.store.rebuild import verify
+from registry.store.states import find_states
+from tests.store import builders as make
+
+RIVAL = replace(make.MODEL, name="rival")
+RETRACT = EndpointEventKind.RETRACT
+
+
+@pytest.fixture
+def named(new_registry: Callable[[], str]) -> Ledger:
+    """A registry with a claim whose model version has an endpoint name, and another version without one."""
+    ledger = Ledger.open(new_registry(), clock=make.ticking(), salt=make.salting())
+    with ledger.write(actor="LAB") as writer:
+        make.add_claim(writer, make.settle(writer))
+        writer.append(make.authority("INST"))
+        writer.append_many([ModelVersion(model=make.MODEL), ModelVersion(model=RIVAL), make.endpoint(make.MODEL, "m-1")])
+    return ledger
+
+
+def test_names_are_read_as_of_an_entry(named: Ledger) -> None:
+    """What was stated later, or retracted, changes nothing for whoever looks from before."""
+    with named.view() as view:
+        size = view.log_size
+    with named.write(actor="INST") as writer:
+        writer.append_many([make.endpoint(make.MODEL, "m-1"), make.endpoint(RIVAL, "m-1")])
+    with named.write(actor="LAB") as writer:
+        writer.append(make.endpoint(make.MODEL, "m-1", RETRACT))
+
+    with named.view(size) as before, named.view() as after:
+        assert [one.by for one in before.list_endpoint_names()] == [("LAB",)]
+        assert [(one.model, one.by) for one in after.list_endpoint_names()] == [(make.MODEL, ("INST",)), (RIVAL, ("INST",))]
+    assert verify(named).entries == size + 3
+
+
+@pytest.mark.parametrize(
+    ("actor", "said", "code"),
+    [
+        ("LAB", make.endpoint(make.MODEL, "m-1"), "endpoint-stated"),
+        ("INST", make.endpoint(make.MODEL, "m-1", RETRACT), "endpoint-not-stated"),
+        ("LAB", make.endpoint(make.MODEL, "m-2", RETRACT), "endpoint-not-stated"),
+        ("LAB", make.endpoint(replace(make.MODEL, version="9"), "m-9"), "model-unknown"),
+    ],
+)
+def test_what_contradicts_the_record_is_refused(named: Ledger, actor: str, said: object, code: str) -> None:
+    """Twice the same, taking back what one did not state, and a version that nobody registered; nothing is recorded."""
+    with pytest.raises(CaveatError, match=code), named.write(actor=actor) as writer:
+        writer.append(said)  # type: ignore[arg-type]
+    with named.view() as view:
+        assert [one.name for one in view.list_endpoint_names()] == ["m-1"]
+
+
+def test_a_statement_cannot_be_erased(named: Ledger) -> None:
+    """Whose evidence scores are would hang on a text that is gone."""
+    with named.view() as view:
+        seq = view.list_endpoint_statements()[0].entry.seq
+    with pytest.raises(CaveatError, match="not-erasable"), named.write(actor="LAB") as writer:
+        writer.erase(seq, why="no")
+
+
+def test_a_statement_concerns_the_claims_whose_names_it_is_about(named: Ledger) -> None:
+    """A name of another version concerns a claim once a response carried it; before, and for other names, its state stays."""
+    with named.write(actor="LAB") as writer:
+        claim = next(iter(writer.list_claims())).claim
+        audit = make.add_audit(writer, f"{claim}@1")
+        asked = weigh_asked(writer.list_endpoint_names(), make.MODEL, ["r-7"], locked=None)
+        writer.append(make.restriction(audit, f"{claim}@1", make.verdict(Form.PREVALENCE, ClaimClass.DEGRADED), asked=asked))
+
+    def state_of_claim() -> str:
+        with named.view() as view:
+            return find_states(view)[f"{claim}@1"]
+
+    before = state_of_claim()
+    with named.write(actor="LAB") as writer:
+        writer.append(make.endpoint(RIVAL, "unheard-of"))
+    unrelated = state_of_claim()
+    with named.write(actor="LAB") as writer:
+        writer.append(make.endpoint(RIVAL, "r-7"))
+
+    assert before == unrelated != state_of_claim()
+    with named.view() as view:
+        assert [one.payload.name for one in view.dossier(claim).model_endpoints] == ["m-1", "r-7"]
