@@ -9,8 +9,8 @@ from registry.cli.app import App, as_of_option, pass_app
 from registry.cli.main import LazyGroup
 from registry.cli.parameters import ANY, CARD, CLAIM, CONTESTABLE, CONTESTATION, SPEC, parse_model, refusing
 from registry.errors import Fault, InputError
-from registry.records.classification import RestrictionStatus
 from registry.records.claim import ClaimEvent, ClaimEventKind
+from registry.records.classification import RestrictionStatus
 from registry.records.identifier import Identifier, Kind
 
 if TYPE_CHECKING:

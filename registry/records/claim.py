@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from registry.records.card import Anchor
-from registry.records.origin import Origin
 from registry.records.model import ModelRef
+from registry.records.origin import Origin
 from registry.records.record import Record
 
 

@@ -13,8 +13,8 @@ from xml.etree import ElementTree as ET
 from registry.records.folder import Folder, FolderFile, FolderItem, FolderReport, Told
 from registry.records.publication import OutputFormat
 from registry.regeneration import names
-from registry.report.visible import show_text
 from registry.report.families import describe_outcome
+from registry.report.visible import show_text
 from registry.report.wording import get_words
 
 MOST_ENTRIES = 1000

@@ -5,8 +5,8 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from registry.records.classification import RestrictionStatus
 from registry.records.card import Card
+from registry.records.classification import RestrictionStatus
 from registry.records.coverage import Counts, Coverage, SectionCoverage, Undecided
 from registry.records.dossier import Dossier, Recorded
 from registry.records.statement import Entry

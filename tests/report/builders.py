@@ -49,6 +49,7 @@ from registry.records.statement import KINDS, Entry, Payload, Statement
 from registry.records.status import Dispute, Lifecycle, Staleness, Status
 from registry.records.trial import ExcludedCount, Provenance, Run, RunStatus
 from registry.report.wording import ITEMS
+from tests.verdicts import find_verdict
 
 MADE_AT = datetime(2026, 11, 21, 15, 4, 9, tzinfo=UTC)
 ORIGIN = "caveat.example/log"
@@ -245,7 +246,9 @@ def reading(form: Form, class_: ClaimClass, **changes: object) -> ReadingVerdict
         "resolves": None,
         "rule": "some-row",
     }
-    return ReadingVerdict(**(fields | changes))  # type: ignore[arg-type]
+    fields |= changes
+    words, firm = find_verdict(class_, fields["standing"], fields["mode"])  # type: ignore[arg-type]
+    return ReadingVerdict(**({"verdict": words, "verdict_standing": firm} | fields))  # type: ignore[arg-type]
 
 
 def classification(*readings: ReadingVerdict, margin: float | None = None, missing: tuple[str, ...] = ()) -> Classification:
