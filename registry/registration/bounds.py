@@ -23,16 +23,25 @@ _MOST = (
     r"at\s+most|no(?:t)?\s+(?:more|greater|higher)\s+than|less\s+than|fewer\s+than|lower\s+than|under|below|up\s+to"
     r"|(?:a\s+)?maximum(?:\s+of)?|<=|≤|<"
 )
-_BEFORE = re.compile(rf"(?:(?<=\s)|(?<=\()|(?<![\w]))(?:(?P<least>{_LEAST})|(?P<most>{_MOST}))\s*{_FILL}{_NUMBER}{_PERCENT}{_RATIO}", re.I)
-_AFTER = re.compile(rf"(?<![\d.,]){_NUMBER}{_PERCENT}{_RATIO}\s+or\s+(?:(?P<least>more|higher|above|greater)|(?P<most>less|fewer|lower|below))\b", re.I)
-_ONE_IN = re.compile(r"\b(?P<word>one|1)\s+in\s+(?:every\s+)?(?P<whole>\d{1,3}(?:,\d{3})+|\d+|ten|twenty|a\s+hundred|a\s+thousand)\b", re.I)
+_BEFORE = re.compile(
+    rf"(?:(?<=\s)|(?<=\()|(?<![\w]))(?:(?P<least>{_LEAST})|(?P<most>{_MOST}))\s*{_FILL}{_NUMBER}{_PERCENT}{_RATIO}", re.IGNORECASE
+)
+_AFTER = re.compile(
+    rf"(?<![\d.,]){_NUMBER}{_PERCENT}{_RATIO}\s+or\s+(?:(?P<least>more|higher|above|greater)|(?P<most>less|fewer|lower|below))\b",
+    re.IGNORECASE,
+)
+_ONE_IN = re.compile(
+    r"\b(?P<word>one|1)\s+in\s+(?:every\s+)?(?P<whole>\d{1,3}(?:,\d{3})+|\d+|ten|twenty|a\s+hundred|a\s+thousand)\b", re.IGNORECASE
+)
 _WHOLE_WORDS = {"ten": 10.0, "twenty": 20.0, "a hundred": 100.0, "a thousand": 1000.0}
-_NEGATED = re.compile(r"(?:\bnot|\bnever|n[’']t|\bcannot|\bwithout)\s+(?:\w+\s+){0,2}$", re.I)
-_UNSURE_BEFORE = re.compile(r"(?:\bby|\bfrom|\bp|\bn|\bk|\btop|\bpass@\d+)\s*$", re.I)
+_NEGATED = re.compile(r"(?:\bnot|\bnever|n[’']t|\bcannot|\bwithout)\s+(?:\w+\s+){0,2}$", re.IGNORECASE)
+_UNSURE_BEFORE = re.compile(r"(?:\bby|\bfrom|\bp|\bn|\bk|\btop|\bpass@\d+)\s*$", re.IGNORECASE)
 """What stands before a comparison that is of a change, or of a statistic, and not of the property."""
-_UNSURE_AFTER = re.compile(r"^\s*(?:CI\b|confidence|credible|interval|relative|reduction|improvement|increase|decrease|faster|slower|better|worse)", re.I)
-_NEVER = re.compile(r"(?<!non-)\b(?:never|in\s+no\s+case|zero\s+(?:cases|instances|times)|no\s+instances?)\b", re.I)
-_ALWAYS = re.compile(r"\b(?:always|in\s+all\s+cases|in\s+every\s+case|without\s+exception)\b", re.I)
+_UNSURE_AFTER = re.compile(
+    r"^\s*(?:CI\b|confidence|credible|interval|relative|reduction|improvement|increase|decrease|faster|slower|better|worse)", re.IGNORECASE
+)
+_NEVER = re.compile(r"(?<!non-)\b(?:never|in\s+no\s+case|zero\s+(?:cases|instances|times)|no\s+instances?)\b", re.IGNORECASE)
+_ALWAYS = re.compile(r"\b(?:always|in\s+all\s+cases|in\s+every\s+case|without\s+exception)\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,7 +125,7 @@ def _read_compared(text: str) -> Iterator[tuple[int, Bound]]:
 def _read_one_in(text: str) -> Iterator[tuple[int, Bound]]:
     for match in _ONE_IN.finditer(text):
         before = text[: match.start()]
-        compared = re.search(rf"(?:(?P<least>{_LEAST})|(?P<most>{_MOST}))\s+$", before, re.I)
+        compared = re.search(rf"(?:(?P<least>{_LEAST})|(?P<most>{_MOST}))\s+$", before, re.IGNORECASE)
         if compared is None or match["word"] == "1":
             continue  # digits are read as `N in M`
         whole = _WHOLE_WORDS.get(" ".join(match["whole"].lower().split())) or float(match["whole"].replace(",", ""))
