@@ -8,6 +8,7 @@ from registry.errors import Fault
 from registry.records.claim import Relation, Reported
 
 _TOLERANCE = 1e-9
+_ANY_CASE = re.IGNORECASE
 _NUMBER = r"(?P<number>\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d*\.\d+|\d+)"
 _PERCENT = r"(?P<percent>\s*(?:%|per\s?cent\b|percent\b))?(?!\s*(?:percentage\s)?points?\b)"
 _RATIO = r"(?:\s+(?:out\s+)?(?:of|in)\s+(?:the\s+|every\s+)?(?P<whole>\d{1,3}(?:,\d{3})+|\d+)(?![\d.]*\s*%))?"
@@ -24,24 +25,24 @@ _MOST = (
     r"|(?:a\s+)?maximum(?:\s+of)?|<=|≤|<"
 )
 _BEFORE = re.compile(
-    rf"(?:(?<=\s)|(?<=\()|(?<![\w]))(?:(?P<least>{_LEAST})|(?P<most>{_MOST}))\s*{_FILL}{_NUMBER}{_PERCENT}{_RATIO}", re.IGNORECASE
+    rf"(?:(?<=\s)|(?<=\()|(?<![\w]))(?:(?P<least>{_LEAST})|(?P<most>{_MOST}))\s*{_FILL}{_NUMBER}{_PERCENT}{_RATIO}", _ANY_CASE
 )
 _AFTER = re.compile(
     rf"(?<![\d.,]){_NUMBER}{_PERCENT}{_RATIO}\s+or\s+(?:(?P<least>more|higher|above|greater)|(?P<most>less|fewer|lower|below))\b",
-    re.IGNORECASE,
+    _ANY_CASE,
 )
 _ONE_IN = re.compile(
-    r"\b(?P<word>one|1)\s+in\s+(?:every\s+)?(?P<whole>\d{1,3}(?:,\d{3})+|\d+|ten|twenty|a\s+hundred|a\s+thousand)\b", re.IGNORECASE
+    r"\b(?P<word>one|1)\s+in\s+(?:every\s+)?(?P<whole>\d{1,3}(?:,\d{3})+|\d+|ten|twenty|a\s+hundred|a\s+thousand)\b", _ANY_CASE
 )
 _WHOLE_WORDS = {"ten": 10.0, "twenty": 20.0, "a hundred": 100.0, "a thousand": 1000.0}
-_NEGATED = re.compile(r"(?:\bnot|\bnever|n[’']t|\bcannot|\bwithout)\s+(?:\w+\s+){0,2}$", re.IGNORECASE)
-_UNSURE_BEFORE = re.compile(r"(?:\bby|\bfrom|\bp|\bn|\bk|\btop|\bpass@\d+)\s*$", re.IGNORECASE)
+_NEGATED = re.compile(r"(?:\bnot|\bnever|n[’']t|\bcannot|\bwithout)\s+(?:\w+\s+){0,2}$", _ANY_CASE)
+_UNSURE_BEFORE = re.compile(r"(?:\bby|\bfrom|\bp|\bn|\bk|\btop|\bpass@\d+)\s*$", _ANY_CASE)
 """What stands before a comparison that is of a change, or of a statistic, and not of the property."""
 _UNSURE_AFTER = re.compile(
-    r"^\s*(?:CI\b|confidence|credible|interval|relative|reduction|improvement|increase|decrease|faster|slower|better|worse)", re.IGNORECASE
+    r"^\s*(?:CI\b|confidence|credible|interval|relative|reduction|improvement|increase|decrease|faster|slower|better|worse)", _ANY_CASE
 )
-_NEVER = re.compile(r"(?<!non-)\b(?:never|in\s+no\s+case|zero\s+(?:cases|instances|times)|no\s+instances?)\b", re.IGNORECASE)
-_ALWAYS = re.compile(r"\b(?:always|in\s+all\s+cases|in\s+every\s+case|without\s+exception)\b", re.IGNORECASE)
+_NEVER = re.compile(r"(?<!non-)\b(?:never|in\s+no\s+case|zero\s+(?:cases|instances|times)|no\s+instances?)\b", _ANY_CASE)
+_ALWAYS = re.compile(r"\b(?:always|in\s+all\s+cases|in\s+every\s+case|without\s+exception)\b", _ANY_CASE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,7 +126,7 @@ def _read_compared(text: str) -> Iterator[tuple[int, Bound]]:
 def _read_one_in(text: str) -> Iterator[tuple[int, Bound]]:
     for match in _ONE_IN.finditer(text):
         before = text[: match.start()]
-        compared = re.search(rf"(?:(?P<least>{_LEAST})|(?P<most>{_MOST}))\s+$", before, re.IGNORECASE)
+        compared = re.search(rf"(?:(?P<least>{_LEAST})|(?P<most>{_MOST}))\s+$", before, _ANY_CASE)
         if compared is None or match["word"] == "1":
             continue  # digits are read as `N in M`
         whole = _WHOLE_WORDS.get(" ".join(match["whole"].lower().split())) or float(match["whole"].replace(",", ""))

@@ -42,7 +42,8 @@ def build_coverage(
     Two passages overlap if they have at least one character in common. A proposed passage is undecided if it overlaps neither the
     place of a registered claim nor a passage left out. Of two proposed passages of which one lies within the other, the inner counts.
     Claims on the same words count once, as a family, in the section in which their passage begins. Where a claim quotes another revision of
-    the card, that is where a recorded match found it in this one; without one, where its words stand exactly once. An omission of another revision counts where its words stand in this one exactly once.
+    the card, that is where a recorded match found it in this one; without one, where its words stand exactly once.
+    An omission of another revision counts where its words stand in this one exactly once.
 
     Args:
         dossiers: of the claims that quote the card in any of its revisions; those that are only reserved are passed over.

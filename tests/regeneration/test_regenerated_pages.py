@@ -13,7 +13,7 @@ import pytest
 from selectolax.lexbor import LexborHTMLParser
 
 from registry.codec.documents import from_json
-from registry.records.classification import ClaimClass, Standing, RestrictionStatus
+from registry.records.classification import ClaimClass, RestrictionStatus, Standing
 from registry.records.folder import Folder, FolderFile, FolderItem, Replaced, Told
 from registry.records.publication import OutputFormat
 from registry.records.status import Dispute, Lifecycle, Staleness, Status

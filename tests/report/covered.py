@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from registry.records.classification import RestrictionStatus
 from registry.records.card import Anchor, Card, Heading, MatchLevel
 from registry.records.claim import ClaimRevision
+from registry.records.classification import RestrictionStatus
 from registry.records.coverage import Coverage
 from registry.records.dossier import Dossier, Recorded
 from registry.records.survey import Fate, Omission, Sighting, Survey

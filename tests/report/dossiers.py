@@ -7,10 +7,10 @@ from registry.records.claim import (
     Reported,
 )
 from registry.records.classification import (
-    RestrictionStatus,
     Basis,
     ClaimClass,
     Mode,
+    RestrictionStatus,
     SpecVerdict,
     Standing,
 )

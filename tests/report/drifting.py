@@ -7,7 +7,7 @@ from typing import Any
 from registry.records.audit import Audit, Independence, Result
 from registry.records.case import Deployment, Scoring
 from registry.records.claim import Direction, Form, Relation
-from registry.records.classification import Basis, ClaimClass, Mode, Standing, RestrictionStatus
+from registry.records.classification import Basis, ClaimClass, Mode, RestrictionStatus, Standing
 from registry.records.dossier import AuditFile, Dossier
 from registry.records.estimate import Bounded, Differential, Estimate, SpecEstimate
 from registry.records.finding import Finding

@@ -4,10 +4,10 @@ from registry.records.claim import (
     Form,
 )
 from registry.records.classification import (
-    RestrictionStatus,
     Basis,
     ClaimClass,
     Mode,
+    RestrictionStatus,
     Standing,
 )
 from registry.records.dossier import Dossier

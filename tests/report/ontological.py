@@ -9,10 +9,10 @@ from registry.records.claim import (
     Form,
 )
 from registry.records.classification import (
-    RestrictionStatus,
     Basis,
     ClaimClass,
     Mode,
+    RestrictionStatus,
 )
 from registry.records.dossier import Dossier
 from registry.records.restriction import RestrictedClaim

@@ -4,10 +4,10 @@ from dataclasses import replace
 from datetime import date
 
 from registry.records.card import Card
+from registry.records.classification import RestrictionStatus
 from registry.records.dossier import Dossier, Recorded
 from registry.records.model import Descent, ModelEvent, ModelEventKind, ModelRef, ModelVersion
 from registry.records.staleness import ReviewedCause, StalenessReview, StalenessVerdict
-from registry.records.classification import RestrictionStatus
 from registry.records.status import CauseKind, StaleCause, Staleness, Status
 from registry.records.superseded import Superseded
 from registry.records.supplement import CardSupplement, Supplement

@@ -6,7 +6,7 @@ import pytest
 
 from registry.errors import CaveatError
 from registry.records.claim import Form
-from registry.records.classification import Basis, ClaimClass, Standing, RestrictionStatus
+from registry.records.classification import Basis, ClaimClass, RestrictionStatus, Standing
 from registry.records.contestation import ContestationEvent, ContestationState, ContestationStep
 from registry.records.identifier import Kind, parse_identifier
 from registry.records.plan import LockedSpec

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from registry.records.claim import ClaimEvent, ClaimEventKind, Form, Relation
-from registry.records.classification import Basis, ClaimClass, Mode, Standing, RestrictionStatus
+from registry.records.classification import Basis, ClaimClass, Mode, RestrictionStatus, Standing
 from registry.records.contestation import Contestation, ContestationEvent, ContestationStep
 from registry.records.identifier import Kind
 from registry.records.model import ModelRef, ModelVersion
