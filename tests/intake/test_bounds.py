@@ -62,21 +62,21 @@ COMPARED = [
 def test_theta_and_relation_agree_with_the_words(
     relation: Relation | None, theta: float | None, range_: tuple[float, float], expected: list[str]
 ) -> None:
-    """ "At least 90 %" is θ = 0.9 of the property or 0.1 of its opposite; anything else on a share is a mismatch."""
+    """The words “at least 90 %” are θ = 0.9 of the property or 0.1 of its opposite; anything else on a share is a mismatch."""
     found = list(find_mismatches(QUOTE, relation=relation, theta=theta, reported=None, range_=range_, where="claims[0]"))
     assert [one.where.rpartition(".")[2] for one in found] == expected
     assert {one.code for one in found} <= {"quotation-mismatch"}
 
 
 def test_strict_and_non_strict_comparisons_are_one_direction() -> None:
-    """ "Less than 5 %" agrees with θ = 0.05 and ≤."""
+    """The words “less than 5 %” agree with θ = 0.05 and ≤."""
     assert not list(find_mismatches("in less than 5 % of runs", relation=MOST, theta=0.05, reported=None, range_=SHARE, where="x"))
 
 
 @pytest.mark.parametrize(
     ("relation", "value", "fails"), [(LEAST, 0.95, False), (LEAST, 0.9, False), (LEAST, 0.89, True), (MOST, 0.91, True)]
 )
-def test_a_reported_figure_that_fails_its_own_theta_is_a_mismatch(relation: Relation, value: float, fails: bool) -> None:
+def test_a_reported_figure_that_fails_its_own_theta_is_a_mismatch(*, relation: Relation, value: float, fails: bool) -> None:
     """θ = 0.9; the figure at θ satisfies it."""
     found = list(find_mismatches("as reported", relation=relation, theta=0.9, reported=Reported(value=value), range_=SHARE, where="x"))
     assert [one.code for one in found] == (["reported-fails-theta"] if fails else [])

@@ -151,11 +151,11 @@ def test_a_claim_carried_to_another_version_shows_the_outcome_of_the_earlier_one
 
 
 @pytest.mark.parametrize(("fate", "counts"), [(Fate.UNCHANGED, True), (Fate.MOVED, True), (Fate.REWORDED, False), (None, True)])
-def test_a_new_card_revision_ends_an_outcome_only_by_other_words(ledger: Ledger, fate: Fate | None, counts: bool) -> None:
+def test_a_new_card_revision_ends_an_outcome_only_by_other_words(ledger: Ledger, *, fate: Fate | None, counts: bool) -> None:
     """Without a recorded match, or with the same words, it counts; with other words it is history and still listed."""
     new_quote = "It never schemes at all, in our own tests." if fate is Fate.REWORDED else QUOTE
     with ledger.write(actor="LAB") as writer:
-        phi, card, claim = start(writer)
+        _, card, claim = start(writer)
         newest = make.revise_card(writer, card)
         if fate is not None:
             writer.append(make.sighting(f"{claim}@1", newest, fate))
@@ -171,7 +171,7 @@ def test_a_new_card_revision_ends_an_outcome_only_by_other_words(ledger: Ledger,
 def test_words_taken_back_bring_the_outcome_back(ledger: Ledger) -> None:
     """A card that rewords a passage and then restores it does not lose the outcome of the first wording."""
     with ledger.write(actor="LAB") as writer:
-        phi, card, claim = start(writer)
+        _, card, claim = start(writer)
         second = make.revise_card(writer, card)
         writer.append(make.sighting(f"{claim}@1", second, Fate.REWORDED))
         revise(writer, claim, card=second, quote="It never schemes at all.", anchor=make.anchor(document="ef" * 32))
