@@ -272,10 +272,7 @@ class _Reader:
                 one.fault("row-repeated", f"run {run} of task {task.task_id!r} stands twice", "number the runs of a task apart")
             seen.add(run)
             one.refuse_unknown(("run_index", *ARMS.values()), code="unknown-condition", what="condition")
-            found += [
-                _read_response(one.at(condition), (task.task_id, run, arm), texts)
-                for arm, condition in ARMS.items()
-            ]
+            found += [_read_response(one.at(condition), (task.task_id, run, arm), texts) for arm, condition in ARMS.items()]
         return found
 
     def _read_generations(self, path: Path) -> dict[tuple[str, int, str], Place] | None:

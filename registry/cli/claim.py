@@ -242,6 +242,31 @@ def reserve(app: App, *, count: int) -> None:
 
 
 @claim.command()
+@click.argument("log")
+@click.argument("claim_id", type=CLAIM)
+@pass_app
+def adopt(app: App, *, log: str, claim_id: Identifier) -> None:
+    """Register a claim of another registry's LOG here.
+
+    Use it to audit or contest a claim of a log that you took over (caveat import). The claim gets an identifier of yours and names the log,
+    the identifier and the entry hash of the original. Outcomes of the original stay in its family.
+    """
+    from registry.codec.documents import to_document
+    from registry.transfer.adopting import adopt_claim
+
+    done = adopt_claim(app.ledger, log, str(claim_id), owner=app.config.authority)
+
+    def text(console: Any) -> None:
+        if not done.is_new:
+            console.print(f"{done.origin.claim} is adopted already: {done.claim} (entry {done.entry}).", soft_wrap=True)
+            return
+        console.print(f"Adopted {done.origin.claim} of {log} as {done.claim} (entry {done.entry}).", soft_wrap=True)
+        console.print(f"Next: caveat audit new {done.claim.partition('@')[0]}", soft_wrap=True)
+
+    app.report({"schema": "caveat/adopted/1", **to_document(done)}, text)
+
+
+@claim.command()
 @click.argument("target", type=CONTESTABLE)
 @click.option("--grounds", required=True, help="Why it is contested.")
 @click.option("--rival", type=SPEC, help="A specification offered in its place.")

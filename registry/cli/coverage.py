@@ -28,7 +28,7 @@ _WIDEST = 27
 def coverage(app: App, *, card_id: Identifier, whole: bool) -> None:
     """Tell what of a card was proposed, registered, audited, restricted and left out, section by section.
 
-    Proposed, left out and undecided count passages; registered, audited and restricted count claims. A proposed passage is
+    Proposed, left out and undecided count passages; registered, audited and restricted count claim families. A proposed passage is
     undecided if it has no character in common with the passage of a registered claim or one left out.
     """
     from registry.codec.documents import to_document

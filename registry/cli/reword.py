@@ -57,7 +57,9 @@ def _show(app: App, found: "Rewording", audits: int) -> None:
             app.say(f"ATTENTION: {one}")
         if audits:
             noun, verb = ("audit", "speaks") if audits == 1 else ("audits", "speak")
-            app.say(f"{audits} {noun} of {found.claim.reference} {verb} of the old wording alone; the new one will be unaudited.")
+            app.say(
+                f"{audits} {noun} of {found.claim.reference} {verb} of the old wording alone; their outcomes stay on record as history."
+            )
 
 
 def _report(app: App, found: "Rewording", revised: str | None) -> None:
@@ -71,5 +73,6 @@ def _report(app: App, found: "Rewording", revised: str | None) -> None:
     }
     spelling = " in spelling alone" if found.sighting.differs else ""
     nothing = f"{found.claim.reference} is {found.sighting.fate.value}{spelling} in {found.card.card}@{found.card.revision}."
-    done = f"Recorded {revised}. Audits of {found.claim.reference} do not speak for it.\nNext: caveat audit new {found.claim.claim}"
+    done = f"Recorded {revised}. Audits of {found.claim.reference} are history: they are about the old words."
+    done += f"\nNext: caveat audit new {found.claim.claim}"
     app.report(document, lambda console: console.print(done if revised else f"{nothing} Nothing needs doing: its audits stand."))

@@ -19,7 +19,7 @@ _FEW = 20
 def stale(app: App, *, model: str | None, card: Identifier | None, limit: int | None, check: bool) -> None:
     """List the claims that are stale or may be, with every cause and the command that settles it.
 
-    First those whose outcome people rely on (unrestricted, restricted), then those with another outcome, then unaudited ones;
+    First those whose outcome people rely on (supported, narrowed), then those with another outcome, then unaudited ones;
     among these published claims before others, confirmed before potential, more causes before fewer. Withdrawn, rejected and
     superseded claims are left out: nothing rests on them.
     """

@@ -15,17 +15,17 @@ class Counts(Record):
     proposed: int | None
     """Passages that an engine proposed; None when no survey of this card revision is recorded."""
     registered: int
-    """Claims, also those that were superseded, withdrawn or rejected since: somebody decided on their passages."""
+    """Claim families, also those that were superseded, withdrawn or rejected since: their passages have been decided on."""
     audited: int
-    """Claims with an outcome."""
+    """Families with an outcome."""
     restricted: int
-    """Claims whose outcome restricts, suspends or withdraws them."""
+    """Families whose gravest outcome narrows or suspends the claim, or does not support it."""
     left_out: int
     """Passages that somebody deliberately left out."""
     undecided: int | None
     """Proposed passages that overlap neither a registered claim nor a passage left out; None without a survey."""
     undetermined: int | None = None
-    """Claims whose outcome settles nothing; they are audited and not restricted. None in supplements made before this was told."""
+    """Families whose gravest outcome resolves nothing, or existence alone; they are audited and not restricted."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -55,6 +55,8 @@ class ClaimDraft(Record):
     """`CLM-…`, claims about the same quantity that give another number; recorded as relations."""
     why: str | None = None
     """Why a registered claim is changed; required exactly then."""
+    reason: str | None = None
+    """Why θ, relation or the reported figure differ from what the words say; required exactly then."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

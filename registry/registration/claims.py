@@ -13,6 +13,7 @@ from registry.records.draft import ClaimDraft, ClaimsFile
 from registry.records.identifier import Kind, parse_identifier
 from registry.records.model import ModelRef
 from registry.records.spec import PropertySpec, SpecKind
+from registry.registration.bounds import find_mismatches
 from registry.registration.omissions import Place
 from registry.registration.quotes import Quotes
 from registry.registration.relations import build_restated, check_restated
@@ -141,6 +142,7 @@ class Registrar:
             lambda: self._find_anchor(draft, self._quotes.find_card(draft.card, where), where),
             lambda: check_figures(draft, None, where),
             lambda: check_figures(draft, self._get_property(draft, where)[1], where),
+            lambda: check_against_words(draft, self._get_property(draft, where)[1], where),
             lambda: _check_words(draft, self._get_model(draft, where), where),
             lambda: self._resolve_optional(SpecKind.SCORING, draft.scoring, f"{where}.scoring"),
             lambda: self._resolve_optional(SpecKind.TEST_CONTEXT, draft.test_context, f"{where}.test_context"),
@@ -178,6 +180,7 @@ class Registrar:
         _check_words(draft, model, where)
         check_figures(draft, body, where)
         reported = _read_reported(draft)
+        is_mismatch = check_against_words(draft, body, where)
         check_restated(self._writer, draft.restates, f"{where}.restates")
         return ClaimRevision(
             claim=_parse_claim(draft.id, f"{where}.id") if draft.id else "",
@@ -202,6 +205,7 @@ class Registrar:
             deployment=draft.deployment,
             source=draft.source,
             note=draft.note,
+            mismatch_reason=draft.reason if is_mismatch else None,
         )
 
     def _resolve(self, kind: SpecKind, name: str, where: str) -> tuple[str, PropertySpec | None]:
@@ -331,10 +335,32 @@ def check_figures(draft: ClaimDraft, body: PropertySpec | None, where: str) -> N
         raise InputError(faults)
 
 
+def check_against_words(draft: ClaimDraft, body: PropertySpec, where: str) -> bool:
+    """Return whether θ, relation or reported figure of a claim differ from what its words say, for the reason that it gives.
+
+    Raises:
+        InputError: they differ, and it gives no reason; with every fault.
+    """
+    faults = list(
+        find_mismatches(
+            draft.quote,
+            relation=draft.relation or _IMPLIED.get(draft.form),
+            theta=draft.theta,
+            reported=_read_reported(draft),
+            range_=body.range,
+            where=where,
+        )
+    )
+    if faults and not (draft.reason and draft.reason.strip()):
+        raise InputError(faults)
+    return bool(faults)
+
+
 def _find_figure_faults(draft: ClaimDraft, body: PropertySpec | None, where: str) -> Iterator[Fault]:
     reported = _read_reported(draft)
     low, high = body.range if body is not None else (-math.inf, math.inf)
-    for name, value in (("theta", draft.theta), ("reported", reported.value if reported else None)):
+    ends = (("reported.low", reported.low), ("reported.high", reported.high)) if reported else ()
+    for name, value in (("theta", draft.theta), ("reported", reported.value if reported else None), *ends):
         if value is not None and not low <= value <= high:
             found = f"{value:g} lies outside the range [{low:g}, {high:g}] of the property"
             advice = "write 9 % as 0.09 on a range of [0, 1]" if value > high == 1 else None

@@ -9,7 +9,9 @@ from registry.intake.revision.follow import Follower
 from registry.intake.revision.sense import Turn, find_turns
 from registry.records.card import Anchor, Card
 from registry.records.claim import ClaimRevision
+from registry.records.spec import PropertySpec
 from registry.records.survey import Fate, Sighting
+from registry.registration.bounds import find_mismatches
 from registry.registration.cards import get_card, get_card_text
 from registry.registration.sightings import look_up
 from registry.store.view import View
@@ -92,8 +94,35 @@ def record_rewording(writer: Writer, rewording: Rewording, words: str | None) ->
     revised = replace(
         claim, revision=claim.revision + 1, quote=anchor.exact, anchor=anchor, card=f"{card.card}@{card.revision}", why=reason
     )
+    revised = replace(revised, mismatch_reason=_find_mismatch_reason(writer, revised, words))
     writer.append(revised)
     return revised
+
+
+def _find_mismatch_reason(view: View, revised: ClaimRevision, words: str | None) -> str | None:
+    """Return why θ or relation of *revised* differ from its new words; None where they do not.
+
+    Raises:
+        InputError: they differ, and no reason is given.
+    """
+    body = view.find_opened(revised.property)
+    if not isinstance(body, PropertySpec):
+        return revised.mismatch_reason
+    faults = list(
+        find_mismatches(
+            revised.quote,
+            relation=revised.relation,
+            theta=revised.theta,
+            reported=revised.reported,
+            range_=body.range,
+            where=revised.reference,
+        )
+    )
+    reason = words.strip() if words and words.strip() else revised.mismatch_reason
+    if faults and reason is None:
+        advice = f'give the new θ: caveat claim revise {revised.claim} FILE --why "…"; or say why it differs: --why'
+        raise InputError(replace(fault, advice=advice) for fault in faults)
+    return reason if faults else None
 
 
 def check_numbers(claim: ClaimRevision, before: str, after: str) -> None:

@@ -23,6 +23,7 @@ _WEIGHT = {
     RestrictionStatus.SUSPENDED: 1,
     RestrictionStatus.NOT_SUPPORTED: 1,
     RestrictionStatus.NOT_RESOLVED: 1,
+    RestrictionStatus.EXISTENCE_ONLY: 1,
     RestrictionStatus.UNAUDITED: 2,
 }
 """How much is lost when the evidence is: an outcome that people rely on, one that warns them, none at all."""
@@ -100,7 +101,7 @@ class SoFar:
 def find_stale(view: View, *, model: ModelRef | None = None, card: str | None = None) -> StaleClaims:
     """Return the claims that are stale or may be: about *model* alone, or of the card *card* alone, where these are given.
 
-    First the claims whose outcome people rely on (unrestricted, restricted), then those with another outcome, then unaudited ones; among
+    First the claims whose outcome people rely on (supported, narrowed), then those with another outcome, then unaudited ones; among
     these published before others, confirmed before potential, more causes before fewer, then in log order.
     """
     found = [one for one in view.list_stale(model=model) if card is None or _is_of(one, card)]

@@ -213,9 +213,7 @@ def _build_reasons(
 def _say_nothing_own(dossier: Dossier) -> str:
     if dossier.family.gravest is None:
         return "No audit of this claim, or of another one on the same words, has an outcome."
-    return (
-        "The outcome that leads is of another revision or claim on the same words. Estimates and restricted text stand in its supplement."
-    )
+    return "The leading outcome is of another revision or claim on the same words; its supplement has the estimates."
 
 
 def _build_stale_reason(dossier: Dossier) -> Reason | None:

@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from registry.records.card import Card
-from registry.records.classification import RestrictionStatus
+from registry.records.classification import RestrictionStatus, find_restriction
 from registry.records.coverage import Counts, Coverage, SectionCoverage, Undecided
 from registry.records.dossier import Dossier, Recorded
+from registry.records.family import find_gravest
 from registry.records.statement import Entry
 from registry.records.survey import Omission, Survey
-from registry.report.leading import find_leading
 
 Span = tuple[int, int]
 """First character and one past the last, in the text of the card revision."""
@@ -41,8 +41,9 @@ def build_coverage(
 
     Two passages overlap if they have at least one character in common. A proposed passage is undecided if it overlaps neither the
     place of a registered claim nor a passage left out. Of two proposed passages of which one lies within the other, the inner counts.
-    A claim counts in the section in which its passage begins: where the claim quotes another revision of the card, that is where
-    its latest sighting found it in this one. An omission of another revision counts where its words stand in this one exactly once.
+    Claims on the same words count once, as a family, in the section in which their passage begins. Where a claim quotes another revision of
+    the card, that is where a recorded match found it in this one; without one, where its words stand exactly once.
+    An omission of another revision counts where its words stand in this one exactly once.
 
     Args:
         dossiers: of the claims that quote the card in any of its revisions; those that are only reserved are passed over.
@@ -54,16 +55,21 @@ def build_coverage(
     surveys = [one.payload for one in said.surveys if one.payload.card == reference]
     proposed = _keep_innermost({span for survey in surveys for span in survey.passages})
     omitted = sorted(_place_omissions(said.omissions, reference, text), key=lambda one: one[0])
-    placed = [(dossier, _find_place(dossier, card.payload)) for dossier in dossiers if dossier.revisions]
+    families = [
+        [(dossier, _find_place(dossier, card.payload, text)) for dossier in family]
+        for family in group_families(one for one in dossiers if one.revisions)
+    ]
+    placed = [one for family in families for one in family]
     decided = _Spans([span for span, _ in omitted] + [place for _, place in placed if place is not None])
     undecided = [span for span in proposed if not decided.overlaps(span)]
     tally = _Tally(is_surveyed=bool(surveys))
     for name, spans in (("proposed", proposed), ("left_out", [span for span, _ in omitted]), ("undecided", undecided)):
         for span in spans:
             tally.count(sections.find(span[0]), name)
-    for dossier, place in placed:
-        for name in _list_states(dossier):
-            tally.count(_NOWHERE if place is None else sections.find(place[0]), name)
+    for family in families:
+        starts = [place[0] for _, place in family if place is not None]
+        for name in _list_states([dossier for dossier, _ in family]):
+            tally.count(sections.find(min(starts)) if starts else _NOWHERE, name)
     return Coverage(
         surveyed_by=tuple(dict.fromkeys(survey.by for survey in surveys)),
         total=tally.sum_up(),
@@ -179,13 +185,36 @@ def _keep_innermost(spans: set[Span]) -> list[Span]:
     return kept[::-1]
 
 
-def _find_place(dossier: Dossier, card: Card) -> Span | None:
-    """Return where the claim's passage stands in *card*: by its anchor, or by its latest sighting there; None where it does not."""
+def group_families(dossiers: Iterable[Dossier]) -> list[list[Dossier]]:
+    """Return *dossiers* by claim family, each family and its claims in their order."""
+    listed = list(dossiers)
+    group = {one.claim: number for number, one in enumerate(listed)}
+
+    def find(number: int) -> int:
+        while (above := group[listed[number].claim]) != number:
+            number = above
+        return number
+
+    for number, one in enumerate(listed):
+        for claim in {member.partition("@")[0] for member in one.family.members} & group.keys():
+            first, second = sorted((find(number), find(group[claim])))
+            group[listed[second].claim] = first
+    found: dict[int, list[Dossier]] = defaultdict(list)
+    for number, one in enumerate(listed):
+        found[find(number)].append(one)
+    return list(found.values())
+
+
+def _find_place(dossier: Dossier, card: Card, text: str | None) -> Span | None:
+    """Return where the claim's passage stands in *card*: by its anchor, a recorded match, or its words; None where it does not."""
     claim = dossier.current.payload
     if claim.anchor is not None and claim.anchor.document == card.document:
         return claim.anchor.start, claim.anchor.stop
     reference = f"{card.card}@{card.revision}"
     sighted = [one.payload for one in dossier.sightings if one.payload.card == reference and one.payload.claim == claim.reference]
+    if not sighted and claim.anchor is not None and text is not None and text.count(claim.anchor.exact) == 1:
+        start = text.index(claim.anchor.exact)
+        return start, start + len(claim.anchor.exact)
     anchor = sighted[-1].anchor if sighted else None
     return (anchor.start, anchor.stop) if anchor else None
 
@@ -202,14 +231,18 @@ def _place_omissions(
             yield (start, start + len(anchor.exact)), one
 
 
-def _list_states(dossier: Dossier) -> Iterator[str]:
+def _list_states(family: Sequence[Dossier]) -> Iterator[str]:
+    """Yield under what a family counts: its gravest outcome decides."""
     yield "registered"
-    if find_leading(dossier)[1] is not None:
-        yield "audited"
-        if dossier.status.restriction in _RESTRICTING:
-            yield "restricted"
-        elif dossier.status.restriction is RestrictionStatus.NOT_RESOLVED:
-            yield "undetermined"
+    gravest = find_gravest([one.status.gravest for one in family if one.status.gravest is not None])
+    if gravest is None:
+        return
+    yield "audited"
+    restriction = find_restriction(gravest.verdict, gravest.standing)
+    if restriction in _RESTRICTING:
+        yield "restricted"
+    elif restriction is not RestrictionStatus.SUPPORTED:
+        yield "undetermined"
 
 
 def _describe_undecided(span: Span, card: Card, sections: _Sections, *, text: str | None, read: ReadWords | None) -> Undecided:

@@ -12,9 +12,9 @@ _DIGIT, _LONGEST_LABEL = 6.6, 44
 _UNKNOWN, _SWATCH, _LETTER = 46, 16, 5.1
 
 STATES: Mapping[str, str] = {
-    "restricted": "restricted",
+    "restricted": "narrowed, suspended or not supported",
     "undetermined": "audited, not settled",
-    "unrestricted": "unrestricted",
+    "unrestricted": "supported",
     "audited": "audited, not restricted",
     "registered": "not audited",
     "left_out": "left out with reason",

@@ -54,8 +54,8 @@ class Quote(NamedTuple):
     claim: str
     revision: int
     model: ModelRef
-    property: str
-    """`PRP-…@n`."""
+    phi: str
+    """The property, `PRP-…@n`."""
     card: tuple[str, int] | None
     words: tuple[str, ...]
     """Empty where the text was erased."""
@@ -74,7 +74,7 @@ class Quote(NamedTuple):
     @property
     def key(self) -> Key:
         """What it is about."""
-        return self.model, self.property.partition("@")[0]
+        return self.model, self.phi.partition("@")[0]
 
 
 class FamilyFinder:
@@ -190,10 +190,10 @@ class _Index:
                 self._by_run[run].append(quote)
         self._longest: dict[tuple[str, int], int] = {}
         self._starts: dict[tuple[str, int], list[int]] = {}
-        for card, placed in self._by_place.items():
+        for text, placed in self._by_place.items():
             placed.sort(key=lambda one: one[:2])
-            self._starts[card] = [start for start, _, _ in placed]
-            self._longest[card] = max(stop - start for start, stop, _ in placed)
+            self._starts[text] = [start for start, _, _ in placed]
+            self._longest[text] = max(stop - start for start, stop, _ in placed)
 
     def find(self, quote: Quote) -> list[Quote]:
         """Return the quotes that are on the same words as *quote*, itself included if it is here, in log order."""
@@ -300,7 +300,7 @@ _NOBODY = ModelRef(developer="", name="", version="")
 
 
 def _name(outcome: FamilyOutcome, quote: Quote) -> FamilyOutcome:
-    return replace(outcome, property=quote.property, model=quote.model)
+    return replace(outcome, property=quote.phi, model=quote.model)
 
 
 def _mark(outcome: FamilyOutcome, other_words: str | None) -> FamilyOutcome:
@@ -332,7 +332,7 @@ def _read_quotes(reader: Reader) -> Iterator[Quote]:
             claim=claim,
             revision=revision,
             model=about_model,
-            property=f"{phi}@{phi_version}",
+            phi=f"{phi}@{phi_version}",
             card=None if card is None else (card, card_revision),
             words=read_words(quote or ""),
             places=(*own, *(place for place, _ in matches if place[2] < place[3])),
@@ -355,7 +355,6 @@ def _read_matches(reader: Reader) -> dict[tuple[str, int], list[tuple[Place, boo
 def _read_origins(reader: Reader) -> dict[int, tuple[str, str]]:
     if not reader.has_rows(claim_origin):
         return {}
-    wanted = select(claim_origin.c.seq, claim_origin.c.origin, claim_origin.c.claim, claim_origin.c.revision)
-    return {
-        seq: (log, f"{claim}@{revision}") for seq, log, claim, revision in reader.plain_rows(wanted.where(reader.visible(claim_origin)))
-    }
+    table = claim_origin
+    wanted = select(table.c.seq, table.c.origin, table.c.claim, table.c.revision).where(reader.visible(table))
+    return {seq: (log, f"{claim}@{revision}") for seq, log, claim, revision in reader.plain_rows(wanted)}

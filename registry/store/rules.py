@@ -34,6 +34,7 @@ from registry.store.contest_rules import find_rival_faults, find_step_faults
 from registry.store.endpoint_rules import find_endpoint_faults
 from registry.store.facts import FactFinder
 from registry.store.lineage_rules import Lineage, LineageRules
+from registry.store.origin_rules import find_origin_faults
 from registry.store.renewal_rules import find_plan_faults, find_renewal_faults
 from registry.store.status import TERMINAL, derive_lifecycle
 from registry.store.tables import authority, claim_relation, claim_revision, lock, run, spec_version
@@ -141,6 +142,7 @@ class Rules:
                 yield from self._spec_known(reference, kind, said.claim)
         if said.card is not None and said.card not in self._cards:
             yield from self._card_known(said.card, said.claim)
+        yield from find_origin_faults(self._view, said)
 
     def event(self, said: ClaimEvent) -> Iterator[Fault]:
         """A claim is reserved once and first; after its end nothing follows."""

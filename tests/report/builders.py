@@ -1,5 +1,6 @@
 """Real records with real leaves, and what a dossier is put together from."""
 
+from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from typing import TypeVar
 
@@ -24,7 +25,9 @@ from registry.records.classification import (
     Classification,
     ReadingVerdict,
     RestrictionStatus,
+    find_restriction,
 )
+from registry.records.contestation import ContestationState
 from registry.records.dossier import AuditFile, Dossier, Recorded
 from registry.records.estimate import (
     Bounded,
@@ -38,6 +41,7 @@ from registry.records.estimate import (
     SpecEstimate,
 )
 from registry.records.evidence import Evidence
+from registry.records.family import Family, FamilyOutcome, weigh_outcome
 from registry.records.identifier import Kind, format_identifier
 from registry.records.model import ModelRef, ModelVersion
 from registry.records.plan import Lock, Plan
@@ -46,6 +50,7 @@ from registry.records.spec import ContextItem, ContextSpec, PropertySpec, Scorin
 from registry.records.statement import KINDS, Entry, Payload, Statement
 from registry.records.status import Dispute, Lifecycle, Staleness, Status
 from registry.records.trial import ExcludedCount, Provenance, Run, RunStatus
+from tests.verdicts import find_verdict
 
 MADE_AT = datetime(2026, 11, 21, 15, 4, 9, tzinfo=UTC)
 ORIGIN = "caveat.example/log"
@@ -230,7 +235,9 @@ def reading(form: Form, class_: ClaimClass, **changes: object) -> ReadingVerdict
         "resolves": None,
         "rule": "some-row",
     }
-    return ReadingVerdict(**(fields | changes))  # type: ignore[arg-type]
+    fields |= changes
+    words, firm = find_verdict(class_, fields["standing"], fields["mode"])  # type: ignore[arg-type]
+    return ReadingVerdict(**({"verdict": words, "verdict_standing": firm} | fields))  # type: ignore[arg-type]
 
 
 def classification(*readings: ReadingVerdict, margin: float | None = None) -> Classification:
@@ -249,13 +256,14 @@ def build(log: Log, current: ClaimRevision, status: RestrictionStatus, **parts: 
         "revisions": (log.say(current),),
     }
     fields |= parts
-    return Dossier(
+    dossier = Dossier(
         log_origin=ORIGIN,
         log_size=log.size,
         claim=CLAIM,
         status=Status(lifecycle=Lifecycle.PUBLISHED, dispute=dispute, staleness=staleness, restriction=status),  # type: ignore[arg-type]
         **fields,  # type: ignore[arg-type]
     )
+    return add_family(dossier)
 
 
 def audit_file(log: Log, outcome: Classification | None, text: RestrictedClaim | None, **parts: object) -> AuditFile:
@@ -355,4 +363,32 @@ def replace_parts(base: Dossier, log: Log, **parts: object) -> Dossier:
             restriction=old.restriction,
             stale_because=reasons,
         )
-    return Dossier(**(fields | parts))  # type: ignore[arg-type]
+    return add_family(Dossier(**(fields | parts)))  # type: ignore[arg-type]
+
+
+def add_family(dossier: Dossier) -> Dossier:
+    """*dossier* with the family that its own audits make; one under a rival counts once its contestation is upheld."""
+    upheld = {one.contestation.payload.contestation for one in dossier.contestations if one.state is ContestationState.UPHELD}
+    said = {one.payload.reference: one.payload for one in (*dossier.revisions, *dossier.later)}
+    outcomes = [
+        FamilyOutcome(
+            claim=one.payload.claim,
+            property=said[one.payload.claim].property,
+            model=said[one.payload.claim].model,
+            audit=one.payload.audit,
+            verdict=one.payload.classification.primary.verdict,
+            standing=one.payload.classification.primary.verdict_standing,
+            seq=one.entry.seq,
+            at=one.entry.at,
+        )
+        for file in dossier.audits
+        if file.audit.payload.contestation is None or file.audit.payload.contestation in upheld
+        for one in file.restrictions
+    ]
+    current = dossier.current.payload
+    kin = tuple(sorted((one for one in outcomes if one.model == current.model), key=weigh_outcome))
+    others = tuple(sorted((one for one in outcomes if one.model != current.model), key=weigh_outcome))
+    family = Family(members=tuple(one for one in said if one != current.reference), outcomes=kin, others=others)
+    restriction = find_restriction(family.gravest.verdict, family.gravest.standing) if family.gravest else RestrictionStatus.UNAUDITED
+    beside = others[0] if others else None
+    return replace(dossier, family=family, status=replace(dossier.status, gravest=family.gravest, beside=beside, restriction=restriction))

@@ -24,6 +24,7 @@ from registry.records.status import StaleCause
 from registry.records.survey import Fate, Omission, Sighting, Survey
 from registry.records.trial import Run, RunStatus
 from registry.store.writer import Writer
+from tests.verdicts import find_verdict
 
 LAB = "LAB"
 START = datetime(2026, 3, 1, 12, 0, 0, tzinfo=UTC)
@@ -173,7 +174,9 @@ def verdict(form: Form, class_: ClaimClass, **changes: Any) -> ReadingVerdict:
         "resolves": None,
         "rule": "prevalence-degraded",
     }
-    return ReadingVerdict(**(known | changes))
+    known |= changes
+    words, firm = find_verdict(known["class_"], known["standing"], known["mode"])
+    return ReadingVerdict(**({"verdict": words, "verdict_standing": firm} | known))
 
 
 def restriction(name: str, claim: str, *readings: ReadingVerdict, **changes: Any) -> Restriction:

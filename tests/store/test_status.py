@@ -53,7 +53,7 @@ VERDICTS: list[tuple[dict[str, Any], RestrictionStatus]] = [
 
 @pytest.mark.parametrize(("verdict", "expected"), VERDICTS, ids=[expected for _, expected in VERDICTS[:2]] + list("abcd"))
 def test_a_restriction_follows_the_first_reading(ledger: Ledger, verdict: dict[str, Any], expected: RestrictionStatus) -> None:
-    """Of the latest restriction of the latest revision; a new revision is unaudited."""
+    """It follows from the gravest outcome on the words; a new revision of the same words keeps it."""
     with ledger.write(actor="LAB") as writer:
         phi = make.settle(writer)
         name = make.add_claim(writer, phi, form=Form.THRESHOLD, relation=Relation.AT_LEAST, theta=0.9)
@@ -72,7 +72,7 @@ def test_a_restriction_follows_the_first_reading(ledger: Ledger, verdict: dict[s
     assert after.restriction is expected
     assert (after.staleness, revised.restriction, revised.staleness) == (
         Staleness.CURRENT,
-        RestrictionStatus.UNAUDITED,
+        expected,
         Staleness.POTENTIALLY_STALE,
     )
     assert "after its last audit" in revised.stale_because[0]
