@@ -21,10 +21,11 @@ def count_truncated(table: ScoreTable, test_rows: Rows, deploy_rows: Rows) -> Tr
 
 def find_open(table: ScoreTable, arm: str) -> Mask:
     """Return the rows of *arm* without a settled score: excluded, or truncated and not settled. Excluding failures must not hide them."""
-    unresolved = table.excluded.codes != SCORED
+    unresolved: Mask = table.excluded.codes != SCORED
     if table.truncated is not None:
-        unresolved |= _is(table.truncated, YES)
-    return unresolved & _is(table.arm, arm)
+        unresolved = unresolved | _is(table.truncated, YES)
+    rows: Mask = unresolved & _is(table.arm, arm)
+    return rows
 
 
 def fill_scores(table: ScoreTable, rows: Mask, score: float) -> ScoreTable:
