@@ -33,8 +33,6 @@ def build_rows(recipe: dict[str, Any]) -> list[Row]:
     specs = recipe["specs"] if "specs" in recipe else {None: recipe.get("deploy")}
     for name, side in specs.items():
         rows += _build_side(recipe, "deploy", name, side)
-    if "model_returned" in recipe:
-        rows = [{**row, "model_returned": recipe["model_returned"]} for row in rows]
     return rows
 
 
@@ -57,6 +55,8 @@ def _build_side(recipe: dict[str, Any], arm: str, spec: str | None, side: dict[s
             "score": scores[number],
         }
         row |= {"spec": spec} if spec else {}
+        if model := side.get("model_returned", recipe.get("model_returned")):
+            row["model_returned"] = model
         if "weights" in recipe:
             row["weight"] = recipe["weights"][task] if task < len(recipe["weights"]) else 1
         yield row | marks[number]

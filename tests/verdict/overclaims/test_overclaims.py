@@ -138,12 +138,11 @@ def _weigh_refusal(strongest: Case, error: RefusedError) -> list[str]:
 def _weigh_outcome(strongest: Case, outcome: Outcome) -> Iterator[str]:
     """Give each field of *outcome* that is stronger than allowed; of a control, each that differs."""
     verdicts, most = _list(strongest["verdict"]), _rank(strongest.get("standing"))
-    exact = strongest.get("exactly", False)
-    if exact is True:
-        if outcome.verdict not in verdicts:
-            yield f"verdict {outcome.verdict}, the evidence gives {strongest['verdict']}"
-        if STANDINGS.index(outcome.standing) != most:
-            yield f"standing {outcome.standing}, the evidence gives {STANDINGS[most]}"
+    exact = _find_exact(strongest)
+    if "verdict" in exact and outcome.verdict not in verdicts:
+        yield f"verdict {outcome.verdict}, the evidence gives {strongest['verdict']}"
+    if "standing" in exact and STANDINGS.index(outcome.standing) != most:
+        yield f"standing {outcome.standing}, the evidence gives {STANDINGS[most]}"
     allowed = verdicts | SILENT | {weaker for one in verdicts for weaker in WEAKER.get(one, ())}
     if outcome.verdict not in allowed:
         yield f"verdict {outcome.verdict}, at most {strongest['verdict']} is allowed"
@@ -164,7 +163,7 @@ def _weigh_label(strongest: Case, outcome: Outcome, verdicts: set[str], most: in
     classes = _list(named) | {"undetermined"}
     if outcome.class_ not in classes:
         yield f"class {outcome.class_}, at most {', '.join(sorted(classes))} is allowed"
-    if "class" in strongest and strongest.get("exactly") and outcome.class_ not in _list(strongest["class"]):
+    if "class" in _find_exact(strongest) and outcome.class_ not in _list(strongest["class"]):
         yield f"class {outcome.class_}, the evidence gives {strongest['class']}"
     if outcome.trace_standing == "established" and most < STANDINGS.index("established"):
         yield "TRACE standing established, although the verdict may not be"
@@ -180,6 +179,12 @@ def _weigh_text(strongest: Case, texts: dict[str, str]) -> Iterator[str]:
     for place, pattern in _list_patterns(strongest.get("must_not_say", ())):
         if found := re.search(pattern, _get_text(texts, place)):
             yield f"{place} says {found[0]!r}"
+
+
+def _find_exact(strongest: Case) -> set[str]:
+    """Return the fields that a control must reach, and not only keep below."""
+    exact = strongest.get("exactly", ())
+    return {"verdict", "standing", *(("class",) if "class" in strongest else ())} if exact is True else set(exact)
 
 
 def _check_premise(premise: list[str], outcome: Outcome) -> Iterator[str]:
