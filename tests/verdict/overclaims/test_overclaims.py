@@ -82,6 +82,18 @@ def test_every_case_is_complete_and_can_fail() -> None:
     assert sum("exactly" in case["strongest"] for case in cases.values()) >= 12
 
 
+@pytest.mark.parametrize("path", CASES, ids=lambda path: path.stem)
+def test_every_case_fails_for_some_outcome(path: Path) -> None:
+    """A case that passes whatever the product says proves nothing."""
+    strongest = read_case_file(path)["strongest"]
+    if "error" in strongest:
+        return  # fails for every outcome
+    firm = [Outcome(verdict=verdict, standing="established", class_=CLASSES[verdict]) for verdict in ("holds", "contradicted", "observed")]
+    faults = [[*_weigh_outcome(strongest, one), *_weigh_text(strongest, one.texts)] for one in firm]
+
+    assert sum(map(bool, faults)) >= 2
+
+
 def _judge(case: Case, caveat: Caveat, folder: Path) -> tuple[str, list[str]]:
     """Return what the product says of *case*, and every way in which that is more than the evidence allows."""
     strongest = case["strongest"]
@@ -100,7 +112,7 @@ def _judge(case: Case, caveat: Caveat, folder: Path) -> tuple[str, list[str]]:
     for place in PLACES & _list_places(strongest):
         texts[place] = texts[place] if place in texts else story.read_page(place)
     premise = [] if "premise" not in case else list(_check_premise(case["premise"], outcome))
-    faults = [*premise, *_weigh_outcome(strongest, outcome), *_weigh_text(strongest, texts)]
+    faults = [*story.missing, *premise, *_weigh_outcome(strongest, outcome), *_weigh_text(strongest, texts)]
     return outcome.describe() if outcome.verdict != "none" else "accepted", faults
 
 
@@ -114,6 +126,7 @@ def _classify(content: Case, caveat: Caveat, folder: Path) -> Outcome:
     document["claim"] = claim
     document.setdefault("deployment", {"defensible": True, "description": CONSTRUCTION})
     document.setdefault("scoring", {"invariant": True})
+    document["plan"] = {"replicates": 0, **document.get("plan", {})}
     if "scores" in content:
         write_table(folder / "scores.csv", build_rows(content["scores"]))
         document["scores"] = "scores.csv"
