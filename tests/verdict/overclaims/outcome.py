@@ -72,17 +72,18 @@ def read_restriction(document: Document, estimate: Document | None) -> Outcome:
 
 def read_listed(row: Document) -> Outcome:
     """Return what a row of `caveat claim list --json` says of a claim: the gravest outcome of its family."""
-    outcome = row.get("outcome") or {}
-    if "verdict" in outcome:
-        return Outcome(verdict=outcome["verdict"], standing=outcome.get("verdict_standing"), texts={"list": collect_text(row)})
-    verdict, standing = _OF_STATUS[row["status"]["restriction"]]
-    return Outcome(verdict=verdict, standing=standing, texts={"list": collect_text(row["status"])})
+    status = row["status"]
+    if "gravest" in status:
+        leading = status["gravest"] or {"verdict": "none", "standing": None}
+        return Outcome(verdict=leading["verdict"], standing=leading["standing"], texts={"list": collect_text(status)})
+    verdict, standing = _OF_STATUS[status["restriction"]]
+    return Outcome(verdict=verdict, standing=standing, texts={"list": collect_text(status)})
 
 
 def _read(classification: Document, estimate: Document | None, texts: dict[str, str]) -> Outcome:
     first = classification["readings"][0]
     verdict, standing = _find_verdict(first)
-    conditions = [str(one.get("note", "")) for one in first.get("conditions", ()) if one.get("status") not in ("met",)]
+    conditions = [str(one.get("note", "")) for one in first.get("conditions", ()) if one.get("status") != "met"]
     warnings = [one["message"] for one in (estimate or {}).get("warnings", ())]
     readings = classification["readings"]
     rest = [*conditions, *warnings, *(one["why"] for one in readings[1:]), *(one["resolves"] or "" for one in readings)]

@@ -1,6 +1,7 @@
 """Score tables from compact recipes: the same recipe gives the same rows, without chance.
 
-A recipe names tasks and, for each side, contexts and the share of responses that score 1. The ones are spread evenly over tasks and contexts.
+A recipe names tasks and, for each side, contexts and the share of responses that score 1. The ones are spread evenly over tasks and
+contexts.
 """
 
 import csv
@@ -21,7 +22,20 @@ _STEPS = (0.6180339887498949, 0.7548776662466927, 0.5698402909980532)
 TRUNCATED, SETTLED = "truncated", "settled"
 """Columns of 0 and 1: the response was truncated; its score can no longer change."""
 
-COLUMNS = ("task_id", "arm", "context_id", "sample", "score", "spec", "judge", "excluded_reason", "weight", TRUNCATED, SETTLED, "model_returned")
+COLUMNS = (
+    "task_id",
+    "arm",
+    "context_id",
+    "sample",
+    "score",
+    "spec",
+    "judge",
+    "excluded_reason",
+    "weight",
+    TRUNCATED,
+    SETTLED,
+    "model_returned",
+)
 
 
 def build_rows(recipe: dict[str, Any]) -> list[Row]:
@@ -101,10 +115,14 @@ def _sprinkle(cells: list[Cell], rate: float) -> list[float]:
 
 
 def _mark_rows(side: dict[str, Any], scores: list[float]) -> list[Row]:
-    """Return what rows carry beside their score: truncated responses first, then exclusions."""
+    """Return what rows carry beside their score: truncated responses first, then exclusions.
+
+    Without a share no response is truncated, and the table says so; null: the table says nothing of it.
+    """
     marks: list[Row] = [{} for _ in scores]
-    if "truncated" in side:
-        chosen = _choose(scores, side["truncated"])
+    truncated = side.get("truncated", 0)
+    if truncated is not None:
+        chosen = _choose(scores, truncated)
         settled = int(side.get("settled", False))
         marks = [{TRUNCATED: int(number in chosen), SETTLED: settled * int(number in chosen)} for number in range(len(scores))]
     if "excluded" in side:

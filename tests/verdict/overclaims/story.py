@@ -219,7 +219,9 @@ def _conclude(story: Story, content: Step) -> Answer:
 def _endpoint(story: Story, content: Step | str) -> Answer:
     content = {"name": content} if isinstance(content, str) else content
     more = ["--retract"] if content.get("retract") else []
-    return story.caveat("model", "endpoint", content.get("model", "LAB/Lumen/1"), content["name"], "--reason", "The lab's page says so", *more)
+    return story.caveat(
+        "model", "endpoint", content.get("model", "LAB/Lumen/1"), content["name"], "--reason", "The lab's page says so", *more
+    )
 
 
 def _revise_card(story: Story, content: Step) -> Answer:

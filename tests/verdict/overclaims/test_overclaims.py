@@ -18,7 +18,7 @@ from tests.cli.conftest import Caveat, caveat
 from tests.verdict.overclaims.outcome import STANDINGS, Outcome, read_case_outcome
 from tests.verdict.overclaims.readme import Finding, write_table_of_findings
 from tests.verdict.overclaims.recipe import build_rows, write_json, write_table
-from tests.verdict.overclaims.story import CONSTRUCTION, MODEL, PROPERTIES, RefusedError, Story, find_codes
+from tests.verdict.overclaims.story import CONSTRUCTION, MODEL, PROPERTIES, RefusedError, Story
 
 __all__ = ["caveat"]
 
@@ -101,7 +101,11 @@ def _judge(case: Case, caveat: Caveat, folder: Path) -> tuple[str, list[str]]:
     try:
         if "registry" in case:
             story.tell(case["registry"])
-            outcome = story.read(strongest) if "error" not in strongest and strongest["verdict"] != "none" else Outcome(verdict="none", standing=None)
+            outcome = (
+                story.read(strongest)
+                if "error" not in strongest and strongest["verdict"] != "none"
+                else Outcome(verdict="none", standing=None)
+            )
         else:
             outcome = _classify(case["case"], caveat, folder)
     except RefusedError as error:
