@@ -44,9 +44,17 @@ class RefusedError(Exception):
     """A step that the product refuses."""
 
     def __init__(self, step: str, answer: Answer, *, is_last: bool) -> None:
-        super().__init__(f"{step}: {answer.err.strip()[:600]}")
+        super().__init__(f"{step}: {_describe_refusal(answer.err)}")
         self.codes = find_codes(answer.err)
         self.is_last = is_last
+
+
+def _describe_refusal(text: str) -> str:
+    """Return what a refusal found, without the path of the test's folder."""
+    if '"caveat/error/1"' in text:
+        faults = json.loads(text[text.index("{") :])["faults"]
+        return "; ".join(f"{one['code']}: {one['where'].rpartition('/')[2]}: {one['found']}" for one in faults)
+    return text.strip()[:300]
 
 
 def find_codes(text: str) -> tuple[str, ...]:

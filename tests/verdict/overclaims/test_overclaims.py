@@ -111,13 +111,17 @@ def _judge(case: Case, caveat: Caveat, folder: Path) -> tuple[str, list[str]]:
     except RefusedError as error:
         return f"refused: {', '.join(error.codes)}", _weigh_refusal(strongest, error)
     if "error" in strongest:
-        return outcome.describe() if outcome.verdict != "none" else "accepted", [f"must be refused ({strongest['error']}), and is not"]
+        return _describe(outcome), [f"must be refused ({strongest['error']}), and is not"]
     texts = dict(outcome.texts)
     for place in PLACES & _list_places(strongest):
         texts[place] = texts[place] if place in texts else story.read_page(place)
     premise = [] if "premise" not in case else list(_check_premise(case["premise"], outcome))
     faults = [*story.missing, *premise, *_weigh_outcome(strongest, outcome), *_weigh_text(strongest, texts)]
-    return outcome.describe() if outcome.verdict != "none" else "accepted", faults
+    return "not audited" if "listed" in strongest and outcome.verdict == "none" else _describe(outcome), faults
+
+
+def _describe(outcome: Outcome) -> str:
+    return "accepted" if outcome.verdict == "none" else outcome.describe()
 
 
 def _classify(content: Case, caveat: Caveat, folder: Path) -> Outcome:
