@@ -118,7 +118,7 @@ def find_observations(case: Case) -> tuple[str, ...]:
     seen = [
         one.summary or one.source or f"{one.layer.value} evidence"
         for one in case.evidence
-        if one.access is Access.AVAILABLE and one.kind is EvidenceKind.OBSERVATION
+        if one.access is Access.AVAILABLE and one.kind is EvidenceKind.OBSERVATION and one.model in (None, case.claim.model)
     ]
     if case.claim.reported is not None and is_above_floor(case, case.claim.reported.value):
         seen.append("the card's own figure")

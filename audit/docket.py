@@ -22,7 +22,7 @@ from registry.records.classification import ChecklistItem
 from registry.records.deviation import Deviation
 from registry.records.dossier import AuditFile, Recorded
 from registry.records.draft import AuditDraft
-from registry.records.finding import Finding, FindingBody
+from registry.records.finding import Finding, FindingBody, find_invariance
 from registry.records.identifier import Kind, parse_identifier
 from registry.records.model import ModelRef
 from registry.records.plan import Lock
@@ -280,6 +280,7 @@ def _find_conduct(file: AuditFile, scored: Scored, ground: Ground) -> Conduct:
         no_lock=_find_lock_gap(file, scored, ground),
         asked=ground.asked,
         provenance=scored.provenance,
+        is_invariance_checked=find_invariance((one.payload.body for one in file.findings), scores=scored.table.content) is True,
         deployment_described=registered or (replayed is not None and bool(replayed.list_asked(scored.deploy_arm))),
     )
 

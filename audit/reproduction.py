@@ -37,8 +37,7 @@ def find_reported_interval(reported: Reported, *, range_: tuple[float, float], l
         level: of Wilson's interval. A stated interval is taken as it is.
     """
     if reported.low is not None and reported.high is not None:
-        low, high = min(reported.low, reported.value), max(reported.high, reported.value)
-        return ReportedInterval(low=low, high=high, source=FigureInterval.STATED)
+        return ReportedInterval(low=reported.low, high=reported.high, source=FigureInterval.STATED)
     if reported.n is not None and range_ == (0.0, 1.0):
         low, high = wilson(reported.value, reported.n, level=level)
         return ReportedInterval(low=low, high=high, source=FigureInterval.WILSON)

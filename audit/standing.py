@@ -44,6 +44,8 @@ class Conduct:
     asked: Asked | None
     """Who was asked; None without scores."""
     provenance: Provenance
+    is_invariance_checked: bool = False
+    """Whether a recorded check shows the scorer to be invariant, and not only a declaration."""
     deployment_described: bool = False
     """Whether it is on record how P_deploy was made, beyond the auditor's description: registered or replayed contexts."""
 
@@ -148,14 +150,16 @@ def _check_construction(ground: Ground) -> Answer:
 
 def _check_invariance(ground: Ground) -> Answer:
     scoring = ground.case.scoring
-    if scoring.invariant is not None:
+    is_declared_only = ground.conduct is not None and not ground.conduct.is_invariance_checked
+    if scoring.invariant is not None and not is_declared_only:
         # A failed check never comes here: its row of the decision table comes first.
         return _met("the scorer passed its invariance check") if scoring.invariant else _missing("the scorer failed its invariance check")
     reads_only = scoring.reads_response_only
     if reads_only is None and ground.conduct is not None:
         reads_only = ground.conduct.provenance.scorer_reads_response
     if not reads_only:
-        return _missing("the scorer was not checked for invariance")
+        declared = "the scorer is declared to be invariant, and no recorded check shows it"
+        return _missing(declared if scoring.invariant else "the scorer was not checked for invariance")
     if all(_is_truncated_alike(spec) for spec in ground.specs):
         return _met("the scorer reads only the response, and truncation is equal on both sides")
     return _missing("the scorer was not checked for invariance, and truncation is not shown to be equal on both sides")

@@ -66,6 +66,8 @@ class Reported(Record):
     def __post_init__(self) -> None:
         if self.low is not None and self.high is not None and not self.low <= self.high:
             raise ValueError(f"low must not exceed high, got {self.low} and {self.high}")
+        if (self.low is not None and self.value < self.low) or (self.high is not None and self.value > self.high):
+            raise ValueError(f"the interval from {self.low} to {self.high} does not contain the figure {self.value}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
