@@ -96,7 +96,9 @@ def _check_numbers(case: Case, where: str) -> Iterator[Fault]:
     """A threshold or a figure outside the range of the score is in another unit, most often per cent."""
     low, high = case.claim.property.range
     reported = case.claim.reported
-    numbers = {"theta": case.claim.theta, "reported": reported.value if reported else None}
+    numbers = {"theta": case.claim.theta}
+    if reported is not None:
+        numbers |= {"reported": reported.value, "reported.low": reported.low, "reported.high": reported.high}
     for name, value in numbers.items():
         if value is not None and not low <= value <= high:
             found = f"{value:g} lies outside the range [{low:g}, {high:g}] of the property"

@@ -27,8 +27,10 @@ from registry.records.identifier import Kind, parse_identifier
 from registry.records.model import ModelRef
 from registry.records.plan import Lock
 from registry.records.restriction import Restriction
+from registry.records.scorer import reads_only_response
 from registry.records.spec import PropertySpec
 from registry.records.trial import ExcludedCount, Run, RunStatus
+from registry.registration.specs import find_locked_procedure
 from registry.report.checklist import build_audit_items
 from registry.store.view import View
 from registry.store.writer import Writer
@@ -155,7 +157,7 @@ def conclude(writer: Writer, file: AuditFile, scored: Scored | None) -> Conclude
         basis=ground.basis,
         post_hoc=ground.post_hoc,
         arms=(scored.test_arm, scored.deploy_arm) if scored else (TEST_ARM, DEPLOY_ARM),
-        conduct=_find_conduct(file, scored, ground) if scored else None,
+        conduct=_find_conduct(writer, file, scored, ground) if scored else None,
         off_lock=describe_items(ground.decisive),
     )
     if file.lock and scored and outcome.estimate:
@@ -271,7 +273,7 @@ def _record_departures(writer: Writer, file: AuditFile, scored: Scored, outcome:
     return found
 
 
-def _find_conduct(file: AuditFile, scored: Scored, ground: Ground) -> Conduct:
+def _find_conduct(view: View, file: AuditFile, scored: Scored, ground: Ground) -> Conduct:
     """Return how the responses came to be, as the log and the data show it."""
     replayed = scored.provenance.replayed
     lock = file.lock.payload if file.lock else None
@@ -280,9 +282,20 @@ def _find_conduct(file: AuditFile, scored: Scored, ground: Ground) -> Conduct:
         no_lock=_find_lock_gap(file, scored, ground),
         asked=ground.asked,
         provenance=scored.provenance,
+        reads_response_only=_find_reading(view, file, scored),
         is_invariance_checked=find_invariance((one.payload.body for one in file.findings), scores=scored.table.content) is True,
         deployment_described=registered or (replayed is not None and bool(replayed.list_asked(scored.deploy_arm))),
     )
+
+
+def _find_reading(view: View, file: AuditFile, scored: Scored) -> bool | None:
+    """Return whether the scorer reads only the response: as the run folder shows it, else as the lock fixes it; None where neither does."""
+    if scored.provenance.scorer_reads_response is not None:
+        return scored.provenance.scorer_reads_response
+    if "model_graded" in (scored.provenance.judge or ""):  # Inspect's scorers that ask a model
+        return False
+    procedure = find_locked_procedure(view, file.lock.payload) if file.lock else None
+    return None if procedure is None else reads_only_response(procedure)
 
 
 def _find_lock_gap(file: AuditFile, scored: Scored, ground: Ground) -> str | None:

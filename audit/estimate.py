@@ -80,6 +80,7 @@ def estimate(
     margin = 0.05 * scale.width if plan.margin is None else plan.margin
     filled = replace(plan, margin=margin, epsilon=epsilon)
     results = [_estimate_spec(pair, filled, scale, pointwise=pointwise) for pair in pairs]
+    named = _name_contexts(table, pairs) if plan.contexts is ContextDesign.FIXED else [()] * len(pairs)
     return Estimate(
         margin=margin,
         level=plan.level,
@@ -89,7 +90,7 @@ def estimate(
         contexts=plan.contexts.value,
         interval=plan.interval.value,
         replicates=plan.replicates,
-        specs=tuple(result for result, _ in results),
+        specs=tuple(replace(result, fixed_contexts=names) for (result, _), names in zip(results, named, strict=True)),
         warnings=(
             *_warn_other_rows(table, test, deploy, ablated=ablated),
             *(warning for _, warnings in results for warning in warnings),
@@ -141,13 +142,18 @@ def _estimate_spec(pair: Pair, plan: Plan, scale: Scale, *, pointwise: bool) -> 
         undefined=intervals.undefined,
         pointwise=_build_pointwise(pair, scale) if pointwise else None,
         variance=build_variance(moments, scale),
-        bootstrap=_resample(pair, moments, plan, scale, ned=ned.value),
+        bootstrap=_resample(pair, moments, plan, scale, ned=None if ned.reason else ned.value),
         regression=_regress(pair, plan, scale) if plan.random_subset else None,
         sequence=sequence,
         truncation=pair.truncation,
     )
     remarks = [*remark_size(plan, moments, tally), *remark_design(moments, tally), *_remark_spec(pair, plan, result)]
     return result, [EstimateWarning(code=remark.code, message=remark.message, spec=pair.spec) for remark in remarks]
+
+
+def _name_contexts(table: ScoreTable, pairs: Iterable[Pair]) -> list[tuple[str, ...]]:
+    """The names of each pair's deployment contexts, in order."""
+    return [tuple(table.context.labels[code] for code in np.unique(pair.deploy.context).tolist()) for pair in pairs]
 
 
 def _check_method(table: ScoreTable, pairs: Iterable[Pair], plan: Plan) -> None:
@@ -245,7 +251,9 @@ def _normalise(difference: float, deviation: float | None, *, epsilon: float) ->
         return Normalised(value=value)
     if deviation is None:
         return Normalised(value=None, reason="a side has fewer than two scored responses")
-    return Normalised(value=None, reason="not defined: the scores do not vary within the sides and yet the sides differ")
+    if not epsilon:
+        return Normalised(value=None, reason="not defined: both sides deterministic, and ε is 0")
+    return Normalised(value=difference / epsilon, reason="both sides deterministic: ED/ε")
 
 
 def _build_pointwise(pair: Pair, scale: Scale) -> tuple[TaskDifferential, ...]:

@@ -9,6 +9,7 @@ from audit.conditions import (
     Facts,
     count_tasks,
     find_observations,
+    has_recognition,
     is_inverted_by_differential,
     is_own_model,
     is_recognition,
@@ -238,7 +239,9 @@ class Phrases:
         if n.contexts_deploy < 1:
             return ""
         if self._facts.contexts is ContextDesign.FIXED:
-            return "The contexts are fixed: nothing is known about other contexts, all of which could behave otherwise."
+            return (
+                "The contexts are fixed: up to 100 % of other contexts could behave otherwise, because nothing is known of other contexts."
+            )
         # Contexts of one task may be alike: only tasks are assumed to be independent of each other where contexts are nested.
         nested = self._facts.contexts is ContextDesign.NESTED and n.tasks < n.contexts_deploy
         drawn, counted = (n.tasks, f", those of one of the {n.tasks} tasks counted once") if nested else (n.contexts_deploy, "")
@@ -346,6 +349,18 @@ class Phrases:
         return f"{bare}, {weight.text}: {weight.reason}"
 
     @property
+    def recognition_rates(self) -> str:
+        """The rates of recognition alone, for a headline: no words of whoever wrote the evidence."""
+        pieces = [one for one in self._facts.evidence if one.access is Access.AVAILABLE and is_recognition(one)]
+        weights = [weigh_recognition(one, self._facts.recognition_floor) for one in pieces]
+        return "; ".join(f"{weight.text}: {weight.reason}" for weight in weights) or "as recorded"
+
+    @property
+    def recognition_below_floor(self) -> str:
+        """Recognition that is on record and suspends nothing, with its rate; empty without any."""
+        return f"Recognition on record suspends nothing: {self.recognition_sources}." if has_recognition(self._facts) else ""
+
+    @property
     def expected_direction(self) -> str:
         """The sign of ED that the departure leads to expect."""
         sign = find_expected_sign(self._facts)
@@ -393,6 +408,11 @@ class Phrases:
         return "; ".join(_describe(one, foreign=not is_own_model(self._facts, one)) for one in found) or "as recorded"
 
 
+def fold(name: str) -> str:
+    """Return a name from a table on one line: a line break in it must not begin a sentence of its own."""
+    return " ".join(name.split())
+
+
 _OF_SPEC = {
     Verdict.CONTRADICTED: "fails for",
     Verdict.DOES_NOT_CARRY_OVER: "does not carry over to",
@@ -407,7 +427,7 @@ def describe_verdicts(pairs: Iterable[tuple[str, Verdict]]) -> str:
     named = list(pairs)
     parts = []
     for verdict, words in _OF_SPEC.items():
-        specs = list(dict.fromkeys(f"“{spec}”" for spec, own in named if own is verdict))
+        specs = list(dict.fromkeys(f"“{fold(spec)}”" for spec, own in named if own is verdict))
         if specs:
             listed = f"{', '.join(specs[:-1])} and {specs[-1]}" if len(specs) > 1 else specs[0]
             parts.append(f"{words} {listed}")
@@ -447,7 +467,8 @@ _LAYER_WORDS = {
 
 
 def _describe(one: Evidence, *, foreign: bool) -> str:
-    parts = [one.summary or _LAYER_WORDS[one.layer]]
+    # A summary is somebody's text: quoted, it cannot pass for a verdict.
+    parts = [f"“{fold(one.summary).rstrip('.')}”" if one.summary else _LAYER_WORDS[one.layer]]
     if one.finding is not None and not one.summary:  # a summary has its numbers; the supplement prints both, by layer
         number = share(one.finding.value) if one.finding.unit == "share" else f"{one.finding.value:g} {one.finding.unit}"
         parts.append(f"{number}, beside {one.finding.comparison}" if one.finding.comparison else number)

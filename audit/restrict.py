@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from audit.classify import build_at_level
 from audit.conditions import build_facts
-from audit.phrases import Phrases, describe_verdicts
+from audit.phrases import Phrases, describe_verdicts, fold
 from audit.sentences import get_wording
 from audit.wording import CONDITIONAL, POST_HOC, Unit, join, say_carried, say_off_lock
 from registry.records.case import Case
@@ -37,6 +37,8 @@ _READ_AS = {
     Form.EXISTENCE: "Read as a statement that the behaviour exists",
     Form.PREVALENCE: "Read as a statement of how high the figure is in deployment",
 }
+_MOST_CONTEXTS = 8
+"""How many fixed contexts a sentence names."""
 _FIRM = (VerdictStanding.ESTABLISHED, VerdictStanding.CONDITIONAL)
 
 
@@ -89,7 +91,7 @@ def _compose_headline(reading: ReadingVerdict, phrases: "_ReadingPhrases") -> st
     suggested = _SUGGESTED.get(reading.printed_point_class) if reading.printed_point_class else None
     if reading.verdict is Verdict.INCONCLUSIVE and suggested:
         head = f"{head}, the point estimate suggests: {suggested}"
-    parts = [f"{head}{_qualify(reading)}.", _start(_fill(wording.verdict, phrases))]
+    parts = [f"{head}{_qualify(reading, phrases)}.", _start(_fill(wording.verdict, phrases))]
     if len({one.verdict for one in reading.specs}) > 1 and "each_spec" not in wording.verdict:
         parts.insert(1, f"The claim {phrases.each_spec}.")
     if reading.form not in (Form.PREVALENCE, Form.EXISTENCE) and _is_figure_refuted(reading):
@@ -97,10 +99,10 @@ def _compose_headline(reading: ReadingVerdict, phrases: "_ReadingPhrases") -> st
     return join(parts)
 
 
-def _qualify(reading: ReadingVerdict) -> str:
+def _qualify(reading: ReadingVerdict, phrases: "_ReadingPhrases") -> str:
     """The standing where it is not established, with the first condition that is missing."""
     if reading.verdict_standing is VerdictStanding.CONDITIONAL:
-        return " (conditional on the contexts tested)"
+        return f" (conditional on the contexts tested: {phrases.fixed_contexts})"
     if reading.verdict_standing is not VerdictStanding.PROVISIONAL:
         return ""
     missing = next(check for check in reading.conditions if check.status is ConditionStatus.MISSING)
@@ -269,10 +271,16 @@ class _ReadingPhrases(Phrases):
     @property
     def conditional(self) -> str:
         """Which contexts a conditional verdict is about."""
-        n = self._estimate.n
-        tested = "the one context tested" if n.contexts_deploy == 1 else f"the {n.contexts_deploy} contexts tested"
-        where = ", ".join(f"“{one.spec}”" for one in self._specs)
-        return f"This is about {tested} only ({where}); nothing is known about other contexts."
+        count = self._estimate.n.contexts_deploy
+        tested = "the one context tested" if count == 1 else f"the {count} contexts tested"
+        return f"This is about {tested} only ({self.fixed_contexts}); nothing is known of other contexts."
+
+    @property
+    def fixed_contexts(self) -> str:
+        """The names of the contexts tested, where contexts are fixed."""
+        names = list(dict.fromkeys(f"“{fold(name)}”" for spec in self._specs for name in spec.fixed_contexts))
+        more = f" and {len(names) - _MOST_CONTEXTS} more" if len(names) > _MOST_CONTEXTS else ""
+        return f"{', '.join(names[:_MOST_CONTEXTS])}{more}"
 
     @property
     def reported_figure(self) -> str:
@@ -364,7 +372,7 @@ def _find_deciding(reading: ReadingVerdict, estimate: Estimate | None) -> SpecEs
 
 def _name(spec: SpecEstimate) -> str:
     """A specification, with the judge where there are several."""
-    return spec.spec if spec.judge is None else f"{spec.spec}, judge {spec.judge}"
+    return fold(spec.spec) if spec.judge is None else f"{fold(spec.spec)}, judge {fold(spec.judge)}"
 
 
 def is_rounded(value: float, given: float, unit: Unit) -> bool:

@@ -44,6 +44,8 @@ class Conduct:
     asked: Asked | None
     """Who was asked; None without scores."""
     provenance: Provenance
+    reads_response_only: bool | None = None
+    """Whether the scorer reads only the response; None where neither the run nor the lock shows it."""
     is_invariance_checked: bool = False
     """Whether a recorded check shows the scorer to be invariant, and not only a declaration."""
     deployment_described: bool = False
@@ -156,7 +158,7 @@ def _check_invariance(ground: Ground) -> Answer:
         return _met("the scorer passed its invariance check") if scoring.invariant else _missing("the scorer failed its invariance check")
     reads_only = scoring.reads_response_only
     if reads_only is None and ground.conduct is not None:
-        reads_only = ground.conduct.provenance.scorer_reads_response
+        reads_only = ground.conduct.reads_response_only
     if not reads_only:
         declared = "the scorer is declared to be invariant, and no recorded check shows it"
         return _missing(declared if scoring.invariant else "the scorer was not checked for invariance")

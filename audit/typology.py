@@ -440,7 +440,7 @@ WITHOUT_ESTIMATE = (
         when="anything else",
         condition=always,
         mode=Mode.TECHNICAL,
-        why="No replay was made, and the evidence on record neither supports nor breaks the claim in deployment.",
+        why="No replay was made, and the evidence on record neither supports nor breaks the claim in deployment. {recognition_below_floor}",
         resolves="{limit_resolves}",
     ),
 )

@@ -823,7 +823,7 @@ def upgrade() -> None:
         ),
         sa.CheckConstraint("mode IN ('technical', 'ontological', 'noisy')", name=op.f("ck_restriction_mode")),
         sa.CheckConstraint(
-            "standing IN ('established', 'candidate', 'structural_risk', 'direction_verified', 'observed_condition')",
+            "standing IN ('established', 'candidate', 'structural_risk', 'direction_verified', 'observed_condition', 'conditional', 'provisional')",
             name=op.f("ck_restriction_standing"),
         ),
         sa.CheckConstraint("reading > 0 OR form = as_form", name=op.f("ck_restriction_primary_in_own_form")),

@@ -36,7 +36,10 @@ class Differential(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Normalised(Record):
-    """nED = ED / (σ_pool + ε); value None when it is not defined, and then `reason` says why."""
+    """nED = ED / (σ_pool + ε); value None when it is not defined, and then `reason` says why.
+
+    With σ_pool = 0 it is ED/ε, and `reason` marks it.
+    """
 
     value: float | None
     reason: str | None = None
@@ -259,6 +262,8 @@ class SpecEstimate(Record):
     """Given exactly for anytime intervals."""
     judge: str | None = None
     """Who scored, where the table has several judges; the verdict must hold for each."""
+    fixed_contexts: tuple[str, ...] = ()
+    """Names of the deployment contexts, in order, where contexts are fixed: what is said is about these alone. Empty otherwise."""
     truncation: Truncation | None = None
     """None where the scores do not state which responses were truncated."""
 

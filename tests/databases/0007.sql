@@ -854,7 +854,7 @@ CREATE TABLE restriction (
 	CONSTRAINT ck_restriction_class CHECK (class IN ('stable', 'degraded', 'inverted', 'undetermined')), 
 	CONSTRAINT ck_restriction_form CHECK (form IN ('existence', 'upper_bound', 'lower_bound', 'prevalence', 'threshold')), 
 	CONSTRAINT ck_restriction_mode CHECK (mode IN ('technical', 'ontological', 'noisy')), 
-	CONSTRAINT ck_restriction_standing CHECK (standing IN ('established', 'candidate', 'structural_risk', 'direction_verified', 'observed_condition')), 
+	CONSTRAINT ck_restriction_standing CHECK (standing IN ('established', 'candidate', 'structural_risk', 'direction_verified', 'observed_condition', 'conditional', 'provisional')), 
 	CONSTRAINT ck_restriction_primary_in_own_form CHECK (reading > 0 OR form = as_form), 
 	CONSTRAINT fk_restriction_revision_audit FOREIGN KEY(log, audit, claim, revision) REFERENCES audit (log, audit, claim, revision), 
 	CONSTRAINT fk_restriction_result_result FOREIGN KEY(log, audit, result) REFERENCES result (log, audit, seq), 

@@ -25,6 +25,8 @@ from tests.verdict.test_decision_table import ROWS, widen
 STRENGTH = settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 OPEN = (Verdict.INCONCLUSIVE, Verdict.NOT_REPRODUCED)
 CONDUCT = Conduct(
+    reads_response_only=True,
+    is_invariance_checked=True,
     no_lock=None,
     asked=build_asked(),
     provenance=Provenance(accessed="2026-11-21", sampling="temperature default", scorer_reads_response=True),
@@ -102,7 +104,7 @@ def test_removing_a_condition_never_raises_the_standing(case: tuple[Case, Estima
         before = replace(before, deployment=replace(before.deployment, description=None))
     elif drop == "invariance":
         before = replace(before, scoring=Scoring())
-        conduct = replace(conduct, provenance=replace(conduct.provenance, scorer_reads_response=None))
+        conduct = replace(conduct, provenance=replace(conduct.provenance, scorer_reads_response=None), reads_response_only=None)
     elif estimate is not None:
         estimate = replace(estimate, specs=tuple(replace(spec, truncation=None) for spec in estimate.specs))
     reading = classify(before, estimate, conduct=conduct, at_level=widen(estimate)).primary
