@@ -290,7 +290,9 @@ def _remark_spec(pair: Pair, plan: Plan, result: SpecEstimate) -> Iterator[Remar
         )
         yield Remark(code="unequal-cells", message=message)
     epsilon = plan.epsilon or 0.0
-    if result.ned.value and result.sigma_pool is not None and result.sigma_pool < 10 * epsilon:
+    if result.ned.value and result.ned.reason:
+        yield Remark(code="ned-unstable", message="Both sides deterministic: scores do not vary within the sides, and nED is ED/ε.")
+    elif result.ned.value and result.sigma_pool is not None and result.sigma_pool < 10 * epsilon:
         message = f"nED leans on ε: the pooled deviation {result.sigma_pool:.4g} is below 10 ε = {10 * epsilon:.4g}."
         yield Remark(code="ned-unstable", message=message)
 

@@ -23,7 +23,7 @@ def build_provenance(header: Header, samples: Sequence[Sample], sampling: Sampli
         models_returned=tuple(returned),
         unnamed_responses=sum(bool(sample.scores) and not sample.model for sample in samples),
         accessed=_show_span(moments) or find_start(header, samples),
-        sampling=sampling.describe(),
+        sampling=sampling.describe() or _describe_configured(header),
         tools=_describe_tools(header, samples),
         budget_spent=_describe_usage(header),
         system_prompts=_describe_systems(samples),
@@ -98,6 +98,13 @@ def _describe_systems(samples: Sequence[Sample]) -> str | None:
     shown = ", ".join(f"{digest[:12]}…" for digest in digests[:_SHOWN]) + (" …" if len(digests) > _SHOWN else "")
     said = f"in the log's transcripts: {len(digests)} distinct (SHA-256 {shown})"
     return said + (f"; {without} samples without one" if without else "")
+
+
+def _describe_configured(header: Header) -> str | None:
+    """What the log's header configures, where no call is in the log; None where it configures nothing."""
+    config = as_object(header.spec.get("model_generate_config"))
+    values = ", ".join(f"{name} {value}" for name, value in sorted(config.items()) if value is not None)
+    return f"configured: {values}; requests are not in the log" if values else None
 
 
 def _describe_judge(header: Header, scorer: str | None) -> str | None:

@@ -165,7 +165,7 @@ def _build_verdict(dossier: Dossier, audit: AuditPart | None) -> str:
     if audit is None and rivals and dossier.family.gravest is None:
         names = ", ".join(dict.fromkeys(str(one.audit.payload.contestation) for one in rivals))
         return (
-            f"Nobody has audited this claim under its own definitions; what was found under the rival of {names} stands beside it, "
+            f"This claim has no outcome under its own definitions; outcomes under the rival of {names} are listed with it, "
             "and does not count before the contestation is upheld."
         )
     own = audit.outcome.payload.text.verdict if audit and audit.outcome else None
