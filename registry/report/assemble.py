@@ -166,7 +166,7 @@ def _build_verdict(dossier: Dossier, audit: AuditPart | None) -> str:
         names = ", ".join(dict.fromkeys(str(one.audit.payload.contestation) for one in rivals))
         return (
             f"This claim has no outcome under its own definitions; outcomes under the rival of {names} are listed with it, "
-            "and does not count before the contestation is upheld."
+            "and do not count before the contestation is upheld."
         )
     own = audit.outcome.payload.text.verdict if audit and audit.outcome else None
     if (leading := describe_leading(dossier)) is not None:
