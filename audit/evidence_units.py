@@ -101,16 +101,19 @@ def _convert(finding: Finding, range_: tuple[float, float]) -> Finding:
         return finding
     if reading.factor == 1.0:
         return replace(finding, unit=reading.unit)
-    # Twelve decimals: 0.24 × 15 is 3.6, and not 3.5999999999999996.
-    value, low, high = (None if one is None else round(one * reading.factor, 12) for one in (finding.value, finding.low, finding.high))
     return replace(
         finding,
-        value=value,
-        low=low,
-        high=high,
+        value=_scale(finding.value, reading.factor),
+        low=None if finding.low is None else _scale(finding.low, reading.factor),
+        high=None if finding.high is None else _scale(finding.high, reading.factor),
         unit=reading.unit,
         stated=finding.stated or _quote(finding),
     )
+
+
+def _scale(value: float, factor: float) -> float:
+    # Twelve decimals: 0.24 × 15 is 3.6, and not 3.5999999999999996.
+    return round(value * factor, 12)
 
 
 def _quote(finding: Finding) -> str:

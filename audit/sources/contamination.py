@@ -272,10 +272,7 @@ class _Reader:
                 one.fault("row-repeated", f"run {run} of task {task.task_id!r} stands twice", "number the runs of a task apart")
             seen.add(run)
             one.refuse_unknown(("run_index", *ARMS.values()), code="unknown-condition", what="condition")
-            found += [
-                _read_response(one.at(condition), (task.task_id, run, arm), texts)
-                for arm, condition in ARMS.items()
-            ]
+            found += [_read_response(one.at(condition), (task.task_id, run, arm), texts) for arm, condition in ARMS.items()]
         return found
 
     def _read_generations(self, path: Path) -> dict[tuple[str, int, str], Place] | None:
@@ -395,11 +392,12 @@ def _read_patterns(place: Place) -> Patterns | None:
 def _match_patterns(place: Place, text: str) -> Patterns | None:
     """Search *text* for the patterns that the file names; None where it does not name them, and where one takes too long."""
     written = {kind: [one.at("pattern").value for one in place.items(f"{kind}_results")] for kind in _KINDS}
-    if not all(isinstance(pattern, str) for patterns in written.values() for pattern in patterns):
+    named = {kind: [pattern for pattern in patterns if isinstance(pattern, str)] for kind, patterns in written.items()}
+    if named != written:
         return None
     try:
         expected, anti = (
-            tuple(search(one, text, kind=kind, time_limit_s=_MATCH_LIMIT_S).matched for one in written[kind]) for kind in _KINDS
+            tuple(search(one, text, kind=kind, time_limit_s=_MATCH_LIMIT_S).matched for one in named[kind]) for kind in _KINDS
         )
     except TimeoutError:
         return None

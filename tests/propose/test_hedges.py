@@ -64,6 +64,6 @@ def test_no_hedged_sentence_of_the_gpt_card_is_a_threshold() -> None:
     """Of the sentences that cannot rule out a level, none is a claim that it is reached."""
     found = propose(SHARED / "cards" / "openai-gpt-5.3-codex.pdf")
 
-    hedged = [one for one in found if "rule out" in one.quote and "cannot" in one.quote or "definitive evidence" in one.quote]
+    hedged = [one for one in found if ("rule out" in one.quote and "cannot" in one.quote) or "definitive evidence" in one.quote]
     assert len(hedged) >= 4
     assert [one.quote for one in hedged if one.form in BOUNDS] == []
