@@ -64,24 +64,25 @@ def _read_unit(finding: Finding, range_: tuple[float, float]) -> _Reading | None
     """Return what the unit of *finding* means for a property with *range_*; None for a unit of its own."""
     low, high = range_
     width, is_share = high - low, range_ == (0.0, 1.0)
-    unit = " ".join(finding.unit.lower().split())
-    if unit in _SHARE_WORDS:
-        return _Reading(unit="share", low=-1, high=1, advice="write 0.24 for 24 %, or give the unit `per cent`")
-    if unit in _PER_CENT_WORDS:
-        return _Reading(unit="share", low=-1, high=1, factor=0.01, advice="check the figure: a share is at most 100 %")
-    if unit in _SCALE_WORDS and not is_share:
-        return _Reading(unit="points", low=-width, high=width, factor=width / 100, advice="check the figure: the scale is 100 % of itself")
-    if unit in _POINT_WORDS | _SCALE_WORDS:
-        return _Reading(unit="percentage points", low=-100, high=100, advice="check the figure: shares differ by at most 100 points")
-    if unit in _SCORE_POINT_WORDS:
-        advice = "give the unit that the source means, such as `percentage points` or `percentage points of the scale`"
-        return _Reading(unit="points", low=-width, high=width, advice=advice)
-    if unit == "score":
-        return _Reading(unit="score", low=low, high=high, advice="write it in the unit of the range, or correct the range of the property")
-    if unit == "count":
-        most = float("inf") if finding.n is None else finding.n
-        return _Reading(unit="count", low=0, high=most, advice="a count lies between 0 and n; for a rate give the unit `share`")
-    return None
+    most = float("inf") if finding.n is None else finding.n
+    share = _Reading(unit="share", low=-1, high=1, advice="write 0.24 for 24 %, or give the unit `per cent`")
+    per_cent = _Reading(unit="share", low=-1, high=1, factor=0.01, advice="check the figure: a share is at most 100 %")
+    of_shares = _Reading(unit="percentage points", low=-100, high=100, advice="check the figure: shares differ by at most 100 points")
+    of_scale = _Reading(unit="points", low=-width, high=width, factor=width / 100, advice="check the figure: the scale is 100 % of itself")
+    mistaken = "give the unit that the source means, such as `percentage points` or `percentage points of the scale`"
+    points = _Reading(unit="points", low=-width, high=width, advice=mistaken)
+    score = _Reading(unit="score", low=low, high=high, advice="write it in the unit of the range, or correct the range of the property")
+    count = _Reading(unit="count", low=0, high=most, advice="a count lies between 0 and n; for a rate give the unit `share`")
+    readings = {
+        **dict.fromkeys(_SHARE_WORDS, share),
+        **dict.fromkeys(_PER_CENT_WORDS, per_cent),
+        **dict.fromkeys(_POINT_WORDS, of_shares),
+        **dict.fromkeys(_SCALE_WORDS, of_shares if is_share else of_scale),
+        **dict.fromkeys(_SCORE_POINT_WORDS, points),
+        "score": score,
+        "count": count,
+    }
+    return readings.get(" ".join(finding.unit.lower().split()))
 
 
 def _check_finding(finding: Finding, range_: tuple[float, float], *, where: str) -> Iterator[Fault]:
@@ -101,16 +102,19 @@ def _convert(finding: Finding, range_: tuple[float, float]) -> Finding:
         return finding
     if reading.factor == 1.0:
         return replace(finding, unit=reading.unit)
-    # Twelve decimals: 0.24 × 15 is 3.6, and not 3.5999999999999996.
-    value, low, high = (None if one is None else round(one * reading.factor, 12) for one in (finding.value, finding.low, finding.high))
     return replace(
         finding,
-        value=value,
-        low=low,
-        high=high,
+        value=_scale(finding.value, reading.factor),
+        low=None if finding.low is None else _scale(finding.low, reading.factor),
+        high=None if finding.high is None else _scale(finding.high, reading.factor),
         unit=reading.unit,
         stated=finding.stated or _quote(finding),
     )
+
+
+def _scale(value: float, factor: float) -> float:
+    # Twelve decimals: 0.24 × 15 is 3.6, and not 3.5999999999999996.
+    return round(value * factor, 12)
 
 
 def _quote(finding: Finding) -> str:

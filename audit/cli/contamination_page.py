@@ -19,7 +19,7 @@ from audit.cli.contamination_tables import (
 from audit.contamination.changes import plain
 from audit.wording import share
 from registry.records.contamination import Aggregate, ContaminationStudy, Effect, SkillContrasts
-from registry.report.numbers import format_count, format_number, format_p
+from registry.report.numbers import format_count, format_items, format_number, format_p
 from registry.resources import find_resource
 
 _FONTS = (("SourceSans3-Regular", 400), ("SourceSans3-Semibold", 600))
@@ -146,7 +146,7 @@ def _note(skill: SkillContrasts, effect: Effect) -> str:
         return f"left out ({skill.left_out.replace('_', ' ')}); {by_task}"
     printed = effect.published.t_p if effect.published else None
     then = "" if printed is None else f"p then {format_p(printed)}; "
-    return f"{effect.units} tasks; {then}{by_task}"
+    return f"{format_items(effect.units, 'task')}; {then}{by_task}"
 
 
 def _draw_contexts(study: ContaminationStudy) -> Element | None:
@@ -183,7 +183,9 @@ def _draw_correlations(study: ContaminationStudy, kept: Aggregate) -> Element | 
         if len(dots) < 2:
             continue
         printed = "" if one.published is None else f"; published {format_number(one.published)} without an interval"
-        found = f"{one.contrast}: Pearson {plain(one.pearson)}, Spearman {plain(one.spearman)}, {one.skills} skills{printed}."
+        found = (
+            f"{one.contrast}: Pearson {plain(one.pearson)}, Spearman {plain(one.spearman)}, {format_items(one.skills, 'skill')}{printed}."
+        )
         text = f"{found} A name that would cover another is left out."
         drawn = draw_scatter(
             dots,
@@ -203,7 +205,9 @@ def _draw_groups(study: ContaminationStudy, kept: Aggregate) -> Element | None:
             found = {one.contrast: one for one in kept.groups if one.by == by and one.name == group}
             first = found["B−A"]
             lines = (Line(measure=first.measure), Line(measure=found["D−A"].measure, is_open=True))
-            rows.append(Row(label=group.replace("_", " "), note=f"{first.skills} skills", lines=lines, published=first.published))
+            rows.append(
+                Row(label=group.replace("_", " "), note=f"{format_items(first.skills, 'skill')}", lines=lines, published=first.published)
+            )
         single = [one.name.replace("_", " ") for one in kept.groups if one.by == by and one.contrast == "B−A" and one.skills == 1]
         if rows:
             figure = draw_intervals(rows, margin=study.margin, title=name, unit=f"against the baseline A, {UNIT}")

@@ -7,6 +7,7 @@ from audit.cli.contamination_tables import build_figure, build_section
 from audit.contamination.changes import measured
 from registry.records.contamination import HIGHEST, LOWEST, ContaminationStudy, Effect, PatternEffect, SkillContrasts
 from registry.records.measure import Measure
+from registry.report.numbers import format_items
 
 UNIT = "points of the composite score"
 NET_NEGATIVE = "net_negative"
@@ -109,7 +110,9 @@ def _build_pattern_row(skill: SkillContrasts, name: str) -> Row | None:
         return None
     second = known.get("D−A")
     lines = (Line(measure=first.measure), *([] if second is None else [Line(measure=second.measure, is_open=True)]))
-    return Row(label=skill.skill, note=f"{first.tasks} tasks", lines=lines, published=None, quiet=skill.left_out is not None)
+    return Row(
+        label=skill.skill, note=f"{format_items(first.tasks, 'task')}", lines=lines, published=None, quiet=skill.left_out is not None
+    )
 
 
 def _name_left_out(skill: SkillContrasts) -> str:

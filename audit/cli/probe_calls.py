@@ -12,6 +12,7 @@ from audit.replay.store import Call, RunStore
 from registry.cli.app import App
 from registry.cli.progress import track
 from registry.records.replay import Budget, Policy, Probe
+from registry.report.numbers import format_items
 
 
 def report_plan(app: App, calls: Iterable[Call], wanted: Probe, options: Mapping[str, Any]) -> None:
@@ -20,8 +21,8 @@ def report_plan(app: App, calls: Iterable[Call], wanted: Probe, options: Mapping
     amount = sum((estimate_call(one.body, discount(prices) if options["batch"] else prices) for one in calls), Amount())
     cost = "cost unknown: no price for it (--prices FILE)" if amount.usd is None else f"at most {format_usd(amount.usd)}"
     message = (
-        f"{amount.calls:,} calls to {wanted.model}: about {amount.input_tokens:,} input tokens, at most {amount.output_tokens:,} output "
-        f"tokens; {cost}; then one call for each prompt of a recognised passage"
+        f"{format_items(amount.calls, 'call')} to {wanted.model}: about {amount.input_tokens:,} input tokens, "
+        f"at most {amount.output_tokens:,} output tokens; {cost}; then one call for each prompt of a recognised passage"
     )
     document = {
         "schema": "caveat/probe-plan/1",

@@ -22,6 +22,7 @@ from registry.cli.progress import track
 from registry.records.passage import Outline
 from registry.records.proposal import Proposals
 from registry.records.replay import Budget, Policy
+from registry.report.numbers import format_items
 
 
 def report_plan(app: App, found: Found, outline: Outline, options: Mapping[str, Any]) -> None:
@@ -46,7 +47,7 @@ def report_plan(app: App, found: Found, outline: Outline, options: Mapping[str, 
         "most_usd": amount.usd if amount.calls else 0.0,
     }
     tokens = f"about {amount.input_tokens:,} input tokens and at most {amount.output_tokens:,} output tokens"
-    message = f"{amount.calls:,} calls to {asking.model}: {tokens}; {cost}" if amount.calls else "no call is to be made"
+    message = f"{format_items(amount.calls, 'call')} to {asking.model}: {tokens}; {cost}" if amount.calls else "no call is to be made"
     heading = f"{plan.windows:,} windows, {plan.answered:,} of them answered in {folder}"
     app.report(document, lambda console: console.print(f"{heading}\n{message}", markup=False))
 

@@ -10,6 +10,7 @@ from registry.cli.app import App, pass_app
 from registry.cli.parameters import CLAIM, parse_model
 from registry.errors import AnswerNoError, Fault, UnavailableError
 from registry.records.identifier import Identifier
+from registry.report.numbers import format_items
 
 if TYPE_CHECKING:
     from audit.cli.renew_session import Renewal
@@ -85,7 +86,9 @@ def _carry_out(app: App, renewal: "Renewal", *, why: str | None) -> None:
     record_renewal(app, renewal, why=why)
     open_ = [job for job in renewal.jobs if job.is_open]
     if open_:
-        app.say(f"{sum(len(job.group.chosen) for job in open_)} audits to carry out again, {renewal.total.calls:,} calls to make")
+        app.say(
+            f"{sum(len(job.group.chosen) for job in open_)} audits to carry out again, {format_items(renewal.total.calls, 'call')} to make"
+        )
         run_jobs(app, renewal)
         if not renewal.interrupted:
             conclude_jobs(app, renewal)

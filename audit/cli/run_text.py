@@ -12,6 +12,7 @@ from audit.replay.engine import LOST, UNSENT
 from audit.replay.prices import format_usd
 from audit.replay.summary import RunSummary
 from registry.cli.output import build_table
+from registry.report.numbers import format_items
 
 
 def describe_plan(session: Session) -> str:
@@ -20,8 +21,8 @@ def describe_plan(session: Session) -> str:
     locks = " and ".join(replay.audits)
     basis = f"under the lock of {locks}" if locks else "exploratory: no audit is named, so no lock precedes it"
     settled = f", {ahead.settled} settled before" if ahead.settled else ""
-    planned = f"{replay.name}: {ahead.cells} responses planned, {ahead.total.calls} calls to make{settled} ({basis})"
-    return f"{planned}\nrun folder: {session.folder}"
+    responses, calls = format_items(ahead.cells, "response"), format_items(ahead.total.calls, "call")
+    return f"{replay.name}: {responses} planned, {calls} to make{settled} ({basis})\nrun folder: {session.folder}"
 
 
 def summarise_forecast(session: Session) -> dict[str, Any]:
@@ -52,7 +53,7 @@ def print_forecast(console: Console, session: Session) -> None:
     if ahead.shared:
         console.print(f"{ahead.shared} responses are those of other cells: same request, same sample")
     if ahead.failed:
-        console.print(f"{ahead.failed} calls failed before; --retry-failed sends them again")
+        console.print(f"{format_items(ahead.failed, 'call')} failed before; --retry-failed sends them again")
     if ahead.lost:
         console.print(f"{ahead.lost} calls were in flight when an earlier run ended; --repeat-lost sends them again")
     rows = [
@@ -114,7 +115,7 @@ def print_run(console: Console, session: Session, summary: RunSummary, arms: Seq
         f"this run: {summary.answered} answers by {summary.attempts} requests in {summary.elapsed_s:.1f} s, "
         f"{summary.input_tokens:,} input and {summary.output_tokens:,} output tokens"
     )
-    console.print(f"this folder so far: {summary.spent.calls:,} calls, cost {_name_cost(summary.spent)}")
+    console.print(f"this folder so far: {format_items(summary.spent.calls, 'call')}, cost {_name_cost(summary.spent)}")
     for asked, returned in summary.models.items():
         console.print(f"model asked {asked}, answered {', '.join(returned)}")
     if summary.lost:

@@ -10,6 +10,7 @@ import click
 from audit.cli.options import FILE
 from registry.cli.app import App
 from registry.errors import AnswerNoError, CaveatError, Fault
+from registry.report.numbers import format_items
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -153,7 +154,7 @@ def _print_plan(console: "Console", scorer: "JudgeScorer", plan: "JudgingPlan") 
     console.print(show(f"{plan.judgments:,} verdicts, {plan.settled:,} of them without a call of their own"))
     if amount.calls:
         tokens = f"about {amount.input_tokens:,} input tokens and at most {amount.output_tokens:,} output tokens"
-        console.print(show(f"{amount.calls:,} calls to {scorer.model}: {tokens}; {cost}"))
+        console.print(show(f"{format_items(amount.calls, 'call')} to {scorer.model}: {tokens}; {cost}"))
     else:
         console.print("no call is to be made")
 

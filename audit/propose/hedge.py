@@ -48,4 +48,6 @@ def drop_bound(reading: Reading, hedge: str) -> Reading:
     is_reached = reading.relation is Relation.AT_LEAST and not _DISBELIEF.search(hedge)
     form = Form.EXISTENCE if is_reached else Form.PREVALENCE
     note = f"the card hedges (“{hedge}”), so it claims no threshold and no bound here"
-    return replace(reading, form=form, relation=None, theta=None, is_relative=False, notes=(note,))
+    # What is said of a figure stays true; what is said of a line in words does not.
+    notes = reading.notes if reading.span is None else ()
+    return replace(reading, form=form, relation=None, theta=None, is_relative=False, notes=(*notes, note))

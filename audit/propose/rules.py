@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from audit.propose.about.around import Around
 from audit.propose.about.awareness import Awareness
 from audit.propose.about.comparison import choose_own
+from audit.propose.about.domains import part_domains
 from audit.propose.about.evaluation import describe_evaluation
 from audit.propose.about.models import Models, read_models
 from audit.propose.about.property import describe_property
@@ -384,7 +385,7 @@ def _make_distinct(proposals: list[Proposal]) -> tuple[Proposal, ...]:
     Property, form, model and quote identify a claim, and a short name stands for one property in the whole card.
     """
     used: Counter[tuple[str, str, str | None, str]] = Counter()
-    proposals = _fold_repeats(proposals)
+    proposals = part_domains(_fold_repeats(proposals))
     specs: dict[str, PropertySpec] = {}
     distinct = []
     for one in proposals:

@@ -14,6 +14,7 @@ from audit.replay.store import RunStore, Spent
 from registry.records.replay import Policy, Replay
 from registry.records.response import Purpose, Response
 from registry.records.trial import Provenance
+from registry.report.numbers import format_items
 
 SESSION = "session"
 IN_RECORD = "in full in this record, with the contexts that were replayed"
@@ -150,5 +151,5 @@ def _describe_spent(store: RunStore) -> str | None:
 def _sum_up(spent: Sequence[Spent]) -> str:
     calls, untold = sum(one.calls for one in spent), sum(one.untold for one in spent)
     inputs, outputs = sum(one.input_tokens for one in spent), sum(one.output_tokens for one in spent)
-    text = f"{calls:,} calls, {inputs:,} input tokens, {outputs:,} output tokens"
+    text = f"{format_items(calls, 'call')}, {inputs:,} input tokens, {outputs:,} output tokens"
     return f"{text} ({untold:,} calls without a count of tokens)" if untold else text

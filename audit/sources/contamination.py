@@ -392,11 +392,12 @@ def _read_patterns(place: Place) -> Patterns | None:
 def _match_patterns(place: Place, text: str) -> Patterns | None:
     """Search *text* for the patterns that the file names; None where it does not name them, and where one takes too long."""
     written = {kind: [one.at("pattern").value for one in place.items(f"{kind}_results")] for kind in _KINDS}
-    if not all(isinstance(pattern, str) for patterns in written.values() for pattern in patterns):
+    named = {kind: [pattern for pattern in patterns if isinstance(pattern, str)] for kind, patterns in written.items()}
+    if named != written:
         return None
     try:
         expected, anti = (
-            tuple(search(one, text, kind=kind, time_limit_s=_MATCH_LIMIT_S).matched for one in written[kind]) for kind in _KINDS
+            tuple(search(one, text, kind=kind, time_limit_s=_MATCH_LIMIT_S).matched for one in named[kind]) for kind in _KINDS
         )
     except TimeoutError:
         return None

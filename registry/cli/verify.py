@@ -132,9 +132,8 @@ def _summarise(found: "Verified", required: "frozenset[Name]") -> str:
 
     if not found.faults:
         return summarise(found.checks, required=required)
-    return (
-        f"✗ unreadable, nothing of it was checked: {'; '.join(list(dict.fromkeys(f'{one.code}: {one.found}' for one in found.faults))[:4])}"
-    )
+    told = list(dict.fromkeys(f"{one.code}: {one.found}" for one in found.faults))
+    return f"✗ unreadable, nothing of it was checked: {'; '.join(told[:4])}"
 
 
 def _name_registry(means: "Means") -> str | None:

@@ -81,6 +81,11 @@ def format_count(number: int) -> str:
     return str(number) if abs(number) < 10_000 else f"{number:,}".replace(",", "\u202f")
 
 
+def format_items(number: int, noun: str) -> str:
+    """Return a number of things, `1 call` or `1,204 calls`; *noun* is one whose plural ends in s."""
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
 def _find_places(value: float, lines: Iterable[float], fewest: int) -> int | None:
     """Return how many decimals keep *value* on its side of every line; None when six do not, or when it lies on one."""
     if any(abs(value - line) <= _SLACK for line in lines):

@@ -284,6 +284,20 @@ def test_a_finding_enters_its_audit_and_the_supplement(caveat: Caveat, tmp_path:
     assert "verbalise recognition" in caveat("claim", "history", claim).out.replace("\n", " ")
 
 
+def test_a_probe_without_one_class_is_no_answer(caveat: Caveat, tmp_path: Path, endpoint: Endpoint) -> None:
+    """Where every classification failed nothing is known of recognition: exit code 3, with the reasons, and never 0."""
+    endpoint.script = lambda _: Refusal(status=400, message="too long")
+    file = tmp_path / "texts.jsonl"
+    file.write_text('{"text": "Well, well."}\n{"text": "Hello."}\n')
+
+    done = caveat("probe", "--texts", file, "--judge", MODEL)
+
+    assert done.code == 3
+    assert "nothing-classified: texts.jsonl" in done.err
+    assert "none of 2 texts has a class" in done.err
+    assert "2 not-accepted" in done.out
+
+
 def test_no_key_no_rate(caveat: Caveat, tmp_path: Path, endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch) -> None:
     """A wrong key ends the command with its error and without a rate; the key is nowhere."""
     monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-wrong-0123456789")

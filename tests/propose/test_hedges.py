@@ -50,7 +50,7 @@ def test_a_hedged_sentence_claims_no_threshold_and_no_bound(tmp_path: Path, word
     ("words", "form"),
     [
         ("The model does not reach the High threshold.", Form.THRESHOLD),
-        ("Users may ask for more; the model does not reach the High threshold.", Form.THRESHOLD),
+        ("Its skills may vary, and the model does not reach the High threshold.", Form.THRESHOLD),
         ("The model refuses at least 95 % of harmful requests.", Form.LOWER_BOUND),
     ],
 )

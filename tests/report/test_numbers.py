@@ -9,6 +9,7 @@ from hypothesis.strategies import floats, integers, lists
 from registry.report.numbers import (
     format_count,
     format_exact,
+    format_items,
     format_level,
     format_number,
     format_percent,
@@ -139,3 +140,8 @@ def test_both_ends_have_the_same_decimals() -> None:
     """What one end needs to stay clear of a line, the other shows too."""
     assert format_range(0.10001, 0.10007, against=(0.1,)) == "[0.10001, 0.10007]"
     assert format_range(-0.2, 0.05, signed=True) == "[−0.200, +0.050]"
+
+
+def test_one_of_a_thing_is_no_plural() -> None:
+    """1 call, and 0 or 1,204 calls."""
+    assert [format_items(number, "call") for number in (0, 1, 1204)] == ["0 calls", "1 call", "1,204 calls"]

@@ -1,4 +1,4 @@
-"""The interval covers at least as often as stated where its assumptions hold: a quick, seeded simulation over few designs (the long one is a benchmark)."""
+"""The interval covers at least as often as stated: a quick, seeded simulation over few designs (the long one is a benchmark)."""
 
 import numpy as np
 import pytest
