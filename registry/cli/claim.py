@@ -242,10 +242,10 @@ def reserve(app: App, *, count: int) -> None:
 
 
 @claim.command()
-@click.argument("log")
+@click.argument("origin", metavar="LOG")
 @click.argument("claim_id", type=CLAIM)
 @pass_app
-def adopt(app: App, *, log: str, claim_id: Identifier) -> None:
+def adopt(app: App, *, origin: str, claim_id: Identifier) -> None:
     """Register a claim of another registry's LOG here.
 
     Use it to audit or contest a claim of a log that you took over (caveat import). The claim gets an identifier of yours and names the log,
@@ -254,13 +254,13 @@ def adopt(app: App, *, log: str, claim_id: Identifier) -> None:
     from registry.codec.documents import to_document
     from registry.transfer.adopting import adopt_claim
 
-    done = adopt_claim(app.ledger, log, str(claim_id), owner=app.config.authority)
+    done = adopt_claim(app.ledger, origin, str(claim_id), owner=app.config.authority)
 
     def text(console: Any) -> None:
         if not done.is_new:
             console.print(f"{done.origin.claim} is adopted already: {done.claim} (entry {done.entry}).", soft_wrap=True)
             return
-        console.print(f"Adopted {done.origin.claim} of {log} as {done.claim} (entry {done.entry}).", soft_wrap=True)
+        console.print(f"Adopted {done.origin.claim} of {origin} as {done.claim} (entry {done.entry}).", soft_wrap=True)
         console.print(f"Next: caveat audit new {done.claim.partition('@')[0]}", soft_wrap=True)
 
     app.report({"schema": "caveat/adopted/1", **to_document(done)}, text)

@@ -188,21 +188,22 @@ def _keep_innermost(spans: set[Span]) -> list[Span]:
 def group_families(dossiers: Iterable[Dossier]) -> list[list[Dossier]]:
     """Return *dossiers* by claim family, each family and its claims in their order."""
     listed = list(dossiers)
-    group = {one.claim: number for number, one in enumerate(listed)}
+    above = list(range(len(listed)))
+    numbers = {one.claim: number for number, one in enumerate(listed)}
 
     def find(number: int) -> int:
-        while (above := group[listed[number].claim]) != number:
-            number = above
+        while above[number] != number:
+            number = above[number]
         return number
 
     for number, one in enumerate(listed):
-        for claim in {member.partition("@")[0] for member in one.family.members} & group.keys():
-            first, second = sorted((find(number), find(group[claim])))
-            group[listed[second].claim] = first
-    found: dict[int, list[Dossier]] = defaultdict(list)
+        for claim in {member.partition("@")[0] for member in one.family.members} & (numbers.keys() - {one.claim}):
+            first, second = sorted((find(number), find(numbers[claim])))
+            above[second] = first
+    families: dict[int, list[Dossier]] = defaultdict(list)
     for number, one in enumerate(listed):
-        found[find(number)].append(one)
-    return list(found.values())
+        families[find(number)].append(one)
+    return list(families.values())
 
 
 def _find_place(dossier: Dossier, card: Card, text: str | None) -> Span | None:

@@ -12,7 +12,7 @@ _DIGIT, _LONGEST_LABEL = 6.6, 44
 _UNKNOWN, _SWATCH, _LETTER = 46, 16, 5.1
 
 STATES: Mapping[str, str] = {
-    "restricted": "narrowed, suspended or not supported",
+    "restricted": "restricted",
     "undetermined": "audited, not settled",
     "unrestricted": "supported",
     "audited": "audited, not restricted",

@@ -92,7 +92,8 @@ def full() -> Coverage:
     """Something of everything: claims, passages left out, undecided ones, several engines, a claim without a place."""
     surveys = (survey(*range(5, 60), 1_100), survey(*range(50, 70), by="claude model-1"))
     omissions = (omission(12), omission(41, reason=HOSTILE))
-    dossiers = [dossier_at(11), dossier_at(21, claim=2), dossier_at(3, claim=3, of=2)]
+    elsewhere = replace(place(3, of=2), exact="Words that stand in another revision alone.")
+    dossiers = [dossier_at(11), dossier_at(21, claim=2), dossier_at(3, claim=3, of=2, anchor=elsewhere)]
     return cover(dossiers, say(surveys, omissions))
 
 

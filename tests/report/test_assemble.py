@@ -95,7 +95,7 @@ def test_an_unaudited_claim_has_no_audit_and_says_so(supplements: Mapping[str, S
     supplement = supplements["unaudited"]
 
     assert supplement.audit is None
-    assert "Nobody has audited" in supplement.verdict
+    assert supplement.verdict.startswith("Not audited")
     assert all(part.access is None for part in supplement.layers)
 
 
@@ -140,8 +140,8 @@ def test_a_card_counts_what_nobody_audited(card_supplement: CardSupplement) -> N
     assert card_supplement.pages_with_claims == (31,)
 
 
-def test_an_outcome_never_speaks_for_another_revision() -> None:
-    """A claim revised after its audit is unaudited in its new words, and the old outcome stands in the history."""
+def test_an_outcome_leads_over_revisions_of_the_same_words() -> None:
+    """A claim revised after its audit says what was found of the earlier revision, with that revision and the date."""
     dossier = ontological()
     audit = dossier.audits[0].audit
     of_first = replace(dossier.audits[0], audit=replace(audit, payload=replace(audit.payload, claim=f"{dossier.claim}@1")))
@@ -149,7 +149,8 @@ def test_an_outcome_never_speaks_for_another_revision() -> None:
     supplement = assemble_claim(replace(dossier, audits=(of_first,)), made_at=audit.entry.at)
 
     assert supplement.outcome is None
-    assert supplement.verdict.startswith("Nobody has audited revision 2 of this claim")
+    assert supplement.verdict.startswith("Not testable: audit AUD-")
+    assert f"of {dossier.claim}@1, 2026-" in supplement.verdict
     assert [one.claim for one in supplement.other_audits] == [f"{dossier.claim}@1"]
 
 

@@ -212,7 +212,7 @@ def test_a_claim_of_which_no_word_stands_is_not_printed_again(supplements: Mappi
 @pytest.mark.parametrize(
     ("name", "said"),
     [
-        ("unaudited", "Unaudited."),
+        ("unaudited", "Not audited: whether the claim holds"),
         ("unaudited", "None of it is reported."),
         ("retrospective", "No estimate."),
         ("retrospective", "Nothing to draw"),
