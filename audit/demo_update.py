@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 
 from audit.demo import AUTHORITY, Story, open_story, read_demo_keys
-from audit.docket import Concluded, get_audit
+from audit.docket import Concluded, get_audit, get_claim
 from audit.renewing.choice import Wish, choose
 from audit.renewing.conclude import measure, record_outcome
 from audit.renewing.group import Group, Grouped, group, list_runs
@@ -121,8 +121,9 @@ def _list_claims(ledger: Ledger) -> Iterator[str]:
     """Give the claims about the old version whose plans were locked, as they stood in the first act."""
     with ledger.view() as view:
         for one in view.list_audits():
-            if one.lock is not None and one.audit.payload.renews is None:
-                yield one.audit.payload.claim.partition("@")[0]
+            payload = one.audit.payload
+            if one.lock is not None and payload.renews is None and get_claim(view, payload.claim).model == OLD:
+                yield payload.claim.partition("@")[0]
 
 
 def _conclude(ledger: Ledger, one: Group, grouped: Grouped) -> tuple[Group, list[Concluded]]:

@@ -81,7 +81,7 @@ def _summarise(story: "Story", written: "list[Written]") -> dict[str, Any]:
     return {
         "schema": "caveat/demo/1",
         "registry": story.url,
-        "card": f"{story.card.card}@{story.card.revision}",
+        "cards": [f"{card.card}@{card.revision}" for card in story.cards],
         "audits": [
             {
                 "audit": one.audit,
