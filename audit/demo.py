@@ -54,12 +54,14 @@ AUTHORITY = Authority(code="EXAMPLE", name="Example registry of the Caveat proje
 MOMENT = datetime(2026, 11, 21, 16, 0, tzinfo=UTC)
 LOCKED = datetime(2026, 11, 21, 21, 2, 58, tzinfo=UTC)
 """When the plans of the larger replay were locked, half a minute before its first response."""
-SECOND_LOCKED = datetime(2026, 11, 23, 12, 30, tzinfo=UTC)
-"""When the plans of the second card's replay were locked."""
-CONCLUDED = datetime(2026, 11, 23, 13, 0, tzinfo=UTC)
-"""When the scores of the second card's replay were imported, and the supplements published."""
-STEPS = 23
-"""What `tell_story` counts up to."""
+CONCLUDED = datetime(2026, 11, 21, 22, 5, tzinfo=UTC)
+"""When its scores were imported."""
+SECOND_LOCKED = datetime(2026, 11, 23, 12, 20, 19, tzinfo=UTC)
+"""When the plans of the second card's replay were locked, @@ seconds before its first response."""
+SECOND_CONCLUDED = datetime(2026, 11, 23, 13, 0, tzinfo=UTC)
+"""When its scores were imported."""
+STEPS_BEFORE_UPDATE, STEPS = 15, 23
+"""What `tell_story` counts up to: where the update follows, and else."""
 _RETROSPECTIVE = ("browsecomp", "nla-swe-bench", "nla-destructive", "openai-apollo", "sycophancy")
 _REPLAYED = ("correct", "shows_working", "cautions")
 _ABLATED = {"correct": "ablation.csv"}
@@ -88,7 +90,7 @@ REPLAY = LockedReplay(
     audits=("correct", "shows-working"),
     run="everyday-questions.run",
     locked=LOCKED,
-    concluded=datetime(2026, 11, 21, 22, 5, tzinfo=UTC),
+    concluded=CONCLUDED,
     has_cues=True,
 )
 SECOND_REPLAY = LockedReplay(
@@ -96,7 +98,7 @@ SECOND_REPLAY = LockedReplay(
     audits=("single-sentence", "refusals", "long-answers"),
     run="short-answers.run",
     locked=SECOND_LOCKED,
-    concluded=CONCLUDED,
+    concluded=SECOND_CONCLUDED,
 )
 
 
@@ -107,31 +109,63 @@ class Story:
     url: str
     cards: tuple[Card, ...]
     audits: tuple[Concluded, ...]
-    """Retrospective ones first, then those of the pilot, then those of the two replays under their locks."""
+    """Retrospective ones first, then those of the pilot, then those of the replays under their locks."""
+    concluded: datetime
+    """When the last scores were imported; the supplements are published then."""
 
 
-def tell_story(folder: Path, *, progress: Callable[[int], None]) -> Story:
+def tell_story(folder: Path, *, update: bool = False, progress: Callable[[int], None]) -> Story:
     """Build the registry in *folder* and conclude its audits; what is there already stays as it is.
 
+    A log only moves forward in time, and the update of the second act (22 November) is earlier than the second card (23 November).
+    So a folder has the second card or the update, not both.
+
+    Args:
+        folder: of the demo.
+        update: whether the second act follows.
+        progress: takes how many more steps are done.
+
     Raises:
-        InputError: the folder holds files that are not the demo's.
+        InputError: the folder holds files that are not the demo's, or *update* is asked for where the second card is registered.
     """
     url = _prepare(folder)
     clock = _Clock(MOMENT)
     ledger = Ledger.open(url, clock=clock.read, salt=_salts().__next__)
     try:
         clock.begin(ledger)
+        if update:
+            _refuse_second_card(ledger, folder)
         card = _register(ledger)
         progress(3)
         audits = [_audit(ledger, draft, tables, progress) for draft, tables in _list_audits()]
         audits += _replay(ledger, REPLAY, folder, clock, progress)
+        first = Story(url=url, cards=(card,), audits=tuple(audits), concluded=CONCLUDED)
+        if update or _has_update(ledger):
+            return first
         clock.set(SECOND_REPLAY.locked)
-        second_card = _register_second(ledger)
+        second = _register_second(ledger)
         progress(2)
         audits += _replay(ledger, SECOND_REPLAY, folder, clock, progress)
     finally:
         ledger.close()
-    return Story(url=url, cards=(card, second_card), audits=tuple(audits))
+    return replace(first, cards=(card, second), audits=tuple(audits), concluded=SECOND_REPLAY.concluded)
+
+
+def _has_update(ledger: Ledger) -> bool:
+    """Return whether the second act is in the log."""
+    with ledger.view() as view:
+        return any(file.audit.payload.renews is not None for file in view.list_audits())
+
+
+def _refuse_second_card(ledger: Ledger, folder: Path) -> None:
+    """Refuse to tell the update after the second card, which is later."""
+    with ledger.view() as view:
+        has_second = len(view.list_cards()) > 1
+    if has_second:
+        found = "holds the demo without --update, which ends later than the update happened"
+        raise InputError(
+            Fault(code="folder-not-empty", where=str(folder), found=found, advice="choose another folder: caveat demo --update -o DIR")
+        )
 
 
 def open_story(story: Story, moment: datetime) -> Ledger:
@@ -143,18 +177,18 @@ def open_story(story: Story, moment: datetime) -> Ledger:
 
 
 def publish_supplements(story: Story, folder: Path, *, time_limit_s: float, workers: int, progress: Callable[[int], None]) -> list[Written]:
-    """Give out the supplements of both cards and of every claim in *folder*, as signed PDF, HTML and JSON, each with its proof.
+    """Give out the supplements of the cards and of every claim in *folder*, as signed PDF, HTML and JSON, each with its proof.
 
     The cards come first. Drawn again, they are of the log as it was before they were first given out.
     """
-    ledger = open_story(story, CONCLUDED)
+    ledger = open_story(story, story.concluded)
     try:
         with ledger.view(_find_before_publishing(ledger)) as view:
             names = [*(card.card for card in story.cards), *(one.claim for one in view.list_claims())]
             subjects = list(collect_supplements(view, map(parse_identifier, names)))
         written = write_supplements(subjects, list(OutputFormat), folder, time_limit_s=time_limit_s, workers=workers, progress=progress)
         ring = read_demo_keys()
-        signed = sign_written(written, _get_document_key(ring), at=CONCLUDED)
+        signed = sign_written(written, _get_document_key(ring), at=story.concluded)
         with ledger.write(actor=AUTHORITY.code) as writer:
             record_publications(writer, signed)
             checkpoint = sign_log(writer, ring)
