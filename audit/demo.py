@@ -57,8 +57,8 @@ LOCKED = datetime(2026, 11, 21, 21, 2, 58, tzinfo=UTC)
 CONCLUDED = datetime(2026, 11, 21, 22, 5, tzinfo=UTC)
 """When its scores were imported."""
 SECOND_LOCKED = datetime(2026, 11, 23, 12, 20, 19, tzinfo=UTC)
-"""When the plans of the second card's replay were locked, @@ seconds before its first response."""
-SECOND_CONCLUDED = datetime(2026, 11, 23, 13, 0, tzinfo=UTC)
+"""When the plans of the second card's replay were locked, 50 seconds before its first response."""
+SECOND_CONCLUDED = datetime(2026, 11, 23, 12, 47, tzinfo=UTC)
 """When its scores were imported."""
 STEPS_BEFORE_UPDATE, STEPS = 15, 23
 """What `tell_story` counts up to: where the update follows, and else."""
