@@ -62,16 +62,54 @@ MODEL = ModelRef(developer="Example Lab", name="Example Assistant 1.5B", version
 """The model version that the claims of the example card are about."""
 ENDPOINT_NAME = "claude-local-qwen2.5-coder-1.5b-instruct-q4_k_m"
 """What the endpoint called it, in every recorded response."""
-STEPS = 15
-"""What `tell_story` counts up to."""
+SECOND_MODEL = ModelRef(developer="Example Lab", name="Example Pocket 135M", version="1.0")
+"""The model version that the claims of the second card are about."""
+SECOND_ENDPOINT_NAME = "smollm2-135m-instruct-q4_1"
+"""What the endpoint called it, in every response of the second replay."""
+SECOND_LOCKED = datetime(2026, 11, 23, 12, 20, 19, tzinfo=UTC)
+"""When the plans of the second card's replay were locked, 50 seconds before its first response."""
+SECOND_CONCLUDED = datetime(2026, 11, 23, 12, 47, tzinfo=UTC)
+"""When its scores were imported."""
+STEPS_BEFORE_UPDATE, STEPS = 15, 23
+"""What `tell_story` counts up to: where the update follows, and else."""
 _RETROSPECTIVE = ("browsecomp", "nla-swe-bench", "nla-destructive", "openai-apollo", "sycophancy")
 _REPLAYED = ("correct", "shows_working", "cautions")
 _ABLATED = {"correct": "ablation.csv"}
 """Score tables with contexts from which a cue was taken out, by the audit they belong to."""
-_LOCKED = ("correct", "shows-working")
-"""Audits whose plans were locked before the larger replay; one run answers to both."""
-RUN = "everyday-questions.run"
-"""The run folder of that replay, in the demo's folder."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LockedReplay:
+    """A recorded replay that answers to plans locked before its first response."""
+
+    example: str
+    """Its folder in `examples`."""
+    audits: tuple[str, ...]
+    """Names of its audit files; one run answers to all."""
+    run: str
+    """Its run folder, in the demo's folder."""
+    locked: datetime
+    concluded: datetime
+    """When its scores were imported."""
+    has_cues: bool = False
+    """True when cues were taken out in some of its contexts, so that an ablation is a finding of each audit."""
+
+
+REPLAY = LockedReplay(
+    example="replay",
+    audits=("correct", "shows-working"),
+    run="everyday-questions.run",
+    locked=LOCKED,
+    concluded=CONCLUDED,
+    has_cues=True,
+)
+SECOND_REPLAY = LockedReplay(
+    example="established",
+    audits=("single-sentence", "refusals", "long-answers"),
+    run="short-answers.run",
+    locked=SECOND_LOCKED,
+    concluded=SECOND_CONCLUDED,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,33 +117,65 @@ class Story:
     """What the demo came to."""
 
     url: str
-    card: Card
+    cards: tuple[Card, ...]
     audits: tuple[Concluded, ...]
-    """Retrospective ones first, then those of the pilot, then those of the larger replay under their locks."""
+    """Retrospective ones first, then those of the pilot, then those of the replays under their locks."""
+    concluded: datetime
+    """When the last scores were imported; the supplements are published then."""
 
 
-def tell_story(folder: Path, *, progress: Callable[[int], None]) -> Story:
+def tell_story(folder: Path, *, update: bool = False, progress: Callable[[int], None]) -> Story:
     """Build the registry in *folder* and conclude its audits; what is there already stays as it is.
 
+    A log only moves forward in time, and the update of the second act (22 November) is earlier than the second card (23 November).
+    So a folder has the second card or the update, not both.
+
+    Args:
+        folder: of the demo.
+        update: whether the second act follows.
+        progress: takes how many more steps are done.
+
     Raises:
-        InputError: the folder holds files that are not the demo's.
+        InputError: the folder holds files that are not the demo's, or *update* is asked for where the second card is registered.
     """
     url = _prepare(folder)
     clock = _Clock(MOMENT)
     ledger = Ledger.open(url, clock=clock.read, salt=_salts().__next__)
     try:
         clock.begin(ledger)
+        if update:
+            _refuse_second_card(ledger, folder)
         card = _register(ledger)
         progress(3)
         audits = [_audit(ledger, draft, tables, progress) for draft, tables in _list_audits()]
-        clock.set(LOCKED)
-        locked = [_lock(ledger, name, progress) for name in _LOCKED]
-        clock.set(CONCLUDED)
-        run = _copy_run(folder)
-        audits += [_conclude_run(ledger, audit, run, progress) for audit in locked]
+        audits += _replay(ledger, REPLAY, folder, clock, progress)
+        first = Story(url=url, cards=(card,), audits=tuple(audits), concluded=CONCLUDED)
+        if update or _has_update(ledger):
+            return first
+        clock.set(SECOND_REPLAY.locked)
+        second = _register_second(ledger)
+        progress(2)
+        audits += _replay(ledger, SECOND_REPLAY, folder, clock, progress)
     finally:
         ledger.close()
-    return Story(url=url, card=card, audits=tuple(audits))
+    return replace(first, cards=(card, second), audits=tuple(audits), concluded=SECOND_REPLAY.concluded)
+
+
+def _has_update(ledger: Ledger) -> bool:
+    """Return whether the second act is in the log."""
+    with ledger.view() as view:
+        return any(file.audit.payload.renews is not None for file in view.list_audits())
+
+
+def _refuse_second_card(ledger: Ledger, folder: Path) -> None:
+    """Refuse to tell the update after the second card, which is later."""
+    with ledger.view() as view:
+        has_second = len(view.list_cards()) > 1
+    if has_second:
+        found = "holds the demo without --update, which ends later than the update happened"
+        raise InputError(
+            Fault(code="folder-not-empty", where=str(folder), found=found, advice="choose another folder: caveat demo --update -o DIR")
+        )
 
 
 def open_story(story: Story, moment: datetime) -> Ledger:
@@ -117,18 +187,18 @@ def open_story(story: Story, moment: datetime) -> Ledger:
 
 
 def publish_supplements(story: Story, folder: Path, *, time_limit_s: float, workers: int, progress: Callable[[int], None]) -> list[Written]:
-    """Give out the card supplement and that of every claim in *folder*, as signed PDF, HTML and JSON, each with its proof.
+    """Give out the supplements of the cards and of every claim in *folder*, as signed PDF, HTML and JSON, each with its proof.
 
-    The card comes first. Drawn again, they are of the log as it was before they were first given out.
+    The cards come first. Drawn again, they are of the log as it was before they were first given out.
     """
-    ledger = open_story(story, CONCLUDED)
+    ledger = open_story(story, story.concluded)
     try:
         with ledger.view(_find_before_publishing(ledger)) as view:
-            names = [story.card.card, *(one.claim for one in view.list_claims())]
+            names = [*(card.card for card in story.cards), *(one.claim for one in view.list_claims())]
             subjects = list(collect_supplements(view, map(parse_identifier, names)))
         written = write_supplements(subjects, list(OutputFormat), folder, time_limit_s=time_limit_s, workers=workers, progress=progress)
         ring = read_demo_keys()
-        signed = sign_written(written, _get_document_key(ring), at=CONCLUDED)
+        signed = sign_written(written, _get_document_key(ring), at=story.concluded)
         with ledger.write(actor=AUTHORITY.code) as writer:
             record_publications(writer, signed)
             checkpoint = sign_log(writer, ring)
@@ -187,18 +257,29 @@ def _register(ledger: Ledger) -> Card:
     with ledger.write(actor=AUTHORITY.code) as writer:
         card, _ = register_card(writer, text, note, authority=AUTHORITY.code)
     _add_claims(ledger, examples / "card" / "claims.yaml")
-    name_endpoint(ledger, MODEL, ENDPOINT_NAME)
+    name_endpoint(ledger, MODEL, ENDPOINT_NAME, source="examples/replay/README.md")
     _survey(ledger, card, text)
     return card
 
 
-def name_endpoint(ledger: Ledger, model: ModelRef, name: str) -> None:
+def name_endpoint(ledger: Ledger, model: ModelRef, name: str, *, source: str) -> None:
     """State under which name the endpoint of the recordings returned *model*; twice changes nothing."""
     reason = "The weights behind this endpoint stand for the example's model version"
     with ledger.write(actor=AUTHORITY.code) as writer:
-        state_endpoint(
-            writer, model, name, actor=AUTHORITY.code, reason=reason, source="examples/replay/README.md and examples/update/README.md"
-        )
+        state_endpoint(writer, model, name, actor=AUTHORITY.code, reason=reason, source=source)
+
+
+def _register_second(ledger: Ledger) -> Card:
+    """Register the second example card and its claims."""
+    example = find_resource("examples") / SECOND_REPLAY.example
+    note = CardNote(file_name="card", title="Example Pocket 135M: System Card", publisher="Example Lab", published=SECOND_LOCKED.date())
+    text = read_card(example / "card.md")
+    with ledger.write(actor=AUTHORITY.code) as writer:
+        card, _ = register_card(writer, text, note, authority=AUTHORITY.code)
+    _add_claims(ledger, example / "claims.yaml")
+    name_endpoint(ledger, SECOND_MODEL, SECOND_ENDPOINT_NAME, source="examples/established/README.md")
+    _survey(ledger, card, text)
+    return card
 
 
 def _begin_log(writer: Writer) -> None:
@@ -295,9 +376,18 @@ class _Clock:
             self.set(last.at)
 
 
-def _lock(ledger: Ledger, name: str, progress: Callable[[int], None]) -> str:
+def _replay(ledger: Ledger, replay: LockedReplay, folder: Path, clock: _Clock, progress: Callable[[int], None]) -> list[Concluded]:
+    """Lock the plans of *replay* and conclude their audits from its recorded run, each at its own moment."""
+    clock.set(replay.locked)
+    locked = [_lock(ledger, replay, name, progress) for name in replay.audits]
+    clock.set(replay.concluded)
+    run = _copy_run(folder, replay)
+    return [_conclude_run(ledger, replay, audit, run, progress) for audit in locked]
+
+
+def _lock(ledger: Ledger, replay: LockedReplay, name: str, progress: Callable[[int], None]) -> str:
     """Lock the plan of the audit called *name*, and return its identifier."""
-    path = find_resource("examples") / "replay" / f"{name}.audit.yaml"
+    path = find_resource("examples") / replay.example / f"{name}.audit.yaml"
     draft = from_document(AuditDraft, read_document(path), where=str(path))
     with ledger.write(actor=AUTHORITY.code) as writer:
         file, _ = open_audit(writer, draft, auditor=AUTHORITY.code, locked=True, folder=path.parent)
@@ -305,31 +395,30 @@ def _lock(ledger: Ledger, name: str, progress: Callable[[int], None]) -> str:
     return file.audit.payload.audit
 
 
-def _copy_run(folder: Path) -> Path:
+def _copy_run(folder: Path, replay: LockedReplay) -> Path:
     """Put the recorded run beside the registry, where it can be scored again, and return its folder; what is there stays."""
-    run = folder / RUN
+    run = folder / replay.run
     if not (run / DATABASE).is_file():
         run.mkdir(exist_ok=True)
-        shutil.copyfile(find_resource("examples") / "replay" / "run" / DATABASE, run / DATABASE)
+        shutil.copyfile(find_resource("examples") / replay.example / "run" / DATABASE, run / DATABASE)
     return run
 
 
-def _conclude_run(ledger: Ledger, audit: str, run: Path, progress: Callable[[int], None]) -> Concluded:
-    """Import the run into the locked *audit* by the scorer of its claim, with what its cues do as a finding before that."""
+def _conclude_run(ledger: Ledger, replay: LockedReplay, audit: str, run: Path, progress: Callable[[int], None]) -> Concluded:
+    """Import the run into the locked *audit* by the scorer of its claim, with what its cues do, if any, as a finding before that."""
     with ledger.write(actor=AUTHORITY.code) as writer:
         file = get_audit(writer, audit)
         claim = get_claim(writer, file.audit.payload.claim)
         evidence = read_run(run, low=0, high=1, scorer=find_procedure(writer, claim))
-        if not file.restrictions:
+        if replay.has_cues and not file.restrictions:
             case = build_case(claim, get_property(writer, claim), file)
             found = ablate(evidence.table, case.plan, range_=(0.0, 1.0), case=case)
-            add_finding(writer, audit, found, source=RUN)
+            add_finding(writer, audit, found, source=run.name)
             file = get_audit(writer, audit)
         begun = datetime.fromisoformat(str(evidence.imported.started_at))
         provenance = replace(evidence.imported.provenance, imported=summarise_accounts(evidence.imported))
-        concluded = conclude(
-            writer, file, Scored(table=evidence.table, source=RUN, started_at=begun, is_dated_by_data=True, provenance=provenance)
-        )
+        scored = Scored(table=evidence.table, source=run.name, started_at=begun, is_dated_by_data=True, provenance=provenance)
+        concluded = conclude(writer, file, scored)
     progress(1)
     return concluded
 

@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 
 from audit.demo import AUTHORITY, MODEL, Story, name_endpoint, open_story, read_demo_keys
-from audit.docket import Concluded, get_audit
+from audit.docket import Concluded, get_audit, get_claim
 from audit.renewing.choice import Wish, choose
 from audit.renewing.conclude import measure, record_outcome
 from audit.renewing.group import Group, Grouped, group, list_runs
@@ -78,7 +78,7 @@ def tell_update(story: Story, folder: Path, *, time_limit_s: float, progress: Ca
             _regenerate(ledger, folder / FOLDER, before, time_limit_s=time_limit_s, progress=progress)
         with ledger.write(actor=AUTHORITY.code) as writer:
             update_model(writer, OLD, NEW, note=NOTE)
-        name_endpoint(ledger, NEW, ASKED)
+        name_endpoint(ledger, NEW, ASKED, source="examples/update/README.md")
         grouped = _prepare(ledger, folder)
     finally:
         ledger.close()
@@ -122,8 +122,9 @@ def _list_claims(ledger: Ledger) -> Iterator[str]:
     """Give the claims about the old version whose plans were locked, as they stood in the first act."""
     with ledger.view() as view:
         for one in view.list_audits():
-            if one.lock is not None and one.audit.payload.renews is None:
-                yield one.audit.payload.claim.partition("@")[0]
+            payload = one.audit.payload
+            if one.lock is not None and payload.renews is None and get_claim(view, payload.claim).model == OLD:
+                yield payload.claim.partition("@")[0]
 
 
 def _conclude(ledger: Ledger, one: Group, grouped: Grouped) -> tuple[Group, list[Concluded]]:

@@ -23,23 +23,25 @@ if TYPE_CHECKING:
     show_default=True,
     help="The folder of the demo.",
 )
-@click.option("--update", is_flag=True, help="Go on: a smaller model takes the place of the first, and two audits are carried out again.")
+@click.option("--update", is_flag=True, help="A smaller model takes the place of the first, and two audits are carried out again.")
 @pass_app
 def demo(app: App, /, *, output: Path, update: bool) -> None:
     """Build a registry, audit it and print its supplements, on bundled inputs, offline.
 
     An example card with its claims, five retrospective audits of published evaluations, three audits of a recorded pilot with a real
-    model, two of its larger replay under locked plans, and all supplements, signed and proven. The clock of the demo stands still, and
-    everybody has its keys, so everybody gets the same bytes. Doing it twice changes nothing.
+    model, two of its larger replay under locked plans; a second card with three audits of another recorded replay under locked plans,
+    large enough to establish a verdict; and all supplements, signed and proven. The clock of the demo stands still, and everybody has
+    its keys, so everybody gets the same bytes. Doing it twice changes nothing.
 
-    With `--update` a second act follows: claims become stale, two locked plans are carried out again on the smaller model (recorded too),
-    and the folder `updated` is regenerated, with a change report and a page that lists all.
+    With `--update` the story goes on with the first card instead of the second: claims become stale, two locked plans are carried out
+    again on a smaller model (recorded too), and the folder `updated` is regenerated, with a change report and a page that lists all.
+    This needs a folder of its own.
     """
-    from audit.demo import STEPS, publish_supplements, tell_story
+    from audit.demo import STEPS, STEPS_BEFORE_UPDATE, publish_supplements, tell_story
     from registry.cli.progress import track
 
-    with track(app, "registering and auditing", total=STEPS, unit="steps") as progress:
-        story = tell_story(output, progress=progress)
+    with track(app, "registering and auditing", total=STEPS_BEFORE_UPDATE if update else STEPS, unit="steps") as progress:
+        story = tell_story(output, update=update, progress=progress)
     with track(app, "drawing supplements", unit="files") as progress:
         written = publish_supplements(
             story, output / "supplements", time_limit_s=app.config.time_limit_s, workers=os.cpu_count() or 1, progress=progress
@@ -81,7 +83,7 @@ def _summarise(story: "Story", written: "list[Written]") -> dict[str, Any]:
     return {
         "schema": "caveat/demo/1",
         "registry": story.url,
-        "card": f"{story.card.card}@{story.card.revision}",
+        "cards": [f"{card.card}@{card.revision}" for card in story.cards],
         "audits": [
             {
                 "audit": one.audit,
@@ -115,16 +117,18 @@ def _print_update(console: Any, act: "SecondAct", output: Path) -> None:
 
 def _print(console: Any, story: "Story", written: "list[Written]", output: Path, *, is_last: bool) -> None:
     from registry.cli.output import build_table, show
+    from registry.records.classification import Basis
 
-    console.print("What became of eight claims, two of which were audited again under a locked plan", style="bold")
+    locked = sum(one.restriction.basis is Basis.REPLAY for one in story.audits)
+    console.print(f"{len(story.audits)} audits, {locked} of them under a locked plan", style="bold")
     rows = [(one.restriction.claim, show(one.restriction.text.verdict)) for one in story.audits]
     console.print(build_table(("claim", "verdict"), rows))
     drawn = [one for one in written if one.error is None]
     console.print(
-        f"\n{len(drawn)} files in {output / 'supplements'}. Begin with the card, then a claim with the recorded replay:", style="bold"
+        f"\n{len(drawn)} files in {output / 'supplements'}. Begin with a card, then a claim with a recorded replay:", style="bold"
     )
     first = [one.path for one in drawn if one.path.suffix == ".pdf"] or [one.path for one in drawn]
-    for path in (*first[:1], *(path for path in first if story.audits[-1].restriction.claim in path.name)):
+    for path in (*first[: len(story.cards)], *(path for path in first if story.audits[-1].restriction.claim in path.name)):
         console.print(f"  {path}", soft_wrap=True)
     console.print("\nWhat to run next, in that folder:", style="bold")
     commands = (
@@ -135,6 +139,6 @@ def _print(console: Any, story: "Story", written: "list[Written]", output: Path,
         (f"caveat verify supplements/{first[0].name}", "signature, bytes, every entry in the log, lock before run"),
         ("caveat score everyday-questions.run", "the recorded responses, scored again without a call"),
         (f"caveat audit new {story.audits[0].restriction.claim} > audit.yaml", "an audit of your own"),
-        *([("caveat demo -o . --update", "what happens when a new version comes")] if is_last else []),
+        *([("caveat demo --update -o ../updated-demo", "what happens when a new version comes")] if is_last else []),
     )
     console.print(build_table(("", ""), [(f"  {command}", what) for command, what in commands]))

@@ -19,6 +19,9 @@ OUTCOMES = [
     ("undetermined", None, "reported"),
     ("undetermined", None, "replay"),
     ("undetermined", None, "replay"),
+    ("degraded", None, "replay"),
+    ("stable", None, "replay"),
+    ("inverted", "established", "replay"),
 ]
 
 
@@ -29,7 +32,7 @@ def digests(folder: Path) -> dict[str, str]:
 
 @pytest.mark.slow
 def test_the_demo_tells_the_same_story_twice(caveat: Caveat, tmp_path: Path) -> None:
-    """The paper's cases and the recorded replay come out as they must; a second run records nothing and draws the same bytes."""
+    """The paper's cases and both recorded replays come out as they must; a second run records nothing and draws the same bytes."""
     first = caveat("demo", "-o", "demo", "--json")
     size = caveat("log", "show", "--registry", f"sqlite:///{tmp_path}/demo/caveat.db", "--json").document["size"]
     drawn = digests(tmp_path / "demo" / "supplements")
@@ -40,7 +43,7 @@ def test_the_demo_tells_the_same_story_twice(caveat: Caveat, tmp_path: Path) -> 
     assert [(one["class"], one["standing"], one["basis"]) for one in first.document["audits"]] == OUTCOMES
     assert caveat("log", "show", "--registry", f"sqlite:///{tmp_path}/demo/caveat.db", "--json").document["size"] == size
     assert digests(tmp_path / "demo" / "supplements") == drawn
-    assert len(drawn) == 2 * 3 * 14  # HTML, PDF and JSON of each, and beside each file its proof
+    assert len(drawn) == 2 * 3 * 18  # HTML, PDF and JSON of each, and beside each file its proof
     replayed = json.loads((tmp_path / "demo" / "supplements" / "CLM-EXAMPLE-2026-0006-J@1.json").read_text(encoding="utf-8"))
     (ablation,) = replayed["audit"]["findings"]
     changes = ablation["payload"]["body"]["changes"]
@@ -50,6 +53,11 @@ def test_the_demo_tells_the_same_story_twice(caveat: Caveat, tmp_path: Path) -> 
         ("placebo-role", 24, True),
     }
     assert {one["section"] for one in replayed["not_made"]} == {"naturalness", "judge"}
+
+    late = caveat("demo", "-o", "demo", "--update")
+
+    assert late.code == 2
+    assert "folder-not-empty" in late.err, "the update is earlier than the second card, and a log does not go back in time"
 
 
 @pytest.mark.slow
