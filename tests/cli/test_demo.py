@@ -19,8 +19,8 @@ OUTCOMES = [
     ("undetermined", None, "reported"),
     ("undetermined", None, "replay"),
     ("undetermined", None, "replay"),
-    ("degraded", None, "replay"),
-    ("stable", None, "replay"),
+    ("degraded", "established", "replay"),
+    ("stable", "established", "replay"),
     ("inverted", "established", "replay"),
 ]
 
