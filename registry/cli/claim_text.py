@@ -20,9 +20,11 @@ from registry.records.staleness import ReviewedCause, StalenessReview, Staleness
 from registry.records.status import StaleCause, Staleness, Status
 from registry.records.survey import Fate, Sighting
 from registry.report.asking import find_asked_of_claim, tell_asked
+from registry.report.assemble import assemble_claim
 from registry.report.checklist import format_missing
 from registry.report.contested import describe_state
 from registry.report.families import describe_outcome, describe_subject
+from registry.report.three_figures import describe_three_figures
 from registry.report.wording import get_words
 from registry.store.summary import ClaimSummary
 
@@ -71,7 +73,7 @@ def print_dossier(console: Console, dossier: Dossier) -> None:
         ("model", str(claim.model)),
         ("form", describe_form(claim)),
         ("property", f"{claim.property}  {claim.direction.value.replace('_', ' ')}"),
-        ("reported", _describe_reported(claim)),
+        *_list_figures(dossier),
         ("card", _describe_place(claim)),
         ("status", describe_status(status)),
         *(("outcome", line) for line in _list_outcomes(dossier)),
@@ -191,12 +193,12 @@ def _find_review(dossier: Dossier, cause: StaleCause) -> Recorded[StalenessRevie
     return next((one for one in reversed(dossier.reviews) if one.payload.claim == current and named in one.payload.causes), None)
 
 
-def _describe_reported(claim: ClaimRevision) -> str:
-    one = claim.reported
-    if one is None:
-        return "no figure"
-    interval = "" if one.low is None or one.high is None else f" [{one.low:g}, {one.high:g}]"
-    return f"{one.value:g}{interval}" + (f", n = {one.n}" if one.n is not None else "")
+def _list_figures(dossier: Dossier) -> list[tuple[str, str]]:
+    """The figures of card, replayed evaluation and deployment, in one unit; the card's alone without a replay."""
+    supplement = assemble_claim(dossier, made_at=dossier.current.entry.at)
+    if supplement.figures is None:
+        return [("card reports", "no figure")]
+    return describe_three_figures(supplement.figures)
 
 
 def _describe_place(claim: ClaimRevision) -> str:

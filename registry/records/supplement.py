@@ -246,6 +246,20 @@ class AuditSummary(Record):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ThreeFigures(Record):
+    """Card, replicated evaluation and deployment as they are printed, in one unit and with intervals."""
+
+    card: str | None
+    """None where the card gives no figure of the claim's model version."""
+    evaluation: str | None
+    """None without a replay."""
+    deployment: tuple[str, ...] = ()
+    """For each specification of P_deploy; empty without a replay."""
+    left_out: int = 0
+    """Specifications that are not listed here."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Supplement(Record):
     """One claim as a reader is told of it, as of log entry `log_size`."""
 
@@ -262,6 +276,8 @@ class Supplement(Record):
     status: Status
     verdict: str
     """The outcome in one sentence."""
+    figures: ThreeFigures | None = None
+    """None where neither card nor replay gives a figure."""
     reasons: tuple[Reason, ...]
     """At most five."""
     property: PropertySpec | None
@@ -358,6 +374,10 @@ class ClaimRow(Record):
     """Against the first specification of P_deploy; None without an estimate."""
     specs: int
     """How many specifications of P_deploy the estimate has."""
+    figures: ThreeFigures | None = None
+    """None where neither card nor replay gives a figure."""
+    verdict_words: str | None = None
+    """The verdict with its standing, such as `contradicted, established`; None for a claim without an outcome."""
     audits: int
     completeness: tuple[Completeness, ...] = ()
     """All seven items, in order."""

@@ -27,6 +27,7 @@ from registry.records.supplement import (
     SpecPart,
     SpecRole,
     Supplement,
+    ThreeFigures,
 )
 from registry.report.asking import find_asked_of_claim, tell_asked
 from registry.report.beside import build_other_audits, find_first_spec, find_other_explorations, find_other_findings, find_party
@@ -39,7 +40,8 @@ from registry.report.layers import derive_layers
 from registry.report.leading import find_leading
 from registry.report.preregistration import build_choice_reasons, build_departure_reasons
 from registry.report.staleness import describe_staleness
-from registry.report.wording import name_model
+from registry.report.three_figures import build_three_figures
+from registry.report.wording import format_verdict, name_model
 
 _MOST_REASONS = 5
 _SCORER_FAILED = "scorer-not-invariant"
@@ -76,6 +78,7 @@ def assemble_claim(dossier: Dossier, *, made_at: datetime) -> Supplement:
         claimant=find_party(dossier, current.entry.actor),
         status=dossier.status,
         verdict=_build_verdict(dossier, audit),
+        figures=_build_figures(dossier, audit, _find_property(specs)),
         reasons=_keep_reasons(dossier, _build_reasons(dossier, audit, items, others, beside)),
         property=_find_property(specs),
         card=_build_card(dossier.card, dossier.newer_cards),
@@ -157,6 +160,18 @@ def _build_audit(dossier: Dossier, file: AuditFile, outcome: Recorded[Restrictio
         deviations=file.deviations,
         explorations=file.explorations,
         asked_now=find_asked_of_claim(dossier, file),
+    )
+
+
+def _build_figures(dossier: Dossier, audit: AuditPart | None, body: PropertySpec | None) -> ThreeFigures | None:
+    claim = dossier.current.payload
+    is_own = find_spoken_of([one.payload for one in dossier.revisions]) is None
+    estimate = audit.estimate if audit else None
+    return build_three_figures(
+        claim.reported if is_own else None,
+        estimate.specs if estimate else (),
+        range_=estimate.range if estimate else body.range if body else None,
+        theta=claim.theta,
     )
 
 
@@ -355,6 +370,7 @@ def _build_row(dossier: Dossier, readable: str | None) -> ClaimRow:
     estimate, specs = find_first_spec(leading, outcome) if leading and outcome else (None, 0)
     primary = outcome.classification.primary if outcome else None
     spoken_of = find_spoken_of([one.payload for one in dossier.revisions])
+    audit = _build_audit(dossier, leading, recorded) if leading and recorded else None
     bounded = claim.form not in (Form.EXISTENCE, Form.PREVALENCE)
     return ClaimRow(
         identifier=f"{claim.reference}#{dossier.current.entry.leaf[:16]}",
@@ -374,6 +390,8 @@ def _build_row(dossier: Dossier, readable: str | None) -> ClaimRow:
         auditor=find_party(dossier, leading.audit.payload.auditor) if leading and outcome else None,
         estimate=estimate,
         specs=specs,
+        figures=_build_figures(dossier, audit, _find_property(tuple(_build_specs(dossier)))),
+        verdict_words=format_verdict(primary.verdict, primary.verdict_standing) if primary else None,
         audits=len(dossier.audits),
         completeness=check_claim(dossier),
         property=_name_property(dossier),

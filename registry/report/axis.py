@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from registry.records.estimate import Bounded, Differential
 from registry.report.numbers import format_number, format_range, format_signed
+from registry.report.units import Unit
 
 WIDTH = 660
 """Of every figure, in CSS pixels."""
@@ -41,8 +42,14 @@ class Mark:
     """Its interval as printed below or beside it; says so when there is none."""
 
 
-def build_mark(number: Bounded | Differential, axis: Axis, *, signed: bool, lines: Sequence[float]) -> Mark:
-    """Return *number* on *axis*, as printed: rounded, and never across one of *lines*."""
+def build_mark(number: Bounded | Differential, axis: Axis, *, signed: bool, lines: Sequence[float], unit: Unit | None = None) -> Mark:
+    """Return *number* on *axis*, as printed: rounded, and never across one of *lines*.
+
+    Args:
+        unit: the numbers are written as in the sentences of the verdict; None writes plain decimals.
+    """
+    if unit is not None:
+        return _build_in_unit(number, axis, unit, signed=signed, lines=lines)
     write = format_signed if signed else format_number
     if number.low is None or number.high is None:
         return Mark(x=axis.place(number.value), low=None, high=None, text=write(number.value, against=lines), interval="no interval")
@@ -56,10 +63,30 @@ def build_mark(number: Bounded | Differential, axis: Axis, *, signed: bool, line
     )
 
 
-def build_axis(values: Sequence[float], *, bounds: tuple[float, float], left: float, width: float, signed: bool = False) -> Axis:
+def _build_in_unit(number: Bounded | Differential, axis: Axis, unit: Unit, *, signed: bool, lines: Sequence[float]) -> Mark:
+    def write(value: float) -> str:
+        text = unit.number(value, *lines)
+        return f"+{text}" if signed and value > 0 else text
+
+    end = " %" if unit.is_share and not signed else ""
+    if number.low is None or number.high is None:
+        return Mark(x=axis.place(number.value), low=None, high=None, text=write(number.value) + end, interval="no interval")
+    return Mark(
+        x=axis.place(number.value),
+        low=axis.place(number.low),
+        high=axis.place(number.high),
+        text=write(number.value) + end,
+        interval=f"{write(number.low)} to {write(number.high)}{end}",
+    )
+
+
+def build_axis(
+    values: Sequence[float], *, bounds: tuple[float, float], left: float, width: float, signed: bool = False, percent: bool = False
+) -> Axis:
     """Return a scale with round ends that holds *values* and a little air, never beyond *bounds* unless a value is.
 
-    An end of the range that is near is shown; differences (*signed*) have no end worth showing.
+    An end of the range that is near is shown; differences (*signed*) have no end worth showing. With *percent*, ticks are labelled in
+    per cent, as the sentences of the verdict are.
     """
     low, high = min(values), max(values)
     spread = high - low
@@ -72,9 +99,10 @@ def build_axis(values: Sequence[float], *, bounds: tuple[float, float], left: fl
     first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)
     ticks = [round(step * position, 12) for position in range(first, last + 1)]
     scale = Axis(low=ticks[0], high=ticks[-1], left=left, width=width, ticks=())
-    decimals = max(0, -math.floor(math.log10(step) + 1e-9))
+    decimals = max(0, -math.floor(math.log10(step) + 1e-9) - (2 if percent else 0))
     write = format_signed if signed else format_number
-    labels = tuple((scale.place(tick), "0" if tick == 0 else write(tick, decimals=decimals)) for tick in ticks)
+    factor = 100 if percent else 1
+    labels = tuple((scale.place(tick), "0" if tick == 0 else write(round(tick * factor, 10), decimals=decimals)) for tick in ticks)
     return Axis(low=scale.low, high=scale.high, left=left, width=width, ticks=labels)
 
 

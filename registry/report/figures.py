@@ -12,6 +12,7 @@ from registry.report.axis import WIDTH, Axis, Mark, build_axis, build_mark, find
 from registry.report.carried import find_carry
 from registry.report.families import find_bar
 from registry.report.numbers import format_exact, format_signed
+from registry.report.units import Unit
 
 _NOT_MEASURED = "nothing was measured in deployment"
 _NARROW, _WIDE, _VALUE, _GAP = 66, 128, 104, 12
@@ -52,6 +53,10 @@ class EstimateFigure:
     """Left edge and width of ±δ."""
     zero: float
     margin_text: str
+    unit_text: str
+    """After the head of the axis of Φ: ` (%)` for shares, else empty."""
+    difference_text: str
+    """After the head of the axis of ED."""
     title: str
     description: str
     left_out: int
@@ -100,8 +105,10 @@ def build_estimate_figure(supplement: Supplement, *, most: int = 6) -> EstimateF
     claim = supplement.claim.payload
     shown = _deciding_first(estimate, supplement.outcome)[:most]
     label = _NARROW if len(estimate.specs) == 1 else _WIDE
+    unit = Unit(low=estimate.range[0], high=estimate.range[1])
     phi, ed = _phi_axis(shown, estimate, claim, label), _ed_axis(shown, estimate, label)
-    rows = _build_rows(shown, estimate, claim, (phi, ed))
+    reported = None if _find_other_version(supplement) is not None else claim.reported
+    rows = _build_rows(shown, estimate, claim, (phi, ed), reported)
     bottom = _TOP + _ROW * len(rows) + 4
     return EstimateFigure(
         height=bottom + _FOOT,
@@ -110,12 +117,14 @@ def build_estimate_figure(supplement: Supplement, *, most: int = 6) -> EstimateF
         ed=ed,
         rows=rows,
         theta=None if claim.theta is None else phi.place(claim.theta),
-        theta_text=write_theta(claim),
+        theta_text=write_theta(claim, unit),
         fails=find_failing(claim, phi),
         theta_anchor=find_anchor(claim, phi),
         band=find_span(ed, -estimate.margin, estimate.margin),
         zero=ed.place(0.0),
-        margin_text=f"±δ = {format_exact(estimate.margin)}",
+        unit_text=" (%)" if unit.is_share else "",
+        difference_text=f" ({unit.points})" if unit.is_share else "",
+        margin_text=f"±δ = {unit.given_difference(estimate.margin).removesuffix(unit.points).strip()}",
         title=_title(claim, estimate, shown),
         description=_describe(rows, claim),
         left_out=len(estimate.specs) - len(shown),
@@ -130,14 +139,20 @@ def _deciding_first(estimate: Estimate, outcome: Restriction | None) -> list[Spe
     return sorted(estimate.specs, key=lambda one: (judges.index(one.judge), one.spec not in deciding))
 
 
-def _build_rows(shown: Sequence[SpecEstimate], estimate: Estimate, claim: ClaimRevision, axes: tuple[Axis, Axis]) -> tuple[Line, ...]:
-    """Return one line for the test side, of each judge where there are several, and one for each specification."""
+def _build_rows(
+    shown: Sequence[SpecEstimate], estimate: Estimate, claim: ClaimRevision, axes: tuple[Axis, Axis], reported: Reported | None
+) -> tuple[Line, ...]:
+    """Return one line for the card's figure, one for the test side of each judge, and one for each specification."""
     phi, ed = axes
+    unit = Unit(low=estimate.range[0], high=estimate.range[1])
     lines, margins = _find_lines(claim, estimate), (-estimate.margin, estimate.margin)
     rows: list[Line] = []
+    if reported is not None:
+        mark = build_mark(_as_bounded(reported), phi, signed=False, lines=lines, unit=unit)
+        rows.append(Line(y=_find_row(rows), side=None, label="card", is_test=True, phi=mark, ed=None))
     for judge, specs in groupby(shown, key=lambda one: one.judge):
         each = list(specs)
-        first = build_mark(each[0].phi_test, phi, signed=False, lines=lines)
+        first = build_mark(each[0].phi_test, phi, signed=False, lines=lines, unit=unit)
         test = "test" if judge is None else f"test, {judge}"
         rows.append(Line(y=_find_row(rows), side="test" if judge is None else None, label=shorten(test), is_test=True, phi=first, ed=None))
         for spec in each:
@@ -147,11 +162,18 @@ def _build_rows(shown: Sequence[SpecEstimate], estimate: Estimate, claim: ClaimR
                     side="deploy" if len(estimate.specs) == 1 else None,
                     label=shorten(_name(spec)),
                     is_test=False,
-                    phi=build_mark(spec.phi_deploy, phi, signed=False, lines=lines),
-                    ed=build_mark(spec.ed, ed, signed=True, lines=margins),
+                    phi=build_mark(spec.phi_deploy, phi, signed=False, lines=lines, unit=unit),
+                    ed=build_mark(spec.ed, ed, signed=True, lines=margins, unit=unit),
                 )
             )
     return tuple(rows)
+
+
+def _as_bounded(reported: Reported) -> Bounded:
+    """The card's figure as a mark: with the interval that the card states, or none."""
+    if reported.low is None or reported.high is None:
+        return Bounded(value=reported.value, low=None, high=None, reason="the card states no interval")
+    return Bounded(value=reported.value, low=reported.low, high=reported.high)
 
 
 def _find_row(above: Sequence[Line]) -> float:
@@ -236,7 +258,8 @@ def _phi_axis(shown: Sequence[SpecEstimate], estimate: Estimate, claim: ClaimRev
     for spec in shown:
         for side in (spec.phi_test, spec.phi_deploy):
             values += [value for value in (side.value, side.low, side.high) if value is not None]
-    return build_axis(values, bounds=estimate.range, left=label, width=_plot_width(label))
+    values += [] if claim.reported is None else [claim.reported.value]
+    return build_axis(values, bounds=estimate.range, left=label, width=_plot_width(label), percent=estimate.range == (0, 1))
 
 
 def _ed_axis(shown: Sequence[SpecEstimate], estimate: Estimate, label: float) -> Axis:
@@ -245,7 +268,9 @@ def _ed_axis(shown: Sequence[SpecEstimate], estimate: Estimate, label: float) ->
     for spec in shown:
         values += [value for value in (spec.ed.value, spec.ed.low, spec.ed.high) if value is not None]
     width = _plot_width(label)
-    return build_axis(values, bounds=(-span, span), left=label + width + _VALUE + _GAP, width=width, signed=True)
+    return build_axis(
+        values, bounds=(-span, span), left=label + width + _VALUE + _GAP, width=width, signed=True, percent=estimate.range == (0, 1)
+    )
 
 
 def _plot_width(label: float) -> float:
@@ -261,11 +286,12 @@ def find_failing(claim: ClaimRevision, axis: Axis) -> tuple[float, float] | None
     return find_span(axis, axis.low, claim.theta)
 
 
-def write_theta(claim: ClaimRevision) -> str | None:
-    """Return the label of the line at θ; None without θ."""
+def write_theta(claim: ClaimRevision, unit: Unit | None = None) -> str | None:
+    """Return the label of the line at θ, in *unit* where one is given; None without θ."""
     if claim.theta is None:
         return None
-    return f"θ = {format_exact(claim.theta)}, claim fails {'above' if claim.relation is Relation.AT_MOST else 'below'}"
+    limit = format_exact(claim.theta) if unit is None else unit.given(claim.theta)
+    return f"θ = {limit}, claim fails {'above' if claim.relation is Relation.AT_MOST else 'below'}"
 
 
 def find_anchor(claim: ClaimRevision, axis: Axis) -> str:
@@ -277,16 +303,18 @@ def _title(claim: ClaimRevision, estimate: Estimate, shown: Sequence[SpecEstimat
     """The figure in one paragraph: what a reader who cannot see it is told (WeasyPrint takes it as the alternative text)."""
     parts = []
     lines = _find_lines(claim, estimate)
+    unit = Unit(low=estimate.range[0], high=estimate.range[1])
+    axis = Axis(low=0, high=1, left=0, width=1, ticks=())
     for spec in shown:
-        test, deploy = (_say(side, lines) for side in (spec.phi_test, spec.phi_deploy))
-        ed = build_mark(spec.ed, Axis(low=0, high=1, left=0, width=1, ticks=()), signed=True, lines=(-estimate.margin, estimate.margin))
+        test, deploy = (_say(side, lines, unit) for side in (spec.phi_test, spec.phi_deploy))
+        ed = build_mark(spec.ed, axis, signed=True, lines=(-estimate.margin, estimate.margin), unit=unit)
         parts.append(f"{_name(spec)}: Φ_test {test}, Φ_deploy {deploy}, ED {ed.text} {ed.interval}.")
-    theta = "" if claim.theta is None else f" θ is {format_exact(claim.theta)}."
-    return " ".join(parts) + theta + f" Margin δ is {format_exact(estimate.margin)}."
+    theta = "" if claim.theta is None else f" θ is {unit.given(claim.theta)}."
+    return " ".join(parts) + theta + f" Margin δ is {unit.given_difference(estimate.margin)}."
 
 
-def _say(side: Bounded, lines: Sequence[float]) -> str:
-    mark = build_mark(side, Axis(low=0, high=1, left=0, width=1, ticks=()), signed=False, lines=lines)
+def _say(side: Bounded, lines: Sequence[float], unit: Unit) -> str:
+    mark = build_mark(side, Axis(low=0, high=1, left=0, width=1, ticks=()), signed=False, lines=lines, unit=unit)
     return f"{mark.text} {mark.interval}"
 
 

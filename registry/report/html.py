@@ -22,6 +22,7 @@ from registry.codec.inclusion import list_entries
 from registry.records.ablation import Ablation
 from registry.records.change import AnySupplement, ChangeReport
 from registry.records.claim import ClaimRevision
+from registry.records.classification import find_restriction
 from registry.records.dossier import Recorded
 from registry.records.estimate import DEVIATIONS
 from registry.records.evidence import Layer
@@ -54,6 +55,7 @@ from registry.report.recognition_figure import build_recognition_figure
 from registry.report.redline import Run, build_redline
 from registry.report.shift_figure import build_shift_figure
 from registry.report.staleness import list_causes
+from registry.report.three_figures import describe_three_figures
 from registry.report.visible import Covers, find_replaced, show_text
 from registry.report.wording import (
     CHECKS,
@@ -63,6 +65,7 @@ from registry.report.wording import (
     SHAPES,
     SHORT_ITEMS,
     TITLES,
+    format_verdict,
     get_item,
     get_words,
     name_model,
@@ -361,12 +364,15 @@ def _globals() -> Mapping[str, Any]:
         "checks": CHECKS,
         "corrections": CORRECTIONS,
         "deviations": DEVIATIONS,
+        "find_restriction": find_restriction,
+        "format_verdict": format_verdict,
         "is_immaterial": is_immaterial,
         "interval_words": lambda name: get_words(IntervalMethod(name)),
         "layer_meaning": LAYER_MEANING,
         "numbers": NUMBERS,
         "shapes": SHAPES,
         "short_items": SHORT_ITEMS,
+        "three_figures": describe_three_figures,
         "titles": TITLES,
     }
 
