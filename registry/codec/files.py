@@ -5,6 +5,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -41,6 +42,23 @@ def read_text(path: Path, *, largest: int = LARGEST_FILE_BYTES) -> str:
     except UnicodeDecodeError as error:
         found = f"byte {error.start} is not UTF-8"
         raise InputError(_fault("not-utf-8", str(path), found, "save the file as UTF-8")) from error
+
+
+def write_file(path: Path, content: bytes | str) -> None:
+    """Write *content* to *path*, text as UTF-8 with its line ends as they are; an OSError names the file, also that of a full disk."""
+    with naming_file(path):
+        path.write_bytes(content if isinstance(content, bytes) else content.encode("utf-8"))
+
+
+@contextmanager
+def naming_file(path: Path) -> Iterator[None]:
+    """Name *path* in an OSError of the block that names no file: writing to a full disk raises such an error."""
+    try:
+        yield
+    except OSError as error:
+        if error.filename is None:
+            error.filename = str(path)
+        raise
 
 
 def parse_document(text: str, *, where: str) -> Json:

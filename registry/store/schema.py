@@ -16,7 +16,7 @@ from sqlalchemy.exc import DBAPIError
 
 from registry.errors import ConflictError, Fault, InputError
 from registry.resources import find_resource
-from registry.store.engine import open_engine, release_engine, translate
+from registry.store.engine import describe_url, open_engine, release_engine, translate
 from registry.store.guards import find_missing
 from registry.store.tables import METADATA
 
@@ -72,7 +72,7 @@ def check(url: str) -> SchemaState:
         with engine.connect() as connection:
             return inspect_state(connection)
     except DBAPIError as error:
-        raise translate(error, where="registry") from error
+        raise translate(error, where=describe_url(url)) from error
     finally:
         release_engine(url, engine)
 
@@ -135,7 +135,7 @@ def _migrating(url: str) -> Iterator[Connection]:
                 raise
             connection.commit()
     except DBAPIError as error:
-        raise translate(error, where="registry") from error
+        raise translate(error, where=describe_url(url)) from error
     finally:
         release_engine(url, engine)
 
