@@ -21,7 +21,7 @@ from registry.verification.check import Check, Name, no, not_checked, yes
 from registry.verification.means import Means, list_forks
 from registry.verification.signed import check_witnesses, tell_others
 
-_OF_CHECKPOINTS = frozenset({"checkpoint-altered", "checkpoint-unsigned", "root-differs", "clock-jumped"})
+_OF_CHECKPOINTS = frozenset({"checkpoint-altered", "checkpoint-missing", "checkpoint-unsigned", "root-differs", "clock-jumped"})
 _OF_GUARDS = frozenset({"trigger-missing"})
 _MOST_TOLD = 5
 
@@ -200,7 +200,8 @@ def _check_signed(ledger: Ledger, kept: tuple[StoredCheckpoint, ...], means: Mea
     except CaveatError as error:
         return no(Name.CHECKPOINT, f"{error.faults[0].code}: {error.faults[0].found}")
     said = kept[-1].checkpoint
-    return yes(Name.CHECKPOINT, f"{origin} at {said.size} entries, root {said.root}, signed by {key.name}+{key.key_id.hex()}")
+    note = f"{origin} at {said.size} entries, root {said.root}, signed by {key.name}+{key.key_id.hex()}"
+    return yes(Name.CHECKPOINT, note, rests_on_given_key=True)
 
 
 def _check_witnesses(kept: tuple[StoredCheckpoint, ...], means: Means) -> Check:

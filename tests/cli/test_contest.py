@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import Answer, Caveat
+from tests.cli.conftest import HERE, Answer, Caveat
 from tests.cli.locking import import_scores, lock_all, now
 from tests.cli.scenario import CARD, CLAIMS, write_audit, write_scores
 
@@ -162,7 +162,7 @@ def test_an_objection_that_came_later_is_told_of_a_file_given_out_before(say: Sp
     later = say("REG", "contest", "open", spec, "--grounds", "too wide", "--json").document["contestation"]
 
     notes = [
-        next(one["note"] for one in say("LAB", "verify", f"supplements/{name}@1.json", "--json").document["files"][0]["checks"]
+        next(one["note"] for one in say("LAB", "verify", *HERE, f"supplements/{name}@1.json", "--json").document["files"][0]["checks"]
              if one["name"] == "current")
         for name in (claim, card)
     ]  # fmt: skip

@@ -8,7 +8,7 @@ from registry.codec.canonical import canonical_bytes
 from registry.records.supplement import Supplement
 from registry.report.html import digest_record
 from registry.report.read import read_supplement
-from tests.cli.conftest import Caveat
+from tests.cli.conftest import HERE, Caveat
 from tests.cli.scenario import register, write_audit, write_scores
 
 
@@ -95,10 +95,10 @@ def test_verify_tells_an_altered_file(caveat: Caveat, tmp_path: Path) -> None:
     caveat("report", claim, "--html", "--json", "-o", "out")
     html, record = sorted((tmp_path / "out").iterdir())
 
-    sound = caveat("verify", html, record, "--json")
+    sound = caveat("verify", *HERE, html, record, "--json")
     html.write_bytes(html.read_bytes().replace(b"Restricted claim", b"Confirmed claim!", 1))
     record.write_bytes(record.read_bytes().replace(b"schemes in 5 %", b"schemes in 1 %"))
-    altered = caveat("verify", html, record, "--json")
+    altered = caveat("verify", *HERE, html, record, "--json")
 
     assert sound.code == 0
     assert altered.code == 1
@@ -116,9 +116,9 @@ def test_a_record_made_before_completeness_was_told_is_compared_in_all_that_it_h
     del document["completeness"], document["sightings"]
     record.write_bytes(canonical_bytes(document))
 
-    older = caveat("verify", record, "--json")
+    older = caveat("verify", *HERE, record, "--json")
     record.write_bytes(record.read_bytes().replace(b"schemes in 5 %", b"schemes in 1 %"))
-    altered = caveat("verify", record, "--json")
+    altered = caveat("verify", *HERE, record, "--json")
 
     assert (older.code, altered.code) == (3, 1)
     checks = {one["name"]: one for one in older.document["files"][0]["checks"]}
