@@ -15,6 +15,8 @@ from registry.codec.documents import format_path
 from registry.errors import Fault, InputError
 
 LARGEST_FILE_BYTES = 20_000_000
+LARGEST_YAML_BYTES = 500_000
+"""YAML is read at about 100 kB/s, JSON a hundred times faster: larger documents have to be JSON."""
 LARGEST_DEPTH = 40
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
@@ -113,6 +115,9 @@ def _looks_like_flow_yaml(text: str) -> bool:
 
 
 def _parse_yaml(text: str, where: str) -> Json:
+    if len(text) > LARGEST_YAML_BYTES:
+        found = f"{len(text):,} characters of YAML; at most {LARGEST_YAML_BYTES:,} are read"
+        raise InputError(_fault("file-too-large", where, found, "split it, or write it as JSON, which may be larger"))
     from ruamel.yaml import YAML  # noqa: PLC0415  (40 ms that `--help` need not pay)
     from ruamel.yaml.error import MarkedYAMLError, YAMLError  # noqa: PLC0415
 
