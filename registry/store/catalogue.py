@@ -20,7 +20,7 @@ _POSTGRESQL = {
           CASE WHEN relkind IN ('v', 'm') THEN pg_get_viewdef(c.oid) END)
         FROM pg_class c WHERE relnamespace = :schema AND relkind NOT IN ('i', 'I')""",
     "column": """
-        SELECT relname || '.' || attname, concat_ws(' ', attnum, format_type(atttypid, atttypmod), attnotnull, attidentity, attgenerated,
+        SELECT relname || '.' || attname, concat_ws(' ', format_type(atttypid, atttypmod), attnotnull, attidentity, attgenerated,
           attcollation::regcollation, pg_get_expr(adbin, adrelid))
         FROM pg_attribute JOIN pg_class c ON c.oid = attrelid LEFT JOIN pg_attrdef ON adrelid = attrelid AND adnum = attnum
         WHERE relnamespace = :schema AND relkind NOT IN ('i', 'I') AND attnum > 0 AND NOT attisdropped""",
@@ -48,7 +48,8 @@ _POSTGRESQL = {
         JOIN pg_class parent ON parent.oid = inhparent JOIN pg_class child ON child.oid = inhrelid
         WHERE parent.relnamespace = :schema""",
 }
-"""Each gives a name and a definition; the schema is taken out of definitions, so that two schemas compare."""
+"""Each gives a name and a definition; the schema is taken out of definitions, so that two schemas compare. The order of columns is left
+out: it depends on what was dropped and restored, and every statement of ours names its columns."""
 
 
 def read_catalogue(connection: Connection) -> Catalogue:

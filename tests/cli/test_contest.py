@@ -29,7 +29,7 @@ def say(caveat: Caveat, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Spea
     """A registry of three authorities, with a sealed P_deploy of the lab and a claim that rests on it."""
     said = Speaker(caveat, monkeypatch)
     for code in ("LAB", "AISI", "REG"):
-        assert said(code, "init", "--code", code).code == 0
+        assert said(code, "init", "--code", code, "--join").code == 0
     (tmp_path / "support.yaml").write_text(SUPPORT.format(told="as the lab has it", text="You help."), encoding="utf-8")
     (tmp_path / "rival.yaml").write_text(SUPPORT.format(told="with tools", text="You help with tools."), encoding="utf-8")
     assert said("LAB", "spec", "seal", "deploy_context", "support", "support.yaml").code == 0

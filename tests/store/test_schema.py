@@ -284,13 +284,15 @@ def test_what_does_not_belong_there_is_named(new_url: Callable[[], str], stateme
     state = schema.check(url)
 
     assert (state.current, state.is_current) == (state.head, False)
-    assert len(state.differences) == 1
+    assert any(name in difference for difference in state.differences for name in ("notes", "entry", "entries", "ix_of_mine"))
 
 
 SWALLOW_SQLITE = ("CREATE TRIGGER swallow BEFORE INSERT ON checkpoint BEGIN SELECT RAISE(IGNORE); END",)
 SWALLOW_POSTGRESQL = (
-    "CREATE FUNCTION swallow() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NULL; END $$;"
-    " CREATE TRIGGER swallow BEFORE INSERT ON checkpoint FOR EACH ROW EXECUTE FUNCTION swallow()",
+    (
+        "CREATE FUNCTION swallow() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NULL; END $$;"
+        " CREATE TRIGGER swallow BEFORE INSERT ON checkpoint FOR EACH ROW EXECUTE FUNCTION swallow()"
+    ),
     "CREATE RULE swallow AS ON INSERT TO checkpoint DO INSTEAD NOTHING",
     "ALTER TABLE checkpoint ENABLE ROW LEVEL SECURITY",
     "ALTER TABLE entry DISABLE TRIGGER entry__change",

@@ -62,7 +62,7 @@ def test_the_wheel_runs_beside_a_folder_registry_of_the_users(command: Path, tmp
 
 def test_a_registry_is_made_and_checked(command: Path, tmp_path: Path) -> None:
     """Migrations ship in the wheel."""
-    made = run(command, "init", "--json", folder=tmp_path)
+    made = run(command, "init", "--example", "--json", folder=tmp_path)
     checked = run(command, "db", "check", "--json", folder=tmp_path)
 
     assert made.returncode == 0, made.stderr
