@@ -24,7 +24,8 @@ start = time.monotonic()
 process = subprocess.run(sys.argv[1:], capture_output=True, text=True)
 used = resource.getrusage(resource.RUSAGE_CHILDREN)
 said = process.stderr.partition(":")[0]
-print(f"{time.monotonic() - start:.1f} s, {used.ru_utime + used.ru_stime:.1f} s CPU, {used.ru_maxrss / 1024:.0f} MiB, {said}, exit {process.returncode}")
+cpu = used.ru_utime + used.ru_stime
+print(f"{time.monotonic() - start:.1f} s, {cpu:.1f} s CPU, {used.ru_maxrss / 1024:.0f} MiB, {said}, exit {process.returncode}")
 """
 
 

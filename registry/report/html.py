@@ -72,7 +72,7 @@ _UNIT = re.compile(r"(?<=\d) (?=%)")
 
 
 SECURITY_POLICY = "default-src 'none'; style-src 'unsafe-inline'; font-src data:; base-uri 'none'; form-action 'none'"
-"""What a browser may do with a page: show it with its own style and fonts. Nothing is loaded and no script runs, whatever a text has in it."""
+"""What a browser may do with a page: show it with its own style and fonts. Nothing is loaded, and no script runs."""
 
 
 class Medium(StrEnum):

@@ -229,7 +229,9 @@ class Writer(View):
         faults = self._rules.find_faults(payload)
         if not isinstance(payload, Authority) and not self._rules.knows_authority(self._actor):
             found = f"nobody is registered as {self._actor}"
-            faults.append(Fault(code="actor-unknown", where=self._actor, found=found, advice="run: caveat init"))
+            faults.append(
+                Fault(code="actor-unknown", where=self._actor, found=found, advice=f"run: caveat init --code {self._actor} --join")
+            )
         return faults
 
     def _stage(self, payload: Payload, moment: datetime) -> Entry:
