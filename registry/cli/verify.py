@@ -57,6 +57,12 @@ def verify(app: App, /, *, files: tuple[Path, ...], **options: Any) -> None:
     click.get_current_context().exit(code)
 
 
+# The option is shared by all commands, which take a registry from the configuration without it; this one takes none.
+next(
+    one for one in verify.params if isinstance(one, click.Option) and one.name == "registry"
+).help = "A registry to compare with; default: none."
+
+
 def _parse_required(names: Sequence[str], *, current: bool) -> "frozenset[Name]":
     from registry.verification.check import Name
 
