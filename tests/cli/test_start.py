@@ -1,6 +1,7 @@
 """How the installed command starts: with its own code, whatever lies on the user's search path."""
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -42,6 +43,7 @@ def test_a_package_registry_on_the_users_path_does_not_break_the_command(hostile
 
 def test_child_processes_take_the_same_path(hostile: Path, tmp_path: Path) -> None:
     """Extractors of cards run in processes of their own, which find our code as well."""
+    shutil.copytree(hostile / "registry", tmp_path / "registry")  # also in the current folder
     (tmp_path / "card.html").write_text(
         "<html><body><h1>Card</h1><p>The model refuses 96 % of requests.</p></body></html>", encoding="utf-8"
     )
