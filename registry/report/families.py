@@ -4,12 +4,12 @@ from registry.records.claim import ClaimRevision
 from registry.records.dossier import Dossier
 from registry.records.family import FamilyOutcome
 from registry.records.status import Status
-from registry.report.wording import get_words
+from registry.report.wording import format_verdict
 
 
 def describe_verdict(outcome: FamilyOutcome) -> str:
     """Return the verdict with its standing in words."""
-    return get_words(outcome.verdict) + (f", {get_words(outcome.standing)}" if outcome.standing else "")
+    return format_verdict(outcome.verdict, outcome.standing)
 
 
 def describe_place(outcome: FamilyOutcome) -> str:
@@ -18,9 +18,10 @@ def describe_place(outcome: FamilyOutcome) -> str:
     return f"{outcome.claim}{log}, {outcome.at:%Y-%m-%d}"
 
 
-def describe_outcome(outcome: FamilyOutcome) -> str:
-    """Return an outcome in one line."""
-    return f"{describe_verdict(outcome)} ({describe_place(outcome)})"
+def describe_outcome(outcome: FamilyOutcome, *, of: str | None = None) -> str:
+    """Return an outcome in one line; where it is of the revision *of* itself, without naming that again."""
+    place = f"{outcome.at:%Y-%m-%d}" if of is not None and is_own(outcome, of) else describe_place(outcome)
+    return f"{describe_verdict(outcome)} ({place})"
 
 
 def describe_subject(outcome: FamilyOutcome) -> str:
