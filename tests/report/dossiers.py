@@ -321,7 +321,10 @@ def multi_spec(count: int = 12) -> Dossier:
             rule="threshold-deploy-beyond",
             why="Against all-failing the whole interval of Φ_deploy lies above 0.1, after Holm.",
             direction=Sign.NEGATIVE,
-            specs=tuple(SpecVerdict(spec=one.spec, class_=ClaimClass.UNDETERMINED, standing=None, verdict=Verdict.INCONCLUSIVE, mode=Mode.NOISY) for one in rows[:count]),
+            specs=tuple(
+                SpecVerdict(spec=one.spec, class_=ClaimClass.UNDETERMINED, standing=None, verdict=Verdict.INCONCLUSIVE, mode=Mode.NOISY)
+                for one in rows[:count]
+            ),
         ),
         margin=-0.05,
     )
