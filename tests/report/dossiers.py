@@ -13,6 +13,7 @@ from registry.records.classification import (
     RestrictionStatus,
     SpecVerdict,
     Standing,
+    Verdict,
 )
 from registry.records.contestation import Contestation, ContestationEvent, ContestationStep
 from registry.records.dossier import ContestationFile, Dossier
