@@ -1,9 +1,10 @@
 """How often a verdict is wrong: replays are drawn from worlds whose truth is known, estimated and classified as an audit's are.
 
 Run from the repository root: `python -m benchmarks.false_verdicts` (about twelve minutes of one core; `--draws` sets the replays a world).
-`--table FILE` writes what is kept as FALSE_VERDICTS.md. Each replay goes through `audit.estimate.estimate` and `audit.classify.classify`, once for
-every question of `list_questions`: limits at the truth and just beyond it, margins at the true |ED| and just below, card's figures that are right
-and just not. Prints one JSON line; exit 1 when a verdict is wrong in more than 5 % of the replays of a world that keeps the assumptions.
+`--table FILE` writes what is kept as FALSE_VERDICTS.md. Each replay goes through `audit.estimate.estimate` and `audit.classify.classify`,
+once for every question of `list_questions`: limits at the truth and just beyond it, margins at the true |ED| and just below, card's
+figures that are right and just not. Prints one JSON line; exit 1 when a verdict is wrong in more than 5 % of the replays of a world
+that keeps the assumptions.
 """
 
 import argparse
@@ -113,8 +114,8 @@ def find_wrong(world: World, question: Question, reading: ReadingVerdict) -> Ite
     """Yield the heads under which *reading*, or what it says of one specification, is false of *world*."""
     outcomes = [(reading.verdict, world.phi_deploy, reading.class_, reading.standing)]
     if len(world.phi_deploy) > 1:
-        for spec in reading.specs:
-            outcomes.append((spec.verdict, (world.phi_deploy[int(spec.spec.removeprefix("spec-"))],), spec.class_, spec.standing))
+        own = {f"spec-{number}": phi for number, phi in enumerate(world.phi_deploy)}
+        outcomes += [(spec.verdict, (own[spec.spec],), spec.class_, spec.standing) for spec in reading.specs]
     for verdict, phis, class_, standing in outcomes:
         if is_wrong(world, question, verdict, phis):
             yield HEADS[VERDICTS.index(verdict)]
@@ -126,20 +127,15 @@ def is_wrong(world: World, question: Question, verdict: Verdict, phis: Sequence[
     """Whether *verdict* on the specifications with the true Φ_deploy *phis* is false."""
     differential = max(abs(world.phi_test - phi) for phi in phis)
     is_card_wrong = abs(question.card_rate - world.phi_test) > question.margin
-    match verdict, question.form:
-        case Verdict.CONTRADICTED, _:
-            return not any(map(question.is_beyond, phis))
-        case Verdict.DOES_NOT_CARRY_OVER, _:
-            return differential <= question.margin
-        case Verdict.HOLDS, Form.PREVALENCE:
-            return differential > question.margin or is_card_wrong
-        case Verdict.HOLDS, _:
-            return any(map(question.is_beyond, phis))
-        case Verdict.NOT_REPRODUCED, Form.PREVALENCE:
-            return not is_card_wrong
-        case Verdict.NOT_REPRODUCED, _:
-            return not question.is_beyond(world.phi_test)
-    return False
+    is_prevalence = question.form is Form.PREVALENCE
+    is_any_beyond = any(map(question.is_beyond, phis))
+    wrong = {
+        Verdict.CONTRADICTED: not is_any_beyond,
+        Verdict.DOES_NOT_CARRY_OVER: differential <= question.margin,
+        Verdict.HOLDS: (differential > question.margin or is_card_wrong) if is_prevalence else is_any_beyond,
+        Verdict.NOT_REPRODUCED: not (is_card_wrong if is_prevalence else question.is_beyond(world.phi_test)),
+    }
+    return wrong.get(verdict, False)
 
 
 def is_wrong_inversion(world: World, question: Question, phis: Sequence[float]) -> bool:
@@ -152,7 +148,9 @@ def is_wrong_inversion(world: World, question: Question, phis: Sequence[float]) 
 
 def build_conduct(world: World) -> Conduct:
     """Return how an audit went in which every condition is met, but for a scorer that was not checked."""
-    asked = Asked(model=MODEL, status=AskedStatus.BOUND, names_returned=("m-1",), names_expected=("m-1",), text="The endpoint returned m-1.")
+    asked = Asked(
+        model=MODEL, status=AskedStatus.BOUND, names_returned=("m-1",), names_expected=("m-1",), text="The endpoint returned m-1."
+    )
     return Conduct(
         no_lock=None,
         asked=asked,
@@ -238,18 +236,23 @@ def run(worlds: Sequence[World], *, draws: int, stage: int) -> list[Result]:
 
 def render(sound: dict[World, Result], broken: dict[World, Result], *, draws: int, cpu_s: float) -> Iterator[str]:
     again = sum(result.draws > draws for result in sound.values())
-    yield "# How often a verdict is wrong\n"
-    yield f"{datetime.now(UTC):%Y-%m-%d}, 2 cores, 24 GiB, Debian 12, Python 3.11; {cpu_s / 60:.0f} minutes of one core. Made by"
-    yield "`python -m benchmarks.false_verdicts --table benchmarks/FALSE_VERDICTS.md`. Seeded: a second run gives the same figures.\n"
-    yield f"**Replays.** {draws:,} a world, each estimated and classified by the functions that an audit uses, at the level 95 %. A world of the first"
-    yield f"table that came above {NEAR:.1%} was drawn again, {AGAIN * draws:,} times, and only those count ({again} worlds). One standard error at 5 %:"
-    yield f"{(0.05 * 0.95 / draws) ** 0.5:.1%}.\n"
-    yield "**Questions.** θ at the true Φ_deploy, at the true Φ_test, and just beyond each, for claims of at most and of at least; δ at the true |ED|"
-    yield f"(0.05 where that is 0) and just below; a card's figure that is right, drawn with n = {TRIALS}; and, with δ = |ED| + {ROOM:g}, one that is wrong"
-    yield "by just more, or just less, than δ, exact and drawn. A share is that of the question at which the verdict is wrong most often.\n"
-    yield "**Wrong** is *Contradicted* where Φ_deploy satisfies θ; *Does not carry over* where |ED| ≤ δ; *Holds* where Φ_deploy violates θ, |ED| > δ, or the"
-    yield "card's figure is off by more than δ; *Not reproduced* where Φ_test satisfies θ, or the card's figure is right within δ; *inverted · established*"
-    yield "where Φ_test violates θ or Φ_deploy satisfies it. With several specifications, what is said of each counts too.\n"
+    yield f"""# How often a verdict is wrong
+
+{datetime.now(UTC):%Y-%m-%d}, 2 cores, 24 GiB, Debian 12, Python 3.11; {cpu_s / 60:.0f} minutes of one core. Made by
+`python -m benchmarks.false_verdicts --table benchmarks/FALSE_VERDICTS.md`. Seeded: a second run gives the same figures.
+
+**Replays.** {draws:,} a world, each estimated and classified by the functions that an audit uses, at the level 95 %. A world of the
+first table that came above {NEAR:.1%} was drawn again, {AGAIN * draws:,} times, and only those count ({again} worlds). One standard error
+at 5 %: {(0.05 * 0.95 / draws) ** 0.5:.1%}.
+
+**Questions.** θ at the true Φ_deploy, at the true Φ_test, and just beyond each, for claims of at most and of at least; δ at the true |ED|
+(0.05 where that is 0) and just below; a card's figure that is right, drawn with n = {TRIALS}; and, with δ = |ED| + {ROOM:g}, one that is
+wrong by just more, or just less, than δ, exact and drawn. A share is that of the question at which the verdict is wrong most often.
+
+**Wrong** is *Contradicted* where Φ_deploy satisfies θ; *Does not carry over* where |ED| ≤ δ; *Holds* where Φ_deploy violates θ,
+|ED| > δ, or the card's figure is off by more than δ; *Not reproduced* where Φ_test satisfies θ, or the card's figure is right within δ;
+*inverted · established* where Φ_test violates θ or Φ_deploy satisfies it. With several specifications, what is said of each counts too.
+"""
     yield f"## Worlds that keep the assumptions: at most {MOST:.0%} is demanded\n"
     yield from render_summary(sound)
     yield "\nEach world, in %:\n"
@@ -270,7 +273,8 @@ def render_summary(results: dict[World, Result]) -> Iterator[str]:
 
 def render_worlds(results: dict[World, Result]) -> Iterator[str]:
     is_broken = any(world.broken for world in results)
-    yield f"| {'assumption | ' if is_broken else ''}world | contexts | C test/deploy | T | {' | '.join(HEADS)} | {'named by' if is_broken else 'demand'} |"
+    first, last = ("assumption | ", "named by") if is_broken else ("", "demand")
+    yield f"| {first}world | contexts | C test/deploy | T | {' | '.join(HEADS)} | {last} |"
     yield "|---" * (len(HEADS) + 5 + is_broken) + "|"
     for world, result in results.items():
         cells = " | ".join(describe_share(result, head) for head in HEADS)
