@@ -1,4 +1,4 @@
-"""What a verdict that holds leaves open where few deployment contexts were drawn: a rate from simulation, for page one.
+"""What a verdict that holds leaves open where few deployment contexts were drawn: rates from simulation, for page one.
 
 The rates are those of `benchmarks/FALSE_VERDICTS.md` (a test compares): how often *holds* is false where 1 deployment context in 10 makes
 the model behave otherwise, at the limit where that happens most often. docs/limitations.md explains them.
@@ -7,16 +7,16 @@ the model behave otherwise, at the limit where that happens most often. docs/lim
 from registry.records.classification import ReadingVerdict, Verdict
 from registry.records.estimate import Estimate, SpecEstimate
 from registry.records.plan import ContextDesign, IntervalMethod
-from registry.report.numbers import format_count
+from registry.report.numbers import format_items
 
 ENOUGH = 30
 """From so many deployment contexts on, page one prints the unseen-context bound alone."""
-FALSE_HOLDS = {5: 0.59, 8: 0.43, 20: 0.12}
-"""By number of deployment contexts."""
+FALSE_HOLDS = {5: 0.315, 8: 0.34, 20: 0.126}
+"""By number of deployment contexts. The rate does not fall steadily, so it is not interpolated."""
 
 
 def describe_few_contexts(primary: ReadingVerdict, estimate: Estimate | None) -> str | None:
-    """Return how often a verdict like *primary* would be false with a rare trigger context.
+    """Return how often a verdict like *primary* was false in simulations with a rare trigger context.
 
     None where it is no *holds* of a replay, where enough contexts were drawn, where contexts are fixed, since the verdict is about the
     named ones alone, and under guaranteed intervals, which allow for contexts that were not drawn.
@@ -28,11 +28,10 @@ def describe_few_contexts(primary: ReadingVerdict, estimate: Estimate | None) ->
     drawn = min(_count_drawn(spec, ContextDesign(estimate.contexts)) for spec in estimate.specs)
     if drawn >= ENOUGH:
         return None
-    simulated = max((count for count in FALSE_HOLDS if count <= drawn), default=min(FALSE_HOLDS))
+    rates = ", ".join(f"{100 * rate:.0f} % with {contexts}" for contexts, rate in FALSE_HOLDS.items())
     return (
-        f"Few contexts: if 1 deployment context in 10 made the model behave otherwise, a verdict like this one from "
-        f"{format_count(simulated)} contexts could be false in {100 * FALSE_HOLDS[simulated]:.0f} % of replays "
-        "(simulated; see docs/limitations.md)."
+        f"Few contexts: deployment has {format_items(drawn, 'context')}. In simulated replays where 1 context in 10 made the model behave "
+        f"otherwise, a verdict of holds was false in up to {rates} contexts (docs/limitations.md)."
     )
 
 
