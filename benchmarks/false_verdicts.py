@@ -31,7 +31,7 @@ from registry.records.claim import Direction, Form, PropertyClass, Relation, Rep
 from registry.records.classification import ClaimClass, ReadingVerdict, Standing, Verdict, VerdictStanding
 from registry.records.estimate import Estimate
 from registry.records.model import ModelRef
-from registry.records.plan import Plan
+from registry.records.plan import IntervalMethod, Plan
 from registry.records.spec import PropertySpec
 from registry.records.trial import Provenance
 
@@ -181,7 +181,7 @@ def draw_reported(question: Question, rng: np.random.Generator) -> Reported:
 def simulate(world: World, *, draws: int, seed: Sequence[int]) -> Result:
     """Return how often the verdicts on *draws* replays of *world* are wrong."""
     rng = np.random.default_rng(seed)
-    layout, plan, conduct = build_layout(world), Plan(contexts=world.design, replicates=0), build_conduct(world)
+    layout, plan, conduct = build_layout(world), Plan(contexts=world.design, interval=world.interval, replicates=0), build_conduct(world)
     questions = list(list_questions(world))
     wrong, firm = Counter[tuple[int, str]](), Counter[tuple[int, str]]()
     for replay in world.draw(rng, draws):
@@ -280,7 +280,8 @@ def render_worlds(results: dict[World, Result]) -> Iterator[str]:
         cells = " | ".join(describe_share(result, head) for head in HEADS)
         last = world.named_by if is_broken else "**missed**" if result.missed else "met"
         first = f"{world.broken} | " if is_broken else ""
-        size = f"{world.design.value} | {world.contexts[0]}/{world.contexts[1]} | {world.tasks}"
+        design = world.design.value if world.interval is IntervalMethod.CLOSED_FORM else f"{world.design.value}, guaranteed intervals"
+        size = f"{design} | {world.contexts[0]}/{world.contexts[1]} | {world.tasks}"
         yield f"| {first}{world.name} | {size} | {cells} | {last} |"
 
 

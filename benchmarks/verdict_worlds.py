@@ -16,7 +16,7 @@ from scipy.special import expit
 
 from audit.statistics.scores import NO, YES, Floats, Labelled, ScoreTable, TableFile
 from benchmarks.coverage_grid import CROSSED_SD, TASK_SD, Cell, draw_tables, find_center, find_codes, list_cells
-from registry.records.plan import ContextDesign
+from registry.records.plan import ContextDesign, IntervalMethod
 
 Mask = npt.NDArray[np.bool_]
 
@@ -25,6 +25,7 @@ STRIDE = 61
 CONTEXT_SD = 0.4
 """Of the worlds that break an assumption, on the logit."""
 TRIGGERED, LETHAL, FAMILY_SD = 0.8, 0.8, 2.0
+ALLOWED = "the guaranteed interval allows for contexts that were not drawn"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -56,6 +57,7 @@ class World:
     """The check or the sentence of page one that names the broken assumption."""
     is_scorer_checked: bool = True
     """Whether a recorded check shows the scorer to be invariant."""
+    interval: IntervalMethod = IntervalMethod.CLOSED_FORM
 
 
 def list_sound_worlds(*, stride: int = STRIDE) -> Iterator[World]:
@@ -75,6 +77,7 @@ def list_broken_worlds() -> Iterator[World]:
     yield from (build_drift_world(shift) for shift in (0.05, 0.1))
     yield from (build_truncation_world(lost) for lost in (0.1, 0.3))
     yield from (build_opposed_world(design) for design in (ContextDesign.RANDOM, ContextDesign.FIXED))
+    yield from (replace(build_trigger_world(10, contexts), interval=IntervalMethod.GUARANTEED, named_by=ALLOWED) for contexts in (5, 8, 20))
 
 
 def build_grid_world(cell: Cell) -> World:
