@@ -5,7 +5,7 @@ Several files are written first and renamed only when all of them are on the dis
 """
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 
@@ -30,13 +30,18 @@ def replace_files(files: Iterable[tuple[Path, bytes]]) -> None:
         for path, data in files:
             paths.append(path)
             write_part(path, data)
-        sync_folders(paths)
-        for path in paths:
-            os.replace(name_part(path), path)  # noqa: PTH105  (the point is that it is atomic)
+        put_in_place(paths)
     except BaseException:
         for path in paths:
             name_part(path).unlink(missing_ok=True)
         raise
+
+
+def put_in_place(paths: Sequence[Path]) -> None:
+    """Rename what was written for each of *paths*, which is on the disk, and sync their folders before and after."""
+    sync_folders(paths)
+    for path in paths:
+        os.replace(name_part(path), path)  # noqa: PTH105  (the point is that it is atomic)
     sync_folders(paths)
 
 

@@ -1,6 +1,5 @@
 """`caveat demo`: the whole story on bundled inputs, offline, in under a minute."""
 
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -33,28 +32,24 @@ def demo(app: App, /, *, output: Path, update: bool) -> None:
     everybody has its keys, so everybody gets the same bytes. Doing it twice changes nothing.
 
     With `--update` a second act follows: claims become stale, two locked plans are carried out again on the smaller model (recorded too),
-    and the folder `updated` is regenerated, with a change report and a page that lists all.
+    and the supplements that are due are published beside the first ones, with a change report.
     """
-    from audit.demo import STEPS, publish_supplements, tell_story
+    from audit.demo import STEPS, list_supplements, publish_supplements, tell_story
     from registry.cli.progress import track
 
     with track(app, "registering and auditing", total=STEPS, unit="steps") as progress:
         story = tell_story(output, progress=progress)
     with track(app, "drawing supplements", unit="files") as progress:
-        written = publish_supplements(
-            story, output / "supplements", time_limit_s=app.config.time_limit_s, workers=os.cpu_count() or 1, progress=progress
-        )
+        published = publish_supplements(story, output / "supplements", time_limit_s=app.config.time_limit_s, progress=progress)
+    written = list_supplements(story, output / "supplements")
     act = _update(app, story, output) if update else None
     document = _summarise(story, written) | ({"update": _summarise_update(act)} if act else {})
     app.report(document, lambda console: _print_all(console, story, written, output, act))
-    failed = [one for one in written if one.error is not None]
-    for error in sorted({str(one.error) for one in failed}):
+    errors = [str(error) for one in (published, act.updated if act else None) if one is not None for error in one.errors]
+    for error in sorted(set(errors)):
         app.say(error)
-    for error in sorted({str(one) for one in act.errors}) if act else ():
-        app.say(error)
-    if failed:
-        app.say(f"{len(failed)} of {len(written)} files could not be drawn; the others are there")
-    if failed or (act and act.errors):
+    if errors:
+        app.say(f"{len(errors)} supplements could not be drawn; the others are there")
         click.get_current_context().exit(3)
 
 
@@ -72,9 +67,13 @@ def _summarise_update(act: "SecondAct") -> dict[str, Any]:
     return {
         "audits": [one.audit for one in act.audits],
         "changes": [to_document(one) for one in act.changes],
-        "drawn": act.drawn,
-        "files": [str(one) for one in act.completed.paths],
+        "drawn": _count_drawn(act),
+        "files": [str(one) for one in act.updated.completed.paths] if act.updated else [],
     }
+
+
+def _count_drawn(act: "SecondAct") -> int:
+    return len({one.name for one in act.updated.drawn}) if act.updated else 0
 
 
 def _summarise(story: "Story", written: "list[Written]") -> dict[str, Any]:
@@ -108,8 +107,9 @@ def _print_update(console: Any, act: "SecondAct", output: Path) -> None:
 
     console.print(f"\nThen {NEW} took the place of {OLD}, and two plans were carried out again", style="bold")
     print_movement(console, act.changes)
-    console.print(f"\n{act.drawn} supplements were due and drawn again in {output / FOLDER}; begin with the list:", style="bold")
-    for path in act.completed.paths:
+    told = f"{_count_drawn(act)} supplements were due, drawn anew and published beside the first ones in {output / FOLDER}"
+    console.print(f"\n{told}; begin with the list:", style="bold")
+    for path in act.updated.completed.paths if act.updated else ():
         console.print(f"  {path}", soft_wrap=True)
 
 
@@ -119,7 +119,7 @@ def _print(console: Any, story: "Story", written: "list[Written]", output: Path,
     console.print("What became of eight claims, two of which were audited again under a locked plan", style="bold")
     rows = [(one.restriction.claim, show(one.restriction.text.verdict)) for one in story.audits]
     console.print(build_table(("claim", "verdict"), rows))
-    drawn = [one for one in written if one.error is None]
+    drawn = written
     console.print(
         f"\n{len(drawn)} files in {output / 'supplements'}. Begin with the card, then a claim with the recorded replay:", style="bold"
     )

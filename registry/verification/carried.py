@@ -59,7 +59,6 @@ LATER = frozenset(
         "test",
         "to",
         "undetermined",
-        "unsigned",
     }
 )
 """Fields that records of supplements got after files had been given out. All that such a file has is compared; what it lacks is named."""
