@@ -128,6 +128,9 @@ def _draw_apart(
     if untold and not written:
         raise untold[0]
     if options["publish"]:
+        others = {one.name for one in written if one.facts is not None and not one.facts.is_recordable}
+        for name in sorted(others):
+            app.say(f"not recorded: {name} is about no one claim or card, so the log cannot say that it was published; sign it (--sign)")
         if not publish_files(publisher, written):
             app.say(NO_KEY)
     elif publisher.key is not None:
@@ -160,7 +163,8 @@ def _build_wish(
     if subjects:
         wanted = _expand(view, subjects, everything=False)
         asked = frozenset(map(str, wanted))
-        _refuse_unknown(view, subjects)
+        if not is_kept:
+            _refuse_unknown(view, subjects)
     return Wish(formats=tuple(formats), asked=asked, newest_only=not is_kept, publishes=publishes, proves=proves)
 
 

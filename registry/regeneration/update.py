@@ -92,7 +92,9 @@ def update(
     elif sign and publisher.key is not None:
         sign_written(drawn, publisher.key, at=publisher.at)
     signer = partial(sign_pdf, key=publisher.key, at=publisher.at) if publisher.key and (sign or looked.wish.publishes) else None
-    completed = complete(folder, looked, open_view=open_view, is_whole=is_whole, pen=pen, sign=signer)
+    completed = Completed(paths=(), report=None, errors=())
+    if drawn or published or looked.pages or looked.is_begun:
+        completed = complete(folder, looked, open_view=open_view, is_whole=is_whole, pen=pen, sign=signer)
     return Updated(
         drawn=tuple(drawn),
         published=tuple(published),
