@@ -43,7 +43,8 @@ def keep(
     from registry.regeneration.look import look
     from registry.regeneration.manifest import hold_folder
 
-    if not folder.is_dir() or check:
+    is_new = not folder.is_dir()
+    if is_new or check:
         with app.view() as view:
             asked = wish(view)  # a registry that has nothing of it leaves no folder behind
             if check:
@@ -53,10 +54,14 @@ def keep(
     with hold_folder(folder):
         with app.view() as view:
             looked = look(folder, view, wish(view))
-        if looked.is_settled:
-            _tell_nothing(app, folder, looked, lists_all=lists_all)
-        else:
-            _update(app, folder, looked, is_whole=is_whole, lists_all=lists_all, sign=sign, publisher=publisher)
+        try:
+            if looked.is_settled:
+                _tell_nothing(app, folder, looked, lists_all=lists_all)
+            else:
+                _update(app, folder, looked, is_whole=is_whole, lists_all=lists_all, sign=sign, publisher=publisher)
+        finally:
+            if is_new and lists_all and not any(folder.iterdir()):
+                folder.rmdir()  # nothing could be drawn
 
 
 def _tell_due(app: App, looked: "Looked") -> None:

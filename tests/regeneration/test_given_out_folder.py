@@ -16,7 +16,7 @@ def verify(folder: Regenerated, path: Path) -> str:
 
 
 def test_publishing_makes_nothing_due(folder: Regenerated) -> None:
-    """The statement that files were published is an entry of the log, and changes no supplement; drafts that were there are published too."""
+    """The statement that files were published is an entry of the log, and changes no supplement; so are drafts that were there."""
     folder.withdraw()
 
     checked = folder.regenerate("--check", "--publish")

@@ -244,7 +244,7 @@ def test_a_card_that_is_named_brings_its_claims(folder: Regenerated) -> None:
 
 
 def test_one_folder_serves_report_and_stale(folder: Regenerated) -> None:
-    """`report ID` over a folder that `--stale` keeps finds nothing to draw and tells the files; what is due it draws, and `--stale` the rest."""
+    """`report ID` over a folder that `--stale` keeps draws what is due of ID alone; `--stale` draws the rest."""
     name = folder.find(COVERT).stem
     before = folder.see()
 

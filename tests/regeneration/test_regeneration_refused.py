@@ -26,7 +26,7 @@ def test_a_change_of_template_draws_everything_once_and_says_why(folder: Regener
 
 
 def test_what_was_published_is_not_published_again_for_its_looks(folder: Regenerated, tmp_path: Path) -> None:
-    """A published file says the same with other templates, and stays; once what it says changes, the newer files have names of their own."""
+    """A published file says the same with other templates, and stays; once what it says changes, newer files get other names."""
     folder.regenerate("--publish")
     before = folder.see()
     with bend_templates(tmp_path / "bent", "screen.css", "font-size: 17px", "font-size: 18px"):
