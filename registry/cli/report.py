@@ -58,7 +58,7 @@ _NOT_WITH_STALE = ("--from", "--confidential", "--all", "--as-of")
     metavar="SEAL",
     help="Show the sealed specification that this seal file opens, on pages marked CONFIDENTIAL; may be given again.",
 )
-@click.option("--publish", is_flag=True, help="Record in the log that these files were given out, by their digests.")
+@click.option("--publish", is_flag=True, help="Record in the log that these files are published, and add the proof to each.")
 @click.option("--sign/--no-sign", default=None, help="Sign the PDF files. Without it: with --publish, if there is a document key here.")
 @click.option("--stale", is_flag=True, help="Keep the folder up to date: draw only what is new or changed there.")
 @click.option("--check", is_flag=True, help="With --stale: draw nothing, list what is due; exit code 1 if anything is.")
@@ -67,11 +67,11 @@ _NOT_WITH_STALE = ("--from", "--confidential", "--all", "--as-of")
 def report(app: App, /, *, subjects: tuple[Identifier, ...], output: Path, **options: Any) -> None:
     """Draw the supplements of claims (CLM-…) and cards (CRD-…; with all their claims) into a folder.
 
-    The same records give the same bytes; signing a PDF appends to them. One that cannot be drawn does not stop the others; the exit code is
-    then 3.
+    Only what is due is drawn; a page (index.html) lists the folder. Published and signed files stay as they are: newer ones get a name
+    of their own, NAME.entry-N. One that cannot be drawn does not stop the others; the exit code is then 3.
 
-    With --stale the folder is kept up to date: without ID with every revision of every claim and every card. What others take the place of
-    is kept beside them; a page (index.html), a feed and a report of what changed are written. Stopped, it goes on where it was.
+    With --stale the folder is kept up to date: without ID with every revision of every claim and every card, a feed and a report of what
+    changed. Stopped, it goes on where it was.
     """
     from registry.cli.report_changes import refuse_with_since
     from registry.records.publication import OutputFormat

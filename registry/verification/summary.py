@@ -116,6 +116,8 @@ def _uses_key(checks: Sequence[Check]) -> bool:
 
 def _tell_unused(found: Verified) -> str:
     answers = {one.name: one.answer for one in found.checks}
+    if answers.get(Name.CHECKPOINTS) is Answer.NOT_CHECKED:
+        return _advise(found.checks)
     if answers.get(Name.INCLUSION) is not Answer.NOT_CHECKED:
         return "it is of another log, or signed none of this"
     if found.name.endswith(".json"):

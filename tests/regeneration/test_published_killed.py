@@ -59,6 +59,7 @@ def kill_at_instants(source: Path, work: Path, *arguments: str, check: Callable[
     return killed
 
 
+@pytest.mark.slow
 def test_a_killed_publication_is_completed_by_the_next(folder: Regenerated, tmp_path: Path) -> None:
     """At every instant: the log is in order, no file is half written, and publishing again records nothing twice and proves all."""
     folder.withdraw()
@@ -93,6 +94,7 @@ def find_claim(folder: Regenerated) -> str:
     return folder.find(COVERT).stem.partition("@")[0]
 
 
+@pytest.mark.slow
 def test_a_killed_import_is_completed_by_the_next(folder: Regenerated, tmp_path: Path) -> None:
     """At every instant the registry has all of the other log or nothing of it."""
     with inside(tmp_path):

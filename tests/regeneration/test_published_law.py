@@ -142,13 +142,14 @@ class PublishedFiles(RuleBasedStateMachine):
         return {Path(one["file"]): one["verdict"] for one in told["files"]}
 
 
+@pytest.mark.slow
 def test_no_command_takes_a_pass_away() -> None:
     """Random sequences of commands over two folders; `make soak` tries many more."""
     run_state_machine_as_test(
         PublishedFiles,
         settings=settings(
-            max_examples=choose(3, 60),
-            stateful_step_count=choose(7, 25),
+            max_examples=choose(2, 60),
+            stateful_step_count=choose(6, 25),
             deadline=None,
             derandomize=choose(1, 0) == 1,
             suppress_health_check=list(HealthCheck),
@@ -156,6 +157,7 @@ def test_no_command_takes_a_pass_away() -> None:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", ["--sign", "--publish"])
 def test_the_law_with_a_pdf(how: str) -> None:
     """One sequence with a PDF, which random ones seldom reach: signed or published, then the claim is revised and all is published."""

@@ -171,7 +171,8 @@ def test_a_confidential_file_is_logged_under_the_public_record(tmp_path: Path) -
     """The log tells that it was given out, and of which record; not what it showed."""
     subject = Subject(name="CLM-EXAMPLE-2026-0042-X@1", supplement=CONFIDENTIAL)
     facts = tell_facts(subject)
-    written = Written(name=subject.name, format=OutputFormat.JSON, path=tmp_path / "x", sha256="ab" * 32, error=None, facts=facts, size_bytes=9)
+    place = tmp_path / "x"
+    written = Written(name=subject.name, format=OutputFormat.JSON, path=place, sha256="ab" * 32, error=None, facts=facts, size_bytes=9)
 
     said = build_publication(written)
 

@@ -48,7 +48,7 @@ def test_a_published_pdf_gives_back_what_was_drawn_and_its_proof(inverted_pdf: b
 
 
 def test_a_published_pdf_is_sound(inverted_pdf: bytes, published_pdf: bytes) -> None:
-    """qpdf finds nothing; proof and record are attached files of PDF/A-3; nothing about it is suspicious; its record is read."""
+    """The checker of qpdf finds nothing; proof and record are attached files of PDF/A-3; nothing is suspicious; its record is read."""
     with Pdf.open(BytesIO(published_pdf)) as pdf:
         assert pdf.check_pdf_syntax() == []
         assert bytes(pdf.attachments[PROOF_NAME].get_file().read_bytes()) == PROOF
