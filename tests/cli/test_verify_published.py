@@ -340,7 +340,7 @@ def test_publishing_the_same_files_again_changes_nothing(caveat: Caveat, given_o
     assert same == before
     assert caveat("log", "show", "--json").document["size"] == size + 1
     assert {path.name: path.read_bytes() for path in out.iterdir()} == before
-    assert caveat("verify", out / f"{NAME}.json").out.startswith("PASS (superseded by entry ")
+    assert caveat("verify", *HERE, out / f"{NAME}.json").out.startswith("PASS (superseded by entry ")
 
 
 def test_without_a_key_a_publication_has_no_proof_and_says_how_to_get_one(caveat: Caveat, given_out: Path, tmp_path: Path) -> None:

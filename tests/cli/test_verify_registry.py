@@ -183,14 +183,14 @@ def test_a_revoked_key_speaks_for_nothing(caveat: Caveat, registry: Path) -> Non
 
 
 def test_what_a_replaced_key_signed_before_stays_good(caveat: Caveat, registry: Path) -> None:
-    """The log key is rotated: the old proof holds by the old key, a new one by the new."""
+    """The log key is rotated: the old proof holds by the old key and stays, a new one holds by the new."""
     before = read_vkey(registry)
     assert caveat("key", "rotate", "--why", "yearly").code == 0
     after = read_vkey(registry)
 
     old = caveat("verify", *HERE, f"out/{NAME}.json", "--json")
-    caveat("report", "--from", f"out/{NAME}.json", "--json", "-o", "out", "--publish")
-    new = [caveat("verify", *HERE, f"out/{NAME}.json", *extra, "--json") for extra in ((), ("--key", after))]
+    caveat("report", "--from", f"out/{NAME}.json", "--json", "-o", "again", "--publish")
+    new = [caveat("verify", *HERE, f"again/{NAME}.json", *extra, "--json") for extra in ((), ("--key", after))]
 
     assert before != after
     assert [one.code for one in (old, *new)] == [0, 0, 0]
