@@ -9,8 +9,10 @@ import hashlib
 import itertools
 import shutil
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
 from audit.ablation import ablate
@@ -28,18 +30,20 @@ from registry.codec.files import read_document
 from registry.errors import Fault, InputError
 from registry.intake.outline.passages import read_outline
 from registry.intake.read import read_card
-from registry.proving import record_publications, sign_log, write_proofs
-from registry.publishing import Written, collect_supplements, sign_written, write_supplements
+from registry.proving import Publisher
+from registry.publishing import Written
 from registry.records.authority import Authority, Role
 from registry.records.card import Card, CardText
 from registry.records.dossier import AuditFile
 from registry.records.draft import AuditDraft
-from registry.records.identifier import parse_identifier
+from registry.records.identifier import Kind
 from registry.records.model import ModelRef
 from registry.records.publication import OutputFormat
 from registry.records.seal import KeyAlgorithm
-from registry.records.statement import StatementKind
 from registry.records.survey import Survey
+from registry.regeneration.look import Wish, look
+from registry.regeneration.manifest import hold_folder
+from registry.regeneration.update import Updated, list_current, update
 from registry.registration.cards import CardNote, register_card
 from registry.registration.endpoints import state_endpoint
 from registry.registration.intake import register_file
@@ -50,6 +54,7 @@ from registry.seal.key_files import FILE_NAMES, write_key
 from registry.seal.keys import KeyRing, SigningKey, make_key
 from registry.store.ledger import Ledger
 from registry.store.schema import upgrade
+from registry.store.view import View
 from registry.store.writer import Writer
 
 AUTHORITY = Authority(code="EXAMPLE", name="Example registry of the Caveat project", role=Role.AUDITOR)
@@ -186,33 +191,55 @@ def open_story(story: Story, moment: datetime) -> Ledger:
     return ledger
 
 
-def publish_supplements(story: Story, folder: Path, *, time_limit_s: float, workers: int, progress: Callable[[int], None]) -> list[Written]:
-    """Give out the supplements of the cards and of every claim in *folder*, as signed PDF, HTML and JSON, each with its proof.
+def publish_supplements(
+    story: Story, folder: Path, *, moment: datetime | None = None, time_limit_s: float, progress: Callable[[int], None]
+) -> Updated | None:
+    """Bring *folder* up to date and publish all of it, as `caveat report --stale --publish` does: signed PDF, HTML and JSON with proofs.
 
-    The cards come first. Drawn again, they are of the log as it was before they were first given out.
+    None where nothing is due.
+
+    Args:
+        folder: in the demo's.
+        moment: when it is published; None for when the story was concluded.
     """
-    ledger = open_story(story, story.concluded)
+    moment = moment or story.concluded
+    ledger = open_story(story, moment)
     try:
-        with ledger.view(_find_before_publishing(ledger)) as view:
-            names = [*(card.card for card in story.cards), *(one.claim for one in view.list_claims())]
-            subjects = list(collect_supplements(view, map(parse_identifier, names)))
-        written = write_supplements(subjects, list(OutputFormat), folder, time_limit_s=time_limit_s, workers=workers, progress=progress)
+        folder.mkdir(parents=True, exist_ok=True)
         ring = read_demo_keys()
-        signed = sign_written(written, _get_document_key(ring), at=story.concluded)
-        with ledger.write(actor=AUTHORITY.code) as writer:
-            record_publications(writer, signed)
-            checkpoint = sign_log(writer, ring)
-        with ledger.view() as view:
-            write_proofs(view, signed, checkpoint)
+        with hold_folder(folder):
+            with ledger.view() as view:
+                looked = look(folder, view, Wish(formats=tuple(OutputFormat), publishes=True))
+            if looked.is_settled:
+                return None
+            publisher = Publisher(ledger=lambda: ledger, actor=AUTHORITY.code, ring=ring, key=_get_document_key(ring), at=moment)
+            return update(
+                folder,
+                looked,
+                open_view=partial(_open, ledger, looked.log.size),
+                time_limit_s=time_limit_s,
+                publisher=publisher,
+                sign=True,
+                is_whole=True,
+                progress=progress,
+            )
     finally:
         ledger.close()
-    return signed
 
 
-def _find_before_publishing(ledger: Ledger) -> int:
-    with ledger.view() as view:
-        published = (one.entry.seq for one in view.entries() if one.entry.kind is StatementKind.PUBLICATION)
-        return next(published, view.log_size + 1) - 1
+def list_supplements(story: Story, folder: Path) -> list[Written]:
+    """Return the current files of *folder*, those of the cards first."""
+    ledger = open_story(story, story.concluded)
+    try:
+        with ledger.view() as view:
+            looked = look(folder, view, Wish(formats=tuple(OutputFormat)))
+    finally:
+        ledger.close()
+    return sorted(list_current(folder, looked), key=lambda one: not one.name.startswith(Kind.CARD))
+
+
+def _open(ledger: Ledger, size: int, as_of: int | None) -> AbstractContextManager[View]:
+    return ledger.view(size if as_of is None else as_of)
 
 
 def _prepare(folder: Path) -> str:
