@@ -136,7 +136,7 @@ def test_a_registry_of_an_earlier_revision_is_upgraded(tmp_path: Path, revision:
 _NEWER = (
     *("finding", "survey", "omission", "sighting"),
     *("verdict", "claim_passage", "claim_origin"),
-    *("node", "checkpoint", "cosignature", "key_event", "log_import", "witnessing", "equivocation"),
+    *("node", "checkpoint", "cosignature", "signature", "key_event", "log_import", "witnessing", "equivocation"),
     *("erasure", "reveal", "deviation", "exploration", "audit_rival"),
     *("model_event", "staleness_review", "reviewed_cause"),
     *("model_endpoint", "asked_name"),
