@@ -28,6 +28,8 @@ class Config:
     """SQLAlchemy URL of the registry."""
     authority: str = EXAMPLE
     """Code of the authority in whose name statements are made."""
+    names_authority: bool = False
+    """Whether an option, the environment or `registry.cfg` names that authority; False where it is the default."""
     time_limit_s: float = 120.0
     """Seconds that one supplement may take to lay out."""
     epoch: datetime | None = None
@@ -62,17 +64,17 @@ def read_config(folder: Path, environ: Mapping[str, str] = os.environ, *, url: s
     """Return the configuration for *folder*: options first, then the environment, then `registry.cfg`, then the defaults.
 
     Raises:
-        InputError: a file that is no configuration, an unknown section or key, a value that does not fit.
+        InputError: a file that is no configuration, an unknown section or key, a value that does not fit; `foreign-configuration`, the
+            file belongs to another user.
     """
     path = folder / FILE_NAME
     values = _read_file(path)
-    chosen = {
-        "url": url or environ.get("CAVEAT_REGISTRY") or values.get("url", DEFAULT_URL),
-        "authority": authority or environ.get("CAVEAT_AUTHORITY") or values.get("authority", EXAMPLE),
-    }
+    code = authority or environ.get("CAVEAT_AUTHORITY") or values.get("authority")
+    chosen = {"url": url or environ.get("CAVEAT_REGISTRY") or values.get("url", DEFAULT_URL), "authority": code or EXAMPLE}
     try:
         return Config(
             **chosen,
+            names_authority=code is not None,
             time_limit_s=float(values.get("time_limit_s", "120")),
             epoch=_read_epoch(environ),
             keys=folder / Path(environ.get("CAVEAT_KEYS") or values.get("keys") or DEFAULT_KEYS).expanduser(),
@@ -85,7 +87,7 @@ def read_config(folder: Path, environ: Mapping[str, str] = os.environ, *, url: s
 def _read_file(path: Path) -> dict[str, str]:
     parser = configparser.ConfigParser(interpolation=None)
     try:
-        parser.read_string(path.read_text(encoding="utf-8-sig"), source=FILE_NAME)
+        parser.read_string(_read_own(path).decode("utf-8-sig"), source=FILE_NAME)
     except FileNotFoundError:
         return {}
     except OSError as error:
@@ -106,6 +108,27 @@ def _read_file(path: Path) -> dict[str, str]:
     if unknown:
         raise InputError(unknown)
     return {key: value for section in parser.sections() for key, value in parser[section].items()}
+
+
+def _read_own(path: Path) -> bytes:
+    """Return the bytes of *path*; a file of another user is refused.
+
+    A configuration names a database server that is asked, and that gets the user's password: in a shared folder another user could write
+    one. As ssh does it, root's files are read too, and under sudo those of the user who called it. The open file is asked, not its name.
+    """
+    with path.open("rb") as stream:
+        owner = os.fstat(stream.fileno()).st_uid
+        if owner not in _list_trusted_users():
+            found = f"it belongs to another user (uid {owner}), who could send this command to a server of theirs"
+            advice = f"read it; if it says what you want, make it yours: cp {FILE_NAME} mine && mv -f mine {FILE_NAME}"
+            raise InputError(Fault(code="foreign-configuration", where=str(path), found=found, advice=advice))
+        return stream.read()
+
+
+def _list_trusted_users() -> set[int]:
+    user = os.geteuid()
+    caller = os.environ.get("SUDO_UID", "") if user == 0 else ""
+    return {user, 0, int(caller) if caller.isdecimal() else 0}
 
 
 def _read_epoch(environ: Mapping[str, str]) -> datetime | None:

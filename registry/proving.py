@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from registry.codec.files import naming_file
 from registry.codec.published import Consistency, Published, Signer, encode_nodes, encode_published
 from registry.publishing import Written, build_publication
 from registry.records.dossier import Recorded
@@ -108,7 +109,8 @@ def _get_text(view: View, seq: int) -> str:
 def _write_whole(path: Path, data: bytes) -> None:
     part = path.with_name(f".{path.name}.part")
     try:
-        part.write_bytes(data)
+        with naming_file(path):
+            part.write_bytes(data)
         os.replace(part, path)  # noqa: PTH105  (the point is that it is atomic)
     except OSError:
         part.unlink(missing_ok=True)

@@ -9,6 +9,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from registry.codec.files import naming_file
 from registry.codec.inclusion import list_entries, list_recorded
 from registry.errors import AlteredError, CaveatError, Fault, InputError, NotFoundError
 from registry.intake.outline.readable import Reader
@@ -337,7 +338,8 @@ def _sign(written: Written, key: "SigningKey", at: datetime) -> Written:
 def _replace(path: Path, data: bytes) -> None:
     part = path.with_name(f".{path.name}.part")
     try:
-        part.write_bytes(data)
+        with naming_file(path):
+            part.write_bytes(data)
         os.replace(part, path)  # noqa: PTH105  (the point is that it is atomic)
     except OSError:
         part.unlink(missing_ok=True)

@@ -10,6 +10,7 @@ from audit.cli.spreadsheet import write_cell
 from audit.sources.contamination import Recording
 from registry.cli.output import render_json
 from registry.codec.documents import to_document
+from registry.codec.files import write_file
 from registry.records.contamination import DIMENSIONS, ContaminationStudy, Effect
 
 _SCORES = ("task_id", "arm", "context_id", "sample", "score", "excluded_reason", "skill", "task_type", "response_chars", *DIMENSIONS)
@@ -59,7 +60,7 @@ def write_results(study: ContaminationStudy, recording: Recording, folder: Path)
     parts = {folder / name: folder / f".{name}.part" for name in texts}
     try:
         for part, text in zip(parts.values(), texts.values(), strict=True):
-            part.write_text(text, encoding="utf-8", newline="")
+            write_file(part, text)
         for path, part in parts.items():
             part.replace(path)
     finally:

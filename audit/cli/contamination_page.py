@@ -63,7 +63,7 @@ def build_page(study: ContaminationStudy) -> str:
         write_files(study),
     ]
     title = "Skill contamination, read again" if has_published(study) else "Skill contamination"
-    head = element("head", element("meta", charset="utf-8"), element("title", title), element("style", _build_style()))
+    head = element("head", element("meta", charset="utf-8"), _build_policy(), element("title", title), element("style", _build_style()))
     head.append(element("meta", name="viewport", content="width=device-width, initial-scale=1"))
     page = element("html", head, element("body", element("main", *(part for part in parts if part is not None))), lang="en")
     return "<!DOCTYPE html>\n" + tostring(page, encoding="unicode", method="html") + "\n"
@@ -72,6 +72,12 @@ def build_page(study: ContaminationStudy) -> str:
 def has_published(study: ContaminationStudy) -> bool:
     """Whether a published figure stands beside any of ours."""
     return study.compatibility is not None or any(one.published is not None for skill in study.skills for one in skill.effects)
+
+
+def _build_policy() -> Element:
+    from registry.report.html import SECURITY_POLICY  # Jinja2, which this page does without
+
+    return element("meta", http_equiv="Content-Security-Policy", content=SECURITY_POLICY)
 
 
 def _build_style() -> str:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from audit.cli.draft_text import compose_draft
+from registry.codec.files import write_file
 from registry.errors import ConflictError, Fault
 from registry.records.claim import ClaimRevision
 from registry.records.spec import PropertySpec
@@ -90,7 +91,7 @@ def write_replay(folder: Path, claim: ClaimRevision, body: PropertySpec, context
         raise ConflictError(Fault(code="folder-not-empty", where=str(folder), found=found, advice="name another folder"))
     folder.mkdir(parents=True, exist_ok=True)
     for path, text in texts.items():
-        path.write_text(text, encoding="utf-8")
+        write_file(path, text)
     return tuple(texts)
 
 

@@ -7,6 +7,7 @@ import click
 
 from audit.cli.evidence import build_reading, reading_options
 from registry.cli.app import App, pass_app
+from registry.codec.files import naming_file
 from registry.errors import Fault, InputError
 
 if TYPE_CHECKING:
@@ -62,7 +63,7 @@ def _write(output: Path, rows: "Sequence[Row]") -> None:
 
     partial = output.with_name(f".{output.name}.partial")
     try:
-        with partial.open("w", encoding="utf-8", newline="") as file:
+        with naming_file(output), partial.open("w", encoding="utf-8", newline="") as file:
             write_rows(rows, file)
         partial.replace(output)
     finally:

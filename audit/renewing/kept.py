@@ -7,7 +7,7 @@ from typing import Literal
 
 from registry.codec.canonical import canonical_bytes
 from registry.codec.documents import from_document, to_document
-from registry.codec.files import read_document
+from registry.codec.files import read_document, write_file
 from registry.errors import ConflictError, Fault
 from registry.records.record import Record
 
@@ -55,6 +55,6 @@ def write_kept(folder: Path, kept: Kept, claims: Iterable[str]) -> Kept:
     if now != kept or not path.is_file():
         folder.mkdir(parents=True, exist_ok=True)
         part = path.with_name(f"{NAME}.part")
-        part.write_bytes(canonical_bytes(to_document(now)) + b"\n")
+        write_file(part, canonical_bytes(to_document(now)) + b"\n")
         part.replace(path)
     return now

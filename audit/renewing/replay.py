@@ -12,7 +12,7 @@ from audit.propose.file.yaml_text import render_key
 from audit.replay.read import ReplayFile
 from registry.codec.canonical import canonical_bytes
 from registry.codec.documents import to_document
-from registry.codec.files import read_text
+from registry.codec.files import read_text, write_file
 from registry.errors import ConflictError, Fault, InputError
 from registry.records.replay import Replay, Task
 from registry.records.spec import ContextSpec
@@ -84,7 +84,7 @@ def write_files(folder: Path, texts: Mapping[str, str]) -> None:
             advice = "choose another folder with -o DIR"
             raise ConflictError(Fault(code="renewal-differs", where=str(path), found=found, advice=advice))
         part = path.with_name(f"{name}.part")
-        part.write_text(text, encoding="utf-8", newline="\n")
+        write_file(part, text)
         part.replace(path)
 
 

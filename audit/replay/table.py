@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from audit.replay.store import RunStore
+from registry.codec.files import naming_file
 from registry.records.response import Cell, Response
 from registry.records.score import Score
 
@@ -158,7 +159,7 @@ def _write(path: Path, header: Sequence[str], rows: Iterable[Sequence[Value]]) -
 
 
 def _write_rows(path: Path, header: Sequence[str], rows: Iterable[Sequence[Value]]) -> None:
-    with path.open("w", encoding="utf-8", newline="") as file:
+    with naming_file(path), path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(header)
         writer.writerows(["" if value is None else repr(value) if isinstance(value, float) else value for value in row] for row in rows)

@@ -9,7 +9,7 @@ from audit.replay.store import RunStore
 from audit.skills.recording import Outcome, list_found, list_outcomes
 from audit.skills.study import StudyFile
 from audit.skills.tasks import LANGUAGE, TYPE
-from registry.codec.files import read_text
+from registry.codec.files import read_text, write_file
 from registry.records.contamination import ARMS
 from registry.records.replay import Task
 
@@ -133,10 +133,6 @@ def write_export(documents: Mapping[str, Document | str], folder: Path) -> list[
     for name, document in sorted(documents.items()):
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(
-            document if isinstance(document, str) else json.dumps(document, ensure_ascii=False, indent=1) + "\n",
-            encoding="utf-8",
-            newline="",
-        )
+        write_file(path, document if isinstance(document, str) else json.dumps(document, ensure_ascii=False, indent=1) + "\n")
         paths.append(path)
     return paths

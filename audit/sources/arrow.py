@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 import numpy as np
 import numpy.typing as npt
@@ -16,7 +16,7 @@ import pyarrow.csv
 import pyarrow.parquet
 
 from audit.errors import TableError
-from audit.sources.header import find_columns, list_unknown
+from audit.sources.header import LONGEST_HEADER, MOST_COLUMNS, find_columns, list_unknown, tell_too_wide
 from audit.sources.raw import LISTED, RawColumn, RawTable
 from audit.sources.selection import Selection, find_named
 from audit.sources.stops import FLAGS
@@ -25,6 +25,8 @@ from registry.errors import Fault
 
 _TEXT = pa.dictionary(pa.int32(), pa.string())
 _BLOCK = 1 << 22
+_LONGEST_FOOTER = 32_000_000
+_PARQUET_TAIL = 8
 _Found = tuple[dict[str, str], dict[str, str]]
 """The file's names of our columns, by ours, and of those asked for beside them, by the name asked for."""
 
@@ -61,7 +63,9 @@ def read_parquet(path: Path, selection: Selection, *, name: str, sha256: str) ->
         TableError: the file is no Parquet, its schema lacks a column, or an id column holds neither texts nor whole numbers.
     """
     try:
+        _refuse_long_footer(path, name)
         schema = pyarrow.parquet.read_schema(path)
+        _refuse_wide(len(schema.names), name)
         found = _check_header(schema.names, selection, name)
         table = pyarrow.parquet.read_table(path, columns=_list_columns(found))
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError, OSError) as error:
@@ -80,11 +84,39 @@ def _read_csv_header(path: Path, name: str) -> list[str]:
     """Return the names in the first record; not by Arrow's stream, which reads on in a thread that may outlive us."""
     try:
         with path.open(encoding="utf-8-sig", newline="") as text:
-            return next(record for record in csv.reader(text) if record)
+            names = next(record for record in csv.reader(_read_header_lines(text, name)) if record)
     except (UnicodeDecodeError, csv.Error) as error:
         raise TableError(_tell_unreadable(name, "CSV", error)) from error
     except StopIteration:
         raise TableError(_tell_unreadable(name, "CSV", ValueError("Empty CSV file"))) from None
+    _refuse_wide(len(names), name)
+    return names
+
+
+def _read_header_lines(text: TextIO, name: str) -> Iterator[str]:
+    """Give the lines of the header, which a quoted name may break; more than any header has is not read."""
+    left = LONGEST_HEADER
+    while line := text.readline(left + 1):
+        left -= len(line)
+        if left < 0:
+            raise TableError(tell_too_wide(name, f"its header has more than {LONGEST_HEADER:,} characters"))
+        yield line
+
+
+def _refuse_wide(count: int, name: str) -> None:
+    if count > MOST_COLUMNS:
+        raise TableError(tell_too_wide(name, f"it has {count:,} columns"))
+
+
+def _refuse_long_footer(path: Path, name: str) -> None:
+    """A Parquet file ends with the length of its description, which names every column in every group of rows."""
+    with path.open("rb") as file:
+        size = file.seek(0, 2)
+        file.seek(max(0, size - _PARQUET_TAIL))
+        tail = file.read(_PARQUET_TAIL)
+    length = int.from_bytes(tail[:4], "little")
+    if len(tail) == _PARQUET_TAIL and tail[4:] == b"PAR1" and length > _LONGEST_FOOTER:
+        raise TableError(tell_too_wide(name, f"the description of its columns has {length:,} bytes"))
 
 
 def _read_csv(path: Path, found: _Found, name: str, broken: list[Any] | None) -> Any:

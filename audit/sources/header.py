@@ -15,6 +15,11 @@ OPTIONAL = (*KEYS, "excluded_reason", "weight", "truncated", "settled", "refused
 SYNONYMS = {"side": "arm"}
 COLUMNS = (*IDS, "score", *OPTIONAL)
 
+MOST_COLUMNS = 10_000
+"""Columns that a table may have: each costs memory and time before one row is read."""
+LONGEST_HEADER = 1_000_000
+"""Characters that a header may have."""
+
 _MEANT = {
     "task": "task_id",
     "item_id": "task_id",
@@ -102,3 +107,9 @@ def _advise(names: Sequence[str], name: str) -> str:
     if len(names) == 1 and any(mark in names[0] for mark in ";\t|"):
         return "separate columns by commas"
     return f"add the column {name}" + (" (or side)" if name == "arm" else "")
+
+
+def tell_too_wide(where: str, found: str) -> Fault:
+    """Return the fault of a table with more columns, or a longer header, than is read."""
+    advice = f"keep the columns that are needed; at most {MOST_COLUMNS:,} are read"
+    return Fault(code="table-too-wide", where=where, found=found, advice=advice)

@@ -11,13 +11,14 @@ import numpy as np
 import orjson
 
 from audit.errors import TableError
-from audit.sources.header import COLUMNS, SYNONYMS, find_columns, list_unknown
+from audit.sources.header import COLUMNS, MOST_COLUMNS, SYNONYMS, find_columns, list_unknown, tell_too_wide
 from audit.sources.raw import LISTED, FaultList, RawColumn, RawTable
 from audit.sources.selection import Selection
 from audit.sources.stops import FLAGS
 from registry.errors import Fault
 
 _LONGEST = 2**63
+_LONGEST_LINE = 20_000_000
 
 
 class _Interner:
@@ -60,6 +61,8 @@ class _Lines:
                 self._fault("arm-and-side", number, "arm", "both arm and side are there; they are two words for one column", "remove one")
             row["arm"] = row.get("arm", row["side"])
         self.keys.update(dict.fromkeys(row))
+        if len(self.keys) > MOST_COLUMNS:
+            raise TableError(tell_too_wide(self.name, f"its rows have more than {MOST_COLUMNS:,} keys by line {number}"))
         self.read += 1
         if self.seen and not self._is_chosen(row):
             return
@@ -158,7 +161,9 @@ def read_jsonl(path: Path, selection: Selection, *, name: str, sha256: str) -> R
     """
     lines = _Lines(name, selection)
     with path.open("rb") as file:
-        for number, line in enumerate(file, start=1):
+        for number, line in enumerate(iter(lambda: file.readline(_LONGEST_LINE + 1), b""), start=1):
+            if len(line) > _LONGEST_LINE:
+                raise TableError(tell_too_wide(name, f"line {number} has more than {_LONGEST_LINE:,} bytes"))
             content = line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line
             if content.strip():
                 lines.add(number, content)

@@ -40,7 +40,7 @@ def summarise_claim(one: ClaimSummary) -> dict[str, Any]:
 def build_claim_table(claims: Sequence[ClaimSummary]) -> Table:
     """Return a listing of claims, one line each."""
     rows = [
-        (f"{one.claim}@{one.revision}", one.form.value, _describe_short(one.status), shorten(one.quote or "(text erased)"))
+        (f"{one.claim}@{one.revision}", one.form.value, _describe_short(one.status, f"{one.claim}@{one.revision}"), shorten(one.quote or "(text erased)"))
         for one in claims
     ]
     return build_table(("claim", "form", "status", "quote"), rows)
@@ -217,8 +217,8 @@ def _describe_contestation(file: ContestationFile) -> str:
     return f"{said.contestation} of {said.target} by {said.by}: {said.grounds} ({step})"
 
 
-def _describe_short(status: Status) -> str:
-    flags = ["not audited" if status.gravest is None else describe_outcome(status.gravest)]
+def _describe_short(status: Status, reference: str) -> str:
+    flags = ["not audited" if status.gravest is None else describe_outcome(status.gravest, of=reference)]
     if status.beside is not None:
         flags.append(f"another claim on these words: {describe_outcome(status.beside)}")
     if status.lifecycle.value not in ("registered", "published"):

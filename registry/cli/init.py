@@ -9,6 +9,8 @@ import click
 
 from registry.cli.app import App, pass_app
 from registry.cli.parameters import refusing, shorten
+from registry.config import EXAMPLE
+from registry.errors import ConflictError, Fault, InputError
 from registry.records.authority import Authority, Role
 
 if TYPE_CHECKING:
@@ -18,31 +20,37 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.option("--code", default=None, metavar="CODE", help="Code of your authority: 2 to 12 capital letters or digits. Default: EXAMPLE.")
+@click.option("--code", default=None, metavar="CODE", help="Code of your authority: 2 to 12 capital letters or digits.")
+@click.option("--example", is_flag=True, help="Try Caveat as EXAMPLE, whose statements never leave a registry.")
+@click.option("--join", is_flag=True, help="Register a further authority in the registry that is here.")
 @click.option("--name", default=None, help="Name of your authority.")
 @click.option(
     "--role", type=click.Choice([role.value for role in Role]), default="auditor", show_default=True, help="What your authority is."
 )
 @click.option("--no-key", is_flag=True, help="Make no keys: nothing can be signed here until caveat key add.")
 @pass_app
-def init(app: App, *, code: str | None, name: str | None, role: str, no_key: bool) -> None:
+def init(app: App, *, code: str | None, example: bool, join: bool, name: str | None, role: str, no_key: bool) -> None:
     """Make a registry, its authority and its keys in the current folder.
 
     Writes registry.cfg if there is none, creates the tables, registers the authority, names the log, and makes two keys: one signs the
     log's checkpoints, one signs PDF files. They are encrypted with CAVEAT_PASSPHRASE, or with what you are asked for on a terminal.
-    Doing it twice changes nothing.
+    On a terminal you are asked for the code of your authority; scripts give --code. Doing it twice changes nothing. A registry has one
+    owner: with another code, add --join to register a further authority in it, or work in a folder of its own.
     """
     from registry.store.engine import describe_url, refuse_memory
     from registry.store.schema import upgrade
 
-    with refusing("--code"):
-        authority = Authority(code=code or app.config.authority, name=name or code or app.config.authority, role=Role(role))
     refuse_memory(app.config.url)
+    code = _choose_code(app, code, example=example)
+    with refusing("--code"):
+        authority = Authority(code=code, name=name or code, role=Role(role))
     upgrade(app.config.url)
     has_keys = not (no_key or _is_begun(app))
     passphrase = app.choose_passphrase() if has_keys else None
     with app.change_keys() if has_keys else nullcontext(), app.ledger.write(actor=authority.code) as writer:
         known = writer.find_authority(authority.code)
+        if known is None and not join:
+            _refuse_second(writer, authority.code)
         keys = _register(app, writer, authority, passphrase, has_keys=has_keys) if known is None else None
     written = _write_config(app, authority.code)
     speaker = authority.code if written else app.config.authority
@@ -56,6 +64,37 @@ def init(app: App, *, code: str | None, name: str | None, role: str, no_key: boo
         "keys": keys,
     }
     app.report(document, lambda console: _print(console, document))
+
+
+def _choose_code(app: App, code: str | None, *, example: bool) -> str:
+    """Return the code of the authority: as given, as configured, or as typed on a terminal. A registry is never EXAMPLE's by accident."""
+    import sys
+
+    if example:
+        if code not in (None, EXAMPLE):
+            raise click.UsageError(f"--example is for {EXAMPLE}, and --code names {code}.")
+        return EXAMPLE
+    if code is not None:
+        return code
+    if app.config.names_authority:
+        return app.config.authority
+    if sys.stdin is not None and sys.stdin.isatty():
+        return str(click.prompt(f"Code of your authority, such as AISI ({EXAMPLE} to try Caveat)", err=True)).strip()
+    found = "the registry needs the code of its authority, which is part of every identifier"
+    advice = "caveat init --code CODE, 2 to 12 capital letters or digits; to try Caveat: caveat init --example"
+    raise InputError(Fault(code="authority-missing", where="--code", found=found, advice=advice))
+
+
+def _refuse_second(writer: "Writer", code: str) -> None:
+    """Refuse a further authority nobody asked for: its files would be signed with the keys of the log's owner."""
+    from registry.registration.keys import find_owner
+
+    if writer.log_size == 0 and not writer.log_origin:
+        return
+    owner = find_owner(writer)
+    found = f"this registry is {owner}'s ({writer.log_origin or 'its log has no name'}), and files published in it are signed with its keys"
+    advice = f"work in a folder of its own, or register {code} as a further authority here: caveat init --code {code} --join"
+    raise ConflictError(Fault(code="other-owner", where=f"--code {code}", found=found, advice=advice))
 
 
 def _is_begun(app: App) -> bool:

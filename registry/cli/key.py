@@ -185,7 +185,9 @@ def _get_authority(app: App, view: "View") -> "Authority":
     found = view.find_authority(app.config.authority)
     if found is None:
         who = app.config.authority
-        raise NotFoundError(Fault(code="actor-unknown", where=who, found=f"nobody is registered as {who}", advice="run: caveat init"))
+        raise NotFoundError(
+            Fault(code="actor-unknown", where=who, found=f"nobody is registered as {who}", advice=f"run: caveat init --code {who} --join")
+        )
     return found.payload
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from registry.cli.app import App
+from registry.codec.files import naming_file
 
 output_option = click.option("-o", "--output", type=click.Path(path_type=Path, dir_okay=False), help="Write it to this file.")
 
@@ -33,7 +34,8 @@ def write_whole(path: Path, text: str) -> None:
     """Write *text* to *path*, as a new file or in the place of one, whole or not at all."""
     part = path.with_name(f".{path.name}.part")
     try:
-        part.write_bytes(text.encode())
+        with naming_file(path):
+            part.write_bytes(text.encode())
         os.replace(part, path)  # noqa: PTH105  (the point is that it is atomic)
     except OSError:
         part.unlink(missing_ok=True)

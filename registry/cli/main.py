@@ -29,13 +29,6 @@ class LazyGroup(click.Group):
         super().__init__(*args, **kwargs)
         self._entry_points = entry_points
 
-    def invoke(self, ctx: click.Context) -> Any:
-        """Run the command; a reader that stopped listening is left to `main`: click would exit with 1, which here says no."""
-        try:
-            return super().invoke(ctx)
-        except BrokenPipeError as error:
-            raise BrokenPipeError from error  # without its number, by which click knows it
-
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names of all commands, sorted."""
         return sorted({*super().list_commands(ctx), *find_commands(self._entry_points)})
@@ -84,10 +77,18 @@ def cli(ctx: click.Context, *, registry: str | None, debug: bool) -> None:
 
 def main() -> None:
     """Run `caveat` and exit: 0 yes or done, 1 the answer is no, 2 wrong usage or bad input, 3 could not be evaluated here."""
-    app = App()
+    from registry.cli.streams import keep_streams
+
+    with keep_streams():
+        _run(App())
+
+
+def _run(app: App) -> None:
+    """Run the command that was typed, and exit with its code."""
     try:
         exit_code = cli.main(obj=app, standalone_mode=False)
-        sys.stdout.flush()
+        if sys.stdout is not None:
+            sys.stdout.flush()
         sys.exit(exit_code if isinstance(exit_code, int) else 0)
     except click.ClickException as error:
         _show_usage_error(error)
@@ -95,9 +96,6 @@ def main() -> None:
     except (click.Abort, KeyboardInterrupt):
         click.echo("interrupted", err=True)
         sys.exit(130)
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(0)
     except CaveatError as error:
         _end(app, error, error.faults, error.exit_code)
     except OSError as error:

@@ -9,24 +9,33 @@ import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-import click
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from registry.cli.streams import can_encode
 from registry.errors import Fault
 
 
 def print_json(document: Mapping[str, Any]) -> None:
     """Print *document* as `render_json` writes it."""
     _check_open()
-    click.echo(render_json(document))
+    sys.stdout.write(_escape_missing(render_json(document)) + "\n")
+    sys.stdout.flush()
 
 
 def render_json(document: Mapping[str, Any]) -> str:
     """Return *document* as JSON, its schema first, two spaces deep; what does not show is escaped, so that data cannot drive a terminal."""
     first = {"schema": document["schema"]} if "schema" in document else {}
     return escape_json(json.dumps({**first, **document}, ensure_ascii=False, indent=2, allow_nan=False))
+
+
+def _escape_missing(text: str) -> str:
+    """The JSON *text* with characters that standard output cannot show as escapes, so that programs read the same document."""
+    if text.isascii():
+        return text
+    missing = {ord(character): json.dumps(character)[1:-1] for character in set(text) if not can_encode(character, sys.stdout)}
+    return text.translate(missing) if missing else text
 
 
 def escape_json(text: str) -> str:
@@ -68,10 +77,6 @@ class _CarefulConsole(Console):
             return line
         pieces = [piece.plain.rstrip() for piece in Text(line[len(label) :]).wrap(self, self.width - len(label))]
         return label + f"\n{' ' * len(label)}".join(pieces)
-
-    def on_broken_pipe(self) -> None:
-        """Leave it to `main`: rich would exit with 1, which here says that the answer is no."""
-        raise BrokenPipeError
 
     def render_str(self, text: str, **options: Any) -> Text:
         """Return *text* to be printed, its control and direction characters made visible."""

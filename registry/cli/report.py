@@ -82,6 +82,8 @@ def report(app: App, /, *, subjects: tuple[Identifier, ...], output: Path, **opt
         raise click.UsageError("--publish records in this registry's own log; --log reads another.")
     chosen = [OutputFormat(name) for name in _FORMATS if options[name]] or [OutputFormat(name) for name in _FORMATS]
     _refuse_combinations(app, options | {"subjects": subjects})
+    if options["publish"]:
+        _refuse_publishing(app)
     key = None
     if not options["check"]:
         key = _find_key(app, sign=options["sign"], publish=options["publish"], draws_pdf=OutputFormat.PDF in chosen)
@@ -122,6 +124,14 @@ def _refuse_combinations(app: App, options: Mapping[str, Any]) -> None:
     ):
         if options[option] and (clash := [one for one in refused if one in given]):
             raise click.UsageError(f"{why}: it takes no {clash[0]}.")
+
+
+def _refuse_publishing(app: App) -> None:
+    """Raise ConflictError before anything is drawn where this authority cannot publish in this log."""
+    from registry.registration.keys import refuse_publishing
+
+    with app.ledger.view() as view:
+        refuse_publishing(view, app.config.authority)
 
 
 def _find_key(app: App, *, sign: bool | None, publish: bool, draws_pdf: bool) -> "SigningKey | None":

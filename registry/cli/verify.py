@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from registry.cli.app import App, pass_app
-from registry.config import DEFAULT_FILE, DEFAULT_URL
+from registry.config import Config
 from registry.errors import Fault, InputError, UnavailableError
 
 if TYPE_CHECKING:
@@ -36,9 +36,10 @@ _MARKS = {"yes": "✓", "no": "✗", "not_checked": "?"}
 @click.option("--current", is_flag=True, help="What was superseded since counts as wrong.")
 @pass_app
 def verify(app: App, /, *, files: tuple[Path, ...], **options: Any) -> None:
-    """Check supplements (PDF, HTML, JSON), proofs, checkpoints, bundles, registries; without FILES the registry itself.
+    """Check supplements (PDF, HTML, JSON), proofs, checkpoints, bundles and registry files.
 
-    Nothing is asked of the network. Each check is answered by name: yes, no, or not_checked with the reason.
+    It works offline: no network, no database and no configuration is read, unless --registry names a registry to compare with. With
+    --registry and without FILES, that registry itself is checked. Each check is answered by name: yes, no, or not_checked with the reason.
     Exit code 1 if something is wrong, 2 if a file cannot be read (the others are answered all the same), 3 if a required check could not
     be made, 0 otherwise.
     """
@@ -47,13 +48,19 @@ def verify(app: App, /, *, files: tuple[Path, ...], **options: Any) -> None:
     required = _parse_required(options["required"], current=options["current"])
     means = _collect_means(app, options["keys"], options["origin"], files)
     found = _verify(app, tuple(dict.fromkeys(files)), means, options["proof"])
-    beside = _name_registry(means) if files else None
+    beside, with_key = _name_registry(means) if files else None, bool(options["keys"])
     app.report(
-        {"schema": "caveat/verify/1", "registry": beside, "files": [_to_document(one, required) for one in found]},
-        lambda console: _print(console, found, required, beside),
+        {"schema": "caveat/verify/1", "registry": beside, "files": [_to_document(one, required, with_key=with_key) for one in found]},
+        lambda console: _print(console, [(one, _summarise(one, required, with_key=with_key)) for one in found], beside),
     )
-    code = find_exit_code(found, required=required, everything="all" in options["required"])
+    code = find_exit_code(found, required=required, everything="all" in options["required"], with_key=with_key)
     click.get_current_context().exit(code)
+
+
+# The option is shared by all commands, which take a registry from the configuration without it; this one takes none.
+next(
+    one for one in verify.params if isinstance(one, click.Option) and one.name == "registry"
+).help = "A registry to compare with; default: none."
 
 
 def _parse_required(names: Sequence[str], *, current: bool) -> "frozenset[Name]":
@@ -71,26 +78,25 @@ def _collect_means(app: App, keys: Sequence[str], origin: str | None, files: Seq
     from registry.verification.means import collect_means
     from registry.verification.trust import read_given
 
-    return collect_means(_find_ledger(app, files), read_given(keys), origin=origin)
+    return collect_means(_open_registry(app, files), read_given(keys), origin=origin)
 
 
-def _find_ledger(app: App, files: Sequence[Path]) -> "Ledger | None":
-    """The registry at hand. One that somebody names and that cannot be read is told: not to compare with it would hide that.
+def _open_registry(app: App, files: Sequence[Path]) -> "Ledger | None":
+    """Open the registry that `--registry` names; None without it: what lies in the current folder may be anybody's.
 
-    One of an earlier release is not changed for the sake of a verification, not even when it is itself what is to be verified.
+    A registry that is named and cannot be read is an error. One of an earlier release is not changed for the sake of a verification.
     """
-    is_named = bool(app.registry) or app.config.url != DEFAULT_URL
-    if files and not is_named and not Path(DEFAULT_FILE).exists():
+    if not app.registry:
+        if not files:
+            raise click.UsageError("Give FILES to check, or --registry URL to check a registry, such as sqlite:///caveat.db.")
         return None
     try:
         return app.ledger
     except UnavailableError as error:
         if not files or error.code != "registry-not-current":
             raise
-        if not is_named and any(path.samefile(DEFAULT_FILE) for path in files):
-            return None
         fault = error.faults[0]
-        advice = "nothing was compared or changed; in a folder without a registry the files are verified by themselves"
+        advice = "nothing was compared or changed; without --registry the files are verified by themselves"
         raise UnavailableError(Fault(code=fault.code, where=fault.where, found=fault.found, advice=advice)) from error
 
 
@@ -108,12 +114,13 @@ def _verify(app: App, paths: tuple[Path, ...], means: "Means", proof: Path | Non
         found = f"one proof is of one file; {len(paths)} files are given"
         raise InputError(Fault(code="one-proof", where="--proof", found=found, advice="verify them one by one"))
     files = read_all(paths, proof)
-    limit_s, workers = app.config.time_limit_s, os.cpu_count() or 1
+    config = app.config if app.registry else Config()
+    limit_s, workers = config.time_limit_s, os.cpu_count() or 1
     with track(app, "checking files", total=len(files), unit="files") as advance:
         return verify_files(files, means, time_limit_s=limit_s, workers=workers, progress=advance)
 
 
-def _to_document(found: "Verified", required: "frozenset[Name]") -> dict[str, Any]:
+def _to_document(found: "Verified", required: "frozenset[Name]", *, with_key: bool) -> dict[str, Any]:
     from registry.verification.summary import find_missing, find_wrong
 
     return {
@@ -122,16 +129,17 @@ def _to_document(found: "Verified", required: "frozenset[Name]") -> dict[str, An
         "checks": [{"name": one.name.value, "answer": one.answer.value, "note": one.note} for one in found.checks],
         "wrong": [one.name.value for one in find_wrong(found.checks, required=required)],
         "required_and_not_made": [one.value for one in find_missing(found.checks, required=required)],
-        "summary": _summarise(found, required),
+        "summary": _summarise(found, required, with_key=with_key),
         "faults": [{"code": one.code, "where": one.where, "found": one.found, "advice": one.advice} for one in found.faults],
     }
 
 
-def _summarise(found: "Verified", required: "frozenset[Name]") -> str:
-    from registry.verification.summary import summarise
+def _summarise(found: "Verified", required: "frozenset[Name]", *, with_key: bool) -> str:
+    from registry.verification.summary import find_unused_key, summarise
 
     if not found.faults:
-        return summarise(found.checks, required=required)
+        unused = find_unused_key(found.checks, found.name) if with_key else None
+        return f"{unused or ''} {summarise(found.checks, required=required)}".strip()
     told = list(dict.fromkeys(f"{one.code}: {one.found}" for one in found.faults))
     return f"✗ unreadable, nothing of it was checked: {'; '.join(told[:4])}"
 
@@ -143,7 +151,7 @@ def _name_registry(means: "Means") -> str | None:
     return None if means.ledger is None else describe_url(means.ledger.url)
 
 
-def _print(console: "Console", found: "Sequence[Verified]", required: "frozenset[Name]", beside: str | None) -> None:
+def _print(console: "Console", found: "Sequence[tuple[Verified, str]]", beside: str | None) -> None:
     """The words stand beside the marks: neither colour nor a symbol carries a meaning alone."""
     from rich.padding import Padding
 
@@ -151,9 +159,9 @@ def _print(console: "Console", found: "Sequence[Verified]", required: "frozenset
 
     if beside is not None:
         console.print(f"Beside the registry {beside}: its word and its keys are believed.")
-    for one in found:
+    for one, summary in found:
         console.print(one.name)
-        console.print(f"  {_summarise(one, required)}")
+        console.print(f"  {summary}")
         if one.faults:
             continue
         rows = [(_MARKS[check.answer.value], check.answer.value, check.name.value, _shorten(check.note)) for check in one.checks]

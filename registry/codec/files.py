@@ -5,6 +5,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,8 @@ from registry.codec.documents import format_path
 from registry.errors import Fault, InputError
 
 LARGEST_FILE_BYTES = 20_000_000
+LARGEST_YAML_BYTES = 500_000
+"""YAML is read at about 100 kB/s, JSON a hundred times faster: larger documents have to be JSON."""
 LARGEST_DEPTH = 40
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
@@ -41,6 +44,23 @@ def read_text(path: Path, *, largest: int = LARGEST_FILE_BYTES) -> str:
     except UnicodeDecodeError as error:
         found = f"byte {error.start} is not UTF-8"
         raise InputError(_fault("not-utf-8", str(path), found, "save the file as UTF-8")) from error
+
+
+def write_file(path: Path, content: bytes | str) -> None:
+    """Write *content* to *path*, text as UTF-8 with its line ends as they are; an OSError names the file, also that of a full disk."""
+    with naming_file(path):
+        path.write_bytes(content if isinstance(content, bytes) else content.encode("utf-8"))
+
+
+@contextmanager
+def naming_file(path: Path) -> Iterator[None]:
+    """Name *path* in an OSError of the block that names no file: writing to a full disk raises such an error."""
+    try:
+        yield
+    except OSError as error:
+        if error.filename is None:
+            error.filename = str(path)
+        raise
 
 
 def parse_document(text: str, *, where: str) -> Json:
@@ -95,6 +115,9 @@ def _looks_like_flow_yaml(text: str) -> bool:
 
 
 def _parse_yaml(text: str, where: str) -> Json:
+    if len(text) > LARGEST_YAML_BYTES:
+        found = f"{len(text):,} characters of YAML; at most {LARGEST_YAML_BYTES:,} are read"
+        raise InputError(_fault("file-too-large", where, found, "split it, or write it as JSON, which may be larger"))
     from ruamel.yaml import YAML  # noqa: PLC0415  (40 ms that `--help` need not pay)
     from ruamel.yaml.error import MarkedYAMLError, YAMLError  # noqa: PLC0415
 

@@ -22,7 +22,8 @@ def ask_extractor(extractor: str, limits: dict[str, Any], data: bytes, *, where:
         InputError: card-too-slow, card-damaged, or what the extractor refuses the file for.
         UnavailableError: extractor-missing.
     """
-    command = [sys.executable, "-m", "registry.intake.extractors", extractor, json.dumps(limits)]
+    # -P: not from the current folder, where the user may have a folder `registry` too
+    command = [sys.executable, "-P", "-m", "registry.intake.extractors", extractor, json.dumps(limits)]
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(path or os.curdir for path in sys.path), "PYTHONUTF8": "1"}
     try:
         child = subprocess.run(command, input=data, capture_output=True, timeout=seconds, env=environment, check=False)  # noqa: S603 - our own module

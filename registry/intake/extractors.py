@@ -39,7 +39,7 @@ def read_with_pdfium(data: bytes, limits: dict[str, Any]) -> dict[str, Any]:
     pages: list[str] = []
     characters = 0
     for index in range(count):
-        pages.append(_read_page(document, index))
+        pages.append(_read_page(document, index, limits["maximum_on_a_page"]))
         characters += len(pages[-1])
         if characters > limits["maximum_characters"]:
             found = f"more than {limits['maximum_characters']:,} characters by page {index + 1:,} of {count:,}"
@@ -72,9 +72,12 @@ def read_with_lexbor(data: bytes, _limits: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _read_page(document: Any, index: int) -> str:
+def _read_page(document: Any, index: int, most: int) -> str:
     page = document[index]
     text_page = page.get_textpage()
+    if text_page.count_chars() > most:
+        found = f"{text_page.count_chars():,} characters on page {index + 1:,}, expected at most {most:,}"
+        raise _RefusedError("card-too-long", found, "give the part of it that is the card")
     text: str = text_page.get_text_range()
     text_page.close()
     page.close()

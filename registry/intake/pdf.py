@@ -6,17 +6,22 @@ from collections import Counter
 
 from registry.errors import Fault, InputError
 from registry.intake.apart import ask_extractor
+from registry.intake.bombs import find_text_bomb
 from registry.intake.decode import find_hidden
 from registry.records.card import CardText, Heading, MediaType, Page
 
 MAXIMUM_PAGES = 20_000
 """A PDF with more pages is refused."""
+MAXIMUM_ON_A_PAGE = 200_000
+"""A PDF with more characters on a page is refused: a dense page has 10,000, and extractors keep hundreds of bytes for each."""
 FIRST_SECONDS = 120
 """How long the first extractor may take."""
 SECOND_SECONDS = 60
 """How long the second opinion may take; then there is none."""
 SECOND_PAGES = 60
 """The second opinion, which is slow, is asked on at most so many pages, evenly spread."""
+SECOND_CHARACTERS = 500_000
+"""And on pages that together have at most so many characters."""
 _WORD = re.compile(r"[^\W_]+")
 
 
@@ -27,13 +32,15 @@ def read_pdf(data: bytes, *, where: str, maximum_characters: int) -> CardText:
         InputError: card-encrypted, card-damaged, card-too-long, card-too-slow, card-without-text.
         UnavailableError: extractor-missing.
     """
-    limits = {"maximum_pages": MAXIMUM_PAGES, "maximum_characters": maximum_characters}
+    if (bomb := find_text_bomb(data)) is not None:
+        raise _refuse("card-too-long", where, bomb, "give the part of it that is the card")
+    limits = {"maximum_pages": MAXIMUM_PAGES, "maximum_characters": maximum_characters, "maximum_on_a_page": MAXIMUM_ON_A_PAGE}
     first = ask_extractor("pdfium", limits, data, where=where, seconds=FIRST_SECONDS)
     texts: list[str] = first["pages"]
     if not any(_has_text(text) for text in texts):
         raise _refuse("card-without-text", where, f"none of its {len(texts):,} pages has text: it is a scan or a drawing", _OCR)
     warnings = _describe_empty_pages(texts)
-    sample = _spread(len(texts))
+    sample = _choose_sample(texts)
     agreement, second_name, warning = _second_opinion(data, texts, sample, where)
     text = "\f".join(texts)
     return CardText(
@@ -99,6 +106,18 @@ def _page_map(texts: list[str]) -> tuple[Page, ...]:
 
 def _spread(count: int) -> list[int]:
     return sorted({index * count // min(count, SECOND_PAGES) for index in range(min(count, SECOND_PAGES))})
+
+
+def _choose_sample(texts: list[str]) -> list[int]:
+    """Return the pages that the second extractor is asked about, fewer where pages are long."""
+    sample: list[int] = []
+    characters = 0
+    for index in _spread(len(texts)):
+        characters += len(texts[index])
+        if sample and characters > SECOND_CHARACTERS:
+            break
+        sample.append(index)
+    return sample
 
 
 def _has_text(text: str) -> bool:

@@ -14,6 +14,7 @@ from typing import IO, TypeVar
 
 from registry.codec.canonical import canonical_bytes
 from registry.codec.documents import from_json, to_document
+from registry.codec.files import naming_file
 from registry.errors import ConflictError, Fault, InputError
 from registry.records.folder import Folder, FolderFile, FolderItem
 from registry.records.record import Record
@@ -163,7 +164,8 @@ def write_whole(path: Path, data: bytes) -> None:
     """Write *data* to *path*: it appears whole or not at all."""
     part = path.with_name(names.name_part(path.name))
     try:
-        part.write_bytes(data)
+        with naming_file(path):
+            part.write_bytes(data)
         os.replace(part, path)  # noqa: PTH105  (the point is that it is atomic)
     except BaseException:
         part.unlink(missing_ok=True)

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from registry.codec.files import write_file
 from registry.records.folder import FolderFile, FolderItem, Replaced
 from registry.records.publication import OutputFormat
 from registry.regeneration import names
@@ -58,7 +59,7 @@ def place(
     """
     files = tuple(_describe(item.name, format_, drawing) for format_, drawing in drawn.items())
     for one in files:
-        (folder / names.name_part(one.path)).write_bytes(drawn[one.format].data)
+        write_file(folder / names.name_part(one.path), drawn[one.format].data)
     known = {one.path: one for one in before.files} if before else {}
     moved: list[FolderFile] = []
     strays: list[str] = []

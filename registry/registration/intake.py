@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
+from registry.codec.canonical import Json
 from registry.codec.documents import from_document, from_json
 from registry.codec.files import check_line, read_document
 from registry.errors import CaveatError, Fault, InputError
@@ -18,6 +19,8 @@ from registry.store.ledger import Ledger
 from registry.store.writer import Writer
 
 _LONGEST_LINE = 1_000_000
+MOST_CLAIMS = 10_000
+"""Claims that one YAML or JSON file may have."""
 Done = TypeVar("Done")
 
 
@@ -108,8 +111,20 @@ def _read(path: Path) -> tuple[ClaimsFile, Iterator[Placed]]:
     """Return the file's definitions and its drafts; those of a `.jsonl` file are read while they are registered."""
     if path.suffix.lower() == ".jsonl":
         return ClaimsFile(claims=()), _read_lines(path)
-    file = from_document(ClaimsFile, read_document(path), where=str(path))
+    document = read_document(path)
+    _refuse_many(document, path)
+    file = from_document(ClaimsFile, document, where=str(path))
     return file, place_drafts(file, where=str(path))
+
+
+def _refuse_many(document: Json, path: Path) -> None:
+    """A file of lines is read claim by claim; this one is held whole, and so are the faults of all its claims."""
+    claims = document.get("claims") if isinstance(document, dict) else None
+    if isinstance(claims, list) and len(claims) > MOST_CLAIMS:
+        found = f"{len(claims):,} claims in one file; at most {MOST_CLAIMS:,} are read"
+        raise InputError(
+            Fault(code="file-too-large", where=str(path), found=found, advice="write them as JSON lines: NAME.jsonl, one claim a line")
+        )
 
 
 def _read_lines(path: Path) -> Iterator[Placed]:

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from registry.config import EXAMPLE
 from registry.errors import ConflictError, Fault, InputError, NotFoundError, UnavailableError
 from registry.records.dossier import Recorded
 from registry.records.record import Record
@@ -181,6 +182,25 @@ def get_document_key(reader: Reader, ring: KeyRing) -> SigningKey:
 def format_origin(code: str, salt: str) -> str:
     """Return the name of the log of the authority *code*: `caveat.log/CODE/` and the first 16 digits of *salt*, hexadecimal."""
     return f"caveat.log/{code}/{salt[:16]}"
+
+
+def find_owner(reader: Reader) -> str:
+    """Return the code of the authority whose log it is, as the log's name says; the log's name where that names none."""
+    parts = reader.log_origin.split("/")
+    return parts[1] if len(parts) == len(("caveat.log", "CODE", "salt")) else reader.log_origin or "another authority"
+
+
+def refuse_publishing(reader: Reader, actor: str) -> None:
+    """Refuse files of a real authority in a log of EXAMPLE: they would be signed with keys that stand for nobody.
+
+    Raises:
+        ConflictError: `example-log`.
+    """
+    if find_owner(reader) != EXAMPLE or actor == EXAMPLE:
+        return
+    found = f"{actor} cannot publish here: {reader.log_origin} is a log for trials, and its keys are those of {EXAMPLE}"
+    advice = f"make a registry of your own in another folder: caveat init --code {actor}"
+    raise ConflictError(Fault(code="example-log", where="--publish", found=found, advice=advice))
 
 
 def add_key(writer: Writer, key: SigningKey) -> Entry:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from registry.codec.commitment import commitment_of
 from registry.codec.documents import from_document, to_document
-from registry.codec.files import read_document
+from registry.codec.files import naming_file, read_document
 from registry.errors import ConflictError, Fault, InputError
 from registry.records.disclosure import Reveal, SealFile, SpecOpening
 from registry.records.spec import BODIES, ContextSpec, SpecBody, SpecKind, SpecVersion
@@ -153,7 +153,7 @@ def _keep(path: Path, seal: SealFile, *, instead_of: SealFile | None) -> None:
     text = json.dumps(to_document(seal), ensure_ascii=False, indent=2) + "\n"
     descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     try:
-        with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
+        with naming_file(path), os.fdopen(descriptor, "w", encoding="utf-8") as stream:
             stream.write(text)
             stream.flush()
             os.fsync(stream.fileno())

@@ -1,27 +1,15 @@
 """What a reader is told of a claim family: the outcome that leads, with the revision it is of and its date, and the other ones."""
 
 from registry.records.claim import ClaimRevision
-from registry.records.classification import ClaimClass, RestrictionStatus
 from registry.records.dossier import Dossier
 from registry.records.family import FamilyOutcome
 from registry.records.status import Status
-from registry.records.supplement import ClaimRow
-from registry.report.wording import get_words
-
-_BARS = {
-    RestrictionStatus.UNAUDITED: "unaudited",
-    RestrictionStatus.SUPPORTED: ClaimClass.STABLE.value,
-    RestrictionStatus.EXISTENCE_ONLY: ClaimClass.UNDETERMINED.value,
-    RestrictionStatus.NARROWED: ClaimClass.DEGRADED.value,
-    RestrictionStatus.SUSPENDED: ClaimClass.INVERTED.value,
-    RestrictionStatus.NOT_SUPPORTED: ClaimClass.INVERTED.value,
-    RestrictionStatus.NOT_RESOLVED: ClaimClass.UNDETERMINED.value,
-}
+from registry.report.wording import format_verdict
 
 
 def describe_verdict(outcome: FamilyOutcome) -> str:
     """Return the verdict with its standing in words."""
-    return get_words(outcome.verdict) + (f", {get_words(outcome.standing)}" if outcome.standing else "")
+    return format_verdict(outcome.verdict, outcome.standing)
 
 
 def describe_place(outcome: FamilyOutcome) -> str:
@@ -30,9 +18,10 @@ def describe_place(outcome: FamilyOutcome) -> str:
     return f"{outcome.claim}{log}, {outcome.at:%Y-%m-%d}"
 
 
-def describe_outcome(outcome: FamilyOutcome) -> str:
-    """Return an outcome in one line."""
-    return f"{describe_verdict(outcome)} ({describe_place(outcome)})"
+def describe_outcome(outcome: FamilyOutcome, *, of: str | None = None) -> str:
+    """Return an outcome in one line; where it is of the revision *of* itself, without naming that again."""
+    place = f"{outcome.at:%Y-%m-%d}" if of is not None and is_own(outcome, of) else describe_place(outcome)
+    return f"{describe_verdict(outcome)} ({place})"
 
 
 def describe_subject(outcome: FamilyOutcome) -> str:
@@ -58,8 +47,3 @@ def describe_beside(status: Status) -> str | None:
     """Return the gravest outcome of other claims on the same words; None without one."""
     beside = status.beside
     return None if beside is None else f"another claim on these words: {describe_outcome(beside)}, about {describe_subject(beside)}"
-
-
-def find_bar(row: ClaimRow) -> str:
-    """Return under which class a claim is counted: that of its own outcome, else what the gravest outcome of its family leaves of it."""
-    return row.class_.value if row.class_ else _BARS[row.restriction]

@@ -5,14 +5,15 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from registry.records.claim import ClaimRevision, Relation, Reported
+from registry.records.classification import RestrictionStatus
 from registry.records.estimate import Bounded, Estimate, SpecEstimate
 from registry.records.restriction import Restriction
 from registry.records.supplement import ClaimRow, Supplement
 from registry.report.axis import WIDTH, Axis, Mark, build_axis, build_mark, find_span, shorten
 from registry.report.carried import find_carry
-from registry.report.families import find_bar
 from registry.report.numbers import format_exact, format_signed
 from registry.report.units import Unit
+from registry.report.wording import get_words
 
 _NOT_MEASURED = "nothing was measured in deployment"
 _NARROW, _WIDE, _VALUE, _GAP = 66, 128, 104, 12
@@ -84,7 +85,7 @@ class ReportedFigure:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CountBar:
-    """One class in the bar of a card supplement."""
+    """One restriction status in the bar of a card supplement."""
 
     key: str
     label: str
@@ -134,7 +135,7 @@ def build_estimate_figure(supplement: Supplement, *, most: int = 6) -> EstimateF
 def _deciding_first(estimate: Estimate, outcome: Restriction | None) -> list[SpecEstimate]:
     """Return the specifications, those that decided the class first; with several judges, judge by judge."""
     primary = outcome.classification.primary if outcome else None
-    deciding = {one.spec for one in primary.specs if one.class_ is primary.class_} if primary else set()
+    deciding = {one.spec for one in primary.specs if one.verdict is primary.verdict} if primary else set()
     judges = list(dict.fromkeys(one.judge for one in estimate.specs))
     return sorted(estimate.specs, key=lambda one: (judges.index(one.judge), one.spec not in deciding))
 
@@ -225,16 +226,15 @@ def build_reported_figure(supplement: Supplement) -> ReportedFigure | None:
 
 
 def build_count_bars(claims: Sequence[ClaimRow]) -> tuple[CountBar, ...]:
-    """Return one bar per class that occurs among *claims*, side by side over the whole width."""
-    keys = ("stable", "degraded", "inverted", "undetermined", "unaudited")
-    counts = {key: sum(find_bar(row) == key for row in claims) for key in keys}
+    """Return one bar for each restriction status among *claims*, side by side over the whole width."""
+    counts = {status: sum(row.restriction is status for row in claims) for status in RestrictionStatus}
     total = sum(counts.values())
     bars: list[CountBar] = []
     x = 0.0
-    for key, count in counts.items():
+    for status, count in counts.items():
         width = round(WIDTH * count / total, 2) if total else 0.0
         if count:
-            bars.append(CountBar(key=key, label=key, count=count, x=round(x, 2), width=width))
+            bars.append(CountBar(key=status.value, label=get_words(status), count=count, x=round(x, 2), width=width))
         x += width
     return tuple(bars)
 

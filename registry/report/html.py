@@ -77,6 +77,10 @@ _FOLDER = "report_templates"
 _UNIT = re.compile(r"(?<=\d) (?=%)")
 
 
+SECURITY_POLICY = "default-src 'none'; style-src 'unsafe-inline'; font-src data:; base-uri 'none'; form-action 'none'"
+"""What a browser may do with a page: show it with its own style and fonts. Nothing is loaded, and no script runs."""
+
+
 class Medium(StrEnum):
     """Where a document is read."""
 
@@ -114,6 +118,7 @@ def build_html(supplement: AnySupplement, *, medium: Medium, covers: Covers | No
         "supplement": supplement,
         "medium": medium.value,
         "templates": template_digest(),
+        "security_policy": SECURITY_POLICY,
         "record_digest": digest,
         "qr": draw_qr(describe_position(supplement, digest)),
         "foot": _build_foot(supplement),
@@ -130,7 +135,7 @@ def build_html(supplement: AnySupplement, *, medium: Medium, covers: Covers | No
 def render_page(name: str, facts: Mapping[str, Any]) -> bytes:
     """Return the page for a screen that the template *name* makes of *facts*: escaped, made visible, with its style sheet inside."""
     style = Markup(_screen_style())  # noqa: S704  (our own style sheet)
-    known = {"medium": Medium.SCREEN.value, "templates": template_digest(), "style": style}
+    known = {"medium": Medium.SCREEN.value, "templates": template_digest(), "security_policy": SECURITY_POLICY, "style": style}
     text = _environment(None).get_template(name).render({**known, **facts})
     return text.encode()
 

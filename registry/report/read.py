@@ -19,6 +19,7 @@ _NOUNS: dict[str, type[Supplement] | type[CardSupplement] | type[ChangeReport]] 
     "caveat/card-supplement/1": CardSupplement,
     "caveat/change-report/1": ChangeReport,
 }
+_LONGEST_NUMBER = 9
 _WANTED = "give a file that caveat report wrote"
 
 
@@ -35,6 +36,8 @@ def read_supplement(data: bytes, *, where: str) -> AnySupplement:
     """
     text = find_record(data, where=where)
     schema = _read_schema(text, where)
+    if (newer := _find_newer(schema)) is not None:
+        raise InputError(Fault(code="record-newer", where=where, found=newer, advice="update Caveat, then read it again"))
     if schema not in _NOUNS:
         found = f"schema {schema!r}; expected {' or '.join(_NOUNS)}"
         raise InputError(Fault(code="not-a-supplement", where=where, found=found, advice=_WANTED))
@@ -63,6 +66,15 @@ def find_record(data: bytes, *, where: str) -> bytes:
     if len(text) > LARGEST_RECORD_BYTES:
         raise InputError(Fault(code="file-too-large", where=where, found=f"a record of {len(text):,} bytes"))
     return text
+
+
+def _find_newer(schema: str | None) -> str | None:
+    """Return that *schema* is of a later version of Caveat, in words; None where it is not."""
+    name, _, number = (schema or "").rpartition("/")
+    known = next((int(one.rpartition("/")[2]) for one in _NOUNS if one.rpartition("/")[0] == name), None)
+    if known is None or not (number.isascii() and number.isdecimal()) or len(number) > _LONGEST_NUMBER or int(number) <= known:
+        return None
+    return f"a newer version of Caveat made it: its record has the schema {name}/{int(number)}, and this version reads {name}/{known}"
 
 
 def _find_record(data: bytes, where: str) -> bytes:

@@ -207,7 +207,7 @@ class PdfWorker:
     def start(self) -> "subprocess.Popen[bytes]":
         """Return the process, started if there is none: it loads what it needs while the caller still does something else."""
         if self._process is None or self._process.poll() is not None:
-            command = [sys.executable, "-c", _BOOT, json.dumps(sys.path)]
+            command = [sys.executable, "-P", "-c", _BOOT, json.dumps(sys.path)]
             # In a session of its own, so that Ctrl-C ends the command and not the drawing; it ends when its standard input does.
             self._process = subprocess.Popen(  # noqa: S603  (our own interpreter)
                 command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True

@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from registry.codec.files import naming_file, write_file
 from registry.errors import ConflictError, Fault, InputError, UnavailableError
 from registry.records.seal import KeyAlgorithm
 from registry.seal.keys import KeyRing, SigningKey, as_statement_key
@@ -188,7 +189,7 @@ def _write_whole(path: Path, text: str) -> None:
     part.unlink(missing_ok=True)
     descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     try:
-        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+        with naming_file(path), os.fdopen(descriptor, "w", encoding="utf-8") as file:
             file.write(text)
             file.flush()
             os.fsync(file.fileno())
@@ -240,7 +241,7 @@ def _find_path(folder: Path, slot: Slot, *, is_new: bool = False) -> Path:
 def _make_folder(folder: Path) -> None:
     if not folder.exists():
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        (folder / ".gitignore").write_text("# Secret keys do not belong into a repository.\n*\n", encoding="utf-8")
+        write_file(folder / ".gitignore", "# Secret keys do not belong into a repository.\n*\n")
 
 
 def _read_text(path: Path) -> KeyText | None:

@@ -31,7 +31,7 @@ def find_step_faults(view: View, said: ContestationEvent) -> Iterator[Fault]:
         yield Fault(code="contestation-settled", where=said.contestation, found=found, advice=advice)
     if said.to is not None and view.find_authority(said.to) is None:
         found = f"{said.to} is not registered, so it could never decide"
-        yield Fault(code="authority-unknown", where=said.contestation, found=found, advice=f"run: caveat init --code {said.to}")
+        yield Fault(code="authority-unknown", where=said.contestation, found=found, advice=f"run: caveat init --code {said.to} --join")
     if said.to is not None and said.step is not ContestationStep.ESCALATED:
         found = f"only an escalation goes to somebody; this step is {said.step.value}"
         yield Fault(code="not-escalated", where=said.contestation, found=found)

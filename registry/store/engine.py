@@ -4,7 +4,7 @@ import warnings
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import URL, Engine, create_engine, event, make_url
+from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError, SAWarning
 from sqlalchemy.pool import StaticPool
 
@@ -121,6 +121,11 @@ def release_engine(url: str, engine: Engine) -> None:
         engine.dispose()
 
 
+def describe_connection(connection: Connection) -> str:
+    """Return the URL of the database behind *connection* as it may be shown."""
+    return connection.engine.url.render_as_string(hide_password=True)
+
+
 def translate(error: DBAPIError, *, where: str) -> CaveatError:
     """Return the error of our family that says what the database refused, and what to do."""
     reason = str(error.orig).strip().splitlines()[0]
@@ -138,7 +143,7 @@ def translate(error: DBAPIError, *, where: str) -> CaveatError:
         return UnavailableError(Fault(code="registry-not-found", where=where, found=reason, advice="run: caveat init"))
     if "DataError" in type(error).__name__:
         return InputError(Fault(code="not-storable", where=where, found=reason))
-    advice = "check the URL, the permissions and the free space"
+    advice = "make room on its disk, then repeat" if "is full" in reason else "check the URL, the permissions and the free space"
     return UnavailableError(Fault(code="registry-unavailable", where=where, found=f"{name}: {reason}", advice=advice))
 
 

@@ -117,6 +117,8 @@ def check_log(
         ]
         sealed = max((one.checkpoint.size for one in checked), default=0)
         since = view.one_value(select(func.count()).where(view.visible(publication), publication.c.seq > sealed)) if log is None else 0
+        if since and view.log_vkey is not None:
+            findings.append(_missing_checkpoint(int(since), sealed))
     first = next((one for one in checked if one.fits is not True), None)
     fitting = [one for one in checked if one.fits and (first is None or one.checkpoint.size < first.checkpoint.size)]
     return LogReport(
@@ -136,10 +138,23 @@ def check_log(
 
 def tell_given_out(report: LogReport) -> str:
     """Say that files were given out and no checkpoint of that time is kept."""
-    count = "1 file was" if report.given_out_since == 1 else f"{report.given_out_since:,} files were"
-    kept = f"the last checkpoint is of {report.checkpoints[-1].checkpoint.size} entries" if report.checkpoints else "no checkpoint is kept"
-    since = " since" if report.checkpoints else ""
-    return f"{kept}, although {count} given out{since}, which seals the log where its key is; ask for one kept elsewhere"
+    return _describe_unsealed(report.given_out_since, max((one.checkpoint.size for one in report.checkpoints), default=0))
+
+
+def _describe_unsealed(count: int, sealed: int) -> str:
+    """Say that *count* files were given out after the checkpoint of *sealed* entries; 0 where none is kept."""
+    files = "1 file was" if count == 1 else f"{count:,} files were"
+    kept = f"the last checkpoint is of {sealed} entries" if sealed else "no checkpoint is kept"
+    since = " since" if sealed else ""
+    return f"{kept}, although {files} given out{since}, which seals the log where its key is; ask for one kept elsewhere"
+
+
+def _missing_checkpoint(count: int, sealed: int) -> Fault:
+    """A log with a key is sealed whenever files are published: who deletes the checkpoint could change the entries behind it."""
+    advice = (
+        "hold the log against a checkpoint kept elsewhere; if its key was not at hand when the files were published: caveat log checkpoint"
+    )
+    return Fault(code="checkpoint-missing", where="checkpoints", found=_describe_unsealed(count, sealed), advice=advice)
 
 
 class _Check:

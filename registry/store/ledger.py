@@ -126,7 +126,7 @@ class Ledger:
             with self._engine.connect() as connection:
                 yield connection
         except DBAPIError as error:
-            raise translate(error, where="registry") from error
+            raise translate(error, where=describe_url(self.url)) from error
 
 
 def begin(connection: Connection) -> None:

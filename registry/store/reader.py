@@ -14,7 +14,7 @@ from registry.errors import AlteredError, Fault, NotFoundError
 from registry.records.dossier import Recorded
 from registry.records.statement import Entry, StatementKind
 from registry.store.contents import unpack
-from registry.store.engine import translate
+from registry.store.engine import describe_connection, translate
 from registry.store.tables import OWN_LOG, body, content, entry, identifier, log
 
 Answer = TypeVar("Answer")
@@ -66,7 +66,7 @@ class Reader:
         try:
             return self._connection.execute(statement).all()
         except DBAPIError as error:
-            raise translate(error, where="registry") from error
+            raise translate(error, where=describe_connection(self._connection)) from error
         except OverflowError as error:
             found = "a number is larger than any that is recorded"
             raise NotFoundError(Fault(code="not-registered", where="registry", found=found, advice="check the identifier")) from error
@@ -83,7 +83,7 @@ class Reader:
             with self._connection.execute(statement) as result:
                 return [] if result.cursor is None else list(result.cursor.fetchall())
         except DBAPIError as error:
-            raise translate(error, where="registry") from error
+            raise translate(error, where=describe_connection(self._connection)) from error
 
     def driver_rows(self, statement: str, *values: int) -> list[tuple[Any, ...]]:
         """Return all rows of the SQL *statement*, `?` for each value, past SQLAlchemy: a proof asks ten questions in a millisecond."""
@@ -92,7 +92,7 @@ class Reader:
             with self._connection.exec_driver_sql(marked, values) as result:
                 return list(result.cursor.fetchall())
         except DBAPIError as error:
-            raise translate(error, where="registry") from error
+            raise translate(error, where=describe_connection(self._connection)) from error
 
     def ask(self, question: Callable[[Connection], Answer]) -> Answer:
         """Return what *question* answers of the database as a whole. For the store alone."""

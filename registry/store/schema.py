@@ -1,24 +1,24 @@
 """The schema's state, and the way to the one this code expects: Alembic by its API, found in a checkout and in a wheel."""
 
+import functools
+import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 from alembic import command
-from alembic.autogenerate import compare_metadata
 from alembic.config import Config
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from alembic.util.exc import CommandError
-from sqlalchemy import Connection
+from sqlalchemy import Connection, create_engine
 from sqlalchemy.exc import DBAPIError
 
 from registry.errors import ConflictError, Fault, InputError
 from registry.resources import find_resource
-from registry.store.engine import open_engine, release_engine, translate
-from registry.store.guards import find_missing
-from registry.store.tables import METADATA
+from registry.store.catalogue import Catalogue, compare_catalogues, read_catalogue
+from registry.store.engine import describe_url, open_engine, release_engine, translate
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,7 +30,8 @@ class SchemaState:
     head: str
     """The revision this code expects."""
     differences: tuple[str, ...]
-    """What differs from the tables and triggers this code knows, in words; empty when nothing does."""
+    """What differs from the whole schema that the migrations make, in words, also what is there beside it; empty when nothing does. Only
+    of a database at `head`."""
 
     @property
     def is_current(self) -> bool:
@@ -72,7 +73,7 @@ def check(url: str) -> SchemaState:
         with engine.connect() as connection:
             return inspect_state(connection)
     except DBAPIError as error:
-        raise translate(error, where="registry") from error
+        raise translate(error, where=describe_url(url)) from error
     finally:
         release_engine(url, engine)
 
@@ -80,13 +81,46 @@ def check(url: str) -> SchemaState:
 def inspect_state(connection: Connection) -> SchemaState:
     """Return the state of the database behind *connection*."""
     head = expected_head()
-    context = MigrationContext.configure(connection, opts={"compare_type": True})
-    current = context.get_current_revision()
+    current = find_revision(connection)
     if current is None:
         return SchemaState(current=None, head=head, differences=())
-    differences = [_describe(one) for one in compare_metadata(context, METADATA)]
-    differences += [f"trigger {name} is missing or differs" for name in find_missing(connection)]
+    if current != head:  # what is to be upgraded is compared afterwards
+        return SchemaState(current=current, head=head, differences=())
+    differences = compare_catalogues(_read_expected(connection), read_catalogue(connection))
     return SchemaState(current=current, head=head, differences=tuple(differences))
+
+
+def _read_expected(connection: Connection) -> Catalogue:
+    """Return the catalogue of an empty registry, as the migrations make it on the engine of *connection*.
+
+    On PostgreSQL that takes a schema of its own in the same database, for servers differ in how they print definitions. It is never
+    committed.
+
+    Raises:
+        DBAPIError: the user may not create a schema there.
+    """
+    if connection.dialect.name == "sqlite":
+        return _read_expected_sqlite()
+    scratch = f"caveat_expected_{secrets.token_hex(8)}"
+    with connection.begin_nested() as savepoint:
+        try:
+            connection.exec_driver_sql(f"CREATE SCHEMA {scratch}")
+            connection.exec_driver_sql(f"SET LOCAL search_path = {scratch}")
+            command.upgrade(_config(connection), "head")
+            return read_catalogue(connection)
+        finally:
+            savepoint.rollback()
+
+
+@functools.cache
+def _read_expected_sqlite() -> Catalogue:
+    engine = create_engine("sqlite://")
+    try:
+        with engine.connect() as connection:
+            command.upgrade(_config(connection), "head")
+            return read_catalogue(connection)
+    finally:
+        engine.dispose()
 
 
 def find_revision(connection: Connection) -> str | None:
@@ -135,12 +169,6 @@ def _migrating(url: str) -> Iterator[Connection]:
                 raise
             connection.commit()
     except DBAPIError as error:
-        raise translate(error, where="registry") from error
+        raise translate(error, where=describe_url(url)) from error
     finally:
         release_engine(url, engine)
-
-
-def _describe(difference: Any) -> str:
-    if isinstance(difference, list):
-        return "; ".join(_describe(one) for one in difference)
-    return " ".join(str(getattr(part, "name", part)) for part in difference if part is not None)

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from registry.errors import Fault
 from registry.records.audit import Result
 from registry.records.claim import Form
-from registry.records.classification import Basis, ClaimClass, Standing
+from registry.records.classification import Basis, ClaimClass, Standing, VerdictStanding
 from registry.records.restriction import Restriction
 from registry.store.view import View
 
@@ -35,5 +35,7 @@ def find_verdict_faults(view: View, said: Restriction) -> Iterator[Fault]:
             yield Fault(code="cannot-invert", where=where, found=f"{one.form} cannot be inverted; only thresholds and bounds can")
         if inverted and one.standing is Standing.ESTABLISHED and one.basis is not Basis.REPLAY:
             yield Fault(code="inversion-not-replayed", where=where, found="an established inversion needs a replay")
+        if one.verdict_standing is VerdictStanding.ESTABLISHED and one.basis is not Basis.REPLAY:
+            yield Fault(code="inversion-not-replayed", where=where, found="an established verdict needs a replay under a lock")
         if one.basis is Basis.REPLAY and said.result is None:
             yield Fault(code="result-missing", where=where, found="a verdict from a replay names its result")

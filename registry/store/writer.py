@@ -22,7 +22,7 @@ from registry.records.statement import KINDS, Entry, Payload, Statement, Stateme
 from registry.records.trial import Run
 from registry.seal.tree import Frontier
 from registry.store.contents import pack
-from registry.store.engine import translate
+from registry.store.engine import describe_connection, translate
 from registry.store.nodes import complete, load_frontier
 from registry.store.reader import Reader, from_seconds, to_seconds
 from registry.store.rows import NewIdentifier, Place, build_rows, named_identifier
@@ -240,7 +240,9 @@ class Writer(View):
         faults = self._rules.find_faults(payload)
         if not isinstance(payload, Authority) and not self._rules.knows_authority(self._actor):
             found = f"nobody is registered as {self._actor}"
-            faults.append(Fault(code="actor-unknown", where=self._actor, found=found, advice="run: caveat init"))
+            faults.append(
+                Fault(code="actor-unknown", where=self._actor, found=found, advice=f"run: caveat init --code {self._actor} --join")
+            )
         return faults
 
     def _stage(self, payload: Payload, moment: datetime) -> Entry:
@@ -321,7 +323,7 @@ class Inserts:
                 if rows := staged.get(name):
                     self._connection.exec_driver_sql(self._statement(name), rows)
         except DBAPIError as error:
-            raise translate(error, where="registry") from error
+            raise translate(error, where=describe_connection(self._connection)) from error
         except OverflowError as error:
             found = f"a number is larger than a database holds: {error}"
             raise InputError(Fault(code="not-storable", where="registry", found=found)) from error

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from registry.codec.files import write_file
 from registry.errors import AnswerNoError, Fault, InputError
 from registry.records.record import Record
 from registry.records.seal import Checkpoint
@@ -75,7 +76,7 @@ def back_up(
         said, erased, logs = _check(part, progress)
         note = _seal(ledger, keys, actor, said.size) if keys else checkpoint_text(said)
         text = folder / "checkpoint"
-        text.write_text(note, encoding="utf-8")
+        write_file(text, note)
         put_in_place(text, beside)
         try:
             put_in_place(part, path)

@@ -7,6 +7,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import BinaryIO
 
+from registry.codec.files import naming_file
 from registry.errors import ConflictError, Fault
 
 
@@ -20,7 +21,7 @@ def new_file(path: Path, *, mode: int = 0o600) -> Iterator[BinaryIO]:
     refuse_existing(path)
     with working_folder(path) as folder:
         part = folder / "part"
-        with part.open("xb") as stream:
+        with naming_file(path), part.open("xb") as stream:
             yield stream
         put_in_place(part, path, mode=mode)
 

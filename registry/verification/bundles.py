@@ -56,4 +56,6 @@ def _check_signer(bundle: Bundle, means: Means) -> Check:
     how = f"known: {source.source}" if source else "which a key that is known here put in its place"
     if fork := means.trust.forks.get(said.origin):
         return no(Name.CHECKPOINT, f"signed by {key.name}+{key.key_id.hex()}, {how}, and not to be believed: {fork}")
-    return yes(Name.CHECKPOINT, f"{said.origin} at {said.size} entries, root {said.root}, signed by {key.name}+{key.key_id.hex()}, {how}")
+    note = f"{said.origin} at {said.size} entries, root {said.root}, signed by {key.name}+{key.key_id.hex()}, {how}"
+    given = any(means.trust.is_given(str(one)) for one in known)  # a key that another put in its place rests on the first
+    return yes(Name.CHECKPOINT, note, rests_on_given_key=given)

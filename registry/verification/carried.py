@@ -3,10 +3,13 @@
 import hashlib
 import json
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from registry.codec.canonical import Json, canonical_bytes
 from registry.codec.disclosure import check_openings, public_document
+from registry.codec.documents import to_document
 from registry.records.change import AnySupplement, ChangeReport
 from registry.records.identifier import Identifier
 from registry.records.publication import OutputFormat
@@ -18,51 +21,9 @@ from registry.verification.check import Check, Name, no, yes
 _DRAWN_BY = re.compile(rb'<meta name="generator" content="([^"]{1,200})">')
 _HEAD_BYTES = 4_000
 _DRAWN_WITH = "Caveat, templates "
-LATER = frozenset(
-    {
-        "cause_entries",
-        "causes",
-        "claim_entry",
-        "completeness",
-        "contestation",
-        "coverage",
-        "cues",
-        "deploy",
-        "deviations",
-        "drift",
-        "elicitation",
-        "erased",
-        "explorations",
-        "grader",
-        "inclusion",
-        "model",
-        "model_events",
-        "models",
-        "omitted",
-        "openings",
-        "outcome_entry",
-        "property",
-        "readable",
-        "relation",
-        "released",
-        "renews",
-        "replay",
-        "replays",
-        "reported",
-        "reveal",
-        "reviews",
-        "scoring",
-        "sightings",
-        "spoken_of",
-        "superseded",
-        "tasks",
-        "test",
-        "to",
-        "undetermined",
-        "unsigned",
-    }
-)
-"""Fields that records of supplements got after files had been given out. All that such a file has is compared; what it lacks is named."""
+_NAMED = re.compile(r"(?<![A-Z0-9])((?:CLM|CRD)-[A-Z][A-Z0-9]{1,11}-[0-9]{4}-[0-9]{4,12}-[0-9A-Z])(?:@([1-9][0-9]{0,8}))?", re.IGNORECASE)
+"""A claim or card in the name of a file, with or without its revision; how the rest is called is the user's affair."""
+_MOST_TOLD = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,6 +39,8 @@ class Carried:
     """The record as the file has it, also fields that are missing."""
     is_canonical: bool
     """Whether the record stands there in its one canonical form."""
+    file: str = ""
+    """The name of the file, without its folder; empty where it has none."""
 
     @property
     def name(self) -> str:
@@ -112,7 +75,15 @@ def read_carried(data: bytes, *, where: str) -> Carried:
     canonical = canonical_bytes(document)
     format_ = tell_format(data)
     written = canonical.replace(b"<", b"\\u003c") if format_ is OutputFormat.HTML else canonical
-    return Carried(data=data, format=format_, supplement=supplement, subject=subject, document=document, is_canonical=written == text)
+    return Carried(
+        data=data,
+        format=format_,
+        supplement=supplement,
+        subject=subject,
+        document=document,
+        is_canonical=written == text,
+        file=Path(where).name,
+    )
 
 
 def tell_format(data: bytes) -> OutputFormat:
@@ -138,6 +109,11 @@ def check_record(carried: Carried) -> Check:
     if not carried.is_canonical:
         note = "it carries a record that does not stand there in canonical JSON (RFC 8785): Caveat wrote no such file"
         return no(Name.RECORD, note)
+    if other := find_other_name(carried):
+        return no(Name.RECORD, other)
+    if differing := list(_list_differences(to_document(carried.supplement), carried.document, "")):
+        more = f"; and {len(differing) - _MOST_TOLD} more" if len(differing) > _MOST_TOLD else ""
+        return no(Name.RECORD, f"it is not a whole record: {'; '.join(differing[:_MOST_TOLD])}{more}")
     supplement = carried.supplement
     opened = supplement.openings if isinstance(supplement, Supplement) else ()
     if isinstance(supplement, Supplement) and (faults := check_openings(supplement)):
@@ -149,20 +125,25 @@ def check_record(carried: Carried) -> Check:
     return yes(Name.RECORD, f"carries the record of {supplement.identifier}, sha256 {carried.digest}{told}")
 
 
-def take_later(now: Json, then: Json) -> tuple[Json, frozenset[str]]:
-    """Return *now* without the fields of `LATER` that *then* lacks, and their names: all else must be there to be the same."""
-    if isinstance(now, dict) and isinstance(then, dict):
-        lacks = frozenset(name for name in now if name in LATER and name not in then)
-        parts = {name: take_later(value, then.get(name)) for name, value in now.items() if name not in lacks}
-        return {name: part for name, (part, _) in parts.items()}, lacks.union(*(names for _, names in parts.values()))
-    if isinstance(now, list) and isinstance(then, list) and len(now) == len(then):
-        pairs = [take_later(one, other) for one, other in zip(now, then, strict=True)]
-        return [part for part, _ in pairs], frozenset().union(*(names for _, names in pairs))
-    return now, frozenset()
+def find_other_name(carried: Carried) -> str | None:
+    """Return that the file is called after another claim, card or revision than its record is of; None where its name agrees."""
+    for claim, revision in _NAMED.findall(carried.file):
+        called = f"{claim.upper()}@{revision}" if revision else claim.upper()
+        name = carried.name if revision else carried.name.partition("@")[0]
+        if called != name:
+            return f"the file is called {called}, and its record is of {carried.name}: it was renamed, or put in the place of another"
+    return None
 
 
-def tell_later(lacks: frozenset[str]) -> str:
-    """Return what a record lacks, in words that follow another sentence; empty when it lacks nothing."""
-    if not lacks:
-        return ""
-    return f", but for what it lacks: {', '.join(sorted(lacks))}; it was made before Caveat told these, or they were taken out"
+def _list_differences(whole: Json, document: Json, path: str) -> Iterator[str]:
+    """Give each field that *document* lacks, or has written otherwise, beside the record that was read from it."""
+    if isinstance(whole, dict) and isinstance(document, dict):
+        yield from (f"{path}{name} is missing" for name in whole if name not in document)
+        for name, value in document.items():
+            if name in whole:
+                yield from _list_differences(whole[name], value, f"{path}{name}.")
+    elif isinstance(whole, list) and isinstance(document, list) and len(whole) == len(document):
+        for position, (item, other) in enumerate(zip(whole, document, strict=True)):
+            yield from _list_differences(item, other, f"{path.removesuffix('.')}[{position}].")
+    elif canonical_bytes(whole) != canonical_bytes(document):
+        yield f"{path.removesuffix('.')} is written in another way than Caveat writes it"

@@ -44,11 +44,13 @@ class Check:
     answer: Answer
     note: str
     """What was compared, or why it could not be."""
+    rests_on_given_key: bool = False
+    """Whether a key that the user gave with `--key` is what the answer rests on."""
 
 
-def yes(name: Name, note: str) -> Check:
+def yes(name: Name, note: str, *, rests_on_given_key: bool = False) -> Check:
     """Return the check *name*, in order."""
-    return Check(name=name, answer=Answer.YES, note=note)
+    return Check(name=name, answer=Answer.YES, note=note, rests_on_given_key=rests_on_given_key)
 
 
 def no(name: Name, note: str) -> Check:

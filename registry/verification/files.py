@@ -140,6 +140,7 @@ def verify_files(
     Raises:
         CaveatError: none of them is anything that can be verified; one that is not, among others that are, is answered by its faults.
     """
+    from registry.verification.contradictions import find_contradictions, mark_contradiction  # noqa: PLC0415
     from registry.verification.supplement import examine_supplement  # noqa: PLC0415  (the workers start first)
 
     with ExitStack() as stack:
@@ -165,7 +166,8 @@ def verify_files(
         for made in drawn:
             done[int(made.key)] = examined[int(made.key)].finish(made)
             progress(1)
-    return [_tell(one, done.get(at, ()), failed.get(at)) for at, one in enumerate(files)]
+    contradicted = find_contradictions(files, means.trust)
+    return [_tell(one, mark_contradiction(done.get(at, ()), contradicted.get(at)), failed.get(at)) for at, one in enumerate(files)]
 
 
 def _tell(given: Given, checks: tuple[Check, ...], error: CaveatError | None) -> Verified:
@@ -226,7 +228,7 @@ def _open(given: Given, means: "Means") -> "Carried | tuple[Check, ...]":
     try:
         return read_carried(given.data, where=str(given.path))
     except InputError as error:
-        checks = check_unreadable(given.data, error, means.trust)
+        checks = check_unreadable(given.data, error, means, proof=given.proof, where=_name_proof(given))
         if not checks:
             raise
         return checks

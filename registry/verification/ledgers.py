@@ -21,7 +21,7 @@ from registry.verification.check import Check, Name, no, not_checked, yes
 from registry.verification.means import Means, list_forks
 from registry.verification.signed import check_witnesses, tell_others
 
-_OF_CHECKPOINTS = frozenset({"checkpoint-altered", "checkpoint-unsigned", "root-differs", "clock-jumped"})
+_OF_CHECKPOINTS = frozenset({"checkpoint-altered", "checkpoint-missing", "checkpoint-unsigned", "root-differs", "clock-jumped"})
 _OF_GUARDS = frozenset({"trigger-missing"})
 _MOST_TOLD = 5
 
@@ -63,7 +63,7 @@ def check_ledger(ledger: Ledger, means: Means, *, progress: Progress = lambda _m
     return (
         _check_log(report),
         _check_rows(ledger, report),
-        _check_guards(ledger, report),
+        _check_guards(ledger),
         _check_checkpoints(report),
         _check_signed(ledger, kept, means, forks),
         _check_witnesses(kept, means),
@@ -152,14 +152,17 @@ def _check_rows(ledger: Ledger, report: LogReport) -> Check:
     return yes(Name.ROWS, f"{found.rows:,} rows are what their statements give")
 
 
-def _check_guards(ledger: Ledger, report: LogReport) -> Check:
-    missing = [one.where for one in report.findings if one.code in _OF_GUARDS]
-    differences = [*(f"trigger {name} is missing or reads otherwise" for name in missing)]
-    differences += [one for one in schema.check(ledger.url).differences if not one.startswith("trigger ")]
+def _check_guards(ledger: Ledger) -> Check:
+    try:
+        differences = schema.check(ledger.url).differences
+    except CaveatError as error:
+        return not_checked(Name.GUARDS, f"the whole schema could not be compared: {error.faults[0].found}")
     if differences:
         left = f"; and {len(differences) - _MOST_TOLD} more" if len(differences) > _MOST_TOLD else ""
         return no(Name.GUARDS, "; ".join(differences[:_MOST_TOLD]) + left)
-    return yes(Name.GUARDS, "tables and triggers are those of this release: the database refuses to change what is recorded")
+    return yes(
+        Name.GUARDS, "the whole schema is that of this release, and nothing beside it: the database refuses to change what is recorded"
+    )
 
 
 def _check_checkpoints(report: LogReport) -> Check:
@@ -200,7 +203,8 @@ def _check_signed(ledger: Ledger, kept: tuple[StoredCheckpoint, ...], means: Mea
     except CaveatError as error:
         return no(Name.CHECKPOINT, f"{error.faults[0].code}: {error.faults[0].found}")
     said = kept[-1].checkpoint
-    return yes(Name.CHECKPOINT, f"{origin} at {said.size} entries, root {said.root}, signed by {key.name}+{key.key_id.hex()}")
+    note = f"{origin} at {said.size} entries, root {said.root}, signed by {key.name}+{key.key_id.hex()}"
+    return yes(Name.CHECKPOINT, note, rests_on_given_key=True)
 
 
 def _check_witnesses(kept: tuple[StoredCheckpoint, ...], means: Means) -> Check:

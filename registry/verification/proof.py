@@ -16,6 +16,8 @@ from registry.seal.tree import is_consistent, root_from_inclusion
 from registry.verification.check import Check, Name, no, yes
 
 SUFFIX = ".tlog-proof"
+MISSING = f"no proof here: give the file NAME{SUFFIX} beside it, or --proof"
+"""What the checks of a proof say where there is none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

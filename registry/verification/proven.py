@@ -41,15 +41,12 @@ class Sealed:
     """The file without the signature that a PDF ends with; all of it where that signature is not intact."""
 
 
-def check_entries(carried: Carried, published: Publication | None) -> Check:
+def check_entries(carried: Carried) -> Check:
     """Return whether every entry that the record quotes stands in the log, at the root that it names, and what copies one is its copy."""
     supplement = carried.supplement
     if supplement.inclusion is None:
-        if published is not None and published.record == carried.digest:
-            note = "made before Caveat proved entries; its record is the one that was published, so nothing was taken out"
-            return not_checked(Name.ENTRIES, note)
-        note = "IT PROVES NO ENTRY: made before Caveat proved entries, or the proof was taken out; ask for a file that carries one"
-        return not_checked(Name.ENTRIES, note)
+        note = "IT PROVES NO ENTRY: the proof that its entries stand in the log was taken out; ask for the file as it was made"
+        return no(Name.ENTRIES, note)
     try:
         proven = check_entries_of(supplement, document=carried.document)
     except CaveatError as error:
@@ -104,7 +101,7 @@ def _tell_lack(carried: Carried, *, is_broken: bool) -> str:
         return "its proof cannot be read"
     if carried.subject is None:
         return "a change report has no proof of publication; a registry gives the root that it names, or another: see registry"
-    return f"no proof here: give the file NAME{proofs.SUFFIX} beside it, or --proof"
+    return proofs.MISSING
 
 
 def find_published(sealed: Sealed, checks: tuple[Check, ...]) -> Publication | None:

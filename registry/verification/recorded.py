@@ -14,7 +14,7 @@ from registry.records.supplement import CardSupplement
 from registry.store.ledger import Ledger
 from registry.store.view import View
 from registry.supersession import find_superseded
-from registry.verification.carried import Carried, take_later, tell_later
+from registry.verification.carried import Carried
 from registry.verification.check import Check, Name, no, not_checked, yes
 from registry.verification.means import Place, find_log
 
@@ -100,17 +100,16 @@ def _check_notice(carried: Carried, ledger: Ledger, place: Place, size: int) -> 
 
 
 def _compare(carried: Carried, now: AnySupplement, *, later: int, notice: str | None) -> Check:
-    older, lacks = take_later(to_document(now), carried.public)
     size = carried.supplement.log_size
-    if older != carried.public:
+    if to_document(now) != carried.public:
         note = f"as of entry {size} the registry says something else: "
         note += "the record was altered, or composed by another version of Caveat"
         return no(Name.REGISTRY, note)
     if notice is not None:
         return no(Name.REGISTRY, f"the notice that it is superseded is not what the registry says: {notice}")
-    note = f"as of entry {size} the registry says the same, word for word{tell_later(lacks)}"
+    note = f"as of entry {size} the registry says the same, word for word"
     note += f"; it has {later:,} later {'entry' if later == 1 else 'entries'}" if later else ""
-    return not_checked(Name.REGISTRY, note) if lacks else yes(Name.REGISTRY, note)
+    return yes(Name.REGISTRY, note)
 
 
 def _tell_lack(place: Place | None) -> str:

@@ -33,7 +33,7 @@ def check_signature(signature: PdfSignature | None, trust: Trust, *, proof: Read
     objection = known.find_objection(at=signature.at)
     if objection is not None:
         return no(Name.SIGNATURE, f"{told}: {objection}")
-    return yes(Name.SIGNATURE, f"{told}; key {known.source}")
+    return yes(Name.SIGNATURE, f"{told}; key {known.source}", rests_on_given_key=known.is_given)
 
 
 def check_checkpoint(note: SignedNote, trust: Trust, *, origin: str | None, at: datetime | None) -> Check:
@@ -58,7 +58,8 @@ def check_checkpoint(note: SignedNote, trust: Trust, *, origin: str | None, at: 
     if fork := trust.forks.get(said.origin):
         return no(Name.CHECKPOINT, f"a key of {said.origin} signed it, and that log is not to be believed: {fork}")
     sources = ", ".join(dict.fromkeys(f"{line.algorithm.value}, key {_tell_source(line, trust)}" for line in sound))
-    return yes(Name.CHECKPOINT, f"{said.origin} at {said.size} entries, root {said.root}, signed ({sources})")
+    given = any(trust.is_given(line.vkey) for line in sound)
+    return yes(Name.CHECKPOINT, f"{said.origin} at {said.size} entries, root {said.root}, signed ({sources})", rests_on_given_key=given)
 
 
 def check_witnesses(note: SignedNote, trust: Trust) -> Check:
@@ -70,7 +71,8 @@ def check_witnesses(note: SignedNote, trust: Trust) -> Check:
     sound = [line for line in lines if not _find_objection(line, note, trust, line.at)]
     if sound:
         told = ", ".join(f"{line.name}{_tell_time(line.at)}" for line in sound)
-        return yes(Name.WITNESSES, f"cosigned by {told}: they saw no other history of this log")
+        given = any(trust.is_given(line.vkey) for line in sound)
+        return yes(Name.WITNESSES, f"cosigned by {told}: they saw no other history of this log", rests_on_given_key=given)
     others = _list_others(note)
     if others:
         listed = ", ".join(others[:6])

@@ -4,6 +4,7 @@ from collections.abc import Collection, Sequence
 
 from registry.verification.check import Answer, Check, Name
 from registry.verification.files import Verified
+from registry.verification.proof import MISSING, SUFFIX
 
 _WRONG, _UNREADABLE, _NOT_MADE, _FINE = 1, 2, 3, 0
 
@@ -27,7 +28,9 @@ def summarise(checks: Sequence[Check], *, required: Collection[Name]) -> str:
     if wrong:
         return f"Do not rely on this; not in order: {', '.join(one.name.value for one in wrong)}."
     told = "Nothing was found to be wrong."
-    if missing:
+    if is_unread(checks):
+        told = f"Its record cannot be read here, so what it says was not checked: see record. Not made: {', '.join(missing)}."
+    elif missing:
         noun = "1 check" if len(missing) == 1 else f"{len(missing)} checks"
         told = f"Nothing was found to be wrong; {noun} could not be made here: {', '.join(missing)}."
     elif len(checks) > 0 and not newer:
@@ -39,6 +42,24 @@ def summarise(checks: Sequence[Check], *, required: Collection[Name]) -> str:
     if is_unseen(checks):
         told += " What is printed in it was held against nothing, so it may say anything: see bytes and record."
     return f"{told} It is not the latest word: see current." if newer else told
+
+
+def is_unread(checks: Sequence[Check]) -> bool:
+    """Whether a supplement's record cannot be read: then there is no answer, whatever its digest and its proof say."""
+    return any(one.name is Name.RECORD and one.answer is Answer.NOT_CHECKED for one in checks)
+
+
+def find_unused_key(checks: Sequence[Check], name: str) -> str | None:
+    """Return that the keys given with `--key` decided nothing about the file called *name*, and why; None where one did.
+
+    Only for calls with `--key`. A file in which something is wrong needs no such notice.
+    """
+    if any(one.rests_on_given_key or one.answer is Answer.NO for one in checks):
+        return None
+    notes = {one.name: one.note for one in checks}
+    if notes.get(Name.INCLUSION) == MISSING:
+        return f"Your key was not used: the proof {name}{SUFFIX} is missing."
+    return f"Your key was not used: {notes.get(Name.CHECKPOINT) or notes.get(Name.SIGNATURE) or 'nothing in it is signed'}."
 
 
 def is_unseen(checks: Sequence[Check]) -> bool:
@@ -78,19 +99,21 @@ def _is_published(checks: Sequence[Check]) -> bool:
     return answers.get(Name.PUBLISHED) is Answer.YES and len(by_proof) == 1  # both proven; or neither, and a registry said so
 
 
-def find_exit_code(found: Sequence[Verified], *, required: Collection[Name], everything: bool) -> int:
+def find_exit_code(found: Sequence[Verified], *, required: Collection[Name], everything: bool, with_key: bool = False) -> int:
     """Return 2 where one of several files cannot be read, else 1 where something is wrong, else 3 or 0.
 
-    It is 3 where a required check could not be made, or nothing says what a file shows.
+    It is 3 where a required check could not be made, nothing says what a file shows, its record cannot be read, or a key decided nothing.
 
     Args:
         everything: whether every check that a file of its kind has is required.
+        with_key: whether the user gave a key, which then has to decide something about each file.
     """
     if any(one.faults for one in found):
         return _UNREADABLE
     if any(find_wrong(one.checks, required=required) for one in found):
         return _WRONG
-    missing = any(find_missing(one.checks, required=required) or is_unseen(one.checks) for one in found)
+    missing = any(find_missing(one.checks, required=required) or is_unseen(one.checks) or is_unread(one.checks) for one in found)
+    missing |= with_key and any(find_unused_key(one.checks, one.name) is not None for one in found)
     if everything:
         missing |= any(check.answer is Answer.NOT_CHECKED for one in found for check in one.checks)
     return _NOT_MADE if missing else _FINE

@@ -3,31 +3,23 @@
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from registry.codec.canonical import canonical_bytes
-from registry.codec.documents import to_document
 from registry.errors import InputError, UnavailableError
 from registry.records.publication import OutputFormat, Publication
 from registry.report.signature import PdfSignature, find_signature
 from registry.report.suspicious import list_threats
-from registry.verification.carried import Carried, check_record, find_template, take_later, tell_later
+from registry.verification.carried import Carried, check_record, find_template
 from registry.verification.check import Answer, Check, Name, no, not_checked, yes
 from registry.verification.locked import check_lock
 from registry.verification.means import Means
 from registry.verification.proof import ReadProof, read_proof
 from registry.verification.proven import Sealed, check_entries, check_seals, find_published
 from registry.verification.signed import check_signature
-from registry.verification.trust import Trust
+from registry.verification.unread import check_unread, is_foreign
 
 if TYPE_CHECKING:
     from registry.report.workers import Made
 
 _ORDER = tuple(Name)
-_OF_PDF = (Name.SAFE, Name.SIGNATURE)
-_OF_REGISTRY = (Name.REGISTRY, Name.CURRENT)
-_OF_ALL = (Name.BYTES, Name.ENTRIES, Name.PUBLISHED, Name.INCLUSION, Name.CHECKPOINT, Name.WITNESSES, Name.CONSISTENCY, Name.LOCK)
-_BROKEN = frozenset({"pdf-attachment", "pdf-encrypted", "pdf-too-slow", "file-too-large", "file-not-readable", "not-json"})
-"""What a file that carries a record has to be called when it cannot be taken out; all else is said of a record that does not fit."""
-_NOT_OURS = "not-a-supplement"
 _MOST_TOLD = 4
 _AGAIN = "caveat report --from FILE draws its record here, to be read instead"
 
@@ -58,7 +50,7 @@ def examine_supplement(carried: Carried, means: Means, *, proof: bytes | None, w
     sealed = _read_seal(carried, signature, proof, where)
     seals = check_seals(carried, sealed, means.trust, means.ledger, origin=means.origin)
     published = find_published(sealed, seals)
-    entries, registry = check_entries(carried, published), _ask_registry(carried, means)
+    entries, registry = check_entries(carried), _ask_registry(carried, means)
     of_pdf: tuple[Check, ...] = ()
     if carried.format is OutputFormat.PDF:
         of_pdf = (_check_threats(carried.data), check_signature(signature, means.trust, proof=sealed.proof if published else None))
@@ -67,26 +59,17 @@ def examine_supplement(carried: Carried, means: Means, *, proof: bytes | None, w
     return Examined(carried=carried, sealed=sealed, published=published, checks=checks)
 
 
-def check_unreadable(data: bytes, error: InputError, trust: Trust) -> tuple[Check, ...]:
-    """Return the checks of a file that carries a record which cannot be read; none where it is nothing that Caveat wrote.
-
-    A record that does not fit may be of a later version, which adds fields: only what nobody can read is found wrong.
+def check_unreadable(data: bytes, error: InputError, means: Means, *, proof: bytes | None, where: str) -> tuple[Check, ...]:
+    """Return the checks of a file whose record cannot be read; none where Caveat wrote no such file and no proof is of it.
 
     Args:
         error: why it cannot be read.
+        proof, where: as `examine_supplement` takes them.
     """
-    is_pdf, is_json = data.startswith(b"%PDF-"), data.lstrip()[:1] == b"{"
-    code, fault = error.code, error.faults[0]
-    if code == _NOT_OURS or (is_json and code == "not-json"):
+    if proof is None and is_foreign(data, error):
         return ()
-    if code in _BROKEN:
-        record = no(Name.RECORD, f"{code}: {fault.found}")
-    else:
-        note = "it does not fit what this version of Caveat knows: a later one made it, or it was altered"
-        record = not_checked(Name.RECORD, f"{note} ({fault.where}: {fault.found})")
-    rest = (not_checked(name, "its record cannot be read") for name in (*_OF_ALL, *_OF_REGISTRY))
-    of_pdf = (_check_threats(data), check_signature(find_signature(data), trust, proof=None)) if is_pdf else ()
-    return _sort(*of_pdf, record, *rest)
+    of_pdf = (_check_threats(data),) if data.startswith(b"%PDF-") else ()
+    return _sort(*of_pdf, *check_unread(data, error, means, proof=proof, where=where))
 
 
 def _sort(*checks: Check) -> tuple[Check, ...]:
@@ -132,9 +115,6 @@ def _check_bytes(one: Examined, made: "Made | None") -> Check:
     if made.data == unsigned:
         before = "" if unsigned is one.carried.data else ", to which the signature is appended"
         return yes(Name.BYTES, f"drawn again from its record: the same {len(unsigned):,} bytes{before}")
-    older, lacks = take_later(to_document(one.carried.supplement), one.carried.document)
-    if lacks and older == one.carried.document:
-        return not_checked(Name.BYTES, _tell_lack(one.carried, lacks))
     what = "it is another file" if made.error is None else f"it cannot be: {made.error.faults[0].found}"
     if (who := _find_other_version(one)) is not None:
         note = f"{who} another version of Caveat, which alone draws these bytes: what is printed was not compared with the record; "
@@ -161,11 +141,3 @@ def _find_other_version(one: Examined) -> str | None:
         return None  # it is its record, whatever the templates
     inside = find_template(one.carried)
     return None if inside == here else "it says of itself that it was drawn by" if inside else "it does not say what drew it, as files of"
-
-
-def _tell_lack(carried: Carried, lacks: frozenset[str]) -> str:
-    if carried.format is OutputFormat.JSON and canonical_bytes(carried.document) == carried.data:
-        return f"written again it is the same{tell_later(lacks)}"
-    listed = ", ".join(sorted(lacks))
-    note = f"its record lacks what this version of Caveat tells ({listed}), so an earlier one drew it, or they were taken out; "
-    return f"{note}what is printed was not compared with the record; {_AGAIN}"

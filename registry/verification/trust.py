@@ -6,7 +6,7 @@ A key that a file brings along proves nothing about who made the file.
 import re
 import ssl
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -37,6 +37,8 @@ class KnownKey:
     """Of a log or witness; None of a key that signs documents."""
     state: "KeyState | None" = None
     """What a log says became of it; None for a key that the user alone names."""
+    is_given: bool = False
+    """Whether the user gave it with `--key`, whatever else knows it."""
 
     def find_objection(self, *, size: int | None = None, at: datetime | None = None) -> str | None:
         """Return why what it signed is not to be believed, in words; None where nothing speaks against it. As `KeyState.find_distrust`."""
@@ -72,6 +74,11 @@ class Trust:
         wanted = parse_vkey(vkey, where="verifier key")
         same = (one for one in self.keys if one.vkey and (one.vkey.name, one.vkey.public) == (wanted.name, wanted.public))
         return next(same, None)
+
+    def is_given(self, vkey: str) -> bool:
+        """Whether the user gave the key that is written as *vkey*."""
+        known = self.find_vkey(vkey)
+        return known is not None and known.is_given
 
     def _list_vkeys(self) -> list[VerifierKey]:
         return [one.vkey for one in self.keys if one.vkey is not None]
@@ -111,7 +118,8 @@ def join(*trusts: Trust) -> Trust:
         name = str(one.vkey or one.fingerprint)
         before = joined.get(name)
         if before is None or before.state is None or before.state.in_force:
-            joined[name] = one if before is None or one.state is not None else before
+            known = one if before is None or one.state is not None else before
+            joined[name] = replace(known, is_given=one.is_given or (before is not None and before.is_given))
     return Trust(
         keys=tuple(joined.values()),
         forks={origin: told for trust in trusts for origin, told in trust.forks.items()},
@@ -157,7 +165,7 @@ def _read_content(content: str, *, where: str) -> list[KnownKey]:
 def _list_vkeys(lines: Sequence[str], *, where: str) -> list[KnownKey]:
     keys = [parse_vkey(line, where=where) for line in lines]
     source = f"given with --key {where}" if where != "--key" else "given with --key"
-    return [KnownKey(fingerprint=fingerprint_of_vkey(str(key)), source=source, vkey=key) for key in keys]
+    return [KnownKey(fingerprint=fingerprint_of_vkey(str(key)), source=source, vkey=key, is_given=True) for key in keys]
 
 
 def _read_certificate(block: str, where: str) -> KnownKey:
@@ -166,7 +174,7 @@ def _read_certificate(block: str, where: str) -> KnownKey:
     except ValueError as error:
         advice = "give the certificate that caveat key show prints"
         raise InputError(Fault(code="bad-certificate", where=where, found=str(error), advice=advice)) from error
-    return KnownKey(fingerprint=fingerprint, source=f"given with --key {where}")
+    return KnownKey(fingerprint=fingerprint, source=f"given with --key {where}", is_given=True)
 
 
 def _signs_logs(key: VerifierKey) -> bool:

@@ -26,6 +26,8 @@ class Answer:
 
 
 Caveat = Callable[..., Answer]
+HERE = ("--registry", "sqlite:///caveat.db")
+"""Compare with the registry of the current folder: `verify` reads none that it is not asked to."""
 
 
 @pytest.fixture

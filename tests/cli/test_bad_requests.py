@@ -157,16 +157,16 @@ def test_a_second_authority_is_told_from_the_one_who_speaks(caveat: Caveat) -> N
     caveat("init", "--code", "AISI")
 
     again = caveat("init", "--code", "AISI", "--json").document
-    other = caveat("init", "--code", "LAB", "--json").document
+    other = caveat("init", "--code", "LAB", "--join", "--json").document
 
     assert (again["new"], again["speaks_as"]) == (False, "AISI")
     assert (other["new"], other["speaks_as"]) == (True, "AISI")
-    assert "authority = LAB" in caveat("init", "--code", "LAB").out
+    assert "authority = LAB" in caveat("init", "--code", "LAB").out  # it is registered by now, so nothing is joined again
 
 
 def test_a_failed_init_leaves_no_configuration(caveat: Caveat, tmp_path: Path) -> None:
     """A wrong URL is not written down for the next command."""
-    check_refusal(caveat("init", "--registry", "sqlite:////nonexistent/folder/caveat.db"), "registry-unavailable")
+    check_refusal(caveat("init", "--code", "AISI", "--registry", "sqlite:////nonexistent/folder/caveat.db"), "registry-unavailable")
     check_refusal(caveat("init", "--registry", "garbage"), "registry-url")
 
     assert list(tmp_path.iterdir()) == []

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from registry.codec.canonical import canonical_bytes
-from tests.cli.conftest import Answer, Caveat
+from tests.cli.conftest import HERE, Answer, Caveat
 from tests.cli.scenario import register, write_audit, write_scores
 
 
@@ -86,7 +86,7 @@ def test_every_form_is_verified_and_drawn_again(caveat: Caveat, tmp_path: Path, 
     caveat("report", "--since", str(told.before), "-o", "out")
     files = sorted((tmp_path / "out").iterdir())
 
-    verified = caveat("verify", *files, "--json")
+    verified = caveat("verify", *HERE, *files, "--json")
     redrawn = caveat("report", "--from", files[2], "--html", "--json", "-o", "again")
 
     assert verified.code == redrawn.code == 0
@@ -105,7 +105,7 @@ def test_an_altered_report_is_told_by_the_registry(caveat: Caveat, tmp_path: Pat
 
     for altered in ({"unchanged": 7}, {"changes": [first, *document["changes"][1:]]}, {"changes": document["changes"][1:]}):
         path.write_bytes(canonical_bytes({**document, **altered}))
-        answer = caveat("verify", path, "--json")
+        answer = caveat("verify", *HERE, path, "--json")
 
         assert answer.code == 1
         assert checks(answer)[0]["registry"] == "no"
@@ -118,7 +118,7 @@ def test_what_came_later_is_told_as_newer(caveat: Caveat, tmp_path: Path, told: 
     (path,) = (tmp_path / "out").iterdir()
     caveat("claim", "withdraw", claims[1], "--reason", "retracted")
 
-    answer = caveat("verify", path, "--json")
+    answer = caveat("verify", *HERE, path, "--json")
 
     assert answer.code == 0
     assert checks(answer)[0]["registry"] == "yes"
@@ -140,7 +140,7 @@ def test_claims_and_cards_limit_it(caveat: Caveat, tmp_path: Path, told: Told) -
     assert read(one)["scope"] == claims[0]
     assert read(of_card)["claims"] == sorted(claims)
     assert one.name != of_card.name
-    assert checks(caveat("verify", one, of_card, "--json"))[0]["registry"] == "yes"
+    assert checks(caveat("verify", *HERE, one, of_card, "--json"))[0]["registry"] == "yes"
 
 
 def test_the_end_may_be_earlier_than_now(caveat: Caveat, tmp_path: Path, told: Told) -> None:
@@ -197,7 +197,7 @@ def test_a_signed_report_is_verified_by_its_signature(caveat: Caveat, tmp_path: 
     assert caveat("report", "--since", str(told.before), "--pdf", "--sign", "-o", "out").code == 0
     (path,) = (tmp_path / "out").iterdir()
 
-    answer = checks(caveat("verify", path, "--json"))[0]
+    answer = checks(caveat("verify", *HERE, path, "--json"))[0]
 
     assert (answer["signature"], answer["bytes"], answer["registry"]) == ("yes", "yes", "yes")
 

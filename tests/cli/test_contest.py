@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import Answer, Caveat
+from tests.cli.conftest import HERE, Answer, Caveat
 from tests.cli.locking import import_scores, lock_all, now
 from tests.cli.scenario import CARD, CLAIMS, write_audit, write_scores
 
@@ -29,7 +29,7 @@ def say(caveat: Caveat, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Spea
     """A registry of three authorities, with a sealed P_deploy of the lab and a claim that rests on it."""
     said = Speaker(caveat, monkeypatch)
     for code in ("LAB", "AISI", "REG"):
-        assert said(code, "init", "--code", code).code == 0
+        assert said(code, "init", "--code", code, "--join").code == 0
     (tmp_path / "support.yaml").write_text(SUPPORT.format(told="as the lab has it", text="You help."), encoding="utf-8")
     (tmp_path / "rival.yaml").write_text(SUPPORT.format(told="with tools", text="You help with tools."), encoding="utf-8")
     assert said("LAB", "spec", "seal", "deploy_context", "support", "support.yaml").code == 0
@@ -162,7 +162,7 @@ def test_an_objection_that_came_later_is_told_of_a_file_given_out_before(say: Sp
     later = say("REG", "contest", "open", spec, "--grounds", "too wide", "--json").document["contestation"]
 
     notes = [
-        next(one["note"] for one in say("LAB", "verify", f"supplements/{name}@1.json", "--json").document["files"][0]["checks"]
+        next(one["note"] for one in say("LAB", "verify", *HERE, f"supplements/{name}@1.json", "--json").document["files"][0]["checks"]
              if one["name"] == "current")
         for name in (claim, card)
     ]  # fmt: skip

@@ -188,7 +188,7 @@ def test_a_text_that_a_database_cannot_keep_is_refused_by_both(
 
 def test_faults_show_what_they_found_harmlessly(caveat: Caveat, tmp_path: Path) -> None:
     """Keys, values, arguments and file names of the user come back in messages, in words and as JSON."""
-    caveat("init")
+    caveat("init", "--example")
     name = "\x1b[31m\u202e.yaml"
     (tmp_path / name).write_bytes(json.dumps({HOSTILE: 1, "claims": [{"quote": HOSTILE, "form": HOSTILE}]}).encode())
     commands = [
@@ -237,7 +237,7 @@ def test_every_command_that_answers_in_json_says_which(caveat: Caveat, tmp_path:
         (tmp_path / folder).mkdir()
         os.chdir(tmp_path / folder)
         if folder == "empty":
-            caveat("init", "--registry", f"sqlite:///{tmp_path}/empty/caveat.db")
+            caveat("init", "--example", "--registry", f"sqlite:///{tmp_path}/empty/caveat.db")
         for path in plain:
             answer = caveat(*path, "--json", "--registry", f"sqlite:///{tmp_path}/{folder}/caveat.db")
             if answer.code in (0, 1) and answer.out:

@@ -172,7 +172,7 @@ def test_a_revocation_names_no_time_ahead(caveat: Caveat, given: str) -> None:
 def test_an_authority_speaks_of_its_own_keys(caveat: Caveat, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Another authority of the same registry neither replaces nor revokes them, and nothing of the attempt stays."""
     caveat("init", "--code", "AISI")
-    assert caveat("init", "--code", "LAB", "--json").document["keys"] is None
+    assert caveat("init", "--code", "LAB", "--join", "--json").document["keys"] is None
     monkeypatch.setenv("CAVEAT_AUTHORITY", "LAB")
     fingerprint = str(list_keys(caveat)[0]["fingerprint"])
 

@@ -81,7 +81,7 @@ def test_two_at_once_record_a_file_once(caveat: Caveat, tmp_path: Path) -> None:
 
 def test_two_authorities_that_begin_at_once_are_both_there(caveat: Caveat, tmp_path: Path) -> None:
     """Migrations and first entries of two processes do not mix."""
-    processes = [start(tmp_path, "init", "--code", code) for code in ("AISI", "LAB", "AISI")]
+    processes = [start(tmp_path, "init", "--code", code, "--join") for code in ("AISI", "LAB", "AISI")]
     answers = [process.communicate(timeout=120) for process in processes]
 
     assert [process.returncode for process in processes] == [0, 0, 0], answers

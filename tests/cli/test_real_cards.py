@@ -44,7 +44,7 @@ def test_the_same_file_twice_changes_nothing(caveat: Caveat, tmp_path: Path) -> 
     key = card_path
     name, group = next(iter(groupby(sorted(read_gold(), key=lambda gold: key(gold).name), key=lambda gold: key(gold).name)))
     claims = list(group)
-    caveat("init")
+    caveat("init", "--example")
     card = caveat("card", "add", card_path(claims[0]), "--publisher", "x", "--json").document["card"]["card"]
     write_claims_file(tmp_path / "claims.yaml", card, claims)
     caveat("claim", "add", "claims.yaml")

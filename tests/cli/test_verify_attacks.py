@@ -92,20 +92,121 @@ def test_a_pdf_whose_record_cannot_be_read_is_a_no_with_its_reason(caveat: Cavea
 
     answers = list_answers(checked := caveat("verify", PDF, "--json"))
 
-    assert (checked.code, answers["safe"], answers["record"]) == (1, "no", "no")
-    assert set(answers.values()) <= {"no", "not_checked"}
+    assert (checked.code, answers["safe"], answers["record"], answers["published"]) == (1, "no", "no", "no")
+    assert {answers[name] for name in ("bytes", "entries", "lock")} == {"not_checked"}
 
 
-def test_a_record_of_a_later_version_is_no_forgery(caveat: Caveat, mail: Path, given_out: Path) -> None:
-    """It has fields that are not known here: nothing can be said of it, which is told by the exit code too."""
+def test_a_record_of_a_newer_schema_is_named_as_such(caveat: Caveat, mail: Path, given_out: Path) -> None:
+    """It cannot be read here, so the answer is neither yes nor no; the exit code says so."""
     document = json.loads((given_out / "out" / f"{NAME}.json").read_bytes())
-    (mail / "later.json").write_bytes(canonical_bytes({**document, "weather": "fair"}))
+    (mail / "later.json").write_bytes(canonical_bytes({**document, "schema": "caveat/supplement/2", "weather": "fair"}))
 
     answers = list_answers(checked := caveat("verify", "later.json", "--json"))
 
     assert (checked.code, answers["record"]) == (3, "not_checked")
-    assert "weather" in find_note(checked, "record")
+    assert "a newer version of Caveat made it: its record has the schema caveat/supplement/2" in find_note(checked, "record")
     assert set(answers.values()) == {"not_checked"}
+    assert "Nothing was found to be wrong" not in checked.document["files"][0]["summary"]
+
+
+@pytest.mark.parametrize("change", [{"weather": "fair"}, {"log_size": "many"}, {"identifier": None}], ids=["unknown key", "value", "null"])
+def test_one_key_that_does_not_fit_switches_no_check_off(
+    caveat: Caveat, given_out: Path, tmp_path: Path, change: dict[str, object]
+) -> None:
+    """A forged record with an unknown key or an unreadable value is a no, and its proof is held against its bytes all the same."""
+    for name in (f"{NAME}.json", f"{NAME}.json.tlog-proof"):
+        shutil.copy(given_out / "out" / name, tmp_path)
+    path = tmp_path / f"{NAME}.json"
+    path.write_bytes(canonical_bytes({**json.loads(path.read_bytes()), **change}))
+
+    answers = list_answers(checked := caveat("verify", path, "--key", read_vkey(given_out), "--json"))
+
+    assert (checked.code, answers["record"], answers["published"]) == (1, "no", "no")
+    assert (answers["inclusion"], answers["checkpoint"], answers["consistency"]) == ("yes", "yes", "yes")
+    assert next(iter(change)) in find_note(checked, "record")
+
+
+def test_a_published_file_whose_record_cannot_be_read_is_incomplete(caveat: Caveat, given_out: Path, tmp_path: Path) -> None:
+    """Its digest is in the log, so nobody altered it; what it says was not checked, so it is no yes either."""
+    import hashlib
+
+    from registry.verification.check import Answer
+    from registry.verification.files import check_file
+    from registry.verification.trust import read_given
+    from tests.cli.forged_proof import publish_bytes
+
+    document = json.loads((given_out / "out" / f"{NAME}.json").read_bytes())
+    data = canonical_bytes({**document, "weather": "fair"})
+    proof, vkey = publish_bytes(data, document)
+
+    checks = {one.name.value: one for one in check_file(data, proof=proof, trust=read_given([vkey]), where="later.json")}
+
+    assert hashlib.sha256(data).hexdigest() in checks["published"].note
+    assert {checks[name].answer for name in ("published", "inclusion", "checkpoint")} == {Answer.YES}
+    assert checks["record"].answer is Answer.NOT_CHECKED
+    assert "another version of Caveat made it" in checks["record"].note
+
+
+@pytest.mark.parametrize("name", ["CLM-AISI-2026-0002-J@1", "CLM-AISI-2026-0001-S@2", "Copy of crd-aisi-2026-0001-a (final)"])
+def test_a_supplement_under_the_name_of_another_claim_is_a_no(caveat: Caveat, given_out: Path, tmp_path: Path, name: str) -> None:
+    """A file and its proof, renamed together, prove another claim than the name says."""
+    for suffix in ("", ".tlog-proof"):
+        shutil.copy(given_out / "out" / f"{NAME}.json{suffix}", tmp_path / f"{name}.json{suffix}")
+
+    checked = caveat("verify", f"{name}.json", "--key", read_vkey(given_out), "--json")
+
+    assert (checked.code, list_answers(checked)["record"]) == (1, "no")
+    assert f"its record is of {NAME}" in find_note(checked, "record")
+
+
+@pytest.mark.parametrize("name", ["supplement", "clm-aisi-2026-0001-s@1 (2)", "CLM-AISI-2026-0001-S"])
+def test_names_that_name_nothing_else_are_the_users_affair(caveat: Caveat, given_out: Path, tmp_path: Path, name: str) -> None:
+    """Copies, lower case and names of one's own change nothing."""
+    for suffix in ("", ".tlog-proof"):
+        shutil.copy(given_out / "out" / f"{NAME}.json{suffix}", tmp_path / f"{name}.json{suffix}")
+
+    assert caveat("verify", f"{name}.json", "--key", read_vkey(given_out)).code == 0
+
+
+def test_a_key_that_nothing_rests_on_is_no_success(caveat: Caveat, given_out: Path, tmp_path: Path) -> None:
+    """Without the proof, or with the key of another log, exit code 0 would say more than was checked."""
+    from registry.records.seal import KeyAlgorithm
+    from registry.seal.keys import make_key
+
+    path = f"{NAME}.json"
+    shutil.copy(given_out / "out" / path, tmp_path)
+    alone = caveat("verify", path, "--key", read_vkey(given_out))
+    shutil.copy(given_out / "out" / f"{path}.tlog-proof", tmp_path)
+    stranger = make_key(KeyAlgorithm.ED25519, "caveat.log/OTHER/0123456789abcdef", seed=bytes(32)).vkey
+    other = caveat("verify", path, "--key", str(stranger))
+    right = caveat("verify", path, "--key", read_vkey(given_out))
+
+    assert [one.code for one in (alone, other, right)] == [3, 3, 0]
+    assert f"Your key was not used: the proof {path}.tlog-proof is missing." in " ".join(alone.out.split())
+    assert "Your key was not used: signed by" in " ".join(other.out.split())
+    assert "not used" not in right.out
+
+
+def test_two_checkpoints_that_contradict_each_other_are_both_wrong(caveat: Caveat, given_out: Path, tmp_path: Path) -> None:
+    """One log, one size, two roots, both signed: the log showed two histories, and neither file passes."""
+    take_copy(given_out, tmp_path / "one")
+    take_copy(given_out, tmp_path / "two")
+    for name in ("one", "two"):
+        with inside(tmp_path / name):
+            run("model", "add", f"LAB/model/{name}")
+            run("log", "checkpoint", "-o", "note")
+    key = read_vkey(given_out)
+
+    together = caveat("verify", "one/note", "two/note", "--key", key, "--json")
+    apart = [caveat("verify", f"{name}/note", "--key", key).code for name in ("one", "two")]
+    forged = (tmp_path / "two" / "note").read_text(encoding="utf-8").splitlines(keepends=True)
+    (tmp_path / "forged").write_text("".join([*forged[:4], "\N{EM DASH} witness.example AAAAAAAAAA==\n"]), encoding="utf-8")
+    mixed = caveat("verify", "one/note", "forged", "--key", key, "--json")
+
+    assert (together.code, apart) == (1, [0, 0])
+    assert [list_answers(together, place)["consistency"] for place in (0, 1)] == ["no", "no"]
+    assert "two histories of" in find_note(together, "consistency")
+    assert [list_answers(mixed, place)["consistency"] for place in (0, 1)] == ["not_checked", "no"]
 
 
 def test_a_file_of_another_version_of_caveat_is_no_false_alarm(caveat: Caveat, mail: Path, given_out: Path, tmp_path: Path) -> None:

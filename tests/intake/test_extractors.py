@@ -17,7 +17,7 @@ from registry.intake.pdf import find_bookmarked_headings, measure_agreement
 from registry.intake.read import read_card
 from tests.intake.pdf_files import build_pdf
 
-LIMITS = {"maximum_pages": 3, "maximum_characters": 100}
+LIMITS = {"maximum_pages": 3, "maximum_characters": 100, "maximum_on_a_page": 100}
 
 
 def answer_of(extractor: str, limits: Mapping[str, object], data: bytes, monkeypatch: pytest.MonkeyPatch) -> dict[str, object]:

@@ -1,6 +1,7 @@
 """A folder that is given out: signed, recorded, proven; and what is replaced takes its proof with it."""
 
 from registry.report.signature import find_signature
+from tests.cli.conftest import HERE
 from tests.regeneration.folders import COVERT, Regenerated
 
 
@@ -15,7 +16,7 @@ def test_giving_out_makes_nothing_due(folder: Regenerated) -> None:
     assert sorted(proofs) == sorted(f"{folder.find(name, one).name}.tlog-proof" for name in (COVERT, "CRD") for one in ("html", "json"))
     assert f"{folder.find(COVERT).name}.tlog-proof" in (folder.path / "index.html").read_text("utf-8")
     assert folder.regenerate().err.startswith("nothing is due")
-    checked = folder.caveat("verify", folder.find(COVERT), "--json").document["files"][0]["checks"]
+    checked = folder.caveat("verify", *HERE, folder.find(COVERT), "--json").document["files"][0]["checks"]
     assert {one["name"]: one["answer"] for one in checked}["published"] == "yes"
 
 
@@ -35,7 +36,7 @@ def test_a_file_that_is_replaced_takes_its_proof_with_it(folder: Regenerated) ->
     assert f"{name}.json.tlog-proof" not in after
     assert after[kept] == before[f"{name}.json"]
     assert after[f"{kept}.tlog-proof"] == before[f"{name}.json.tlog-proof"]
-    checked = folder.caveat("verify", folder.path / kept, "--json").document["files"][0]["checks"]
+    checked = folder.caveat("verify", *HERE, folder.path / kept, "--json").document["files"][0]["checks"]
     assert {one["name"]: one["answer"] for one in checked}["inclusion"] == "yes"
 
 
@@ -72,5 +73,5 @@ def test_a_signed_pdf_is_known_as_it_was_signed(folder: Regenerated) -> None:
     assert signature is not None
     assert signature.is_intact
     assert again.err.startswith("nothing is due")
-    checked = folder.caveat("verify", folder.find(COVERT, "pdf"), "--json").document["files"][0]["checks"]
+    checked = folder.caveat("verify", *HERE, folder.find(COVERT, "pdf"), "--json").document["files"][0]["checks"]
     assert {one["name"]: one["answer"] for one in checked}["signature"] == "yes"

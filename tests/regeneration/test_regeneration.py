@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from registry.records.publication import OutputFormat
-from tests.cli.conftest import Caveat
+from tests.cli.conftest import HERE, Caveat
 from tests.cli.scenario import register
 from tests.regeneration.folders import COVERT, REFUSAL, SCHEMING, Regenerated
 
@@ -191,7 +191,7 @@ def test_a_format_that_is_added_says_the_same_as_the_others(folder: Regenerated)
         name: seen for name, seen in before.items() if name[:3] in ("CLM", "CRD")
     }
     pdf = folder.find(SCHEMING, "pdf")
-    assert folder.caveat("verify", pdf, "--json").document["files"][0]["checks"][0]["answer"] == "yes"
+    assert folder.caveat("verify", *HERE, pdf, "--json").document["files"][0]["checks"][0]["answer"] == "yes"
     carried = folder.caveat("report", "--from", pdf, "--json", "-o", folder.path.parent / "again")
     assert (folder.path.parent / "again" / folder.find(SCHEMING).name).read_bytes() == folder.find(SCHEMING).read_bytes(), carried.err
 

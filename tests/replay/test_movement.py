@@ -15,7 +15,7 @@ def test_a_candidate_is_told_with_its_class(candidate: ClaimClass | None) -> Non
     """Two outcomes that differ in it alone are two kinds of outcome, in the table and in the count."""
     change = build_change(undetermined(), undetermined(), since=1)
     assert change.before is not None
-    moved = replace(change, before=replace(change.before, candidate=candidate))
+    moved = replace(change, before=replace(change.before, point_class=candidate))
     is_other = candidate is not change.after.candidate
 
     ((before, after, count),) = count_transitions([moved])

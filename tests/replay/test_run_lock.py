@@ -104,7 +104,7 @@ def test_an_audit_with_an_outcome_takes_no_more_responses(caveat: Caveat, tmp_pa
 
 def test_a_short_name_that_two_authorities_have_is_ones_own(caveat: Caveat, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The configured authority's comes first; what it has not is found with the other."""
-    assert [caveat("init", "--code", code).code for code in ("AISI", "LAB")] == [0, 0]
+    assert [caveat("init", "--code", code, "--join").code for code in ("AISI", "LAB")] == [0, 0]
     write_replay(tmp_path, tasks=2)
     path = tmp_path / "small.yaml"
     for code, word in (("AISI", "ours"), ("LAB", "theirs")):

@@ -227,7 +227,7 @@ def reading(form: Form, class_: ClaimClass, **changes: object) -> ReadingVerdict
         "form": form,
         "class_": class_,
         "standing": None,
-        "candidate": None,
+        "point_class": None,
         "mode": None,
         "basis": Basis.REPLAY,
         "direction": None,

@@ -13,6 +13,7 @@ from registry.records.classification import (
     RestrictionStatus,
     SpecVerdict,
     Standing,
+    Verdict,
 )
 from registry.records.contestation import Contestation, ContestationEvent, ContestationStep
 from registry.records.dossier import ContestationFile, Dossier
@@ -64,7 +65,7 @@ def inverted() -> Dossier:
             direction=Sign.NEGATIVE,
             rule="threshold-deploy-beyond",
             why="The whole 95 % interval of Φ_deploy, 0.124 to 0.401, lies above the threshold of 0.1, while Φ_test is 0.05.",
-            specs=(SpecVerdict(spec="default", class_=ClaimClass.INVERTED, standing=Standing.ESTABLISHED),),
+            specs=(SpecVerdict(spec="default", class_=ClaimClass.INVERTED, standing=Standing.ESTABLISHED, verdict=Verdict.CONTRADICTED),),
         ),
         reading(
             Form.EXISTENCE,
@@ -148,7 +149,7 @@ def undetermined() -> Dossier:
             Form.THRESHOLD,
             ClaimClass.UNDETERMINED,
             mode=Mode.TECHNICAL,
-            candidate=ClaimClass.INVERTED,
+            point_class=ClaimClass.INVERTED,
             rule="design-below-minimum",
             possible=(ClaimClass.STABLE, ClaimClass.INVERTED),
             why="12 tasks and 4 contexts a side were replayed; a verdict needs 20 tasks and 5 contexts.",
@@ -321,7 +322,10 @@ def multi_spec(count: int = 12) -> Dossier:
             rule="threshold-deploy-beyond",
             why="Against all-failing the whole interval of Φ_deploy lies above 0.1, after Holm.",
             direction=Sign.NEGATIVE,
-            specs=tuple(SpecVerdict(spec=one.spec, class_=ClaimClass.UNDETERMINED, standing=None, mode=Mode.NOISY) for one in rows[:count]),
+            specs=tuple(
+                SpecVerdict(spec=one.spec, class_=ClaimClass.UNDETERMINED, standing=None, verdict=Verdict.INCONCLUSIVE, mode=Mode.NOISY)
+                for one in rows[:count]
+            ),
         ),
         margin=-0.05,
     )

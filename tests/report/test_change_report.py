@@ -120,9 +120,9 @@ def test_another_candidate_is_a_change_that_every_part_tells(story: Story, chang
     before, after = light[0].before, light[0].after
     assert before is not None
     noisy: dict[str, Any] = {"class_": ClaimClass.UNDETERMINED, "mode": Mode.NOISY}
-    before, after = (replace(one, **noisy, candidate=way) for one, way in ((before, ClaimClass.INVERTED), (after, ClaimClass.STABLE)))
+    before, after = (replace(one, **noisy, point_class=way) for one, way in ((before, ClaimClass.INVERTED), (after, ClaimClass.STABLE)))
     moved = replace(light[0], before=before, after=after)
-    other = replace(light[1], before=replace(before, candidate=None), after=replace(before, candidate=None))
+    other = replace(light[1], before=replace(before, point_class=None), after=replace(before, point_class=None))
     report = replace(change_report, changes=tuple(sorted((other, moved), key=rank_change)), inclusion=None)
     shown = words(unescape(render_html(report).decode()))
 

@@ -384,3 +384,20 @@ def test_a_listed_quote_is_without_the_marks_of_cells_and_emphasis_and_keeps_eve
     assert strip_markup("<script>alert(1)</script> 2 < 3 > 1, 2**10") == "<script>alert(1)</script> 2 < 3 > 1, 2**10"
     assert strip_markup("<td" * 50_000) == "<td" * 50_000
     assert strip_markup("57.3 % ± 13.3 % of 96") == "57.3\u00a0% ±\u00a013.3\u00a0% of 96"
+
+
+@pytest.mark.parametrize("name", HTMLS)
+def test_a_browser_is_told_to_load_and_run_nothing(htmls: Mapping[str, str], name: str) -> None:
+    """Each page carries a Content-Security-Policy that forbids network and scripts, before anything that it concerns."""
+    tree = tinyhtml5.parse(htmls[name])
+    head = next(tree.iter(f"{NAMESPACE}head"))
+    policies = [one.get("content") or "" for one in head.iter(f"{NAMESPACE}meta") if one.get("http-equiv") == "Content-Security-Policy"]
+    rules = dict(rule.strip().partition(" ")[::2] for rule in policies[0].split(";"))
+
+    assert len(policies) == 1
+    assert rules == {
+        "default-src": "'none'", "style-src": "'unsafe-inline'", "font-src": "data:", "base-uri": "'none'", "form-action": "'none'",
+    }  # fmt: skip
+    tags = [one.tag.removeprefix(NAMESPACE) for one in head]
+    assert tags.index("style") > next(place for place, one in enumerate(head) if one.get("http-equiv"))
+    assert all(one.get("style") is None for one in tree.iter())

@@ -166,7 +166,7 @@ def verdict(form: Form, class_: ClaimClass, **changes: Any) -> ReadingVerdict:
         "form": form,
         "class_": class_,
         "standing": None,
-        "candidate": None,
+        "point_class": None,
         "mode": None,
         "basis": Basis.REPORTED,
         "direction": None,

@@ -271,6 +271,8 @@ def test_files_given_out_after_the_last_checkpoint_are_told(sealed: Ledger) -> N
     none = _check(sealed)
 
     assert (before.given_out_since, after.given_out_since, none.given_out_since) == (0, 1, 1)
+    faults = [[one.code for one in report.findings if one.where == "checkpoints"] for report in (before, after, none)]
+    assert faults == [[], [], []]  # a log that names no key cannot have been sealed by publishing; one that does: test_verify_registry
     assert "the last checkpoint is of 40 entries, although 1 file was given out since" in tell_given_out(after)
     assert "no checkpoint is kept, although 1 file was given out, which seals the log" in tell_given_out(none)
 

@@ -263,3 +263,69 @@ def test_history_imports_nothing_of_ours() -> None:
     ]
 
     assert ours == []
+
+
+FOREIGN = {
+    "table": "CREATE TABLE notes (a TEXT)",
+    "column": "ALTER TABLE entry ADD COLUMN note TEXT",
+    "view": "CREATE VIEW entries AS SELECT 1 AS one",
+    "index": "CREATE INDEX ix_of_mine ON entry (kind)",
+}
+
+
+@pytest.mark.parametrize("statement", FOREIGN.values(), ids=list(FOREIGN))
+def test_what_does_not_belong_there_is_named(new_url: Callable[[], str], statement: str) -> None:
+    """Tables, columns, views and indexes of others are differences: the schema is compared whole, not only what is ours of it."""
+    url = new_url()
+    schema.upgrade(url)
+    engine = open_engine(url)
+    with engine.begin() as connection:
+        connection.exec_driver_sql(statement)
+    release_engine(url, engine)
+
+    state = schema.check(url)
+
+    assert (state.current, state.is_current) == (state.head, False)
+    assert any(name in difference for difference in state.differences for name in ("notes", "entry", "entries", "ix_of_mine"))
+
+
+SWALLOW_SQLITE = ("CREATE TRIGGER swallow BEFORE INSERT ON checkpoint BEGIN SELECT RAISE(IGNORE); END",)
+SWALLOW_POSTGRESQL = (
+    (
+        "CREATE FUNCTION swallow() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NULL; END $$;"
+        " CREATE TRIGGER swallow BEFORE INSERT ON checkpoint FOR EACH ROW EXECUTE FUNCTION swallow()"
+    ),
+    "CREATE RULE swallow AS ON INSERT TO checkpoint DO INSTEAD NOTHING",
+    "ALTER TABLE checkpoint ENABLE ROW LEVEL SECURITY",
+    "ALTER TABLE entry DISABLE TRIGGER entry__change",
+    "CREATE TABLE other (CHECK (seq > 0)) INHERITS (entry)",
+    "CREATE OR REPLACE FUNCTION caveat_append_only() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NEW; END $$",
+)
+
+
+def test_what_swallows_entries_is_named(new_url: Callable[[], str]) -> None:
+    """A foreign trigger can drop what is recorded, on PostgreSQL also a rule, a policy, a child table and an emptied function."""
+    for statement in SWALLOW_SQLITE if new_url().startswith("sqlite") else SWALLOW_POSTGRESQL:
+        url = new_url()
+        schema.upgrade(url)
+        engine = open_engine(url)
+        with engine.begin() as connection:
+            connection.exec_driver_sql(statement)
+        release_engine(url, engine)
+
+        assert schema.check(url).differences, statement
+
+
+def test_a_comparison_leaves_nothing_behind(new_url: Callable[[], str]) -> None:
+    """What belongs there is made in an empty place of its own, which is gone afterwards; figures for the planner are no difference."""
+    url = new_url()
+    schema.upgrade(url)
+    engine = open_engine(url)
+    with engine.begin() as connection:
+        connection.exec_driver_sql("ANALYZE")
+    release_engine(url, engine)
+
+    assert schema.check(url).is_current
+    if not url.startswith("sqlite"):
+        assert _execute(url, "SELECT count(*) FROM pg_namespace WHERE nspname LIKE 'caveat_expected%'") == [(0,)]
+    assert schema.check(url).is_current

@@ -27,7 +27,7 @@ def command(tmp_path_factory: pytest.TempPathFactory) -> Path:
     # Only plain folders are added: the editable installation's own hook in this environment must not answer for the wheel.
     (place / "dependencies.pth").write_text("\n".join(site.getsitepackages()))
     script = folder / "caveat"
-    script.write_text(f"#!{folder}/clean/bin/python\nfrom registry.cli.main import main\nmain()\n")
+    script.write_text(f"#!{folder}/clean/bin/python\nfrom caveat_command import main\nmain()\n")
     script.chmod(0o755)
     return script
 
@@ -49,9 +49,20 @@ def test_the_code_comes_from_the_wheel(command: Path, tmp_path: Path) -> None:
     assert str(_ROOT) not in found.stdout
 
 
+def test_the_wheel_runs_beside_a_folder_registry_of_the_users(command: Path, tmp_path: Path) -> None:
+    """The search path of the user comes after the installation."""
+    (tmp_path / "mine" / "registry").mkdir(parents=True)
+    (tmp_path / "mine" / "registry" / "__init__.py").write_text("raise SystemExit('the wrong package')\n")
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path / "mine")}
+
+    done = subprocess.run([command, "schema", "claims"], cwd=tmp_path, capture_output=True, text=True, env=environment, check=False)
+
+    assert done.returncode == 0, done.stderr
+
+
 def test_a_registry_is_made_and_checked(command: Path, tmp_path: Path) -> None:
     """Migrations ship in the wheel."""
-    made = run(command, "init", "--json", folder=tmp_path)
+    made = run(command, "init", "--example", "--json", folder=tmp_path)
     checked = run(command, "db", "check", "--json", folder=tmp_path)
 
     assert made.returncode == 0, made.stderr
