@@ -8,13 +8,14 @@ from sqlalchemy import select
 
 from registry.errors import ConflictError, Fault
 from registry.records.seal import EntrySignature
+from registry.records.statement import Entry
 from registry.store.key_events import list_key_events
 from registry.store.reader import CHUNK, Reader
 from registry.store.seal_tables import signature
 
 if TYPE_CHECKING:
     from registry.seal.keys import SigningKey
-    from registry.seal.statement_signature import StatementKeys
+    from registry.seal.statement_signature import Backing, StatementKeys
 
 SignatureRow = tuple[int, int, bytes, bytes]
 """What is kept of one signature: log, entry, fingerprint of the key, 64 bytes."""
@@ -114,3 +115,16 @@ def _refuse_other(reader: Reader, key: "SigningKey") -> None:
     found = f"a secret statement key of {key.name} is here, and the log has {there} in force for them"
     advice = "use the folder of this registry's keys: CAVEAT_KEYS; caveat key list names those in force"
     raise ConflictError(Fault(code="key-not-registered", where=f"key {key.fingerprint[:16]}", found=found, advice=advice))
+
+
+def find_backings(reader: Reader, entries: Iterable[Entry]) -> "dict[int, Backing | None]":
+    """Return who stands behind each of *entries*, by number; None where its signature is wrong."""
+    listed = list(entries)
+    keys = read_statement_keys(reader)
+    signed = {one.entry: one for one in list_signatures(reader, (one.seq for one in listed))}
+    found: dict[int, Backing | None] = {}
+    for one in listed:
+        its = signed.get(one.seq)
+        is_wrong = its is not None and keys.find_fault(one, its) is not None
+        found[one.seq] = None if is_wrong else keys.find_backing(one, its)
+    return found
