@@ -55,8 +55,8 @@ def print_history(console: Console, said: Sequence[Recorded[Payload]], backed: B
         )
         for one in said
     ]
-    console.print(build_table(("entry", "at", "by", "backed by", "kind", "what"), rows, numbers=("entry",)))
     print_legend(console)
+    console.print(build_table(("entry", "at", "by", "backed by", "kind", "what"), rows, numbers=("entry",)))
 
 
 def describe(payload: Payload) -> str:

@@ -40,8 +40,8 @@ def print_trail(console: Console, traces: Sequence[Trace], backed: Backed) -> No
         )
         for one in traces
     ]
-    console.print(build_table(("entry", "at", "by", "backed by", "kind", "what"), rows, numbers=("entry",)))
     print_legend(console)
+    console.print(build_table(("entry", "at", "by", "backed by", "kind", "what"), rows, numbers=("entry",)))
 
 
 def summarise_report(report: LogReport) -> dict[str, Any]:

@@ -104,7 +104,7 @@ def list_backed(supplement: Supplement, backings: Backings) -> tuple[BackedState
 def _list_leading(supplement: Supplement) -> Iterator[tuple[str, Entry]]:
     yield "Claim", supplement.claim.entry
     if (part := supplement.audit) is not None:
-        yield "Audit", part.audit.entry
+        yield "Audit", part.opening.entry
         if part.lock is not None:
             yield "Lock", part.lock.entry
         if part.outcome is not None:
