@@ -19,7 +19,7 @@ _LONG = {
     Backing.WITHDRAWN: "signed with a key that was revoked since: asserted by the registry's operator",
     None: "its signature is WRONG: caveat log check",
 }
-_LEGEND = "Backed by: author: signed with a key of the authority that it names; operator: asserted by the registry's operator."
+_LEGEND = "author: signed with a key of the authority that it names; operator: asserted by the registry's operator"
 
 
 def name_backing(backing: Backing | None) -> str:
