@@ -35,6 +35,7 @@ from registry.report.checklist import build_audit_items, comes_from_endpoint, co
 from registry.report.coverage import ReadWords
 from registry.report.drift import build_drift
 from registry.report.families import describe_leading
+from registry.report.few_contexts import describe_few_contexts
 from registry.report.found import build_finding_reasons, build_scorer_reasons, find_not_made
 from registry.report.layers import derive_layers
 from registry.report.leading import find_leading
@@ -258,6 +259,8 @@ def _build_outcome_reasons(audit: AuditPart, outcome: Restriction, beside: Seque
     yield Reason(text=primary.why, section=Section.JUDGE if primary.rule == _SCORER_FAILED else rests)
     if asked := tell_asked(audit.asked_now, outcome.asked):
         yield Reason(text=asked, section=Section.PROVENANCE)
+    if few := describe_few_contexts(primary, audit.estimate):
+        yield Reason(text=few, section=Section.ESTIMATES)
     yield from build_departure_reasons(audit)
     if outcome.post_hoc and "post hoc" not in primary.why.lower():
         text = "The verdict is post hoc: nothing shows that θ and the plan were fixed before the scores could be seen."

@@ -54,14 +54,14 @@ class EstimateFigure:
     """Left edge and width of ±δ."""
     zero: float
     margin_text: str
-    unit_text: str
-    """After the head of the axis of Φ: ` (%)` for shares, else empty."""
-    difference_text: str
-    """After the head of the axis of ED."""
     title: str
     description: str
     left_out: int
     """How many specifications stand only in the table."""
+    unit_text: str = ""
+    """After the head of the axis of Φ: ` (%)` for shares, else empty."""
+    difference_text: str = ""
+    """After the head of the axis of ED."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
