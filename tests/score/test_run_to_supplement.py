@@ -85,7 +85,7 @@ def test_a_locked_claim_is_replayed_scored_imported_and_printed(caveat: Caveat, 
     assert len(endpoint.posts()) == 240
     drawn = caveat("report", restriction["claim"].partition("@")[0], "--html", "-o", "out")
     assert drawn.code == 0, drawn.err
-    page = next((tmp_path / "out").glob("*.html")).read_text()
+    page = next((tmp_path / "out").glob("CLM-*.html")).read_text()
     assert "caveat-run/1" in page
     assert MODEL in page
     assert caveat("score", "run", "--json").document["changed"] == 0
