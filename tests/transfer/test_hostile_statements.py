@@ -155,6 +155,6 @@ def test_a_claim_elsewhere_that_cannot_be_read_is_told_beside_ones_own(aisi: Ins
 
     (found,) = find_elsewhere(lab.ledger, dossier)
 
-    assert (found.status, found.class_) == (None, None)
+    assert (found.status, found.outcome) == (None, None)
     assert found.problem is not None
     assert "erased" in found.problem
