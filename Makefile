@@ -8,7 +8,7 @@ READY := $(VENV)/.ready
 # Two cores are enough for everything; `make test JOBS=8` takes more.
 JOBS ?= 2
 
-.PHONY: help demo test lint types contracts wheel bench coverage localmodel clean
+.PHONY: help demo test soak lint types contracts wheel bench coverage localmodel clean
 
 help:  ## say what can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -27,6 +27,9 @@ demo: $(READY)  ## set everything up and run the whole story on bundled inputs, 
 
 test: lint types contracts $(READY)  ## set everything up and pass every check and test
 	$(VENV)/bin/pytest -n $(JOBS) --dist loadfile --no-loadscope-reorder  # else files of few and long tests come last, on one core
+
+soak: $(READY)  ## the tests of published files, with ten times as many instants and examples (an hour)
+	CAVEAT_SOAK=1 $(VENV)/bin/pytest -n $(JOBS) --dist loadfile tests/regeneration/test_published_killed.py tests/regeneration/test_published_law.py
 
 lint: $(READY)  ## formatting and lint
 	$(VENV)/bin/ruff format --check .

@@ -9,8 +9,10 @@ import hashlib
 import itertools
 import shutil
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
 from audit.ablation import ablate
@@ -28,28 +30,31 @@ from registry.codec.files import read_document
 from registry.errors import Fault, InputError
 from registry.intake.outline.passages import read_outline
 from registry.intake.read import read_card
-from registry.proving import record_publications, sign_log, write_proofs
-from registry.publishing import Written, collect_supplements, sign_written, write_supplements
+from registry.proving import Publisher
+from registry.publishing import Written
 from registry.records.authority import Authority, Role
 from registry.records.card import Card, CardText
 from registry.records.dossier import AuditFile
 from registry.records.draft import AuditDraft
-from registry.records.identifier import parse_identifier
+from registry.records.identifier import Kind
 from registry.records.model import ModelRef
 from registry.records.publication import OutputFormat
 from registry.records.seal import KeyAlgorithm
-from registry.records.statement import StatementKind
 from registry.records.survey import Survey
+from registry.regeneration.look import Wish, look
+from registry.regeneration.manifest import hold_folder
+from registry.regeneration.update import Updated, list_current, update
 from registry.registration.cards import CardNote, register_card
 from registry.registration.endpoints import state_endpoint
 from registry.registration.intake import register_file
 from registry.registration.keys import add_key, format_origin
 from registry.registration.specs import find_procedure
 from registry.resources import find_resource
-from registry.seal.key_files import FILE_NAMES, write_key
-from registry.seal.keys import KeyRing, SigningKey, make_key
+from registry.seal.key_files import list_key_files, slot_of, write_key
+from registry.seal.keys import KeyRing, SigningKey, make_key, make_statement_key
 from registry.store.ledger import Ledger
 from registry.store.schema import upgrade
+from registry.store.view import View
 from registry.store.writer import Writer
 
 AUTHORITY = Authority(code="EXAMPLE", name="Example registry of the Caveat project", role=Role.AUDITOR)
@@ -140,7 +145,9 @@ def tell_story(folder: Path, *, update: bool = False, progress: Callable[[int], 
     """
     url = _prepare(folder)
     clock = _Clock(MOMENT)
-    ledger = Ledger.open(url, clock=clock.read, salt=_salts().__next__)
+    salts = _salts()
+    _begin_log(url, clock, salts)
+    ledger = Ledger.open(url, clock=clock.read, salt=salts.__next__, find_key=find_demo_key)
     try:
         clock.begin(ledger)
         if update:
@@ -181,38 +188,60 @@ def _refuse_second_card(ledger: Ledger, folder: Path) -> None:
 def open_story(story: Story, moment: datetime) -> Ledger:
     """Open the registry of *story* with the demo's salts and a clock that stands at *moment*, or at the last entry if that is later."""
     clock = _Clock(moment)
-    ledger = Ledger.open(story.url, clock=clock.read, salt=_salts().__next__)
+    ledger = Ledger.open(story.url, clock=clock.read, salt=_salts().__next__, find_key=find_demo_key)
     clock.begin(ledger)
     return ledger
 
 
-def publish_supplements(story: Story, folder: Path, *, time_limit_s: float, workers: int, progress: Callable[[int], None]) -> list[Written]:
-    """Give out the supplements of the cards and of every claim in *folder*, as signed PDF, HTML and JSON, each with its proof.
+def publish_supplements(
+    story: Story, folder: Path, *, moment: datetime | None = None, time_limit_s: float, progress: Callable[[int], None]
+) -> Updated | None:
+    """Bring *folder* up to date and publish all of it, as `caveat report --stale --publish` does: signed PDF, HTML and JSON with proofs.
 
-    The cards come first. Drawn again, they are of the log as it was before they were first given out.
+    None where nothing is due.
+
+    Args:
+        folder: in the demo's.
+        moment: when it is published; None for when the story was concluded.
     """
-    ledger = open_story(story, story.concluded)
+    moment = moment or story.concluded
+    ledger = open_story(story, moment)
     try:
-        with ledger.view(_find_before_publishing(ledger)) as view:
-            names = [*(card.card for card in story.cards), *(one.claim for one in view.list_claims())]
-            subjects = list(collect_supplements(view, map(parse_identifier, names)))
-        written = write_supplements(subjects, list(OutputFormat), folder, time_limit_s=time_limit_s, workers=workers, progress=progress)
+        folder.mkdir(parents=True, exist_ok=True)
         ring = read_demo_keys()
-        signed = sign_written(written, _get_document_key(ring), at=story.concluded)
-        with ledger.write(actor=AUTHORITY.code) as writer:
-            record_publications(writer, signed)
-            checkpoint = sign_log(writer, ring)
-        with ledger.view() as view:
-            write_proofs(view, signed, checkpoint)
+        with hold_folder(folder):
+            with ledger.view() as view:
+                looked = look(folder, view, Wish(formats=tuple(OutputFormat), publishes=True))
+            if looked.is_settled:
+                return None
+            publisher = Publisher(ledger=lambda: ledger, actor=AUTHORITY.code, ring=ring, key=_get_document_key(ring), at=moment)
+            return update(
+                folder,
+                looked,
+                open_view=partial(_open, ledger, looked.log.size),
+                time_limit_s=time_limit_s,
+                publisher=publisher,
+                sign=True,
+                is_whole=True,
+                progress=progress,
+            )
     finally:
         ledger.close()
-    return signed
 
 
-def _find_before_publishing(ledger: Ledger) -> int:
-    with ledger.view() as view:
-        published = (one.entry.seq for one in view.entries() if one.entry.kind is StatementKind.PUBLICATION)
-        return next(published, view.log_size + 1) - 1
+def list_supplements(story: Story, folder: Path) -> list[Written]:
+    """Return the current files of *folder*, those of the cards first."""
+    ledger = open_story(story, story.concluded)
+    try:
+        with ledger.view() as view:
+            looked = look(folder, view, Wish(formats=tuple(OutputFormat)))
+    finally:
+        ledger.close()
+    return sorted(list_current(folder, looked), key=lambda one: not one.name.startswith(Kind.CARD))
+
+
+def _open(ledger: Ledger, size: int, as_of: int | None) -> AbstractContextManager[View]:
+    return ledger.view(size if as_of is None else as_of)
 
 
 def _prepare(folder: Path) -> str:
@@ -226,8 +255,9 @@ def _prepare(folder: Path) -> str:
         _refuse_other(url, folder)
     upgrade(url)
     (folder / "registry.cfg").write_text(f"[registry]\nurl = sqlite:///{database.name}\nauthority = {AUTHORITY.code}\n", encoding="utf-8")
-    for key in read_demo_keys().keys:
-        if not (folder / "caveat-keys" / FILE_NAMES[key.algorithm]).exists():
+    there = {one.slot for one in list_key_files(folder / "caveat-keys")}
+    for key in (*read_demo_keys().keys, make_demo_statement_key()):
+        if slot_of(key) not in there:
             write_key(folder / "caveat-keys", key, passphrase=None)
     return url
 
@@ -246,11 +276,8 @@ def _refuse_other(url: str, folder: Path) -> None:
 
 
 def _register(ledger: Ledger) -> Card:
-    """Register authority, retrospective claims, the example card and its claims, in this order."""
+    """Register retrospective claims, the example card and its claims, in this order."""
     examples = find_resource("examples")
-    with ledger.write(actor=AUTHORITY.code) as writer:
-        if writer.find_authority(AUTHORITY.code) is None:
-            _begin_log(writer)
     _add_claims(ledger, examples / "retrospective" / "claims.yaml")
     note = CardNote(file_name="card", title="Example Assistant 1.5B: System Card", publisher="Example Lab", published=MOMENT.date())
     text = read_card(examples / "card" / "card.pdf")
@@ -282,13 +309,20 @@ def _register_second(ledger: Ledger) -> Card:
     return card
 
 
-def _begin_log(writer: Writer) -> None:
-    """Name the log, and register who speaks in it, with which keys."""
+def _begin_log(url: str, clock: "_Clock", salts: Iterator[str]) -> None:
+    """Name the log, and register who speaks in it, with which keys; nothing where that was done. No key can have signed this."""
     ring = read_demo_keys()
-    writer.name_log(ring.log[0].name, ring.log[0].vkey)
-    writer.append(AUTHORITY)
-    for key in ring.keys:
-        add_key(writer, key)
+    ledger = Ledger.open(url, clock=clock.read, salt=salts.__next__)
+    try:
+        with ledger.write(actor=AUTHORITY.code) as writer:
+            if writer.find_authority(AUTHORITY.code) is not None:
+                return
+            writer.name_log(ring.log[0].name, ring.log[0].vkey)
+            writer.append(AUTHORITY)
+            for key in (*ring.keys, make_demo_statement_key()):
+                add_key(writer, key)
+    finally:
+        ledger.close()
 
 
 def read_demo_keys() -> KeyRing:
@@ -299,6 +333,16 @@ def read_demo_keys() -> KeyRing:
         log=(log,),
         document=make_key(KeyAlgorithm.ECDSA_P256, AUTHORITY.code, seed=seeds["document key"], organisation=AUTHORITY.name),
     )
+
+
+def make_demo_statement_key() -> SigningKey:
+    """Return the key that signs what the demo's authority states; like the others, the same for everybody."""
+    return make_statement_key(AUTHORITY.code, seed=hashlib.sha256(b"caveat demo, statement key").digest())
+
+
+def find_demo_key(authority: str) -> SigningKey | None:
+    """Return the key that signs what *authority* states in the demo; None for others than the demo's own."""
+    return make_demo_statement_key() if authority == AUTHORITY.code else None
 
 
 def _get_document_key(ring: KeyRing) -> SigningKey:

@@ -31,7 +31,8 @@ class Rate:
     @property
     def least(self) -> float:
         """The lower limit; without n the rate itself."""
-        return self.value if self.limits is None else self.limits.low
+        # Rounding may put the limit of a tiny rate above the rate itself.
+        return self.value if self.limits is None else min(self.value, self.limits.low)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -102,7 +102,8 @@ def _compose_headline(reading: ReadingVerdict, phrases: "_ReadingPhrases") -> st
 def _qualify(reading: ReadingVerdict, phrases: "_ReadingPhrases") -> str:
     """The standing where it is not established, with the first condition that is missing."""
     if reading.verdict_standing is VerdictStanding.CONDITIONAL:
-        return f" (conditional on the contexts tested: {phrases.fixed_contexts})"
+        names = f": {phrases.fixed_contexts}" if phrases.fixed_contexts else ""
+        return f" (conditional on the contexts tested{names})"
     if reading.verdict_standing is not VerdictStanding.PROVISIONAL:
         return ""
     missing = next(check for check in reading.conditions if check.status is ConditionStatus.MISSING)
@@ -273,7 +274,8 @@ class _ReadingPhrases(Phrases):
         """Which contexts a conditional verdict is about."""
         count = self._estimate.n.contexts_deploy
         tested = "the one context tested" if count == 1 else f"the {count} contexts tested"
-        return f"This is about {tested} only ({self.fixed_contexts}); nothing is known of other contexts."
+        names = f" ({self.fixed_contexts})" if self.fixed_contexts else ""
+        return f"This is about {tested} only{names}; nothing is known of other contexts."
 
     @property
     def fixed_contexts(self) -> str:

@@ -29,7 +29,7 @@ from registry.records.publication import OutputFormat
 from registry.records.supplement import Supplement
 from registry.regeneration.complete import begin, complete
 from registry.regeneration.draw import Pen, carry_out
-from registry.regeneration.look import Looked, look
+from registry.regeneration.look import Looked, Wish, look
 from registry.regeneration.manifest import hold_folder
 from registry.report.fonts import is_covered
 from registry.report.html import Medium, build_html
@@ -66,14 +66,14 @@ def regenerate(
     folder.mkdir(exist_ok=True)
     with hold_folder(folder):
         with ledger.view() as view:
-            looked = look(folder, view, formats=formats, asked=asked)
+            looked = look(folder, view, Wish(formats=formats, asked=asked))
         if looked.plan.due:
             pen = Pen(template=looked.template, workers=workers, time_limit_s=600)
             open_view = partial(_open, ledger, looked.log.size)
             due, why = looked.plan.due, lambda one: str(looked.reasons[one.name])
             outcome = carry_out(folder, begin(looked), due, open_view=open_view, pen=pen, why=why, progress=lambda _more: None)
             assert not outcome.failed, outcome.failed[0]
-            complete(folder, looked, open_view=open_view, formats=formats, is_whole=asked is None, pen=pen)
+            complete(folder, looked, open_view=open_view, is_whole=asked is None, pen=pen, sign=None)
     return looked
 
 

@@ -1,47 +1,97 @@
-"""From files that are given out to their proofs: publications in the log, a checkpoint over them, a `.tlog-proof` beside each file.
+"""From files that are published to their proofs: publications in the log, a checkpoint over them, and the proof inside each file.
 
-Each publication names the digest of its file and that of its record, so one entry binds both; there is no entry for the record alone. The
-record prints the root and the size of the log that it was made of, and a log cannot hold what prints its own root: its publication comes
-after, and the proof shows that the log it prints is the beginning of the log that holds the publication.
+Each publication names the digest and length of what was drawn and the digest of its record, so one entry binds both. The record prints the
+root and the size of the log that it was made of, and a log cannot hold what prints its own root: its publication comes after, and the proof
+shows that the log it prints is the beginning of the log that holds the publication.
+
+The order is: the drawn files are on the disk; the log entries are committed; the proofs are on the disk; the files take their places.
+An entry cannot be taken back, so it must not name bytes that a power cut can still take away; and no file may be seen with a proof of an
+entry that is not committed. Killed at any moment, the same command goes on: what is recorded is not recorded again.
 """
 
-import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from registry.codec.files import naming_file
+from registry.atomic import replace_files, sync, sync_folders
 from registry.codec.published import Consistency, Published, Signer, encode_nodes, encode_published
 from registry.publishing import Written, build_publication
 from registry.records.dossier import Recorded
-from registry.records.publication import Publication
+from registry.records.publication import OutputFormat, Publication
 from registry.registration.checkpoints import seal_log
 from registry.registration.keys import get_log_keys, list_keys
-from registry.report.signature import find_signature
+from registry.report.enclosed import enclose_proof, is_finished
+from registry.report.signature import sign_pdf
 from registry.seal.keys import KeyRing
 from registry.seal.proof import format_proof
 from registry.store.seals import StoredCheckpoint, consistency_path, find_root, inclusion_path
 from registry.store.view import View
 from registry.store.writer import Writer
 
+if TYPE_CHECKING:
+    from registry.seal.keys import SigningKey
+    from registry.store.ledger import Ledger
+
 SUFFIX = ".tlog-proof"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Proof:
-    """A proof that was written."""
+class Publisher:
+    """Who publishes files, in which log, and with which keys."""
 
-    path: Path
-    entry: int
-    """Of the publication."""
-    size: int
-    """Of the log in the checkpoint that it leads to."""
+    ledger: "Callable[[], Ledger]"
+    """Opens the registry, only when something is published."""
+    actor: str
+    """Code of the authority."""
+    ring: KeyRing
+    """Whose log keys sign the checkpoint; without one, files are recorded and get no proof."""
+    key: "SigningKey | None"
+    """A document key that signs PDF files; None to leave them unsigned."""
+    at: datetime
+    """When PDF files are signed."""
+
+
+def publish_files(publisher: Publisher, written: Sequence[Written]) -> bool:
+    """Record that files are published, and add proof and signature to each; return False where there is no key for proofs.
+
+    Change reports are passed over: a publication names a claim or a card. A file that has its proof already stays as it is.
+
+    Raises:
+        ConflictError: the registry does not know what a file is of, or has fewer entries than it was made of; or a key is not in force.
+        OSError: the disk is full, with the name of the file: no file was changed then, and the log entries are there for the next time.
+    """
+    drafts = [one for one in written if one.sha256 and one.facts and one.facts.is_recordable and not has_proof(one.path, one.format)]
+    if not drafts:
+        return True
+    for one in drafts:
+        sync(one.path)
+    sync_folders(one.path for one in drafts)
+    with publisher.ledger().write(actor=publisher.actor) as writer:
+        record_publications(writer, drafts)
+        checkpoint = sign_log(writer, publisher.ring) if publisher.ring.log else None
+    if checkpoint is None:
+        return False
+    with publisher.ledger().view() as view:
+        replace_files(_finish(view, drafts, checkpoint, publisher))
+    return True
+
+
+def has_proof(path: Path, format_: OutputFormat) -> bool:
+    """Whether the file at *path* has its proof, inside it or, JSON, beside it. A signed PDF takes none: it counts as having one."""
+    if format_ is OutputFormat.JSON:
+        return name_proof(path).is_file()
+    return is_finished(path.read_bytes(), format_)
+
+
+def name_proof(path: Path) -> Path:
+    """Return where the proof of a JSON file lies."""
+    return path.with_name(path.name + SUFFIX)
 
 
 def record_publications(writer: Writer, written: Iterable[Written]) -> int:
-    """Record that files were given out; one whose digest is recorded already is not recorded again. Return how many were new.
-
-    Change reports are passed over: a publication names a claim or a card.
+    """Record that files are published; one whose digest is recorded already is not recorded again. Return how many were new.
 
     Raises:
         ConflictError: the registry does not know what a file is of, or has fewer entries than it was made of.
@@ -62,21 +112,11 @@ def sign_log(writer: Writer, ring: KeyRing) -> StoredCheckpoint:
     return seal_log(writer, get_log_keys(writer, ring))
 
 
-def write_proofs(view: View, written: Sequence[Written], checkpoint: StoredCheckpoint) -> list[Proof]:
-    """Write the proof of each file beside it, `NAME.tlog-proof`, whole or not at all; what is there already is replaced."""
-    proofs = []
-    for one in written:
-        published = view.find_publications(one.sha256) if one.sha256 else ()
-        if published:
-            text = build_proof(view, published[0], checkpoint, data=one.path.read_bytes())
-            path = one.path.with_name(one.path.name + SUFFIX)
-            _write_whole(path, text.encode())
-            proofs.append(Proof(path=path, entry=published[0].entry.seq, size=checkpoint.checkpoint.size))
-    return proofs
+def build_proof(view: View, published: Recorded[Publication], checkpoint: StoredCheckpoint, *, signer: str | None) -> str:
+    """Return the proof that a file was published: that its publication stands in the log under *checkpoint*.
 
-
-def build_proof(view: View, published: Recorded[Publication], checkpoint: StoredCheckpoint, *, data: bytes) -> str:
-    """Return the proof that the file *data* was given out: that its publication stands in the log under *checkpoint*.
+    Args:
+        signer: fingerprint of the key that will sign the file; None for a file that will carry no signature.
 
     Raises:
         NotFoundError: the checkpoint is of fewer entries, or the text of the publication was erased.
@@ -85,15 +125,27 @@ def build_proof(view: View, published: Recorded[Publication], checkpoint: Stored
     said = Published(
         statement=_get_text(view, seq),
         consistency=Consistency(size=before, root=find_root(view, before), path=encode_nodes(consistency_path(view, before, size))),
-        signer=None if published.payload.unsigned is None else _find_signer(view, data, size),
+        signer=None if signer is None else _find_signer(view, signer, size),
     )
     return format_proof(seq - 1, inclusion_path(view, seq, size), checkpoint.note, encode_published(said))
 
 
-def _find_signer(view: View, data: bytes, size: int) -> Signer | None:
-    """Return the proof that the log recorded the key of the signature in *data*; None where it did not, or later than *size*."""
-    signature = find_signature(data)
-    states = [one for one in list_keys(view) if signature and one.fingerprint == signature.fingerprint]
+def _finish(view: View, drafts: Iterable[Written], checkpoint: StoredCheckpoint, publisher: Publisher) -> Iterator[tuple[Path, bytes]]:
+    """Give every file with its proof and signature; of a JSON file the proof that lies beside it."""
+    for one in drafts:
+        published = view.find_publications(one.sha256) if one.sha256 else ()
+        key = publisher.key if one.format is OutputFormat.PDF else None
+        proof = build_proof(view, published[0], checkpoint, signer=key.fingerprint if key else None).encode()
+        if one.format is OutputFormat.JSON:
+            yield name_proof(one.path), proof
+            continue
+        data = enclose_proof(one.path.read_bytes(), one.format, proof)
+        yield one.path, sign_pdf(data, key, at=publisher.at) if key else data
+
+
+def _find_signer(view: View, fingerprint: str, size: int) -> Signer | None:
+    """Return the proof that the log recorded the key *fingerprint*; None where it did not, or later than *size*."""
+    states = [one for one in list_keys(view) if one.fingerprint == fingerprint]
     if not states or states[0].added.entry.seq > size:
         return None
     seq = states[0].added.entry.seq
@@ -104,14 +156,3 @@ def _get_text(view: View, seq: int) -> str:
     view.recorded((seq,))  # raises where it was erased or altered
     ((_, text),) = view.log_entries(seq, seq + 1)
     return (text or b"").decode()
-
-
-def _write_whole(path: Path, data: bytes) -> None:
-    part = path.with_name(f".{path.name}.part")
-    try:
-        with naming_file(path):
-            part.write_bytes(data)
-        os.replace(part, path)  # noqa: PTH105  (the point is that it is atomic)
-    except OSError:
-        part.unlink(missing_ok=True)
-        raise

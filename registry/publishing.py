@@ -9,9 +9,9 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from registry.codec.files import naming_file
+from registry.atomic import name_part, put_in_place, replace_files, write_part
 from registry.codec.inclusion import list_entries, list_recorded
-from registry.errors import AlteredError, CaveatError, Fault, InputError, NotFoundError
+from registry.errors import AlteredError, CaveatError, ConflictError, Fault, InputError, NotFoundError
 from registry.intake.outline.readable import Reader
 from registry.records.card import Card, CardText
 from registry.records.change import AnySupplement, ChangeReport
@@ -23,6 +23,7 @@ from registry.records.supplement import CardSupplement, Supplement
 from registry.registration.cards import get_card_text
 from registry.report.assemble import assemble_card, assemble_claim
 from registry.report.coverage import ReadWords, Said, build_coverage
+from registry.report.enclosed import is_finished, split_file
 from registry.report.html import digest_record, template_digest
 from registry.report.read import parse_subject, read_supplement
 from registry.report.signature import sign_pdf
@@ -47,6 +48,8 @@ class Subject:
     name: str
     """`CLM-…@n`, `CRD-…@n`, or `changes-…` of a change report; also the name of its files."""
     supplement: AnySupplement
+    is_of_entry: bool = False
+    """Whether it was asked for as of an entry, so that its files are named by that."""
 
     @property
     def is_confidential(self) -> bool:
@@ -55,9 +58,9 @@ class Subject:
 
     @property
     def stem(self) -> str:
-        """What its files are called before the last dot: `NAME`, and for a state that the registry has left `NAME.entry-N`."""
+        """What its files are called before the last dot: `NAME`, and as of an earlier entry `NAME.entry-N`."""
         superseded = None if isinstance(self.supplement, ChangeReport) else self.supplement.superseded
-        left = superseded is not None and superseded.log_size != self.supplement.log_size
+        left = self.is_of_entry or (superseded is not None and superseded.log_size != self.supplement.log_size)
         return self.name + (f".entry-{self.supplement.log_size}" if left else "") + (".confidential" if self.is_confidential else "")
 
 
@@ -85,12 +88,12 @@ class Written:
     format: OutputFormat
     path: Path
     sha256: str | None
-    """Of the file's bytes, hexadecimal; None when it could not be drawn, and then `error` says why."""
+    """Of the bytes that were drawn, hexadecimal, without proof and signature; None when it could not be drawn, and `error` says why."""
     error: CaveatError | None
     facts: Facts | None
     """Of what was drawn; None when it could not be."""
-    unsigned: str | None = None
-    """SHA-256 of a signed PDF as it was before it was signed, hexadecimal; None for files that carry no signature."""
+    size_bytes: int = 0
+    """How many bytes were drawn."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -251,14 +254,28 @@ def write_supplements(
 ) -> list[Written]:
     """Draw every subject in every format on *workers* processes and write the files into *folder*, in their order.
 
-    A file appears whole or not at all. What cannot be drawn is told in its `Written.error` and stops nothing else.
+    These are files asked for one by one: of an earlier entry, of another file, confidential ones, change reports. None takes the place of
+    a file that is there: the same drawing, published or signed or not, stays as it is; anything else is refused, and nothing is written.
+    What cannot be drawn is told in its `Written.error` and stops nothing else.
+
+    Raises:
+        ConflictError: `file-in-the-way`, every file that another one of its name stands in the way of.
     """
     written: dict[int, list[Written]] = {}
-    for drawn in draw_supplements(subjects, lambda _subject: formats, time_limit_s=time_limit_s, workers=workers):
-        folder.mkdir(parents=True, exist_ok=True)  # not before: a registry that is refused leaves no folder behind
-        facts = tell_facts(drawn.subject) if any(made.data is not None for made in drawn.made) else None
-        written[drawn.place] = [_write(made, drawn.subject, facts, folder) for made in drawn.made]
-        progress(len(drawn.made))
+    new: list[Path] = []
+    faults: list[Fault] = []
+    try:
+        for drawn in draw_supplements(subjects, lambda _subject: formats, time_limit_s=time_limit_s, workers=workers):
+            folder.mkdir(parents=True, exist_ok=True)  # not before: a registry that is refused leaves no folder behind
+            facts = tell_facts(drawn.subject) if any(made.data is not None for made in drawn.made) else None
+            written[drawn.place] = [_stage(made, drawn.subject, facts, folder, new=new, faults=faults) for made in drawn.made]
+            progress(len(drawn.made))
+        if faults:
+            raise ConflictError(faults)
+        put_in_place(new)
+    finally:
+        for path in new:
+            name_part(path).unlink(missing_ok=True)
     return [one for place in sorted(written) for one in written[place]]
 
 
@@ -272,14 +289,16 @@ def tell_facts(subject: Subject) -> Facts:
     )
 
 
-def sign_written(written: Iterable[Written], key: "SigningKey", *, at: datetime) -> list[Written]:
-    """Sign every PDF that was written, in its place, and return what became of all files; a file is replaced whole or not at all.
+def sign_written(written: Iterable[Written], key: "SigningKey", *, at: datetime) -> None:
+    """Sign every PDF that was written and has no proof and no signature yet: all of them, or none.
 
     Args:
         key: a document key.
         at: when it is signed.
     """
-    return [_sign(one, key, at) if one.format is OutputFormat.PDF and one.sha256 is not None else one for one in written]
+    pdfs = (one.path for one in written if one.format is OutputFormat.PDF and one.sha256 is not None)
+    read = ((path, path.read_bytes()) for path in pdfs)
+    replace_files((path, sign_pdf(data, key, at=at)) for path, data in read if not is_finished(data, OutputFormat.PDF))
 
 
 def build_publication(written: Written) -> Publication:
@@ -297,7 +316,7 @@ def build_publication(written: Written) -> Publication:
         log_size=facts.log_size,
         template=template_digest(),
         audit=facts.audit,
-        unsigned=written.unsigned,
+        size_bytes=written.size_bytes,
     )
 
 
@@ -320,30 +339,29 @@ def name_subject(supplement: AnySupplement) -> Subject:
     return Subject(name=supplement.identifier.partition("#")[0], supplement=supplement)
 
 
-def _write(made: Made, subject: Subject, facts: Facts | None, folder: Path) -> Written:
+def _stage(made: Made, subject: Subject, facts: Facts | None, folder: Path, *, new: list[Path], faults: list[Fault]) -> Written:
+    """Write a file beside its place, unless the same drawing is there already; what stands in its way is added to *faults*."""
     path = folder / f"{subject.stem}.{made.format.value}"
     told = Written(name=subject.name, format=made.format, path=path, sha256=None, error=made.error, facts=None)
     if made.data is None:
         return told
-    _replace(path, made.data)
-    return replace(told, sha256=hashlib.sha256(made.data).hexdigest(), facts=facts)
+    if not os.path.lexists(path):
+        new.append(path)
+        write_part(path, made.data)
+    elif not holds_drawing(path, made.format, made.data):
+        faults.append(refuse_place(path))
+    return replace(told, sha256=hashlib.sha256(made.data).hexdigest(), facts=facts, size_bytes=len(made.data))
 
 
-def _sign(written: Written, key: "SigningKey", at: datetime) -> Written:
-    signed = sign_pdf(written.path.read_bytes(), key, at=at)
-    _replace(written.path, signed)
-    return replace(written, sha256=hashlib.sha256(signed).hexdigest(), unsigned=written.sha256)
+def holds_drawing(path: Path, format_: OutputFormat, drawn: bytes) -> bool:
+    """Whether the file at *path* is *drawn*, with or without proof and signature."""
+    return path.is_file() and split_file(path.read_bytes(), format_).drawn == drawn
 
 
-def _replace(path: Path, data: bytes) -> None:
-    part = path.with_name(f".{path.name}.part")
-    try:
-        with naming_file(path):
-            part.write_bytes(data)
-        os.replace(part, path)  # noqa: PTH105  (the point is that it is atomic)
-    except OSError:
-        part.unlink(missing_ok=True)
-        raise
+def refuse_place(path: Path) -> Fault:
+    """Return the fault that another file than Caveat would write stands at *path*."""
+    found = "another file of this name is there, which Caveat did not write in this folder, or which was changed since; nothing was written"
+    return Fault(code="file-in-the-way", where=str(path), found=found, advice="move it away, or name another folder: -o DIR")
 
 
 def _assemble_claim(dossier: Dossier, subject: Identifier, moment: datetime) -> Supplement:

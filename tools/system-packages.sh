@@ -1,5 +1,5 @@
 #!/bin/sh
-# Makes sure that what must come from the operating system is there: venv for Python, Pango and HarfBuzz for the PDF.
+# Makes sure that what must come from the operating system is there: venv for Python, Pango and HarfBuzz for the PDF, poppler for a test.
 # Installs it when it may (root, or sudo without a password); otherwise says exactly what to install, and goes on.
 set -u
 
@@ -11,6 +11,9 @@ has_library() { python3 -c "import ctypes, sys; ctypes.CDLL(sys.argv[1])" "$1" 2
 has_library libpango-1.0.so.0 || need="$need libpango-1.0-0"
 has_library libpangoft2-1.0.so.0 || need="$need libpangoft2-1.0-0"
 has_library libharfbuzz-subset.so.0 || need="$need libharfbuzz-subset0"
+
+# pdfsig: another program's word on our signatures, which a test asks for.
+command -v pdfsig >/dev/null || need="$need poppler-utils"
 
 [ -z "$need" ] && exit 0
 
@@ -31,6 +34,7 @@ cat >&2 <<TEXT
   Missing from the operating system, and not installed because this user may not:
      sudo apt-get install$need
   Without the Pango and HarfBuzz libraries everything works but PDF (HTML and JSON supplements are made).
+  Without poppler-utils one test of signatures is skipped.
 
 TEXT
 exit 0

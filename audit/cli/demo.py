@@ -1,6 +1,5 @@
 """`caveat demo`: the whole story on bundled inputs, offline, in under a minute."""
 
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -34,29 +33,25 @@ def demo(app: App, /, *, output: Path, update: bool) -> None:
     its keys, so everybody gets the same bytes. Doing it twice changes nothing.
 
     With `--update` the story goes on with the first card instead of the second: claims become stale, two locked plans are carried out
-    again on a smaller model (recorded too), and the folder `updated` is regenerated, with a change report and a page that lists all.
+    again on a smaller model (recorded too), and the supplements that are due are published beside the first ones, with a change report.
     This needs a folder of its own.
     """
-    from audit.demo import STEPS, STEPS_BEFORE_UPDATE, publish_supplements, tell_story
+    from audit.demo import STEPS, STEPS_BEFORE_UPDATE, list_supplements, publish_supplements, tell_story
     from registry.cli.progress import track
 
     with track(app, "registering and auditing", total=STEPS_BEFORE_UPDATE if update else STEPS, unit="steps") as progress:
         story = tell_story(output, update=update, progress=progress)
     with track(app, "drawing supplements", unit="files") as progress:
-        written = publish_supplements(
-            story, output / "supplements", time_limit_s=app.config.time_limit_s, workers=os.cpu_count() or 1, progress=progress
-        )
+        published = publish_supplements(story, output / "supplements", time_limit_s=app.config.time_limit_s, progress=progress)
+    written = list_supplements(story, output / "supplements")
     act = _update(app, story, output) if update else None
     document = _summarise(story, written) | ({"update": _summarise_update(act)} if act else {})
     app.report(document, lambda console: _print_all(console, story, written, output, act))
-    failed = [one for one in written if one.error is not None]
-    for error in sorted({str(one.error) for one in failed}):
+    errors = [str(error) for one in (published, act.updated if act else None) if one is not None for error in one.errors]
+    for error in sorted(set(errors)):
         app.say(error)
-    for error in sorted({str(one) for one in act.errors}) if act else ():
-        app.say(error)
-    if failed:
-        app.say(f"{len(failed)} of {len(written)} files could not be drawn; the others are there")
-    if failed or (act and act.errors):
+    if errors:
+        app.say(f"{len(errors)} supplements could not be drawn; the others are there")
         click.get_current_context().exit(3)
 
 
@@ -74,9 +69,13 @@ def _summarise_update(act: "SecondAct") -> dict[str, Any]:
     return {
         "audits": [one.audit for one in act.audits],
         "changes": [to_document(one) for one in act.changes],
-        "drawn": act.drawn,
-        "files": [str(one) for one in act.completed.paths],
+        "drawn": _count_drawn(act),
+        "files": [str(one) for one in act.updated.completed.paths] if act.updated else [],
     }
+
+
+def _count_drawn(act: "SecondAct") -> int:
+    return len({one.name for one in act.updated.drawn}) if act.updated else 0
 
 
 def _summarise(story: "Story", written: "list[Written]") -> dict[str, Any]:
@@ -110,8 +109,9 @@ def _print_update(console: Any, act: "SecondAct", output: Path) -> None:
 
     console.print(f"\nThen {NEW} took the place of {OLD}, and two plans were carried out again", style="bold")
     print_movement(console, act.changes)
-    console.print(f"\n{act.drawn} supplements were due and drawn again in {output / FOLDER}; begin with the list:", style="bold")
-    for path in act.completed.paths:
+    told = f"{_count_drawn(act)} supplements were due, drawn anew and published beside the first ones in {output / FOLDER}"
+    console.print(f"\n{told}; begin with the list:", style="bold")
+    for path in act.updated.completed.paths if act.updated else ():
         console.print(f"  {path}", soft_wrap=True)
 
 
@@ -123,7 +123,7 @@ def _print(console: Any, story: "Story", written: "list[Written]", output: Path,
     console.print(f"{len(story.audits)} audits, {locked} of them under a locked plan", style="bold")
     rows = [(one.restriction.claim, show(one.restriction.text.verdict)) for one in story.audits]
     console.print(build_table(("claim", "verdict"), rows))
-    drawn = [one for one in written if one.error is None]
+    drawn = written
     console.print(
         f"\n{len(drawn)} files in {output / 'supplements'}. Begin with a card, then a claim with a recorded replay:", style="bold"
     )

@@ -40,8 +40,8 @@ def summarise_claim(one: ClaimSummary) -> dict[str, Any]:
 def build_claim_table(claims: Sequence[ClaimSummary]) -> Table:
     """Return a listing of claims, one line each."""
     rows = [
-        (f"{one.claim}@{one.revision}", one.form.value, _describe_short(one.status, f"{one.claim}@{one.revision}"), shorten(one.quote or "(text erased)"))
-        for one in claims
+        (name, one.form.value, _describe_short(one.status, name), shorten(one.quote or "(text erased)"))
+        for name, one in ((f"{each.claim}@{each.revision}", each) for each in claims)
     ]
     return build_table(("claim", "form", "status", "quote"), rows)
 

@@ -4,6 +4,7 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,11 +13,15 @@ import click
 
 from registry.cli.app import App, as_of_option, pass_app_only
 from registry.cli.parameters import ANY
+from registry.cli.report_folder import NO_KEY, keep
 from registry.errors import CaveatError, Fault, InputError, NotFoundError
 from registry.records.identifier import Identifier, Kind
 
 if TYPE_CHECKING:
+    from registry.proving import Publisher
     from registry.publishing import Collector, Subject, Written
+    from registry.records.publication import OutputFormat
+    from registry.regeneration.look import Wish
     from registry.seal.keys import SigningKey
     from registry.store.view import View
 
@@ -24,10 +29,6 @@ _FORMATS = ("pdf", "html", "json")
 _TOGETHER = 40
 """Supplements of which the statements are read together."""
 _NOT_WITH_STALE = ("--from", "--confidential", "--all", "--as-of")
-_NO_KEY = (
-    "published without proofs: there is no log key here to sign the log with\n"
-    "  next: name its folder (CAVEAT_KEYS) or make a key (caveat key add), and publish the same files again"
-)
 
 
 @click.command()
@@ -57,7 +58,7 @@ _NO_KEY = (
     metavar="SEAL",
     help="Show the sealed specification that this seal file opens, on pages marked CONFIDENTIAL; may be given again.",
 )
-@click.option("--publish", is_flag=True, help="Record in the log that these files were given out, by their digests.")
+@click.option("--publish", is_flag=True, help="Record in the log that these files are published, and add the proof to each.")
 @click.option("--sign/--no-sign", default=None, help="Sign the PDF files. Without it: with --publish, if there is a document key here.")
 @click.option("--stale", is_flag=True, help="Keep the folder up to date: draw only what is new or changed there.")
 @click.option("--check", is_flag=True, help="With --stale: draw nothing, list what is due; exit code 1 if anything is.")
@@ -66,15 +67,13 @@ _NO_KEY = (
 def report(app: App, /, *, subjects: tuple[Identifier, ...], output: Path, **options: Any) -> None:
     """Draw the supplements of claims (CLM-…) and cards (CRD-…; with all their claims) into a folder.
 
-    The same records give the same bytes; signing a PDF appends to them. One that cannot be drawn does not stop the others; the exit code is
-    then 3.
+    Only what is due is drawn; a page (index.html) lists the folder. Published and signed files stay as they are: newer ones get a name
+    of their own, NAME.entry-N. One that cannot be drawn does not stop the others; the exit code is then 3.
 
-    With --stale the folder is kept up to date: without ID with every revision of every claim and every card. What others take the place of
-    is kept beside them; a page (index.html), a feed and a report of what changed are written. Stopped, it goes on where it was.
+    With --stale the folder is kept up to date: without ID with every revision of every claim and every card, a feed and a report of what
+    changed. Stopped, it goes on where it was.
     """
-    from registry.cli.progress import track
-    from registry.cli.report_changes import compare, refuse_with_since
-    from registry.publishing import sign_written, write_supplements
+    from registry.cli.report_changes import refuse_with_since
     from registry.records.publication import OutputFormat
 
     since = refuse_with_since(options)
@@ -87,27 +86,107 @@ def report(app: App, /, *, subjects: tuple[Identifier, ...], output: Path, **opt
     key = None
     if not options["check"]:
         key = _find_key(app, sign=options["sign"], publish=options["publish"], draws_pdf=OutputFormat.PDF in chosen)
-    if options["stale"]:
-        from registry.cli.report_stale import regenerate
-
-        publish = _publish if options["publish"] else None
-        regenerate(app, output, subjects, chosen, check=options["check"], key=key, publish=publish)
+    publisher = _build_publisher(app, key, publishes=options["publish"] and not options["check"])
+    if since or app.as_of is not None or options["sources"] or options["seals"]:
+        _draw_apart(app, subjects, chosen, output, options=options, publisher=publisher)
         return
+    _refuse_nothing(subjects, everything=options["everything"] or options["stale"])
+    is_kept = options["stale"]
+    keep(
+        app,
+        output,
+        partial(_build_wish, subjects, chosen, is_kept=is_kept, publishes=options["publish"], proves=bool(publisher.ring.log)),
+        check=options["check"],
+        is_whole=is_kept and not subjects,
+        lists_all=not is_kept,
+        sign=key is not None,
+        publisher=publisher,
+    )
+
+
+def _draw_apart(
+    app: App,
+    subjects: "Sequence[Identifier]",
+    formats: "Sequence[OutputFormat]",
+    output: Path,
+    *,
+    options: Mapping[str, Any],
+    publisher: "Publisher",
+) -> None:
+    """Draw what is not kept up to date: of an earlier entry, of files, confidential files, a change report."""
+    from registry.cli.progress import track
+    from registry.cli.report_changes import compare
+    from registry.proving import publish_files
+    from registry.publishing import sign_written, write_supplements
+
     with ExitStack() as stack:
         collected = _collect(app, subjects, everything=options["everything"], sources=options["sources"])
-        collected = compare(app, since, subjects) if since else collected
+        collected = compare(app, options["since"], subjects) if options["since"] else collected
         found, count, untold = stack.enter_context(collected)
-        progress = stack.enter_context(track(app, "drawing supplements", total=count * len(chosen), unit="files"))
+        progress = stack.enter_context(track(app, "drawing supplements", total=count * len(formats), unit="files"))
         opened = _open(found, options["seals"])
         limit = app.config.time_limit_s
-        written = write_supplements(opened, chosen, output, time_limit_s=limit, workers=os.cpu_count() or 1, progress=progress)
+        written = write_supplements(opened, formats, output, time_limit_s=limit, workers=os.cpu_count() or 1, progress=progress)
     if untold and not written:
         raise untold[0]
-    if key is not None:
-        written = sign_written(written, key, at=app.config.now())
     if options["publish"]:
-        _publish(app, written)
+        others = {one.name for one in written if one.facts is not None and not one.facts.is_recordable}
+        for name in sorted(others):
+            app.say(f"not recorded: {name} is about no one claim or card, so the log cannot say that it was published; sign it (--sign)")
+        if not publish_files(publisher, written):
+            app.say(NO_KEY)
+    elif publisher.key is not None:
+        sign_written(written, publisher.key, at=publisher.at)
     _tell(app, written, untold)
+
+
+def _build_publisher(app: App, key: "SigningKey | None", *, publishes: bool) -> "Publisher":
+    from registry.proving import Publisher
+    from registry.seal.keys import KeyRing
+
+    ring = app.read_keys() if publishes else KeyRing()
+    actor = app.config.authority if publishes else ""
+    return Publisher(ledger=lambda: app.ledger, actor=actor, ring=ring, key=key, at=app.config.now())
+
+
+def _build_wish(
+    subjects: "Sequence[Identifier]",
+    formats: "Sequence[OutputFormat]",
+    view: "View",
+    *,
+    is_kept: bool,
+    publishes: bool,
+    proves: bool,
+) -> "Wish":
+    """Return what is asked of the folder; raises as `Collector.collect` where the registry has no supplement of a subject."""
+    from registry.regeneration.look import Wish
+
+    asked = None
+    if subjects:
+        wanted = _expand(view, subjects, everything=False)
+        asked = frozenset(map(str, wanted))
+        if not is_kept:
+            _refuse_unknown(view, subjects)
+    return Wish(formats=tuple(formats), asked=asked, newest_only=not is_kept, publishes=publishes, proves=proves)
+
+
+def _refuse_unknown(view: "View", subjects: "Sequence[Identifier]") -> None:
+    """Raise what drawing one of *subjects* would, for those that the registry has no text of."""
+    from registry.publishing import Collector
+    from registry.store.states import find_states
+
+    known = find_states(view)
+    bare = {name.partition("@")[0] for name in known}
+    for subject in subjects:
+        if str(subject) not in known and str(subject) not in bare:
+            Collector(view).collect(subject)
+
+
+def _refuse_nothing(subjects: "Sequence[Identifier]", *, everything: bool) -> None:
+    if not subjects and not everything:
+        found = "nothing to report on"
+        advice = "name claims or cards, or give --all; caveat claim list shows what there is"
+        raise InputError(Fault(code="nothing-asked", where="caveat report", found=found, advice=advice))
 
 
 def _refuse_combinations(app: App, options: Mapping[str, Any]) -> None:
@@ -119,7 +198,7 @@ def _refuse_combinations(app: App, options: Mapping[str, Any]) -> None:
     given |= {f"--{name}" for name in ("publish", "sign") if options[name]}
     for option, why, refused in (
         ("stale", "--stale keeps a folder as the registry is now, of all of it or of the IDs given", _NOT_WITH_STALE),
-        ("check", "--check draws nothing", ("--publish", "--sign")),
+        ("check", "--check draws nothing", ("--sign",)),
         ("sources", "--from draws what a file carries, and no registry is read for it", ("ID", "--all", "--as-of")),
     ):
         if options[option] and (clash := [one for one in refused if one in given]):
@@ -166,14 +245,13 @@ def _collect(
         read = read_supplements(sources)
         yield read, len(read), untold
         return
-    if not subjects and not everything:
-        found = "nothing to report on"
-        advice = "name claims or cards, or give --all; caveat claim list shows what there is"
-        raise InputError(Fault(code="nothing-asked", where="caveat report", found=found, advice=advice))
+    _refuse_nothing(subjects, everything=everything)
     with app.view() as view, app.ledger.view(log=app.log) as latest:
         wanted = _expand(view, subjects, everything=everything)
         collector = Collector(view, now=latest if app.as_of else None, subjects=() if len(wanted) == 1 else None)
-        yield _assemble(collector, wanted, untold), len(wanted), untold
+        assembled = _assemble(collector, wanted, untold)
+        named = (replace(one, is_of_entry=True) for one in assembled) if app.as_of is not None else assembled
+        yield named, len(wanted), untold
 
 
 def _assemble(collector: "Collector", wanted: "Iterable[Identifier]", untold: "list[CaveatError]") -> "Iterator[Subject]":
@@ -216,29 +294,6 @@ def _expand(view: "View", subjects: Sequence[Identifier], *, everything: bool) -
         if subject.kind is Kind.CARD:
             wanted |= {claim: parse_identifier(claim) for claim in list_claims_of(view, subject)}
     return list(wanted.values())
-
-
-def _publish(app: App, written: "Sequence[Written]") -> None:
-    """Record what was given out and, with a log key here, seal the log and write the proof of each file beside it."""
-    from registry.proving import record_publications, sign_log, write_proofs
-
-    others = {one.name for one in written if one.facts is not None and not one.facts.is_recordable}
-    for name in sorted(others):
-        app.say(f"not recorded: {name} is about no one claim or card, so the log cannot say that it was given out; sign it (--sign)")
-    written = [one for one in written if one.name not in others]
-    if not written:
-        return
-    ring = app.read_keys()
-    with app.ledger.write(actor=app.config.authority) as writer:
-        record_publications(writer, written)
-        checkpoint = sign_log(writer, ring) if ring.log else None
-    if checkpoint is None:
-        app.say(_NO_KEY)
-        return
-    with app.ledger.view() as view:
-        proofs = write_proofs(view, written, checkpoint)
-    for one in proofs:
-        click.echo(str(one.path))
 
 
 def _tell(app: App, written: "Sequence[Written]", untold: "Sequence[CaveatError]") -> None:

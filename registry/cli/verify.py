@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from registry.verification.check import Name
     from registry.verification.files import Verified
     from registry.verification.means import Means
+    from registry.verification.summary import Demand
 
 _DIGEST = re.compile(r"\b([0-9a-f]{16})[0-9a-f]{48}\b")
 _MARKS = {"yes": "✓", "no": "✗", "not_checked": "?"}
@@ -34,27 +35,30 @@ _MARKS = {"yes": "✓", "no": "✗", "not_checked": "?"}
 @click.option("--require", "required", multiple=True, metavar="CHECK",
               help="A check that must have been made, or `all` (exit code 3 otherwise).")  # fmt: skip
 @click.option("--current", is_flag=True, help="What was superseded since counts as wrong.")
+@click.option("-v", "--verbose", is_flag=True, help="Print all checks, also those that are in order.")
 @pass_app
 def verify(app: App, /, *, files: tuple[Path, ...], **options: Any) -> None:
     """Check supplements (PDF, HTML, JSON), proofs, checkpoints, bundles and registry files.
 
+    The first line says PASS, PASS (superseded by …), FAIL or INCOMPLETE: nothing is wrong, but nothing that you trust shows who made it.
+    A key is enough for a published PDF or HTML file, which has its proof inside; JSON has it beside, in NAME.json.tlog-proof.
+
     It works offline: no network, no database and no configuration is read, unless --registry names a registry to compare with. With
     --registry and without FILES, that registry itself is checked. Each check is answered by name: yes, no, or not_checked with the reason.
-    Exit code 1 if something is wrong, 2 if a file cannot be read (the others are answered all the same), 3 if a required check could not
-    be made, 0 otherwise.
+    Exit code 0 for PASS, 1 for FAIL, 3 for INCOMPLETE, 2 if nothing could be read.
     """
-    from registry.verification.summary import find_exit_code
+    from registry.verification.summary import Demand, find_exit_code
 
     required = _parse_required(options["required"], current=options["current"])
+    demand = Demand(required=required, everything="all" in options["required"], has_keys=bool(options["keys"]))
     means = _collect_means(app, options["keys"], options["origin"], files)
     found = _verify(app, tuple(dict.fromkeys(files)), means, options["proof"])
-    beside, with_key = _name_registry(means) if files else None, bool(options["keys"])
+    beside = _name_registry(means) if files else None
     app.report(
-        {"schema": "caveat/verify/1", "registry": beside, "files": [_to_document(one, required, with_key=with_key) for one in found]},
-        lambda console: _print(console, [(one, _summarise(one, required, with_key=with_key)) for one in found], beside),
+        {"schema": "caveat/verify/1", "registry": beside, "files": [_to_document(one, demand) for one in found]},
+        lambda console: _print(console, found, demand, beside=beside, is_verbose=options["verbose"]),
     )
-    code = find_exit_code(found, required=required, everything="all" in options["required"], with_key=with_key)
-    click.get_current_context().exit(code)
+    click.get_current_context().exit(find_exit_code(found, demand))
 
 
 # The option is shared by all commands, which take a registry from the configuration without it; this one takes none.
@@ -120,28 +124,20 @@ def _verify(app: App, paths: tuple[Path, ...], means: "Means", proof: Path | Non
         return verify_files(files, means, time_limit_s=limit_s, workers=workers, progress=advance)
 
 
-def _to_document(found: "Verified", required: "frozenset[Name]", *, with_key: bool) -> dict[str, Any]:
-    from registry.verification.summary import find_missing, find_wrong
+def _to_document(found: "Verified", demand: "Demand") -> dict[str, Any]:
+    from registry.verification.summary import find_missing, find_newer, find_verdict, find_wrong, summarise
 
     return {
         "file": found.name,
         "kind": found.kind.value,
+        "verdict": find_verdict(found, demand).value,
+        "superseded_by": find_newer(found.checks),
         "checks": [{"name": one.name.value, "answer": one.answer.value, "note": one.note} for one in found.checks],
-        "wrong": [one.name.value for one in find_wrong(found.checks, required=required)],
-        "required_and_not_made": [one.value for one in find_missing(found.checks, required=required)],
-        "summary": _summarise(found, required, with_key=with_key),
+        "wrong": [one.name.value for one in find_wrong(found.checks, required=demand.required)],
+        "required_and_not_made": [one.value for one in find_missing(found.checks, required=demand.required)],
+        "summary": summarise(found, demand),
         "faults": [{"code": one.code, "where": one.where, "found": one.found, "advice": one.advice} for one in found.faults],
     }
-
-
-def _summarise(found: "Verified", required: "frozenset[Name]", *, with_key: bool) -> str:
-    from registry.verification.summary import find_unused_key, summarise
-
-    if not found.faults:
-        unused = find_unused_key(found.checks, found.name) if with_key else None
-        return f"{unused or ''} {summarise(found.checks, required=required)}".strip()
-    told = list(dict.fromkeys(f"{one.code}: {one.found}" for one in found.faults))
-    return f"✗ unreadable, nothing of it was checked: {'; '.join(told[:4])}"
 
 
 def _name_registry(means: "Means") -> str | None:
@@ -151,23 +147,29 @@ def _name_registry(means: "Means") -> str | None:
     return None if means.ledger is None else describe_url(means.ledger.url)
 
 
-def _print(console: "Console", found: "Sequence[tuple[Verified, str]]", beside: str | None) -> None:
-    """The words stand beside the marks: neither colour nor a symbol carries a meaning alone."""
+def _print(console: "Console", found: "Sequence[Verified]", demand: "Demand", *, beside: str | None, is_verbose: bool) -> None:
+    """The verdict comes first. The words stand beside the marks: neither colour nor a symbol carries a meaning alone."""
     from rich.padding import Padding
 
     from registry.cli.output import build_table
+    from registry.verification.summary import find_verdict, format_verdict, summarise
 
-    if beside is not None:
-        console.print(f"Beside the registry {beside}: its word and its keys are believed.")
-    for one, summary in found:
-        console.print(one.name)
-        console.print(f"  {summary}")
-        if one.faults:
-            continue
-        rows = [(_MARKS[check.answer.value], check.answer.value, check.name.value, _shorten(check.note)) for check in one.checks]
+    verdicts = [find_verdict(one, demand) for one in found]
+    if len(found) > 1:
+        worst = next(one for one in ("FAIL", "INCOMPLETE", "PASS") if one in verdicts)
+        counts = ", ".join(f"{verdicts.count(one)} {one.value}" for one in dict.fromkeys(verdicts))
+        console.print(f"{worst}  {len(found)} files: {counts}")
+    for one, verdict in zip(found, verdicts, strict=True):
+        console.print(f"{format_verdict(verdict, one.checks)}  {one.name}", soft_wrap=True)
+        console.print(f"  {summarise(one, demand)}")
+        shown = [check for check in one.checks if is_verbose or check.answer.value != "yes"]
+        rows = [(_MARKS[check.answer.value], check.answer.value, check.name.value, _shorten(check.note)) for check in shown]
         table = build_table(("", "", "", ""), rows)
         table.show_header = False
-        console.print(Padding(table, (0, 0, 0, 2)))
+        if rows:
+            console.print(Padding(table, (0, 0, 0, 2)))
+    if beside is not None:
+        console.print(f"Beside the registry {beside}: its word and its keys are believed.")
 
 
 def _shorten(note: str) -> str:

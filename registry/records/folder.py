@@ -1,4 +1,4 @@
-"""A folder of supplements: what was drawn there, from what, and what took whose place."""
+"""A folder of supplements: what was drawn there, from what, and which published files newer ones supersede."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -17,20 +17,20 @@ class FolderFile(Record):
     format: OutputFormat
     path: str
     sha256: str
+    """Of the bytes that were drawn, hexadecimal, without the proof and the signature that are added to them."""
     size_bytes: int
-    unsigned: str | None = None
-    """SHA-256 of a signed PDF as it was before it was signed, hexadecimal; None for files that carry no signature."""
+    """How many bytes were drawn."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Replaced(Record):
-    """Files that others took the place of; they are kept."""
+class Earlier(Record):
+    """Published or signed files that newer ones supersede. They stay where they are, under their names."""
 
     log_size: int
     """Entries that they were made from."""
     files: tuple[FolderFile, ...]
     by: int
-    """Entries that what took their place was made from."""
+    """Entries that the newer files were made from."""
     why: str
 
 
@@ -81,8 +81,10 @@ class FolderItem(Record):
     """Digest of the templates, hexadecimal."""
     log_size: int
     files: tuple[FolderFile, ...]
-    replaced: tuple[Replaced, ...] = ()
+    earlier: tuple[Earlier, ...] = ()
     """Oldest first."""
+    why: str | None = None
+    """Why its files were drawn anew; None while they are the first."""
     audit: str | None = None
     """`AUD-…` that leads; None for a card, and for a claim that nobody has audited."""
     told: Told | None = None

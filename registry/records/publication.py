@@ -22,7 +22,9 @@ class Publication(Record):
     """`CLM-…@n` or `CRD-…@n`."""
     format: OutputFormat
     sha256: str
-    """Of the file's bytes, hexadecimal."""
+    """Of the bytes that were drawn, hexadecimal: of the file without the proof and the signature that are added to it."""
+    size_bytes: int
+    """How many bytes were drawn. A PDF begins with them, so what follows cannot be taken for them."""
     record: str
     """SHA-256 of the supplement's canonical JSON, hexadecimal."""
     log_size: int
@@ -30,5 +32,3 @@ class Publication(Record):
     template: str
     """Digest of the templates, hexadecimal."""
     audit: str | None = None
-    unsigned: str | None = None
-    """SHA-256 of a signed PDF as it was before it was signed, hexadecimal; None for files that carry no signature."""

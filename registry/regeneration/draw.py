@@ -1,13 +1,11 @@
-"""What is due is assembled, drawn and put in place, one supplement after the other; one that fails keeps its old files."""
+"""What is due is assembled, drawn and put in place, one supplement after the other; one that fails keeps its files."""
 
-import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, closing
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import groupby, islice
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from registry.errors import AlteredError, CaveatError, Fault, InputError, NotFoundError
 from registry.publishing import Collector, Drawn, Subject, draw_supplements, tell_facts
@@ -16,15 +14,10 @@ from registry.records.folder import Folder, FolderItem
 from registry.records.identifier import parse_identifier
 from registry.records.publication import OutputFormat
 from registry.regeneration.manifest import Journal
-from registry.regeneration.place import Drawing, place
+from registry.regeneration.place import place
 from registry.regeneration.plan import Due, DueKind
 from registry.regeneration.told import tell
 from registry.store.view import View
-
-if TYPE_CHECKING:
-    from datetime import datetime
-
-    from registry.seal.keys import SigningKey
 
 _TOGETHER = 40
 """Supplements of which the statements are read together."""
@@ -48,8 +41,6 @@ class Outcome:
     items: dict[str, FolderItem] = field(default_factory=dict)
     """What took its place, by name."""
     failed: list[Failed] = field(default_factory=list)
-    strays: list[str] = field(default_factory=list)
-    """Where files are kept that stood in the place of a supplement and were never drawn here."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,18 +51,6 @@ class Pen:
     """Digest of the templates."""
     workers: int
     time_limit_s: float
-    key: "SigningKey | None" = None
-    """A document key that signs PDF files; None to leave them unsigned."""
-    at: "datetime | None" = None
-    """When it is signed."""
-
-    def sign(self, format_: OutputFormat, data: bytes) -> Drawing:
-        """Return a file that was drawn, a PDF signed if there is a key."""
-        if format_ is not OutputFormat.PDF or self.key is None or self.at is None:
-            return Drawing(data=data)
-        from registry.report.signature import sign_pdf  # noqa: PLC0415  (pyHanko: half a second that only signing pays)
-
-        return Drawing(data=sign_pdf(data, self.key, at=self.at), unsigned=hashlib.sha256(data).hexdigest())
 
 
 def carry_out(
@@ -98,12 +77,12 @@ def carry_out(
     outcome = Outcome()
     source = _Source(open_view, outcome, progress)
     with closing(Journal(folder, known)) as journal:
-        for round_ in (list(due), source.again):
+        for round_ in ([one for one in due if one.formats], source.again):
             chosen = {one.name: one for one in round_}
             formats = partial(_get_formats, chosen)
             for drawn in draw_supplements(source.assemble(round_), formats, time_limit_s=pen.time_limit_s, workers=pen.workers):
                 one = chosen[drawn.subject.name]
-                _finish(folder, drawn, one, outcome, journal=journal, pen=pen, why=why(one))
+                _finish(folder, drawn, one, outcome, journal=journal, template=pen.template, why=why(one))
                 progress(1)
     return outcome
 
@@ -152,7 +131,7 @@ class _Source:
         self._progress(1)
 
 
-def _finish(folder: Path, drawn: Drawn, due: Due, outcome: Outcome, *, journal: Journal, pen: Pen, why: str) -> None:
+def _finish(folder: Path, drawn: Drawn, due: Due, outcome: Outcome, *, journal: Journal, template: str, why: str) -> None:
     """Put what was drawn in place; where a format failed, nothing of it."""
     errors = [made.error for made in drawn.made if made.error is not None]
     if errors:
@@ -166,16 +145,14 @@ def _finish(folder: Path, drawn: Drawn, due: Due, outcome: Outcome, *, journal: 
         name=due.name,
         state=due.state,
         record=facts.record,
-        template=pen.template,
+        template=template,
         log_size=facts.log_size,
         files=(),
         audit=facts.audit,
         told=tell(supplement),
     )
-    data = {made.format: pen.sign(made.format, made.data) for made in drawn.made if made.data is not None}
-    placed = place(folder, item, data, before=due.before, why=why, journal=journal)
-    outcome.items[due.name] = placed.item
-    outcome.strays += placed.strays
+    data = {made.format: made.data for made in drawn.made if made.data is not None}
+    outcome.items[due.name] = place(folder, item, data, before=due.before, fixed=due.fixed, why=why, journal=journal)
 
 
 def _place_error(error: CaveatError, name: str) -> CaveatError:

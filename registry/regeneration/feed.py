@@ -59,7 +59,7 @@ def _list_news(folder: Folder) -> Iterator[News]:
     for report in folder.reports:
         yield _tell_report(report)
     for item in folder.items:
-        if item.told is not None and (item.replaced or folder.began is None or item.log_size > folder.began):
+        if item.told is not None and (item.why or folder.began is None or item.log_size > folder.began):
             yield _tell_item(item, item.told)
 
 
@@ -85,7 +85,7 @@ def _tell_item(item: FolderItem, told: Told) -> News:
         category, text = gravest.verdict.value if gravest else "unaudited", f"“{told.title}” ({told.model}): {verdict}"
     else:
         category, text = "card", f"{told.title}: {told.audited:,} of {told.claims:,} registered claims audited"
-    why = f" Why: {item.replaced[-1].why}." if item.replaced else " New."
+    why = f" Why: {item.why}." if item.why else " New."
     staleness = f", {get_words(told.status.staleness)}" if told.status else ""
     return News(
         name=item.name,

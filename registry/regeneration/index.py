@@ -138,14 +138,14 @@ def _build_row(name: str, items: Mapping[str, FolderItem], proofs: Collection[st
 def _list_older(name: str, items: Mapping[str, FolderItem], proofs: Collection[str]) -> tuple[Older, ...]:
     """What the newest revision *name* took the place of: earlier revisions as they are told now, and earlier files of each."""
     bare = name.partition("@")[0]
-    earlier = sorted((one for one in items if one.partition("@")[0] == bare), key=order_names, reverse=True)
+    revisions = sorted((one for one in items if one.partition("@")[0] == bare), key=order_names, reverse=True)
     found: list[Older] = []
-    for one in earlier:
+    for one in revisions:
         item = items[one]
         if one != name:
             found.append(Older(one, _link(item.files, proofs), item.log_size, name, "a newer revision was recorded"))
         found += (
-            Older(one, _link(old.files, proofs), old.log_size, f"{one} as of entry {old.by:,}", old.why) for old in reversed(item.replaced)
+            Older(one, _link(old.files, proofs), old.log_size, f"{one} as of entry {old.by:,}", old.why) for old in reversed(item.earlier)
         )
     return tuple(found)
 

@@ -1,8 +1,8 @@
 """What is known of a folder, on disk: the manifest, and the journal that is written ahead of it.
 
 A line of the journal is a `FolderItem`, written when its files are drawn whole under other names and before they take their places. So
-whatever ends the command, the next one puts in place what is in the journal and draws only the rest. Nothing here is synced to the disk
-before it is relied on: after a power cut the digests tell what is missing, and that is drawn again.
+whatever ends the command, the next one puts in place what is in the journal and draws only the rest. Files, journal and manifest are
+synced before anything relies on them: a file that nothing names counts as somebody else's, and is in the way.
 """
 
 import os
@@ -12,9 +12,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, TypeVar
 
+from registry.atomic import replace_file
 from registry.codec.canonical import canonical_bytes
 from registry.codec.documents import from_json, to_document
-from registry.codec.files import naming_file
 from registry.errors import ConflictError, Fault, InputError
 from registry.records.folder import Folder, FolderFile, FolderItem
 from registry.records.record import Record
@@ -96,8 +96,7 @@ def check_folder(folder: Folder, log: Log, *, where: Path) -> None:
     for item in folder.items:
         _check_names(item, where)
     for report in folder.reports:
-        wanted = [names.name_file(report.name, one.format) for one in report.files]
-        if not names.is_report(report.name) or [one.path for one in report.files] != wanted:
+        if not names.is_report(report.name) or not all(names.is_file_of(one.path, report.name, one.format) for one in report.files):
             raise InputError(_misnamed(where, report.name))
 
 
@@ -110,7 +109,7 @@ def check_root(folder: Folder, root: str, *, where: Path) -> None:
 
 def write_folder(path: Path, folder: Folder) -> None:
     """Write the manifest, whole or not at all, and end the journal."""
-    write_whole(path / names.MANIFEST, canonical_bytes(to_document(folder)))
+    replace_file(path / names.MANIFEST, canonical_bytes(to_document(folder)))
     (path / names.JOURNAL).unlink(missing_ok=True)
 
 
@@ -123,11 +122,12 @@ class Journal:
         self._file: IO[bytes] | None = None
 
     def add(self, item: FolderItem) -> None:
-        """Write a line; it is whole when this returns."""
+        """Write a line; it is whole and on the disk when this returns."""
         if self._file is None:
             self._file = self._open()
         self._file.write(canonical_bytes(to_document(item)) + b"\n")
         self._file.flush()
+        os.fsync(self._file.fileno())
 
     def close(self) -> None:
         """Let go of the file."""
@@ -138,7 +138,7 @@ class Journal:
         """Begin it, or go on after its last whole line."""
         whole = b"".join(line + b"\n" for line in _read_lines(self._path)) if self._path.exists() else b""
         if not whole:
-            write_whole(self._path, self._head + b"\n")
+            replace_file(self._path, self._head + b"\n")
         file = self._path.open("r+b")
         file.truncate(len(whole) or len(self._head) + 1)
         file.seek(0, os.SEEK_END)
@@ -154,28 +154,16 @@ def list_journaled(path: Path) -> tuple[FolderItem, ...]:
 
 
 def list_files(folder: Folder) -> list[FolderFile]:
-    """Return every file that the manifest knows the digest of: those of today, those that were replaced, and change reports."""
+    """Return every file that the manifest knows the digest of: those of today, earlier ones, and change reports."""
     current = [file for item in folder.items for file in item.files]
-    replaced = [file for item in folder.items for old in item.replaced for file in old.files]
-    return [*current, *replaced, *(file for report in folder.reports for file in report.files)]
-
-
-def write_whole(path: Path, data: bytes) -> None:
-    """Write *data* to *path*: it appears whole or not at all."""
-    part = path.with_name(names.name_part(path.name))
-    try:
-        with naming_file(path):
-            part.write_bytes(data)
-        os.replace(part, path)  # noqa: PTH105  (the point is that it is atomic)
-    except BaseException:
-        part.unlink(missing_ok=True)
-        raise
+    earlier = [file for item in folder.items for old in item.earlier for file in old.files]
+    return [*current, *earlier, *(file for report in folder.reports for file in report.files)]
 
 
 def _check_names(item: FolderItem, where: Path) -> None:
-    placed = {names.name_file(item.name, one.format) for one in item.files}
-    is_ours = names.SUBJECT.fullmatch(item.name) and {one.path for one in item.files} == placed and len(placed) == len(item.files)
-    if not is_ours or not all(names.is_replaced(one.path) for old in item.replaced for one in old.files):
+    files = [*item.files, *(one for old in item.earlier for one in old.files)]
+    is_ours = names.SUBJECT.fullmatch(item.name) and len({one.format for one in item.files}) == len(item.files)
+    if not is_ours or not all(names.is_file_of(one.path, item.name, one.format) for one in files):
         raise InputError(_misnamed(where, item.name))
 
 

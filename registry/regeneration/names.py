@@ -1,6 +1,8 @@
 """What the files of a folder are called. Names come from identifiers alone, so none can lead out of the folder."""
 
 import re
+from collections.abc import Iterator
+from itertools import count
 
 from registry.records.publication import OutputFormat
 
@@ -14,12 +16,12 @@ PROOF = ".tlog-proof"
 _SUBJECT = r"(?:CLM|CRD)-[A-Z][A-Z0-9]{1,11}-[0-9]{4}-[0-9]{4,}-[0-9A-Z]@[1-9][0-9]{0,8}"
 _REPORT = r"changes-[0-9]{1,16}-[0-9]{1,16}"
 _EXTENSION = rf"\.(?:{'|'.join(one.value for one in OutputFormat)})"
-_MARK = r"\.entry-[0-9]{1,16}-[0-9a-f]{12}"
 SUBJECT = re.compile(_SUBJECT)
 """`CLM-…@n` or `CRD-…@n`, the whole of a name."""
-_KEPT = re.compile(rf"{_SUBJECT}{_MARK}{_EXTENSION}")
+_ENTRY = r"(?:\.entry-[0-9]{1,16}(?:-[0-9]{1,9})?)?"
+_FILE = re.compile(rf"(?P<name>{_SUBJECT}|{_REPORT}){_ENTRY}{_EXTENSION}")
 _OWN = "|".join(re.escape(one) for one in (MANIFEST, JOURNAL, SEEN, INDEX, FEED))
-_PART = re.compile(rf"\.(?:(?:{_SUBJECT}|{_REPORT}){_EXTENSION}|{_OWN})\.part")
+_PART = re.compile(rf"\.(?:(?:{_SUBJECT}|{_REPORT}){_ENTRY}{_EXTENSION}(?:{re.escape(PROOF)})?|{_OWN})\.part")
 
 
 def name_file(name: str, format_: OutputFormat) -> str:
@@ -27,19 +29,14 @@ def name_file(name: str, format_: OutputFormat) -> str:
     return f"{name}.{format_.value}"
 
 
-def name_replaced(name: str, format_: OutputFormat, *, log_size: int, digest: str) -> str:
-    """Return where a file that another takes the place of is kept: beside it, since its links are to files beside it.
+def list_names(name: str, format_: OutputFormat, *, log_size: int) -> Iterator[str]:
+    """Give the paths that a file may have, in order: its plain name, and where that is not free one with the entry that it is as of.
 
-    Args:
-        log_size: entries that it was made from.
-        digest: of its bytes. What `caveat report --as-of` draws of the same entry has a notice before it, and must not take its place.
+    Links lead to the plain name, so the first published file has it; it stays valid, and the list of the folder leads to the newest.
     """
-    return f"{name}.entry-{log_size}-{digest[:12]}.{format_.value}"
-
-
-def name_stray(name: str, format_: OutputFormat, *, digest: str) -> str:
-    """Return where a file is kept that stood in the place of a supplement and is none that was drawn there, relative to the folder."""
-    return f"{name}.edited-{digest[:12]}.{format_.value}"
+    yield name_file(name, format_)
+    yield f"{name}.entry-{log_size}.{format_.value}"
+    yield from (f"{name}.entry-{log_size}-{number}.{format_.value}" for number in count(2))
 
 
 def name_part(path: str) -> str:
@@ -47,9 +44,10 @@ def name_part(path: str) -> str:
     return f".{path}.part"
 
 
-def is_replaced(path: str) -> bool:
-    """Whether *path* is one that `name_replaced` gives."""
-    return _KEPT.fullmatch(path) is not None
+def is_file_of(path: str, name: str, format_: OutputFormat) -> bool:
+    """Whether *path* is one that `list_names` gives for *name*."""
+    found = _FILE.fullmatch(path)
+    return found is not None and found["name"] == name and path.endswith(f".{format_.value}")
 
 
 def is_report(name: str) -> bool:

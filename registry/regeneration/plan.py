@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
-from registry.records.folder import Folder, FolderItem
+from registry.records.folder import Folder, FolderFile, FolderItem
 from registry.records.publication import OutputFormat
 from registry.regeneration.seen import FileState
 
@@ -25,8 +25,8 @@ class DueKind(StrEnum):
     """It is there in other formats than asked for."""
     GONE = "gone"
     """A file of it is gone."""
-    ALTERED = "altered"
-    """A file of it was altered in the folder."""
+    UNPUBLISHED = "unpublished"
+    """A file of it is not published, and all are to be."""
 
 
 _ANEW = (DueKind.STATE, DueKind.MANIFEST, DueKind.TEMPLATE)
@@ -46,13 +46,18 @@ class Due:
     """That it will have."""
     before: FolderItem | None
     """What is known of it; None for a new one."""
-    altered: tuple[str, ...] = ()
-    """Paths of files that are not those that were drawn."""
+    fixed: frozenset[str] = frozenset()
+    """Paths of its files that are published or signed, and stay as they are."""
 
     @property
     def log_size(self) -> int | None:
         """The entry it is drawn as of: that of its other files, where what it says did not change; None for the last one."""
-        return None if self.before is None or self.kinds[0] in _ANEW else self.before.log_size
+        return None if self.is_anew or self.before is None else self.before.log_size
+
+    @property
+    def is_anew(self) -> bool:
+        """Whether all of its files are drawn, as of the last entry."""
+        return self.before is None or self.kinds[0] in _ANEW
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,6 +70,8 @@ class Plan:
     """Supplements that were asked for."""
     unknown: tuple[str, ...]
     """Of those in the folder, names of which the registry says nothing: a statement was erased."""
+    current: tuple[str, ...] = ()
+    """What was asked for and the registry knows, due or not, in order."""
 
     def count(self) -> dict[DueKind, int]:
         """Return how many are due for each first reason."""
@@ -72,15 +79,19 @@ class Plan:
         return {kind: counts[kind] for kind in DueKind if counts[kind]}
 
 
-def list_wanted(states: Iterable[str], folder: Folder | None, asked: Collection[str] | None) -> list[str]:
+def list_wanted(states: Iterable[str], folder: Folder | None, asked: Collection[str] | None, *, newest_only: bool = False) -> list[str]:
     """Return the names that belong into the folder, in order: every revision of every claim and card, since others lead to them.
 
     Args:
         states: what the registry knows, `CLM-…@n` and `CRD-…@n`.
         folder: as it is known; None for a new one.
         asked: identifiers, with or without `@n`, that alone are asked for; None for all.
+        newest_only: whether an identifier without `@n` asks for its newest revision only.
     """
     wanted = {*states, *(item.name for item in folder.items)} if folder else set(states)
+    if newest_only:
+        newest = {name.partition("@")[0]: name for name in sorted(wanted, key=order_names)}
+        wanted = {name for name in wanted if newest[name.partition("@")[0]] == name or name in (asked or ())}
     if asked is not None:
         wanted = {name for name in wanted if name in asked or name.partition("@")[0] in asked}
     return sorted(wanted, key=order_names)
@@ -101,6 +112,8 @@ def build_plan(
     formats: Collection[OutputFormat],
     template: str,
     misread: Collection[str] = (),
+    published: Collection[str] = (),
+    pending: Collection[FileState] = (),
 ) -> Plan:
     """Return what is due.
 
@@ -114,13 +127,18 @@ def build_plan(
         formats: those asked for.
         template: digest of the templates as they are now.
         misread: names of which the manifest says something else than the registry.
+        published: paths of files that the log says were published, whether or not they have their proof.
+        pending: what a file may have become that is due because it is to be published.
     """
     items = {item.name: item for item in folder.items} if folder else {}
     told = [name for name in wanted if name in states]
-    judge = _Judge(states, found, formats, template, misread)
+    judge = _Judge(states, found, formats, template, misread, published, pending)
     due = (judge.judge(name, items.get(name)) for name in told)
     return Plan(
-        due=tuple(one for one in due if one is not None), total=len(told), unknown=tuple(name for name in wanted if name not in states)
+        due=tuple(one for one in due if one is not None),
+        total=len(told),
+        unknown=tuple(name for name in wanted if name not in states),
+        current=tuple(told),
     )
 
 
@@ -133,6 +151,8 @@ class _Judge:
     formats: Collection[OutputFormat]
     template: str
     misread: Collection[str]
+    published: Collection[str]
+    pending: Collection[FileState]
 
     def judge(self, name: str, item: FolderItem | None) -> Due | None:
         """Return how the supplement *name* is due; None where it is not."""
@@ -143,24 +163,31 @@ class _Judge:
             return None
         chosen = {*self.formats, *(one.format for one in item.files)}
         if kinds[0] not in _ANEW:
-            chosen -= {one.format for one in item.files if self.found[one.path] is FileState.SOUND}
-        altered = tuple(one.path for one in item.files if self.found[one.path] is FileState.ALTERED)
-        return Due(name=name, kinds=kinds, formats=_order(chosen), state=self.states[name], before=item, altered=altered)
+            chosen -= {one.format for one in item.files if self.found[one.path].is_there and not self._is_redrawn(one)}
+        fixed = frozenset(one.path for one in item.files if self._is_fixed(one.path))
+        return Due(name=name, kinds=kinds, formats=_order(chosen), state=self.states[name], before=item, fixed=fixed)
+
+    def _is_fixed(self, path: str) -> bool:
+        return self.found[path].is_given_out or (path in self.published and self.found[path].is_there)
+
+    def _is_redrawn(self, file: FolderFile) -> bool:
+        """Whether *file* is signed without a proof, which cannot be added to it any more, and is to be published."""
+        return FileState.SIGNED in self.pending and self.found[file.path] is FileState.SIGNED
 
     def _list_kinds(self, item: FolderItem) -> Iterator[DueKind]:
         if item.state != self.states[item.name]:
             yield DueKind.STATE
         if item.name in self.misread:
             yield DueKind.MANIFEST
-        if item.template != self.template:
-            yield DueKind.TEMPLATE
+        if item.template != self.template and not any(self._is_fixed(one.path) for one in item.files):
+            yield DueKind.TEMPLATE  # what was given out says the same, and is not given out again for its looks
         if set(self.formats) - {one.format for one in item.files}:
             yield DueKind.FORMAT
         states = {self.found[one.path] for one in item.files}
         if FileState.GONE in states:
             yield DueKind.GONE
-        if FileState.ALTERED in states:
-            yield DueKind.ALTERED
+        if not states.isdisjoint(self.pending):
+            yield DueKind.UNPUBLISHED
 
 
 def _order(formats: Collection[OutputFormat]) -> tuple[OutputFormat, ...]:

@@ -81,7 +81,7 @@ _PLAIN: Mapping[DueKind, str] = {
     DueKind.TEMPLATE: "the templates, fonts or libraries that draw it changed",
     DueKind.FORMAT: "not there in a format that is asked for",
     DueKind.GONE: "a file of it is gone",
-    DueKind.ALTERED: "a file of it was altered in the folder",
+    DueKind.UNPUBLISHED: "not published yet",
 }
 
 

@@ -1,6 +1,6 @@
 """Whether files are still those that were written, without reading each again: as Git's index, by size, times and number of the file.
 
-A file whose digest was once compared, and of which nothing in its directory entry has changed since, is not read again. One that
+A file that was once compared, and of which nothing in its directory entry has changed since, is not read again. One that
 changed in the instant in which this was written down is (Git's "racy" entries). What is written down is a convenience: without it, or
 where it cannot be read, every file is.
 """
@@ -15,9 +15,13 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
+from registry.atomic import replace_file
+from registry.proving import name_proof
 from registry.records.folder import FolderFile
+from registry.records.publication import OutputFormat
 from registry.regeneration import names
-from registry.regeneration.manifest import LARGEST_BYTES, write_whole
+from registry.regeneration.manifest import LARGEST_BYTES
+from registry.report.enclosed import split_file
 
 _INSTANT_NS = 50_000_000
 """Longer than the step in which any file system counts the times of files that it changes (ext4: 4 ms)."""
@@ -29,18 +33,33 @@ Mark = tuple[int, int, int, int]
 class FileState(StrEnum):
     """What became of a file of the folder."""
 
-    SOUND = "sound"
+    DRAWN = "drawn"
+    """As it was drawn: a draft, which a newer one may replace."""
+    SIGNED = "signed"
+    """Signed, and without a proof that it was published."""
+    PROVEN = "proven"
+    """With its proof."""
     GONE = "gone"
     ALTERED = "altered"
     """Other bytes, or no file at all but a folder or link."""
+
+    @property
+    def is_there(self) -> bool:
+        """Whether the file shows what was drawn."""
+        return self in (FileState.DRAWN, FileState.SIGNED, FileState.PROVEN)
+
+    @property
+    def is_given_out(self) -> bool:
+        """Whether somebody may hold the file to be valid, so that it stays as it is."""
+        return self in (FileState.SIGNED, FileState.PROVEN)
 
 
 @dataclass(slots=True)
 class Seen:
     """What was compared, and when."""
 
-    marks: dict[str, tuple[Mark, str]] = field(default_factory=dict)
-    """By path: the file as it was then, and the digest that it had."""
+    marks: dict[str, tuple[Mark, str, FileState]] = field(default_factory=dict)
+    """By path: the file as it was then, the digest of what was drawn, and what became of it."""
     before_ns: int = 0
     """Marks of files that changed from this time on may miss a change."""
 
@@ -53,37 +72,54 @@ def read_seen(folder: Path) -> Seen:
         if about.st_size > LARGEST_BYTES:
             return Seen()
         document: Any = json.loads(path.read_bytes())
-        marks = {str(name): (_mark(*numbers), str(digest)) for name, (*numbers, digest) in document.items()}
+        marks = {str(name): (_mark(*numbers), str(digest), FileState(state)) for name, (*numbers, digest, state) in document.items()}
     except (OSError, ValueError, TypeError, AttributeError, RecursionError):
         return Seen()
     return Seen(marks=marks, before_ns=about.st_mtime_ns - _INSTANT_NS)
 
 
-def write_seen(folder: Path, files: Iterable[FolderFile], compared: Mapping[str, Mark]) -> None:
-    """Write down that each of *files* has its digest; those in *compared* as they were then, the others as they are."""
+def write_seen(folder: Path, files: Iterable[FolderFile], compared: Mapping[str, tuple[Mark, FileState]]) -> None:
+    """Write down what became of each of *files*; those in *compared* are not read again."""
     marks: dict[str, list[int | str]] = {}
     for file in files:
-        mark = compared.get(file.path) or find_mark(folder / file.path)
-        if mark is not None:
-            marks[file.path] = [*mark, file.sha256]
-    write_whole(folder / names.SEEN, json.dumps(marks, separators=(",", ":")).encode())
+        mark, state = compared.get(file.path) or (find_mark(folder / file.path), find_state(folder, file))
+        if mark is not None and state.is_there:
+            marks[file.path] = [*mark, file.sha256, state.value]
+    replace_file(folder / names.SEEN, json.dumps(marks, separators=(",", ":")).encode())
 
 
 def compare(folder: Path, files: Iterable[FolderFile], seen: Seen) -> tuple[dict[str, FileState], dict[str, Mark]]:
-    """Return what became of each of *files*, by path, and as what those were seen that are sound."""
+    """Return what became of each of *files*, by path, and as what those were seen that are there."""
     states: dict[str, FileState] = {}
     marks: dict[str, Mark] = {}
     for file in files:
         mark = find_mark(folder / file.path)
-        if (
-            mark is not None
-            and mark[0] == file.size_bytes
-            and (_is_known(file, mark, seen) or _has_digest(folder / file.path, file.sha256))
-        ):
-            states[file.path], marks[file.path] = FileState.SOUND, mark
+        known = seen.marks.get(file.path)
+        if mark is not None and known is not None and known[:2] == (mark, file.sha256) and mark[2] < seen.before_ns:
+            states[file.path] = _find_json_state(folder, file) if file.format is OutputFormat.JSON else known[2]
         else:
-            states[file.path] = FileState.ALTERED if os.path.lexists(folder / file.path) else FileState.GONE
+            states[file.path] = find_state(folder, file)
+        if mark is not None and states[file.path].is_there:
+            marks[file.path] = mark
     return states, marks
+
+
+def find_state(folder: Path, file: FolderFile) -> FileState:
+    """Return what became of *file*, by reading it."""
+    path = folder / file.path
+    if not os.path.lexists(path):
+        return FileState.GONE
+    try:
+        data = path.read_bytes() if find_mark(path) else b""
+    except OSError:
+        data = b""
+    layers = split_file(data, file.format)
+    if len(layers.drawn) != file.size_bytes or hashlib.sha256(layers.drawn).hexdigest() != file.sha256:
+        return FileState.ALTERED
+    if file.format is OutputFormat.JSON:
+        return _find_json_state(folder, file)
+    is_drawn = len(data) == len(layers.drawn)
+    return FileState.PROVEN if layers.proof is not None else FileState.DRAWN if is_drawn else FileState.SIGNED
 
 
 def find_mark(path: Path) -> Mark | None:
@@ -101,15 +137,9 @@ def digest_file(path: Path) -> str:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
-def _is_known(file: FolderFile, mark: Mark, seen: Seen) -> bool:
-    return seen.marks.get(file.path) == (mark, file.sha256) and mark[2] < seen.before_ns
-
-
-def _has_digest(path: Path, sha256: str) -> bool:
-    try:
-        return digest_file(path) == sha256
-    except OSError:
-        return False
+def _find_json_state(folder: Path, file: FolderFile) -> FileState:
+    """A JSON file has its proof beside it."""
+    return FileState.PROVEN if name_proof(folder / file.path).is_file() else FileState.DRAWN
 
 
 def _mark(*numbers: Any) -> Mark:

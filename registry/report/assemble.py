@@ -30,6 +30,7 @@ from registry.records.supplement import (
     ThreeFigures,
 )
 from registry.report.asking import find_asked_of_claim, tell_asked
+from registry.report.assumptions import describe_few_contexts, describe_unchecked
 from registry.report.beside import build_other_audits, find_first_spec, find_other_explorations, find_other_findings, find_party
 from registry.report.checklist import build_audit_items, comes_from_endpoint, count_items
 from registry.report.coverage import ReadWords
@@ -255,9 +256,13 @@ def _find_rule(audit: AuditPart | None) -> str | None:
 def _build_outcome_reasons(audit: AuditPart, outcome: Restriction, beside: Sequence[AuditSummary], model: ModelRef) -> Iterator[Reason]:
     primary = outcome.classification.primary
     rests = Section.ESTIMATES if audit.estimate is not None else Section.LAYERS
-    yield Reason(text=primary.why, section=Section.JUDGE if primary.rule == _SCORER_FAILED else rests)
+    # With the first reason, because the others may be left out for want of room.
+    why = f"{primary.why} {describe_unchecked(primary, audit.estimate)}".strip()
+    yield Reason(text=why, section=Section.JUDGE if primary.rule == _SCORER_FAILED else rests)
     if asked := tell_asked(audit.asked_now, outcome.asked):
         yield Reason(text=asked, section=Section.PROVENANCE)
+    if few := describe_few_contexts(primary, audit.estimate):
+        yield Reason(text=few, section=Section.ESTIMATES)
     yield from build_departure_reasons(audit)
     if outcome.post_hoc and "post hoc" not in primary.why.lower():
         text = "The verdict is post hoc: nothing shows that θ and the plan were fixed before the scores could be seen."

@@ -1,9 +1,10 @@
-"""The record that a PDF carries: the one file attached to it, listed where readers look."""
+"""The record that a PDF carries: the file attached to it, listed where readers look. A published PDF has one more: its proof."""
 
 import hashlib
 from typing import TYPE_CHECKING
 
 from registry.errors import Fault, InputError
+from registry.report.enclosed import PROOF_NAME
 from registry.report.opening import Opened
 
 if TYPE_CHECKING:
@@ -39,8 +40,8 @@ def read_attached(opened: Opened) -> bytes:
 
 def _find_wrong(pdf: "Pdf", files: "list[tuple[str, Object]]") -> str | None:
     names = [name for name, _ in files]
-    if len(files) > 1:
-        return f"{len(files)} files are attached: {', '.join(names[:5])}; one is expected"
+    if len(files) > 1 and names != [ATTACHMENT, PROOF_NAME]:
+        return f"{len(files)} files are attached: {', '.join(names[:5])}; one is expected, and in a published file its proof"
     name, file = files[0]
     shown = {name, str(file.get("/UF", name)), str(file.get("/F", name))}
     if shown != {ATTACHMENT}:
@@ -50,8 +51,8 @@ def _find_wrong(pdf: "Pdf", files: "list[tuple[str, Object]]") -> str | None:
     if file.EF.get("/UF", file.EF.F).objgen != file.EF.F.objgen:
         return "the attachment holds two files under one name"
     sources = _follow(pdf.Root, "/AF")
-    if sources is None or [one.objgen for one in sources] != [file.objgen]:
-        return "the document does not name the attachment as its source, and it alone"
+    if sources is None or [one.objgen for one in sources] != [one.objgen for _, one in files]:
+        return "the document does not name what is attached as its files, and nothing else"
     return None
 
 

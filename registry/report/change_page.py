@@ -200,7 +200,9 @@ def _tell_parts(report: ChangeReport) -> Iterator[str]:
 
 
 def _name_other(within: Sequence[ClaimChange]) -> str:
-    names = sorted({name for one in within for name in list_other(one)}, key=("standing", "mode", "point_class").index)
+    words = {"standing": "standing", "mode": "mode", "point_class": "class of the point estimate"}
+    changed = {name for one in within for name in list_other(one)}
+    names = [text for name, text in words.items() if name in changed]
     return " or ".join([", ".join(names[:-1]), names[-1]] if names[1:] else names)
 
 

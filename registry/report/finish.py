@@ -159,14 +159,16 @@ def mend_link_contents(pdf: Pdf, links: Mapping[str, str]) -> None:
 
 
 def mend_attachments(pdf: Pdf) -> None:
-    """List each attached file once."""
+    """List each attached file once, in two objects of their own: a proof is added later by replacing them (`enclosed`)."""
     listed = pdf.Root.get(Name.AF)
     if listed is None:
         return
     seen: dict[tuple[int, int], Object] = {}
     for one in listed:
         seen.setdefault(one.objgen, one)
-    pdf.Root.AF = Array(list(seen.values()))
+    pdf.Root.AF = pdf.make_indirect(Array(list(seen.values())))
+    tree = pdf.Root.Names.EmbeddedFiles
+    pdf.Root.Names.EmbeddedFiles = pdf.make_indirect(Dictionary(Names=Array(list(tree.Names))))
 
 
 def mend_font_tags(pdf: Pdf) -> None:

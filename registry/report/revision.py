@@ -15,7 +15,8 @@ from io import BytesIO
 LARGEST_REVISION_BYTES = 65_536
 """What is appended is smaller: a few hundred bytes, and twice the certificate."""
 
-_END = b"%%EOF\n"
+END = b"%%EOF\n"
+"""How Caveat ends each revision."""
 _RANGE_WIDTH = 50
 _RANGES = re.compile(rb"/ByteRange\s*\[\s*0\s+(\d{1,10})\s+(\d{1,10})\s+(\d{1,10})\s*\]")
 _MOMENT = re.compile(rb"/M \(D:(\d{14})Z\)")
@@ -79,7 +80,7 @@ def write_revision(unsigned: bytes, *, at: datetime, room: int) -> Revision:
     """
     if any(trace in unsigned for trace in _TRACES):
         raise ValueError("it is signed already")
-    blank = _read_blank(unsigned)
+    blank = read_blank(unsigned)
     signature, table = blank.size, blank.size + 1
     before, after = _write_signature(signature, at)
     permissions = b"%d 0 obj\n<< /DocMDP %d 0 R >>\nendobj\n" % (blank.permissions, signature)
@@ -91,7 +92,7 @@ def write_revision(unsigned: bytes, *, at: datetime, room: int) -> Revision:
         position += len(part) + (2 * room if number == signature else 0)
     start = offsets[signature] + len(before) + _RANGE_WIDTH + len(after)
     end = start + 2 * room + 2
-    table_text = _write_table(blank, {**offsets, table: position}, unsigned)
+    table_text = write_table(blank, {**offsets, table: position}, unsigned)
     size = position + len(table_text)
     ranges = (b"[0 %d %d %d]" % (start, end, size - end)).ljust(_RANGE_WIDTH)
     signed = before + ranges + after + b"<" + b"0" * (2 * room) + b"> >>\nendobj\n"
@@ -110,10 +111,10 @@ def find_revision(data: bytes) -> Found | None:
             raise ValueError("there are traces of a signature, and nothing says what it covers: it is damaged or cut off")
         return None
     start, end, rest = (int(number) for number in found[0].groups())
-    begin = data.rfind(_END, 0, found[0].start()) + len(_END)
+    begin = data.rfind(END, 0, found[0].start()) + len(END)
     moment = _MOMENT.search(data, begin, min(len(data), begin + LARGEST_REVISION_BYTES))
     return Found(
-        unsigned_end=begin if begin >= len(_END) else 0,
+        unsigned_end=begin if begin >= len(END) else 0,
         start=start,
         end=end,
         covered_end=end + rest,
@@ -129,7 +130,7 @@ def hash_around(data: bytes, start: int, end: int) -> bytes:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Blank:
+class Blank:
     """What an unsigned file says that its revision repeats."""
 
     field: int
@@ -145,7 +146,8 @@ class _Blank:
     identifier: bytes
 
 
-def _read_blank(unsigned: bytes) -> _Blank:
+def read_blank(unsigned: bytes) -> Blank:
+    """Return what the unsigned PDF says that a revision repeats; raises ValueError if it has no empty place for a signature."""
     import pikepdf  # noqa: PLC0415  (only signing and checking need it)
     from pikepdf import Name  # noqa: PLC0415
 
@@ -158,7 +160,7 @@ def _read_blank(unsigned: bytes) -> _Blank:
             permissions = pdf.Root.Perms
             if Name.V in field or len(permissions) or not field.is_indirect or not permissions.is_indirect:
                 raise ValueError("its place for a signature is not empty")
-            return _Blank(
+            return Blank(
                 field=field.objgen[0],
                 field_text=field.unparse(resolved=True).removesuffix(b">>"),
                 permissions=permissions.objgen[0],
@@ -180,7 +182,7 @@ def _write_signature(number: int, at: datetime) -> tuple[bytes, bytes]:
     return before + b"/M (D:%sZ) /Reference [ %s ] /ByteRange " % (moment, transform), b" /Contents "
 
 
-def _write_table(blank: _Blank, offsets: dict[int, int], unsigned: bytes) -> bytes:
+def write_table(blank: Blank, offsets: dict[int, int], unsigned: bytes) -> bytes:
     """Return the cross-reference stream (ISO 32000-2, 7.5.8), not compressed: what zlib makes of it differs between its releases."""
     table = max(offsets)
     rows = b"".join(b"\x01" + offsets[number].to_bytes(4, "big") + b"\x00\x00" for number in sorted(offsets))
@@ -189,7 +191,7 @@ def _write_table(blank: _Blank, offsets: dict[int, int], unsigned: bytes) -> byt
     head = b"/Type /XRef /Size %d /Prev %d /Root %d 0 R /Info %d 0 R " % (table + 1, blank.previous, blank.root, blank.info)
     head += b"/ID [ <%s> <%s> ] " % (blank.identifier.hex().encode(), second.hex().encode())
     head += b"/W [ 1 4 2 ] /Index [ %s ] /Length %d" % (index, len(rows))
-    return b"%d 0 obj\n<< %s >>\nstream\n%s\nendstream\nendobj\nstartxref\n%d\n%s" % (table, head, rows, offsets[table], _END)
+    return b"%d 0 obj\n<< %s >>\nstream\n%s\nendstream\nendobj\nstartxref\n%d\n%s" % (table, head, rows, offsets[table], END)
 
 
 def _read_hexadecimal(text: bytes) -> bytes:

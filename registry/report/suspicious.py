@@ -10,7 +10,9 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from registry.errors import Fault, InputError
+from registry.records.publication import OutputFormat
 from registry.report.attached import read_attached
+from registry.report.enclosed import Layers, split_file
 from registry.report.links import is_file_link
 from registry.report.opening import Opened, open_pdf
 from registry.report.revision import find_revision
@@ -65,12 +67,13 @@ _ADVICE = "do not open it in a reader; ask its publisher for the file again"
 def list_threats(data: bytes) -> tuple[Fault, ...]:
     """Return what the PDF *data* has in it that no supplement has, each with where it stands; empty if nothing was found.
 
-    A good signature is no threat; what was appended after it, or as it, is. Whether the signature is good says `signature`.
+    A good signature and a proof are no threat; what was appended after them, or as them, is. Whether they are good say other checks.
     """
-    faults = list(_find_appended(data))
+    layers = split_file(data, OutputFormat.PDF)
+    faults = list(_find_appended(data, layers))
     try:
         with open_pdf(data, where="PDF") as opened:
-            faults += _find_named(opened)
+            faults += _find_named(opened, files=1 if layers.proof is None else 2)
             faults += _find_fields(opened)
             faults += _find_damage(opened)
             faults += _find_attachment(opened)
@@ -79,8 +82,8 @@ def list_threats(data: bytes) -> tuple[Fault, ...]:
     return tuple(faults)
 
 
-def _find_appended(data: bytes) -> Iterator[Fault]:
-    """Tell what of the file is no part of one document written at once, and of the signature appended to it."""
+def _find_appended(data: bytes, layers: Layers) -> Iterator[Fault]:
+    """Tell what of the file is no part of one document written at once, and of the proof and signature appended to it."""
     start = data.find(b"%PDF-")
     if start != 0:
         before = f"{start:,} bytes stand before" if start > 0 else "there is nothing of"
@@ -90,7 +93,7 @@ def _find_appended(data: bytes) -> Iterator[Fault]:
     except ValueError as error:
         yield _fault("pdf-appended", str(error))
         signature = None
-    base = data[: signature.unsigned_end] if signature and signature.unsigned_end else data
+    base = layers.drawn
     ends = list(_END.finditer(base))
     if signature and (signature.count > 1 or signature.covered_end != len(data)):
         later = f"{max(0, len(data) - signature.covered_end):,} bytes and {signature.count - 1} more signatures"
@@ -112,21 +115,25 @@ def _find_hidden(base: bytes, table: int) -> Iterator[Fault]:
         yield _fault("pdf-appended", f"objects are written twice, one of them hidden: {_list_numbers(twice)}")
 
 
-def _find_named(opened: Opened) -> list[Fault]:
-    """Tell every kind of thing that is known by a name in a dictionary, once, with the objects it stands in."""
+def _find_named(opened: Opened, *, files: int) -> list[Fault]:
+    """Tell every kind of thing that is known by a name in a dictionary, once, with the objects it stands in.
+
+    Args:
+        files: how many attached files there may be.
+    """
     known = _list_known()
     places: dict[tuple[str, str], list[int]] = {}
-    files: list[int] = []
+    attached: list[int] = []
     for number, one in opened.walk():
         names = _read_names(one)
         for said in {known[name] for name in names & known.keys()}:
             places.setdefault(said, []).append(number)
-        files += [number] * ("EF" in names)
+        attached += [number] * ("EF" in names)
         if _is_outside(one):
             places.setdefault(("pdf-outside", _OUTSIDE["FFilter"]), []).append(number)
     found = [_fault(code, f"{words} (object {_list_numbers(numbers)})") for (code, words), numbers in sorted(places.items())]
-    if len(files) > 1:
-        found.append(_fault("pdf-attachment", f"several files are attached (objects {_list_numbers(files)})"))
+    if len(attached) > files:
+        found.append(_fault("pdf-attachment", f"several files are attached (objects {_list_numbers(attached)})"))
     return found
 
 

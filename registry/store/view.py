@@ -343,6 +343,11 @@ class View(Reader):
         table = publication
         return self.recorded_by(select(table.c.seq).where(self.visible(table), table.c.sha256 == bytes.fromhex(sha256)))
 
+    def list_published(self) -> frozenset[str]:
+        """Return the digests of all files that were published, hexadecimal."""
+        table = publication
+        return frozenset(bytes(one).hex() for (one,) in self.plain_rows(select(table.c.sha256).where(self.visible(table))))
+
     def list_surveys(self, card: str) -> tuple[Recorded[Survey], ...]:
         """Return the surveys of a card, `CRD-…` (of all its revisions) or `CRD-…@n`, in log order; without those since erased."""
         return dossiers.find_surveys(self, card)

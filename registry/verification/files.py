@@ -56,7 +56,7 @@ class Given:
     data: bytes = b""
     """Its bytes; empty for a bundle and a registry, which are read where they are."""
     proof: bytes | None = None
-    """Those of the proof beside a supplement, or of one that a checkpoint begins; None where there is none."""
+    """Those of the proof inside a supplement, or else beside it, or of one that a checkpoint begins; None where there is none."""
     error: InputError | None = None
     """Why it cannot be read at all; None where it can."""
 
@@ -91,7 +91,7 @@ def read_given(path: Path, proof: Path | None) -> Given:
     """Return the file at *path* with its proof.
 
     Args:
-        proof: where its proof is; None for `NAME.tlog-proof` beside it, where that is there.
+        proof: where its proof is; None for `NAME.tlog-proof` beside it, where that is there. One inside the file is taken before it.
 
     Raises:
         InputError: `file-too-large`, `file-not-readable`.
@@ -101,7 +101,21 @@ def read_given(path: Path, proof: Path | None) -> Given:
     if kind in (FileKind.BUNDLE, FileKind.REGISTRY):
         return Given(path=path, kind=kind)
     beside = proof or path.with_name(path.name + SUFFIX)
-    return Given(path=path, kind=kind, data=_read(path, _LARGEST_BYTES), proof=_read(beside, _LARGEST_BYTES) if beside.is_file() else None)
+    data = _read(path, _LARGEST_BYTES)
+    return Given(
+        path=path, kind=kind, data=data, proof=_choose_proof(data, kind, _read(beside, _LARGEST_BYTES) if beside.is_file() else None)
+    )
+
+
+def _choose_proof(data: bytes, kind: FileKind, beside: bytes | None) -> bytes | None:
+    """Return the proof inside a supplement, which anybody can put there; else the one beside it."""
+    from registry.report.enclosed import split_file  # noqa: PLC0415
+    from registry.verification.carried import tell_format  # noqa: PLC0415
+
+    if kind is not FileKind.SUPPLEMENT:
+        return beside
+    inside = split_file(data, tell_format(data)).proof
+    return beside if inside is None else inside
 
 
 def read_all(paths: Sequence[Path], proof: Path | None) -> list[Given]:
@@ -196,13 +210,13 @@ def check_file(
     from registry.verification.supplement import examine_supplement  # noqa: PLC0415
 
     means = Means(trust=trust, given=trust, ledger=ledger)
-    given = Given(path=Path(where), kind=tell_kind(data), data=data, proof=proof)
+    given = Given(path=Path(where), kind=tell_kind(data), data=data, proof=_choose_proof(data, tell_kind(data), proof))
     if given.kind is not FileKind.SUPPLEMENT:
         return _check_other(given, means)
     opened = _open(given, means)
     if isinstance(opened, tuple):
         return opened
-    return examine_supplement(opened, means, proof=proof, where=_name_proof(given)).finish(made)
+    return examine_supplement(opened, means, proof=given.proof, where=_name_proof(given)).finish(made)
 
 
 def _name_proof(given: Given) -> str:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from registry.errors import CaveatError, InputError
 from registry.records.dossier import Recorded
-from registry.records.publication import OutputFormat, Publication
+from registry.records.publication import Publication
 from registry.seal.inclusion import check_inclusion as check_entries_of
 from registry.verification import proof as proofs
 from registry.verification.carried import Carried
@@ -37,8 +37,8 @@ class Sealed:
     """The proof of its publication; None where there is none, or none that can be read."""
     broken: InputError | None
     """Why the proof cannot be read; None where it can, or where there is none."""
-    unsigned: bytes
-    """The file without the signature that a PDF ends with; all of it where that signature is not intact."""
+    drawn: bytes
+    """The file without its proof and signature, as far as Caveat wrote them; all of it where the signature is not intact."""
 
 
 def check_entries(carried: Carried) -> Check:
@@ -64,7 +64,7 @@ def check_entries(carried: Carried) -> Check:
 
 def check_publication(carried: Carried, sealed: Sealed, ledger: "Ledger | None") -> Check:
     """Return whether this very file was given out, by its digest: as its proof says, or without one as the registry here says."""
-    sha256 = hashlib.sha256(carried.data).hexdigest()
+    sha256 = hashlib.sha256(sealed.drawn).hexdigest()
     if sealed.broken is not None:
         fault = sealed.broken.faults[0]
         return no(Name.PUBLISHED, f"its proof cannot be read: {fault.where}: {fault.found}")
@@ -73,7 +73,9 @@ def check_publication(carried: Carried, sealed: Sealed, ledger: "Ledger | None")
     faults = _compare(sealed.proof.publication, carried, sealed, sha256)
     if faults:
         return no(Name.PUBLISHED, f"its proof is {faults[0]}{_tell_others(faults[1:])}")
-    return yes(Name.PUBLISHED, f"the statement proven is of this file, sha256 {sha256}, and of its record")
+    note = f"the statement proven is of this file: {len(sealed.drawn):,} bytes, sha256 {sha256}, and of its record"
+    added = len(carried.data) - len(sealed.drawn)
+    return yes(Name.PUBLISHED, note + (f"; the {added:,} bytes added to them are its proof and signature" if added else ""))
 
 
 def check_seals(carried: Carried, sealed: Sealed, trust: Trust, ledger: "Ledger | None", *, origin: str | None) -> tuple[Check, ...]:
@@ -114,17 +116,14 @@ def find_published(sealed: Sealed, checks: tuple[Check, ...]) -> Publication | N
 def _compare(said: Publication, carried: Carried, sealed: Sealed, sha256: str) -> list[str]:
     """Return everything in which a publication is not of this file."""
     supplement = carried.supplement
-    is_signed = sealed.unsigned is not carried.data
     pairs = [
         ("of another file: sha256", said.sha256, sha256),
+        ("of a file of another length:", str(said.size_bytes), str(len(sealed.drawn))),
         ("of another record: sha256", said.record, carried.digest),
         ("of another subject:", said.subject, carried.name),
         ("of another form:", said.format.value, carried.format.value),
         ("of another size of the log:", str(said.log_size), str(supplement.log_size)),
     ]
-    if carried.format is OutputFormat.PDF:
-        unsigned = hashlib.sha256(sealed.unsigned).hexdigest() if is_signed else None
-        pairs.append(("of another file before it was signed: sha256", str(said.unsigned), str(unsigned)))
     return [f"{what} {there}, here {here}" for what, there, here in pairs if there != here]
 
 

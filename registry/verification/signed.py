@@ -28,6 +28,8 @@ def check_signature(signature: PdfSignature | None, trust: Trust, *, proof: Read
     at = f" on {signature.at:%Y-%m-%d %H:%M} UTC by its own clock" if signature.at else ""
     told = f"signed{at} with the key {fingerprint[:16]}, which calls itself {signature.subject}"
     known = trust.find_document(fingerprint) or _find_proven(fingerprint, proof)
+    if known is None and proof is not None:
+        return no(Name.SIGNATURE, f"{told}: its publication is proven, and this key is none that the log recorded with it")
     if known is None:
         return _tell_unknown_signer(told, trust)
     objection = known.find_objection(at=signature.at)

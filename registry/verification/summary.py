@@ -1,12 +1,20 @@
-"""What the checks of a file come to: one sentence, and an exit code."""
+"""What the checks of a file come to: a verdict, one sentence, and an exit code.
 
+A file passes only if something that the user trusts shows who made it: a key or a registry. Otherwise the answer is INCOMPLETE, however
+many checks are in order, since anybody can make a file of which they are.
+"""
+
+import re
 from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
 
 from registry.verification.check import Answer, Check, Name
 from registry.verification.files import Verified
 from registry.verification.proof import MISSING, SUFFIX
 
-_WRONG, _UNREADABLE, _NOT_MADE, _FINE = 1, 2, 3, 0
+_WRONG, _NOT_MADE, _FINE = 1, 3, 0
 
 
 def find_wrong(checks: Sequence[Check], *, required: Collection[Name]) -> list[Check]:
@@ -20,46 +28,108 @@ def find_missing(checks: Sequence[Check], *, required: Collection[Name]) -> list
     return [name for name in Name if name in required and name not in made]
 
 
-def summarise(checks: Sequence[Check], *, required: Collection[Name]) -> str:
-    """Return the outcome in a sentence or two."""
-    wrong = find_wrong(checks, required=required)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Demand:
+    """What the user asks of the checks."""
+
+    required: frozenset[Name] = frozenset()
+    """Checks that must have been made."""
+    everything: bool = False
+    """Whether every check that a file of its kind has is required."""
+    has_keys: bool = False
+    """Whether the user gave a key, on which the answer must rest."""
+
+
+class Verdict(StrEnum):
+    """What the checks of a file come to."""
+
+    PASS = "PASS"  # noqa: S105  (no password)
+    FAIL = "FAIL"
+    INCOMPLETE = "INCOMPLETE"
+    """Nothing was found to be wrong, and what would show that the file is genuine could not be checked."""
+
+
+def find_verdict(found: Verified, demand: Demand) -> Verdict:
+    """Return what the checks of one file come to."""
+    checks = found.checks
+    if find_wrong(checks, required=demand.required):
+        return Verdict.FAIL
+    lacks = find_missing(checks, required=demand.required) or is_unseen(checks) or _is_nobodys(checks)
+    lacks = lacks or is_unread(checks) or (demand.has_keys and find_unused_key(found) is not None)
+    if demand.everything:
+        lacks = lacks or any(one.answer is Answer.NOT_CHECKED for one in checks)
+    return Verdict.INCOMPLETE if found.faults or not checks or lacks else Verdict.PASS
+
+
+def find_newer(checks: Sequence[Check]) -> str | None:
+    """Return what superseded a file, in words that follow “superseded by”; None where nothing that is known here did."""
+    note = next((one.note for one in checks if one.name is Name.CURRENT and one.answer is Answer.NO), None)
+    if note is None:
+        return None
+    name = re.search(r"((?:CLM|CRD)-\S+@\d+) stands in its place", note)
+    entry = re.search(r"first changed by (entry \d+)", note)
+    return name[1] if name else entry[1] if entry else "later entries"
+
+
+def format_verdict(verdict: Verdict, checks: Sequence[Check]) -> str:
+    """Return the verdict as the first line says it."""
+    newer = find_newer(checks) if verdict is Verdict.PASS else None
+    return verdict.value if newer is None else f"{verdict.value} (superseded by {newer})"
+
+
+def find_exit_code(found: Sequence[Verified], demand: Demand) -> int:
+    """Return 1 where a file fails, else 3 where one is incomplete, else 0."""
+    verdicts = {find_verdict(one, demand) for one in found}
+    if Verdict.FAIL in verdicts:
+        return _WRONG
+    return _NOT_MADE if Verdict.INCOMPLETE in verdicts else _FINE
+
+
+def summarise(found: Verified, demand: Demand) -> str:
+    """Return what the checks come to in a sentence or two."""
+    if found.faults:
+        return f"Nothing of it was checked: {'; '.join(f'{one.code}: {one.found}' for one in found.faults[:4])}"
+    checks = found.checks
+    wrong = find_wrong(checks, required=demand.required)
     missing = [one.name.value for one in checks if one.answer is Answer.NOT_CHECKED]
-    newer = any(one.name is Name.CURRENT and one.answer is Answer.NO for one in checks)
     if wrong:
         return f"Do not rely on this; not in order: {', '.join(one.name.value for one in wrong)}."
-    told = "Nothing was found to be wrong."
+    told = "Everything that was asked is in order."
     if is_unread(checks):
         told = f"Its record cannot be read here, so what it says was not checked: see record. Not made: {', '.join(missing)}."
     elif missing:
         noun = "1 check" if len(missing) == 1 else f"{len(missing)} checks"
         told = f"Nothing was found to be wrong; {noun} could not be made here: {', '.join(missing)}."
-    elif len(checks) > 0 and not newer:
-        told = "Everything that was asked is in order."
-    if not wrong and _is_nobodys(checks):
+    if demand.has_keys and (unused := find_unused_key(found)) is not None:
+        told += f" {unused}"
+    elif _is_nobodys(checks):
         told += f" Nothing here shows who made this file, and anybody can make one of which all this holds: {_advise(checks)}."
     if _is_unvouched(checks):
         told += " Nobody vouches for what is composed in it, such as reasons and names: see entries."
     if is_unseen(checks):
         told += " What is printed in it was held against nothing, so it may say anything: see bytes and record."
-    return f"{told} It is not the latest word: see current." if newer else told
+    return told
+
+
+def find_unused_key(found: Verified) -> str | None:
+    """Return that the keys given with `--key` decided nothing about a file, and why; None where one did. Only for calls with `--key`."""
+    if any(one.rests_on_given_key for one in found.checks):
+        return None
+    notes = {one.name: one.note for one in found.checks}
+    if any(one.name is Name.CHECKPOINTS and one.answer is Answer.NOT_CHECKED for one in found.checks):
+        why = _advise(found.checks)
+    elif notes.get(Name.INCLUSION) != MISSING:
+        why = notes.get(Name.CHECKPOINT) or notes.get(Name.SIGNATURE) or "nothing in it is signed"
+    elif found.name.lower().endswith((".pdf", ".html")):
+        why = "the file has no proof in it"
+    else:
+        why = f"the proof {Path(found.name).name}{SUFFIX} is missing"
+    return f"Your key was not used: {why}."
 
 
 def is_unread(checks: Sequence[Check]) -> bool:
     """Whether a supplement's record cannot be read: then there is no answer, whatever its digest and its proof say."""
     return any(one.name is Name.RECORD and one.answer is Answer.NOT_CHECKED for one in checks)
-
-
-def find_unused_key(checks: Sequence[Check], name: str) -> str | None:
-    """Return that the keys given with `--key` decided nothing about the file called *name*, and why; None where one did.
-
-    Only for calls with `--key`. A file in which something is wrong needs no such notice.
-    """
-    if any(one.rests_on_given_key or one.answer is Answer.NO for one in checks):
-        return None
-    notes = {one.name: one.note for one in checks}
-    if notes.get(Name.INCLUSION) == MISSING:
-        return f"Your key was not used: the proof {name}{SUFFIX} is missing."
-    return f"Your key was not used: {notes.get(Name.CHECKPOINT) or notes.get(Name.SIGNATURE) or 'nothing in it is signed'}."
 
 
 def is_unseen(checks: Sequence[Check]) -> bool:
@@ -97,23 +167,3 @@ def _is_published(checks: Sequence[Check]) -> bool:
     answers = {one.name: one.answer for one in checks}
     by_proof = {answers.get(name) for name in (Name.INCLUSION, Name.CHECKPOINT)}
     return answers.get(Name.PUBLISHED) is Answer.YES and len(by_proof) == 1  # both proven; or neither, and a registry said so
-
-
-def find_exit_code(found: Sequence[Verified], *, required: Collection[Name], everything: bool, with_key: bool = False) -> int:
-    """Return 2 where one of several files cannot be read, else 1 where something is wrong, else 3 or 0.
-
-    It is 3 where a required check could not be made, nothing says what a file shows, its record cannot be read, or a key decided nothing.
-
-    Args:
-        everything: whether every check that a file of its kind has is required.
-        with_key: whether the user gave a key, which then has to decide something about each file.
-    """
-    if any(one.faults for one in found):
-        return _UNREADABLE
-    if any(find_wrong(one.checks, required=required) for one in found):
-        return _WRONG
-    missing = any(find_missing(one.checks, required=required) or is_unseen(one.checks) or is_unread(one.checks) for one in found)
-    missing |= with_key and any(find_unused_key(one.checks, one.name) is not None for one in found)
-    if everything:
-        missing |= any(check.answer is Answer.NOT_CHECKED for one in found for check in one.checks)
-    return _NOT_MADE if missing else _FINE

@@ -5,8 +5,10 @@ from typing import TYPE_CHECKING
 
 from registry.errors import InputError, UnavailableError
 from registry.records.publication import OutputFormat, Publication
+from registry.report.enclosed import split_file
 from registry.report.signature import PdfSignature, find_signature
 from registry.report.suspicious import list_threats
+from registry.verification.authors import check_authors
 from registry.verification.carried import Carried, check_record, find_template
 from registry.verification.check import Answer, Check, Name, no, not_checked, yes
 from registry.verification.locked import check_lock
@@ -55,7 +57,7 @@ def examine_supplement(carried: Carried, means: Means, *, proof: bytes | None, w
     if carried.format is OutputFormat.PDF:
         of_pdf = (_check_threats(carried.data), check_signature(signature, means.trust, proof=sealed.proof if published else None))
     lock = check_lock(carried.supplement, is_proven=Answer.YES in (entries.answer, registry[0].answer))
-    checks = (*of_pdf, check_record(carried), entries, *seals, lock, *registry)
+    checks = (*of_pdf, check_record(carried), entries, check_authors(carried), *seals, lock, *registry)
     return Examined(carried=carried, sealed=sealed, published=published, checks=checks)
 
 
@@ -87,14 +89,17 @@ def _ask_registry(carried: Carried, means: Means) -> tuple[Check, Check]:
     return check_registry(carried, means.ledger), check_current(carried, means.ledger)
 
 
-def _read_seal(carried: Carried, signature: PdfSignature | None, proof: bytes | None, where: str) -> Sealed:
+def _read_seal(carried: Carried, signature: PdfSignature | None, beside: bytes | None, where: str) -> Sealed:
+    """Return the proof and what it is of. The one inside the file is taken before the one beside it."""
     unsigned = signature.unsigned if signature is not None and signature.is_intact else carried.data
+    layers = split_file(carried.data, carried.format, unsigned=unsigned)
+    proof = beside if layers.proof is None else layers.proof
     read: ReadProof | None = None
     try:
         read = None if proof is None else read_proof(proof, where=where)
     except InputError as error:
-        return Sealed(proof=None, broken=error, unsigned=unsigned)
-    return Sealed(proof=read, broken=None, unsigned=unsigned)
+        return Sealed(proof=None, broken=error, drawn=layers.drawn)
+    return Sealed(proof=read, broken=None, drawn=layers.drawn)
 
 
 def _check_threats(data: bytes) -> Check:
@@ -102,19 +107,22 @@ def _check_threats(data: bytes) -> Check:
     if threats:
         more = f"; and {len(threats) - _MOST_TOLD} more" if len(threats) > _MOST_TOLD else ""
         return no(Name.SAFE, "; ".join(one.found for one in threats[:_MOST_TOLD]) + more)
-    return yes(Name.SAFE, "nothing that acts, hides, reaches outside or came later was found; one file is attached, its record")
+    return yes(
+        Name.SAFE,
+        "nothing that acts, hides, reaches outside or came later was found; what is attached is its record, and its proof where it has one",
+    )
 
 
 def _check_bytes(one: Examined, made: "Made | None") -> Check:
-    """Whether the file shows what its record says: what was drawn from the record is the file, without the signature it ends with."""
-    unsigned = one.sealed.unsigned
+    """Whether the file shows what its record says: what was drawn from the record is the file, without its proof and signature."""
+    drawn = one.sealed.drawn
     if made is None:
         return not_checked(Name.BYTES, "it was not drawn again")
     if isinstance(made.error, UnavailableError):
         return not_checked(Name.BYTES, made.error.faults[0].found)
-    if made.data == unsigned:
-        before = "" if unsigned is one.carried.data else ", to which the signature is appended"
-        return yes(Name.BYTES, f"drawn again from its record: the same {len(unsigned):,} bytes{before}")
+    if made.data == drawn:
+        before = "" if len(drawn) == len(one.carried.data) else ", to which proof and signature are added"
+        return yes(Name.BYTES, f"drawn again from its record: the same {len(drawn):,} bytes{before}")
     what = "it is another file" if made.error is None else f"it cannot be: {made.error.faults[0].found}"
     if (who := _find_other_version(one)) is not None:
         note = f"{who} another version of Caveat, which alone draws these bytes: what is printed was not compared with the record; "

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from registry.errors import InputError
 from registry.records.publication import OutputFormat, Publication
+from registry.report.enclosed import split_file
 from registry.report.signature import PdfSignature, find_signature
 from registry.verification import proof as proofs
 from registry.verification.carried import tell_format
@@ -24,7 +25,7 @@ _BROKEN = frozenset(
 )
 """What a file is called when no record can be taken out of it."""
 _NEWER = "record-newer"
-_OF_RECORD = (Name.BYTES, Name.ENTRIES, Name.LOCK, Name.REGISTRY, Name.CURRENT)
+_OF_RECORD = (Name.BYTES, Name.ENTRIES, Name.AUTHORS, Name.LOCK, Name.REGISTRY, Name.CURRENT)
 _OF_PROOF = (Name.INCLUSION, Name.CHECKPOINT, Name.WITNESSES, Name.CONSISTENCY)
 
 
@@ -38,7 +39,7 @@ def check_unread(data: bytes, error: InputError, means: Means, *, proof: bytes |
 
     Args:
         error: why its record cannot be read.
-        proof: the bytes of the proof that belongs to it; None where there is none.
+        proof: the bytes of the proof inside it or beside it; None where there is none.
         where: what the proof is called, for messages.
     """
     signature = find_signature(data) if tell_format(data) is OutputFormat.PDF else None
@@ -52,7 +53,7 @@ def check_unread(data: bytes, error: InputError, means: Means, *, proof: bytes |
         )
         read = None
     else:
-        seals = _check_seals(data, signature, read, means)
+        seals = _check_seals(_find_drawn(data, signature), tell_format(data), read, means)
     in_order = {one.name for one in seals if one.answer is Answer.YES}
     is_published = in_order.issuperset((Name.PUBLISHED, Name.INCLUSION, Name.CHECKPOINT))
     of_pdf: tuple[Check, ...] = ()
@@ -74,11 +75,17 @@ def _describe_record(error: InputError, *, is_published: bool) -> Check:
     return no(Name.RECORD, f"{told}: it was altered")
 
 
-def _check_seals(data: bytes, signature: PdfSignature | None, read: ReadProof | None, means: Means) -> tuple[Check, ...]:
+def _find_drawn(data: bytes, signature: PdfSignature | None) -> bytes:
+    """Return the file without its proof and signature, as far as Caveat wrote them."""
+    unsigned = signature.unsigned if signature is not None and signature.is_intact else data
+    return split_file(data, tell_format(data), unsigned=unsigned).drawn
+
+
+def _check_seals(drawn: bytes, format_: OutputFormat, read: ReadProof | None, means: Means) -> tuple[Check, ...]:
     if read is None:
-        return (_ask_registry(data, means.ledger), *(not_checked(name, proofs.MISSING) for name in _OF_PROOF))
+        return (_ask_registry(drawn, means.ledger), *(not_checked(name, proofs.MISSING) for name in _OF_PROOF))
     return (
-        _check_publication(data, signature, read.publication),
+        _check_publication(drawn, format_, read.publication),
         proofs.check_inclusion(read),
         check_checkpoint(read.note, means.trust, origin=means.origin, at=read.at),
         check_witnesses(read.note, means.trust),
@@ -86,19 +93,16 @@ def _check_seals(data: bytes, signature: PdfSignature | None, read: ReadProof | 
     )
 
 
-def _check_publication(data: bytes, signature: PdfSignature | None, said: Publication) -> Check:
-    sha256, format_ = hashlib.sha256(data).hexdigest(), tell_format(data)
-    unsigned = hashlib.sha256(signature.unsigned).hexdigest() if signature is not None and signature.is_intact else None
-    if (said.sha256, said.format) != (sha256, format_):
+def _check_publication(drawn: bytes, format_: OutputFormat, said: Publication) -> Check:
+    sha256 = hashlib.sha256(drawn).hexdigest()
+    if (said.sha256, said.format, said.size_bytes) != (sha256, format_, len(drawn)):
         return no(Name.PUBLISHED, f"its proof is of another file: {said.format.value}, sha256 {said.sha256}; here {sha256}")
-    if format_ is OutputFormat.PDF and said.unsigned != unsigned:
-        return no(Name.PUBLISHED, "its proof is of another file before it was signed")
     return yes(Name.PUBLISHED, f"the statement proven is of this file, sha256 {sha256}; its record cannot be read")
 
 
-def _ask_registry(data: bytes, ledger: "Ledger | None") -> Check:
+def _ask_registry(drawn: bytes, ledger: "Ledger | None") -> Check:
     """Look for the digest in every log of the registry: which log the record names cannot be read."""
-    sha256 = hashlib.sha256(data).hexdigest()
+    sha256 = hashlib.sha256(drawn).hexdigest()
     for log in () if ledger is None else ledger.list_logs():
         place = None if ledger is None else find_log(ledger, log.origin)
         if ledger is None or place is None:

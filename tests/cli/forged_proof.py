@@ -24,6 +24,7 @@ def publish_bytes(data: bytes, document: dict[str, Any]) -> tuple[bytes, str]:
         subject=str(document["identifier"]).partition("#")[0],
         format=OutputFormat.JSON,
         sha256=hashlib.sha256(data).hexdigest(),
+        size_bytes=len(data),
         record="00" * 32,
         log_size=1,
         template="00" * 32,

@@ -24,7 +24,7 @@ def test_a_file_read_back_draws_the_same_bytes(caveat: Caveat, tmp_path: Path) -
     """PDF, HTML and JSON each carry the record they were drawn from."""
     claim = audit_first_claim(caveat, tmp_path)
     caveat("report", claim, "-o", "first")
-    first = {path.suffix: path for path in (tmp_path / "first").iterdir()}
+    first = {path.suffix: path for path in (tmp_path / "first").glob("CLM*")}
 
     for source in first.values():
         assert caveat("report", "--from", source, "-o", source.suffix).code == 0
@@ -38,7 +38,7 @@ def test_only_the_formats_asked_for_are_drawn(caveat: Caveat, tmp_path: Path) ->
 
     caveat("report", claim, "--html", "-o", "out")
 
-    assert [path.suffix for path in (tmp_path / "out").iterdir()] == [".html"]
+    assert [path.suffix for path in (tmp_path / "out").glob("C*")] == [".html"]
 
 
 def test_a_card_brings_its_claims(caveat: Caveat, tmp_path: Path) -> None:
@@ -48,7 +48,7 @@ def test_a_card_brings_its_claims(caveat: Caveat, tmp_path: Path) -> None:
 
     caveat("report", card, "--json", "-o", "out")
 
-    documents = [json.loads(path.read_text()) for path in sorted((tmp_path / "out").iterdir())]
+    documents = [json.loads(path.read_text()) for path in sorted((tmp_path / "out").glob("C*"))]
     assert sorted(one["schema"] for one in documents) == ["caveat/card-supplement/1", *["caveat/supplement/1"] * 3]
     card_document = next(one for one in documents if one["schema"] == "caveat/card-supplement/1")
     assert [row["class"] for row in card_document["claims"]].count(None) == 2
@@ -64,7 +64,7 @@ def test_a_supplement_as_of_an_earlier_entry_is_the_earlier_one(caveat: Caveat, 
     caveat("report", claim, "--as-of", str(size), "-o", "again")
     caveat("report", claim, "-o", "now")
 
-    for path in (tmp_path / "then").iterdir():
+    for path in (tmp_path / "then").glob("CLM*"):
         again = read_supplement((tmp_path / "again" / f"{path.stem}.entry-{size}{path.suffix}").read_bytes(), where="again")
         then, now = (read_supplement((tmp_path / folder / path.name).read_bytes(), where=folder) for folder in ("then", "now"))
         assert isinstance(again, Supplement)
@@ -93,7 +93,7 @@ def test_verify_tells_an_altered_file(caveat: Caveat, tmp_path: Path) -> None:
     """A changed byte of the page is seen without a registry; a changed record is seen with one."""
     claim = audit_first_claim(caveat, tmp_path)
     caveat("report", claim, "--html", "--json", "-o", "out")
-    html, record = sorted((tmp_path / "out").iterdir())
+    html, record = sorted((tmp_path / "out").glob("CLM*"))
 
     sound = caveat("verify", *HERE, html, record, "--json")
     html.write_bytes(html.read_bytes().replace(b"Restricted claim", b"Confirmed claim!", 1))
@@ -111,7 +111,7 @@ def test_a_record_without_some_of_its_fields_is_a_no(caveat: Caveat, tmp_path: P
     """A field that is missing was taken out: nothing of the kind is forgiven, and the field is named."""
     claim = audit_first_claim(caveat, tmp_path)
     caveat("report", claim, "--json", "-o", "out")
-    (record,) = (tmp_path / "out").iterdir()
+    (record,) = (tmp_path / "out").glob("CLM*")
     document = json.loads(record.read_bytes())
     del document["completeness"], document["sightings"]
     record.write_bytes(canonical_bytes(document))

@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 
 from registry.codec.canonical import canonical_bytes
+from registry.records.publication import OutputFormat
+from registry.report.enclosed import split_file
 from tests.cli.conftest import HERE, Answer, Caveat
 from tests.cli.given_out import NAME, take_copy
 
@@ -48,9 +50,62 @@ def test_one_key_is_enough_to_check_all_that_a_file_can_show(caveat: Caveat, mai
 
     answers = list_answers(checked)
     assert checked.code == 0
-    assert {name for name, answer in answers.items() if answer == "not_checked"} == {"witnesses", "registry", "current"}
+    assert {name for name, answer in answers.items() if answer == "not_checked"} == {"authors", "witnesses", "registry", "current"}
     assert "no" not in answers.values()
     assert find_note(checked, "signature").endswith("whether it was revoked since, a file cannot tell")
+
+
+@pytest.mark.parametrize("form", ["pdf", "html"])
+def test_one_file_and_one_key_line_are_enough(caveat: Caveat, given_out: Path, tmp_path: Path, form: str) -> None:
+    """The file alone in an empty folder, and the line that the registry's keeper shows: PASS in the first line, exit code 0."""
+    shutil.copy(given_out / "out" / f"{NAME}.{form}", tmp_path)
+
+    checked = caveat("verify", f"{NAME}.{form}", "--key", read_vkey(given_out))
+    without = caveat("verify", f"{NAME}.{form}")
+
+    assert (checked.code, checked.out.splitlines()[0]) == (0, f"PASS  {NAME}.{form}")
+    assert (without.code, without.out.splitlines()[0]) == (3, f"INCOMPLETE  {NAME}.{form}")
+    assert "yes" not in checked.out
+    assert " yes " in caveat("verify", f"{NAME}.{form}", "--key", read_vkey(given_out), "-v").out
+
+
+def test_a_key_on_which_no_answer_rests_is_told(caveat: Caveat, given_out: Path, tmp_path: Path) -> None:
+    """Without its proof a JSON file rests on nothing: exit code 3, and what is missing is named."""
+    shutil.copy(given_out / "out" / f"{NAME}.json", tmp_path)
+
+    checked = caveat("verify", f"{NAME}.json", "--key", read_vkey(given_out))
+
+    assert (checked.code, checked.out.partition("  ")[0]) == (3, "INCOMPLETE")
+    told = " ".join(checked.out.split())
+    assert f"Your key was not used: the proof {NAME}.json.tlog-proof is missing" in told
+
+
+def test_several_files_have_one_verdict_in_the_first_line(caveat: Caveat, mail: Path, given_out: Path) -> None:
+    """The worst of them, with the counts."""
+    (mail / "bad.html").write_bytes((mail / f"{NAME}.html").read_bytes().replace(b"</title>", b"!</title>", 1))
+
+    checked = caveat("verify", f"{NAME}.html", "bad.html", "--key", read_vkey(given_out))
+
+    assert (checked.code, checked.out.splitlines()[0]) == (1, "FAIL  2 files: 1 PASS, 1 FAIL")
+
+
+@pytest.mark.parametrize("form", ["pdf", "html"])
+def test_any_byte_that_is_added_or_changed_fails(caveat: Caveat, given_out: Path, tmp_path: Path, form: str) -> None:
+    """Before, in and after the proof: whatever is not what Caveat writes is no published file."""
+    data, key = (given_out / "out" / f"{NAME}.{form}").read_bytes(), read_vkey(given_out)
+    place = data.index(b"c2sp.org/tlog-proof")
+    forged = {
+        "appended": data + b"\n",
+        "before": data[: place - 30] + b" " + data[place - 30 :],
+        "inside": data[: place + 60] + bytes([data[place + 60] ^ 1]) + data[place + 61 :],
+        "changed": data[:200] + bytes([data[200] ^ 1]) + data[201:],
+    }
+    for name, text in forged.items():
+        (tmp_path / f"{name}.{form}").write_bytes(text)
+
+    codes = {name: caveat("verify", f"{name}.{form}", "--key", key).code for name in forged}
+
+    assert set(codes.values()) == {1}, codes
 
 
 def test_without_a_key_nothing_says_who_made_it(caveat: Caveat, mail: Path) -> None:
@@ -58,7 +113,8 @@ def test_without_a_key_nothing_says_who_made_it(caveat: Caveat, mail: Path) -> N
     checked = caveat("verify", f"{NAME}.json", "--json")
 
     answers = list_answers(checked)
-    assert (checked.code, answers["checkpoint"], answers["inclusion"]) == (0, "not_checked", "yes")
+    assert (checked.code, answers["checkpoint"], answers["inclusion"]) == (3, "not_checked", "yes")
+    assert checked.document["files"][0]["verdict"] == "INCOMPLETE"
     assert "nothing here says whose key that is" in find_note(checked, "checkpoint")
     assert "Nothing here shows who made this file" in checked.document["files"][0]["summary"]
 
@@ -79,7 +135,8 @@ def test_a_required_check_that_cannot_be_made_is_told_by_the_exit_code(caveat: C
 
 def test_a_swapped_file_is_not_the_one_that_was_published(caveat: Caveat, mail: Path, given_out: Path) -> None:
     """The proof of one file does not speak for another, whatever the other's name."""
-    shutil.copy(mail / f"{NAME}.html.tlog-proof", mail / f"{NAME}.json.tlog-proof")
+    proof = split_file((mail / f"{NAME}.html").read_bytes(), OutputFormat.HTML).proof
+    (mail / f"{NAME}.json.tlog-proof").write_bytes(proof or b"")
 
     checked = caveat("verify", f"{NAME}.json", "--key", read_vkey(given_out), "--json")
 
@@ -154,7 +211,7 @@ def test_what_no_entry_settles_is_said_to_be_vouched_for_by_nobody(caveat: Cavea
 
     told = "Nobody vouches for what is composed in it"
     assert (forged.code, list_answers(forged)["entries"], list_answers(forged)["published"]) == (1, "yes", "no")
-    assert (alone.code, list_answers(alone)["entries"]) == (0, "yes")
+    assert (alone.code, list_answers(alone)["entries"]) == (3, "yes")
     assert "not covered is what the supplement composes from them (reasons, names," in find_note(alone, "entries")
     assert told in alone.document["files"][0]["summary"]
     assert told not in sound.document["files"][0]["summary"]
@@ -270,7 +327,7 @@ def test_keys_that_are_none_are_refused_together(caveat: Caveat, mail: Path) -> 
 
 
 def test_publishing_the_same_files_again_changes_nothing(caveat: Caveat, given_out: Path, tmp_path: Path) -> None:
-    """The same digests have one publication; with a longer log the proof leads to the newest checkpoint."""
+    """The same digests have one publication, and a proof that is there stays, however long the log has become."""
     out = take_copy(given_out, tmp_path)
     before = {path.name: path.read_bytes() for path in out.iterdir()}
     size = caveat("log", "show", "--json").document["size"]
@@ -282,8 +339,8 @@ def test_publishing_the_same_files_again_changes_nothing(caveat: Caveat, given_o
 
     assert same == before
     assert caveat("log", "show", "--json").document["size"] == size + 1
-    later = caveat("verify", out / f"{NAME}.json", "--json")
-    assert f"of {size + 1} entries" in find_note(later, "inclusion")
+    assert {path.name: path.read_bytes() for path in out.iterdir()} == before
+    assert caveat("verify", *HERE, out / f"{NAME}.json").out.startswith("PASS (superseded by entry ")
 
 
 def test_without_a_key_a_publication_has_no_proof_and_says_how_to_get_one(caveat: Caveat, given_out: Path, tmp_path: Path) -> None:
@@ -293,7 +350,7 @@ def test_without_a_key_a_publication_has_no_proof_and_says_how_to_get_one(caveat
 
     published = caveat("report", NAME.partition("@")[0], "--json", "-o", "new", "--publish")
 
-    assert (published.code, [path.suffix for path in (tmp_path / "new").iterdir()]) == (0, [".json"])
+    assert (published.code, [path.suffix for path in (tmp_path / "new").glob("C*")]) == (0, [".json"])
     assert "published without proofs" in published.err
     answers = list_answers(caveat("verify", *HERE, tmp_path / "new" / f"{NAME}.json", "--json"))
     assert (answers["published"], answers["inclusion"]) == ("yes", "not_checked")

@@ -42,13 +42,13 @@ class Regenerated:
         }
 
     def find(self, name: str, extension: str = "json") -> Path:
-        """Return the one current file of what begins with *name*."""
-        (path,) = (one for one in self.path.glob(f"{name}*.{extension}") if ".entry-" not in one.name and ".edited-" not in one.name)
+        """Return the first file of what begins with *name*: a draft, or what was published first."""
+        (path,) = (one for one in self.path.glob(f"{name}*.{extension}") if ".entry-" not in one.name)
         return path
 
-    def find_kept(self, name: str, extension: str = "json") -> Path:
-        """Return the one file that begins with *name*, `NAME.entry-N-`: another took its place."""
-        (path,) = self.path.glob(f"{name}*.{extension}")
+    def find_newer(self, name: str, extension: str = "json") -> Path:
+        """Return the one file of what begins with *name* that was published after the first."""
+        (path,) = self.path.glob(f"{name}*.entry-*.{extension}")
         return path
 
     def manifest(self) -> Any:

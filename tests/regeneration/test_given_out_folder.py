@@ -1,77 +1,154 @@
-"""A folder that is given out: signed, recorded, proven; and what is replaced takes its proof with it."""
+"""A folder that is published: recorded, proven, signed; and what was published stays where it is and as it is."""
 
+from pathlib import Path
+
+import pytest
+
+from registry import proving
+from registry.regeneration import update
 from registry.report.signature import find_signature
-from tests.cli.conftest import HERE
-from tests.regeneration.folders import COVERT, Regenerated
+from tests.regeneration.folders import COVERT, REFUSAL, Regenerated
 
 
-def test_giving_out_makes_nothing_due(folder: Regenerated) -> None:
-    """The statement that files were given out is an entry of the log, and changes no supplement."""
+def verify(folder: Regenerated, path: Path) -> str:
+    """Return the verdict of `verify` on the file at *path*."""
+    return folder.caveat("verify", path).out.partition("  ")[0]
+
+
+def test_publishing_makes_nothing_due(folder: Regenerated) -> None:
+    """The statement that files were published is an entry of the log, and changes no supplement; so are drafts that were there."""
+    folder.withdraw()
+
+    checked = folder.regenerate("--check", "--publish")
+    told = folder.regenerate("--publish")
+
+    proofs = [name for name in folder.read() if name.endswith(".tlog-proof")]
+    assert (checked.code, checked.out.count("not published yet")) == (1, 2)
+    assert told.code == 0, told.err
+    assert sorted(proofs) == sorted(f"{path.name}.tlog-proof" for path in folder.path.glob("C*.json"))
+    assert b'type="application/caveat-proof"' in folder.find(COVERT, "html").read_bytes()
+    assert f"{folder.find(COVERT).name}.tlog-proof" in (folder.path / "index.html").read_text("utf-8")
+    assert folder.regenerate().err.startswith("nothing is due")
+    assert folder.regenerate("--publish").err.startswith("nothing is due")
+    assert {verify(folder, folder.find(COVERT, one)) for one in ("html", "json")} == {"PASS"}
+
+
+def test_what_was_published_stays_where_it_is(folder: Regenerated) -> None:
+    """Byte for byte, with its proof; the newer files have names with their entry, and the list of the folder leads to both."""
+    folder.regenerate("--publish")
+    size = folder.manifest()["log_size"]
+    before = folder.see()
+    name = folder.find(COVERT).stem
     folder.withdraw()
 
     told = folder.regenerate("--publish")
 
-    proofs = [name for name in folder.read() if name.endswith(".tlog-proof")]
+    after = folder.see()
+    kept = [one for one in before if one[:3] in ("CLM", "CRD")]
+    (item,) = (one for one in folder.manifest()["items"] if one["name"] == name)
+    page = (folder.path / "index.html").read_text("utf-8")
+    newer = folder.find_newer(COVERT).name
     assert told.code == 0, told.err
-    assert sorted(proofs) == sorted(f"{folder.find(name, one).name}.tlog-proof" for name in (COVERT, "CRD") for one in ("html", "json"))
-    assert f"{folder.find(COVERT).name}.tlog-proof" in (folder.path / "index.html").read_text("utf-8")
-    assert folder.regenerate().err.startswith("nothing is due")
-    checked = folder.caveat("verify", *HERE, folder.find(COVERT), "--json").document["files"][0]["checks"]
-    assert {one["name"]: one["answer"] for one in checked}["published"] == "yes"
+    assert {one: after[one] for one in kept} == {one: before[one] for one in kept}
+    assert [file["path"] for file in item["files"]] == [folder.find_newer(COVERT, one).name for one in ("html", "json")]
+    assert [(one["log_size"], len(one["files"])) for one in item["earlier"]] == [(size, 2)]
+    assert (f'href="{newer}"' in page, f'href="{name}.json"' in page) == (True, True)
+    assert verify(folder, folder.find(COVERT)).startswith("PASS (superseded by entry ")
+    assert verify(folder, folder.find_newer(COVERT)) == "PASS"
 
 
-def test_a_file_that_is_replaced_takes_its_proof_with_it(folder: Regenerated) -> None:
-    """A proof beside another file would prove nothing; beside its own it still does."""
-    folder.withdraw()
+def test_drafts_beside_published_files_are_replaced(folder: Regenerated) -> None:
+    """Without `--publish` the newer file is a draft with a name of its own, and the next one takes its place."""
     folder.regenerate("--publish")
-    size = folder.manifest()["log_size"]
-    before = folder.read()
-    name = folder.find("CRD").stem
-    folder.withdraw("CLM-AISI-2026-0002")
-
+    folder.withdraw()
+    folder.regenerate()
+    first = folder.find_newer("CRD").name
+    folder.withdraw(REFUSAL)
     folder.regenerate()
 
+    assert folder.find_newer("CRD").name == first
+    assert len(list(folder.path.glob("CRD*.json"))) == 2
+    assert folder.regenerate("--publish").code == 0
+    assert verify(folder, folder.find_newer("CRD")) == "PASS"
+
+
+def test_a_published_file_is_known_without_the_manifest(folder: Regenerated) -> None:
+    """The log says that it was published: a newer file gets another name, whoever wrote the older one into the folder."""
+    folder.regenerate("--publish")
+    before = {name: data for name, data in folder.read().items() if name[:3] in ("CLM", "CRD")}
+    for name in ("supplements.json", "index.html", "feed.xml"):
+        (folder.path / name).unlink()
+
+    told = folder.regenerate("--publish")
+
     after = folder.read()
-    kept = folder.find_kept(f"{name}.entry-{size}-").name
-    assert f"{name}.json.tlog-proof" not in after
-    assert after[kept] == before[f"{name}.json"]
-    assert after[f"{kept}.tlog-proof"] == before[f"{name}.json.tlog-proof"]
-    checked = folder.caveat("verify", *HERE, folder.path / kept, "--json").document["files"][0]["checks"]
-    assert {one["name"]: one["answer"] for one in checked}["inclusion"] == "yes"
+    assert told.code == 0, told.err
+    assert {name: after[name] for name in before} == before
+    assert len([name for name in after if ".entry-" in name and name.endswith(".json")]) == 4
 
 
-def test_what_a_killed_command_drew_is_given_out_by_the_next(folder: Regenerated, monkeypatch: object) -> None:
-    """Drawn and not yet recorded as given out: the next call with `--publish` records that too."""
-    import pytest
+def test_a_signed_file_stays_and_is_published_under_another_name(folder: Regenerated) -> None:
+    """A proof cannot be put under a signature, so a signed file that is to be published is drawn again; the signed one stays valid."""
+    name = folder.find(COVERT).stem
 
-    from registry.cli import report
+    signed = folder.regenerate(name, "--sign", formats=("--pdf",))
+    before = folder.find(COVERT, "pdf").read_bytes()
+    published = folder.regenerate(name, "--publish", formats=("--pdf",))
+    again = folder.regenerate(name, "--publish", formats=("--pdf",))
 
+    signature = find_signature(before)
+    assert (signed.code, published.code) == (0, 0), published.err
+    assert signature is not None
+    assert signature.is_intact
+    assert folder.find(COVERT, "pdf").read_bytes() == before
+    assert again.err.startswith("nothing is due")
+    assert verify(folder, folder.find(COVERT, "pdf")) == "PASS"
+    assert verify(folder, folder.find_newer(COVERT, "pdf")) == "PASS"
+
+
+def test_what_a_stopped_command_drew_is_published_by_the_next(folder: Regenerated) -> None:
+    """Drawn and not yet recorded: the next call with `--publish` records that too."""
     folder.withdraw()
 
     def stop(*_arguments: object) -> None:
         raise KeyboardInterrupt
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(report, "_publish", stop)
+        patch.setattr(update, "publish_files", stop)
         stopped = folder.regenerate("--publish")
     told = folder.regenerate("--publish")
 
     assert (stopped.code, told.code) == (130, 0)
     assert len([name for name in folder.read() if name.endswith(".tlog-proof")]) == 4
-    assert folder.regenerate().err.startswith("nothing is due")
+    assert folder.regenerate("--publish").err.startswith("nothing is due")
 
 
-def test_a_signed_pdf_is_known_as_it_was_signed(folder: Regenerated) -> None:
-    """It is not taken for an edited one the next time."""
-    name = folder.find(COVERT).stem
+def test_a_full_disk_while_proofs_are_written_is_told_by_name(folder: Regenerated) -> None:
+    """No file is changed, none is left half written; the entries are there, and the next call completes them."""
+    import resource
 
-    told = folder.regenerate(name, "--publish", formats=("--pdf",))
-    again = folder.regenerate(name, formats=("--pdf",))
+    before = {name: data for name, data in folder.read().items() if name[:3] in ("CLM", "CRD")}
+    largest = max(len(data) for name, data in before.items())
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    real = proving.replace_files
 
-    signature = find_signature(folder.find(COVERT, "pdf").read_bytes())
-    assert told.code == 0, told.err
-    assert signature is not None
-    assert signature.is_intact
-    assert again.err.startswith("nothing is due")
-    checked = folder.caveat("verify", *HERE, folder.find(COVERT, "pdf"), "--json").document["files"][0]["checks"]
-    assert {one["name"]: one["answer"] for one in checked}["signature"] == "yes"
+    def fill_up(files: object) -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (largest + 100, limits[1]))
+        try:
+            real(files)  # type: ignore[arg-type]
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(proving, "replace_files", fill_up)
+        told = folder.regenerate("--publish")
+    after = {name: data for name, data in folder.read().items() if name[:3] in ("CLM", "CRD")}
+    again = folder.regenerate("--publish")
+
+    assert told.code == 3
+    assert "file-not-accessible" in told.err
+    assert ".html" in told.err
+    assert after == before
+    assert not list(folder.path.glob(".C*.part"))
+    assert again.code == 0, again.err
+    assert verify(folder, folder.find(COVERT)) == "PASS"

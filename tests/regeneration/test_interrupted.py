@@ -38,8 +38,7 @@ def stop_at(monkeypatch: pytest.MonkeyPatch, number: int) -> None:
         return step
 
     monkeypatch.setattr(os, "replace", count(os.replace))
-    monkeypatch.setattr(os, "link", count(os.link))
-    monkeypatch.setattr(Path, "write_bytes", count(Path.write_bytes))
+    monkeypatch.setattr(os, "fsync", count(os.fsync))
     monkeypatch.setattr(draw.Journal, "add", count(draw.Journal.add))
 
 

@@ -14,7 +14,7 @@ from selectolax.lexbor import LexborHTMLParser
 
 from registry.codec.documents import from_json
 from registry.records.classification import ClaimClass, RestrictionStatus, Standing
-from registry.records.folder import Folder, FolderFile, FolderItem, Replaced, Told
+from registry.records.folder import Earlier, Folder, FolderFile, FolderItem, Told
 from registry.records.publication import OutputFormat
 from registry.records.status import Dispute, Lifecycle, Staleness, Status
 from registry.regeneration.feed import render_feed
@@ -62,6 +62,7 @@ def revise_card(folder: Regenerated) -> None:
 
 def test_every_link_finds_its_file(folder: Regenerated) -> None:
     """Of the list, the feed, the supplements of all revisions and the change report, without a server."""
+    folder.regenerate("--publish")
     revise_card(folder)
     folder.withdraw(SCHEMING)
 
@@ -90,6 +91,7 @@ def test_every_link_of_the_pdf_files_finds_its_file(folder: Regenerated) -> None
 
 def test_every_file_stands_in_the_list(folder: Regenerated) -> None:
     """Also those that were superseded, with what took their place and why."""
+    folder.regenerate("--publish")
     folder.withdraw()
     folder.regenerate()
 
@@ -152,10 +154,10 @@ def build_item(name: str, **changes: object) -> FolderItem:
         level=0.95,
     )
     file = FolderFile(format=OutputFormat.HTML, path=f"{name}.html", sha256="0" * 64, size_bytes=1)
-    old = FolderFile(format=OutputFormat.HTML, path=f"{name}.entry-3-{'1' * 12}.html", sha256="1" * 64, size_bytes=1)
-    replaced = (Replaced(log_size=3, files=(old,), by=9, why=HOSTILE),)
+    old = FolderFile(format=OutputFormat.HTML, path=f"{name}.entry-3.html", sha256="1" * 64, size_bytes=1)
+    earlier = (Earlier(log_size=3, files=(old,), by=9, why=HOSTILE),)
     known: dict[str, object] = {"name": name, "state": "0" * 64, "record": "0" * 64, "template": "0" * 64, "log_size": 9}
-    return FolderItem(**(known | {"files": (file,), "replaced": replaced, "told": told} | changes))  # type: ignore[arg-type]
+    return FolderItem(**(known | {"files": (file,), "earlier": earlier, "why": HOSTILE, "told": told} | changes))  # type: ignore[arg-type]
 
 
 def test_text_of_others_is_never_markup() -> None:
@@ -214,7 +216,7 @@ def test_the_feed_is_atom() -> None:
 
 def test_a_folder_that_is_new_has_no_news() -> None:
     """What was there from the beginning is listed and not announced."""
-    items = (build_item("CLM-AISI-2026-0001-S@1", replaced=()),)
+    items = (build_item("CLM-AISI-2026-0001-S@1", earlier=(), why=None),)
 
     feed = read_feed(render_feed(Folder(log_origin="caveat.log/AISI/0", log_size=9, began=9, items=items)))
 

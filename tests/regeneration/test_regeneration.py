@@ -47,8 +47,8 @@ def test_only_what_changed_is_drawn(folder: Regenerated) -> None:
     assert {path.rpartition("/")[2] for path in told.out.split()} >= {folder.find(COVERT).name, "index.html", "feed.xml"}
 
 
-def test_what_is_replaced_is_kept_byte_for_byte(folder: Regenerated) -> None:
-    """Beside what took its place, named with the entry it was made as of; the manifest says by what it was superseded, and why."""
+def test_a_draft_is_replaced_and_the_manifest_says_why(folder: Regenerated) -> None:
+    """What was neither published nor signed is a draft: the newer file has its name, and `--as-of` draws the older one again."""
     name = folder.find(COVERT).stem
     before = folder.read()
     size = folder.manifest()["log_size"]
@@ -56,13 +56,12 @@ def test_what_is_replaced_is_kept_byte_for_byte(folder: Regenerated) -> None:
     folder.regenerate()
 
     after = folder.read()
-    for extension in ("html", "json"):
-        kept = folder.find_kept(f"{name}.entry-{size}-", extension).name
-        assert after[kept] == before[f"{name}.{extension}"] != after[f"{name}.{extension}"]
     (item,) = (one for one in folder.manifest()["items"] if one["name"] == name)
-    assert [(old["log_size"], old["by"], old["why"]) for old in item["replaced"]] == [
-        (size, size + 1, f"a claim was withdrawn (entry {size + 1})")
-    ]
+    assert {one for one in after if one.startswith(name)} == {f"{name}.html", f"{name}.json"}
+    assert all(after[f"{name}.{one}"] != before[f"{name}.{one}"] for one in ("html", "json"))
+    assert (item["earlier"], item["why"]) == ([], f"a claim was withdrawn (entry {size + 1})")
+    folder.caveat("report", name, "--as-of", str(size), "--json", "-o", folder.path)
+    assert json.loads((folder.path / f"{name}.entry-{size}.json").read_bytes())["log_size"] == size
 
 
 def test_a_claim_is_not_drawn_because_of_another_of_its_card(folder: Regenerated) -> None:
@@ -130,32 +129,44 @@ def test_earlier_revisions_are_in_the_folder_too(folder: Regenerated) -> None:
     assert f"superseded by {newer}, because a newer revision was recorded" in (folder.path / "index.html").read_text("utf-8")
 
 
-@pytest.mark.parametrize("spoil", ["edit", "remove", "folder", "link"])
-def test_a_file_that_is_not_the_one_drawn_is_drawn_again(folder: Regenerated, tmp_path: Path, spoil: str) -> None:
-    """With the bytes it had; an edited one is told loudly and kept beside, so that nobody's work is lost."""
+def test_a_file_that_is_gone_is_drawn_again(folder: Regenerated) -> None:
+    """With the bytes it had."""
     path = folder.find(SCHEMING, "html")
     before = folder.read()
-    match spoil:
-        case "edit":
-            path.write_bytes(path.read_bytes().replace(b"candidate", b"confirmed"))
-        case "remove":
-            path.unlink()
-        case "folder":
-            path.unlink()
-            path.mkdir()
-        case _:
-            path.unlink()
-            path.symlink_to(tmp_path / "claims.yaml")
+    path.unlink()
 
     told = folder.regenerate()
 
-    after = folder.read()
-    kept = [name for name in after if ".edited-" in name]
     assert told.code == 0, told.err
-    assert after[path.name] == before[path.name]
-    assert not path.is_symlink()
-    assert ("ALTERED" in told.err) == (spoil != "remove")
-    assert (spoil == "edit") == any(b"confirmed" in after[name] for name in kept)
+    assert folder.read()[path.name] == before[path.name]
+    assert folder.regenerate().err.startswith("nothing is due")
+
+
+@pytest.mark.parametrize("spoil", ["edit", "folder", "link"])
+def test_a_file_that_is_not_the_one_drawn_is_in_the_way(folder: Regenerated, tmp_path: Path, spoil: str) -> None:
+    """It is named, also by `--check`, and nothing of the folder is changed until it is moved away."""
+    path = folder.find(SCHEMING, "html")
+    sound = path.read_bytes()
+    if spoil == "edit":
+        path.write_bytes(sound.replace(b"candidate", b"confirmed"))
+    else:
+        path.unlink()
+    if spoil == "folder":
+        path.mkdir()
+    elif spoil == "link":
+        path.symlink_to(tmp_path / "claims.yaml")
+    folder.withdraw()
+    before = folder.see()
+
+    checked, told = folder.regenerate("--check"), folder.regenerate()
+
+    assert (checked.code, told.code) == (1, 2)
+    assert f"{path.name}  it is in the way" in checked.out
+    assert "file-in-the-way" in told.err
+    assert path.name in told.err
+    assert folder.see() == before
+    path.rename(tmp_path / "elsewhere")
+    assert folder.regenerate().code == 0
     assert folder.regenerate().err.startswith("nothing is due")
 
 
@@ -172,8 +183,22 @@ def test_an_edit_that_keeps_size_and_time_is_noticed(folder: Regenerated) -> Non
 
     told = folder.regenerate()
 
-    assert f"ALTERED: {path.name}" in told.err
-    assert path.read_bytes() == before
+    assert ("file-in-the-way" in told.err, path.name in told.err) == (True, True)
+
+
+def test_files_of_others_are_left_alone_and_those_in_the_way_are_named(folder: Regenerated) -> None:
+    """All of them at once, also where the manifest is gone; nothing is written, renamed or removed."""
+    (folder.path / "notes.txt").write_text("mine")
+    (folder.path / ".hidden.part").write_text("mine too")
+    (folder.path / "supplements.json").unlink()
+    folder.find(SCHEMING).write_text("not drawn here")
+    before = folder.see()
+
+    told = folder.regenerate()
+
+    assert told.code == 2
+    assert all(f"{folder.path / name}" in told.err for name in ("index.html", "feed.xml", folder.find(SCHEMING).name))
+    assert folder.see() == before
 
 
 def test_a_format_that_is_added_says_the_same_as_the_others(folder: Regenerated) -> None:
@@ -218,32 +243,22 @@ def test_a_card_that_is_named_brings_its_claims(folder: Regenerated) -> None:
     assert told.err.startswith("nothing is due: all 4 supplements")
 
 
-def test_files_of_others_are_left_alone(folder: Regenerated) -> None:
-    """Whatever else lies in the folder stays; what stands in the place of a supplement is kept under another name."""
-    (folder.path / "notes.txt").write_text("mine")
-    (folder.path / ".hidden.part").write_text("mine too")
-    (folder.path / "supplements.json").unlink()
-    folder.find(SCHEMING).write_text("not drawn here")
+def test_one_folder_serves_report_and_stale(folder: Regenerated) -> None:
+    """`report ID` over a folder that `--stale` keeps draws what is due of ID alone; `--stale` draws the rest."""
+    name = folder.find(COVERT).stem
+    before = folder.see()
 
-    told = folder.regenerate()
+    settled = folder.caveat("report", name.partition("@")[0], "--html", "--json", "-o", folder.path)
+    same = folder.see() == before
+    folder.withdraw()
+    some = folder.caveat("report", name.partition("@")[0], "--html", "--json", "-o", folder.path)
+    rest = folder.regenerate()
 
-    after = folder.read()
-    assert told.code == 0, told.err
-    assert (after["notes.txt"], after[".hidden.part"]) == (b"mine", b"mine too")
-    assert [after[name] for name in after if ".edited-" in name] == [b"not drawn here"]
-    assert "never drawn here" in told.err
-
-
-def test_what_an_ordinary_report_drew_is_taken_over(folder: Regenerated) -> None:
-    """The same bytes need no copy."""
-    (folder.path / "supplements.json").unlink()
-    before = {name: data for name, data in folder.read().items() if name[:3] in ("CLM", "CRD")}
-
-    folder.regenerate()
-
-    after = folder.read()
-    assert not [name for name in after if ".entry-" in name]
-    assert {name: after[name] for name in before} == before
+    files = [str(folder.find(COVERT, one)) for one in ("html", "json")]
+    assert (settled.code, settled.out.split(), same) == (0, files, True)
+    assert (some.code, some.out.split()) == (0, files)
+    assert "1 of 4 supplements were due" in rest.err
+    assert folder.regenerate().err.startswith("nothing is due")
 
 
 def test_options_that_contradict_each_other_are_refused(folder: Regenerated) -> None:
@@ -255,7 +270,6 @@ def test_options_that_contradict_each_other_are_refused(folder: Regenerated) -> 
         folder.regenerate("--all"),
         folder.regenerate("--from", folder.find(SCHEMING)),
         folder.regenerate("--since", "1"),
-        folder.regenerate("--check", "--publish"),
         folder.regenerate("--check", "--sign"),
         folder.caveat("report", SCHEMING, "--check"),
         folder.caveat("report", SCHEMING, "--from", folder.find(SCHEMING)),
@@ -263,9 +277,9 @@ def test_options_that_contradict_each_other_are_refused(folder: Regenerated) -> 
         folder.caveat("report", "--as-of", "3", "--from", folder.find(SCHEMING)),
     ]
 
-    assert [one.code for one in answers] == [2] * 10
-    told = [one.err.rpartition(" ")[2].strip(".\n") for one in answers[:6]]
-    assert told == ["--as-of", "--all", "--from", "alone", "--publish", "--sign"]
+    assert [one.code for one in answers] == [2] * 9
+    told = [one.err.rpartition(" ")[2].strip(".\n") for one in answers[:5]]
+    assert told == ["--as-of", "--all", "--from", "alone", "--sign"]
     assert folder.see() == before
 
 

@@ -216,7 +216,7 @@ def test_findings_are_reported_with_their_numbers() -> None:
 def test_a_check_that_decides_nothing_is_still_missing() -> None:
     """A check on too few responses must not tick the box."""
     undecided = findings.judge(invariance=(findings.invariance(passed=None),))
-    items = build_checklist(build_case(theta=0.1), build_estimate(), findings=(undecided,))
+    items = build_checklist(build_case(theta=0.1, scoring=Scoring()), build_estimate(), findings=(undecided,))
 
     status, note = find(items, "scorer-invariance-check")
 
@@ -226,7 +226,7 @@ def test_a_check_that_decides_nothing_is_still_missing() -> None:
 
 def test_a_check_made_on_other_scores_is_still_missing() -> None:
     """It was passed, and yet the scores of the outcome were never checked."""
-    items = build_checklist(build_case(theta=0.1), build_estimate(), findings=(findings.judge(invariant=True),))
+    items = build_checklist(build_case(theta=0.1, scoring=Scoring()), build_estimate(), findings=(findings.judge(invariant=True),))
 
     assert find(items, "scorer-invariance-check") == (
         ItemStatus.MISSING,

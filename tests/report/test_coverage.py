@@ -79,7 +79,7 @@ def test_an_undecided_passage_is_told_with_its_words_page_and_section() -> None:
 
 
 def test_a_claim_of_another_revision_counts_where_it_was_found_in_this_one() -> None:
-    """By its sighting; a passage that is gone, or was not looked up, has no place."""
+    """By its passage match, else where its words stand exactly once; a passage that is gone has no place."""
     dossiers = [
         dossier_at(11, sightings=[sighted(21)]),
         dossier_at(12, claim=2, sightings=[sighted(None, claim=2, fate=Fate.GONE)]),
@@ -89,9 +89,9 @@ def test_a_claim_of_another_revision_counts_where_it_was_found_in_this_one() -> 
     coverage = cover(dossiers, say([survey(11, 21, of=2)]), number=2)
 
     assert [(one.title, one.is_placed, one.counts.registered) for one in coverage.sections] == [
-        ("1 Introduction", True, 0),
+        ("1 Introduction", True, 1),
         ("2 Safeguards", True, 1),
-        (None, False, 2),
+        (None, False, 1),
     ]
     assert [one.start for one in coverage.undecided] == [span(11)[0]]
 

@@ -171,12 +171,13 @@ def test_a_confidential_file_is_logged_under_the_public_record(tmp_path: Path) -
     """The log tells that it was given out, and of which record; not what it showed."""
     subject = Subject(name="CLM-EXAMPLE-2026-0042-X@1", supplement=CONFIDENTIAL)
     facts = tell_facts(subject)
-    written = Written(name=subject.name, format=OutputFormat.JSON, path=tmp_path / "x", sha256="ab" * 32, error=None, facts=facts)
+    place = tmp_path / "x"
+    written = Written(name=subject.name, format=OutputFormat.JSON, path=place, sha256="ab" * 32, error=None, facts=facts, size_bytes=9)
 
     said = build_publication(written)
 
     assert subject.is_confidential
-    assert (said.record, said.sha256) == (digest_record(PUBLIC), "ab" * 32)
+    assert (said.record, said.sha256, said.size_bytes) == (digest_record(PUBLIC), "ab" * 32, 9)
 
 
 def test_a_card_is_not_drawn_confidential(card_supplement: CardSupplement) -> None:

@@ -125,7 +125,7 @@ def test_each_judge_has_a_test_side_of_its_own(supplements: Mapping[str, Supplem
     figure = build_estimate_figure(supplements["several-judges"])
 
     assert figure is not None
-    assert [row.label for row in figure.rows] == ["test, model-a", "default, model-a", "test, model-b", "default, model-b"]
-    assert [row.is_test for row in figure.rows] == [True, False, True, False]
-    assert len({row.y for row in figure.rows}) == 4
+    assert [row.label for row in figure.rows] == ["card", "test, model-a", "default, model-a", "test, model-b", "default, model-b"]
+    assert [row.is_test for row in figure.rows] == [True, True, False, True, False]
+    assert len({row.y for row in figure.rows}) == 5
     assert "default, model-b: Φ_test" in figure.title

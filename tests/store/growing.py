@@ -272,7 +272,7 @@ def _review(world: World, writer: Writer, a: int, b: int) -> None:
 
 def _publish(world: World, writer: Writer, a: int, b: int) -> None:
     digests = {"sha256": "ab" * 32, "record": "cd" * 32, "template": "ef" * 32}
-    writer.append(Publication(subject=world.revision(a, b), format=OutputFormat.PDF, log_size=writer.log_size, **digests))
+    writer.append(Publication(subject=world.revision(a, b), format=OutputFormat.PDF, log_size=writer.log_size, size_bytes=1, **digests))
 
 
 def _erase(_world: World, writer: Writer, a: int, b: int) -> None:

@@ -125,6 +125,7 @@ def test_history_tells_all_that_was_said_of_a_claim(ledger: Ledger) -> None:
                 subject=f"{name}@1",
                 format=OutputFormat.PDF,
                 sha256="ab" * 32,
+                size_bytes=1,
                 record="cd" * 32,
                 log_size=writer.log_size,
                 template="ef" * 32,

@@ -261,7 +261,7 @@ def test_files_given_out_after_the_last_checkpoint_are_told(sealed: Ledger) -> N
     digests = {"sha256": "ab" * 32, "record": "cd" * 32, "template": "ef" * 32}
     with sealed.write(actor="LAB") as writer:
         claim = next(iter(writer.list_claims())).claim
-        writer.append(Publication(subject=f"{claim}@1", format=OutputFormat.PDF, log_size=writer.log_size, **digests))
+        writer.append(Publication(subject=f"{claim}@1", format=OutputFormat.PDF, log_size=writer.log_size, size_bytes=1, **digests))
         sealing.seal(writer)
     before = _check(sealed)
     _tamper(sealed, "DELETE FROM cosignature", "DELETE FROM checkpoint WHERE seq > 40")

@@ -81,7 +81,7 @@ def _fill(writer: Any, name: str, other: str, deploy: str) -> None:
     writer.append(Contestation(contestation=contestation, target=f"{deploy}@1", by="LAB", grounds="too narrow"))
     writer.append(ContestationEvent(contestation=contestation, step=ContestationStep.ANSWERED, note="no"))
     digests = {"sha256": "ab" * 32, "record": "cd" * 32, "template": "ef" * 32}
-    writer.append(Publication(subject=f"{name}@1", format=OutputFormat.PDF, log_size=writer.log_size, audit=audit, **digests))
+    writer.append(Publication(subject=f"{name}@1", format=OutputFormat.PDF, log_size=writer.log_size, size_bytes=1, audit=audit, **digests))
 
 
 def _fill_passages(writer: Any, phi: str, card: str) -> None:

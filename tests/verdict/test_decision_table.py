@@ -307,7 +307,7 @@ def test_few_contexts_block_nothing_where_contexts_are_no_sample(contexts: str) 
     [
         ("random", "up to 45.1 % of deployment contexts"),
         ("nested", "up to 45.1 % of deployment contexts"),
-        ("fixed", "nothing is known about other contexts"),
+        ("fixed", "nothing is known of other contexts"),
     ],
 )
 def test_a_claim_that_holds_carries_the_unseen_context_bound(case: Case, contexts: str, bound: str) -> None:

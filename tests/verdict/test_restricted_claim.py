@@ -92,7 +92,7 @@ def test_a_claim_in_doubt_keeps_its_words_for_the_evaluated_contexts_only() -> N
     case = replace(QUOTED, evidence=(perturbed,))
     text = restrict(case, classify(case, None), None)
 
-    assert text.restricted.startswith("In the evaluated contexts only, for EXAMPLE m 1: Scheming stays at or below {10} %. By how much")
+    assert text.restricted.startswith("In the evaluated contexts only, for EXAMPLE m 1: Scheming stays at or below {10} %. A perturbation")
     assert text.restricted.endswith(text.withdrawn[-1])
     assert text.withdrawn[0].startswith("Suspended pending replay")
     assert not any("Scheming stays" in sentence for sentence in text.surviving)

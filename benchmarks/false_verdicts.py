@@ -1,0 +1,312 @@
+"""How often a verdict is wrong: replays are drawn from worlds whose truth is known, estimated and classified as an audit's are.
+
+Run from the repository root: `python -m benchmarks.false_verdicts` (about twelve minutes of one core; `--draws` sets the replays a world).
+`--table FILE` writes what is kept as FALSE_VERDICTS.md. Each replay goes through `audit.estimate.estimate` and `audit.classify.classify`,
+once for every question of `list_questions`: limits at the truth and just beyond it, margins at the true |ED| and just below, card's
+figures that are right and just not. Prints one JSON line; exit 1 when a verdict is wrong in more than 5 % of the replays of a world
+that keeps the assumptions.
+"""
+
+import argparse
+import json
+import statistics
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+import numpy as np
+
+from audit.classify import classify
+from audit.estimate import estimate
+from audit.standing import Conduct
+from audit.truncation import bound_unresolved
+from benchmarks.verdict_worlds import World, build_layout, list_broken_worlds, list_sound_worlds
+from registry.records.asked import Asked, AskedStatus
+from registry.records.case import Case, CaseClaim, Deployment, Scoring
+from registry.records.claim import Direction, Form, PropertyClass, Relation, Reported
+from registry.records.classification import ClaimClass, ReadingVerdict, Standing, Verdict, VerdictStanding
+from registry.records.estimate import Estimate
+from registry.records.model import ModelRef
+from registry.records.plan import IntervalMethod, Plan
+from registry.records.spec import PropertySpec
+from registry.records.trial import Provenance
+
+DRAWS, AGAIN, NEAR, MOST = 1000, 4, 0.045, 0.05
+"""Replays a world; how many times as many are drawn anew of a world that comes near the limit, and then only those count."""
+TRIALS = 200
+"""Of the card's own evaluation."""
+STEP, ROOM = 1e-9, 0.2
+"""How far just beyond is; by how much δ exceeds |ED| where the card's figure is what is asked about."""
+INVERTED = "inverted · established"
+VERDICTS = (Verdict.CONTRADICTED, Verdict.DOES_NOT_CARRY_OVER, Verdict.HOLDS, Verdict.NOT_REPRODUCED)
+HEADS = ("Contradicted", "Does not carry over", "Holds", "Not reproduced", INVERTED)
+
+MODEL = ModelRef(developer="EXAMPLE", name="m", version="1")
+PROPERTY = PropertySpec(
+    name="refusal rate", class_=PropertyClass.DECEPTION_SCHEMING, range=(0.0, 1.0), direction=Direction.LOWER_IS_SAFER, suppressible=False
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """A claim about a world, with the figure that its card reports."""
+
+    form: Form
+    margin: float
+    """δ of the plan."""
+    relation: Relation | None = None
+    theta: float | None = None
+    card_rate: float
+    """What the card's own evaluation measures: Φ_test where the card is right."""
+    is_drawn: bool = True
+    """Whether the card's figure is a share of `TRIALS` draws, with its n; otherwise it is the rate itself, without n."""
+
+    def is_beyond(self, phi: float) -> bool:
+        """Whether *phi* violates θ."""
+        if self.theta is None or self.relation is None:
+            return False
+        return phi > self.theta + 1e-12 if self.relation is Relation.AT_MOST else phi < self.theta - 1e-12
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """Of one world: by head, the share of replays with a wrong verdict, for the question where it is most often wrong."""
+
+    draws: int
+    wrong: dict[str, float]
+    firm: dict[str, float]
+    """The same, of verdicts that are established or conditional."""
+
+    @property
+    def missed(self) -> tuple[str, ...]:
+        """The heads that are wrong more often than is allowed."""
+        return tuple(head for head in HEADS if self.wrong[head] > MOST)
+
+
+# --- What is asked, and what is a wrong answer ---
+
+
+def list_questions(world: World) -> Iterator[Question]:
+    """Yield the claims at which a verdict on *world* is wrong most easily."""
+    phis = dict.fromkeys((*world.phi_deploy, world.phi_test))
+    for phi in phis:
+        for relation, beyond in ((Relation.AT_MOST, -STEP), (Relation.AT_LEAST, STEP)):
+            for theta in (phi, phi + beyond):
+                yield Question(form=Form.THRESHOLD, margin=0.05, relation=relation, theta=theta, card_rate=world.phi_test)
+    differential = max(abs(world.phi_test - phi) for phi in world.phi_deploy)
+    yield Question(form=Form.PREVALENCE, margin=differential or 0.05, card_rate=world.phi_test)
+    if differential > STEP:
+        yield Question(form=Form.PREVALENCE, margin=differential - STEP, card_rate=world.phi_test)
+    wide = differential + ROOM
+    for sign in (-1, 1):
+        outside, inside = (world.phi_test + sign * (wide + step) for step in (STEP, -STEP))
+        if 0 <= outside <= 1:
+            yield Question(form=Form.PREVALENCE, margin=wide, card_rate=outside, is_drawn=False)
+            yield Question(form=Form.PREVALENCE, margin=wide, card_rate=inside, is_drawn=False)
+            yield Question(form=Form.PREVALENCE, margin=wide, card_rate=outside)
+
+
+def find_wrong(world: World, question: Question, reading: ReadingVerdict) -> Iterator[str]:
+    """Yield the heads under which *reading*, or what it says of one specification, is false of *world*."""
+    outcomes = [(reading.verdict, world.phi_deploy, reading.class_, reading.standing)]
+    if len(world.phi_deploy) > 1:
+        own = {f"spec-{number}": phi for number, phi in enumerate(world.phi_deploy)}
+        outcomes += [(spec.verdict, (own[spec.spec],), spec.class_, spec.standing) for spec in reading.specs]
+    for verdict, phis, class_, standing in outcomes:
+        if is_wrong(world, question, verdict, phis):
+            yield HEADS[VERDICTS.index(verdict)]
+        if class_ is ClaimClass.INVERTED and standing is Standing.ESTABLISHED and is_wrong_inversion(world, question, phis):
+            yield INVERTED
+
+
+def is_wrong(world: World, question: Question, verdict: Verdict, phis: Sequence[float]) -> bool:
+    """Whether *verdict* on the specifications with the true Φ_deploy *phis* is false."""
+    differential = max(abs(world.phi_test - phi) for phi in phis)
+    is_card_wrong = abs(question.card_rate - world.phi_test) > question.margin
+    is_prevalence = question.form is Form.PREVALENCE
+    is_any_beyond = any(map(question.is_beyond, phis))
+    wrong = {
+        Verdict.CONTRADICTED: not is_any_beyond,
+        Verdict.DOES_NOT_CARRY_OVER: differential <= question.margin,
+        Verdict.HOLDS: (differential > question.margin or is_card_wrong) if is_prevalence else is_any_beyond,
+        Verdict.NOT_REPRODUCED: not (is_card_wrong if is_prevalence else question.is_beyond(world.phi_test)),
+    }
+    return wrong.get(verdict, False)
+
+
+def is_wrong_inversion(world: World, question: Question, phis: Sequence[float]) -> bool:
+    """Whether an established inversion is false: the evaluation fails θ in truth, or every deployment satisfies it."""
+    return question.is_beyond(world.phi_test) or not any(map(question.is_beyond, phis))
+
+
+# --- Drawing and classifying ---
+
+
+def build_conduct(world: World) -> Conduct:
+    """Return how an audit went in which every condition is met, but for a scorer that was not checked."""
+    asked = Asked(
+        model=MODEL, status=AskedStatus.BOUND, names_returned=("m-1",), names_expected=("m-1",), text="The endpoint returned m-1."
+    )
+    return Conduct(
+        no_lock=None,
+        asked=asked,
+        provenance=Provenance(accessed="2026-11-21", sampling="temperature default"),
+        is_invariance_checked=world.is_scorer_checked,
+    )
+
+
+def build_case(world: World, question: Question, plan: Plan, reported: Reported) -> Case:
+    claim = CaseClaim(
+        form=question.form, property=PROPERTY, relation=question.relation, theta=question.theta, reported=reported, model=MODEL
+    )
+    return Case(
+        claim=claim,
+        deployment=Deployment(description="drawn from the deployment contexts of this world"),
+        plan=replace(plan, margin=question.margin),
+        scoring=Scoring(invariant=True if world.is_scorer_checked else None),
+    )
+
+
+def draw_reported(question: Question, rng: np.random.Generator) -> Reported:
+    """Return the figure that the card reports."""
+    if not question.is_drawn:
+        return Reported(value=question.card_rate)
+    return Reported(value=int(rng.binomial(TRIALS, question.card_rate)) / TRIALS, n=TRIALS)
+
+
+def simulate(world: World, *, draws: int, seed: Sequence[int]) -> Result:
+    """Return how often the verdicts on *draws* replays of *world* are wrong."""
+    rng = np.random.default_rng(seed)
+    layout, plan, conduct = build_layout(world), Plan(contexts=world.design, interval=world.interval, replicates=0), build_conduct(world)
+    questions = list(list_questions(world))
+    wrong, firm = Counter[tuple[int, str]](), Counter[tuple[int, str]]()
+    for replay in world.draw(rng, draws):
+        table = layout.fill(replay)
+        result = estimate(table, plan, range_=(0.0, 1.0))
+        unresolved = set_aside(lambda table=table: bound_unresolved(table, plan, range_=(0.0, 1.0)))  # type: ignore[misc]
+        for number, question in enumerate(questions):
+            case = build_case(world, question, plan, draw_reported(question, rng))
+            extremes = None if replay.truncated is None else put_margin(unresolved, question.margin)
+            reading = classify(case, replace(result, margin=question.margin), conduct=conduct, extremes=extremes).primary
+            heads = set(find_wrong(world, question, reading))
+            wrong.update((number, head) for head in heads)
+            if reading.verdict_standing in (VerdictStanding.ESTABLISHED, VerdictStanding.CONDITIONAL):
+                firm.update((number, head) for head in heads)
+    return Result(draws=draws, wrong=find_highest(wrong, draws), firm=find_highest(firm, draws))
+
+
+def set_aside(build: Callable[[], Iterator[Estimate]]) -> Callable[[], tuple[Estimate, ...]]:
+    """Return *build* as a function that runs at most once: most verdicts do not ask for the extremes."""
+    kept: list[tuple[Estimate, ...]] = []
+
+    def get() -> tuple[Estimate, ...]:
+        if not kept:
+            kept.append(tuple(build()))
+        return kept[0]
+
+    return get
+
+
+def put_margin(extremes: Callable[[], tuple[Estimate, ...]], margin: float) -> Callable[[], Iterator[Estimate]]:
+    """Return the estimates of *extremes* with the margin of a question."""
+    return lambda: (replace(one, margin=margin) for one in extremes())
+
+
+def find_highest(counts: Counter[tuple[int, str]], draws: int) -> dict[str, float]:
+    return {head: max((count for (_, name), count in counts.items() if name == head), default=0) / draws for head in HEADS}
+
+
+def run(worlds: Sequence[World], *, draws: int, stage: int) -> list[Result]:
+    """Return the result of each world; of one that comes near the limit, that of new and more replays alone."""
+    results = []
+    for place, world in enumerate(worlds):
+        result = simulate(world, draws=draws, seed=(2611, stage, place))
+        if world.broken is None and max(result.wrong.values()) > NEAR:
+            result = simulate(world, draws=AGAIN * draws, seed=(2611, stage + 1, place))
+        results.append(result)
+    return results
+
+
+# --- The table ---
+
+
+def render(sound: dict[World, Result], broken: dict[World, Result], *, draws: int, cpu_s: float) -> Iterator[str]:
+    again = sum(result.draws > draws for result in sound.values())
+    yield f"""# How often a verdict is wrong
+
+{datetime.now(UTC):%Y-%m-%d}, 2 cores, 24 GiB, Debian 12, Python 3.11; {cpu_s / 60:.0f} minutes of one core. Made by
+`python -m benchmarks.false_verdicts --table benchmarks/FALSE_VERDICTS.md`. Seeded: a second run gives the same figures.
+
+**Replays.** {draws:,} a world, each estimated and classified by the functions that an audit uses, at the level 95 %. A world of the
+first table that came above {NEAR:.1%} was drawn again, {AGAIN * draws:,} times, and only those count ({again} worlds). One standard error
+at 5 %: {(0.05 * 0.95 / draws) ** 0.5:.1%}.
+
+**Questions.** θ at the true Φ_deploy, at the true Φ_test, and just beyond each, for claims of at most and of at least; δ at the true |ED|
+(0.05 where that is 0) and just below; a card's figure that is right, drawn with n = {TRIALS}; and, with δ = |ED| + {ROOM:g}, one that is
+wrong by just more, or just less, than δ, exact and drawn. A share is that of the question at which the verdict is wrong most often.
+
+**Wrong** is *Contradicted* where Φ_deploy satisfies θ; *Does not carry over* where |ED| ≤ δ; *Holds* where Φ_deploy violates θ,
+|ED| > δ, or the card's figure is off by more than δ; *Not reproduced* where Φ_test satisfies θ, or the card's figure is right within δ;
+*inverted · established* where Φ_test violates θ or Φ_deploy satisfies it. With several specifications, what is said of each counts too.
+"""
+    yield f"## Worlds that keep the assumptions: at most {MOST:.0%} is demanded\n"
+    yield from render_summary(sound)
+    yield "\nEach world, in %:\n"
+    yield from render_worlds(sound)
+    yield "\n## Worlds that break an assumption: measured, not demanded\n"
+    yield "In %, and in brackets the verdicts that are established or conditional, where these are fewer.\n"
+    yield from render_worlds(broken)
+
+
+def render_summary(results: dict[World, Result]) -> Iterator[str]:
+    yield f"| verdict | worlds | highest | median | worlds above {MOST:.0%} |"
+    yield "|---|---|---|---|---|"
+    for head in HEADS:
+        shares = [result.wrong[head] for result in results.values()]
+        above = sum(share > MOST for share in shares)
+        yield f"| {head} | {len(shares)} | {max(shares):.1%} | {statistics.median(shares):.1%} | {above or 'none'} |"
+
+
+def render_worlds(results: dict[World, Result]) -> Iterator[str]:
+    is_broken = any(world.broken for world in results)
+    first, last = ("assumption | ", "named by") if is_broken else ("", "demand")
+    yield f"| {first}world | contexts | C test/deploy | T | {' | '.join(HEADS)} | {last} |"
+    yield "|---" * (len(HEADS) + 5 + is_broken) + "|"
+    for world, result in results.items():
+        cells = " | ".join(describe_share(result, head) for head in HEADS)
+        last = world.named_by if is_broken else "**missed**" if result.missed else "met"
+        first = f"{world.broken} | " if is_broken else ""
+        design = world.design.value if world.interval is IntervalMethod.CLOSED_FORM else f"{world.design.value}, guaranteed intervals"
+        size = f"{design} | {world.contexts[0]}/{world.contexts[1]} | {world.tasks}"
+        yield f"| {first}{world.name} | {size} | {cells} | {last} |"
+
+
+def describe_share(result: Result, head: str) -> str:
+    wrong, firm = 100 * result.wrong[head], 100 * result.firm[head]
+    return f"{wrong:.1f}" if f"{firm:.1f}" == f"{wrong:.1f}" else f"{wrong:.1f} ({firm:.1f})"
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--table", type=Path)
+    parser.add_argument("--draws", type=int, default=DRAWS)
+    asked = parser.parse_args()
+    begun = time.process_time()
+    sound, broken = list(list_sound_worlds()), list(list_broken_worlds())
+    kept = dict(zip(sound, run(sound, draws=asked.draws, stage=0), strict=True))
+    reported = dict(zip(broken, run(broken, draws=asked.draws, stage=2), strict=True))
+    cpu_s = time.process_time() - begun
+    if asked.table:
+        asked.table.write_text("\n".join(render(kept, reported, draws=asked.draws, cpu_s=cpu_s)) + "\n", encoding="utf-8")
+    highest = {head: round(max(result.wrong[head] for result in kept.values()), 4) for head in HEADS}
+    missed = [f"{world.design.value} {world.contexts} {world.tasks}: {world.name}" for world, result in kept.items() if result.missed]
+    print(json.dumps({"worlds": len(kept), "highest": highest, "missed": missed, "cpu_s": round(cpu_s)}, ensure_ascii=False))
+    return 1 if missed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,87 @@
+"""Page one says what a verdict assumes, and how often *holds* is false with a rare trigger context where few contexts were drawn."""
+
+from dataclasses import replace
+from typing import Literal
+
+import pytest
+
+from registry.records.claim import Form
+from registry.records.classification import FIRM, ClaimClass, Mode, ReadingVerdict, Standing, Verdict
+from registry.records.estimate import Estimate
+from registry.report.assemble import assemble_claim
+from registry.report.assumptions import ENOUGH, FALSE_HOLDS, describe_few_contexts, describe_unchecked
+from tests.report.builders import MADE_AT, estimate, reading, spec_estimate
+from tests.report.dossiers import degraded
+
+HOLDS = reading(Form.PREVALENCE, ClaimClass.STABLE, standing=Standing.ESTABLISHED)
+
+
+def measure(contexts: int, *, tasks: int = 50, design: Literal["random", "fixed", "nested"] = "random") -> Estimate:
+    spec = spec_estimate("default", (0.1, 0.08, 0.12), (0.1, 0.08, 0.12), (0.0, -0.02, 0.02))
+    counts = replace(spec.n, contexts_deploy=contexts, tasks=tasks)
+    return replace(estimate(replace(spec, n=counts)), contexts=design)
+
+
+@pytest.mark.parametrize("contexts", [5, 8, 20, ENOUGH - 1])
+def test_page_one_names_the_contexts_and_every_rate_that_was_simulated(contexts: int) -> None:
+    """The rates are printed as they were measured; none is made up for a number of contexts that was not simulated."""
+    text = describe_few_contexts(HOLDS, measure(contexts))
+
+    assert text is not None
+    assert f"deployment has {contexts} contexts" in text
+    assert all(f"{100 * rate:.0f} % with {count}" in text for count, rate in FALSE_HOLDS.items())
+    assert "docs/limitations.md" in text
+
+
+def test_contexts_of_one_task_count_once() -> None:
+    """Nested contexts of 20 tasks are 20, however many each task has."""
+    text = describe_few_contexts(HOLDS, measure(200, tasks=20, design="nested"))
+
+    assert text is not None
+    assert "deployment has 20 contexts" in text
+
+
+@pytest.mark.parametrize(
+    ("verdict", "measured"),
+    [
+        (HOLDS, measure(ENOUGH)),
+        (HOLDS, measure(5, design="fixed")),
+        (HOLDS, replace(measure(5), interval="guaranteed")),
+        (HOLDS, None),
+        (replace(HOLDS, verdict=Verdict.CONTRADICTED), measure(5)),
+    ],
+)
+def test_nothing_is_said_where_the_rate_does_not_apply(verdict: ReadingVerdict, measured: Estimate | None) -> None:
+    """Enough contexts, fixed ones, guaranteed intervals, no replay, another verdict."""
+    assert describe_few_contexts(verdict, measured) is None
+
+
+@pytest.mark.parametrize("verdict", sorted(FIRM))
+def test_every_firm_verdict_of_a_replay_names_what_no_check_shows(verdict: Verdict) -> None:
+    """Independent tasks, rare tasks and opposed sides are assumed by each."""
+    firm = replace(HOLDS, verdict=verdict)
+
+    assert describe_unchecked(firm, measure(50)).startswith("Assumed and not checked: tasks are independent")
+    assert not describe_unchecked(firm, None)
+
+
+def test_an_open_verdict_needs_no_such_sentence() -> None:
+    """What is inconclusive rests on nothing that could be wrong in this way."""
+    open_ = reading(Form.PREVALENCE, ClaimClass.UNDETERMINED, mode=Mode.NOISY, resolves="More contexts.")
+
+    assert not describe_unchecked(open_, measure(50))
+
+
+def test_page_one_has_the_sentence_right_after_the_verdict_is_explained() -> None:
+    """A supplement whose outcome holds from five contexts names the rate among its reasons; one that does not hold says nothing of it."""
+    dossier = degraded()
+    file = dossier.audits[0]
+    outcome = file.restrictions[0]
+    held = replace(outcome.payload, classification=replace(outcome.payload.classification, readings=(HOLDS,)))
+    changed = replace(dossier, audits=(replace(file, restrictions=(replace(outcome, payload=held),)),))
+
+    reasons = [one.text for one in assemble_claim(changed, made_at=MADE_AT).reasons]
+
+    assert any(text.startswith("Few contexts:") for text in reasons[:3])
+    assert "Assumed and not checked:" in reasons[0]
+    assert not any(one.text.startswith("Few contexts:") for one in assemble_claim(dossier, made_at=MADE_AT).reasons)
