@@ -40,7 +40,7 @@ def load_weights(folder: Path) -> None:
 
 
 def test_two_inspect_logs_become_an_outcome_without_running_anything_again(caveat: Caveat, logs: Path) -> None:
-    """Accuracies 0.667 and 0.75, twelve tasks, one context a side: undetermined, reported, with its accounts."""
+    """Accuracies 0.667 and 0.75, twelve tasks, one context a side: undetermined with a class of the point, reported, with its accounts."""
     _, claim, _ = register(caveat, logs)
 
     done = caveat("audit", "import", write_audit(logs, claim), *SOURCES, "--json")
