@@ -109,7 +109,7 @@ def test_a_downgrade_never_deletes_what_is_recorded(new_url: Callable[[], str]) 
     ledger.close()
 
 
-EARLIER = ["0001", "0002", "0003", "0004", "0005", "0006", "0007"]
+EARLIER = ["0001", "0002", "0003", "0004", "0005", "0006", "0007", "0008"]
 _ENTRIES = "SELECT seq, kind, actor, at, leaf FROM entry ORDER BY seq"
 _ESTIMATES = "SELECT seq, position, spec, ed, low, high, replayed, corpus FROM estimate"
 
