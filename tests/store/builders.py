@@ -176,7 +176,7 @@ def verdict(form: Form, class_: ClaimClass, **changes: Any) -> ReadingVerdict:
     }
     known |= changes
     words, firm = find_verdict(known["class_"], known["standing"], known["mode"])
-    if firm is VerdictStanding.ESTABLISHED and known["basis"] is not Basis.REPLAY:
+    if known["standing"] is None and firm is not None and known["basis"] is not Basis.REPLAY:
         firm = VerdictStanding.PROVISIONAL  # a replay is the first condition of an established verdict
     return ReadingVerdict(**({"verdict": words, "verdict_standing": firm} | known))
 
