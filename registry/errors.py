@@ -31,6 +31,10 @@ class Fault:
         return "\n".join(lines)
 
 
+_MOST_PLACES = 3
+"""Up to this many places of one cause are named."""
+
+
 def format_faults(faults: Iterable[Fault]) -> str:
     """Return the faults as text; those of one cause (same code, same `found` and advice) are one, at its first place, with a count."""
     causes: dict[tuple[str, str, str | None], list[Fault]] = {}
@@ -40,10 +44,11 @@ def format_faults(faults: Iterable[Fault]) -> str:
 
 
 def _merge(same: Sequence[Fault]) -> Fault:
-    """Return the first fault of one cause; its `where` counts the other places, each place once."""
-    others = len({fault.where for fault in same}) - 1
-    if not others:
-        return same[0]
+    """Return the first fault of one cause; its `where` names a few places, and counts the others where there are more."""
+    places = list(dict.fromkeys(fault.where for fault in same))
+    others = len(places) - 1
+    if others < _MOST_PLACES:
+        return replace(same[0], where="; ".join(places))
     return replace(same[0], where=f"{same[0].where}, and {others:,} more place{'' if others == 1 else 's'}")
 
 
