@@ -40,16 +40,15 @@ def format_faults(faults: Iterable[Fault]) -> str:
     causes: dict[tuple[str, str, str | None], list[Fault]] = {}
     for fault in faults:
         causes.setdefault((fault.code, fault.found, fault.advice), []).append(fault)
-    return "\n".join(str(_merge(same)) for same in causes.values())
+    return "\n".join(str(fault) for same in causes.values() for fault in _merge(same))
 
 
-def _merge(same: Sequence[Fault]) -> Fault:
-    """Return the first fault of one cause; its `where` names a few places, and counts the others where there are more."""
-    places = list(dict.fromkeys(fault.where for fault in same))
-    others = len(places) - 1
+def _merge(same: Sequence[Fault]) -> Sequence[Fault]:
+    """Return the faults of one cause; where these are many, the first of them, with a count of the other places."""
+    others = len({fault.where for fault in same}) - 1
     if others < _MOST_PLACES:
-        return replace(same[0], where="; ".join(places))
-    return replace(same[0], where=f"{same[0].where}, and {others:,} more place{'' if others == 1 else 's'}")
+        return tuple(dict.fromkeys(same))
+    return [replace(same[0], where=f"{same[0].where}, and {others:,} more places")]
 
 
 class CaveatError(Exception):
