@@ -51,7 +51,7 @@ class Backings:
         inclusion = supplement.inclusion
         self._signed = {one.entry: one for one in inclusion.signatures} if inclusion else {}
         self._keys = StatementKeys(supplement.log_origin, inclusion.keys if inclusion else (), self._signed)
-        self._entries = list_entries(supplement)
+        self._entries = list_entries(supplement) if inclusion else {}
 
     def find_faults(self) -> Iterator[Fault]:
         """Yield what is wrong with the signatures and the keys."""
