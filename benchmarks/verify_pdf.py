@@ -26,6 +26,7 @@ from registry.verification.files import check_file  # noqa: E402
 from registry.verification.means import collect_means  # noqa: E402
 from registry.verification.trust import Trust  # noqa: E402
 from tests.cli.given_out import NAME, build  # noqa: E402
+from tests.cli.test_verify_published import read_vkey  # noqa: E402
 
 TIMES = 15
 COLD_TIMES = 7
@@ -78,7 +79,7 @@ def measure(folder: Path, ledger: Ledger) -> None:
 def measure_command(folder: Path) -> None:
     """What `caveat verify FILE` takes from the shell and back, without a registry, all its processes together."""
     path, code = folder / "out" / f"{NAME}.pdf", "import sys; from registry.cli.main import main; sys.argv = sys.argv[1:]; main()"
-    command = [sys.executable, "-c", code, "caveat", "verify", str(path), "--json"]
+    command = [sys.executable, "-c", code, "caveat", "verify", str(path), "--key", read_vkey(folder), "--json"]
     walls, cpus = [], []
     for _ in range(COLD_TIMES):
         before, wall = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()

@@ -43,7 +43,7 @@ def test_the_demo_tells_the_same_story_twice(caveat: Caveat, tmp_path: Path) -> 
     assert [(one["class"], one["standing"], one["basis"]) for one in first.document["audits"]] == OUTCOMES
     assert caveat("log", "show", "--registry", f"sqlite:///{tmp_path}/demo/caveat.db", "--json").document["size"] == size
     assert digests(tmp_path / "demo" / "supplements") == drawn
-    assert len([name for name in drawn if name[:3] in ("CLM", "CRD")]) == 4 * 14  # HTML, PDF and JSON of each, beside JSON its proof
+    assert len([name for name in drawn if name[:3] in ("CLM", "CRD")]) == 4 * 18  # HTML, PDF and JSON of each, beside JSON its proof
     replayed = json.loads((tmp_path / "demo" / "supplements" / "CLM-EXAMPLE-2026-0006-J@1.json").read_text(encoding="utf-8"))
     (ablation,) = replayed["audit"]["findings"]
     changes = ablation["payload"]["body"]["changes"]
@@ -75,6 +75,6 @@ def test_the_second_act_follows_the_first(caveat: Caveat, tmp_path: Path) -> Non
     assert all(step["finding"] for one in moved.values() for step in one["steps"]), "scores are compared task by task"
     assert "57.3" not in moved["CLM-EXAMPLE-2026-0006-J"]["after"]["restricted"], "no figure of the version before is repeated"
     assert told.document["update"]["drawn"] == 11
-    newer = [name for name in digests(tmp_path / "demo" / "supplements") if ".entry-181." in name]
+    newer = [name for name in digests(tmp_path / "demo" / "supplements") if ".entry-176." in name]
     assert len([name for name in newer if not name.endswith(".tlog-proof")]) == 3 * 9
     assert caveat("report", "--stale", "--check", "--publish", "-o", "demo/supplements", "--registry", registry).code == 0

@@ -7,12 +7,13 @@ import pytest
 from registry import proving
 from registry.regeneration import update
 from registry.report.signature import find_signature
+from tests.cli.conftest import HERE
 from tests.regeneration.folders import COVERT, REFUSAL, Regenerated
 
 
 def verify(folder: Regenerated, path: Path) -> str:
     """Return the verdict of `verify` on the file at *path*."""
-    return folder.caveat("verify", path).out.partition("  ")[0]
+    return folder.caveat("verify", *HERE, path).out.partition("  ")[0]
 
 
 def test_publishing_makes_nothing_due(folder: Regenerated) -> None:

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from registry import atomic
+from tests.cli.conftest import HERE
 from tests.cli.given_out import ask, inside, run
 from tests.cli.test_kill import RUN
 from tests.regeneration.folders import COVERT, Regenerated
@@ -79,7 +80,7 @@ def test_a_killed_publication_is_completed_by_the_next(folder: Regenerated, tmp_
             assert ask("log", "check")["entries"] > 0
             run(*publish)
             published = [one for one in ask("log", "show")["entries"] if {"format", "template"} <= set(one["payload"] or ())]
-            files = ask("verify", *sorted(path for path in (work / "out").glob("C*") if path.suffix in (".html", ".json")))["files"]
+            files = ask("verify", *HERE, *sorted(path for path in (work / "out").glob("C*") if path.suffix in (".html", ".json")))["files"]
         assert len(published) == 2
         assert [one["verdict"] for one in files] == ["PASS", "PASS"]
         assert not list((work / "out").glob(".*.part"))
