@@ -50,8 +50,8 @@ from registry.registration.intake import register_file
 from registry.registration.keys import add_key, format_origin
 from registry.registration.specs import find_procedure
 from registry.resources import find_resource
-from registry.seal.key_files import FILE_NAMES, write_key
-from registry.seal.keys import KeyRing, SigningKey, make_key
+from registry.seal.key_files import list_key_files, slot_of, write_key
+from registry.seal.keys import KeyRing, SigningKey, make_key, make_statement_key
 from registry.store.ledger import Ledger
 from registry.store.schema import upgrade
 from registry.store.view import View
@@ -145,7 +145,9 @@ def tell_story(folder: Path, *, update: bool = False, progress: Callable[[int], 
     """
     url = _prepare(folder)
     clock = _Clock(MOMENT)
-    ledger = Ledger.open(url, clock=clock.read, salt=_salts().__next__)
+    salts = _salts()
+    _begin_log(url, clock, salts)
+    ledger = Ledger.open(url, clock=clock.read, salt=salts.__next__, find_key=find_demo_key)
     try:
         clock.begin(ledger)
         if update:
@@ -186,7 +188,7 @@ def _refuse_second_card(ledger: Ledger, folder: Path) -> None:
 def open_story(story: Story, moment: datetime) -> Ledger:
     """Open the registry of *story* with the demo's salts and a clock that stands at *moment*, or at the last entry if that is later."""
     clock = _Clock(moment)
-    ledger = Ledger.open(story.url, clock=clock.read, salt=_salts().__next__)
+    ledger = Ledger.open(story.url, clock=clock.read, salt=_salts().__next__, find_key=find_demo_key)
     clock.begin(ledger)
     return ledger
 
@@ -253,8 +255,9 @@ def _prepare(folder: Path) -> str:
         _refuse_other(url, folder)
     upgrade(url)
     (folder / "registry.cfg").write_text(f"[registry]\nurl = sqlite:///{database.name}\nauthority = {AUTHORITY.code}\n", encoding="utf-8")
-    for key in read_demo_keys().keys:
-        if not (folder / "caveat-keys" / FILE_NAMES[key.algorithm]).exists():
+    there = {one.slot for one in list_key_files(folder / "caveat-keys")}
+    for key in (*read_demo_keys().keys, make_demo_statement_key()):
+        if slot_of(key) not in there:
             write_key(folder / "caveat-keys", key, passphrase=None)
     return url
 
@@ -273,11 +276,8 @@ def _refuse_other(url: str, folder: Path) -> None:
 
 
 def _register(ledger: Ledger) -> Card:
-    """Register authority, retrospective claims, the example card and its claims, in this order."""
+    """Register retrospective claims, the example card and its claims, in this order."""
     examples = find_resource("examples")
-    with ledger.write(actor=AUTHORITY.code) as writer:
-        if writer.find_authority(AUTHORITY.code) is None:
-            _begin_log(writer)
     _add_claims(ledger, examples / "retrospective" / "claims.yaml")
     note = CardNote(file_name="card", title="Example Assistant 1.5B: System Card", publisher="Example Lab", published=MOMENT.date())
     text = read_card(examples / "card" / "card.pdf")
@@ -309,13 +309,20 @@ def _register_second(ledger: Ledger) -> Card:
     return card
 
 
-def _begin_log(writer: Writer) -> None:
-    """Name the log, and register who speaks in it, with which keys."""
+def _begin_log(url: str, clock: "_Clock", salts: Iterator[str]) -> None:
+    """Name the log, and register who speaks in it, with which keys; nothing where that was done. No key can have signed this."""
     ring = read_demo_keys()
-    writer.name_log(ring.log[0].name, ring.log[0].vkey)
-    writer.append(AUTHORITY)
-    for key in ring.keys:
-        add_key(writer, key)
+    ledger = Ledger.open(url, clock=clock.read, salt=salts.__next__)
+    try:
+        with ledger.write(actor=AUTHORITY.code) as writer:
+            if writer.find_authority(AUTHORITY.code) is not None:
+                return
+            writer.name_log(ring.log[0].name, ring.log[0].vkey)
+            writer.append(AUTHORITY)
+            for key in (*ring.keys, make_demo_statement_key()):
+                add_key(writer, key)
+    finally:
+        ledger.close()
 
 
 def read_demo_keys() -> KeyRing:
@@ -326,6 +333,16 @@ def read_demo_keys() -> KeyRing:
         log=(log,),
         document=make_key(KeyAlgorithm.ECDSA_P256, AUTHORITY.code, seed=seeds["document key"], organisation=AUTHORITY.name),
     )
+
+
+def make_demo_statement_key() -> SigningKey:
+    """Return the key that signs what the demo's authority states; like the others, the same for everybody."""
+    return make_statement_key(AUTHORITY.code, seed=hashlib.sha256(b"caveat demo, statement key").digest())
+
+
+def find_demo_key(authority: str) -> SigningKey | None:
+    """Return the key that signs what *authority* states in the demo; None for others than the demo's own."""
+    return make_demo_statement_key() if authority == AUTHORITY.code else None
 
 
 def _get_document_key(ring: KeyRing) -> SigningKey:

@@ -155,7 +155,7 @@ def build_lethal_world(tasks: int, design: ContextDesign, *, contexts: int = 5, 
         phi_deploy=(rate + share * (LETHAL - rate),),
         draw=draw,
         broken="rare lethal tasks",
-        named_by="no check: this page",
+        named_by='a sentence of page one: "assumed and not checked"',
     )
 
 
@@ -182,7 +182,7 @@ def build_family_world(tasks: int, design: ContextDesign, *, contexts: int = 5, 
         phi_deploy=(0.5,),
         draw=draw,
         broken="task families",
-        named_by="no check: this page",
+        named_by='a sentence of page one: "assumed and not checked"',
     )
 
 
@@ -250,7 +250,7 @@ def build_opposed_world(design: ContextDesign, *, tasks: int = 20, contexts: int
         phi_deploy=(1 - share,),
         draw=draw,
         broken="opposed tasks",
-        named_by="no check: this page",
+        named_by='a sentence of page one: "assumed and not checked"',
     )
 
 

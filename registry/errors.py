@@ -31,20 +31,24 @@ class Fault:
         return "\n".join(lines)
 
 
+_MOST_PLACES = 3
+"""Up to this many places of one cause are named."""
+
+
 def format_faults(faults: Iterable[Fault]) -> str:
     """Return the faults as text; those of one cause (same code, same `found` and advice) are one, at its first place, with a count."""
     causes: dict[tuple[str, str, str | None], list[Fault]] = {}
     for fault in faults:
         causes.setdefault((fault.code, fault.found, fault.advice), []).append(fault)
-    return "\n".join(str(_merge(same)) for same in causes.values())
+    return "\n".join(str(fault) for same in causes.values() for fault in _merge(same))
 
 
-def _merge(same: Sequence[Fault]) -> Fault:
-    """Return the first fault of one cause; its `where` counts the other places, each place once."""
+def _merge(same: Sequence[Fault]) -> Sequence[Fault]:
+    """Return the faults of one cause; where these are many, the first of them, with a count of the other places."""
     others = len({fault.where for fault in same}) - 1
-    if not others:
-        return same[0]
-    return replace(same[0], where=f"{same[0].where}, and {others:,} more place{'' if others == 1 else 's'}")
+    if others < _MOST_PLACES:
+        return tuple(dict.fromkeys(same))
+    return [replace(same[0], where=f"{same[0].where}, and {others:,} more places")]
 
 
 class CaveatError(Exception):

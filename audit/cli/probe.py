@@ -235,7 +235,10 @@ def _check_evaluated(found: "Recognition", name: str) -> None:
     texts = sum(one.present for one in found.groups)
     if texts and not any(one.classified for one in found.groups):
         said = f"none of {texts:,} texts has a class, so no rate of recognition is known"
-        advice = "the reasons stand above; caveat probe --retry-failed asks again where a call failed"
+        advice = (
+            "the reasons stand above; caveat probe --retry-failed asks again where a call failed, "
+            "--repeat-lost where one was lost in flight"
+        )
         raise UnavailableError(Fault(code="nothing-classified", where=name, found=said, advice=advice))
 
 

@@ -16,7 +16,7 @@ from registry.errors import Fault, InputError
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from registry.seal.keys import KeyRing
+    from registry.seal.keys import KeyRing, SigningKey
     from registry.store.ledger import Ledger
     from registry.store.view import View
 
@@ -52,7 +52,8 @@ class App:
 
             from registry.store.ledger import Ledger  # SQLAlchemy: 150 ms that `--help` need not pay
 
-            self._ledger = Ledger.open(self.config.url, clock=self.config.now, salt=lambda: secrets.token_hex(16))
+            salt, clock = (lambda: secrets.token_hex(16)), self.config.now
+            self._ledger = Ledger.open(self.config.url, clock=clock, salt=salt, find_key=self.find_statement_key)
         return self._ledger
 
     @contextmanager
@@ -70,6 +71,13 @@ class App:
 
         self.settle_keys()
         return read_keys(self.config.keys, ask=self.ask_passphrase)
+
+    def find_statement_key(self, authority: str) -> "SigningKey | None":
+        """Return the secret key that signs what *authority* states; None where none is here, and then the operator asserts it."""
+        from registry.seal.key_files import read_statement_key
+
+        self.settle_keys()
+        return read_statement_key(self.config.keys, authority, ask=self.ask_passphrase)
 
     def settle_keys(self) -> None:
         """Put right what a crash left between the log and the folder of keys; nothing while another process is at work there."""

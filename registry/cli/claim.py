@@ -76,21 +76,26 @@ def list_(app: App, *, card: Identifier | None, model: str | None, restriction: 
 @pass_app
 def show(app: App, *, claim_id: Identifier) -> None:
     """Show one claim, its passage, what it states of its figure, and what became of it."""
+    from registry.cli.backing_text import list_backed, name_backing, print_backed
     from registry.cli.claim_text import print_dossier
     from registry.cli.elsewhere_text import print_elsewhere
     from registry.codec.documents import to_document
     from registry.completeness import check_claim
+    from registry.store.signatures import find_backings
     from registry.transfer.elsewhere import find_elsewhere
 
     with app.view() as view:
         dossier = view.dossier(str(claim_id))
+        backed = find_backings(view, (entry for _, entry in list_backed(dossier)))
     stated = [to_document(one) for one in check_claim(dossier)] if dossier.revisions else []
     elsewhere = find_elsewhere(app.ledger, dossier, as_of=dossier.log_size if app.log is None else None)
     others = [to_document(one) for one in elsewhere]
-    document = {"schema": "caveat/dossier/1", **to_document(dossier), "completeness": stated, "elsewhere": others}
+    backing = {str(seq): name_backing(one) for seq, one in backed.items()}
+    document = {"schema": "caveat/dossier/1", **to_document(dossier), "completeness": stated, "elsewhere": others, "backed_by": backing}
 
     def text(console: Any) -> None:
         print_dossier(console, dossier)
+        print_backed(console, dossier, backed)
         print_elsewhere(console, elsewhere)
 
     app.report(document, text)
@@ -102,13 +107,15 @@ def show(app: App, *, claim_id: Identifier) -> None:
 @pass_app
 def history(app: App, *, identifier: Identifier) -> None:
     """Tell everything that was ever said about an identifier, in the order of the log."""
-    from registry.cli.history_text import build_history_table, summarise_entry
+    from registry.cli.history_text import print_history, summarise_entry
+    from registry.store.signatures import find_backings
 
     with app.view() as view:
         _check_exact(view, identifier)
         said = view.history(identifier.bare)
-    document = {"schema": "caveat/history/1", "id": identifier.bare, "entries": [summarise_entry(one) for one in said]}
-    app.report(document, lambda console: console.print(build_history_table(said)))
+        backed = find_backings(view, (one.entry for one in said))
+    document = {"schema": "caveat/history/1", "id": identifier.bare, "entries": [summarise_entry(one, backed) for one in said]}
+    app.report(document, lambda console: print_history(console, said, backed))
 
 
 @claim.command()

@@ -3,8 +3,9 @@
 from collections.abc import Sequence
 from typing import Any
 
-from rich.table import Table
+from rich.console import Console
 
+from registry.cli.backing_text import Backed, name_backing, print_legend, shorten_backing
 from registry.cli.claim_text import shorten
 from registry.cli.output import build_table
 from registry.codec.documents import to_document
@@ -36,17 +37,26 @@ from registry.records.survey import Omission, Sighting, Survey
 from registry.records.trial import Run
 
 
-def summarise_entry(one: Recorded[Payload]) -> dict[str, Any]:
-    """Return a log entry with its payload as a document."""
-    return {"entry": to_document(one.entry), "payload": to_document(one.payload)}
+def summarise_entry(one: Recorded[Payload], backed: Backed) -> dict[str, Any]:
+    """Return a log entry with its payload, and who stands behind it, as a document."""
+    return {"entry": to_document(one.entry), "payload": to_document(one.payload), "backed_by": name_backing(backed[one.entry.seq])}
 
 
-def build_history_table(said: Sequence[Recorded[Payload]]) -> Table:
-    """Return log entries, one line each."""
+def print_history(console: Console, said: Sequence[Recorded[Payload]], backed: Backed) -> None:
+    """Print log entries, one line each, and who stands behind them."""
     rows = [
-        (str(one.entry.seq), f"{one.entry.at:%Y-%m-%d %H:%M}", one.entry.actor, one.entry.kind.value, describe(one.payload)) for one in said
+        (
+            str(one.entry.seq),
+            f"{one.entry.at:%Y-%m-%d %H:%M}",
+            one.entry.actor,
+            shorten_backing(backed[one.entry.seq]),
+            one.entry.kind.value,
+            describe(one.payload),
+        )
+        for one in said
     ]
-    return build_table(("entry", "at", "by", "kind", "what"), rows, numbers=("entry",))
+    print_legend(console)
+    console.print(build_table(("entry", "at", "by", "backed by", "kind", "what"), rows, numbers=("entry",)))
 
 
 def describe(payload: Payload) -> str:

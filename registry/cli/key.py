@@ -1,4 +1,4 @@
-"""`caveat key`: the keys that sign the log's checkpoints and PDF files."""
+"""`caveat key`: the keys that sign the log's checkpoints, PDF files, and what an authority states."""
 
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
@@ -13,15 +13,17 @@ from registry.records.seal import KeyAlgorithm
 if TYPE_CHECKING:
     from registry.records.authority import Authority
     from registry.registration.keys import KeyState
+    from registry.seal.keys import SigningKey
     from registry.store.view import View
 
 _ALGORITHM = click.Choice([one.value for one in KeyAlgorithm])
+_STATEMENTS = "A key of your authority, which signs what it states: every entry that a command records in its name."
 _KINDS = "ed25519: checkpoints; ml-dsa-44: a second signature on them, against quantum computers; ecdsa-p256: PDF files."
 
 
 @click.group()
 def key() -> None:
-    """Keys that sign checkpoints of the log and PDF files."""
+    """Keys that sign checkpoints of the log, PDF files, and what an authority states."""
 
 
 @key.command("list")
@@ -66,40 +68,56 @@ def show(app: App, *, fingerprint: str | None, public: bool) -> None:
 
 @key.command()
 @click.option("--algorithm", type=_ALGORITHM, default=KeyAlgorithm.ED25519.value, show_default=True, help=_KINDS)
+@click.option("--statements", is_flag=True, help=_STATEMENTS)
 @pass_app
-def add(app: App, *, algorithm: str) -> None:
-    """Make a key where there is none for its purpose, and record it."""
-    from registry.registration.key_making import KeyFolder, make_another_key
+def add(app: App, *, algorithm: str, statements: bool) -> None:
+    """Make a key where there is none for its purpose, and record it.
+
+    With --statements, your authority signs from the next entry on what it states. Nobody can have signed the entry that records an
+    authority's first key, so the operator of the registry asserts it: tell those who verify its fingerprint some other way.
+    """
+    from registry.registration.key_making import KeyFolder, make_another_key, make_authors_key
     from registry.registration.keys import refuse_key_in_force
 
+    _refuse_algorithm(algorithm, statements=statements)
     with app.ledger.view() as view:
         authority = _get_authority(app, view)
-        refuse_key_in_force(view, KeyAlgorithm(algorithm))
+        refuse_key_in_force(view, KeyAlgorithm(algorithm), authority=authority.code if statements else None)
     folder = KeyFolder(path=app.config.keys, passphrase=_find_passphrase(app))
     with app.change_keys(), app.ledger.write(actor=authority.code) as writer:
-        made, entry = make_another_key(writer, authority, KeyAlgorithm(algorithm), folder)
+        if statements:
+            made, entry = make_authors_key(writer, authority, folder)
+        else:
+            made, entry = make_another_key(writer, authority, KeyAlgorithm(algorithm), folder)
     _report_new(app, made.fingerprint, entry.seq, encrypted=bool(folder.passphrase))
 
 
 @key.command()
 @click.option("--algorithm", type=_ALGORITHM, default=KeyAlgorithm.ED25519.value, show_default=True, help=_KINDS)
+@click.option("--statements", is_flag=True, help=_STATEMENTS)
 @click.option("--why", required=True, help="Why there is a new one.")
 @pass_app
-def rotate(app: App, *, algorithm: str, why: str) -> None:
+def rotate(app: App, *, algorithm: str, statements: bool, why: str) -> None:
     """Put a new key in the place of one that is in force, and keep its file as NAME.retired.pem.
 
     What the old key signed stays good. For a log key, both sign a checkpoint that ends with this entry, so that who trusts the old one
-    can follow. If somebody else may have the old one, revoke it too.
+    can follow. For a statement key, the old one signs the entry that records the new one. If somebody else may have the old one, revoke
+    it too.
     """
-    from registry.registration.key_making import KeyFolder, replace_key
+    from registry.registration.key_making import KeyFolder, replace_authors_key, replace_key
     from registry.registration.keys import get_key
 
+    _refuse_algorithm(algorithm, statements=statements)
     ring = app.read_keys()
     folder = KeyFolder(path=app.config.keys, passphrase=_find_passphrase(app))
     with app.ledger.view() as view:
         authority = _get_authority(app, view)
+    old = _get_statement_key(app, authority.code) if statements else None
     with app.change_keys(), app.ledger.write(actor=authority.code) as writer:
-        made, entry = replace_key(writer, authority, KeyAlgorithm(algorithm), ring, folder, reason=why)
+        if old is None:
+            made, entry = replace_key(writer, authority, KeyAlgorithm(algorithm), ring, folder, reason=why)
+        else:
+            made, entry = replace_authors_key(writer, old, folder, reason=why)
         replaced = get_key(writer, made.fingerprint).added.payload.replaces
     _report_new(app, made.fingerprint, entry.seq, encrypted=bool(folder.passphrase), replaces=replaced)
 
@@ -120,7 +138,7 @@ def revoke(app: App, *, fingerprint: str, why: str, untrusted_from: str | None) 
         state = get_key(writer, fingerprint)
         entry = revoke_key(writer, state, reason=why, untrusted_from=since)
     files = [one for one in list_key_files(app.config.keys) if one.text.fingerprint == state.fingerprint]
-    retired = [shorten(path) for one in files if (path := retire_key(app.config.keys, one.algorithm))]
+    retired = [shorten(path) for one in files if (path := retire_key(app.config.keys, one.slot))]
     document = {
         "schema": "caveat/key-revoked/1",
         "key": state.fingerprint,
@@ -129,7 +147,8 @@ def revoke(app: App, *, fingerprint: str, why: str, untrusted_from: str | None) 
         "retired": retired,
     }
     until = f"what it signed before {since.isoformat()} stays good" if since else "nothing it signed is trusted"
-    next_step = "" if any(_is_same_use(one, state) for one in _list_in_force(app)) else "\nNext: caveat key add"
+    command = "caveat key add --statements" if state.signs_for else "caveat key add"
+    next_step = "" if any(_is_same_use(one, state) for one in _list_in_force(app)) else f"\nNext: {command}"
     app.report(document, lambda console: console.print(f"Revoked by entry {entry.seq}: {until}.{next_step}"))
 
 
@@ -180,7 +199,22 @@ def _list_in_force(app: App) -> "list[KeyState]":
 
 
 def _is_same_use(one: "KeyState", other: "KeyState") -> bool:
-    return one.added.payload.algorithm is other.added.payload.algorithm
+    return one.added.payload.algorithm is other.added.payload.algorithm and one.signs_for == other.signs_for
+
+
+def _refuse_algorithm(algorithm: str, *, statements: bool) -> None:
+    if statements and algorithm != KeyAlgorithm.ED25519.value:
+        raise click.UsageError(f"statements are signed with {KeyAlgorithm.ED25519.value} alone: leave --algorithm out.")
+
+
+def _get_statement_key(app: App, authority: str) -> "SigningKey":
+    from registry.seal.key_files import read_statement_key
+
+    key = read_statement_key(app.config.keys, authority, ask=app.ask_passphrase)
+    if key is None:
+        found, advice = f"there is no secret statement key of {authority} here", "caveat key add --statements makes one"
+        raise NotFoundError(Fault(code="key-file-missing", where=str(app.config.keys), found=found, advice=advice))
+    return key
 
 
 def _parse_time(text: str | None, now: datetime) -> datetime | None:

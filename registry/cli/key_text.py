@@ -28,6 +28,7 @@ def describe_state(state: KeyState) -> dict[str, Any]:
         "untrusted_from": since.isoformat() if since else None,
         "vkey": said.vkey,
         "certificate": said.certificate,
+        "public": said.public,
     }
 
 
@@ -67,12 +68,12 @@ def _print_head(console: Console, state: KeyState) -> None:
     console.print("  fingerprint (SHA-256 of the public key)")
     for line in format_fingerprint(state.fingerprint).splitlines():
         console.print(f"    {line}")
-    console.print("  verifier key" if said.vkey else "  certificate")
+    console.print("  certificate" if said.certificate else "  verifier key")
 
 
 def _print_public(console: Console, state: KeyState) -> None:
     said = state.added.payload
-    text = said.vkey if said.vkey is not None else format_certificate(said.certificate or "").rstrip("\n")
+    text = said.vkey or said.public or format_certificate(said.certificate or "").rstrip("\n")
     console.print(text, soft_wrap=True, no_wrap=True, overflow="ignore", crop=False)
 
 

@@ -41,7 +41,8 @@ def show(
 
     Without --start, the last twenty that fit. --json has every statement whole, with its leaf.
     """
-    from registry.cli.log_text import build_trail_table, summarise_trace
+    from registry.cli.log_text import print_trail, summarise_trace
+    from registry.store.signatures import find_backings
     from registry.store.trail import Wanted, list_trail
 
     wanted = Wanted(
@@ -55,9 +56,10 @@ def show(
     with app.view() as view:
         traces = list_trail(view, wanted)
         size, origin = view.log_size, view.log_origin
-    document = {"schema": "caveat/log/1", "origin": origin, "size": size, "entries": [summarise_trace(one) for one in traces]}
+        backed = find_backings(view, (one.entry for one in traces))
+    document = {"schema": "caveat/log/1", "origin": origin, "size": size, "entries": [summarise_trace(one, backed) for one in traces]}
     none = f"The log has {size} entries" + ("; none of them fits." if size else ".")
-    app.report(document, lambda console: console.print(build_trail_table(traces) if traces else none))
+    app.report(document, lambda console: print_trail(console, traces, backed) if traces else console.print(none))
 
 
 @log.command()

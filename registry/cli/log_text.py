@@ -6,6 +6,7 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
+from registry.cli.backing_text import Backed, name_backing, print_legend, shorten_backing
 from registry.cli.history_text import describe
 from registry.cli.output import build_table
 from registry.codec.documents import to_document
@@ -18,17 +19,29 @@ from registry.store.seals import list_checkpoints
 from registry.store.trail import Trace
 
 
-def summarise_trace(one: Trace) -> dict[str, Any]:
-    """Return an entry with its payload, or with the entry that says why it was erased, as a document."""
+def summarise_trace(one: Trace, backed: Backed) -> dict[str, Any]:
+    """Return an entry with its payload, or with the entry that says why it was erased, and who stands behind it, as a document."""
     erased = None if one.erased_by is None else {"entry": one.erased_by.entry.seq, "why": one.erased_by.payload.why}
     payload = None if one.payload is None else to_document(one.payload)
-    return {"entry": to_document(one.entry), "payload": payload, "erased": erased}
+    backing = name_backing(backed[one.entry.seq])
+    return {"entry": to_document(one.entry), "payload": payload, "erased": erased, "backed_by": backing}
 
 
-def build_trail_table(traces: Sequence[Trace]) -> Table:
-    """Return log entries, one line each."""
-    rows = [(str(one.entry.seq), f"{one.entry.at:%Y-%m-%d %H:%M}", one.entry.actor, one.entry.kind.value, _tell(one)) for one in traces]
-    return build_table(("entry", "at", "by", "kind", "what"), rows, numbers=("entry",))
+def print_trail(console: Console, traces: Sequence[Trace], backed: Backed) -> None:
+    """Print log entries, one line each, and who stands behind them."""
+    rows = [
+        (
+            str(one.entry.seq),
+            f"{one.entry.at:%Y-%m-%d %H:%M}",
+            one.entry.actor,
+            shorten_backing(backed[one.entry.seq]),
+            one.entry.kind.value,
+            _tell(one),
+        )
+        for one in traces
+    ]
+    print_legend(console)
+    console.print(build_table(("entry", "at", "by", "backed by", "kind", "what"), rows, numbers=("entry",)))
 
 
 def summarise_report(report: LogReport) -> dict[str, Any]:

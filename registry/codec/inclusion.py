@@ -10,8 +10,9 @@ from registry.codec.documents import to_document
 from registry.codec.statements import SCHEMA, decode_statement
 from registry.errors import CaveatError, Fault, InputError
 from registry.records.dossier import Recorded
+from registry.records.inclusion import Inclusion
 from registry.records.record import Record
-from registry.records.seal import Inclusion, Opening
+from registry.records.seal import Opening
 from registry.records.statement import KINDS, Entry
 from registry.records.superseded import Superseded
 
@@ -39,8 +40,10 @@ def list_named(record: object, document: Json = None) -> Iterator[Named]:
             added to its kind can still be proven.
     """
     match record:
-        case Inclusion() | Superseded():
+        case Superseded():
             return
+        case Inclusion():
+            yield from list_named(record.keys, document.get("keys") if isinstance(document, Mapping) else None)
         case Recorded():
             said = document.get("payload") if isinstance(document, Mapping) else None
             yield Named(entry=record.entry, recorded=record, document=said)

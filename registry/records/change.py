@@ -11,9 +11,9 @@ from registry.records.claim import Form, QuoteStatus, Relation
 from registry.records.classification import ClaimClass, Mode, Standing
 from registry.records.drift import DriftStep
 from registry.records.estimate import SpecEstimate
+from registry.records.inclusion import Inclusion
 from registry.records.model import ModelRef
 from registry.records.record import Record
-from registry.records.seal import Inclusion
 from registry.records.statement import Entry
 from registry.records.status import Status
 from registry.records.supplement import CardSupplement, Supplement

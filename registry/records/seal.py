@@ -29,6 +29,8 @@ class KeyPurpose(StrEnum):
     """Checkpoints of the authority's own log, and of other logs as their witness."""
     DOCUMENT = "document"
     """Supplements in PDF."""
+    STATEMENT = "statement"
+    """What its authority states: each authority that makes statements in a log can have a key of its own."""
 
 
 class KeyEventKind(StrEnum):
@@ -53,7 +55,10 @@ class KeyEvent(Record):
     vkey: str | None = None
     """Of a log key: the verifier key `name+hash+base64` of C2SP signed-note. None for document keys, and in a revocation."""
     certificate: str | None = None
-    """Of a document key: the X.509 certificate, base64 of its DER. None for log keys, and in a revocation."""
+    """Of a document key: the X.509 certificate, base64 of its DER. None for other keys, and in a revocation."""
+    public: str | None = None
+    """Of a statement key: `CODE+hash+base64`, written as a verifier key whose name is the authority's code. None for other keys, and in a
+    revocation."""
     replaces: str | None = None
     """Fingerprint of the key whose place it takes; given exactly for `rotate`."""
     reason: str | None = None
@@ -66,8 +71,12 @@ class KeyEvent(Record):
             raise ValueError(f"to {self.event} a key needs a reason")
         if (self.event is KeyEventKind.ROTATE) != (self.replaces is not None):
             raise ValueError("replaces is given exactly when a key is rotated")
-        if self.event is not KeyEventKind.REVOKE and (self.vkey is None) == (self.certificate is None):
-            raise ValueError("a log key is given as vkey, a document key as certificate")
+        shown = {KeyPurpose.LOG: self.vkey, KeyPurpose.DOCUMENT: self.certificate, KeyPurpose.STATEMENT: self.public}
+        given = {purpose for purpose, text in shown.items() if text is not None}
+        if self.event is not KeyEventKind.REVOKE and given != {self.purpose}:
+            raise ValueError("a log key is given as vkey, a document key as certificate, a statement key as public")
+        if self.purpose is KeyPurpose.STATEMENT and self.algorithm is not KeyAlgorithm.ED25519:
+            raise ValueError("statements are signed with Ed25519")
         if self.event is not KeyEventKind.REVOKE and self.untrusted_from is not None:
             raise ValueError("untrusted_from belongs to a revocation")
 
@@ -106,17 +115,18 @@ class Opening(Record):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Inclusion(Record):
-    """The proof that entries stand in a log: with their leaves and these nodes, anybody computes the root."""
+class EntrySignature(Record):
+    """The signature of who speaks over one entry; it stands beside the log, since a leaf cannot hold what is computed from it.
 
-    size: int
-    """Of the log, in entries."""
-    root: str
-    """Of the tree over them, hexadecimal."""
-    nodes: tuple[Node, ...]
-    """The fewest whose leaves are none of the entries proven, by level and index."""
-    openings: tuple[Opening, ...] = ()
-    """One for each entry whose payload stands in the record, in log order."""
+    Signed are the name of the log, the number of the entry and its leaf: `registry.seal.statement_signature`.
+    """
+
+    entry: int
+    """Number of the entry."""
+    key: str
+    """Fingerprint of the statement key, hexadecimal."""
+    signature: str
+    """64 bytes of Ed25519, base64."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -25,11 +25,11 @@ from registry.records.estimate import Estimate, SpecEstimate
 from registry.records.evidence import Access, AccessLevel, Layer
 from registry.records.family import Family
 from registry.records.finding import Finding, find_invariance
+from registry.records.inclusion import Inclusion
 from registry.records.model import ModelEvent, ModelRef, ModelVersion
 from registry.records.plan import Lock
 from registry.records.record import Record
 from registry.records.restriction import Restriction
-from registry.records.seal import Inclusion
 from registry.records.spec import PropertySpec, SpecVersion
 from registry.records.staleness import StalenessReview
 from registry.records.statement import Entry

@@ -12,8 +12,8 @@ from registry.records.authority import Authority
 from registry.records.seal import KeyAlgorithm, KeyPurpose
 from registry.records.statement import Entry
 from registry.registration.keys import add_key, format_origin, list_keys, rotate_key
-from registry.seal.key_files import list_key_files, place_key, retire_key, write_key
-from registry.seal.keys import KeyRing, SigningKey, make_key
+from registry.seal.key_files import Slot, list_key_files, place_key, retire_key, slot_of, write_key
+from registry.seal.keys import KeyRing, SigningKey, make_key, make_statement_key
 from registry.store.reader import Reader
 from registry.store.writer import Writer
 
@@ -57,7 +57,7 @@ def make_first_keys(writer: Writer, authority: Authority, log_key: SigningKey, f
     document = make_key(KeyAlgorithm.ECDSA_P256, authority.code, organisation=authority.name)
     _refuse_used(folder.path)
     for key in (log_key, document):
-        retire_key(folder.path, key.algorithm, is_new=True)
+        retire_key(folder.path, slot_of(key), is_new=True)
         write_key(folder.path, key, passphrase=folder.passphrase, is_new=True)
     return tuple(add_key(writer, key) for key in (log_key, document))
 
@@ -68,9 +68,25 @@ def make_another_key(writer: Writer, authority: Authority, algorithm: KeyAlgorit
     Raises:
         ConflictError: `key-in-force`: there is one of this algorithm; `key-file-exists`: a file of one is here that is not in force.
     """
-    key = _make(writer, authority, algorithm)
-    entry = add_key(writer, key)
-    _refuse_used(folder.path, algorithm)
+    return _add(writer, _make(writer, authority, algorithm), folder)
+
+
+def make_authors_key(writer: Writer, authority: Authority, folder: KeyFolder) -> tuple[SigningKey, Entry]:
+    """Write a new statement key of *authority*, record it, and return it with its entry; then `settle_keys`. Errors as above.
+
+    Nobody can have signed the entry that records an authority's first key: the operator of the registry asserts it.
+    """
+    return _add(writer, make_statement_key(authority.code), folder)
+
+
+def replace_authors_key(writer: Writer, old: SigningKey, folder: KeyFolder, *, reason: str) -> tuple[SigningKey, Entry]:
+    """Write a new statement key, record that it takes the place of *old*, which signs that, and return it with its entry.
+
+    Raises:
+        ConflictError: as `registry.registration.keys.rotate_key`.
+    """
+    key = make_statement_key(old.name)
+    entry = rotate_key(writer, old, key, reason=reason)
     write_key(folder.path, key, passphrase=folder.passphrase, is_new=True)
     return key, entry
 
@@ -106,8 +122,8 @@ def settle_keys(reader: Reader, folder: Path) -> tuple[Path, ...]:
     recorded = {one.fingerprint for one in list_keys(reader)}
     for file in waiting:
         if file.text.fingerprint not in recorded:
-            retire_key(folder, file.algorithm, is_new=True)
-    return tuple(place_key(folder, file.algorithm) for file in waiting if file.text.fingerprint in recorded)
+            retire_key(folder, file.slot, is_new=True)
+    return tuple(place_key(folder, file.slot) for file in waiting if file.text.fingerprint in recorded)
 
 
 def _make(writer: Writer, authority: Authority, algorithm: KeyAlgorithm) -> SigningKey:
@@ -116,8 +132,15 @@ def _make(writer: Writer, authority: Authority, algorithm: KeyAlgorithm) -> Sign
     return make_key(algorithm, writer.log_origin)
 
 
-def _refuse_used(folder: Path, *algorithms: KeyAlgorithm) -> None:
-    used = [one for one in list_key_files(folder) if not one.is_new and (not algorithms or one.algorithm in algorithms)]
+def _add(writer: Writer, key: SigningKey, folder: KeyFolder) -> tuple[SigningKey, Entry]:
+    entry = add_key(writer, key)
+    _refuse_used(folder.path, slot_of(key))
+    write_key(folder.path, key, passphrase=folder.passphrase, is_new=True)
+    return key, entry
+
+
+def _refuse_used(folder: Path, *slots: Slot) -> None:
+    used = [one for one in list_key_files(folder) if not one.is_new and (not slots or one.slot in slots)]
     if used:
         found = "a key is here already, and this registry's log does not have it in force"
         advice = "keep this registry's keys in a folder of their own: CAVEAT_KEYS=FOLDER, or keys below [seal] in registry.cfg"

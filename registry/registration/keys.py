@@ -44,6 +44,11 @@ class KeyState(Record):
         return self.added.payload.key
 
     @property
+    def signs_for(self) -> str | None:
+        """Whose statements it signs; None for keys of logs and documents."""
+        return self.added.entry.actor if self.added.payload.purpose is KeyPurpose.STATEMENT else None
+
+    @property
     def in_force(self) -> bool:
         """Whether it may sign now."""
         return self.replaced is None and self.revoked is None
@@ -205,19 +210,28 @@ def add_key(writer: Writer, key: SigningKey) -> Entry:
         ConflictError: `key-in-force`, one for the same is; `key-exists`; `other-log`, a log key with another log's name.
     """
     _refuse_other_log(writer, key)
-    refuse_key_in_force(writer, key.algorithm)
+    refuse_key_in_force(writer, key.algorithm, authority=key.name if key.signs_statements else None)
     entry = writer.append(_describe(key, KeyEventKind.ADD))
+    _refuse_other_author(entry, key)
     list_keys(writer)  # also the first key must be the one that the log's row names
     return entry
 
 
-def refuse_key_in_force(reader: Reader, algorithm: KeyAlgorithm) -> None:
-    """Refuse where a key of *algorithm* is in force.
+def refuse_key_in_force(reader: Reader, algorithm: KeyAlgorithm, *, authority: str | None = None) -> None:
+    """Refuse where a key of *algorithm* for logs or documents is in force; with *authority*, where a statement key of theirs is.
 
     Raises:
         ConflictError: `key-in-force`.
     """
-    same = [one for one in build_states(list_key_events(reader)) if one.in_force and one.added.payload.algorithm is algorithm]
+    same = [
+        one
+        for one in build_states(list_key_events(reader))
+        if one.in_force and one.added.payload.algorithm is algorithm and one.signs_for == authority
+    ]
+    if same and authority is not None:
+        found = f"{same[0].fingerprint[:16]} is in force for it, by entry {same[0].added.entry.seq}"
+        advice = "caveat key rotate --statements puts another in its place"
+        raise ConflictError(Fault(code="key-in-force", where=f"statement key of {authority}", found=found, advice=advice))
     if same:
         found = f"{same[0].fingerprint[:16]} is in force for it, by entry {same[0].added.entry.seq}"
         advice = f"caveat key rotate --algorithm {algorithm.value} puts another in its place"
@@ -242,6 +256,7 @@ def rotate_key(writer: Writer, old: SigningKey, new: SigningKey, *, reason: str,
     _refuse_unusable(writer, [old, *beside])
     _refuse_other_log(writer, new)
     entry = writer.append(_describe(new, KeyEventKind.ROTATE, replaces=old.fingerprint, reason=reason))
+    _refuse_other_author(entry, new)
     _refuse_other_owner(entry, find_key(writer, old.fingerprint))
     if new.purpose is KeyPurpose.LOG:
         seal_log(writer, sorted([old, new, *beside], key=lambda one: one.algorithm is not KeyAlgorithm.ED25519), size=entry.seq)
@@ -275,8 +290,9 @@ def _describe(key: SigningKey, event: KeyEventKind, *, replaces: str | None = No
         key=key.fingerprint,
         algorithm=key.algorithm,
         purpose=key.purpose,
-        vkey=key.vkey,
+        vkey=None if key.signs_statements else key.vkey,
         certificate=key.certificate,
+        public=key.vkey if key.signs_statements else None,
         replaces=replaces,
         reason=reason,
     )
@@ -286,8 +302,8 @@ def _find_difference(said: Recorded[KeyEvent]) -> Fault | None:
     """The store knows nothing of cryptography, so whether an entry shows the key that it names is asked here."""
     where = f"entry {said.entry.seq}"
     try:
-        if said.payload.vkey is not None:
-            shown = fingerprint_of_vkey(said.payload.vkey)
+        if (vkey := said.payload.vkey or said.payload.public) is not None:
+            shown = fingerprint_of_vkey(vkey)
         else:
             shown = fingerprint_of_certificate(b64decode(said.payload.certificate or "", validate=True))
     except (InputError, ValueError) as error:
@@ -338,6 +354,13 @@ def _refuse_other_owner(entry: Entry, state: KeyState | None) -> None:
         owner = state.added.entry.actor
         found, advice = f"it is a key of {owner}, and you speak as {entry.actor}", f"speak as {owner}: CAVEAT_AUTHORITY={owner}"
         raise ConflictError(Fault(code="other-authority", where=f"key {state.fingerprint[:16]}", found=found, advice=advice))
+
+
+def _refuse_other_author(entry: Entry, key: SigningKey) -> None:
+    """Raised inside the transaction, as above: a statement key bears the code of who records it."""
+    if key.signs_statements and key.name != entry.actor:
+        found, advice = f"it is a key of {key.name}, and you speak as {entry.actor}", f"speak as {key.name}: CAVEAT_AUTHORITY={key.name}"
+        raise ConflictError(Fault(code="other-authority", where=f"key {key.fingerprint[:16]}", found=found, advice=advice))
 
 
 def _refuse_other_log(reader: Reader, key: SigningKey) -> None:

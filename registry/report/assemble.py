@@ -30,12 +30,12 @@ from registry.records.supplement import (
     ThreeFigures,
 )
 from registry.report.asking import find_asked_of_claim, tell_asked
+from registry.report.assumptions import describe_few_contexts, describe_unchecked
 from registry.report.beside import build_other_audits, find_first_spec, find_other_explorations, find_other_findings, find_party
 from registry.report.checklist import build_audit_items, comes_from_endpoint, count_items
 from registry.report.coverage import ReadWords
 from registry.report.drift import build_drift
 from registry.report.families import describe_leading
-from registry.report.few_contexts import describe_few_contexts
 from registry.report.found import build_finding_reasons, build_scorer_reasons, find_not_made
 from registry.report.layers import derive_layers
 from registry.report.leading import find_leading
@@ -256,7 +256,9 @@ def _find_rule(audit: AuditPart | None) -> str | None:
 def _build_outcome_reasons(audit: AuditPart, outcome: Restriction, beside: Sequence[AuditSummary], model: ModelRef) -> Iterator[Reason]:
     primary = outcome.classification.primary
     rests = Section.ESTIMATES if audit.estimate is not None else Section.LAYERS
-    yield Reason(text=primary.why, section=Section.JUDGE if primary.rule == _SCORER_FAILED else rests)
+    # With the first reason, because the others may be left out for want of room.
+    why = f"{primary.why} {describe_unchecked(primary, audit.estimate)}".strip()
+    yield Reason(text=why, section=Section.JUDGE if primary.rule == _SCORER_FAILED else rests)
     if asked := tell_asked(audit.asked_now, outcome.asked):
         yield Reason(text=asked, section=Section.PROVENANCE)
     if few := describe_few_contexts(primary, audit.estimate):

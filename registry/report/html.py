@@ -35,6 +35,7 @@ from registry.records.shift import Shift
 from registry.records.supplement import CardSupplement, Section, Supplement
 from registry.records.survey import Fate, Sighting
 from registry.report import numbers
+from registry.report.backing import Backings, list_backed
 from registry.report.carried import find_carry
 from registry.report.change_page import collect_change_facts
 from registry.report.checklist import count_items
@@ -114,6 +115,7 @@ def build_html(supplement: AnySupplement, *, medium: Medium, covers: Covers | No
     """
     record, digest = render_json(supplement), digest_record(supplement)
     environment = _environment(covers)
+    backings = Backings(supplement)
     facts: dict[str, Any] = {
         "supplement": supplement,
         "medium": medium.value,
@@ -123,10 +125,13 @@ def build_html(supplement: AnySupplement, *, medium: Medium, covers: Covers | No
         "qr": draw_qr(describe_position(supplement, digest)),
         "foot": _build_foot(supplement),
         "proven": len(list_entries(supplement)) if supplement.inclusion else 0,
+        "backed_groups": backings.list_groups() if supplement.inclusion else (),
         "replaced": find_replaced(json.loads(record), covers=covers) if covers else {},
         "style": Markup(_screen_style()) if medium is Medium.SCREEN else "",  # noqa: S704  (our own style sheet)
         "record": _embed(record) if medium is Medium.SCREEN else "",
     }
+    if isinstance(supplement, Supplement):
+        facts["backed"] = list_backed(supplement, backings)
     name, more = _collect_facts(supplement, environment, medium)
     facts |= collect_disputes(supplement) | collect_disclosed(supplement) | more
     return environment.get_template(name).render(facts)

@@ -10,7 +10,7 @@ from registry.codec.canonical import Json
 from registry.codec.inclusion import Named, find_misfit, list_entries, list_named
 from registry.errors import Fault, InputError
 from registry.records.change import AnySupplement
-from registry.records.seal import Inclusion
+from registry.records.inclusion import Inclusion
 from registry.seal.tree import root_from_nodes
 
 

@@ -1,11 +1,12 @@
 """The folder of secret keys, which only their owner reads.
 
-It holds at most one key of each algorithm. A new one is written as `NAME.new.pem` first and takes its place once the log has recorded it:
-no crash leaves a recorded key without its file.
+It holds at most one log key or document key of each algorithm, and one statement key of each authority. A new one is written as
+`NAME.new.pem` first and takes its place once the log has recorded it: no crash leaves a recorded key without its file.
 """
 
 import fcntl
 import os
+import re
 import stat
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -15,11 +16,27 @@ from pathlib import Path
 from registry.codec.files import naming_file, write_file
 from registry.errors import ConflictError, Fault, InputError, UnavailableError
 from registry.records.seal import KeyAlgorithm
-from registry.seal.keys import KeyRing, SigningKey
+from registry.seal.keys import KeyRing, SigningKey, as_statement_key
 from registry.seal.pem import BadPassphraseError, KeyText, damaged, format_key, open_key, parse_key
 
 FILE_NAMES = {KeyAlgorithm.ED25519: "log.pem", KeyAlgorithm.ML_DSA_44: "log-ml-dsa-44.pem", KeyAlgorithm.ECDSA_P256: "document.pem"}
+_STATEMENT = "statement-{}.pem"
+_STATEMENT_NAME = re.compile(r"statement-([A-Z0-9]{2,12})(\.new)?\.pem")
 _LARGEST_FILE = 65_536
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Slot:
+    """The place of one key in a folder."""
+
+    algorithm: KeyAlgorithm
+    authority: str | None = None
+    """Whose statement key it is; None for keys of other purposes."""
+
+
+def slot_of(key: SigningKey) -> Slot:
+    """Return the place of *key*."""
+    return Slot(algorithm=key.algorithm, authority=key.name if key.signs_statements else None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,7 +44,7 @@ class KeyFile:
     """A key's file, as far as it can be read without a passphrase."""
 
     path: Path
-    algorithm: KeyAlgorithm
+    slot: Slot
     is_new: bool
     """Whether it still waits for the log to record it."""
     text: KeyText
@@ -64,7 +81,7 @@ def write_key(folder: Path, key: SigningKey, *, passphrase: str | None, is_new: 
 
     Args:
         folder: made if there is none, with a `.gitignore` that keeps it out of repositories.
-        key: at most one of each algorithm is kept in a folder.
+        key: at most one for each place is kept in a folder.
         passphrase: encrypts it; None or empty leaves it unencrypted.
         is_new: write it beside the one in use, as `NAME.new.pem`, until `place_key`.
 
@@ -73,7 +90,7 @@ def write_key(folder: Path, key: SigningKey, *, passphrase: str | None, is_new: 
         InputError: `key-file-open`: others could put files into the folder.
         UnavailableError: `file-not-accessible`: it cannot be written.
     """
-    path = _find_path(folder, key.algorithm, is_new=is_new)
+    path = _find_path(folder, slot_of(key), is_new=is_new)
     try:
         _make_folder(folder)
         _refuse_open_folder(folder)
@@ -86,23 +103,23 @@ def write_key(folder: Path, key: SigningKey, *, passphrase: str | None, is_new: 
     return path
 
 
-def place_key(folder: Path, algorithm: KeyAlgorithm) -> Path:
+def place_key(folder: Path, slot: Slot) -> Path:
     """Let `NAME.new.pem` take the place of `NAME.pem`, which becomes `NAME.retired.pem` (or `-2`, `-3`, …); return the new path.
 
     Raises:
         UnavailableError: `file-not-accessible`: there is none, or it cannot be renamed.
     """
-    path, new = _find_path(folder, algorithm), _find_path(folder, algorithm, is_new=True)
+    path, new = _find_path(folder, slot), _find_path(folder, slot, is_new=True)
     try:
         new.stat()  # before the other goes: else nothing would be left in its place
-        retire_key(folder, algorithm)
+        retire_key(folder, slot)
         return new.rename(path)
     except OSError as error:
         raise _not_accessible(new, error) from error
 
 
-def retire_key(folder: Path, algorithm: KeyAlgorithm, *, is_new: bool = False) -> Path | None:
-    """Rename the file of the key of *algorithm* to `NAME.retired.pem` (or `-2`, `-3`, …) and return the new path; None without one.
+def retire_key(folder: Path, slot: Slot, *, is_new: bool = False) -> Path | None:
+    """Rename the file of the key in *slot* to `NAME.retired.pem` (or `-2`, `-3`, …) and return the new path; None without one.
 
     Args:
         is_new: `NAME.new.pem` instead, whose key this log has not recorded. It is not removed: another log may have.
@@ -110,8 +127,8 @@ def retire_key(folder: Path, algorithm: KeyAlgorithm, *, is_new: bool = False) -
     Raises:
         UnavailableError: `file-not-accessible`: it cannot be renamed.
     """
-    path = _find_path(folder, algorithm, is_new=is_new)
-    stem, number = _find_path(folder, algorithm).stem, 1
+    path = _find_path(folder, slot, is_new=is_new)
+    stem, number = _find_path(folder, slot).stem, 1
     while (target := folder / f"{stem}.retired{'' if number == 1 else f'-{number}'}.pem").exists():
         number += 1
     try:
@@ -127,16 +144,15 @@ def list_key_files(folder: Path) -> tuple[KeyFile, ...]:
         InputError: `key-file-open` or `key-file-damaged`, as `read_keys`.
         UnavailableError: `file-not-accessible`.
     """
-    places = [(algorithm, is_new, _find_path(folder, algorithm, is_new=is_new)) for algorithm in FILE_NAMES for is_new in (False, True)]
+    slots = [*(Slot(algorithm=algorithm) for algorithm in FILE_NAMES), *_list_statement_slots(folder)]
+    places = [(slot, is_new, _find_path(folder, slot, is_new=is_new)) for slot in slots for is_new in (False, True)]
     return tuple(
-        KeyFile(path=path, algorithm=algorithm, is_new=is_new, text=text)
-        for algorithm, is_new, path in places
-        if (text := _read_text(path)) is not None
+        KeyFile(path=path, slot=slot, is_new=is_new, text=text) for slot, is_new, path in places if (text := _read_text(path)) is not None
     )
 
 
 def read_keys(folder: Path, *, ask: Callable[[], str | None]) -> KeyRing:
-    """Return the keys in use; none where there is no folder.
+    """Return the keys in use for logs and documents; none where there is no folder.
 
     Args:
         folder: where `write_key` put them.
@@ -147,11 +163,24 @@ def read_keys(folder: Path, *, ask: Callable[[], str | None]) -> KeyRing:
             not the one whose public part it shows; `passphrase-wrong`.
         UnavailableError: `passphrase-missing`: it is encrypted, and nobody can be asked; `file-not-accessible`.
     """
-    files = [one for one in list_key_files(folder) if not one.is_new]
+    files = [one for one in list_key_files(folder) if not one.is_new and one.slot.authority is None]
     passphrase = ask() if any(one.text.is_encrypted for one in files) else None
-    found = {one.algorithm: _open(one, passphrase) for one in files}
+    found = {one.slot.algorithm: _open(one, passphrase) for one in files}
     logs = tuple(found[algorithm] for algorithm in (KeyAlgorithm.ED25519, KeyAlgorithm.ML_DSA_44) if algorithm in found)
     return KeyRing(log=logs, document=found.get(KeyAlgorithm.ECDSA_P256))
+
+
+def read_statement_key(folder: Path, authority: str, *, ask: Callable[[], str | None]) -> SigningKey | None:
+    """Return the key that signs what *authority* states; None where there is none. Arguments and errors as in `read_keys`."""
+    slot = Slot(algorithm=KeyAlgorithm.ED25519, authority=authority)
+    path = _find_path(folder, slot)
+    text = _read_text(path)
+    if text is None:
+        return None
+    key = _open(KeyFile(path=path, slot=slot, is_new=False, text=text), ask() if text.is_encrypted else None)
+    if key.name != authority:
+        raise damaged(str(path), f"it is a key of {key.name}, not of {authority}")
+    return as_statement_key(key)
 
 
 def _write_whole(path: Path, text: str) -> None:
@@ -188,14 +217,24 @@ def _open(file: KeyFile, passphrase: str | None) -> SigningKey:
         found, advice = "it is encrypted, and no passphrase is given", "set CAVEAT_PASSPHRASE, or run it on a terminal"
         raise UnavailableError(Fault(code="passphrase-missing", where=where, found=found, advice=advice))
     try:
-        return open_key(file.text, file.algorithm, passphrase, where=where)
+        return open_key(file.text, file.slot.algorithm, passphrase, where=where)
     except BadPassphraseError as error:
         found, advice = "the passphrase does not open it, or it is damaged", "try again; all keys of a folder have one passphrase"
         raise InputError(Fault(code="passphrase-wrong", where=where, found=found, advice=advice)) from error
 
 
-def _find_path(folder: Path, algorithm: KeyAlgorithm, *, is_new: bool = False) -> Path:
-    path = folder / FILE_NAMES[algorithm]
+def _list_statement_slots(folder: Path) -> list[Slot]:
+    """Return the places of statement keys, by the names of files that are in use or wait."""
+    try:
+        names = [path.name for path in folder.iterdir()] if folder.is_dir() else []
+    except OSError as error:
+        raise _not_accessible(folder, error) from error
+    authorities = {match[1] for name in names if (match := _STATEMENT_NAME.fullmatch(name))}
+    return [Slot(algorithm=KeyAlgorithm.ED25519, authority=one) for one in sorted(authorities)]
+
+
+def _find_path(folder: Path, slot: Slot, *, is_new: bool = False) -> Path:
+    path = folder / (FILE_NAMES[slot.algorithm] if slot.authority is None else _STATEMENT.format(slot.authority))
     return path.with_suffix(".new.pem") if is_new else path
 
 

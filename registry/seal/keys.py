@@ -2,7 +2,7 @@
 
 import hashlib
 from base64 import b64encode
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from cryptography.hazmat.primitives.asymmetric.ec import (
     ECDSA,
@@ -32,17 +32,21 @@ class SigningKey:
     """A secret key with what is public of it."""
 
     name: str
-    """Of a log key: the log's origin. Of a document key: the authority's code."""
+    """Of a log key: the log's origin. Of a document key or a statement key: the authority's code."""
     algorithm: KeyAlgorithm
     vkey: str | None = None
-    """Of a log key: its verifier key (C2SP signed-note). None for document keys."""
+    """Of a log key or a statement key: its verifier key (C2SP signed-note). None for document keys."""
     certificate: str | None = None
-    """Of a document key: its self-signed X.509 certificate, base64 of the DER. None for log keys."""
+    """Of a document key: its self-signed X.509 certificate, base64 of the DER. None for other keys."""
+    signs_statements: bool = False
+    """Whether it is a statement key, which only the authority that it is named after has."""
     private: PrivateKey = field(repr=False)
 
     @property
     def purpose(self) -> KeyPurpose:
         """What it signs."""
+        if self.signs_statements:
+            return KeyPurpose.STATEMENT
         return KeyPurpose.DOCUMENT if self.algorithm is KeyAlgorithm.ECDSA_P256 else KeyPurpose.LOG
 
     @property
@@ -100,6 +104,16 @@ def make_key(algorithm: KeyAlgorithm, name: str, *, seed: bytes | None = None, o
             private = _derive_p256(seed) if seed else generate_private_key(SECP256R1())
             certificate = b64encode(build_certificate(private, name, organisation)).decode()
             return SigningKey(name=name, algorithm=algorithm, certificate=certificate, private=private)
+
+
+def make_statement_key(authority: str, *, seed: bytes | None = None) -> SigningKey:
+    """Return a new key that signs what *authority* (its code) states; *seed* as in `make_key`."""
+    return as_statement_key(make_key(KeyAlgorithm.ED25519, authority, seed=seed))
+
+
+def as_statement_key(key: SigningKey) -> SigningKey:
+    """Return *key*, an Ed25519 key whose name is an authority's code, as the one that signs what that authority states."""
+    return replace(key, signs_statements=True)
 
 
 def name_key(name: str, algorithm: KeyAlgorithm, private: PrivateKey) -> SigningKey:

@@ -5,27 +5,36 @@ texts. Rows of statements whose text was erased there do not come along: the lea
 """
 
 from collections.abc import Iterable
+from itertools import islice
 
 from sqlalchemy import func, select
 
 from registry.errors import ConflictError, Fault, InputError
+from registry.records.seal import EntrySignature
 from registry.records.statement import Entry
 from registry.store.reader import Reader
 from registry.store.replaying import Replay, broken
+from registry.store.signatures import find_signature_faults
 from registry.store.tables import OWN_LOG, entry, log
 from registry.store.writer import Writer
 
+_MOST_FAULTS = 20
+ForeignEntry = tuple[Entry, bytes | None, EntrySignature | None]
+"""An entry with its text and its author's signature, where it has them."""
 
-def import_entries(writer: Writer, origin: str, vkey: str, entries: Iterable[tuple[Entry, bytes | None]]) -> int:
+
+def import_entries(writer: Writer, origin: str, vkey: str, entries: Iterable[ForeignEntry]) -> int:
     """Take over *entries* of the log *origin* in the transaction of *writer*, and return how many were new.
 
     Args:
         vkey: the key that its checkpoint was verified with; kept when the log is new here.
-        entries: in order, each with its canonical text, None where that was erased. Those that are here already are compared.
+        entries: in order, each with its canonical text, None where that was erased, and its author's signature, None where it has none.
+            Those that are here already are compared.
 
     Raises:
         ConflictError: `own-log`: it is this registry's own; `leaf-differs`: an entry that is here has another leaf.
-        InputError: `log-broken`: an entry is missing, or does not fit its leaf or what stands before it.
+        InputError: `log-broken`: an entry is missing, or does not fit its leaf or what stands before it; `signature-wrong` and the
+            like: a signature is not its author's.
     """
     if origin == writer.log_origin:
         raise ConflictError(Fault(code="own-log", where=origin, found="it is this registry's own log"))
@@ -33,15 +42,17 @@ def import_entries(writer: Writer, origin: str, vkey: str, entries: Iterable[tup
     replay = Replay(writer.connection, log_id=log_id)
     known = dict(_read_leaves(Reader(writer.connection, limit=replay.size, log_id=log_id)))
     before, expected = replay.size, None
-    for place, text in entries:
+    for place, text, signed in entries:
         if expected is not None and place.seq != expected:
             raise InputError(broken(place.seq, f"entry {expected} is missing before it"))
         expected = place.seq + 1
         if place.seq not in known:
-            replay.add(place, text)
+            replay.add(place, text, signed)
         elif known[place.seq] != place.leaf:
             raise ConflictError(_differs(origin, place.seq, here=known[place.seq], there=place.leaf))
     replay.flush()
+    if faults := list(islice(find_signature_faults(Reader(writer.connection, limit=replay.size, log_id=log_id)), _MOST_FAULTS)):
+        raise InputError(faults)
     return replay.size - before
 
 

@@ -24,6 +24,7 @@ from registry.store.reader import Reader
 from registry.store.scan import RESTORE, Scan, scan_log, show_time
 from registry.store.seal_tables import log_import, node
 from registry.store.seals import StoredCheckpoint, list_checkpoints, tell_cut_off
+from registry.store.signatures import find_signature_faults
 from registry.store.tables import publication
 from registry.store.writer import CLOCK_TOLERANCE
 
@@ -108,6 +109,7 @@ def check_log(
         findings += check.tree(checked)
         findings += check.missing_nodes()
         findings += check.faults
+        findings += find_signature_faults(view)
         findings += view.ask(find_altered) if log is None else ()
         findings += [
             Fault(code="trigger-missing", where=name, found="what guards the table is missing or reads otherwise", advice="caveat db check")

@@ -11,6 +11,7 @@ from registry.errors import Fault, InputError, UnavailableError
 from registry.store.engine import close_engine, describe_url, open_engine, refuse_missing, release_engine, translate
 from registry.store.logs import LogSummary, find_log, summarise_logs
 from registry.store.reader import to_seconds
+from registry.store.signatures import FindKey, find_no_key
 from registry.store.tables import OWN_LOG, REVISION, entry
 from registry.store.view import View
 from registry.store.writer import Writer
@@ -22,21 +23,23 @@ ADVISORY_LOCK = 0x63617665
 class Ledger:
     """An open registry."""
 
-    def __init__(self, url: str, engine: Engine, clock: Callable[[], datetime], salt: Callable[[], str]) -> None:
+    def __init__(self, url: str, engine: Engine, clock: Callable[[], datetime], salt: Callable[[], str], find_key: FindKey) -> None:
         self.url = url
         """Where it is, as given."""
         self._engine = engine
         self._clock = clock
         self._salt = salt
+        self._find_key = find_key
         self._is_writing = False
 
     @classmethod
-    def open(cls, url: str, *, clock: Callable[[], datetime], salt: Callable[[], str]) -> "Ledger":
+    def open(cls, url: str, *, clock: Callable[[], datetime], salt: Callable[[], str], find_key: FindKey = find_no_key) -> "Ledger":
         """Return the registry at *url*.
 
         Args:
             clock: tells the time, with its time zone.
             salt: gives 32 hexadecimal digits, new at each call.
+            find_key: gives the secret key that signs what an authority states here; without it, nothing is signed.
 
         Raises:
             InputError: not a URL of SQLite or PostgreSQL.
@@ -53,7 +56,7 @@ class Ledger:
             if isinstance(error, DBAPIError):
                 raise translate(error, where=describe_url(url)) from error
             raise
-        return cls(url, engine, clock, salt)
+        return cls(url, engine, clock, salt, find_key)
 
     @contextmanager
     def view(self, as_of: int | datetime | None = None, *, log: str | None = None, is_steady: bool = False) -> Iterator[View]:
@@ -96,7 +99,7 @@ class Ledger:
             begin(connection)
             self._is_writing = True
             try:
-                writer = Writer(connection, actor=actor, clock=self._clock, salt=self._salt)
+                writer = Writer(connection, actor=actor, clock=self._clock, salt=self._salt, find_key=self._find_key)
                 yield writer
                 writer.finish()
                 connection.commit()

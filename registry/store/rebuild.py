@@ -19,7 +19,7 @@ from registry.store.ledger import Ledger, begin, hold_still
 from registry.store.reader import Reader
 from registry.store.replaying import Replay
 from registry.store.rows import Row
-from registry.store.seal_tables import checkpoint, cosignature, node
+from registry.store.seal_tables import checkpoint, cosignature, node, signature
 from registry.store.seals import tell_cut_off
 from registry.store.tables import OWN_LOG, TYPED, content, log
 from registry.store.writer import Inserts
@@ -44,6 +44,8 @@ class RebuildReport(Record):
     """Signed notes that were copied."""
     cosignatures: int = 0
     """Signature lines of others that were copied."""
+    signatures: int = 0
+    """Signatures of authors over their entries that were copied."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -164,6 +166,7 @@ class _Copy:
             foreign=done - own,
             checkpoints=self._copy_seals(checkpoint),
             cosignatures=self._copy_seals(cosignature),
+            signatures=self._copy_seals(signature),
         )
 
     def _replay(self, log_id: int, progress: Callable[[int], None]) -> Replay:

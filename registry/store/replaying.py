@@ -11,11 +11,13 @@ from registry.codec.statements import decode_statement
 from registry.errors import CaveatError, Fault, InputError
 from registry.records.audit import Result
 from registry.records.identifier import Kind, format_identifier
+from registry.records.seal import EntrySignature
 from registry.records.statement import Entry, Payload
 from registry.records.trial import Run
 from registry.store.nodes import complete, load_frontier
 from registry.store.reader import Reader, to_seconds
 from registry.store.rows import NewIdentifier, Place, Row, build_rows, named_identifier, parse_new
+from registry.store.signatures import to_row
 from registry.store.tables import OWN_LOG, body, entry, identifier
 from registry.store.writer import Inserts, find_place, refuse_nul
 
@@ -60,8 +62,8 @@ class Replay:
         """Number of entries added here whose rows could not be made, because they rest on an erased statement."""
         self._inserts.send({"node": missing})
 
-    def add(self, place: Entry, text: bytes | None) -> None:
-        """Add the next entry; no *text*: it was erased.
+    def add(self, place: Entry, text: bytes | None, signed: EntrySignature | None = None) -> None:
+        """Add the next entry; no *text*: it was erased. Whether *signed* is its author's signature is asked of the whole log.
 
         Raises:
             InputError: it is not the next, its leaf is not the hash of its text, its text says otherwise than its entry, or it cannot
@@ -76,6 +78,8 @@ class Replay:
             self.flush()
         staged: Staged = defaultdict(list)
         staged["entry"].append((*here, place.kind.value, place.actor, at, leaf))
+        if signed is not None:
+            staged["signature"].append(to_row(signed, log_id=self._log_id))
         staged["node"] += complete(self._frontier, leaf, log_id=self._log_id)
         if payload is None or text is None:
             self.erased += 1
@@ -125,7 +129,7 @@ class Replay:
                 found = f"it cannot follow what stands before it: {error.faults[0].found}"
                 raise InputError(broken(seq, found)) from error
             self.without_rows += 1
-            bare = {name: staged.get(name, []) for name in ("entry", "body", "node")}
+            bare = {name: staged.get(name, []) for name in ("entry", "body", "signature", "node")}
             try:
                 self._send([bare | {"identifier": staged.get("identifier", [])}])
             except CaveatError:

@@ -64,6 +64,15 @@ key_event = new_table(
     UniqueConstraint("log", "key", "event"),
     refers("authority", "authority", "code"),
 )
+signature = new_table(
+    "signature",
+    bytes_column("key"),
+    bytes_column("value"),
+    digest("key"),
+    CheckConstraint("length(value) = 64", name="value_64_bytes"),
+)
+"""What authors signed of their entries. No statement: it is computed from the leaf, which therefore cannot cover it."""
+
 log_import = new_table(
     "log_import", text_column("origin"), whole_column("size"), bytes_column("root"), digest("root"), Index(None, "log", "origin")
 )

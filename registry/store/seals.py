@@ -14,13 +14,17 @@ from sqlalchemy import ColumnElement, Table, select
 
 from registry.codec.statements import decode_statement, encode_statement
 from registry.errors import AlteredError, CaveatError, ConflictError, Fault, InputError, NotFoundError
+from registry.records.dossier import Recorded
+from registry.records.inclusion import Inclusion
 from registry.records.record import Record
-from registry.records.seal import Checkpoint, Inclusion, Opening
+from registry.records.seal import Checkpoint, KeyEvent, KeyPurpose, Opening
 from registry.seal import tree
 from registry.seal.note import parse_note
+from registry.store.key_events import list_key_events
 from registry.store.nodes import NodeFinder
 from registry.store.reader import CHUNK, Reader, from_seconds, to_seconds
 from registry.store.seal_tables import checkpoint, cosignature
+from registry.store.signatures import list_signatures
 from registry.store.tables import body
 from registry.store.writer import Writer
 
@@ -59,10 +63,24 @@ def prove(reader: Reader, entries: Collection[int], *, openings: Collection[int]
     size = reader.log_size
     for seq in (*entries, *openings):
         _refuse_no_entry(reader, seq)
+    keys = _list_keys_of(reader, entries)
+    named = {one.entry.seq for one in keys}
+    proven = {*entries, *named}
     finder = NodeFinder(reader)
-    nodes = tree.proof_nodes({seq - 1 for seq in entries}, size, finder.find)
-    opened = tuple(_open(reader, sorted(set(openings))))
-    return Inclusion(size=size, root=tree.root_at(size, finder.find).hex(), nodes=nodes, openings=opened)
+    nodes = tree.proof_nodes({seq - 1 for seq in proven}, size, finder.find)
+    opened = tuple(_open(reader, sorted({*openings, *named})))
+    signed = list_signatures(reader, proven)
+    return Inclusion(size=size, root=tree.root_at(size, finder.find).hex(), nodes=nodes, openings=opened, signatures=signed, keys=keys)
+
+
+def _list_keys_of(reader: Reader, entries: Collection[int]) -> tuple[Recorded[KeyEvent], ...]:
+    """Return what the log says of the statement keys of those who signed one of *entries*: their keys alone can verify it."""
+    signers = {one.key for one in list_signatures(reader, entries)}
+    if not signers:
+        return ()
+    events = [one for one in list_key_events(reader) if one.payload.purpose is KeyPurpose.STATEMENT]
+    authorities = {one.entry.actor for one in events if one.payload.key in signers}
+    return tuple(one for one in events if one.entry.actor in authorities)
 
 
 def inclusion_path(reader: Reader, seq: int, size: int) -> list[bytes]:

@@ -376,11 +376,11 @@ publication = new_table(
 ERASABLE = frozenset({body.name, claim_text.name, content.name})
 """Rows here may be deleted, never changed: erasing a text leaves its proof in the log."""
 
-_SEALS = frozenset({"node", "checkpoint", "cosignature"})
+_SEALS = frozenset({"node", "checkpoint", "cosignature", "signature"})
 TYPED = tuple(table for table in METADATA.sorted_tables if table not in (log, entry, body, content) and table.name not in _SEALS)
 """What the statements give, each after those it refers to."""
 
-REVISION = "0008"
+REVISION = "0009"
 """The migration that makes these tables; a test compares it with the newest one there is."""
 
 OWN_LOG = 1

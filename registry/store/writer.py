@@ -17,7 +17,7 @@ from registry.records.audit import Result
 from registry.records.authority import Authority
 from registry.records.claim import ClaimRevision
 from registry.records.identifier import Kind, format_identifier
-from registry.records.seal import Erasure
+from registry.records.seal import Erasure, KeyEvent
 from registry.records.statement import KINDS, Entry, Payload, Statement, StatementKind
 from registry.records.trial import Run
 from registry.seal.tree import Frontier
@@ -28,6 +28,7 @@ from registry.store.reader import Reader, from_seconds, to_seconds
 from registry.store.rows import NewIdentifier, Place, build_rows, named_identifier
 from registry.store.rules import Rules
 from registry.store.seal_tables import erasure
+from registry.store.signatures import FindKey, Signing, find_no_key, to_row
 from registry.store.tables import METADATA, OWN_LOG, TYPED, body, claim_text, entry, identifier, lock, run
 from registry.store.view import View
 
@@ -51,17 +52,26 @@ _NOT_ERASABLE = {
 }
 """Kinds of entries whose text is never erased, and why."""
 
-_ORDER = ("log", "content", "entry", "body", "node", *(table.name for table in TYPED), "checkpoint", "cosignature")
+_ORDER = ("log", "content", "entry", "body", "signature", "node", *(table.name for table in TYPED), "checkpoint", "cosignature")
 
 
 class Writer(View):
     """Reads what it writes. Everything it appended is recorded together when the transaction ends, or not at all."""
 
-    def __init__(self, connection: Connection, *, actor: str, clock: Callable[[], datetime], salt: Callable[[], str]) -> None:
+    def __init__(
+        self,
+        connection: Connection,
+        *,
+        actor: str,
+        clock: Callable[[], datetime],
+        salt: Callable[[], str],
+        find_key: FindKey = find_no_key,
+    ) -> None:
         super().__init__(connection, limit=_EVERYTHING)
         self._actor = actor
         self._clock = clock
         self._salt = salt
+        self._signing = Signing(self, actor, find_key)
         self._allocated: dict[str, NewIdentifier] = {}
         self._next_numbers: dict[tuple[Kind, str, int], int] = {}
         self._rules = Rules(self, self._allocated, actor=actor)
@@ -245,12 +255,20 @@ class Writer(View):
             self.name_log(f"caveat/{statement.salt}")
         self._staged["entry"].append((OWN_LOG, seq, kind.value, self._actor, at, bytes.fromhex(leaf)))
         self._staged["body"].append((OWN_LOG, seq, canonical.decode()))
+        self._sign(seq, leaf, payload)
         self._staged["node"] += complete(self._get_frontier(), bytes.fromhex(leaf), log_id=OWN_LOG)
         for table, values in build_rows(payload, self._place(payload, seq, at)):
             refuse_nul(values, kind.value)
             self._staged[table].append(values)
         self._last_seq, self._last_at = seq, at
         return Entry(seq=seq, kind=kind, actor=self._actor, at=moment, leaf=leaf)
+
+    def _sign(self, seq: int, leaf: str, payload: Payload) -> None:
+        """Sign the entry, where its author's key is here; what the log says of keys decides who signs the entries after it."""
+        if (signed := self._signing.sign(seq, leaf)) is not None:
+            self._staged["signature"].append(to_row(signed, log_id=OWN_LOG))
+        if isinstance(payload, KeyEvent):
+            self._signing.forget()
 
     def _get_frontier(self) -> Frontier:
         """Loaded for the first entry of a transaction; the nodes that an upgraded registry lacks go in then."""

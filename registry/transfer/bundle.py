@@ -4,7 +4,7 @@ JSON Lines, each line in canonical JSON (RFC 8785) and ended by a line feed, in 
 
 1. the header `{"schema": "caveat/bundle/1", "origin", "since", "peaks", "size", "cards", "vkeys"}`;
 2. one line for each entry after `since`: `{"seq", "text"}`, where the text was erased
-   `{"seq", "actor", "at", "kind", "leaf"}`, all but the leaf by the sender's word;
+   `{"seq", "actor", "at", "kind", "leaf"}`, all but the leaf by the sender's word; with `"key"` and `"signature"` where its author signed;
 3. the card texts that the statements name, `{"content", "sha256"}`, by digest;
 4. the signed notes `{"checkpoint"}` that vouch for the log's key events, by size, and last the one at `size`;
 5. the end `{"lines", "sha256"}`: how many lines come before it, and the SHA-256 of their bytes.
@@ -16,6 +16,7 @@ shows accidents; only the checkpoint's signature shows who says it. A file has o
 
 import hashlib
 import re
+from base64 import b64decode, b64encode
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -26,12 +27,14 @@ import orjson
 from registry.codec.canonical import canonical_bytes, leaf_hash
 from registry.errors import CaveatError, Fault, InputError
 from registry.records.record import Record
+from registry.records.seal import EntrySignature
 from registry.records.statement import StatementKind
 
 SCHEMA = "caveat/bundle/1"
 MOST_ENTRIES = 10_000_000
 MOST_VKEYS = 1_000
 MOST_NOTES = 1_000
+_SIGNATURE_BYTES = 64
 _TIME = "%Y-%m-%dT%H:%M:%SZ"
 _HEX = re.compile(r"[0-9a-f]{64}")
 
@@ -66,6 +69,8 @@ class EntryLine(Record):
     kind: StatementKind | None = None
     leaf: str
     """Computed from the text where there is one, hexadecimal."""
+    signature: EntrySignature | None = None
+    """Its author's; None where it is not signed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,15 +126,20 @@ def _to_document(line: Line) -> dict[str, Any]:
             names = {"origin": line.origin, "since": line.since, "size": line.size, "cards": line.cards}
             return {"schema": SCHEMA, **names, "peaks": list(line.peaks), "vkeys": list(line.vkeys)}
         case EntryLine(text=None, at=datetime() as at, kind=StatementKind() as kind):
-            return {"seq": line.seq, "actor": line.actor, "at": at.strftime(_TIME), "kind": kind.value, "leaf": line.leaf}
+            told = {"seq": line.seq, "actor": line.actor, "at": at.strftime(_TIME), "kind": kind.value, "leaf": line.leaf}
+            return told | _write_signature(line.signature)
         case EntryLine():
-            return {"seq": line.seq, "text": line.text}
+            return {"seq": line.seq, "text": line.text} | _write_signature(line.signature)
         case ContentLine():
             return {"content": line.content, "sha256": line.sha256}
         case NoteLine():
             return {"checkpoint": line.checkpoint}
         case End():
             return {"lines": line.lines, "sha256": line.sha256}
+
+
+def _write_signature(signed: EntrySignature | None) -> dict[str, Any]:
+    return {} if signed is None else {"key": signed.key, "signature": signed.signature}
 
 
 def _read(text: bytes) -> Line:
@@ -173,7 +183,7 @@ def _header(document: Mapping[str, Any]) -> Header:
 
 def _entry(document: Mapping[str, Any]) -> EntryLine:
     text = _text(document["text"], "text")
-    return EntryLine(seq=_whole(document["seq"], "seq"), text=text, leaf=leaf_hash(text.encode()))
+    return EntryLine(seq=_whole(document["seq"], "seq"), text=text, leaf=leaf_hash(text.encode()), signature=_parse_signature(document))
 
 
 def _erased(document: Mapping[str, Any]) -> EntryLine:
@@ -188,7 +198,18 @@ def _erased(document: Mapping[str, Any]) -> EntryLine:
         at=moment,
         kind=StatementKind(_text(document["kind"], "kind")),
         leaf=_digest(document["leaf"], "leaf"),
+        signature=_parse_signature(document),
     )
+
+
+def _parse_signature(document: Mapping[str, Any]) -> EntrySignature | None:
+    if "signature" not in document:
+        return None
+    text = _text(document["signature"], "signature")
+    value = b64decode(text, validate=True)
+    if len(value) != _SIGNATURE_BYTES or b64encode(value).decode() != text:
+        raise ValueError(f"signature is not {_SIGNATURE_BYTES} bytes in canonical base64")
+    return EntrySignature(entry=_whole(document["seq"], "seq"), key=_digest(document["key"], "key"), signature=text)
 
 
 def _content(document: Mapping[str, Any]) -> ContentLine:
@@ -201,7 +222,9 @@ def _content(document: Mapping[str, Any]) -> ContentLine:
 _READERS: dict[frozenset[str], Callable[[Mapping[str, Any]], Line]] = {
     frozenset({"schema", "origin", "since", "peaks", "size", "cards", "vkeys"}): _header,
     frozenset({"seq", "text"}): _entry,
+    frozenset({"seq", "text", "key", "signature"}): _entry,
     frozenset({"seq", "actor", "at", "kind", "leaf"}): _erased,
+    frozenset({"seq", "actor", "at", "kind", "leaf", "key", "signature"}): _erased,
     frozenset({"content", "sha256"}): _content,
     frozenset({"checkpoint"}): lambda document: NoteLine(checkpoint=_text(document["checkpoint"], "checkpoint")),
     frozenset({"lines", "sha256"}): lambda document: End(

@@ -5,7 +5,7 @@ What nobody signed is worth nothing yet: `registry.transfer.trust` says whose ch
 
 import json
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 from typing import BinaryIO
@@ -14,8 +14,11 @@ from registry.codec.canonical import canonical_bytes
 from registry.codec.statements import decode_statement
 from registry.errors import Fault, InputError
 from registry.records.card import Card
-from registry.records.seal import KeyEvent
+from registry.records.dossier import Recorded
+from registry.records.seal import EntrySignature, KeyEvent
+from registry.records.statement import KINDS, Entry, Payload
 from registry.seal.note import SignedNote, VerifierKey, parse_note
+from registry.seal.statement_signature import StatementKeys
 from registry.transfer.bundle import ContentLine, End, EntryLine, Header, Line, NoteLine
 from registry.transfer.lines import digest_file
 from registry.transfer.read import read_bundle
@@ -48,6 +51,10 @@ class Bundle:
     """Signed checkpoints whose roots fit, by size; the last is at `header.size`."""
     note: str
     """The last, word for word."""
+    signed: int = 0
+    """Entries that their authors signed, each signature verified."""
+    signed_unknown: int = 0
+    """Entries that are signed with keys which the log names before the bundle begins: an import verifies them."""
 
     @property
     def checkpoint(self) -> SignedNote:
@@ -75,6 +82,7 @@ def read_whole(path: Path, *, progress: Callable[[int], None] = lambda _more: No
             gathered.take(line)
             if number % _EVERY == 0:
                 progress(_EVERY)
+    signed = gathered.check_signatures(header)
     gathered.raise_faults()
     stretch = Stretch(header.since, [bytes.fromhex(one) for one in header.peaks], gathered.leaves)
     notes = tuple(_check_notes(gathered.notes, header, stretch, where))
@@ -89,6 +97,8 @@ def read_whole(path: Path, *, progress: Callable[[int], None] = lambda _more: No
         steps=tuple(gathered.steps),
         notes=notes,
         note=gathered.notes[-1],
+        signed=signed,
+        signed_unknown=len(gathered.signed) - signed,
     )
 
 
@@ -129,6 +139,8 @@ class _Gathered:
     faults: list[Fault] = field(default_factory=list)
     at: datetime | None = None
     wanted: set[str] = field(default_factory=set)
+    events: list[Recorded[KeyEvent]] = field(default_factory=list)
+    signed: list[tuple[Entry, EntrySignature]] = field(default_factory=list)
 
     def take(self, line: Line) -> None:
         """Take one line after the header."""
@@ -144,6 +156,24 @@ class _Gathered:
             case Header() | End():
                 raise AssertionError("read_bundle yields one header and no end")
 
+    def check_signatures(self, header: Header) -> int:
+        """Return how many signatures are their authors'; what is wrong with the others goes to `faults`.
+
+        In a bundle that leaves out its log's beginning, signatures with keys named there are left to who has that beginning.
+        """
+        keys = StatementKeys(header.origin, self.events, {one.entry: one for _, one in self.signed})
+        known = {one.fingerprint for one in keys.keys}
+        is_whole = header.since == 0
+        if is_whole:
+            self.faults += keys.faults[:_MOST_FAULTS]
+        checked = 0
+        for place, one in self.signed:
+            if is_whole or one.key in known:
+                checked += 1
+                if len(self.faults) < _MOST_FAULTS and (fault := keys.find_fault(place, one)) is not None:
+                    self.faults.append(replace(fault, where=f"{self.where}, {fault.where}"))
+        return checked
+
     def raise_faults(self) -> None:
         """Refuse the bundle with what is wrong in its statements."""
         if self.faults:
@@ -156,18 +186,21 @@ class _Gathered:
             self.faults.append(Fault(code="bundle-line", where=f"{self.where}, card text {line.sha256}", found=found))
 
     def _entry(self, line: EntryLine) -> None:
-        actor, at = line.actor, line.at
+        actor, at, kind = line.actor, line.at, line.kind
         if line.text is None:
             self.erased += 1
         else:
             try:
                 payload, actor, at = _decode(line.text, f"{self.where}, entry {line.seq}")
+                kind = KINDS[type(payload)]
             except InputError as error:
                 self.faults += error.faults
                 return
             match payload:
                 case KeyEvent():
                     self.steps.append(KeyStep(seq=line.seq, at=at, event=payload))
+                    place = Entry(seq=line.seq, kind=kind, actor=actor, at=at, leaf=line.leaf)
+                    self.events.append(Recorded(entry=place, payload=payload))
                 case Card():
                     self.wanted.add(payload.text)
                 case _:
@@ -176,10 +209,12 @@ class _Gathered:
             found = f"its time, {at.isoformat()}, lies before that of the entry before it"
             self.faults.append(_broken(f"{self.where}, entry {line.seq}", found))
         self.at = at or self.at
+        if line.signature is not None and kind is not None and actor is not None and at is not None:
+            self.signed.append((Entry(seq=line.seq, kind=kind, actor=actor, at=at, leaf=line.leaf), line.signature))
         self.actors.add(actor or "")
 
 
-def _decode(text: str, where: str) -> tuple[object, str, datetime]:
+def _decode(text: str, where: str) -> tuple[Payload, str, datetime]:
     """Return payload, author and time of a statement; its text must have the one form that reads alike everywhere."""
     statement = decode_statement(text, where=where)
     if canonical_bytes(json.loads(text)) != text.encode():

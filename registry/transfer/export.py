@@ -5,6 +5,7 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import BinaryIO
 
@@ -14,7 +15,7 @@ from registry.config import EXAMPLE
 from registry.errors import AlteredError, CaveatError, ConflictError, Fault, InputError, NotFoundError
 from registry.records.card import Card
 from registry.records.record import Record
-from registry.records.seal import Checkpoint, KeyPurpose
+from registry.records.seal import Checkpoint, EntrySignature, KeyPurpose
 from registry.records.statement import Entry, StatementKind
 from registry.seal.note import VerifierKey, parse_note, parse_vkey, verify_note
 from registry.seal.tree import Frontier
@@ -22,6 +23,7 @@ from registry.store.key_events import list_key_events
 from registry.store.nodes import NodeFinder
 from registry.store.seals import StoredCheckpoint, list_checkpoints, refuse_other_history
 from registry.store.seen import list_imports
+from registry.store.signatures import list_signatures
 from registry.store.tables import OWN_LOG
 from registry.store.view import View
 from registry.transfer.bundle import ContentLine, End, EntryLine, Header, Line, NoteLine, encode_line
@@ -143,8 +145,11 @@ class _Writing:
         peaks = tuple(peak.hex() for peak in self._frontier.peaks)
         size = self._said.size
         yield Header(origin=self._said.origin, since=self._since, peaks=peaks, size=size, cards=self._cards, vkeys=vkeys)
-        for place, text in self._view.log_entries(self._since + 1, size + 1):
-            yield self._entry(place, text)
+        entries = self._view.log_entries(self._since + 1, size + 1)
+        while places := list(islice(entries, _EVERY)):
+            signed = {one.entry: one for one in list_signatures(self._view, (place.seq for place, _ in places))}
+            for place, text in places:
+                yield self._entry(place, text, signed.get(place.seq))
         if (self._frontier.size, self._frontier.root().hex()) != (size, self._said.root):
             found = f"its entries have the root {self._frontier.root().hex()}, the checkpoint at {size} says {self._said.root}"
             raise ConflictError(Fault(code="root-differs", where=self._said.origin, found=found, advice="run: caveat log check"))
@@ -155,7 +160,7 @@ class _Writing:
         yield from (NoteLine(checkpoint=one) for one in list_vouching(self._view, since=self._since, size=size))
         yield NoteLine(checkpoint=note)
 
-    def _entry(self, place: Entry, text: bytes | None) -> EntryLine:
+    def _entry(self, place: Entry, text: bytes | None, signed: EntrySignature | None) -> EntryLine:
         if place.actor == EXAMPLE and not self._example:
             found = f"entry {place.seq} is said by {EXAMPLE}, whose statements are for demonstrations and stay where they are made"
             advice = "speak as your own authority (caveat init --code); to show how exporting works: --example"
@@ -166,12 +171,12 @@ class _Writing:
             raise AlteredError(Fault(code="entry-altered", where=f"entry {place.seq}", found=found, advice=advice))
         if text is None:
             self.erased += 1
-            return EntryLine(seq=place.seq, text=None, actor=place.actor, at=place.at, kind=place.kind, leaf=place.leaf)
+            return EntryLine(seq=place.seq, text=None, actor=place.actor, at=place.at, kind=place.kind, leaf=place.leaf, signature=signed)
         if place.kind is StatementKind.CARD:
             payload = decode_statement(text, where=f"entry {place.seq}").payload
             assert isinstance(payload, Card)  # noqa: S101  (the kind decides)
             self._contents.add(payload.text)
-        return EntryLine(seq=place.seq, text=text.decode(), leaf=place.leaf)
+        return EntryLine(seq=place.seq, text=text.decode(), leaf=place.leaf, signature=signed)
 
 
 def find_peaks(view: View, size: int) -> list[bytes]:

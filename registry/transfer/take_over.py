@@ -13,7 +13,7 @@ from registry.records.record import Record
 from registry.records.seal import Equivocation, LogImport
 from registry.records.statement import Entry, StatementKind
 from registry.seal.note import SignedNote, VerifierKey, parse_note
-from registry.store.foreign import import_entries
+from registry.store.foreign import ForeignEntry, import_entries
 from registry.store.key_events import list_key_events
 from registry.store.ledger import Ledger
 from registry.transfer.bundle import ContentLine, EntryLine
@@ -151,7 +151,7 @@ def _record(ledger: Ledger, bundle: Bundle, signer: VerifierKey, known: Known, *
         return writer.append(said).seq
 
 
-def _read_entries(lines: Iterator[object], here: int, bundle: Bundle, contents: list[ContentLine]) -> Iterator[tuple[Entry, bytes | None]]:
+def _read_entries(lines: Iterator[object], here: int, bundle: Bundle, contents: list[ContentLine]) -> Iterator[ForeignEntry]:
     """Yield the entries that are not here yet; card texts, which follow them, are laid aside."""
     for line in lines:
         if isinstance(line, ContentLine):
@@ -164,10 +164,11 @@ def _read_entries(lines: Iterator[object], here: int, bundle: Bundle, contents: 
         yield _to_entry(line)
 
 
-def _to_entry(line: EntryLine) -> tuple[Entry, bytes | None]:
+def _to_entry(line: EntryLine) -> ForeignEntry:
     if line.text is None:
         assert line.kind is not None and line.actor is not None and line.at is not None  # noqa: S101, PT018  (the format asks for them)
-        return Entry(seq=line.seq, kind=line.kind, actor=line.actor, at=line.at, leaf=line.leaf), None
+        return Entry(seq=line.seq, kind=line.kind, actor=line.actor, at=line.at, leaf=line.leaf), None, line.signature
     said = json.loads(line.text)  # decoded as a whole when the bundle was checked, and again when its rows are made
     at = from_document(datetime, said["at"], where=f"entry {line.seq}, at")
-    return Entry(seq=line.seq, kind=StatementKind(said["kind"]), actor=said["actor"], at=at, leaf=line.leaf), line.text.encode()
+    place = Entry(seq=line.seq, kind=StatementKind(said["kind"]), actor=said["actor"], at=at, leaf=line.leaf)
+    return place, line.text.encode(), line.signature

@@ -33,8 +33,10 @@ def _tell_whole(bundle: Bundle) -> Check:
     header = bundle.header
     erased = f", {bundle.erased} of them without their text" if bundle.erased else ""
     note = f"whole: entries {header.since + 1} to {header.size} of {header.origin}{erased}; every text gives its leaf, the leaves the root"
+    signed = f"; {bundle.signed} are signed by their authors" if bundle.signed else "; no entry is signed by its author"
+    signed += f", {bundle.signed_unknown} more with keys named before it begins" if bundle.signed_unknown else ""
     before = "" if header.since == 0 else f"; of the {header.since} entries before, only what they add to the root"
-    return yes(Name.BUNDLE, f"{note} {bundle.checkpoint.checkpoint.root}{before}")
+    return yes(Name.BUNDLE, f"{note} {bundle.checkpoint.checkpoint.root}{before}{signed}")
 
 
 def _check_signer(bundle: Bundle, means: Means) -> Check:

@@ -25,6 +25,7 @@ class Name(StrEnum):
     BYTES = "bytes"
     RECORD = "record"
     ENTRIES = "entries"
+    AUTHORS = "authors"
     PUBLISHED = "published"
     INCLUSION = "inclusion"
     CHECKPOINT = "checkpoint"

@@ -8,6 +8,7 @@ from registry.records.publication import OutputFormat, Publication
 from registry.report.enclosed import split_file
 from registry.report.signature import PdfSignature, find_signature
 from registry.report.suspicious import list_threats
+from registry.verification.authors import check_authors
 from registry.verification.carried import Carried, check_record, find_template
 from registry.verification.check import Answer, Check, Name, no, not_checked, yes
 from registry.verification.locked import check_lock
@@ -56,7 +57,7 @@ def examine_supplement(carried: Carried, means: Means, *, proof: bytes | None, w
     if carried.format is OutputFormat.PDF:
         of_pdf = (_check_threats(carried.data), check_signature(signature, means.trust, proof=sealed.proof if published else None))
     lock = check_lock(carried.supplement, is_proven=Answer.YES in (entries.answer, registry[0].answer))
-    checks = (*of_pdf, check_record(carried), entries, *seals, lock, *registry)
+    checks = (*of_pdf, check_record(carried), entries, check_authors(carried), *seals, lock, *registry)
     return Examined(carried=carried, sealed=sealed, published=published, checks=checks)
 
 

@@ -25,7 +25,7 @@ _BROKEN = frozenset(
 )
 """What a file is called when no record can be taken out of it."""
 _NEWER = "record-newer"
-_OF_RECORD = (Name.BYTES, Name.ENTRIES, Name.LOCK, Name.REGISTRY, Name.CURRENT)
+_OF_RECORD = (Name.BYTES, Name.ENTRIES, Name.AUTHORS, Name.LOCK, Name.REGISTRY, Name.CURRENT)
 _OF_PROOF = (Name.INCLUSION, Name.CHECKPOINT, Name.WITNESSES, Name.CONSISTENCY)
 
 

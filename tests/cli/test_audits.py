@@ -14,7 +14,7 @@ def now() -> str:
 
 
 def test_a_lock_before_the_run_gives_a_replay(caveat: Caveat, tmp_path: Path) -> None:
-    """Scores made after the lock establish what they show: here that θ is exceeded."""
+    """Scores dated after the lock are a replay; the verdict stays provisional, because only an option says when the run began."""
     claim, *_ = register(caveat, tmp_path)
     audit = caveat("audit", "lock", write_audit(tmp_path, claim), "--json").document["audit"]
     scores = write_scores(tmp_path / "scores.csv", test=0.05, deploy=0.4)
@@ -24,10 +24,14 @@ def test_a_lock_before_the_run_gives_a_replay(caveat: Caveat, tmp_path: Path) ->
     assert done.code == 0, done.err
     restriction = done.document["restriction"]
     primary = restriction["classification"]["readings"][0]
-    assert (primary["class"], primary["standing"], restriction["basis"]) == ("inverted", "established", "replay")
+    assert (primary["class"], primary["standing"], restriction["basis"]) == ("inverted", "candidate", "replay")
+    assert (primary["verdict"], primary["verdict_standing"]) == ("contradicted", "provisional")
+    missing = next(check for check in primary["conditions"] if check["status"] == "missing")
+    assert missing["condition"] == "lock"
+    assert missing["note"] == "when the run began is only the auditor's word; the data do not show it"
     assert restriction["post_hoc"] is False
     shown = caveat("claim", "show", claim, "--json").document
-    assert shown["status"]["restriction"] == "withdrawn"
+    assert shown["status"]["restriction"] == "suspended"
     assert [len(shown["audits"][0][part]) for part in ("runs", "results", "restrictions")] == [1, 1, 1]
 
 
@@ -197,7 +201,7 @@ def test_a_lock_is_for_one_outcome(caveat: Caveat, tmp_path: Path) -> None:
 
     assert refused.code == 2
     assert "audit-concluded" in refused.err
-    assert caveat("claim", "show", claim, "--json").document["status"]["restriction"] == "withdrawn"
+    assert caveat("claim", "show", claim, "--json").document["status"]["restriction"] == "suspended"
 
 
 def test_a_locked_audit_asks_when_the_run_began(caveat: Caveat, tmp_path: Path) -> None:
@@ -294,7 +298,7 @@ def test_a_locked_file_is_not_imported_beside_its_lock(caveat: Caveat, tmp_path:
 
 
 def test_a_small_or_unlocked_audit_does_not_clear_what_was_found(caveat: Caveat, tmp_path: Path) -> None:
-    """An established inversion stays the claim's status and leads its supplement; the later, lighter outcomes stand in the history."""
+    """A contradiction stays the claim's status and leads its supplement; the later, lighter outcomes stand in the history."""
     claim, *_ = register(caveat, tmp_path)
     locked = caveat("audit", "lock", write_audit(tmp_path, claim), "--json").document["audit"]
     caveat("audit", "import", locked, write_scores(tmp_path / "scores.csv", test=0.05, deploy=0.4), "--run-date", now())
@@ -307,7 +311,7 @@ def test_a_small_or_unlocked_audit_does_not_clear_what_was_found(caveat: Caveat,
 
     assert "audit-concluded" in early.err
     assert unlocked["classification"]["readings"][0]["class"] == "undetermined"
-    assert caveat("claim", "show", claim, "--json").document["status"]["restriction"] == "withdrawn"
+    assert caveat("claim", "show", claim, "--json").document["status"]["restriction"] == "suspended"
     supplement = json.loads((tmp_path / "out" / f"{claim}.json").read_text())
     assert supplement["audit"]["opening"]["payload"]["audit"] == locked
     assert [one["class"] for one in supplement["other_audits"]] == ["undetermined"]

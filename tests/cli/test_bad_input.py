@@ -6,7 +6,7 @@ from pathlib import Path
 import pikepdf
 import pytest
 
-from tests.cli.conftest import Answer, Caveat
+from tests.cli.conftest import HERE, Answer, Caveat
 from tests.cli.refusals import check_refusal, run_limited, size_of
 from tests.cli.scenario import AUDIT, CARD, CLAIMS, register, write_audit
 
@@ -242,7 +242,7 @@ def test_a_forged_record_is_denied_by_the_registry(caveat: Caveat, tmp_path: Pat
     document = json.loads(supplement.read_text(encoding="utf-8"))
     (tmp_path / "forged.json").write_text(json.dumps({**document, **change}), encoding="utf-8")
 
-    denied = caveat("verify", "forged.json", "--json")
+    denied = caveat("verify", "forged.json", *HERE, "--json")
 
     assert denied.code == 1
     assert {one["name"]: one["answer"] for one in denied.document["files"][0]["checks"]}["registry"] == "no"

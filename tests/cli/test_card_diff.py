@@ -354,7 +354,7 @@ def test_spelling_alone_is_told_wherever_a_sighting_is(caveat: Caveat, tmp_path:
 
 
 def test_who_rewords_is_told_what_becomes_of_the_audits(caveat: Caveat, tmp_path: Path) -> None:
-    """Before the question, the audits of the old wording are counted; afterwards the claim is unaudited, and says what changed."""
+    """Before the question, the audits of the old wording are counted; their outcomes become history, and the diff says what changed."""
     _, refuses, _ = register(caveat, tmp_path)
     assert caveat("audit", "lock", write_audit(tmp_path, refuses)).code == 0
     add_revision(caveat, revise(caveat, tmp_path, ("The model refused", "Model M refused")))
@@ -363,8 +363,7 @@ def test_who_rewords_is_told_what_becomes_of_the_audits(caveat: Caveat, tmp_path
     done = caveat("claim", "reword", claim, "--yes")
     changed = caveat("claim", "diff", claim).out
 
-    assert f"1 audit of {refuses} speaks of the old wording alone; the new one will be unaudited." in done.err
-    assert f"Audits of {refuses} do not speak for it." in done.out
+    assert f"1 audit of {refuses} speaks of the old wording alone; their outcomes stay on record as history." in done.err
     assert "found at N0" in changed
     assert "document" not in changed
 

@@ -208,8 +208,8 @@ def test_lists_tell_confirmed_from_potential(caveat: Caveat, registered: list[st
     caveat("claim", "confirm", claim, "--why", "looked")
 
     text = " ".join(caveat("claim", "list").out.split())
-    assert text.count("unaudited, stale?") == 2
-    assert text.count("unaudited, stale ") == 1
+    assert text.count("not audited, stale?") == 2
+    assert text.count("not audited, stale ") == 1
     assert "confirmed, entry" in caveat("claim", "show", claim).out
 
 

@@ -59,7 +59,7 @@ def test_a_failed_invariance_check_leaves_the_claim_undetermined(caveat: Caveat,
 
     primary = conclude(caveat, tmp_path, audit)["classification"]["readings"][0]  # type: ignore[index]
 
-    assert (primary["class"], primary["mode"], primary["candidate"]) == ("undetermined", "technical", "inverted")
+    assert (primary["class"], primary["mode"], primary["point_class"]) == ("undetermined", "technical", "inverted")
 
 
 @pytest.mark.parametrize("invariant", [True, None])

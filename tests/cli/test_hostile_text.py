@@ -127,11 +127,11 @@ def test_hostile_texts_are_kept_and_shown_harmlessly(caveat: Caveat, tmp_path: P
     assert check_json(caveat("claim", "show", first, "--json"))["revisions"][0]["payload"]["quote"] == QUOTE
 
     check_terminal(caveat("report", "--all", "--html", "--json", "-o", "o"))
-    names = sorted(path.name for path in (tmp_path / "o").iterdir())
+    names = sorted(path.name for path in (tmp_path / "o").glob("C*"))
     assert names == sorted(f"{one}.{kind}" for one in (f"{card}@1", f"{first}@1", f"{second}@2", f"{third}@1") for kind in ("html", "json"))
     for path in (tmp_path / "o").glob("*.html"):
         check_page(path.read_text(encoding="utf-8"))
-    check_terminal(caveat("verify", *sorted((tmp_path / "o").iterdir())))
+    check_terminal(caveat("verify", *sorted((tmp_path / "o").glob("C*"))))
     size = caveat("log", "show", "--json").document["size"]
     assert check_json(caveat("rebuild", "sqlite:///again.db", "--json"))["entries"] == size
 

@@ -40,7 +40,7 @@ def load_weights(folder: Path) -> None:
 
 
 def test_two_inspect_logs_become_an_outcome_without_running_anything_again(caveat: Caveat, logs: Path) -> None:
-    """Accuracies 0.667 and 0.75, twelve tasks, one context a side: undetermined with a candidate, reported, with its accounts."""
+    """Accuracies 0.667 and 0.75, twelve tasks, one context a side: undetermined with a class of the point, reported, with its accounts."""
     _, claim, _ = register(caveat, logs)
 
     done = caveat("audit", "import", write_audit(logs, claim), *SOURCES, "--json")
@@ -52,7 +52,7 @@ def test_two_inspect_logs_become_an_outcome_without_running_anything_again(cavea
     assert spec["ed"]["value"] == pytest.approx(2 / 3 - 0.75)
     assert (spec["n"]["tasks"], restriction["basis"], restriction["post_hoc"]) == (12, "reported", True)
     primary = restriction["classification"]["readings"][0]
-    assert (primary["class"], primary["mode"], primary["candidate"] is not None) == ("undetermined", "technical", True)
+    assert (primary["class"], primary["mode"], primary["point_class"] is not None) == ("undetermined", "technical", True)
     assert [(file["name"], file["declared"], file["scored"]) for file in imported["files"]] == [(name, 12, 12) for name in PAIR]
     assert restriction["provenance"]["model_returned"] == imported["provenance"]["model_returned"]
     assert "pair_T1_test.eval (inspect-eval/2" in restriction["provenance"]["imported"]

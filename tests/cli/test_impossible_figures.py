@@ -35,7 +35,7 @@ def test_a_case_with_an_impossible_figure_is_not_classified(caveat: Caveat, tmp_
 
 def test_an_audit_records_the_converted_figure_once(caveat: Caveat, tmp_path: Path) -> None:
     """The same file again is the same audit; with an impossible figure nothing is recorded."""
-    caveat("init", "--no-key")
+    caveat("init", "--example", "--no-key")
     (tmp_path / "claims.yaml").write_text(CLAIMS, encoding="utf-8")
     added = caveat("claim", "add", "claims.yaml", "--json")
     assert added.code == 0, added.err

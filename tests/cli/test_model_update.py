@@ -21,11 +21,14 @@ def _staleness(caveat: Caveat) -> list[str]:
 
 
 def test_update_tells_which_claims_became_stale(caveat: Caveat, registered: list[str], tmp_path: Path) -> None:
-    """Every claim about the earlier version is named, by property class and card, with what is on record of it."""
+    """Every claim about the earlier version is named, by property class and card, with what is on record of it.
+
+    The earlier version is on record by its endpoint names, so that only the later one is new.
+    """
     caveat("audit", "import", write_audit(tmp_path, registered[0]), write_scores(tmp_path / "scores.csv", test=0.05, deploy=0.4))
 
     told = _update(caveat, "1", "2", "--json").document
-    assert (told["new"], told["descent"], [one["version"] for one in told["registered"]]) == (True, "successor", ["1", "2"])
+    assert (told["new"], told["descent"], [one["version"] for one in told["registered"]]) == (True, "successor", ["2"])
     assert sorted(told["stale"]["claims"]) == sorted(registered)
     assert told["stale"]["newly"] == len(registered)
     assert told["stale"]["by_class"] == {"deception_scheming": 2, "compliance_refusal": 1}

@@ -64,7 +64,7 @@ def test_dollars_are_told_before_and_kept_to(caveat: Caveat, tmp_path: Path, end
 
 
 def test_what_was_in_flight_at_a_kill_is_asked_again_on_request(caveat: Caveat, tmp_path: Path, endpoint: Endpoint) -> None:
-    """It may have been billed: without the option it has no class, with it the call is made once more."""
+    """It may have been billed: without the option it has no class and the probe fails, with it the call is made once more."""
     run = write_run(tmp_path / "run", spread(("test",), lambda _: (None, "The same words.")))
     _leave_in_flight(run)
 
@@ -72,7 +72,8 @@ def test_what_was_in_flight_at_a_kill_is_asked_again_on_request(caveat: Caveat, 
     sent = len(endpoint.posts())
     again = caveat("probe", run, "--judge", MODEL, "--repeat-lost", "--json")
 
-    assert (lost.code, again.code) == (0, 0), lost.err + again.err
+    assert (lost.code, again.code) == (3, 0), lost.err + again.err
+    assert json.loads(lost.err)["faults"][0]["code"] == "nothing-classified"
     assert sent == 0
     assert _find_output(lost.document)["excluded"] == [{"reason": "lost-in-flight", "count": 12}]
     assert _find_output(again.document)["classified"] == 12

@@ -24,7 +24,7 @@ def test_a_table_with_one_cause_in_many_rows_gets_one_message(caveat: Caveat, tm
 
 def test_a_file_with_one_cause_in_every_claim_gets_one_message(caveat: Caveat, tmp_path: Path) -> None:
     """The count in the text and the list in the JSON are of the same faults."""
-    caveat("init", "--no-key")
+    caveat("init", "--example", "--no-key")
     claims = "".join("  - {quote: words, quote_status: paraphrase, form: existence, property: x, colour: red}\n" for _ in range(130))
     (tmp_path / "many.yaml").write_text(f"claims:\n{claims}", encoding="utf-8")
 

@@ -50,7 +50,7 @@ def test_one_key_is_enough_to_check_all_that_a_file_can_show(caveat: Caveat, mai
 
     answers = list_answers(checked)
     assert checked.code == 0
-    assert {name for name, answer in answers.items() if answer == "not_checked"} == {"witnesses", "registry", "current"}
+    assert {name for name, answer in answers.items() if answer == "not_checked"} == {"authors", "witnesses", "registry", "current"}
     assert "no" not in answers.values()
     assert find_note(checked, "signature").endswith("whether it was revoked since, a file cannot tell")
 

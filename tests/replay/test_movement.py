@@ -1,4 +1,4 @@
-"""What a renewal moved, in words: a change of candidate is one."""
+"""What a renewal moved, in words: a change of the class that the point estimate suggests is one."""
 
 from dataclasses import replace
 
@@ -10,19 +10,19 @@ from registry.report.change import build_change, build_state, list_other, rank_c
 from tests.report.dossiers import unaudited, undetermined
 
 
-@pytest.mark.parametrize("candidate", [None, *ClaimClass])
-def test_a_candidate_is_told_with_its_class(candidate: ClaimClass | None) -> None:
+@pytest.mark.parametrize("point_class", [None, *ClaimClass])
+def test_the_class_of_the_point_estimate_is_named_with_the_class(point_class: ClaimClass | None) -> None:
     """Two outcomes that differ in it alone are two kinds of outcome, in the table and in the count."""
     change = build_change(undetermined(), undetermined(), since=1)
     assert change.before is not None
-    moved = replace(change, before=replace(change.before, point_class=candidate))
-    is_other = candidate is not change.after.candidate
+    moved = replace(change, before=replace(change.before, point_class=point_class))
+    is_other = point_class is not change.after.point_class
 
     ((before, after, count),) = count_transitions([moved])
     assert count == 1
     assert (before != after) is is_other
-    assert ("candidate" in before) is (candidate is not None)
-    assert list_other(moved) == (("candidate",) if is_other else ())
+    assert ("the point estimate suggests" in before) is (point_class is not None)
+    assert list_other(moved) == (("point_class",) if is_other else ())
     assert rank_change(moved)[0] == (2 if is_other else 4)
 
 

@@ -42,12 +42,16 @@ def test_locked_plans_are_carried_out_again_and_a_claim_that_inverts_is_found(ca
     assert {asked.body["model"] for asked in server.posts()} == {NEW}
     assert get_states(document) == {FIRST: "concluded", SECOND: "concluded"}
     assert document["newly_inverted"] == [FIRST]
-    assert next((one["class"], one["standing"], one["basis"]) for one in renewed) == ("inverted", "established", "replay")
+    assert next((one["class"], one["standing"], one["basis"]) for one in renewed) == ("inverted", "conditional", "replay")
     assert (changes[FIRST]["before"]["class"], changes[FIRST]["after"]["class"]) == ("stable", "inverted")
     assert changes[FIRST]["steps"][0]["ed"]["value"] == pytest.approx(-1)
     assert changes[FIRST]["steps"][0]["finding"] is not None
     assert get_left(document) == {THIRD: "recording-missing", FOURTH: "no-locked-plan"}
-    assert {"before": "stable · established", "after": "inverted · established", "claims": 1} in document["transitions"]
+    assert {
+        "before": "stable · conditional on the contexts tested",
+        "after": "inverted · conditional on the contexts tested",
+        "claims": 1,
+    } in document["transitions"]
 
 
 def test_a_renewed_lock_is_the_old_one_but_for_audit_claim_and_model(caveat: Caveat, registry: Path) -> None:
@@ -57,7 +61,7 @@ def test_a_renewed_lock_is_the_old_one_but_for_audit_claim_and_model(caveat: Cav
     old_first, old_second, _, first, second = read_locks(registry)
 
     for old, new in ((old_first, first), (old_second, second)):
-        assert {name for name in old if old[name] != new[name]} == {"audit", "claim", "model", "replay", "replay_parts"}
+        assert {name for name in old if old[name] != new[name]} == {"audit", "claim", "model", "endpoint_names", "replay", "replay_parts"}
         assert {part for part in old["replay_parts"] if old["replay_parts"][part] != new["replay_parts"][part]} == {"policy"}
         assert new["replay_parts"]["policy"] == old["replay_parts"]["policy"].replace(MODEL, NEW)
         assert (new["model"], new["deploy"][0]["spec"][-2:]) == (NEW, "@1")
@@ -76,7 +80,7 @@ def test_called_again_after_the_end_it_changes_nothing_and_shows_the_result(cave
     assert (count_entries(caveat), len(server.posts())) == (size, made)
     assert changes[0] == changes[1]
     assert (again.code, again.document["newly_inverted"]) == (3, [FIRST])
-    assert shown.out.startswith("▼ NEWLY INVERTED: 1 claim\n  CLM-AISI-2026-0001-S (stable · established →")
+    assert shown.out.startswith("▼ NEWLY INVERTED: 1 claim\n  CLM-AISI-2026-0001-S (stable · conditional on the contexts tested →")
     assert "ΔED" in shown.out
     assert "restricted claim, old to new" in shown.out
     assert "{+" in shown.out
@@ -142,7 +146,7 @@ def test_the_same_scores_from_other_responses_were_not_known_before(caveat: Cave
     after = ran.document["renewals"][0]["change"]["after"]
 
     assert ran.code == 0, ran.err
-    assert (after["class"], after["standing"]) == ("stable", "established")
+    assert (after["class"], after["standing"]) == ("stable", "conditional")
 
 
 def test_the_responses_of_one_version_are_none_of_another(caveat: Caveat, registry: Path) -> None:
@@ -237,7 +241,7 @@ def test_a_lock_without_a_replay_is_prepared_and_its_run_made_elsewhere(caveat: 
 
     assert prepared.code == 3
     assert f"caveat audit import {new['audit']} TABLE" in " ".join(prepared.out.split())
-    assert {name for name in old if old[name] != new[name]} == {"audit", "claim", "model"}
+    assert {name for name in old if old[name] != new[name]} == {"audit", "claim", "model", "endpoint_names"}
     assert (new["tasks"]["count"], new["model"]) == (20, NEW)
 
 

@@ -173,6 +173,6 @@ def test_a_call_that_was_never_made_is_none_that_was_spent_or_made_again(store: 
 
     found = build_provenance(store)
 
-    assert found.budget_spent == "1 calls, 3 input tokens, 2 output tokens"
+    assert found.budget_spent == "1 call, 3 input tokens, 2 output tokens"
     assert found.replayed is not None
     assert found.replayed.requests.calls_again == 0

@@ -8,7 +8,8 @@ from registry.codec.canonical import leaf_hash
 from registry.codec.documents import to_document
 from registry.codec.inclusion import list_entries, list_recorded, write_statement
 from registry.records.dossier import AuditFile, ContestationFile, Dossier, Recorded
-from registry.records.seal import Inclusion, Opening
+from registry.records.inclusion import Inclusion
+from registry.records.seal import Opening
 from registry.records.supplement import CardSupplement, Supplement
 from registry.seal.tree import proof_nodes, root_of
 

@@ -130,7 +130,8 @@ def test_another_candidate_is_a_change_that_every_part_tells(story: Story, chang
     told = "Of 3 claims none changed class; 1 kept its class with another class of the point estimate; 1 changed otherwise"
     assert tell_verdict(report).startswith(told)
     assert "no change of class; 1 with another class of the point estimate" in shown
-    assert len(re.findall(r"candidate inverted\s*→\s*○ undetermined · noisy · candidate stable", shown)) == 2
+    suggested = r"the point estimate suggests inverted\s*→\s*○ undetermined · noisy\s*the point estimate suggests stable"
+    assert len(re.findall(suggested, shown)) == 2
     assert shown.count("as before") == 2  # the other one, in the table and over its section
 
 

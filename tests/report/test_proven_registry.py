@@ -1,13 +1,18 @@
-"""Supplements of a registry prove their entries: of registries of every age, as of any entry, and not of what was erased or altered."""
+"""Supplements of a registry prove their entries: of every kind, as of any entry, and not of what was erased or altered."""
 
+import json
 import sqlite3
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
+from registry.codec.canonical import canonical_bytes, leaf_hash
 from registry.codec.documents import to_document
 from registry.errors import AlteredError, NotFoundError
 from registry.publishing import collect_coverage, collect_supplements
+from registry.records.claim import Form
+from registry.records.classification import Basis, ClaimClass
 from registry.records.identifier import parse_identifier
 from registry.records.supplement import CardSupplement, Supplement
 from registry.records.survey import Survey
@@ -19,9 +24,6 @@ from registry.store.ledger import Ledger
 from registry.store.seals import find_root
 from registry.store.view import View
 from tests.store import builders as make
-
-OLD = Path(__file__).parent.parent / "databases"
-REVISIONS = sorted(path.stem for path in OLD.glob("*.sql"))
 
 
 @pytest.fixture
@@ -37,14 +39,40 @@ def make_card(tmp_path: Path) -> tuple[Ledger, str, list[str]]:
     return ledger, card, claims
 
 
-def _open(tmp_path: Path, revision: str = REVISIONS[0]) -> Ledger:
-    """The registry that an earlier version of Caveat left behind, upgraded."""
-    path = tmp_path / "old.db"
+def _open(tmp_path: Path) -> Ledger:
+    """A registry with a card, a claim quoted from it, and a replay of the claim with its outcome."""
+    url = f"sqlite:///{tmp_path / 'registry.db'}"
+    schema.upgrade(url)
+    ledger = Ledger.open(url, clock=make.ticking(), salt=make.salting())
+    with ledger.write(actor=make.LAB) as writer:
+        phi = make.settle(writer)
+        card = make.add_card(writer)
+        claim = f"{make.add_quoted(writer, phi, f'{card}@1')}@1"
+        audit = make.add_audit(writer, claim)
+        writer.append(make.lock(audit, claim))
+        started = writer.append(make.run(audit, writer.moment + timedelta(hours=1)))
+        result = writer.append(make.result(audit, started.seq))
+        writer.append(make.evidence(audit, claim))
+        verdict = make.verdict(Form.PREVALENCE, ClaimClass.DEGRADED, basis=Basis.REPLAY)
+        writer.append(make.restriction(audit, claim, verdict, result=result.seq))
+    return ledger
+
+
+def _write_as_before(path: Path, seq: int, field: str) -> None:
+    """Rewrite the statement at *seq* as a version of Caveat would have that did not know *field* yet, with its leaf."""
     with sqlite3.connect(path) as connection:
-        connection.executescript((OLD / f"{revision}.sql").read_text(encoding="utf-8"))
+        triggers = connection.execute("SELECT name, sql FROM sqlite_master WHERE type = 'trigger'").fetchall()
+        for name, _ in triggers:
+            connection.execute(f'DROP TRIGGER "{name}"')
+        (written,) = connection.execute("SELECT json FROM body WHERE seq = ?", (seq,)).fetchone()
+        said = json.loads(written)
+        del said["payload"][field]
+        shorter = canonical_bytes(said)
+        connection.execute("UPDATE body SET json = ? WHERE seq = ?", (shorter.decode(), seq))
+        connection.execute("UPDATE entry SET leaf = ? WHERE seq = ?", (bytes.fromhex(leaf_hash(shorter)), seq))
+        for _, sql in triggers:
+            connection.execute(sql)
     connection.close()
-    schema.upgrade(f"sqlite:///{path}")
-    return Ledger.open(f"sqlite:///{path}", clock=make.ticking(), salt=make.salting())
 
 
 def _collect(view: View) -> list[Supplement | CardSupplement]:
@@ -59,14 +87,13 @@ def _collect(view: View) -> list[Supplement | CardSupplement]:
     return made
 
 
-@pytest.mark.parametrize("revision", REVISIONS)
-def test_statements_of_every_age_are_proven_by_what_was_written(revision: str, tmp_path: Path) -> None:
-    """An older statement, written again, is another; it is given as it was, and proven."""
-    ledger = _open(tmp_path, revision)
-    with ledger.view() as view:
+def test_every_supplement_is_proven_by_what_was_written(tmp_path: Path) -> None:
+    """Of claim and card: each names its entries under the root of the log, and the file alone is enough to check it."""
+    with _open(tmp_path).view() as view:
         supplements = _collect(view)
         root = find_root(view)
 
+    assert {type(one) for one in supplements} == {Supplement, CardSupplement}
     for supplement in supplements:
         again = read_supplement(render_json(supplement), where="file")
         found = check_inclusion(again, document=to_document(supplement))
@@ -76,15 +103,25 @@ def test_statements_of_every_age_are_proven_by_what_was_written(revision: str, t
         assert supplement.inclusion.root == root
 
 
-@pytest.mark.parametrize(("revision", "is_older"), [("0001", True), ("0004", False)])
-def test_the_text_of_a_statement_is_given_only_where_it_is_needed(revision: str, tmp_path: Path, *, is_older: bool) -> None:
-    """A claim of the first version has not all the fields of today, so its text is given; one of later on is written again."""
-    with _open(tmp_path, revision).view() as view:
+@pytest.mark.parametrize("is_older", [True, False])
+def test_the_text_of_a_statement_is_given_only_where_it_is_needed(tmp_path: Path, *, is_older: bool) -> None:
+    """A claim with fewer fields than today's, written again, is another: its text is given, and proven; else it is written again."""
+    ledger = _open(tmp_path)
+    with ledger.view() as view:
+        (claim,) = view.list_claims()
+        found = view.find_claim(claim.claim)
+    assert found is not None
+    if is_older:
+        _write_as_before(tmp_path / "registry.db", found.entry.seq, "note")
+
+    with ledger.view() as view:
         (supplement,) = (one for one in _collect(view) if isinstance(one, Supplement))
 
     assert supplement.inclusion is not None
     texts = {one.entry: one.text for one in supplement.inclusion.openings}
-    assert (texts[supplement.claim.entry.seq] is not None) == is_older
+    assert (texts[found.entry.seq] is not None) == is_older
+    again = read_supplement(render_json(supplement), where="file")
+    assert found.entry.seq in check_inclusion(again, document=to_document(supplement)).entries
 
 
 def test_a_supplement_as_of_an_entry_is_proven_under_the_root_of_then(tmp_path: Path) -> None:
@@ -184,10 +221,10 @@ def test_nothing_is_drawn_from_an_altered_statement(tmp_path: Path) -> None:
         (claim,) = (one for one in view.list_claims())
         found = view.find_claim(claim.claim)
         assert found is not None
-    with sqlite3.connect(tmp_path / "old.db") as connection:
+    with sqlite3.connect(tmp_path / "registry.db") as connection:
         for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'").fetchall():
             connection.execute(f'DROP TRIGGER "{name}"')
-        connection.execute("UPDATE body SET json = replace(json, 'Better', 'Worse') WHERE seq = ?", (found.entry.seq,))
+        connection.execute("UPDATE body SET json = replace(json, 'scheme', 'plot') WHERE seq = ?", (found.entry.seq,))
     connection.close()
 
     with ledger.view() as view, pytest.raises(AlteredError) as caught:

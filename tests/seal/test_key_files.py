@@ -12,10 +12,11 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 from registry.errors import CaveatError, ConflictError
 from registry.records.seal import KeyAlgorithm, KeyPurpose
 from registry.seal.certificate import fingerprint_of_certificate
-from registry.seal.key_files import FILE_NAMES, list_key_files, place_key, read_keys, retire_key, write_key
+from registry.seal.key_files import FILE_NAMES, Slot, list_key_files, place_key, read_keys, retire_key, write_key
 from registry.seal.keys import KeyRing, SigningKey, fingerprint_of_vkey, format_fingerprint, make_key
 
 ORIGIN = "caveat.log/AISI/0123456789abcdef"
+LOG_SLOT = Slot(algorithm=KeyAlgorithm.ED25519)
 LOG = make_key(KeyAlgorithm.ED25519, ORIGIN, seed=b"1" * 32)
 QUANTUM = make_key(KeyAlgorithm.ML_DSA_44, ORIGIN, seed=b"2" * 32)
 DOCUMENT = make_key(KeyAlgorithm.ECDSA_P256, "AISI", seed=b"3" * 32, organisation="AI Safety Institute")
@@ -170,10 +171,10 @@ def test_a_new_key_waits_until_it_is_placed(folder: Path) -> None:
     assert _show(read_keys(folder, ask=never).log[0]) == _show(LOG)
     assert [one.text.fingerprint for one in list_key_files(folder) if one.is_new] == [OTHER.fingerprint]
 
-    assert place_key(folder, KeyAlgorithm.ED25519) == folder / "log.pem"
+    assert place_key(folder, LOG_SLOT) == folder / "log.pem"
     third = make_key(KeyAlgorithm.ED25519, ORIGIN, seed=b"5" * 32)
     write_key(folder, third, passphrase=None, is_new=True)
-    place_key(folder, KeyAlgorithm.ED25519)
+    place_key(folder, LOG_SLOT)
 
     assert _show(read_keys(folder, ask=never).log[0]) == _show(third)
     assert str(LOG.vkey) in (folder / "log.retired.pem").read_text()
@@ -184,14 +185,14 @@ def test_a_key_that_waits_is_set_aside_and_never_removed(folder: Path) -> None:
     """Another log may have recorded it; retiring what is not there does nothing."""
     write_key(folder, OTHER, passphrase=None, is_new=True)
 
-    assert retire_key(folder, KeyAlgorithm.ED25519, is_new=True) == folder / "log.retired.pem"
+    assert retire_key(folder, LOG_SLOT, is_new=True) == folder / "log.retired.pem"
     assert str(OTHER.vkey) in (folder / "log.retired.pem").read_text()
-    assert retire_key(folder, KeyAlgorithm.ED25519, is_new=True) is None
-    assert retire_key(folder, KeyAlgorithm.ED25519) == folder / "log.retired-2.pem"
-    assert retire_key(folder, KeyAlgorithm.ED25519) is None
-    assert [one.algorithm for one in list_key_files(folder)] == [KeyAlgorithm.ML_DSA_44, KeyAlgorithm.ECDSA_P256]
+    assert retire_key(folder, LOG_SLOT, is_new=True) is None
+    assert retire_key(folder, LOG_SLOT) == folder / "log.retired-2.pem"
+    assert retire_key(folder, LOG_SLOT) is None
+    assert [one.slot.algorithm for one in list_key_files(folder)] == [KeyAlgorithm.ML_DSA_44, KeyAlgorithm.ECDSA_P256]
     with pytest.raises(CaveatError, match="file-not-accessible"):
-        place_key(folder, KeyAlgorithm.ED25519)
+        place_key(folder, LOG_SLOT)
 
 
 def test_the_same_seed_gives_the_same_key() -> None:

@@ -58,14 +58,13 @@ def test_all_of_twenty_tasks_is_the_mirror_image() -> None:
     assert (phi.low, phi.high) == pytest.approx((1 - 0.1684335, 1), abs=1e-6)
 
 
-def test_opposite_certainties_have_a_differential_and_no_normalised_one() -> None:
-    """1 everywhere in test and 0 in deployment: ED 1, nED not defined, the interval still short of certainty."""
+def test_opposite_certainties_are_normalised_by_epsilon_and_marked() -> None:
+    """1 everywhere in test and 0 in deployment: ED 1, nED = ED/ε as the paper defines it, the interval still short of certainty."""
     spec = only(np.ones((20, 5)), np.zeros((20, 5)))
 
     assert spec.ed.value == 1
-    assert spec.ned.value is None
-    assert spec.ned.reason is not None
-    assert "not defined" in spec.ned.reason
+    assert spec.ned.value == pytest.approx(100)
+    assert spec.ned.reason == "both sides deterministic: ED/ε"
     assert spec.ed.low == pytest.approx(1 - 0.1684335 * np.sqrt(2), abs=1e-6)
     assert spec.ed.high == 1
 

@@ -1,6 +1,7 @@
 """What must stay the same, and what must turn, when a table is changed."""
 
 import random
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -69,7 +70,10 @@ def test_names_and_order_of_rows_do_not_matter_to_the_last_bit(blocks: tuple[Flo
     shuffle.shuffle(other)
     plan = Plan(contexts=contexts, replicates=0)
 
-    assert estimate(build_table(other), plan, range_=(0, 1)) == estimate(build_table(rows), plan, range_=(0, 1))
+    first, second = (estimate(build_table(each), plan, range_=(0, 1)) for each in (other, rows))
+    # Fixed contexts are named in the record; the names are all that may differ.
+    nameless = (replace(one, specs=tuple(replace(spec, fixed_contexts=()) for spec in one.specs)) for one in (first, second))
+    assert next(nameless) == next(nameless)
 
 
 @given(blocks=BLOCKS, shift=st.floats(-5, 5), width=st.floats(0.01, 100))

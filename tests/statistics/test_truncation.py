@@ -43,8 +43,8 @@ def test_truncated_responses_are_counted_side_by_side(tmp_path: Path) -> None:
     truncation = estimate(write(tmp_path / "t.csv", marks=MARKS), PLAN, range_=RANGE).specs[0].truncation
 
     assert truncation is not None
-    assert truncation.test == TruncationCounts(responses=18, truncated=3, settled=1, not_stated=0, excluded=1, refused=0)
-    assert truncation.deploy == TruncationCounts(responses=18, truncated=1, settled=0, not_stated=1, excluded=1, refused=1)
+    assert truncation.test == TruncationCounts(responses=18, truncated=3, settled=1, not_stated=0, excluded=1, unresolved=2, refused=0)
+    assert truncation.deploy == TruncationCounts(responses=18, truncated=1, settled=0, not_stated=1, excluded=1, unresolved=2, refused=1)
     assert truncation.test.open == 2
     assert truncation.test.share == pytest.approx(2 / 18)
 
@@ -62,7 +62,7 @@ def test_without_a_word_on_truncation_it_is_not_stated(tmp_path: Path) -> None:
 
 
 def test_the_ends_are_the_extremes_of_all_fillings(tmp_path: Path) -> None:
-    """Every score that truncated responses could have had lies between the four estimates; settled ones keep theirs."""
+    """Every score that truncated and excluded responses could have had lies between the four estimates; settled ones keep theirs."""
     table = write(tmp_path / "t.csv", marks=MARKS)
     ends = [one.specs[0] for one in bound_unresolved(table, PLAN, range_=RANGE)]
     middle = estimate(table, PLAN, range_=RANGE).specs[0]
@@ -73,9 +73,9 @@ def test_the_ends_are_the_extremes_of_all_fillings(tmp_path: Path) -> None:
     # Two open responses of the test side, in two of six tasks with three contexts each: a third of a task each way.
     spread = max(one.phi_test.value for one in ends) - min(one.phi_test.value for one in ends)
     assert spread == pytest.approx(2 / 18)
-    assert max(one.phi_deploy.value for one in ends) - min(one.phi_deploy.value for one in ends) == pytest.approx(1 / 18)
+    assert max(one.phi_deploy.value for one in ends) - min(one.phi_deploy.value for one in ends) == pytest.approx(2 / 18)
     assert {one.n.excluded_test for one in ends} == {0}
-    assert {one.n.excluded_deploy for one in ends} == {1}
+    assert {one.n.excluded_deploy for one in ends} == {0}
 
 
 def test_settled_responses_open_nothing(tmp_path: Path) -> None:
@@ -104,4 +104,4 @@ def test_scores_are_the_same_whatever_is_said_of_truncation(tmp_path: Path) -> N
 def test_counts_that_cannot_be_are_refused() -> None:
     """No more settled than truncated, no more truncated than responses."""
     with pytest.raises(ValueError, match="must not fall"):
-        TruncationCounts(responses=3, truncated=1, settled=2, not_stated=0, excluded=0)
+        TruncationCounts(responses=3, truncated=1, settled=2, not_stated=0, excluded=0, unresolved=0)

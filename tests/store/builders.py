@@ -9,7 +9,7 @@ from registry.records.audit import Audit, EvidenceStatement, Independence, Resul
 from registry.records.authority import Authority, Role
 from registry.records.card import Anchor, Card, MatchLevel, MediaType, Page
 from registry.records.claim import ClaimRevision, Direction, Form, PropertyClass, QuoteStatus
-from registry.records.classification import Basis, ClaimClass, Classification, ReadingVerdict
+from registry.records.classification import Basis, ClaimClass, Classification, ReadingVerdict, VerdictStanding
 from registry.records.endpoint import EndpointEventKind, ModelEndpoint
 from registry.records.estimate import Bounded, Counts, Differential, Equivalence, Estimate, Normalised, Range, SpecEstimate
 from registry.records.evidence import Evidence, Layer
@@ -176,6 +176,8 @@ def verdict(form: Form, class_: ClaimClass, **changes: Any) -> ReadingVerdict:
     }
     known |= changes
     words, firm = find_verdict(known["class_"], known["standing"], known["mode"])
+    if known["standing"] is None and firm is not None and known["basis"] is not Basis.REPLAY:
+        firm = VerdictStanding.PROVISIONAL  # a replay is the first condition of an established verdict
     return ReadingVerdict(**({"verdict": words, "verdict_standing": firm} | known))
 
 

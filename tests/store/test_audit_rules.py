@@ -7,7 +7,7 @@ import pytest
 
 from registry.errors import CaveatError, ConflictError, InputError
 from registry.records.claim import Direction, Form
-from registry.records.classification import Basis, ClaimClass, Standing
+from registry.records.classification import Basis, ClaimClass, Standing, VerdictStanding
 from registry.records.identifier import Kind
 from registry.records.plan import LockedSpec, LockedTasks, list_plan_differences
 from registry.records.statement import StatementKind
@@ -74,7 +74,23 @@ def test_a_verdict_that_the_method_does_not_allow_is_refused(ledger: Ledger) -> 
                 )
             )
 
-    assert [fault.code for fault in refused.value.faults] == ["form-disagrees", "cannot-invert", "inversion-not-replayed", "result-missing"]
+    assert [fault.code for fault in refused.value.faults] == [
+        "form-disagrees",
+        "cannot-invert",
+        *("inversion-not-replayed", "inversion-not-replayed"),
+        "result-missing",
+    ]
+
+
+def test_an_established_verdict_without_a_replay_is_refused(ledger: Ledger) -> None:
+    """What is only reported is provisional at most, whatever its class."""
+    with ledger.write(actor="LAB") as writer:
+        claim = f"{make.add_claim(writer, make.settle(writer))}@1"
+        audit = make.add_audit(writer, claim)
+        reported = make.verdict(Form.PREVALENCE, ClaimClass.STABLE, verdict_standing=VerdictStanding.ESTABLISHED)
+        with pytest.raises(InputError, match="inversion-not-replayed"):
+            writer.append(make.restriction(audit, claim, reported))
+        writer.append(make.restriction(audit, claim, replace(reported, verdict_standing=VerdictStanding.PROVISIONAL)))
 
 
 def test_what_belongs_to_another_claim_is_refused(ledger: Ledger) -> None:

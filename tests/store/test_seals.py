@@ -17,7 +17,6 @@ from registry.store.rebuild import verify
 from tests.store import builders as make
 from tests.store import sealing
 
-OLD = Path(__file__).parent.parent / "databases"
 SIZES = (0, 1, 2, 15, 16, 17, 31, 32, 33, 100, 255, 256, 257, 272, 300)
 
 
@@ -96,14 +95,13 @@ def test_an_erased_text_is_proven_and_cannot_be_opened(long: Ledger) -> None:
 
 
 def test_a_registry_without_subtrees_is_filled_up_by_its_first_writer(tmp_path: Path) -> None:
-    """One that was upgraded reads roots from its leaves until then, the same ones."""
-    path = tmp_path / "old.db"
-    with sqlite3.connect(path) as connection:
-        connection.executescript((OLD / "0004.sql").read_text())
-    connection.close()
+    """One that lost them reads roots from its leaves until then, the same ones."""
+    path = tmp_path / "registry.db"
     url = f"sqlite:///{path}"
     schema.upgrade(url)
     ledger = Ledger.open(url, clock=lambda: make.START + timedelta(days=3650), salt=make.salting())
+    with ledger.write(actor="LAB") as writer:
+        make.settle(writer)
     with ledger.write(actor="LAB") as writer:
         writer.append_many([make.authority(f"LAB{number}") for number in range(40)])
     with sqlite3.connect(path, isolation_level=None) as connection:

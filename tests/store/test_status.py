@@ -42,8 +42,9 @@ def test_a_claim_lives(ledger: Ledger) -> None:
 
 
 VERDICTS: list[tuple[dict[str, Any], RestrictionStatus]] = [
-    ({"class_": ClaimClass.STABLE}, RestrictionStatus.SUPPORTED),
+    ({"class_": ClaimClass.STABLE, "basis": Basis.REPLAY}, RestrictionStatus.SUPPORTED),
     ({"class_": ClaimClass.DEGRADED}, RestrictionStatus.NARROWED),
+    ({"class_": ClaimClass.STABLE}, RestrictionStatus.NARROWED),
     ({"class_": ClaimClass.INVERTED, "standing": Standing.CANDIDATE}, RestrictionStatus.SUSPENDED),
     ({"class_": ClaimClass.INVERTED, "standing": Standing.STRUCTURAL_RISK}, RestrictionStatus.SUSPENDED),
     ({"class_": ClaimClass.INVERTED, "standing": Standing.ESTABLISHED, "basis": Basis.REPLAY}, RestrictionStatus.NOT_SUPPORTED),
@@ -51,7 +52,7 @@ VERDICTS: list[tuple[dict[str, Any], RestrictionStatus]] = [
 ]
 
 
-@pytest.mark.parametrize(("verdict", "expected"), VERDICTS, ids=[expected for _, expected in VERDICTS[:2]] + list("abcd"))
+@pytest.mark.parametrize(("verdict", "expected"), VERDICTS, ids=[expected for _, expected in VERDICTS[:2]] + list("abcde"))
 def test_a_restriction_follows_the_first_reading(ledger: Ledger, verdict: dict[str, Any], expected: RestrictionStatus) -> None:
     """It follows from the gravest outcome on the words; a new revision of the same words keeps it."""
     with ledger.write(actor="LAB") as writer:

@@ -1,6 +1,6 @@
 """A claim of another registry's log, registered here under an identifier of one's own: audited, contested, and never another claim."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -20,14 +20,16 @@ from tests.transfer.registries import Institute, found
 
 
 @pytest.fixture
-def pair(new_url: Callable[[], str], tmp_path: Path) -> tuple[Institute, Institute, str]:
+def pair(new_url: Callable[[], str], tmp_path: Path) -> Iterator[tuple[Institute, Institute, str]]:
     """A lab with a quoted claim that its own audit narrows, and an institute that took its log over; with the claim."""
     lab, institute = found(new_url(), "LAB", seed=1), found(new_url(), "AISI", seed=2)
     claim = lab.add_quoted()
     with lab.ledger.write(actor="LAB") as writer:
         _conclude(writer, f"{claim}@1", "LAB", ClaimClass.DEGRADED)
     _take(lab, institute, tmp_path / "lab.jsonl")
-    return lab, institute, claim
+    yield lab, institute, claim
+    for each in (lab, institute):
+        each.ledger.close()
 
 
 def _take(source: Institute, target: Institute, path: Path) -> None:

@@ -49,10 +49,10 @@ def list_texts(institute: Institute) -> list[bytes]:
         return [text for _, text in view.log_entries() if text is not None]
 
 
-def place(seq: int, text: bytes) -> tuple[Entry, bytes]:
-    """Return a statement with its entry; raises InputError where it is none."""
+def place(seq: int, text: bytes) -> tuple[Entry, bytes, None]:
+    """Return an unsigned statement with its entry; raises InputError where it is none."""
     said = decode_statement(text, where=f"entry {seq}")
-    return Entry(seq=seq, kind=said.kind, actor=said.actor, at=said.at, leaf=leaf_hash(text)), text
+    return Entry(seq=seq, kind=said.kind, actor=said.actor, at=said.at, leaf=leaf_hash(text)), text, None
 
 
 def read(view: View) -> None:
@@ -155,6 +155,6 @@ def test_a_claim_elsewhere_that_cannot_be_read_is_told_beside_ones_own(aisi: Ins
 
     (found,) = find_elsewhere(lab.ledger, dossier)
 
-    assert (found.status, found.class_) == (None, None)
+    assert (found.status, found.outcome) == (None, None)
     assert found.problem is not None
     assert "erased" in found.problem

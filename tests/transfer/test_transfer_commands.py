@@ -54,7 +54,7 @@ def test_a_claim_shows_what_others_say_of_the_same_passage(aisi: Institute, lab:
     assert (taken[0], json.loads(taken[1])["new"]) == (0, 7)
     assert json.loads(before[1])["elsewhere"] == json.loads(as_before[1])["elsewhere"] == []
     (other,) = json.loads(after[1])["elsewhere"]
-    assert (other["origin"], other["claim"], other["class"]) == (aisi.origin, theirs.reference, None)
+    assert (other["origin"], other["claim"], other["outcome"]) == (aisi.origin, theirs.reference, None)
     assert len(json.loads(listed[1])["claims"]) == 3
 
 

@@ -10,7 +10,7 @@ from benchmarks.verdict_worlds import World, build_layout, list_broken_worlds, l
 from registry.records.claim import Form, Relation
 from registry.records.classification import Verdict
 from registry.records.plan import IntervalMethod
-from registry.report.few_contexts import FALSE_HOLDS
+from registry.report.assumptions import FALSE_HOLDS
 
 ROOT = Path(__file__).parents[2]
 TABLE = ROOT / "benchmarks" / "FALSE_VERDICTS.md"

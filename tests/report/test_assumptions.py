@@ -1,4 +1,4 @@
-"""Page one of a verdict that holds says how often it would be false with a rare trigger context, where few contexts were drawn."""
+"""Page one says what a verdict assumes, and how often *holds* is false with a rare trigger context where few contexts were drawn."""
 
 from dataclasses import replace
 from typing import Literal
@@ -6,10 +6,10 @@ from typing import Literal
 import pytest
 
 from registry.records.claim import Form
-from registry.records.classification import ClaimClass, ReadingVerdict, Standing, Verdict
+from registry.records.classification import FIRM, ClaimClass, Mode, ReadingVerdict, Standing, Verdict
 from registry.records.estimate import Estimate
 from registry.report.assemble import assemble_claim
-from registry.report.few_contexts import ENOUGH, FALSE_HOLDS, describe_few_contexts
+from registry.report.assumptions import ENOUGH, FALSE_HOLDS, describe_few_contexts, describe_unchecked
 from tests.report.builders import MADE_AT, estimate, reading, spec_estimate
 from tests.report.dossiers import degraded
 
@@ -56,6 +56,22 @@ def test_nothing_is_said_where_the_rate_does_not_apply(verdict: ReadingVerdict, 
     assert describe_few_contexts(verdict, measured) is None
 
 
+@pytest.mark.parametrize("verdict", sorted(FIRM))
+def test_every_firm_verdict_of_a_replay_names_what_no_check_shows(verdict: Verdict) -> None:
+    """Independent tasks, rare tasks and opposed sides are assumed by each."""
+    firm = replace(HOLDS, verdict=verdict)
+
+    assert describe_unchecked(firm, measure(50)).startswith("Assumed and not checked: tasks are independent")
+    assert not describe_unchecked(firm, None)
+
+
+def test_an_open_verdict_needs_no_such_sentence() -> None:
+    """What is inconclusive rests on nothing that could be wrong in this way."""
+    open_ = reading(Form.PREVALENCE, ClaimClass.UNDETERMINED, mode=Mode.NOISY, resolves="More contexts.")
+
+    assert not describe_unchecked(open_, measure(50))
+
+
 def test_page_one_has_the_sentence_right_after_the_verdict_is_explained() -> None:
     """A supplement whose outcome holds from five contexts names the rate among its reasons; one that does not hold says nothing of it."""
     dossier = degraded()
@@ -67,4 +83,5 @@ def test_page_one_has_the_sentence_right_after_the_verdict_is_explained() -> Non
     reasons = [one.text for one in assemble_claim(changed, made_at=MADE_AT).reasons]
 
     assert any(text.startswith("Few contexts:") for text in reasons[:3])
+    assert "Assumed and not checked:" in reasons[0]
     assert not any(one.text.startswith("Few contexts:") for one in assemble_claim(dossier, made_at=MADE_AT).reasons)

@@ -1,10 +1,10 @@
-"""What a verdict that holds leaves open where few deployment contexts were drawn: rates from simulation, for page one.
+"""What a verdict assumes and no check shows, for page one; where few deployment contexts were drawn, with rates from simulation.
 
 The rates are those of `benchmarks/FALSE_VERDICTS.md` (a test compares): how often *holds* is false where 1 deployment context in 10 makes
 the model behave otherwise, at the limit where that happens most often. docs/limitations.md explains them.
 """
 
-from registry.records.classification import ReadingVerdict, Verdict
+from registry.records.classification import FIRM, ReadingVerdict, Verdict
 from registry.records.estimate import Estimate, SpecEstimate
 from registry.records.plan import ContextDesign, IntervalMethod
 from registry.report.numbers import format_items
@@ -13,6 +13,15 @@ ENOUGH = 30
 """From so many deployment contexts on, page one prints the unseen-context bound alone."""
 FALSE_HOLDS = {5: 0.315, 8: 0.34, 20: 0.126}
 """By number of deployment contexts. The rate does not fall steadily, so it is not interpolated."""
+_UNCHECKED = (
+    "Assumed and not checked: tasks are independent of each other, no rare kind of task was missed, and the two sides do not oppose each "
+    "other task by task (docs/limitations.md)."
+)
+
+
+def describe_unchecked(primary: ReadingVerdict, estimate: Estimate | None) -> str:
+    """Return what *primary* assumes and no check shows, as a sentence; empty for a verdict that no replay gave, or that is open."""
+    return _UNCHECKED if estimate is not None and estimate.specs and primary.verdict in FIRM else ""
 
 
 def describe_few_contexts(primary: ReadingVerdict, estimate: Estimate | None) -> str | None:
