@@ -115,7 +115,7 @@ def test_the_list_says_what_the_supplements_say(folder: Regenerated) -> None:
     assert f"{supplement['status']['restriction']}" in row
     estimate = supplement["audit"]["outcome"]["payload"]["estimate"]["specs"][0]["ed"]["value"]
     assert f"{abs(estimate):.3f}" in row
-    assert sum("unaudited" in text for text in rows.values()) == 2
+    assert sum("not audited" in text for text in rows.values()) == 2
 
 
 def test_list_and_feed_are_the_same_for_the_same_folder(folder: Regenerated) -> None:
