@@ -152,6 +152,10 @@ def read_figure(words: str, one: Quantity, theta: Theta | None = None) -> Readin
     """
     notes = _note_figure(one)
     if theta is not None:
+        if one.unit in (Unit.SHARE, Unit.SCORE) and _is_failed(theta, one):
+            # A claim whose own figure fails its θ says something else than its words: only the figure is proposed.
+            note = f"the figure stands on the other side of {theta.quantity.written} than the words seem to say, so no θ is proposed"
+            return _share(words, one, (*notes, note))
         return _against(theta, one, notes)
     match one.unit:
         case Unit.MULTIPLE:
@@ -182,8 +186,6 @@ def _against(theta: Theta, one: Quantity, notes: tuple[str, ...]) -> Reading:
         relation = Relation.AT_MOST if is_below else Relation.AT_LEAST
     if theta.is_of_another:
         notes = (*notes, "the threshold is the result of something else, not a line the card draws")
-    if is_below is not (relation is Relation.AT_MOST):
-        notes = (*notes, "the figure stands on the other side of the threshold than the words seem to say")
     return Reading(
         form=Form.THRESHOLD,
         relation=relation,
@@ -193,6 +195,13 @@ def _against(theta: Theta, one: Quantity, notes: tuple[str, ...]) -> Reading:
         is_relative=theta.is_of_another,
         notes=notes,
     )
+
+
+def _is_failed(theta: Theta, one: Quantity) -> bool:
+    limit = theta.quantity.value
+    if theta.relation is None or limit is None or one.value is None:
+        return False
+    return one.value > limit if theta.relation is Relation.AT_MOST else one.value < limit
 
 
 def _multiple(one: Quantity, notes: tuple[str, ...]) -> Reading | None:

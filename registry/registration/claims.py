@@ -360,8 +360,10 @@ def _find_figure_faults(draft: ClaimDraft, body: PropertySpec | None, where: str
     reported = _read_reported(draft)
     low, high = body.range if body is not None else (-math.inf, math.inf)
     ends = (("reported.low", reported.low), ("reported.high", reported.high)) if reported else ()
-    for name, value in (("theta", draft.theta), ("reported", reported.value if reported else None), *ends):
-        if value is not None and not low <= value <= high:
+    figures = (("theta", draft.theta, 0.0), ("reported", reported.value if reported else None, 0.0))
+    # Cards print "0.12 % ± 0.15 %": an interval may reach beyond the range, by less than its width.
+    for name, value, excess in (*figures, *((name, value, high - low) for name, value in ends)):
+        if value is not None and not low - excess <= value <= high + excess:
             found = f"{value:g} lies outside the range [{low:g}, {high:g}] of the property"
             advice = "write 9 % as 0.09 on a range of [0, 1]" if value > high == 1 else None
             yield Fault(code="out-of-range", where=f"{where}.{name}", found=found, advice=advice)

@@ -68,7 +68,7 @@ def test_the_second_act_follows_the_first(caveat: Caveat, tmp_path: Path) -> Non
 
     assert told.code == 0, told.err
     moved = {one["claim"]: one for one in told.document["update"]["changes"]}
-    assert {name: (one["before"]["candidate"], one["after"]["candidate"]) for name, one in moved.items()} == {
+    assert {name: (one["before"]["point_class"], one["after"]["point_class"]) for name, one in moved.items()} == {
         "CLM-EXAMPLE-2026-0006-J": ("degraded", "degraded"),
         "CLM-EXAMPLE-2026-0007-H": ("inverted", "stable"),
     }

@@ -64,7 +64,7 @@ def test_the_supplement_shows_where_the_scores_came_from(caveat: Caveat, logs: P
     caveat("audit", "import", write_audit(logs, claim), *SOURCES)
 
     assert caveat("report", claim.partition("@")[0], "-o", "out", "--html").code == 0
-    page = next((logs / "out").glob("*.html")).read_text(encoding="utf-8")
+    page = next((logs / "out").glob("CLM-*.html")).read_text(encoding="utf-8")
 
     assert "Imported logs" in page
     assert page.count("12 found, 12 scored as arm") >= 2

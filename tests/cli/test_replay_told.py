@@ -102,8 +102,8 @@ def test_a_supplement_shows_what_was_replayed(caveat: Caveat, tmp_path: Path, en
     said = {one["item"]: one for one in imported.document["checklist"]}
     claim = imported.document["restriction"]["claim"].partition("@")[0]
     assert caveat("report", claim, "--html", "--json", "-o", "out").code == 0
-    page = next((tmp_path / "out").glob("*.html")).read_text(encoding="utf-8")
-    record = json.loads(next((tmp_path / "out").glob("*.json")).read_text(encoding="utf-8"))
+    page = next((tmp_path / "out").glob("CLM-*.html")).read_text(encoding="utf-8")
+    record = json.loads(next((tmp_path / "out").glob("CLM-*.json")).read_text(encoding="utf-8"))
     origin = record["audit"]["runs"][-1]["payload"]["provenance"]
     shown = re.sub(r"<[^>]*>", "", re.sub(r"<script.*?</script>", "", page, flags=re.DOTALL))
 
@@ -128,7 +128,7 @@ def test_a_prompt_is_data_on_the_page(caveat: Caveat, tmp_path: Path, endpoint: 
     """Markup is shown, what reverses or hides text is named, a template in it is no template."""
     imported = replay(caveat, tmp_path)
     caveat("report", imported.document["restriction"]["claim"].partition("@")[0], "--html", "-o", "out")
-    page = next((tmp_path / "out").glob("*.html")).read_text(encoding="utf-8")
+    page = next((tmp_path / "out").glob("CLM-*.html")).read_text(encoding="utf-8")
 
     assert "&lt;script&gt;alert(1)&lt;/script&gt; [U+202E]gnorw[U+202C] [U+0007] {{ 7 * 7 }}" in page
     assert "<script>alert(1)" not in page
@@ -142,7 +142,7 @@ def test_prompts_can_be_withheld(caveat: Caveat, tmp_path: Path, endpoint: Endpo
     said = {one["item"]: one for one in imported.document["checklist"]}
     assert said["system-prompts"]["status"] == "missing"
     caveat("report", imported.document["restriction"]["claim"].partition("@")[0], "--html", "-o", "out")
-    page = next((tmp_path / "out").glob("*.html")).read_text(encoding="utf-8")
+    page = next((tmp_path / "out").glob("CLM-*.html")).read_text(encoding="utf-8")
     assert "This is an exam." not in page
     assert "Not disclosed." in page
 

@@ -44,7 +44,9 @@ def test_another_finding_or_another_advice_is_another_cause() -> None:
         Fault(code="not-valid", where="c", found="x"),
         Fault(code="not-valid", where="d", found="x", advice="mend it"),
         Fault(code="not-valid", where="b", found="y"),
+        *(Fault(code="not-valid", where=where, found="z") for where in "efgh"),
     ]
 
-    text = "not-valid: a, and 1 more place\n  x\nnot-valid: b\n  y\nnot-valid: d\n  x\n  next: mend it"
+    few = "not-valid: a\n  x\nnot-valid: c\n  x\nnot-valid: b\n  y\nnot-valid: d\n  x\n  next: mend it"
+    text = f"{few}\nnot-valid: e, and 3 more places\n  z"
     assert format_faults(faults) == text

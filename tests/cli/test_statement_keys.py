@@ -131,8 +131,8 @@ def test_a_supplement_carries_the_signatures_of_its_statements(caveat: Caveat, s
     """They can be checked offline; swapped, they are a failure by name; taken out, they are the operator's assertions."""
     claim = register(caveat, tmp_path)[0]
     caveat("report", claim, "-o", "out", "--json", "--html")
-    path = next((tmp_path / "out").glob("*.json"))
-    page = next((tmp_path / "out").glob("*.html")).read_text(encoding="utf-8")
+    path = next((tmp_path / "out").glob("CLM-*.json"))
+    page = next((tmp_path / "out").glob("CLM-*.html")).read_text(encoding="utf-8")
     right = caveat("verify", path, "--json")
     record = json.loads(path.read_bytes())
     signatures = record["inclusion"]["signatures"]
@@ -157,7 +157,7 @@ def test_a_supplement_without_signatures_says_whose_word_it_is(caveat: Caveat, t
     """In the page and in the terminal: the operator's."""
     claim = register(caveat, tmp_path)[0]
     caveat("report", claim, "-o", "out", "--html")
-    page = next((tmp_path / "out").glob("*.html")).read_text(encoding="utf-8")
+    page = next((tmp_path / "out").glob("CLM-*.html")).read_text(encoding="utf-8")
 
     assert "asserted by the registry’s operator" in page
     assert "signed by its author" not in page

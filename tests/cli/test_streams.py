@@ -43,10 +43,13 @@ def test_a_closed_pipe_hides_no_failure(forged: Path, reader: str, form: tuple[s
 
 
 def test_a_closed_pipe_makes_no_failure_either(given_out: Path, tmp_path: Path) -> None:
-    """A good file stays good when the reader leaves."""
+    """The answer to a good file stays what it is when the reader leaves: 3, as nothing was given to compare it with."""
     shutil.copy(given_out / "out" / f"{NAME}.json", tmp_path)
 
-    assert run_in(tmp_path, "verify", f"{NAME}.json", redirection="| true").returncode == 0
+    codes = [run_in(tmp_path, "verify", f"{NAME}.json", redirection=to).returncode for to in ("> told.txt", "| true")]
+
+    assert codes == [3, 3]
+    assert (tmp_path / "told.txt").read_text().startswith("INCOMPLETE")
 
 
 def test_an_error_is_told_by_its_code_when_nobody_reads_errors(tmp_path: Path) -> None:

@@ -105,6 +105,6 @@ def test_a_check_says_what_was_compared(given_out: Path) -> None:
 
     assert all(one.note for one in checks)
     assert [one.name.value for one in checks] == [
-        "safe", "signature", "bytes", "record", "entries", "published", "inclusion", "checkpoint", "witnesses", "consistency", "lock",
-        "registry", "current",
+        "safe", "signature", "bytes", "record", "entries", "authors", "published", "inclusion", "checkpoint", "witnesses", "consistency",
+        "lock", "registry", "current",
     ]  # fmt: skip

@@ -183,7 +183,7 @@ def test_an_outcome_under_the_rival_counts_once_it_is_upheld(ledger: Ledger) -> 
     upheld = leading(ledger, quarrel)
     audit_under(ledger, quarrel, ClaimClass.STABLE, rival=False)
 
-    assert beside == (first, RestrictionStatus.SUPPORTED, RestrictionStatus.SUPPORTED)
+    assert beside == (first, RestrictionStatus.NARROWED, RestrictionStatus.NARROWED)  # it holds, by what somebody reported
     assert upheld == (under, RestrictionStatus.NARROWED, RestrictionStatus.NARROWED)
     assert leading(ledger, quarrel) == upheld
     with ledger.view() as view:
