@@ -5,6 +5,7 @@ fonts and the parsed style sheet between documents. Jobs are taken one by one as
 holds a few records at a time.
 """
 
+import atexit
 import json
 import os
 import select
@@ -14,6 +15,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
 from queue import SimpleQueue
@@ -153,11 +155,29 @@ def _make(job: Job, worker: "PdfWorker", time_limit_s: float) -> Made:
     return Made(key=job.key, format=job.format, data=data, error=None)
 
 
+_idle: list["subprocess.Popen[bytes]"] = []
+"""Processes that have drawn what they were asked for, kept for who draws next: starting one takes a second of a core."""
+
+
+@atexit.register
+def end_idle_processes() -> None:
+    """End the processes that wait for work."""
+    while _idle:
+        _end(_idle.pop())
+
+
+os.register_at_fork(after_in_child=_idle.clear)
+
+
 class PdfWorker:
-    """A process that draws PDFs, started when first needed and again after it had to be ended."""
+    """A process that draws PDFs, started when first needed and again after it had to be ended.
+
+    A process that owes no answer is kept when its worker closes, and taken by the next worker with the same search path.
+    """
 
     def __init__(self) -> None:
         self._process: subprocess.Popen[bytes] | None = None
+        self._is_owing = False
 
     def __enter__(self) -> Self:
         return self
@@ -177,6 +197,7 @@ class PdfWorker:
         record = canonical_bytes(to_document(supplement))
         process = self.start()
         deadline = time.monotonic() + time_limit_s
+        self._is_owing = True
         try:
             _send(_pipe(process.stdin), wanted, record)
             kind, size = _LENGTH.unpack(_receive(process, _LENGTH.size, deadline))
@@ -190,29 +211,54 @@ class PdfWorker:
             self.close()
             found = "the process that draws PDFs ended without an answer"
             raise UnavailableError(Fault(code="pdf-worker-lost", where=supplement.identifier, found=found, advice="try again")) from None
+        self._is_owing = False
         if kind == _REFUSED:
             raise _restore(data)
         return data
 
     def close(self) -> None:
-        """End the process, if there is one."""
+        """Let go of the process, if there is one: it is kept where it owes no answer, ended otherwise."""
         process, self._process = self._process, None
-        if process is not None:
-            process.kill()
-            for pipe in (process.stdin, process.stdout):
-                if pipe is not None:
-                    _close_quietly(pipe)
-            process.wait()
+        if process is None:
+            return
+        if self._is_owing or len(_idle) >= (os.cpu_count() or 1):
+            _end(process)
+        else:
+            _idle.append(process)
+        self._is_owing = False
 
     def start(self) -> "subprocess.Popen[bytes]":
         """Return the process, started if there is none: it loads what it needs while the caller still does something else."""
-        if self._process is None or self._process.poll() is not None:
-            command = [sys.executable, "-P", "-c", _BOOT, json.dumps(sys.path)]
+        if self._process is not None and self._process.poll() is not None:
+            self._is_owing = True
+            self.close()
+        command = [sys.executable, "-P", "-c", _BOOT, json.dumps(sys.path)]
+        self._process = self._process or _take_idle(command)
+        if self._process is None:
             # In a session of its own, so that Ctrl-C ends the command and not the drawing; it ends when its standard input does.
             self._process = subprocess.Popen(  # noqa: S603  (our own interpreter)
                 command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True
             )
         return self._process
+
+
+def _take_idle(command: list[str]) -> "subprocess.Popen[bytes] | None":
+    """Return a process that was started by *command* and still runs; None where none waits."""
+    with suppress(IndexError):  # none is left: another thread may take the last
+        while True:
+            process = _idle.pop()
+            if process.args == command and process.poll() is None:
+                return process
+            _end(process)
+    return None
+
+
+def _end(process: "subprocess.Popen[bytes]") -> None:
+    process.kill()
+    for pipe in (process.stdin, process.stdout):
+        if pipe is not None:
+            _close_quietly(pipe)
+    process.wait()
 
 
 def serve() -> None:

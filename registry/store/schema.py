@@ -42,11 +42,13 @@ class SchemaState:
 def upgrade(url: str, revision: str = "head") -> None:
     """Bring the database at *url* up to *revision*, creating it where there is none; the log is never touched.
 
+    A process carries out the migrations of an empty SQLite registry once, in memory; each new file gets what they made.
+
     Raises:
         InputError: no such revision, or not a URL we know.
         UnavailableError: the database cannot be reached or written.
     """
-    _run(url, command.upgrade, revision)
+    _run(url, _upgrade, revision)
 
 
 def downgrade(url: str, revision: str) -> None:
@@ -100,7 +102,7 @@ def _read_expected(connection: Connection) -> Catalogue:
         DBAPIError: the user may not create a schema there.
     """
     if connection.dialect.name == "sqlite":
-        return _read_expected_sqlite()
+        return _make_expected_sqlite().catalogue
     scratch = f"caveat_expected_{secrets.token_hex(8)}"
     with connection.begin_nested() as savepoint:
         try:
@@ -112,13 +114,25 @@ def _read_expected(connection: Connection) -> Catalogue:
             savepoint.rollback()
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Made:
+    """What the migrations make of an empty SQLite database."""
+
+    catalogue: Catalogue
+    statements: tuple[str, ...]
+    """Make the same schema and the same rows, in this order."""
+
+
 @functools.cache
-def _read_expected_sqlite() -> Catalogue:
+def _make_expected_sqlite() -> _Made:
     engine = create_engine("sqlite://")
     try:
         with engine.connect() as connection:
             command.upgrade(_config(connection), "head")
-            return read_catalogue(connection)
+            driver: Any = connection.connection.driver_connection
+            dumped = driver.iterdump()
+            statements = tuple(one for one in dumped if one not in ("BEGIN TRANSACTION;", "COMMIT;"))
+            return _Made(catalogue=read_catalogue(connection), statements=statements)
     finally:
         engine.dispose()
 
@@ -152,6 +166,19 @@ def _run(url: str, step: Any, revision: str) -> None:
         except RuntimeError as error:
             advice = "export the registry first; a table that holds rows is not dropped"
             raise ConflictError(Fault(code="downgrade-refused", where=revision, found=str(error), advice=advice)) from error
+
+
+def _upgrade(config: Config, revision: str) -> None:
+    connection: Connection = config.attributes["connection"]
+    if revision != "head" or connection.dialect.name != "sqlite" or not _is_empty(connection):
+        command.upgrade(config, revision)
+        return
+    for statement in _make_expected_sqlite().statements:
+        connection.exec_driver_sql(statement)
+
+
+def _is_empty(connection: Connection) -> bool:
+    return connection.exec_driver_sql("SELECT 1 FROM sqlite_master").first() is None
 
 
 @contextmanager

@@ -2,7 +2,7 @@
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 _KEYWORDS = ("code", "excluded", "excluded_reason", "absent", "failure")
@@ -18,12 +18,13 @@ def find_codes(root: Path) -> dict[str, str]:
     """Return each code that `registry` or `audit` below *root* can raise, with the file and line of one place."""
     paths = [path for room in ("registry", "audit") for path in sorted((root / room).rglob("*.py"))]
     modules = {str(path.relative_to(root)): ast.parse(path.read_text(encoding="utf-8")) for path in paths}
-    calls = [node for module in modules.values() for node in ast.walk(module) if isinstance(node, ast.Call)]
+    walked = {name: list(_walk(module)) for name, module in modules.items()}
+    calls = [node for nodes in walked.values() for node, _ in nodes if isinstance(node, ast.Call)]
     constants = {name: dict(_find_constants(module)) for name, module in modules.items()}
     found: dict[str, str] = {}
-    for name, module in modules.items():
-        makers = dict(_find_functions_with(module, "code"))
-        for node, function in _walk(module):
+    for name, nodes in walked.items():
+        makers = dict(_find_functions_with((node for node, _ in nodes), "code"))
+        for node, function in nodes:
             for value in (*_find_code_values(node, makers), *_find_returned(node, function), *_find_looped(node, function)):
                 for code in _spell(_resolve(value, constants, name), function, calls):
                     found.setdefault(code, f"{name}:{value.lineno}")
@@ -84,9 +85,9 @@ def _assigns(node: ast.Assign | ast.AnnAssign, name: ast.expr) -> bool:
     return any(isinstance(one, ast.Name) and one.id == _get_name(name) for one in targets)
 
 
-def _find_functions_with(module: ast.AST, argument: str) -> Iterator[tuple[str, int]]:
-    """Give the functions that take *argument*, with its position as a call counts."""
-    for node in ast.walk(module):
+def _find_functions_with(nodes: Iterable[ast.AST], argument: str) -> Iterator[tuple[str, int]]:
+    """Give the functions among *nodes* that take *argument*, with its position as a call counts."""
+    for node in nodes:
         if isinstance(node, ast.FunctionDef) and argument in (names := _list_arguments(node)):
             yield node.name, names.index(argument)
 

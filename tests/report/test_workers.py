@@ -40,6 +40,21 @@ def test_the_time_limit_ends_a_layout(supplements: Mapping[str, Supplement]) -> 
     assert after.startswith(b"%PDF-1.7")
 
 
+def test_a_process_that_owes_nothing_draws_for_the_next(supplements: Mapping[str, Supplement]) -> None:
+    """A process is kept for the next worker, unless it still owes the answer to an earlier one."""
+    with PdfWorker() as first:
+        first.write(supplements["unaudited"], time_limit_s=60)
+        kept = first.start().pid
+    with PdfWorker() as second:
+        taken = second.start().pid
+        with pytest.raises(UnavailableError):
+            second.draw(supplements["inverted"], time_limit_s=0.001)
+        fresh = second.start().pid
+
+    assert taken == kept
+    assert fresh != kept
+
+
 def test_one_bad_record_does_not_stop_the_rest(supplements: Mapping[str, Supplement], inverted_pdf: bytes) -> None:
     """Every job gets its answer, and progress counts them all."""
     jobs = [
