@@ -5,16 +5,22 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from audit.replay.documents import list_versions
+from audit.replay.replayed import CONTEXTS
 from audit.replay.store import RunStore
 from audit.score.scorers import digest_scorer
+from audit.skills.conditions import list_departures
 from audit.skills.study import PATTERNS, StudyFile
-from audit.skills.tasks import LANGUAGE, TYPE
+from audit.skills.tasks import LANGUAGE, REFERENCES, SKILL, TYPE
 from audit.sources.contamination import NOT_SCORED, Facts, Patterns, Recording, Skill, Task
 from audit.sources.contamination import Response as Scored
+from registry.codec.documents import from_document
 from registry.records.contamination import ARMS, Note
 from registry.records.replay import Task as Asked
 from registry.records.response import Cell, Response
 from registry.records.score import Score
+from registry.records.spec import ContextSpec
+from registry.registration.contexts import list_names
 
 NOT_MADE = "the generation failed: the call was not made yet"
 NOT_JUDGED = "not judged: not yet"
@@ -91,7 +97,7 @@ def build_recording(store: RunStore, file: StudyFile) -> Recording:
         earlier={},
         facts=facts,
         published=None,
-        notes=tuple(_note(file, outcomes)),
+        notes=(*_note(file, outcomes), *_note_conditions(store, file)),
         files=dict(sorted(file.sources.items())),
     )
 
@@ -195,6 +201,27 @@ def _note(file: StudyFile, outcomes: Mapping[str, Sequence[Outcome]]) -> Iterato
         if waiting:
             yield Note(kind="unfinished", where=name, message=f"{waiting} of {len(found)} planned calls were not made yet")
     yield from _note_shared(outcomes)
+
+
+def _note_conditions(store: RunStore, file: StudyFile) -> Iterator[Note]:
+    """The run's own conditions count, not those that the file names today."""
+    kept = list_versions(store, CONTEXTS)
+    if not kept:
+        return
+    specs = {name: from_document(ContextSpec, document, where=f"{store.path}, contexts") for name, document in kept[-1].items()}
+    yield from list_departures([item for spec in specs.values() for item in spec.contexts])
+    present = {item.id: item for item in file.spec.contexts}
+    changed = [name for name, spec in specs.items() if name in present and _show_condition(spec, name) != _show_condition(file.spec, name)]
+    if changed:
+        message = "the run was made with other conditions than the study names now; what follows is of those in the run folder"
+        yield Note(kind="conditions-changed", where=", ".join(changed), message=message)
+
+
+def _show_condition(spec: ContextSpec, name: str) -> tuple[object, ...]:
+    """Return what a condition is made of; the texts of skills are compared elsewhere, for a study may grow."""
+    (item,) = (item for item in spec.contexts if item.id == name)
+    blocks = {block: (spec.blocks or {})[block] for block in list_names(item) if block not in (SKILL, REFERENCES)}
+    return item, blocks
 
 
 def _note_shared(outcomes: Mapping[str, Iterable[Outcome]]) -> Iterator[Note]:
