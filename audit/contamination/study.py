@@ -17,6 +17,7 @@ from audit.contamination.effects import (
     read_skill,
 )
 from audit.contamination.inventory import compare_states, take_inventory
+from audit.contamination.patterns import compare_matches, list_patterns
 from audit.contamination.published import compare_published, find_figure
 from audit.contamination.tables import Settings, choose_seen_whole, read_composite
 from audit.errors import DesignError
@@ -83,6 +84,8 @@ def build_study(recording: Recording, settings: Settings, *, names: Sequence[str
         changes=tuple(list_changes(found, recording.published if whole else None)),
         states=found.states,
         warnings=tuple(_list_warnings(contrasts, aggregates)),
+        patterns=tuple(list_patterns(recording, skills)),
+        rematch=compare_matches(skills),
         files=recording.files,
     )
 

@@ -35,9 +35,7 @@ def check_conditions(spec: ContextSpec, where: str) -> Iterator[Fault]:
         block = (spec.blocks or {}).get(name)
         if block is None or block.by is None or block.by.field != name or block.by.texts or block.by.fallback is not None:
             found = f"the study cannot fill the block {name!r}"
-            yield Fault(
-                code="not-valid", where=f"{where}, blocks.{name}", found=found, advice=f"write by: {{field: {name}, texts: {{}}}}"
-            )
+            yield Fault(code="not-valid", where=f"{where}, blocks.{name}", found=found, advice=f"write by: {{field: {name}, texts: {{}}}}")
     held = {item.id: set(list_names(item)) for item in spec.contexts}
     for name in _NEEDED:
         if name not in held:
@@ -98,7 +96,7 @@ def list_departures(items: Sequence[ContextItem]) -> Iterator[Note]:
                 expected = "the task's prompt alone" if not wanted else f"{' and '.join(wanted)} as system prompt, then the task's prompt"
                 yield _describe_departure(item, expected)
         elif [turn.role for turn in item.messages] != [Role.USER, Role.ASSISTANT]:
-            yield _describe_departure(item, "an exchange before the task: a request, a report of what was explored with a file, then the task")
+            yield _describe_departure(item, "a request and a report with a file read, then the task's prompt")
 
 
 def _describe_departure(item: ContextItem, expected: str) -> Note:

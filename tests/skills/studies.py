@@ -80,7 +80,9 @@ def answer(asked: Asked) -> Reply | Refusal:
     system = str(asked.body.get("system"))
     loaded = [mark for mark in ("Skill text", "Reference a") if mark in system]
     end = " agent" if "coding agent" in system else ""
-    text = f"def f{asked.number}(): return 1 # {' '.join('foreign ' + mark for mark in loaded)}{end} {asked.body['messages'][-1]['content']}"
+    text = (
+        f"def f{asked.number}(): return 1 # {' '.join('foreign ' + mark for mark in loaded)}{end} {asked.body['messages'][-1]['content']}"
+    )
     return Reply(text=text + " x" * 4000)
 
 
