@@ -5,10 +5,11 @@ from collections.abc import Sequence
 from rich.console import Console
 from rich.table import Table
 
+from audit.cli.contamination_matches import print_patterns
 from audit.cli.warnings_text import print_warnings
 from audit.wording import Unit, share
 from registry.cli.output import build_table, show
-from registry.records.contamination import Aggregate, ContaminationStudy, FigureCount, Inventory, SkillContrasts
+from registry.records.contamination import AbsentContrast, Aggregate, ContaminationStudy, FigureCount, Inventory, SkillContrasts
 from registry.records.measure import Measure
 from registry.report.numbers import format_p, format_range, format_signed
 
@@ -45,6 +46,9 @@ def print_study(console: Console, study: ContaminationStudy) -> None:
         console.print("\n" + describe_figures(found.total), style="bold")
         for one in found.differ[:10]:
             console.print(show(f"  {one.path}: published {one.published:g}, found {one.recomputed}"))
+    print_patterns(console, study)
+    for absent in study.absent:
+        console.print(show(f"{describe_absent(absent)}"))
     for note in study.inventory.notes:
         console.print(show(f"note: {note.kind}: {note.where}: {note.message}"))
     print_warnings(console, study.warnings)
@@ -173,6 +177,11 @@ def describe_figures(count: FigureCount) -> str:
         return recomputed
     copies = f"{count.copied:,} more {'was' if count.copied == 1 else 'were'} only compared with a copy in the files"
     return f"{recomputed} {copies}: {count.copies_agree:,} agree{'s' if count.copies_agree == 1 else ''}."
+
+
+def describe_absent(absent: AbsentContrast) -> str:
+    """Return which contrast does not exist, and why."""
+    return f"no {'mean over skills of ' if absent.of == 'mean' else ''}{absent.contrast}: {absent.measure.reason}"
 
 
 def write_count(count: int | None) -> str:

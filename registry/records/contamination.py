@@ -310,6 +310,17 @@ class EarlierState(Record):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class AbsentContrast(Record):
+    """A contrast that the study cannot give."""
+
+    contrast: str
+    of: Literal["skill", "mean"]
+    """`skill`: no skill has it; `mean`: there is no mean over skills."""
+    measure: Measure
+    """Without a value, with the reason."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PatternCount(Record):
     """One pattern, and in how many responses it was found; as data, never to be run or shown as markup."""
 
@@ -402,6 +413,8 @@ class ContaminationStudy(Record):
     changes: tuple[Change, ...]
     states: tuple[EarlierState, ...]
     warnings: tuple[EstimateWarning, ...]
+    absent: tuple[AbsentContrast, ...]
+    """Contrasts that do not exist, each with its reason."""
     patterns: tuple[TaskPatterns, ...]
     rematch: Rematch
     files: Mapping[str, str]
