@@ -180,7 +180,7 @@ def write_inventory(study: ContaminationStudy) -> Element:
     lines = [f"{one.skill}, task {one.task_id}, run {one.run}, arm {one.arm}: no score, {one.reason}" for one in inventory.exclusions]
     lines += [f"{one.skill}: left out of the aggregates by the study ({one.reason})" for one in inventory.left_out]
     lines += [f"{one.where}: {one.message}" for one in inventory.notes]
-    lines += [describe_absent(one) for one in study.absent]
+    lines += describe_absent(study.absent)
     return build_section(
         "What was read", build_table(columns, rows), element("ul", *(element("li", line) for line in lines)) if lines else None
     )

@@ -8,7 +8,7 @@ from audit.sources.contamination import Recording, Response, Skill, Task
 from audit.sources.contamination_patterns import KINDS
 from registry.records.contamination import PatternCount, PatternDifference, Rematch, TaskPatterns, UnmatchedResponses
 
-NOTHING_RECORDED = "the study records no pattern results; those matched here are the only ones"
+NOTHING_RECORDED = "no results are recorded apart from these"
 
 
 def list_patterns(recording: Recording, skills: Sequence[Skill]) -> Iterator[TaskPatterns]:
