@@ -40,7 +40,9 @@ def test_every_difference_from_the_recorded_matches_is_listed(tmp_path: Path) ->
 
     made = study(run, tmp_path)
 
-    differ = [(one.skill, one.task_id, one.run, one.arm, one.kind, one.recorded, one.matched) for one in made.rematch.differ]
+    differ = [
+        (entry.skill, entry.task_id, entry.run, entry.arm, entry.kind, entry.recorded, entry.matched) for entry in made.rematch.differ
+    ]
     place = ("alpha-sdk", "alpha-sdk-1", 1, "D")
     assert differ == [(*place, "expected", True, False), (*place, "anti", False, True)]
     assert (made.rematch.responses, made.rematch.searches, made.rematch.compared) == (60, 120, 120)
@@ -56,7 +58,7 @@ def test_responses_that_cannot_be_matched_are_counted_by_reason(tmp_path: Path) 
 
     unmatched = study(run, tmp_path).rematch.unmatched
 
-    assert {(one.reason, one.responses, one.copied) for one in unmatched} == {
+    assert {(entry.reason, entry.responses, entry.copied) for entry in unmatched} == {
         ("the text of the response is not there", 1, 1),
         ("the study does not name the patterns that it matched", 1, 1),
         ("the study records no patterns for the response", 1, 0),
@@ -76,7 +78,7 @@ def test_a_study_without_recorded_patterns_compares_nothing_and_says_why(tmp_pat
     made = study(run, tmp_path)
 
     assert (made.rematch.compared, made.rematch.reason) == (None, "no response was matched here")
-    assert {(one.patterns, one.reason) for one in made.patterns} == {((), "the study records no patterns for the response")}
+    assert {(entry.patterns, entry.reason) for entry in made.patterns} == {((), "the study records no patterns for the response")}
 
 
 def test_patterns_are_printed_with_their_file_and_digest_as_data(tmp_path: Path) -> None:
@@ -92,11 +94,11 @@ def test_patterns_are_printed_with_their_file_and_digest_as_data(tmp_path: Path)
     page = build_page(made)
 
     assert (first.file, first.sha256) == ("tasks/alpha-sdk.json", made.files["tasks/alpha-sdk.json"])
-    assert [(one.kind, one.pattern, one.responses, one.found) for one in first.patterns] == [
+    assert [(entry.kind, entry.pattern, entry.responses, entry.found) for entry in first.patterns] == [
         ("expected", pattern, 6, 6),
         ("anti", "#", 6, 0),
     ]
-    assert [(one.url, one.description) for one in first.sources] == [("https://example.org/docs", "made <b>up</b>")]
+    assert [(entry.url, entry.description) for entry in first.sources] == [("https://example.org/docs", "made <b>up</b>")]
     # tasks/ names no patterns of the second task, so those that the scores name are printed with that file.
     assert (second.file, second.sha256) == ("scores/alpha-sdk.json", made.files["scores/alpha-sdk.json"])
     assert pattern in json.dumps(to_document(made))
@@ -125,8 +127,8 @@ def test_what_one_skill_and_missing_conditions_leave_open_has_a_reason(tmp_path:
 
     made = study(run, tmp_path)
 
-    assert all(one.measure.value is None and one.measure.reason for one in made.absent)
-    reasons = {(one.contrast, one.of): one.measure.reason for one in made.absent}
+    assert all(entry.measure.value is None and entry.measure.reason for entry in made.absent)
+    reasons = {(entry.contrast, entry.of): entry.measure.reason for entry in made.absent}
     assert reasons["B−A", "mean"] == "one skill has it, and a mean over skills needs two"
     assert reasons["C−A", "skill"] == "no response under C skill_md_only"
     assert reasons["D−E", "skill"] == "no response under E realistic_baseline"

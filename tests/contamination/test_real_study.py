@@ -50,8 +50,8 @@ def test_every_pattern_is_matched_anew_and_agrees_with_the_record(found: Contami
 
     assert (rematch.responses, rematch.searches, rematch.compared, rematch.differ, rematch.unmatched) == (1074, 11718, 11718, (), ())
     assert len(found.patterns) == 116
-    assert all(one.sha256 == found.files[f"tasks/{one.skill}.json"] and one.sources and one.patterns for one in found.patterns)
-    assert [(one.contrast, one.of) for one in found.absent] == [("D−E", "skill"), ("E−A", "skill")]
+    assert all(entry.sha256 == found.files[f"tasks/{entry.skill}.json"] and entry.sources and entry.patterns for entry in found.patterns)
+    assert [(entry.contrast, entry.of) for entry in found.absent] == [("D−E", "skill"), ("E−A", "skill")]
 
 
 def is_below(p: float | None) -> bool:

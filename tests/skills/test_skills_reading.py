@@ -160,7 +160,10 @@ def test_the_study_of_the_examples_is_read() -> None:
 def list_bodies(study: Path) -> dict[tuple[str, str], Any]:
     """Return by task and arm the request of the first sample."""
     file = read_study(study)
-    return {(one.cell.task_id, one.cell.arm): one.call.body for one in plan_calls(file, build_replay(file, samples=1), Selection())}
+    return {
+        (planned.cell.task_id, planned.cell.arm): planned.call.body
+        for planned in plan_calls(file, build_replay(file, samples=1), Selection())
+    }
 
 
 def test_a_baseline_is_the_prompt_alone_and_the_skill_is_the_whole_system_prompt(tmp_path: Path) -> None:
@@ -173,7 +176,7 @@ def test_a_baseline_is_the_prompt_alone_and_the_skill_is_the_whole_system_prompt
         "Skill text of beta.\n\n---\n\n# Reference: a.md\n\nReference a of beta.\n\n---\n\n# Reference: b.md\n\nReference b of beta."
     )
     assert own["system"] == "Skill text of beta."
-    assert {json.dumps(one["messages"]) for one in (plain, whole, own)} == {
+    assert {json.dumps(body["messages"]) for body in (plain, whole, own)} == {
         json.dumps([{"role": "user", "content": "Task 0 of beta: write a function."}])
     }
 
@@ -183,7 +186,7 @@ def test_the_realistic_condition_is_an_exchange_before_the_task(tmp_path: Path) 
     bodies = list_bodies(Study().write(tmp_path))
     realistic, without = (bodies["beta/beta-0", arm] for arm in "DE")
 
-    assert [one["role"] for one in realistic["messages"]] == ["user", "assistant", "user"]
+    assert [turn["role"] for turn in realistic["messages"]] == ["user", "assistant", "user"]
     assert realistic["messages"] == without["messages"]
     report = realistic["messages"][1]["content"]
     assert report.index("# Report of the exploring agent") < report.index("# File: src/store.py") < report.index("```python")
