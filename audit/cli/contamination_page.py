@@ -4,6 +4,7 @@ import base64
 from xml.etree.ElementTree import Element, tostring
 
 from audit.cli.contamination_figures import Dot, Line, Row, draw_intervals, draw_scatter, element
+from audit.cli.contamination_patterns import write_pattern_sources, write_rematch
 from audit.cli.contamination_sections import UNIT, draw_net_negative, draw_patterns, draw_references, draw_within, find_effect, list_effects
 from audit.cli.contamination_tables import (
     build_figure,
@@ -34,6 +35,7 @@ figcaption { color: var(--quiet); font-size: 0.9em; padding-top: 0.5em; line-hei
 .wide { table-layout: auto; } .wide td, .wide th { overflow-wrap: normal; padding-right: 0.7em; }
 .dense { font-size: 0.74em; } .dense td { white-space: nowrap; } .dense tbody th { font-weight: 600; }
 @media (max-width: 46rem) { .part table { min-width: 42rem; } .part svg { min-width: 640px; } }
+details { margin: 0.5em 0; } summary { cursor: pointer; font-weight: 600; } td code { overflow-wrap: anywhere; white-space: pre-wrap; }
 .fig-band-line { stroke: var(--hair); } .fig-faint { opacity: 0.45; } .fig-printed { stroke: var(--degraded); }
 """
 
@@ -60,7 +62,9 @@ def build_page(study: ContaminationStudy) -> str:
         write_skills(study),
         write_inventory(study),
         write_states(study),
+        write_rematch(study),
         write_files(study),
+        write_pattern_sources(study),
     ]
     title = "Skill contamination, read again" if has_published(study) else "Skill contamination"
     head = element("head", element("meta", charset="utf-8"), _build_policy(), element("title", title), element("style", _build_style()))

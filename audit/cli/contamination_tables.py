@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from xml.etree.ElementTree import Element
 
 from audit.cli.contamination_figures import element
-from audit.cli.contamination_text import describe_figures, write_count, write_interval, write_points
+from audit.cli.contamination_text import describe_absent, describe_figures, write_count, write_interval, write_points
 from audit.contamination.changes import plain
 from audit.contamination.effects import NO_BASELINE
 from registry.records.contamination import Aggregate, ContaminationStudy, Effect, Mitigation, SkillContrasts
@@ -180,6 +180,7 @@ def write_inventory(study: ContaminationStudy) -> Element:
     lines = [f"{one.skill}, task {one.task_id}, run {one.run}, arm {one.arm}: no score, {one.reason}" for one in inventory.exclusions]
     lines += [f"{one.skill}: left out of the aggregates by the study ({one.reason})" for one in inventory.left_out]
     lines += [f"{one.where}: {one.message}" for one in inventory.notes]
+    lines += describe_absent(study.absent)
     return build_section(
         "What was read", build_table(columns, rows), element("ul", *(element("li", line) for line in lines)) if lines else None
     )

@@ -1,16 +1,17 @@
 """How a skill-contamination study looks in a terminal."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from rich.console import Console
 from rich.table import Table
 
+from audit.cli.contamination_matches import print_patterns
 from audit.cli.warnings_text import print_warnings
 from audit.wording import Unit, share
 from registry.cli.output import build_table, show
-from registry.records.contamination import Aggregate, ContaminationStudy, FigureCount, Inventory, SkillContrasts
+from registry.records.contamination import AbsentContrast, Aggregate, ContaminationStudy, FigureCount, Inventory, SkillContrasts
 from registry.records.measure import Measure
-from registry.report.numbers import format_p, format_range, format_signed
+from registry.report.numbers import format_items, format_p, format_range, format_signed
 
 _PUBLISHED = ("published", "p then")
 _COLUMNS = ("", "published", "p then", "ours", "interval", "p", "Holm")
@@ -45,6 +46,9 @@ def print_study(console: Console, study: ContaminationStudy) -> None:
         console.print("\n" + describe_figures(found.total), style="bold")
         for one in found.differ[:10]:
             console.print(show(f"  {one.path}: published {one.published:g}, found {one.recomputed}"))
+    print_patterns(console, study)
+    for line in describe_absent(study.absent):
+        console.print(show(line))
     for note in study.inventory.notes:
         console.print(show(f"note: {note.kind}: {note.where}: {note.message}"))
     print_warnings(console, study.warnings)
@@ -53,9 +57,9 @@ def print_study(console: Console, study: ContaminationStudy) -> None:
 def _print_inventory(console: Console, inventory: Inventory) -> None:
     made = f" by {', '.join(inventory.generators)}" if inventory.generators else ""
     judged = f", judged by {', '.join(inventory.judges)}" if inventory.judges else ""
-    console.print(
-        show(f"{inventory.skills} skills, {inventory.tasks} tasks, {inventory.responses:,} responses{made}{judged}"), style="bold"
-    )
+    pairs = ((inventory.skills, "skill"), (inventory.tasks, "task"), (inventory.responses, "response"))
+    counts = ", ".join(format_items(count, noun) for count, noun in pairs)
+    console.print(show(f"{counts}{made}{judged}"), style="bold")
     rows = [
         (f"{one.arm} {one.condition}", str(one.skills), str(one.responses), str(one.excluded), write_count(one.beyond_judge))
         for one in inventory.arms
@@ -93,7 +97,8 @@ def _write_seen_whole(measure: Measure) -> str:
 
 def _print_contrasts(console: Console, study: ContaminationStudy) -> None:
     for aggregate in study.aggregates:
-        _print_aggregate(console, aggregate)
+        if aggregate.effects:
+            _print_aggregate(console, aggregate)
     console.print("\nThe skill against the baseline (B−A), by task", style="bold")
     console.print(_build_table(_COLUMNS, [_list_cells(one, "B−A") for one in study.skills]))
     if any(one.left_out for one in study.skills):
@@ -173,6 +178,16 @@ def describe_figures(count: FigureCount) -> str:
         return recomputed
     copies = f"{count.copied:,} more {'was' if count.copied == 1 else 'were'} only compared with a copy in the files"
     return f"{recomputed} {copies}: {count.copies_agree:,} agree{'s' if count.copies_agree == 1 else ''}."
+
+
+def describe_absent(absent: Iterable[AbsentContrast]) -> list[str]:
+    """Return which contrasts do not exist, and why, one line for each reason."""
+    names: dict[tuple[str, str | None], list[str]] = {}
+    for contrast in absent:
+        names.setdefault((contrast.of, contrast.measure.reason), []).append(contrast.contrast)
+    return [
+        f"no {'mean over skills of ' if of == 'mean' else ''}{', '.join(contrasts)}: {reason}" for (of, reason), contrasts in names.items()
+    ]
 
 
 def write_count(count: int | None) -> str:

@@ -7,10 +7,12 @@ import click
 
 from audit.cli.options import FILE
 from registry.cli.app import App, pass_app
-from registry.errors import AnswerNoError, Fault
+from registry.errors import AnswerNoError, CaveatError, Fault
 
 if TYPE_CHECKING:
     from audit.cli.run_session import Session
+    from audit.replay.census import ArmCount
+    from audit.replay.summary import RunSummary
 
 _FOLDER = click.Path(file_okay=False, path_type=Path)
 
@@ -69,20 +71,31 @@ def _record_deviations(app: App, session: "Session") -> None:
 
 def carry_out(app: App, session: "Session") -> None:
     """Make the calls of *session* and report what came of them; raises what ended it early."""
+    from audit.cli.run_text import print_run, summarise_run
+
+    summary, arms = make_all_calls(app, session)
+    app.report(summarise_run(session, summary, arms), lambda console: print_run(console, session, summary, arms))
+    if (ended := find_early_end(session, summary)) is not None:
+        raise ended
+
+
+def make_all_calls(app: App, session: "Session") -> "tuple[RunSummary, list[ArmCount]]":
+    """Make the calls of *session* with its progress shown; return what this run came to, and what the folder holds by arm."""
     from audit.cli.run_progress import watch
     from audit.cli.run_session import make_calls
-    from audit.cli.run_text import describe_plan, print_run, summarise_run
+    from audit.cli.run_text import describe_plan
     from audit.replay.census import take_census
 
     app.say(describe_plan(session))
     with session.open_store() as store:
         with watch(app, session.forecast) as progress:
             summary = make_calls(app, session, store, progress)
-        arms = take_census(store)
-        document = summarise_run(session, summary, arms)
-    app.report(document, lambda console: print_run(console, session, summary, arms))
-    if summary.stopped is not None:
-        raise summary.stopped
-    if summary.interrupted:
-        found = "somebody ended it before its last call; everything that came is kept"
-        raise AnswerNoError(Fault(code="interrupted", where=str(session.folder), found=found, advice=session.resume_command))
+        return summary, take_census(store)
+
+
+def find_early_end(session: "Session", summary: "RunSummary") -> CaveatError | None:
+    """Return what ended the calls of *session* before the last one; None where all were made."""
+    if summary.stopped is not None or not summary.interrupted:
+        return summary.stopped
+    found = "somebody ended it before its last call; everything that came is kept"
+    return AnswerNoError(Fault(code="interrupted", where=str(session.folder), found=found, advice=session.resume_command))

@@ -1,7 +1,8 @@
 """A study, or a part of it, as a session of calls."""
 
 import shlex
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,20 +10,27 @@ from audit.cli.run_session import Session, look_ahead
 from audit.model import choose_version
 from audit.replay.budget import check_prices
 from audit.replay.prices import read_prices
+from audit.replay.read import ReplayFile
 from audit.skills.keeping import keep_study
 from audit.skills.plan import build_replay, choose, plan_calls
 from audit.skills.study import read_study
 
 
-def open_study_session(path: Path, folder: Path, options: Mapping[str, Any]) -> Session:
+def open_study_session(
+    path: Path, folder: Path, options: Mapping[str, Any], *, verb: str = "generate", more: Sequence[str] = ()
+) -> Session:
     """Return what is to be done for the study in *path*; nothing is sent or written.
+
+    Args:
+        verb: the command of `caveat skills` that this is a call of; its limits on the run folder, where it takes any, replace the study's.
+        more: further options that resuming needs.
 
     Raises:
         InputError: the study, its files, its prices or the part that is asked for do not hold together.
     """
     study = read_study(path)
     selection = choose(study, skills=options["skills_"], tasks=options["tasks"], conditions=options["conditions"])
-    file = build_replay(study, samples=options["samples"])
+    file = limit(build_replay(study, samples=options["samples"]), options)
     planned = plan_calls(study, file, selection)
     policy = file.replay.policy
     choose_version(policy)
@@ -36,11 +44,17 @@ def open_study_session(path: Path, folder: Path, options: Mapping[str, Any]) -> 
         prices=prices,
         forecast=look_ahead(planned, prices, folder, options),
         options=options,
-        words=("skills", "generate"),
-        more=tuple(_list_part(options)),
+        words=("skills", verb),
+        more=(*_list_part(options), *more),
         following=shlex.join(["caveat", "skills", "score", str(path), "--run", str(folder)]),
         keep=lambda store: keep_study(store, study),
     )
+
+
+def limit(file: ReplayFile, options: Mapping[str, Any]) -> ReplayFile:
+    """Return the replay with the limits that the command line sets for its run folder, instead of the study's."""
+    limits = {name: options[f"max_{name}"] for name in ("calls", "usd") if options.get(f"max_{name}") is not None}
+    return replace(file, replay=replace(file.replay, budget=replace(file.replay.budget, **limits))) if limits else file
 
 
 def _list_part(options: Mapping[str, Any]) -> list[str]:

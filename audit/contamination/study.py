@@ -17,6 +17,7 @@ from audit.contamination.effects import (
     read_skill,
 )
 from audit.contamination.inventory import compare_states, take_inventory
+from audit.contamination.patterns import compare_matches, list_patterns
 from audit.contamination.published import compare_published, find_figure
 from audit.contamination.tables import Settings, choose_seen_whole, read_composite
 from audit.errors import DesignError
@@ -26,6 +27,7 @@ from registry.records.contamination import (
     ARMS,
     HIGHEST,
     LOWEST,
+    AbsentContrast,
     Aggregate,
     ContaminationStudy,
     Effect,
@@ -35,6 +37,7 @@ from registry.records.contamination import (
     TaskRow,
 )
 from registry.records.estimate import EstimateWarning
+from registry.records.measure import Measure
 
 ENOUGH_TASKS = 20
 """Tasks below which no verdict is given (statistics.md section 3)."""
@@ -83,6 +86,9 @@ def build_study(recording: Recording, settings: Settings, *, names: Sequence[str
         changes=tuple(list_changes(found, recording.published if whole else None)),
         states=found.states,
         warnings=tuple(_list_warnings(contrasts, aggregates)),
+        absent=tuple(_list_absent(skills, contrasts, aggregates)),
+        patterns=tuple(list_patterns(recording, skills)),
+        rematch=compare_matches(skills),
         files=recording.files,
     )
 
@@ -190,6 +196,23 @@ def _name_family(contrasts: Sequence[SkillContrasts]) -> str:
     return f"one family per contrast: the paired t of each of the {kept} skills that the study kept (and, apart, of all {len(contrasts)})"
 
 
+def _list_absent(skills: Sequence[Skill], contrasts: Sequence[SkillContrasts], aggregates: Sequence[Aggregate]) -> Iterator[AbsentContrast]:
+    """Give each contrast that no skill has, or that has no mean over the kept skills, with the reason."""
+    tried = {arm for skill in skills for arm in ARMS if skill.find(arm)}
+    for name, arms in CONTRASTS.items():
+        effects = [(skill, effect) for skill in contrasts for effect in skill.effects if effect.name == name]
+        missing = [f"{arm} {ARMS[arm]}" for arm in arms if arm not in tried]
+        if not effects:
+            reason = f"no response under {' or '.join(missing)}" if missing else "no skill was tried under both conditions"
+            yield AbsentContrast(contrast=name, of="skill", measure=Measure(value=None, reason=reason))
+        elif not any(effect.name == name for effect in aggregates[0].effects):
+            count = sum(skill.left_out is None and effect.measure.value is not None for skill, effect in effects)
+            reason = (
+                "no kept skill has a score under both conditions" if count == 0 else "one skill has it, and a mean over skills needs two"
+            )
+            yield AbsentContrast(contrast=name, of="mean", measure=Measure(value=None, reason=reason))
+
+
 def _list_warnings(contrasts: Sequence[SkillContrasts], aggregates: Sequence[Aggregate]) -> Iterator[EstimateWarning]:
     message = "Every statement is conditional on these conditions: each is one fixed harness, and other harnesses were not sampled."
     yield EstimateWarning(code="conditions-fixed", message=message)
@@ -198,6 +221,9 @@ def _list_warnings(contrasts: Sequence[SkillContrasts], aggregates: Sequence[Agg
         count = f"{min(tasks)}" if min(tasks) == max(tasks) else f"{min(tasks)} to {max(tasks)}"
         message = f"No verdict on a skill: each has {count} tasks, fewer than {ENOUGH_TASKS}; there are intervals only."
         yield EstimateWarning(code="few-tasks", message=message)
-    if aggregates and aggregates[0].skills < ENOUGH_TASKS:
+    if len(contrasts) == 1:
+        message = "One skill: there is no mean over skills, no correlation and no group, and nothing here is a statement on other skills."
+        yield EstimateWarning(code="one-skill", message=message)
+    elif aggregates and aggregates[0].skills < ENOUGH_TASKS:
         message = f"No verdict on skills either: {aggregates[0].skills} of them, fewer than {ENOUGH_TASKS}."
         yield EstimateWarning(code="few-skills", message=message)

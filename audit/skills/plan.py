@@ -9,7 +9,8 @@ from audit.errors import DesignError
 from audit.replay.design import build_design
 from audit.replay.read import ReplayFile
 from audit.replay.store import Planned
-from audit.skills.study import CONDITIONS, PATTERNS, StudyFile
+from audit.skills.conditions import CONDITIONS
+from audit.skills.study import PATTERNS, StudyFile
 from audit.skills.tasks import SKILL
 from registry.errors import Fault, InputError
 from registry.records.contamination import ARMS

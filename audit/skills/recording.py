@@ -5,19 +5,27 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from audit.replay.documents import list_versions
+from audit.replay.replayed import CONTEXTS
 from audit.replay.store import RunStore
 from audit.score.scorers import digest_scorer
+from audit.skills.conditions import list_departures
 from audit.skills.study import PATTERNS, StudyFile
-from audit.skills.tasks import LANGUAGE, TYPE
-from audit.sources.contamination import NOT_SCORED, Facts, Patterns, Recording, Skill, Task
+from audit.skills.tasks import LANGUAGE, REFERENCES, SKILL, TYPE
+from audit.sources.contamination import NOT_SCORED, Facts, Recording, Skill, Task
 from audit.sources.contamination import Response as Scored
+from audit.sources.contamination_patterns import NO_TEXT, Patterns, PatternTexts
+from registry.codec.documents import from_document
 from registry.records.contamination import ARMS, Note
 from registry.records.replay import Task as Asked
 from registry.records.response import Cell, Response
 from registry.records.score import Score
+from registry.records.spec import ContextSpec
+from registry.registration.contexts import list_names
 
 NOT_MADE = "the generation failed: the call was not made yet"
 NOT_JUDGED = "not judged: not yet"
+NOT_MATCHED = "the patterns were not matched yet, or one took too long"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,7 +99,7 @@ def build_recording(store: RunStore, file: StudyFile) -> Recording:
         earlier={},
         facts=facts,
         published=None,
-        notes=tuple(_note(file, outcomes)),
+        notes=(*_note(file, outcomes), *_note_conditions(store, file)),
         files=dict(sorted(file.sources.items())),
     )
 
@@ -109,16 +117,22 @@ def _build_skill(file: StudyFile, name: str, found: Sequence[Outcome]) -> Skill:
         generator=", ".join(sorted(returned)) or file.study.policy.model,
         judge=", ".join(sorted({judge for one in found for judge in one.judges})),
         scored_at="",
-        tasks=tuple(_build_task(task) for task in tasks),
+        tasks=tuple(_build_task(file, name, task) for task in tasks),
         responses=tuple(_list_responses(tasks, found)),
         hidden=entry.hidden_references,
         left_out=entry.left_out,
     )
 
 
-def _build_task(task: Asked) -> Task:
+def _build_task(file: StudyFile, skill: str, task: Asked) -> Task:
     fields = task.fields or {}
-    return Task(task_id=task.id.partition("/")[2], type_=fields[TYPE], language=fields[LANGUAGE])
+    return Task(
+        task_id=task.id.partition("/")[2],
+        type_=fields[TYPE],
+        language=fields[LANGUAGE],
+        pattern_file=f"{file.study.tasks.rstrip('/')}/{file.tasks[skill].path.name}",
+        pattern_sources=file.tasks[skill].pattern_sources[task.id],
+    )
 
 
 def _list_responses(tasks: Sequence[Asked], found: Sequence[Outcome]) -> Iterator[Scored]:
@@ -129,7 +143,7 @@ def _list_responses(tasks: Sequence[Asked], found: Sequence[Outcome]) -> Iterato
         for run in sorted({one.cell.sample for one in found if one.cell.task_id == task.id}):
             for arm in tried:
                 outcome = by_place.get((task.id, run, arm))
-                yield _build_gap(task.id, run, arm) if outcome is None else _build_response(outcome)
+                yield _build_gap(task.id, run, arm) if outcome is None else _build_response(outcome, (task.expected, task.anti))
 
 
 def _build_gap(task_id: str, run: int, arm: str) -> Scored:
@@ -146,22 +160,25 @@ def _build_gap(task_id: str, run: int, arm: str) -> Scored:
         cached=False,
         judge_cached=None,
         failed=True,
+        unmatched=NO_TEXT,
     )
 
 
-def _build_response(one: Outcome) -> Scored:
+def _build_response(one: Outcome, texts: PatternTexts) -> Scored:
     gap = replace(_build_gap(one.cell.task_id, one.cell.sample, one.cell.arm), excluded=one.excluded, dimensions=one.dimensions)
     response = one.response
     if response is None or response.text is None:
         return gap
+    patterns = read_patterns(one.patterns)
     return replace(
         gap,
-        patterns=read_patterns(one.patterns),
+        patterns=patterns,
         chars=len(response.text),
         digest=hashlib.sha256(response.text.encode("utf-8", "surrogatepass")).hexdigest(),
         output_tokens=response.usage.output_tokens,
         failed=False,
-        is_matched=one.patterns is not None,
+        unmatched=None if patterns is not None else NOT_MATCHED,
+        pattern_texts=texts,
         judge_cached=False if one.dimensions else None,
     )
 
@@ -195,6 +212,27 @@ def _note(file: StudyFile, outcomes: Mapping[str, Sequence[Outcome]]) -> Iterato
         if waiting:
             yield Note(kind="unfinished", where=name, message=f"{waiting} of {len(found)} planned calls were not made yet")
     yield from _note_shared(outcomes)
+
+
+def _note_conditions(store: RunStore, file: StudyFile) -> Iterator[Note]:
+    """The run's own conditions count, not those that the file names today."""
+    kept = list_versions(store, CONTEXTS)
+    if not kept:
+        return
+    specs = {name: from_document(ContextSpec, document, where=f"{store.path}, contexts") for name, document in kept[-1].items()}
+    yield from list_departures([item for spec in specs.values() for item in spec.contexts])
+    present = {item.id: item for item in file.spec.contexts}
+    changed = [name for name, spec in specs.items() if name in present and _show_condition(spec, name) != _show_condition(file.spec, name)]
+    if changed:
+        message = "the run was made with other conditions than the study names now; what follows is of those in the run folder"
+        yield Note(kind="conditions-changed", where=", ".join(changed), message=message)
+
+
+def _show_condition(spec: ContextSpec, name: str) -> tuple[object, ...]:
+    """Return what a condition is made of; the texts of skills are compared elsewhere, for a study may grow."""
+    (item,) = (item for item in spec.contexts if item.id == name)
+    blocks = {block: (spec.blocks or {})[block] for block in list_names(item) if block not in (SKILL, REFERENCES)}
+    return item, blocks
 
 
 def _note_shared(outcomes: Mapping[str, Iterable[Outcome]]) -> Iterator[Note]:

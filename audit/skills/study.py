@@ -1,39 +1,28 @@
 """A study's file, read together with everything that it names: skills, tasks, conditions, judge."""
 
+import difflib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from audit.score.patterns import check_patterns
 from audit.score.scorers import read_scorer
+from audit.skills.conditions import check_conditions, fill_conditions, find_conditions
 from audit.skills.tasks import TaskFile, read_task_files
 from audit.skills.texts import SkillText, read_skill_text
 from registry.codec.documents import from_document, json_schema
 from registry.codec.files import read_document
 from registry.errors import Fault, InputError
-from registry.records.block import Block, Variants
-from registry.records.contamination import ARMS, DIMENSIONS, HIGHEST, LOWEST
+from registry.records.contamination import DIMENSIONS, HIGHEST, LOWEST
 from registry.records.replay import Task
 from registry.records.scorer import JudgeScorer, PatternScorer
 from registry.records.skills import SkillStudy
 from registry.records.spec import ContextSpec
 from registry.registration.context_file import digest_file, find_beside, read_context_spec
-from registry.registration.contexts import list_names
-from registry.resources import find_resource
-
-SKILL, REFERENCES = "skill", "references"
-"""Blocks of the conditions that the study fills, by the task's skill."""
-CONDITIONS: Mapping[str, str] = {condition: arm for arm, condition in ARMS.items()}
-"""Arm by condition, which is the context's id."""
 
 PATTERNS = PatternScorer(kind="pattern")
 """The patterns of every study: hit rate of the expected ones, each reported one by one."""
-
-_NEEDED = ("baseline", "with_skill")
-_WITHOUT = {"baseline": (SKILL, REFERENCES), "realistic_baseline": (SKILL, REFERENCES), "skill_md_only": (REFERENCES,)}
-"""Blocks that a condition must not hold, or it would not be that condition."""
-_WITH = {"with_skill": (SKILL, REFERENCES), "skill_md_only": (SKILL,), "realistic": (SKILL, REFERENCES)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,6 +66,7 @@ def read_study(path: Path) -> StudyFile:
     tasks: list[TaskFile] = []
     try:
         tasks = read_task_files(path.parent, study.tasks, list(study.skills), where=f"{path}, tasks")
+        faults.extend(fault for file in tasks if file.skill in texts for fault in _check_task_references(file, texts[file.skill]))
         faults.extend(check_patterns(PATTERNS, [task for file in tasks for task in file.tasks]))
         sources |= {f"{study.tasks.rstrip('/')}/{file.path.name}": file.sha256 for file in tasks}
     except InputError as error:
@@ -89,7 +79,7 @@ def read_study(path: Path) -> StudyFile:
         study=study,
         texts=texts,
         tasks={file.skill: file for file in tasks},
-        spec=_fill(spec, texts),
+        spec=fill_conditions(spec, texts, {file.skill: file for file in tasks}),
         judge=judge,
         sources=sources,
     )
@@ -100,16 +90,21 @@ def study_schema() -> dict[str, Any]:
     return json_schema(SkillStudy)
 
 
-def find_conditions() -> Path:
-    """Return the file with the conditions that come with Caveat."""
-    return find_resource("examples") / "skills" / "conditions.yaml"
-
-
 def _check_references(path: Path, study: SkillStudy, name: str, text: SkillText) -> Iterator[Fault]:
     if study.skills[name].hidden_references and not text.references:
         found = "is to be tried without its references, and there is no file in references/"
         advice = "leave hidden_references out: both conditions would send the same"
         yield Fault(code="skill-not-found", where=f"{path}, skills.{name}", found=found, advice=advice)
+
+
+def _check_task_references(file: TaskFile, text: SkillText) -> Iterator[Fault]:
+    for task, names in file.references.items():
+        for name in names:
+            if name not in text.references:
+                close = difflib.get_close_matches(name, text.references, n=1, cutoff=0.6)
+                advice = f"did you mean {close[0]}?" if close else f"the skill has {', '.join(text.references) or 'no references'}"
+                found = f"the task {task!r} loads the reference {name!r}, and the skill has no such file in references/"
+                yield Fault(code="reference-not-found", where=f"{file.path}, reference_files", found=found, advice=advice)
 
 
 def _read_conditions(path: Path, study: SkillStudy, sources: dict[str, str], faults: list[Fault]) -> ContextSpec | None:
@@ -122,33 +117,8 @@ def _read_conditions(path: Path, study: SkillStudy, sources: dict[str, str], fau
     folder = Path(study.conditions or file.name).parent
     sources[study.conditions or file.name] = digest_file(file)
     sources.update({(folder / name).as_posix(): digest for name, digest in digests.items()})
-    faults.extend(_check_conditions(spec, str(file)))
+    faults.extend(check_conditions(spec, str(file)))
     return spec
-
-
-def _check_conditions(spec: ContextSpec, where: str) -> Iterator[Fault]:
-    for name in (SKILL, REFERENCES):
-        block = (spec.blocks or {}).get(name)
-        if block is None or block.by is None or block.by.field != SKILL or block.by.texts or block.by.fallback is not None:
-            found = f"the block {name!r} is not left for the study to fill"
-            yield Fault(code="not-valid", where=f"{where}, blocks.{name}", found=found, advice="write by: {field: skill, texts: {}}")
-    held = {item.id: set(list_names(item)) for item in spec.contexts}
-    for name in _NEEDED:
-        if name not in held:
-            found = f"no context is called {name!r}, and nothing can be compared without it"
-            yield Fault(
-                code="condition-missing", where=f"{where}, contexts", found=found, advice=f"the conditions are {', '.join(CONDITIONS)}"
-            )
-    for name, blocks in held.items():
-        if name not in CONDITIONS:
-            found = f"no condition is called {name!r}"
-            yield Fault(
-                code="unknown-condition", where=f"{where}, contexts", found=found, advice=f"the conditions are {', '.join(CONDITIONS)}"
-            )
-        wrong = [f"holds {one}" for one in _WITHOUT.get(name, ()) if one in blocks]
-        wrong += [f"does not hold {one}" for one in _WITH.get(name, ()) if one not in blocks]
-        if wrong:
-            yield Fault(code="not-valid", where=f"{where}, contexts[{name}]", found=f"the condition {' and '.join(wrong)}")
 
 
 def _read_judge(path: Path, study: SkillStudy, sources: dict[str, str], faults: list[Fault]) -> JudgeScorer | None:
@@ -171,25 +141,3 @@ def _read_judge(path: Path, study: SkillStudy, sources: dict[str, str], faults: 
         advice = f"name them {', '.join(DIMENSIONS)}; examples/rubrics/code-quality.yaml has them"
         faults.append(Fault(code="not-valid", where=f"{file}, dimensions", found=found, advice=advice))
     return scorer
-
-
-def _fill(spec: ContextSpec, texts: Mapping[str, SkillText]) -> ContextSpec:
-    """Return *spec* with the texts of the skills in the blocks that are left for them."""
-    main = _build_block({name: text.main for name, text in texts.items()}, texts, is_main=True)
-    references = _build_block({name: text.references for name, text in texts.items()}, texts, is_main=False)
-    known = spec.blocks or {}
-    filled = {
-        SKILL: replace(main, description=known[SKILL].description, cue=known[SKILL].cue),
-        REFERENCES: replace(references, description=known[REFERENCES].description, cue=known[REFERENCES].cue),
-    }
-    return replace(spec, blocks={**known, **filled})
-
-
-def _build_block(by_skill: Mapping[str, str], texts: Mapping[str, SkillText], *, is_main: bool) -> Block:
-    files = (
-        f"{file}, sha256 {digest}"
-        for text in texts.values()
-        for place, (file, digest) in enumerate(text.digests.items())
-        if (place == 0) is is_main
-    )
-    return Block(by=Variants(field=SKILL, texts=dict(by_skill)), source="; ".join(files) or None)

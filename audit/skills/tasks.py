@@ -1,7 +1,7 @@
 """The tasks of a study: one SKILL.json per skill, in the layout of the published studies."""
 
 import difflib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -9,12 +9,13 @@ from registry.codec.documents import from_document
 from registry.codec.files import read_document
 from registry.errors import Fault, InputError
 from registry.records.replay import Task
-from registry.records.skills import SkillTask, SkillTasks
+from registry.records.skills import PatternSource, SkillTask, SkillTasks
 from registry.registration.context_file import digest_file, find_beside
 
 LARGEST_BYTES = 50_000_000
-SKILL, TYPE, LANGUAGE = "skill", "task_type", "target_language"
-"""Fields of a task by which blocks and arms select."""
+SKILL, TYPE, LANGUAGE, REFERENCES, CODEBASE = "skill", "task_type", "target_language", "references", "codebase"
+"""Fields of a task by which blocks and arms select. REFERENCES is the skill, with the references that the task names where it names some;
+CODEBASE is the task's variant of a code base, and its language without one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,6 +27,10 @@ class TaskFile:
     """Called SKILL/ID, so that they are unique over a study."""
     path: Path
     sha256: str
+    references: Mapping[str, tuple[str, ...]]
+    """By task, the references that are loaded for it; a task that names none loads all, and is not here."""
+    pattern_sources: Mapping[str, tuple[PatternSource, ...]]
+    """By task, where its patterns come from, as the file says."""
 
 
 def read_task_files(folder: Path, name: str, skills: Sequence[str], *, where: str) -> list[TaskFile]:
@@ -63,8 +68,15 @@ def read_task_file(path: Path, skill: str) -> TaskFile:
     faults = list(_check(found, skill, path))
     if faults:
         raise InputError(faults)
-    tasks = tuple(_build_task(skill, one) for one in found.tasks)
-    return TaskFile(skill=skill, tasks=tasks, path=path, sha256=digest_file(path))
+    tasks = {f"{skill}/{task.id}": task for task in found.tasks}
+    return TaskFile(
+        skill=skill,
+        tasks=tuple(_build_task(skill, task) for task in found.tasks),
+        path=path,
+        sha256=digest_file(path),
+        references={name: task.reference_files for name, task in tasks.items() if task.reference_files},
+        pattern_sources={name: task.pattern_sources for name, task in tasks.items()},
+    )
 
 
 def _compare_names(skills: Sequence[str], files: Sequence[str], where: str) -> Iterator[Fault]:
@@ -100,11 +112,17 @@ def _check(found: SkillTasks, skill: str, path: Path) -> Iterator[Fault]:
 
 
 def _build_task(skill: str, one: SkillTask) -> Task:
-    more = {"codebase_variant": one.codebase_variant} if one.codebase_variant else {}
+    fields = {
+        SKILL: skill,
+        TYPE: one.type,
+        LANGUAGE: one.target_language,
+        REFERENCES: f"{skill}: {', '.join(one.reference_files)}" if one.reference_files else skill,
+        CODEBASE: one.codebase_variant or one.target_language,
+    }
     return Task(
         id=f"{skill}/{one.id}",
         prompt=one.prompt,
-        fields={SKILL: skill, TYPE: one.type, LANGUAGE: one.target_language, **more},
+        fields=fields,
         expected=one.expected_patterns,
         anti=one.anti_patterns,
         note=one.notes,

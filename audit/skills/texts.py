@@ -1,6 +1,6 @@
 """The text of a skill, as an agent would load it: SKILL.md and what lies in references/."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,15 +16,20 @@ class SkillText:
     """What a skill says."""
 
     main: str
-    references: str
-    """Every file of references/ under a line with its name, in the order of names; empty without any."""
+    references: Mapping[str, str]
+    """By path below references/, the text of each file, in the order of paths."""
     digests: dict[str, str]
     """By name of the file, seen from the study's folder, its SHA-256."""
 
     @property
     def chars(self) -> int:
         """Length of both."""
-        return len(self.main) + len(self.references)
+        return len(self.main) + len(self.join_references(None))
+
+    def join_references(self, names: Sequence[str] | None) -> str:
+        """Return the references called *names*, each under a line with its name; all of them where *names* is None or empty."""
+        chosen = names or tuple(self.references)
+        return "\n\n".join(f"---\n\n# Reference: {name}\n\n{self.references[name].strip()}" for name in chosen)
 
 
 def read_skill_text(folder: Path, name: str, *, where: str) -> SkillText:
@@ -57,7 +62,7 @@ def read_skill_text(folder: Path, name: str, *, where: str) -> SkillText:
     if faults:
         raise InputError(faults)
     main = texts.pop(MAIN)
-    references = "\n\n".join(f"=== {file} ===\n\n{text.strip()}" for file, text in texts.items())
+    references = {file.removeprefix(f"{REFERENCES}/"): text for file, text in texts.items()}
     return SkillText(main=main, references=references, digests=digests)
 
 

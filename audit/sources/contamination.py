@@ -10,18 +10,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from audit.errors import TableError
-from audit.matching import Kind, search
 from audit.sources.contamination_files import Place, open_json
+from audit.sources.contamination_patterns import Patterns, PatternTexts, PlannedPatterns, match_patterns, read_planned
 from audit.sources.raw import FaultList
 from registry.errors import Fault
 from registry.records.contamination import ARMS, DIMENSIONS, HIGHEST, LOWEST, Note
-
-Patterns = tuple[tuple[bool, ...], tuple[bool, ...]]
-"""Whether each expected pattern, and each anti-pattern, was found in the response."""
-
-_KINDS: tuple[Kind, Kind] = ("expected", "anti")
-_MATCH_LIMIT_S = 1.0
-"""Longest search for one pattern in one response."""
+from registry.records.skills import PatternSource
 
 NOT_SCORED = "no response of this condition was scored"
 NO_JUDGMENT = "the judge gave no usable answer"
@@ -57,11 +51,19 @@ class Response:
     failed: bool = False
     """Whether the call had no answer, or was never made: then there is no text; its length and digest are None."""
 
-    is_matched: bool = False
-    """Whether `patterns` were matched here, against the text; otherwise they are a copy of what the file says."""
-
     recorded: Patterns | None = None
-    """What the file says of the patterns, where they were matched here too."""
+    """What the file says of the patterns; None where it says nothing, and for runs of our own."""
+
+    pattern_texts: PatternTexts | None = None
+    """The patterns that were looked for; None where nothing names them."""
+
+    unmatched: str | None = None
+    """Why `patterns` were not matched here against the text, but copied from the file or not known; None where they were."""
+
+    @property
+    def is_matched(self) -> bool:
+        """Whether `patterns` were matched here, against the text; otherwise they are a copy of what the file says."""
+        return self.patterns is not None and self.unmatched is None
 
     @property
     def composite(self) -> float | None:
@@ -76,6 +78,10 @@ class Task:
     task_id: str
     type_: str
     language: str
+    pattern_file: str | None = None
+    """The file that names the patterns as they were matched, by its path below the folder; None where none names any."""
+    pattern_sources: tuple[PatternSource, ...] = ()
+    """Where the patterns come from, as tasks/ says."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -178,6 +184,8 @@ class _Reader:
         self.faults = FaultList()
         self.notes: list[Note] = []
         self.files: dict[str, str] = {}
+        self.planned: dict[str, dict[str, PlannedPatterns]] = {}
+        """By skill and task, the patterns that tasks/ gives; a skill without a file in tasks/ is not here."""
 
     def _open(self, path: Path) -> Place | None:
         name = path.relative_to(self.folder).as_posix()
@@ -234,14 +242,14 @@ class _Reader:
             self._note("no-generations", place.where, "its texts are not there: nobody can say how long the responses are")
         tasks: dict[str, Task] = {}
         responses: list[Response] = []
+        planned = self._read_planned(name) if path.parent.parent == self.folder else {}
         for one in place.items("tasks"):
-            task = Task(
-                task_id=one.text("task_id"), type_=one.text("task_type", default=""), language=one.text("target_language", default="")
-            )
-            if task.task_id in tasks:
-                one.fault("row-repeated", f"the task {task.task_id!r} stands twice", "keep one of them")
-            tasks[task.task_id] = task
-            responses += self._read_runs(one, task, texts)
+            task_id = one.text("task_id")
+            if task_id in tasks:
+                one.fault("row-repeated", f"the task {task_id!r} stands twice", "keep one of them")
+            runs = self._read_runs(one, task_id, texts)
+            tasks[task_id] = self._build_task(one, runs, planned.get(task_id), skill=name)
+            responses += runs
         flags = facts.skills.get(name, {})
         return Skill(
             name=name,
@@ -263,16 +271,40 @@ class _Reader:
         tried = {one.arm for one in responses if one.excluded != NOT_SCORED}
         return [one for one in responses if one.arm in tried]
 
-    def _read_runs(self, place: Place, task: Task, texts: Mapping[tuple[str, int, str], Place] | None) -> list[Response]:
+    def _read_planned(self, skill: str) -> dict[str, PlannedPatterns]:
+        path = self.folder / "tasks" / f"{skill}.json"
+        place = self._open(path) if path.is_file() else None
+        if place is not None:
+            self.planned[skill] = {task.text("id"): read_planned(task) for task in place.items("tasks")}
+        return self.planned.get(skill, {})
+
+    def _build_task(self, place: Place, runs: list[Response], planned: PlannedPatterns | None, *, skill: str) -> Task:
+        task_id = place.text("task_id")
+        matched = {response.pattern_texts for response in runs if response.pattern_texts is not None}
+        given = None if planned is None else planned.texts
+        scores = place.where.split(", ")[0]
+        if matched and given is not None and matched != {given}:
+            message = f"tasks/ gives {task_id} other patterns than the study records matches of; those that were recorded are matched here"
+            self._note("patterns-changed", skill, message)
+        is_planned = given is not None and matched <= {given}
+        return Task(
+            task_id=task_id,
+            type_=place.text("task_type", default=""),
+            language=place.text("target_language", default=""),
+            pattern_file=f"tasks/{skill}.json" if is_planned else scores if matched else None,
+            pattern_sources=() if planned is None else planned.sources,
+        )
+
+    def _read_runs(self, place: Place, task_id: str, texts: Mapping[tuple[str, int, str], Place] | None) -> list[Response]:
         found: list[Response] = []
         seen: set[int] = set()
         for one in place.items("runs"):
             run = one.whole("run_index") or 0
             if run in seen:
-                one.fault("row-repeated", f"run {run} of task {task.task_id!r} stands twice", "number the runs of a task apart")
+                one.fault("row-repeated", f"run {run} of task {task_id!r} stands twice", "number the runs of a task apart")
             seen.add(run)
             one.refuse_unknown(("run_index", *ARMS.values()), code="unknown-condition", what="condition")
-            found += [_read_response(one.at(condition), (task.task_id, run, arm), texts) for arm, condition in ARMS.items()]
+            found += [_read_response(one.at(condition), (task_id, run, arm), texts) for arm, condition in ARMS.items()]
         return found
 
     def _read_generations(self, path: Path) -> dict[tuple[str, int, str], Place] | None:
@@ -308,18 +340,16 @@ class _Reader:
                     self._note("skill-not-listed", skill.name, "skills.json does not name it")
 
     def _note_patterns(self, skill: Skill) -> None:
-        differ = [one for one in skill.responses if one.is_matched and one.patterns != one.recorded]
+        differ = [one for one in skill.responses if one.is_matched and one.recorded is not None and one.patterns != one.recorded]
         if differ:
             first = f"first task {differ[0].task_id}, run {differ[0].run}, arm {differ[0].arm}"
             message = f"responses that patterns match otherwise than the file says: {len(differ)} ({first}); the match made here is taken"
             self._note("patterns-differ", skill.name, message)
 
     def _note_tasks(self, skill: Skill) -> None:
-        path = self.folder / "tasks" / f"{skill.name}.json"
-        place = self._open(path) if path.is_file() else None
-        if place is None:
+        if skill.name not in self.planned:
             return
-        planned = [one.text("id") for one in place.items("tasks")]
+        planned = list(self.planned[skill.name])
         run = {task.task_id for task in skill.tasks}
         if absent := [name for name in planned if name not in run]:
             self._note("task-not-run", skill.name, f"{len(absent)} of {len(planned)} planned tasks have no run: {', '.join(absent)}")
@@ -346,23 +376,23 @@ def _read_response(place: Place, cell: tuple[str, int, str], texts: Mapping[tupl
     # A call that failed may have an empty text written for it, which is no response of length 0; one that was never made has nothing.
     failed = texts is not None and (place.value is None if text is None else text.has("error") and not text.text("output", default=""))
     output = text.text("output", default="") if text is not None and not failed else None
-    recorded = _read_patterns(place.at("patterns"))
-    matched = None if output is None or recorded is None else _match_patterns(place.at("patterns"), output)
+    matching = match_patterns(place.at("patterns"), output)
     return Response(
         task_id=task_id,
         run=run,
         arm=arm,
         dimensions=scores,
         excluded=_explain_exclusion(place, judge, scores, text),
-        patterns=recorded if matched is None else matched,
+        patterns=matching.patterns,
         chars=None if output is None else len(output),
         digest=None if output is None else hashlib.sha256(output.encode("utf-8", "surrogatepass")).hexdigest(),
         output_tokens=None if text is None else text.whole("output_tokens", required=False),
         cached=(False if failed else None) if text is None else text.flag("cached"),
         judge_cached=judge.flag("cached"),
         failed=failed,
-        is_matched=matched is not None,
-        recorded=recorded if matched is not None else None,
+        recorded=matching.recorded,
+        pattern_texts=matching.texts,
+        unmatched=matching.unmatched,
     )
 
 
@@ -379,26 +409,3 @@ def _explain_exclusion(place: Place, judge: Place, scores: Mapping[str, float], 
         said = place.text("error", default="")
         return f"not judged: {said}" if said else NO_JUDGMENT
     return "the judge left out " + ", ".join(name for name in DIMENSIONS if name not in scores)
-
-
-def _read_patterns(place: Place) -> Patterns | None:
-    """Pattern by pattern, not the totals beside them."""
-    if place.value is None:
-        return None
-    expected, anti = (tuple(one.flag("matched") is True for one in place.items(f"{kind}_results")) for kind in _KINDS)
-    return expected, anti
-
-
-def _match_patterns(place: Place, text: str) -> Patterns | None:
-    """Search *text* for the patterns that the file names; None where it does not name them, and where one takes too long."""
-    written = {kind: [one.at("pattern").value for one in place.items(f"{kind}_results")] for kind in _KINDS}
-    named = {kind: [pattern for pattern in patterns if isinstance(pattern, str)] for kind, patterns in written.items()}
-    if named != written:
-        return None
-    try:
-        expected, anti = (
-            tuple(search(one, text, kind=kind, time_limit_s=_MATCH_LIMIT_S).matched for one in named[kind]) for kind in _KINDS
-        )
-    except TimeoutError:
-        return None
-    return expected, anti

@@ -7,6 +7,7 @@ from typing import Literal
 from registry.records.estimate import EstimateWarning, Range
 from registry.records.measure import HypothesisTest, Measure
 from registry.records.record import Record
+from registry.records.skills import PatternSource
 
 ARMS: Mapping[str, str] = {
     "A": "baseline",
@@ -309,6 +310,89 @@ class EarlierState(Record):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class AbsentContrast(Record):
+    """A contrast that the study cannot give."""
+
+    contrast: str
+    of: Literal["skill", "mean"]
+    """`skill`: no skill has it; `mean`: there is no mean over skills."""
+    measure: Measure
+    """Without a value, with the reason."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PatternCount(Record):
+    """One pattern, and in how many responses it was found; as data, never to be run or shown as markup."""
+
+    kind: Literal["expected", "anti"]
+    pattern: str
+    """The regular expression as the file writes it."""
+    literal: bool
+    """Whether it is no regular expression, and so was searched for as it is written."""
+    responses: int
+    """Responses that it was searched for in, or of which the study records a result."""
+    found: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskPatterns(Record):
+    """The patterns of one task, which define what counts as a match."""
+
+    skill: str
+    task_id: str
+    file: str | None
+    """The file that names them; None where no file does."""
+    sha256: str | None
+    """Of that file."""
+    patterns: tuple[PatternCount, ...]
+    sources: tuple[PatternSource, ...]
+    """Where they come from, as the study says."""
+    reason: str | None
+    """Why there are none; None where there are some."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PatternDifference(Record):
+    """A pattern that a response matches otherwise than the study records."""
+
+    skill: str
+    task_id: str
+    run: int
+    arm: str
+    kind: Literal["expected", "anti"]
+    pattern: str
+    recorded: bool
+    matched: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnmatchedResponses(Record):
+    """Responses of which the patterns were not matched here."""
+
+    reason: str
+    responses: int
+    copied: int
+    """Of these, responses whose recorded results stand in for a match."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rematch(Record):
+    """The patterns matched anew against the stored responses, compared with what the study records of them."""
+
+    responses: int
+    """Matched here."""
+    searches: int
+    """One for each pattern and response."""
+    compared: int | None
+    """Searches whose result the study records too; None where it records none."""
+    reason: str | None
+    """Why nothing was compared."""
+    differ: tuple[PatternDifference, ...]
+    """All of them; the match made here is the one that counts."""
+    unmatched: tuple[UnmatchedResponses, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ContaminationStudy(Record):
     """The whole study."""
 
@@ -329,6 +413,10 @@ class ContaminationStudy(Record):
     changes: tuple[Change, ...]
     states: tuple[EarlierState, ...]
     warnings: tuple[EstimateWarning, ...]
+    absent: tuple[AbsentContrast, ...]
+    """Contrasts that do not exist, each with its reason."""
+    patterns: tuple[TaskPatterns, ...]
+    rematch: Rematch
     files: Mapping[str, str]
     """SHA-256 of each file that was read."""
     schema: Literal["caveat/contamination/1"] = "caveat/contamination/1"

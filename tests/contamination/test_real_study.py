@@ -44,6 +44,16 @@ def test_every_response_is_accounted_for(found: ContaminationStudy) -> None:
     assert [(one.kind, one.where) for one in inventory.notes] == [("task-not-run", "upgrade-stripe")]
 
 
+def test_every_pattern_is_matched_anew_and_agrees_with_the_record(found: ContaminationStudy) -> None:
+    """11,718 results in 1,074 responses are those that the study records; every task names its file, digest and sources."""
+    rematch = found.rematch
+
+    assert (rematch.responses, rematch.searches, rematch.compared, rematch.differ, rematch.unmatched) == (1074, 11718, 11718, (), ())
+    assert len(found.patterns) == 116
+    assert all(entry.sha256 == found.files[f"tasks/{entry.skill}.json"] and entry.sources and entry.patterns for entry in found.patterns)
+    assert [(entry.contrast, entry.of) for entry in found.absent] == [("D−E", "skill"), ("E−A", "skill")]
+
+
 def is_below(p: float | None) -> bool:
     return p is not None and p < 0.05
 

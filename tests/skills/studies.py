@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from audit.skills.study import find_conditions
+from audit.skills.conditions import find_conditions
 from tests.endpoint.server import MODEL, Asked, Refusal, Reply
 
 JUDGE = "claude-judge-1-20261101"
@@ -80,7 +80,9 @@ def answer(asked: Asked) -> Reply | Refusal:
     system = str(asked.body.get("system"))
     loaded = [mark for mark in ("Skill text", "Reference a") if mark in system]
     end = " agent" if "coding agent" in system else ""
-    text = f"def f{asked.number}(): return 1 # {' '.join('foreign ' + mark for mark in loaded)}{end} {asked.body['messages'][0]['content']}"
+    text = (
+        f"def f{asked.number}(): return 1 # {' '.join('foreign ' + mark for mark in loaded)}{end} {asked.body['messages'][-1]['content']}"
+    )
     return Reply(text=text + " x" * 4000)
 
 

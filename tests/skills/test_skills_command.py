@@ -67,20 +67,23 @@ def test_a_judge_sees_the_whole_response_and_never_the_condition(caveat: Caveat,
 
     assert asked
     assert all(one.count(" x") >= 4000 for one in asked)
-    assert not any("Skill text of" in one or "programming assistant" in one or "realistic" in one for one in asked)
+    assert not any("Skill text of" in one or "coding agent" in one or "realistic" in one for one in asked)
 
 
 def test_conditions_differ_by_what_they_are_about(caveat: Caveat, tmp_path: Path, endpoint: Endpoint) -> None:
     """References come in the order of names; the snippet is that of the task's language; the baselines hold no skill."""
     caveat("skills", "generate", Study().write(tmp_path), "--skill", "beta", "--samples", "1")
 
-    systems = {(one.body["system"], one.body["messages"][0]["content"][:6]) for one in list_asked(endpoint)}
+    sent = [one.body for one in list_asked(endpoint)]
+    systems = [(one.get("system", ""), one["messages"]) for one in sent]
 
     whole = [system for system, _ in systems if "Reference" in system]
     assert all(system.index("Reference a of beta") < system.index("Reference b of beta") for system in whole)
     assert len(whole) == 4
     assert sum("Skill text of beta" in system and "Reference" not in system for system, _ in systems) == 2
-    assert all(("src/store.py" in system) == (task == "Task 0") for system, task in systems if "coding agent" in system)
+    realistic = [messages for system, messages in systems if "coding agent" in system]
+    assert all(("src/store.py" in messages[1]["content"]) == ("Task 0" in messages[2]["content"]) for messages in realistic)
+    assert len(realistic) == 2 + 2
     assert sum("Skill text" not in system for system, _ in systems) == 2 + 2
 
 
@@ -115,7 +118,7 @@ def test_an_interrupted_part_is_not_made_by_another(caveat: Caveat, tmp_path: Pa
     caveat("skills", "generate", study, "--skill", "beta")
 
     assert stopped.code == 1
-    prompts = [one.body["messages"][0]["content"] for one in list_asked(endpoint)]
+    prompts = [one.body["messages"][-1]["content"] for one in list_asked(endpoint)]
     assert (sum("alpha" in one for one in prompts), sum("beta" in one for one in prompts)) == (3, 20)
 
 
@@ -229,8 +232,7 @@ def test_mitigation_is_identified_by_the_baseline_in_the_realistic_context(cavea
 
     without = Study()
     without.study["conditions"] = "conditions.yaml"
-    conditions = without.texts["conditions.yaml"].split("\n")
-    without.texts["conditions.yaml"] = "\n".join(line for line in conditions if "realistic_baseline" not in line)
+    without.texts["conditions.yaml"] = without.texts["conditions.yaml"].partition("  - id: realistic_baseline")[0]
     other = without.write(tmp_path / "other")
     make(caveat, other)
     unknown = analyze(caveat, other)["skills"][0]["mitigation"]

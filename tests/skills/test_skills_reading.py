@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
+from audit.skills.conditions import find_conditions
 from audit.skills.plan import Selection, build_replay, plan_calls
-from audit.skills.study import find_conditions, read_study
+from audit.skills.study import read_study
 from audit.skills.tasks import read_task_file
 from registry.errors import InputError
 from registry.records.skills import SkillEntry, SkillStudy, SkillTask
@@ -70,9 +71,9 @@ def test_a_text_that_is_not_utf8_is_refused(tmp_path: Path) -> None:
     ("before", "after", "code"),
     [
         ("id: with_skill", "id: with_skil", "condition-missing"),
-        ("id: realistic,", "id: relistic,", "unknown-condition"),
-        ("system: [role, loaded, skill, references], template", "system: [role, loaded, skill], template", "not-valid"),
-        ("system: [agent, open-file]", "system: [agent, skill, open-file]", "not-valid"),
+        ("id: realistic\n", "id: relistic\n", "unknown-condition"),
+        ("system: [skill, references], template", "system: [skill], template", "not-valid"),
+        ("environment]", "environment, skill]", "not-valid"),
         ("{by: {field: skill, texts: {}}, description: SKILL", "{text: written out, description: SKILL", "not-valid"),
     ],
 )
@@ -144,14 +145,79 @@ def test_the_tables_of_the_page_name_every_key() -> None:
 
 
 def test_the_study_of_the_examples_is_read() -> None:
-    """Three skills with two tasks each; the realistic context has a snippet for each language, and a fallback."""
+    """Three skills with two tasks each; the realistic context has a file for each code base, and a fallback."""
     file = read_study(ROOT / "examples" / "skills" / "study.yaml")
 
     assert (len(file.texts), len(file.list_tasks())) == (3, 6)
     assert file.spec.blocks is not None
-    assert file.spec.blocks["open-file"].by is not None
-    assert file.spec.blocks["open-file"].by.fallback
+    for name in ("explore-report", "file-read"):
+        by = file.spec.blocks[name].by
+        assert by is not None
+        assert by.fallback
     assert file.study.conditions == find_conditions().name
+
+
+def list_bodies(study: Path) -> dict[tuple[str, str], Any]:
+    """Return by task and arm the request of the first sample."""
+    file = read_study(study)
+    return {
+        (planned.cell.task_id, planned.cell.arm): planned.call.body
+        for planned in plan_calls(file, build_replay(file, samples=1), Selection())
+    }
+
+
+def test_a_baseline_is_the_prompt_alone_and_the_skill_is_the_whole_system_prompt(tmp_path: Path) -> None:
+    """A sends no system prompt; B sends SKILL.md and references, C SKILL.md; all three send one message, the prompt."""
+    bodies = list_bodies(Study().write(tmp_path))
+    plain, whole, own = (bodies["beta/beta-0", arm] for arm in "ABC")
+
+    assert "system" not in plain
+    assert whole["system"] == (
+        "Skill text of beta.\n\n---\n\n# Reference: a.md\n\nReference a of beta.\n\n---\n\n# Reference: b.md\n\nReference b of beta."
+    )
+    assert own["system"] == "Skill text of beta."
+    assert {json.dumps(body["messages"]) for body in (plain, whole, own)} == {
+        json.dumps([{"role": "user", "content": "Task 0 of beta: write a function."}])
+    }
+
+
+def test_the_realistic_condition_is_an_exchange_before_the_task(tmp_path: Path) -> None:
+    """D: tools, environment and skill in the system prompt; a request, a report with a file, then the task. E lacks the skill alone."""
+    bodies = list_bodies(Study().write(tmp_path))
+    realistic, without = (bodies["beta/beta-0", arm] for arm in "DE")
+
+    assert [turn["role"] for turn in realistic["messages"]] == ["user", "assistant", "user"]
+    assert realistic["messages"] == without["messages"]
+    report = realistic["messages"][1]["content"]
+    assert report.index("# Report of the exploring agent") < report.index("# File: src/store.py") < report.index("```python")
+    assert realistic["messages"][2]["content"] == "Task 0 of beta: write a function."
+    assert "# Tools" in without["system"]
+    assert "# Environment" in without["system"]
+    assert realistic["system"].startswith(without["system"] + "\n\n---\n\nSkill text of beta.")
+    assert "tools" not in realistic
+
+
+def test_a_task_loads_the_references_that_it_names_and_its_variant_of_the_code_base(tmp_path: Path) -> None:
+    """`reference_files` and `codebase_variant` select, as in the published study; the other task of the skill loads all references."""
+    parts = Study()
+    parts.tasks["beta"]["tasks"][0] |= {"reference_files": ["b.md"], "codebase_variant": "python_sync"}
+    bodies = list_bodies(parts.write(tmp_path))
+
+    assert "Reference a of beta" not in bodies["beta/beta-0", "B"]["system"]
+    assert "Reference b of beta" in bodies["beta/beta-0", "D"]["system"]
+    assert "Reference a of beta" in bodies["beta/beta-1", "B"]["system"]
+    assert "SQLite" in bodies["beta/beta-0", "D"]["messages"][1]["content"]
+
+
+def test_a_reference_that_the_skill_lacks_is_refused(tmp_path: Path) -> None:
+    """A task that names no file of its skill is a fault with the nearest name, never a shorter prompt."""
+    parts = Study()
+    parts.tasks["beta"]["tasks"][0]["reference_files"] = ["aa.md"]
+    with pytest.raises(InputError) as refused:
+        read_study(parts.write(tmp_path))
+
+    (fault,) = refused.value.faults
+    assert (fault.code, fault.advice) == ("reference-not-found", "did you mean a.md?")
 
 
 @pytest.mark.skipif(not PUBLISHED.is_dir(), reason="the published study is not there")
