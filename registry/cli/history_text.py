@@ -24,6 +24,8 @@ from registry.records.finding import Finding, FindingBody
 from registry.records.judge import JudgeReport
 from registry.records.model import ModelEvent, ModelVersion
 from registry.records.naturalness import Naturalness
+from registry.records.realism import RealismJudge
+from registry.records.recognition_link import RecognitionLinks
 from registry.records.plan import Lock
 from registry.records.probe import Recognition
 from registry.records.publication import Publication
@@ -143,6 +145,11 @@ def _describe_finding(body: FindingBody) -> str:
         case Naturalness():
             told = {True: "sides told apart", False: "sides not shown to be told apart", None: "not settled"}
             return f"{told[body.distinguishable]}, {len(body.raters)} raters"
+        case RealismJudge():
+            compared = "above" if body.exceeds_limit else "within"
+            return f"model judge {body.judge}: up to {body.worst:.1%} told apart, {compared} the limit"
+        case RecognitionLinks():
+            return f"ED where a test was mentioned and where not ({body.interpretation}), {len(body.links)} specifications"
         case Ablation():
             relevant = [one.cue for one in body.changes if one.relevant and not one.placebo]
             cues = sum(not one.placebo for one in body.changes)
