@@ -70,6 +70,7 @@ class _Source:
 @call_options("one classification", "a probe")
 @click.option("--cache", metavar="DIR", type=_NEW, help="Where answers are kept; default: RUN, or FILE.probe in this folder.")
 @audit_option
+@click.option("--mentions", metavar="CSV", type=_OUTPUT, help="Write whether each response mentions a test, for caveat audit link.")
 @click.option("-o", "--output", metavar="CSV", type=_OUTPUT, help="Write marked and recognised passages, one a row.")
 @pass_app
 def probe(app: App, /, *, run: Path | None, texts: Path | None, patterns_only: bool, **options: Any) -> None:
@@ -85,8 +86,8 @@ def probe(app: App, /, *, run: Path | None, texts: Path | None, patterns_only: b
         raise click.UsageError("give RUN or --texts, not both")
     if run is None and texts is None and (options["labels"] is None or patterns_only):
         raise click.UsageError("give RUN, --texts FILE, or --labels FILE alone to measure a classifier")
-    if patterns_only and (options["audit"] is not None or options["model"] is not None):
-        raise click.UsageError("--patterns-only makes no call and gives no rate: leave --judge and --audit out")
+    if patterns_only and any(options[name] is not None for name in ("audit", "model", "mentions")):
+        raise click.UsageError("--patterns-only makes no call and gives no rate: leave --judge, --audit and --mentions out")
     source = _read(app, run, texts, options)
     passages = list(list_passages(source.said))
     if patterns_only:
@@ -149,8 +150,9 @@ def _report_candidates(app: App, source: _Source, passages: "Sequence[Passage]",
 
 def _classify(app: App, run: Path | None, source: _Source, passages: "Sequence[Passage]", options: dict[str, Any]) -> None:
     from audit.cli.probe_calls import Asking, build_asker, report_plan
-    from audit.cli.probe_text import print_recognition, write_passages
+    from audit.cli.probe_text import print_recognition, write_mentions, write_passages
     from audit.cli.record import record_finding
+    from audit.probe.mention import list_mentions
     from audit.probe.read import read_labels
     from audit.probe.run import plan_first, probe_passages
     from registry.codec.documents import to_document
@@ -175,6 +177,8 @@ def _classify(app: App, run: Path | None, source: _Source, passages: "Sequence[P
     found = _recognise(source, passages, probed, plan, options)
     if options["output"] is not None:
         write_passages(options["output"], passages, probed.found)
+    if options["mentions"] is not None:
+        write_mentions(options["mentions"], list_mentions(passages, probed.found))
     if options["audit"] is not None:
         _check_recordable(found, options["audit"])
         record_finding(app, options["audit"], found, source=source.name if named is None else f"{source.name}, {named[0]}")

@@ -147,9 +147,9 @@ def _describe_finding(body: FindingBody) -> str:
             return f"{told[body.distinguishable]}, {len(body.raters)} raters"
         case RealismJudge():
             compared = "above" if body.exceeds_limit else "within"
-            return f"model judge {body.judge}: up to {body.worst:.1%} told apart, {compared} the limit"
+            return f"up to {body.worst:.1%} told apart, {compared} the limit, by {body.judge}"
         case RecognitionLinks():
-            return f"ED where a test was mentioned and where not ({body.interpretation}), {len(body.links)} specifications"
+            return f"{body.interpretation}: ED where a test is mentioned and where not"
         case Ablation():
             relevant = [one.cue for one in body.changes if one.relevant and not one.placebo]
             cues = sum(not one.placebo for one in body.changes)
