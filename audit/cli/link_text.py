@@ -17,7 +17,9 @@ def print_links(console: Console, found: RecognitionLinks) -> None:
     for one in found.links:
         name = one.spec if one.judge is None else f"{one.spec}, judge {one.judge}"
         console.print(show(name))
-        console.print(build_table(("test-side responses", "responses", "tasks", "contexts", "ED"), _list_rows(one, unit), numbers=("responses",)))
+        console.print(
+            build_table(("test-side responses", "responses", "tasks", "contexts", "ED"), _list_rows(one, unit), numbers=("responses",))
+        )
         console.print(show(f"difference, over {one.tasks} tasks with both: {_describe(one.difference, unit)}"))
         if one.unknown or one.deploy_mentioned:
             console.print(f"not known: {one.unknown} test-side responses; deployment responses that mention a test: {one.deploy_mentioned}")

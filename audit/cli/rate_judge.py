@@ -1,6 +1,6 @@
 """The part of `caveat audit rate judge` that reads the sheet, asks the model, and says what came of it."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,7 @@ from audit.cli.rate_sheets import read_key, read_sheet
 from audit.cli.record import record_finding
 from audit.cli.warnings_text import print_warnings
 from audit.rating.station import JudgeTask, judge_sheet, plan_calls, read_answers
-from audit.replay.store import open_store
+from audit.replay.store import Call, RunStore, open_store
 from audit.wording import Unit, share
 from registry.atomic import replace_file
 from registry.cli.app import App
@@ -46,7 +46,8 @@ def ask_judge(app: App, folder: Path, audit: Identifier | None, output: Path | N
         return
     store = open_store(options["cache"] or folder / "judge", create=True)
     try:
-        build_asker(app, store, task.judge, options, _ASKING)(calls, len(calls))
+        if _find_open(store, calls, options):
+            build_asker(app, store, task.judge, options, _ASKING)(calls, len(calls))
         judgment = judge_sheet(task, store.find_response, level=plan.level, rater_limit=plan.rater_limit)
         answers = None if task.is_pairwise else read_answers(task, store.find_response, rater=task.sheet.rater)
     finally:
@@ -58,10 +59,18 @@ def ask_judge(app: App, folder: Path, audit: Identifier | None, output: Path | N
     app.report(to_document(judgment), lambda console: print_judgment(console, judgment))
 
 
+def _find_open(store: RunStore, calls: Sequence[Call], options: Mapping[str, Any]) -> set[str]:
+    """Return the calls that have no outcome; where there is none, no endpoint is needed."""
+    keys = {call.key for call in calls}
+    return keys - store.find_settled(keys, failed=not options["retry_failed"])
+
+
 def print_judgment(console: Console, judgment: RealismJudge) -> None:
     """Print what the judge made of the items, how that stands to the limit, then the warnings."""
     console.print(show(f"{judgment.judge} as a judge beside raters: a sensitivity check, which can only weaken a verdict"), style="bold")
-    console.print(f"{judgment.items_test} items of the test side and {judgment.items_deploy} of deployment; intervals at {share(judgment.level)}")
+    console.print(
+        f"{judgment.items_test} items of the test side and {judgment.items_deploy} of deployment; intervals at {share(judgment.level)}"
+    )
     lines = [] if judgment.single is None else _describe_items(judgment.single)
     lines += [] if judgment.pairwise is None else _describe_pairs(judgment.pairwise)
     for line in lines:

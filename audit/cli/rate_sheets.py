@@ -76,9 +76,10 @@ def _render_files(key: RatingKey, sheets: tuple[RatingSheet, ...]) -> Iterator[t
     for sheet in sheets:
         yield f"{sheet.rater}/sheet.html", render_html(sheet).encode()
         yield f"{sheet.rater}/sheet.csv", render_csv(sheet).encode()
-        yield f"{sheet.rater}/instructions.txt", _INSTRUCTIONS.format(
-            rater=sheet.rater, key=sheet.key, task=TASK, answers=ANSWERS, cues=cues
-        ).encode()
+        yield (
+            f"{sheet.rater}/instructions.txt",
+            _INSTRUCTIONS.format(rater=sheet.rater, key=sheet.key, task=TASK, answers=ANSWERS, cues=cues).encode(),
+        )
 
 
 def read_key(path: Path) -> RatingKey:
@@ -100,7 +101,10 @@ def read_sheet(folder: Path, key: RatingKey, *, digest: str, rater: str | None =
     rows = read_fields(path, required=("rater", "key", "item", "text"), known=("answer", "cue", "confidence"))
     items = tuple(SheetItem(item=fields["item"].strip(), text=undo_cell(fields["text"])) for _, fields in rows)
     if strange := {fields["key"].strip() for _, fields in rows} - {tag_key(digest)}:
-        found, advice = f"belongs to {min(strange)[:40]}, the key is {tag_key(digest)}", "give the folder as caveat audit rate sheet wrote it"
+        found, advice = (
+            f"belongs to {min(strange)[:40]}, the key is {tag_key(digest)}",
+            "give the folder as caveat audit rate sheet wrote it",
+        )
         raise InputError(Fault(code="other-key", where=str(path), found=found, advice=advice))
     known = {item.item: item.text for item in key.items}
     if {item.item for item in items} != set(known) or len(items) != len(known) or not all(_is_shown(one, known) for one in items):

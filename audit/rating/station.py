@@ -145,9 +145,7 @@ def _judge_items(task: JudgeTask, find: Find, *, level: float) -> ItemJudgment:
 
 def _judge_pairs(task: JudgeTask, find: Find, *, level: float) -> PairJudgment:
     texts = task.texts
-    both = [
-        tuple(read_pair(find(call.key)) for call in _ask_both(texts, pair, task.judge)) for pair in pair_items(task)
-    ]
+    both = [tuple(read_pair(find(call.key)) for call in _ask_both(texts, pair, task.judge)) for pair in pair_items(task)]
     answers = [answer for each in both for answer in each]
     scores = [(_score(each[0], deploy="second"), _score(each[1], deploy="first")) for each in both]
     complete = [(first, second) for first, second in scores if first is not None and second is not None]
@@ -196,7 +194,9 @@ def _warn(items: int, single: ItemJudgment | None, pairwise: PairJudgment | None
     for one in judged:
         if open_ := sum(each.count for each in one.unanswered):
             asked = f"{open_} of {one.answered + open_} questions"
-            message = f"{asked} have no usable answer. They are counted at the worst for the contexts, which can make a verdict provisional."
+            message = (
+                f"{asked} have no usable answer. They are counted at the worst for the contexts, which can make a verdict provisional."
+            )
             yield EstimateWarning(code="judge-unanswered", message=message)
     if pairwise is not None and (decided := pairwise.chose_first + pairwise.chose_second):
         p = binomial_p(correct=pairwise.chose_first, trials=decided)

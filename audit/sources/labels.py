@@ -15,9 +15,7 @@ from registry.errors import Fault
 _TRUTH = {"true": 1.0, "false": 0.0}
 
 
-def read_labels(
-    paths: Sequence[Path], table: ScoreTable, *, column: str = "label", range_: tuple[float, float] | None = None
-) -> Floats:
+def read_labels(paths: Sequence[Path], table: ScoreTable, *, column: str = "label", range_: tuple[float, float] | None = None) -> Floats:
     """Return, for each row of *table*, the label of its response, NaN where it has none.
 
     A file of labels has the columns task_id, arm (or side), context_id, sample and *column*, and spec where the table has several

@@ -95,12 +95,15 @@ def endpoint(monkeypatch: pytest.MonkeyPatch) -> Iterator[Endpoint]:
         yield running
 
 
-def test_from_the_probe_to_the_supplement(caveat: Caveat, tmp_path: Path, endpoint: Endpoint) -> None:
-    """The probe says of each response what it knows; an unclassified one is unknown; the finding is printed with its data."""
+def test_from_the_probe_to_the_finding(caveat: Caveat, tmp_path: Path, endpoint: Endpoint) -> None:
+    """The probe says of each response what it knows; an unclassified one is unknown; the audit holds the finding."""
     endpoint.script = lambda asked: answer("certain") if "t1 in E0" in read_asked(asked)[1] else classify_words(asked)
     spoken = spread(
         ("test", "deploy"),
-        lambda cell: (None, ("a test, " if cell.arm == "test" and int(cell.context_id[-1]) % 2 else "") + f"{cell.task_id} in E{cell.context_id[-1]}"),
+        lambda cell: (
+            None,
+            ("a test, " if cell.arm == "test" and int(cell.context_id[-1]) % 2 else "") + f"{cell.task_id} in E{cell.context_id[-1]}",
+        ),
         tasks=6,
         contexts=4,
     )
@@ -108,7 +111,9 @@ def test_from_the_probe_to_the_supplement(caveat: Caveat, tmp_path: Path, endpoi
     with (tmp_path / "scores.csv").open("w", encoding="utf-8", newline="") as stream:
         writer = csv.writer(stream)
         writer.writerow(NAMES[:5])
-        writer.writerows((one.task_id, one.arm, one.context_id, one.sample, int("test" in (text or ""))) for one, (_, text) in spoken.items())
+        writer.writerows(
+            (one.task_id, one.arm, one.context_id, one.sample, int("test" in (text or ""))) for one, (_, text) in spoken.items()
+        )
     claim = register(caveat, tmp_path)[1]
     write_audit(tmp_path, claim)
     audit = caveat("audit", "lock", "audit.yaml", "--json").document["audit"]
@@ -120,8 +125,4 @@ def test_from_the_probe_to_the_supplement(caveat: Caveat, tmp_path: Path, endpoi
     (one,) = done.document["links"]
     assert (one["mentioned"]["responses"], one["not_mentioned"]["responses"], one["unknown"]) == (12, 11, 1)
     assert (done.document["source"], one["difference"]["value"]) == ("mentions.csv", 1.0)
-    assert caveat("report", claim, "--html").code == 0
-    (page,) = Path("supplements").glob("CLM-*.html")
-    text = " ".join(page.read_text(encoding="utf-8").split())
-    assert "Recognition and ED: association, not cause" in text
-    assert "ED where a test was mentioned" in text
+    assert "association, not cause" in caveat("audit", "show", audit).out

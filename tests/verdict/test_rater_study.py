@@ -8,11 +8,8 @@ from audit.classify import classify
 from audit.rater_study import check_raters
 from registry.records.case import RaterCheck, RaterStatus
 from registry.records.classification import ClaimClass, Condition, ConditionStatus, Mode, Verdict, VerdictStanding
-from registry.records.estimate import Range
 from registry.records.measure import Measure
 from registry.records.naturalness import RaterKind
-from registry.records.probe import Excluded
-from registry.records.realism import ItemJudgment, RealismJudge
 from tests import findings
 from tests.verdict.cases import build_case, build_estimate
 
@@ -22,23 +19,6 @@ LIMIT = 0.75
 def persons(value: float, low: float | None, high: float | None) -> object:
     reason = None if low is not None else "one person"
     return findings.naturalness(accuracy=Measure(value=value, low=low, high=high, reason=reason), raters=(findings.rater("ana", 30),))
-
-
-def judge(low: float, high: float) -> RealismJudge:
-    """A judge with these bounds of its accuracy over all items."""
-    open_ = round(20 * (high - low))
-    single = ItemJudgment(
-        items=20,
-        answered=20 - open_,
-        correct=round(20 * low),
-        said_test=10,
-        unanswered=(Excluded(reason="undecided", count=open_),) if open_ else (),
-        accuracy=Measure(value=None, reason="made for a test"),
-        under_unanswered=Range(low=low, high=high),
-    )
-    return RealismJudge(
-        level=0.95, rater_limit=LIMIT, key="ab", judge="m", prompt="p", seed=0, items_test=10, items_deploy=10, single=single, pairwise=None
-    )
 
 
 @pytest.mark.parametrize(
@@ -64,18 +44,18 @@ def test_persons_are_weighed_by_their_whole_interval(accuracy: tuple[float, floa
 
 def test_a_model_judge_can_only_weaken() -> None:
     """Above the limit it makes suspect; within it, it shows nothing, and it never outweighs persons."""
-    assert check_raters([judge(0.5, 0.6)], limit=LIMIT) is None
+    assert check_raters([findings.realism(low=0.5, high=0.6)], limit=LIMIT) is None
     assert check_raters([], limit=LIMIT) is None
-    suspected = check_raters([judge(0.9, 0.9)], limit=LIMIT)
+    suspected = check_raters([findings.realism(low=0.9, high=0.9)], limit=LIMIT)
     assert suspected is not None
     assert suspected.status is RaterStatus.SUSPECTED
-    both = check_raters([persons(0.5, 0.4, 0.6), judge(0.9, 0.9)], limit=LIMIT)  # type: ignore[list-item]
+    both = check_raters([persons(0.5, 0.4, 0.6), findings.realism(low=0.9, high=0.9)], limit=LIMIT)  # type: ignore[list-item]
     assert both == suspected
 
 
 def test_what_a_judge_left_unanswered_counts_as_the_worst() -> None:
     """Half of the items without an answer may all have been right, and the note says so."""
-    check = check_raters([judge(0.4, 0.9)], limit=LIMIT)
+    check = check_raters([findings.realism(low=0.4, high=0.9)], limit=LIMIT)
 
     assert check is not None
     assert "90.0 %, with 10 unanswered counted as right" in check.note
