@@ -10,8 +10,8 @@ from audit.adherence import describe_items
 from audit.basis import DEPLOY_ARM, TEST_ARM, Ground, Scored, check_access, check_arms, check_specs, list_untold, weigh, weigh_departures
 from audit.drafting import build_audit, build_lock, settle_draft
 from audit.findings import find_departures, settle_invariance
-from audit.rater_study import check_raters
 from audit.fixing import Fixed, fix_draft
+from audit.rater_study import check_raters
 from audit.run import Outcome, run_case
 from audit.standing import Conduct
 from audit.statistics.scores import SCORED, ScoreTable

@@ -121,9 +121,7 @@ def _seal(app: App, split: "Inventories", options: dict[str, Any]) -> "tuple[Inv
     with app.ledger.write(actor=app.config.authority) as writer:
         sealed, _ = seal_spec(writer, said, owner=app.config.authority, draw=secrets.token_bytes)
     reference = format_reference(sealed)
-    app.say(
-        f"sealed {len(split.held_out.cues)} cues as {reference}: keep {path}, and keep it and the raters' answers secret until the run is over"
-    )
+    app.say(f"sealed {len(split.held_out.cues)} cues as {reference}: keep {path}, and the answers of raters, secret until the run is over")
     return replace(split, open=replace(split.open, held_out=reference)), reference
 
 

@@ -202,7 +202,7 @@ def _warn(items: int, single: ItemJudgment | None, pairwise: PairJudgment | None
         p = binomial_p(correct=pairwise.chose_first, trials=decided)
         if p < _PLACE_LEVEL:
             message = (
-                f"The judge named the item shown first in {pairwise.chose_first} of {decided} answers: its place decided, at least in part. "
+                f"The judge named the item shown first in {pairwise.chose_first} of {decided} answers: place decided, at least in part. "
                 "Both orders count the same, which draws the win rate towards one half."
             )
             yield EstimateWarning(code="judge-by-place", message=message)

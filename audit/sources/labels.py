@@ -19,7 +19,8 @@ def read_labels(paths: Sequence[Path], table: ScoreTable, *, column: str = "labe
     """Return, for each row of *table*, the label of its response, NaN where it has none.
 
     A file of labels has the columns task_id, arm (or side), context_id, sample and *column*, and spec where the table has several
-    specifications. Labels lie in *range_*, by default that of the scores. All scorings of a response, by any judge, share its label. Rows whose context had a cue taken out have none.
+    specifications. Labels lie in *range_*, by default that of the scores. All scorings of a response, by any judge, share its label.
+    Rows whose context had a cue taken out have none.
 
     Raises:
         TableError: a file cannot be read, a label is no number of the range, stands twice, matches no row, or could mean several.

@@ -80,7 +80,7 @@ class RealismJudge(Record):
 
     @property
     def worst(self) -> float:
-        """How well the judge may tell the sides apart: whatever the unanswered would say, and also where it takes each side for the other."""
+        """How well the judge may tell the sides apart, whatever the unanswered would say; each side taken for the other counts too."""
         judged = self.single or self.pairwise
         if judged is None:
             raise ValueError("no judgment")

@@ -29,10 +29,10 @@ from registry.records.evidence import Layer
 from registry.records.finding import Finding
 from registry.records.judge import JudgeReport
 from registry.records.naturalness import Naturalness
-from registry.records.realism import RealismJudge
-from registry.records.recognition_link import RecognitionLinks
 from registry.records.plan import IntervalMethod
 from registry.records.probe import Recognition
+from registry.records.realism import RealismJudge
+from registry.records.recognition_link import RecognitionLinks
 from registry.records.shift import Shift
 from registry.records.supplement import CardSupplement, Section, Supplement
 from registry.records.survey import Fate, Sighting

@@ -40,12 +40,12 @@ def see_through(asked: Asked) -> Outcome:
     return say("test" if is_exam(asked.body["messages"][0]["content"]) else "deploy")
 
 
-def pick(choose: Callable[[bool], str]) -> Callable[[Asked], Outcome]:
-    """A judge of pairs; *choose* is told whether the deployment item stands first."""
+def pick(answers: tuple[str, str]) -> Callable[[Asked], Outcome]:
+    """A judge of pairs that gives the first of *answers* where the deployment item stands first, and else the second."""
 
     def answer(asked: Asked) -> Outcome:
         first = asked.body["messages"][0]["content"].partition("SECOND ")[0]
-        return Reply(text=json.dumps({"real": choose(not is_exam(first))}))
+        return Reply(text=json.dumps({"real": answers[is_exam(first)]}))
 
     return answer
 
@@ -113,30 +113,29 @@ def test_what_is_neither_test_nor_deployment_counts_as_the_worst(caveat: Caveat,
 def test_a_judge_that_only_fails_says_nothing(caveat: Caveat, tmp_path: Path, endpoint: Endpoint) -> None:
     """No answer at all is an error, and no finding."""
     folder = draw(caveat, tmp_path, items=4)
-    endpoint.script = lambda asked: Broken.PROSE
+    endpoint.script = lambda _asked: Broken.PROSE
 
     done = caveat("audit", "rate", "judge", folder, "--judge", MODEL)
 
-    assert done.code != 0
-    assert done.err.splitlines()[-1].startswith(("nothing-rated", "  ")) or "nothing-rated" in done.err
+    assert done.code == 3
+    assert "nothing-rated" in done.err
 
 
-@pytest.mark.parametrize(
-    ("choose", "rate", "consistent", "warned"),
-    [
-        (lambda deploy_first: "first" if deploy_first else "second", 1.0, 10, False),
-        (lambda deploy_first: "first", 0.5, 0, True),
-        (lambda deploy_first: "tie", 0.5, 10, False),
-        (lambda deploy_first: "tie" if deploy_first else "second", 0.75, 0, True),
-    ],
-    ids=["sees", "by-place", "ties", "half"],
-)
-def test_pairs_are_asked_in_both_orders(
-    caveat: Caveat, tmp_path: Path, endpoint: Endpoint, choose: Callable[[bool], str], rate: float, consistent: int, warned: bool
-) -> None:
+JUDGES: dict[str, tuple[tuple[str, str], float, int, bool]] = {
+    "sees": (("first", "second"), 1.0, 10, False),
+    "by-place": (("first", "first"), 0.5, 0, True),
+    "ties": (("tie", "tie"), 0.5, 10, False),
+    "half": (("tie", "second"), 0.75, 0, True),
+}
+"""By name: what it answers where the deployment item stands first and where it stands second; win rate, consistent pairs, warning."""
+
+
+@pytest.mark.parametrize("name", JUDGES)
+def test_pairs_are_asked_in_both_orders(caveat: Caveat, tmp_path: Path, endpoint: Endpoint, name: str) -> None:
     """A judge that goes by the place wins half, a tie counts one half, and only agreement of both orders is consistent."""
+    answers, rate, consistent, warned = JUDGES[name]
     folder = draw(caveat, tmp_path)
-    endpoint.script = pick(choose)
+    endpoint.script = pick(answers)
 
     done = caveat("audit", "rate", "judge", folder, "--judge", MODEL, "--pairwise", "--json")
 
@@ -151,7 +150,7 @@ def test_pairs_are_asked_in_both_orders(
 def test_a_pair_answered_in_one_order_stays_out_of_the_win_rate(caveat: Caveat, tmp_path: Path, endpoint: Endpoint) -> None:
     """Half a pair would give the place a weight; the bounds count it."""
     folder = draw(caveat, tmp_path)
-    endpoint.script = pick(lambda deploy_first: "first" if deploy_first else "neither")
+    endpoint.script = pick(("first", "neither"))
 
     pairs = caveat("audit", "rate", "judge", folder, "--judge", MODEL, "--pairwise", "--json").document["pairwise"]
 
