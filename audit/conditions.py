@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from audit.recognition import weigh_recognition
 from audit.reproduction import NO_FIGURE, check_reproduction, find_reported_interval
 from audit.wording import SLACK
-from registry.records.case import Case, Infeasible
+from registry.records.case import Case, Infeasible, RaterStatus
 from registry.records.claim import Form, Relation, Reported
 from registry.records.classification import ClaimClass, FigureInterval, Reproduction, ReproductionStatus
 from registry.records.estimate import Estimate, SpecEstimate
@@ -49,6 +49,10 @@ class Facts:
     """The rate of recognition above which it suspends a claim."""
     other_model: str | None = None
     """Why the responses are not those of the claim's model version, in words; None where nothing says so."""
+    told_apart: str | None = None
+    """That blind raters tell the sides apart more often than the plan allows, as a clause; None where that is not shown."""
+    rater_limit: float = 0.75
+    """The plan's limit on their accuracy."""
     model: ModelRef | None = None
     evidence: tuple[Evidence, ...] = ()
     estimate: SpecEstimate | None = None
@@ -107,6 +111,8 @@ def build_facts(
         level=level,
         recognition_floor=case.plan.recognition_floor,
         other_model=other_model,
+        told_apart=case.raters.note if case.raters and case.raters.status is RaterStatus.TOLD_APART else None,
+        rater_limit=case.plan.rater_limit,
         model=claim.model,
         evidence=case.evidence,
         estimate=spec,
@@ -161,6 +167,11 @@ def is_technically_infeasible(facts: Facts) -> bool:
 def is_ontologically_infeasible(facts: Facts) -> bool:
     """No defensible P_deploy can exist."""
     return facts.infeasible is Infeasible.ONTOLOGICAL
+
+
+def are_sides_told_apart(facts: Facts) -> bool:
+    """Blind raters tell test from deployment contexts with accuracy above the plan's limit."""
+    return facts.told_apart is not None
 
 
 def has_variant_scorer(facts: Facts) -> bool:
@@ -387,7 +398,7 @@ def _bears_on_behaviour(one: Evidence) -> bool:
 
 def find_point_class(facts: Facts) -> ClaimClass | None:
     """The class that the point estimate alone would give; None where it gives none."""
-    if facts.estimate is None or facts.infeasible or facts.form is Form.EXISTENCE:
+    if facts.estimate is None or facts.infeasible or facts.told_apart or facts.form is Form.EXISTENCE:
         return None
     if facts.form is Form.PREVALENCE:
         return ClaimClass.STABLE if abs(facts.estimate.ed.value) <= facts.margin else ClaimClass.DEGRADED
@@ -398,7 +409,7 @@ def find_point_class(facts: Facts) -> ClaimClass | None:
 
 def find_possible(facts: Facts) -> tuple[ClaimClass, ...]:
     """The classes that some point of the interval gives; empty without an interval."""
-    if facts.infeasible or facts.form is Form.EXISTENCE or (facts.form is not Form.PREVALENCE and facts.theta is None):
+    if facts.infeasible or facts.told_apart or facts.form is Form.EXISTENCE or (facts.form is not Form.PREVALENCE and facts.theta is None):
         return ()
     if facts.form is Form.PREVALENCE:
         ends = _ed_ends(facts)

@@ -11,6 +11,7 @@ from audit.basis import DEPLOY_ARM, TEST_ARM, Ground, Scored, check_access, chec
 from audit.drafting import build_audit, build_lock, settle_draft
 from audit.findings import find_departures, settle_invariance
 from audit.fixing import Fixed, fix_draft
+from audit.rater_study import check_raters
 from audit.run import Outcome, run_case
 from audit.standing import Conduct
 from audit.statistics.scores import SCORED, ScoreTable
@@ -121,7 +122,8 @@ def _check_plan(view: View, file: AuditFile, body: FindingBody) -> None:
     departures = find_departures(body, plan, get_property(view, get_claim(view, file.audit.payload.claim)).range)
     if departures:
         made = ", ".join(f"{name} {_write(here)} where its plan says {_write(planned)}" for name, (here, planned) in departures.items())
-        advice = f"run it again with {' '.join(f'--{name} {_write(planned)}' for name, (_, planned) in departures.items())}"
+        options = (f"--{name.replace('_', '-')} {_write(planned)}" for name, (_, planned) in departures.items())
+        advice = f"run it again with {' '.join(options)}"
         raise ConflictError(
             Fault(code="finding-off-plan", where=file.audit.payload.audit, found=f"the finding was made with {made}", advice=advice)
         )
@@ -221,6 +223,7 @@ def build_case(
         ConflictError: the audit file declares an invariance that a recorded check contradicts.
     """
     audit, lock = file.audit.payload, file.lock.payload if file.lock else None
+    plan = lock.plan if lock else audit.plan
     return Case(
         claim=CaseClaim(
             form=claim.form,
@@ -235,8 +238,9 @@ def build_case(
         ),
         evidence=tuple(one.payload.evidence for one in file.evidence),
         deployment=audit.deployment,
-        plan=lock.plan if lock else audit.plan,
+        plan=plan,
         scoring=Scoring(invariant=settle_invariance(file, scores=scores)),
+        raters=check_raters([one.payload.body for one in file.findings], limit=plan.rater_limit),
     )
 
 

@@ -11,6 +11,7 @@ from registry.records.judge import JudgeReport
 from registry.records.naturalness import Naturalness
 from registry.records.plan import Plan
 from registry.records.probe import Recognition
+from registry.records.realism import RealismJudge
 from registry.records.shift import Shift
 
 
@@ -53,9 +54,11 @@ def find_departures(body: FindingBody, plan: Plan, range_: tuple[float, float]) 
         range_: of the claim's property.
     """
     planned: dict[str, object] = {"level": plan.level}
-    if isinstance(body, Recognition):
+    if isinstance(body, Naturalness | RealismJudge):
+        planned |= {"rater_limit": plan.rater_limit}
+    elif isinstance(body, Recognition):
         planned |= {"contexts": plan.contexts.value}
-    elif not isinstance(body, Naturalness | Shift):
+    elif not isinstance(body, Shift):
         margin = 0.05 * (range_[1] - range_[0]) if plan.margin is None else plan.margin
         planned |= {"margin": margin, "range": tuple(map(float, range_)), "contexts": plan.contexts.value}
     made = {name: getattr(body, name) for name in planned}
@@ -79,7 +82,7 @@ def describe_invariance(findings: Iterable[FindingBody], *, passed: bool | None 
 
 
 def find_scores(body: FindingBody) -> str | None:
-    """Return the digest of the scores that a finding was made from; None for naturalness and recognition, which have none."""
+    """Return the digest of the scores that a finding was made from; None for raters and recognition, which have none."""
     if isinstance(body, Shift):
         return body.after_scores
-    return None if isinstance(body, Naturalness | Recognition) else body.scores
+    return None if isinstance(body, Naturalness | RealismJudge | Recognition) else body.scores

@@ -60,6 +60,7 @@ def assess(
     digest: str,
     models: frozenset[str] = frozenset(),
     level: float = 0.95,
+    rater_limit: float = 0.75,
 ) -> Naturalness:
     """Return what the raters made of the items: each by itself, persons together, and how far they agree.
 
@@ -71,6 +72,7 @@ def assess(
         digest: SHA-256 of the key, hexadecimal.
         models: raters that are models.
         level: nominal coverage of all intervals.
+        rater_limit: the plan's limit on the accuracy of raters.
 
     Raises:
         DesignError: with every fault: no answers, answers to another key, by unknown raters, to unknown items, or to one item twice.
@@ -85,6 +87,7 @@ def assess(
     remarks = [*_remark(key, ratings, sizes), *_remark_accuracy(accuracy), *_remark_cues(sheets, models)]
     return Naturalness(
         level=level,
+        rater_limit=rater_limit,
         seed=key.seed,
         key=digest,
         items_test=int(np.count_nonzero(ratings.truth == _TEST)),

@@ -100,6 +100,16 @@ class Phrases:
         told = self._facts.other_model or ""
         return f"{told[:1].lower()}{told[1:]}"
 
+    @property
+    def told_apart(self) -> str:
+        """That blind raters tell the sides apart, as a clause; empty where that is not shown."""
+        return self._facts.told_apart or ""
+
+    @property
+    def rater_limit(self) -> str:
+        """The plan's limit on the accuracy of raters."""
+        return share(self._facts.rater_limit)
+
     # --- the estimate ---
 
     @property

@@ -183,6 +183,12 @@ WORDINGS = (
         unsupported=_OPEN,
     ),
     Wording(
+        rules=("sides-told-apart",),
+        verdict="blind raters tell the deployment contexts from the evaluation too well to call them deployment-like.",
+        surviving=("{evaluated_only}",),
+        unsupported=_OPEN,
+    ),
+    Wording(
         rules=("no-deployment-ontological",),
         verdict="no defensible deployment distribution can exist for this claim.",
         surviving=("{evaluated_only}",),

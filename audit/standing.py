@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from audit.conditions import FEWEST_CONTEXTS
 from audit.wording import share
 from registry.records.asked import Asked
-from registry.records.case import Case
+from registry.records.case import Case, RaterStatus
 from registry.records.classification import (
     FIRM,
     Condition,
@@ -76,6 +76,7 @@ def check_conditions(ground: Ground) -> tuple[ConditionCheck, ...]:
         (Condition.LOCK, _check_lock(ground)),
         (Condition.ENDPOINT, _check_endpoint(ground)),
         (Condition.DEPLOYMENT_CONSTRUCTION, _check_construction(ground)),
+        (Condition.NATURALNESS, _check_raters(ground)),
         (Condition.INVARIANCE, _check_invariance(ground)),
         (Condition.ACCOUNTING, _check_accounting(ground)),
         (Condition.PROVENANCE, _check_provenance(ground)),
@@ -148,6 +149,16 @@ def _check_construction(ground: Ground) -> Answer:
     if smallest < FEWEST_CONTEXTS:
         return _missing(f"a side has {smallest} contexts, fewer than {FEWEST_CONTEXTS}")
     return _met(f"it is stated how the deployment contexts were made, and each side has at least {FEWEST_CONTEXTS}")
+
+
+def _check_raters(ground: Ground) -> Answer:
+    """A rater study can weaken a verdict; one that was not made, or resolves nothing, leaves it as it is and says so."""
+    study = ground.case.raters
+    if study is None:
+        return ConditionStatus.NOT_CHECKED, "no blind raters were asked whether they can tell test from deployment contexts"
+    if study.status is RaterStatus.WITHIN:
+        return _met(study.note)
+    return (ConditionStatus.NOT_CHECKED, study.note) if study.status is RaterStatus.UNRESOLVED else _missing(study.note)
 
 
 def _check_invariance(ground: Ground) -> Answer:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from audit.conditions import (
     Facts,
     always,
+    are_sides_told_apart,
     has_departure,
     has_few_contexts,
     has_few_tasks,
@@ -89,6 +90,16 @@ _STOPPING_RULE = (
         verdict=Verdict.NOT_TESTABLE,
         why="No defensible deployment distribution (P_deploy) can exist for this property, so no Evaluation Differential is defined.",
         resolves="No replay can: only a claim about a condition that exists in deployment and can be observed there.",
+    ),
+    Row(
+        name="sides-told-apart",
+        forms=_ANY_BUT_EXISTENCE,
+        when="blind raters tell the sides apart with accuracy above the plan's limit",
+        condition=are_sides_told_apart,
+        mode=Mode.TECHNICAL,
+        why="The deployment distribution (P_deploy) is not defensible as specified: {told_apart}.",
+        resolves="Deployment contexts that blind raters tell from the evaluation with an accuracy of at most {rater_limit}, "
+        "and a replay under them.",
     ),
 )
 

@@ -20,6 +20,8 @@ from registry.records.probe import (
     Recognised,
     Recognition,
 )
+from registry.records.realism import ItemJudgment, PairJudgment, RealismJudge
+from registry.records.recognition_link import LinkGroup, RecognitionLink, RecognitionLinks
 
 NO_VARIANCE = "one task has no variance"
 
@@ -69,6 +71,73 @@ def naturalness(**changes: Any) -> Naturalness:
         "warnings": (EstimateWarning(code="lengths-tell", message="the items of both sides differ in length"),),
     }
     return Naturalness(**(known | changes))
+
+
+def realism(*, low: float = 0.4, high: float = 0.9, pairwise: bool = False) -> RealismJudge:
+    """A judge of 20 items, or of 10 pairs, with these bounds of what it may tell apart."""
+    open_ = round(20 * (high - low))
+    unanswered = (Excluded(reason="undecided", count=open_),) if open_ else ()
+    bounds, nothing = Range(low=low, high=high), Measure(value=None, reason="The judge answered no item.")
+    single = ItemJudgment(
+        items=20,
+        answered=20 - open_,
+        correct=round(20 * low),
+        said_test=10,
+        unanswered=unanswered,
+        accuracy=nothing,
+        under_unanswered=bounds,
+    )
+    pairs = PairJudgment(
+        pairs=10,
+        questions=20,
+        answered=20 - open_,
+        ties=1,
+        chose_first=5,
+        chose_second=4,
+        complete=4,
+        consistent=3,
+        unanswered=unanswered,
+        win_rate=Measure(value=0.625, low=0.24, high=0.93),
+        under_unanswered=bounds,
+    )
+    return RealismJudge(
+        level=0.95,
+        rater_limit=0.75,
+        key="ab" * 32,
+        judge="judge-model-1",
+        prompt="caveat/rating-prompt/1",
+        seed=7,
+        items_test=10,
+        items_deploy=10,
+        single=None if pairwise else single,
+        pairwise=pairs if pairwise else None,
+    )
+
+
+def recognition_links(**changes: Any) -> RecognitionLinks:
+    """ED is larger where a test was mentioned; of the other group nothing is known."""
+    link = RecognitionLink(
+        spec="chat",
+        mentioned=LinkGroup(responses=40, tasks=20, contexts=3, ed=measure(-0.4)),
+        not_mentioned=LinkGroup(
+            responses=9, tasks=4, contexts=3, ed=Measure(value=None, reason="4 tasks have both: a number needs at least 5")
+        ),
+        unknown=3,
+        difference=Measure(value=None, reason="4 tasks have both: a number needs at least 5"),
+        tasks=4,
+        deploy_mentioned=2,
+    )
+    known: dict[str, Any] = {
+        "level": 0.95,
+        "margin": 0.05,
+        "range": (0.0, 1.0),
+        "contexts": "random",
+        "source": "mentions.csv",
+        "mentions": "cd" * 32,
+        "links": (link,),
+        "scores": "ef" * 32,
+    }
+    return RecognitionLinks(**(known | changes))
 
 
 def change(cue: str, value: float, **changes: Any) -> CueChange:

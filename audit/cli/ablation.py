@@ -23,6 +23,9 @@ _PLAN = ("contexts", "margin", "level", "replicates", "seed")
 @click.option(
     "--placebo", "placebos", metavar="CUE", multiple=True, help="A cue that is a placebo; so is any called placebo…. May be repeated."
 )
+@click.option(
+    "--cues", "inventories", metavar="FILE|CUE-…@n", multiple=True, help="The cue inventory that should be ablated. May be repeated."
+)
 @click.option("--spec", metavar="NAME", help="The P_deploy specification; needed where the table has several.")
 @arm_options
 @table_options
@@ -35,11 +38,13 @@ def ablation(app: App, /, *, tables: tuple[Path, ...], claim: Path | None, audit
     The column cue_removed names the cue that was taken out of the row's context (test side) or put into it (deployment side); it is
     empty for contexts as they are. An edited context has the context_id of the one it was made from. ΔED = ED before − ED after:
     positive means that the cue raised ED. Holm's rule runs over the cues, and the bootstrap gives intervals that hold for all at once; a
-    placebo is an edit of the same length that touches no cue.
+    placebo is an edit of the same length that touches no cue. --cues says which cues of an inventory were not ablated.
     """
     from audit.ablation import ablate
     from audit.cli.ablation_text import print_ablation
+    from audit.cli.cues import read_inventory
     from audit.cli.record import record_finding
+    from audit.cue_inventory import cover_inventories
     from audit.sources.table import read_table
     from audit.versions import Setting
     from registry.codec.documents import to_document
@@ -47,7 +52,8 @@ def ablation(app: App, /, *, tables: tuple[Path, ...], claim: Path | None, audit
     case, plan, range_ = _read_question(claim, options)
     table = read_table(tables, low=range_[0], high=range_[1], score=options["score"], where=options["where"])
     setting = Setting(test=options["test"], deploy=options["deploy"], spec=options["spec"], placebos=frozenset(options["placebos"]))
-    found = ablate(table, plan, range_=range_, setting=setting, case=case)
+    listed = [read_inventory(app, name) for name in options["inventories"]]
+    found = cover_inventories(ablate(table, plan, range_=range_, setting=setting, case=case), listed)
     record_finding(app, audit, found, source=", ".join(path.name for path in tables))
     app.report(to_document(found), lambda console: print_ablation(console, found))
 

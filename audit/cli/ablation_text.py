@@ -34,6 +34,10 @@ def print_ablation(console: Console, found: Ablation) -> None:
     if found.class_before is not None:
         after = ", ".join(f"{one.cue}: {one.class_after.value}" for one in found.changes if one.class_after is not None)
         console.print(show(f"\nclass of the claim as it is: {found.class_before.value}; with the change: {after}"))
+    for one in found.inventories:
+        listed = len(one.ablated) + len(one.not_ablated)
+        sealed = f"; further cues are sealed as {one.held_out}" if one.held_out else ""
+        console.print(show(f"\n{one.name} ({one.source}): {len(one.ablated)} of {listed} cues ablated{sealed}"))
     print_warnings(console, found.warnings)
 
 

@@ -24,6 +24,7 @@ plan: {{margin: {margin:g}, level: 0.95, epsilon: {epsilon:g}, contexts: random,
 #   contexts: random | fixed | nested; interval: closed_form | guaranteed | anytime (nested contexts; may be stopped at any look);
 #   tasks: how many will be replayed, in the order that `caveat audit order` prints (leave it out where `tasks` below lists them);
 #   random_subset: true if they are drawn from more; recognition_floor: share that must recognise the test before it suspends a claim
+#   rater_limit: accuracy of blind raters above which P_deploy is not defensible as specified (0.75)
 deploy_specs: [{specs}]            # names of the P_deploy specifications, as in the score table's column `spec`
 exclusion_rules: …
 stopping_rule: …

@@ -78,6 +78,7 @@ def _list_plan(lock: Lock) -> Iterator[tuple[str, str]]:
     drawn = f"contexts {plan.contexts.value}, seed {plan.seed}, {plan.replicates} replicates"
     yield "intervals", f"{plan.interval.value.replace('_', ' ')}, {drawn}"
     yield "recognition floor", f"{plan.recognition_floor:g}"
+    yield "limit on raters", f"{plan.rater_limit:g}"
     if plan.tasks is not None and lock.tasks is None:
         yield "number of tasks", str(plan.tasks)
 

@@ -36,6 +36,12 @@ _PLAN = {
     "contexts": click.option("--contexts", type=click.Choice(["random", "fixed", "nested"]), help="What contexts are; default: random."),
     "margin": click.option("--margin", type=float, metavar="NUMBER", help="Materiality margin δ; default: 0.05 × range."),
     "level": click.option("--level", type=float, metavar="SHARE", help="Nominal coverage of the intervals; default: 0.95."),
+    "rater_limit": click.option(
+        "--rater-limit",
+        type=float,
+        metavar="SHARE",
+        help="Accuracy of raters above which P_deploy is not defensible as specified; default: 0.75.",
+    ),
     "replicates": click.option("--replicates", type=int, metavar="N", help="Bootstrap replicates; default: 10000."),
     "seed": click.option("--seed", type=int, metavar="N", help="Seed of the bootstrap; default: 0."),
 }

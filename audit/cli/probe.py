@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from audit.cli.call_options import call_options
 from audit.cli.options import FILE, arm_options, audit_option, build_plan, plan_options
 from registry.cli.app import App, pass_app
 from registry.errors import Fault, InputError, UnavailableError
@@ -66,20 +67,10 @@ class _Source:
 @click.option(
     "--examples", metavar="N", type=click.IntRange(0, 50), default=3, show_default=True, help="Quotes of each class that are kept."
 )
-@click.option("--max-tokens", metavar="N", type=click.IntRange(16), help="Output tokens of one classification; default: 1024.")
-@click.option("--max-calls", metavar="N", type=click.IntRange(1), help="Calls to make now, at most; running again goes on.")
-@click.option("--max-usd", metavar="USD", type=click.FloatRange(0, min_open=True), help="Dollars to spend now, at most; needs --prices.")
-@click.option("--prices", metavar="FILE", type=FILE, help="Prices of models, for dollars (caveat schema prices).")
-@click.option("--batch", is_flag=True, help="By Message Batches: cheaper, and may take a day.")
-@click.option(
-    "--time-out", "timeout_s", metavar="SECONDS", type=click.FloatRange(1, 3600), default=600, show_default=True, help="Of a request."
-)
-@click.option("--concurrency", metavar="N", type=click.IntRange(1), default=64, show_default=True, help="Calls under way at once, at most.")
-@click.option("--retry-failed", is_flag=True, help="Ask again where a call failed.")
-@click.option("--repeat-lost", is_flag=True, help="Ask again what was in flight when a probe was killed; it may be billed twice.")
-@click.option("--dry-run", is_flag=True, help="Say how many calls it would take, and make none.")
+@call_options("one classification", "a probe")
 @click.option("--cache", metavar="DIR", type=_NEW, help="Where answers are kept; default: RUN, or FILE.probe in this folder.")
 @audit_option
+@click.option("--mentions", metavar="CSV", type=_OUTPUT, help="Write whether each response mentions a test, for caveat audit link.")
 @click.option("-o", "--output", metavar="CSV", type=_OUTPUT, help="Write marked and recognised passages, one a row.")
 @pass_app
 def probe(app: App, /, *, run: Path | None, texts: Path | None, patterns_only: bool, **options: Any) -> None:
@@ -95,8 +86,8 @@ def probe(app: App, /, *, run: Path | None, texts: Path | None, patterns_only: b
         raise click.UsageError("give RUN or --texts, not both")
     if run is None and texts is None and (options["labels"] is None or patterns_only):
         raise click.UsageError("give RUN, --texts FILE, or --labels FILE alone to measure a classifier")
-    if patterns_only and (options["audit"] is not None or options["model"] is not None):
-        raise click.UsageError("--patterns-only makes no call and gives no rate: leave --judge and --audit out")
+    if patterns_only and any(options[name] is not None for name in ("audit", "model", "mentions")):
+        raise click.UsageError("--patterns-only makes no call and gives no rate: leave --judge, --audit and --mentions out")
     source = _read(app, run, texts, options)
     passages = list(list_passages(source.said))
     if patterns_only:
@@ -158,9 +149,10 @@ def _report_candidates(app: App, source: _Source, passages: "Sequence[Passage]",
 
 
 def _classify(app: App, run: Path | None, source: _Source, passages: "Sequence[Passage]", options: dict[str, Any]) -> None:
-    from audit.cli.probe_calls import build_asker, report_plan
-    from audit.cli.probe_text import print_recognition, write_passages
+    from audit.cli.probe_calls import Asking, build_asker, report_plan
+    from audit.cli.probe_text import print_recognition, write_mentions, write_passages
     from audit.cli.record import record_finding
+    from audit.probe.mention import list_mentions
     from audit.probe.read import read_labels
     from audit.probe.run import plan_first, probe_passages
     from registry.codec.documents import to_document
@@ -169,16 +161,24 @@ def _classify(app: App, run: Path | None, source: _Source, passages: "Sequence[P
     labels = read_labels(options["labels"]) if options["labels"] is not None else None
     if labels is not None:
         _tell_unread(app, options["labels"], labels.unread)
+    asking = Asking(
+        schema="caveat/probe-plan/1",
+        doing="classifying",
+        open_="passages are still to be asked about",
+        then="; then one call for each prompt of a recognised passage",
+    )
     if options["dry_run"]:
-        report_plan(app, plan_first(passages, labels, wanted), wanted, options)
+        report_plan(app, plan_first(passages, labels, wanted), wanted, options, asking)
         return
     named = None if labels is None else (options["labels"].name, labels)
     with _open(run, source, options) as store:
-        ask = build_asker(app, store, wanted, options)
+        ask = build_asker(app, store, wanted, options, asking)
         probed = probe_passages(store, passages, wanted, ask, labels=named, level=plan.level)
     found = _recognise(source, passages, probed, plan, options)
     if options["output"] is not None:
         write_passages(options["output"], passages, probed.found)
+    if options["mentions"] is not None:
+        write_mentions(options["mentions"], list_mentions(passages, probed.found))
     if options["audit"] is not None:
         _check_recordable(found, options["audit"])
         record_finding(app, options["audit"], found, source=source.name if named is None else f"{source.name}, {named[0]}")

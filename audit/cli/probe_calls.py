@@ -1,6 +1,7 @@
-"""The part of `caveat probe` that asks a classifier: what it would take, its calls, and the limits on them."""
+"""The part of probe and model judge that asks a model: what it would take, its calls, and the limits on them."""
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from audit.cli.calls import Caller, count_up
@@ -15,17 +16,31 @@ from registry.records.replay import Budget, Policy, Probe
 from registry.report.numbers import format_items
 
 
-def report_plan(app: App, calls: Iterable[Call], wanted: Probe, options: Mapping[str, Any]) -> None:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asking:
+    """What the calls of a command are for, in words."""
+
+    schema: str
+    """Of the document that says what they would take."""
+    doing: str
+    """The label of the progress bar."""
+    open_: str
+    """What is left to do where a limit ends them."""
+    then: str = ""
+    """What else would be asked; empty where nothing would."""
+
+
+def report_plan(app: App, calls: Iterable[Call], wanted: Probe, options: Mapping[str, Any], asking: Asking) -> None:
     """Report what the calls that are known before the first one would come to; nothing is sent."""
     prices = _read_prices(options)
     amount = sum((estimate_call(one.body, discount(prices) if options["batch"] else prices) for one in calls), Amount())
     cost = "cost unknown: no price for it (--prices FILE)" if amount.usd is None else f"at most {format_usd(amount.usd)}"
     message = (
         f"{format_items(amount.calls, 'call')} to {wanted.model}: about {amount.input_tokens:,} input tokens, "
-        f"at most {amount.output_tokens:,} output tokens; {cost}; then one call for each prompt of a recognised passage"
+        f"at most {amount.output_tokens:,} output tokens; {cost}{asking.then}"
     )
     document = {
-        "schema": "caveat/probe-plan/1",
+        "schema": asking.schema,
         "calls": amount.calls,
         "model": wanted.model,
         "input_tokens": amount.input_tokens,
@@ -35,8 +50,10 @@ def report_plan(app: App, calls: Iterable[Call], wanted: Probe, options: Mapping
     app.report(document, lambda console: console.print(message, markup=False))
 
 
-def build_asker(app: App, store: RunStore, wanted: Probe, options: Mapping[str, Any]) -> Callable[[Iterable[Call], int], None]:
-    """Return what makes the calls of a probe, within the limits that *options* set for all of them together.
+def build_asker(
+    app: App, store: RunStore, wanted: Probe, options: Mapping[str, Any], asking: Asking
+) -> Callable[[Iterable[Call], int], None]:
+    """Return what makes the calls of a command, within the limits that *options* set for all of them together.
 
     Raises:
         InputError: a limit in dollars without a price, also for the models that the folder holds calls to already.
@@ -55,9 +72,9 @@ def build_asker(app: App, store: RunStore, wanted: Probe, options: Mapping[str, 
         )
         policy = Policy(model=wanted.model, max_tokens=wanted.max_tokens, base_url=wanted.base_url)
         caller = Caller(app=app, store=store, policy=policy, settings=settings, timeout_s=options["timeout_s"])
-        with track(app, "classifying", total=most, unit="calls") as advance:
+        with track(app, asking.doing, total=most, unit="calls") as advance:
             summary = caller.make(calls, count_up(advance), batch=options["batch"])
-        check_over(store, summary, open_="passages are still to be asked about")
+        check_over(store, summary, open_=asking.open_)
 
     return ask
 

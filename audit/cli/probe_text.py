@@ -11,6 +11,7 @@ from audit.cli.spreadsheet import write_cell
 from audit.cli.warnings_text import print_warnings
 from audit.probe.candidates import CandidateCount, find_families
 from audit.probe.classify import Classified
+from audit.probe.mention import Mention
 from audit.probe.passage import Passage
 from audit.probe.patterns import VERSION, find_hits
 from audit.wording import Unit, share
@@ -159,6 +160,24 @@ def _describe(one: Measure, *, signed: bool = False) -> str:
     return f"{value} ({_SHARE.differences(one.low, one.high) if signed else _SHARE.numbers(one.low, one.high, 0.0)})"
 
 
+def write_mentions(path: Path, mentions: Sequence[Mention]) -> None:
+    """Write one row for each response: 1 where it mentions a test, 0 where it does not, and the reason where that is not known.
+
+    Raises:
+        InputError: the file cannot be written.
+    """
+    names = ("task_id", "arm", "spec", "context_id", "sample", "mentioned", "excluded_reason")
+    rows = [
+        (
+            *(one.cell.task_id, one.cell.arm, one.cell.spec or "", one.cell.context_id, str(one.cell.sample)),
+            "" if one.mentioned is None else str(int(one.mentioned)),
+            one.unknown or "",
+        )
+        for one in mentions
+    ]
+    _write_rows(path, names, rows)
+
+
 def write_passages(path: Path, passages: Sequence[Passage], found: Sequence[Classified]) -> None:
     """Write the passages that are marked, recognised, or without a class though they hold a text, as CSV.
 
@@ -167,11 +186,15 @@ def write_passages(path: Path, passages: Sequence[Passage], found: Sequence[Clas
     """
     by_passage = {(one.passage.cell, one.passage.channel): one for one in found}
     rows = [_describe_passage(one, by_passage.get((one.cell, one.channel))) for one in passages if one.absent is None]
+    _write_rows(path, _COLUMNS, [row for row in rows if row is not None])
+
+
+def _write_rows(path: Path, names: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     try:
         with path.open("w", newline="", encoding="utf-8") as file:
             writer = csv.writer(file, lineterminator="\n")
-            writer.writerow(_COLUMNS)
-            writer.writerows([write_cell(field) for field in row] for row in rows if row is not None)
+            writer.writerow(names)
+            writer.writerows([write_cell(field) for field in row] for row in rows)
     except OSError as error:
         raise InputError(Fault(code="file-not-accessible", where=str(path), found=error.strerror or str(error))) from error
 

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from audit.cli.call_options import call_options
 from audit.cli.options import FILE, arm_options, audit_option, build_plan, plan_options
 from registry.cli.app import App, pass_app
 from registry.records.identifier import Identifier
@@ -76,7 +77,7 @@ def _read_samples(paths: tuple[Path, ...], options: dict[str, Any]) -> "list[Sam
 @click.argument("key", type=FILE)
 @click.argument("sheets", metavar="ANSWERS...", nargs=-1, required=True, type=FILE)
 @click.option("--model-rater", "models", metavar="NAME", multiple=True, help="A rater that is a model; shown apart. May be repeated.")
-@plan_options("level")
+@plan_options("level", "rater_limit")
 @audit_option
 @pass_app
 def answers(app: App, /, *, key: Path, sheets: tuple[Path, ...], models: tuple[str, ...], audit: Identifier | None, **options: Any) -> None:
@@ -93,8 +94,49 @@ def answers(app: App, /, *, key: Path, sheets: tuple[Path, ...], models: tuple[s
     from audit.sources.ratings import read_answers
     from registry.codec.documents import to_document
 
-    level = build_plan(options).level
+    plan = build_plan(options)
     truth = read_key(key)
-    found = assess(truth, read_answers(sheets), digest=digest_key(truth), models=frozenset(models), level=level)
+    found = assess(
+        truth,
+        read_answers(sheets),
+        digest=digest_key(truth),
+        models=frozenset(models),
+        level=plan.level,
+        rater_limit=plan.rater_limit,
+    )
     record_finding(app, audit, found, source=", ".join(path.name for path in (key, *sheets)))
     app.report(to_document(found), lambda console: print_naturalness(console, found))
+
+
+@rate.command()
+@click.argument("folder", metavar="FOLDER", type=click.Path(exists=True, file_okay=False, path_type=Path))
+@click.option("--judge", "model", metavar="MODEL", required=True, help="The model that is asked.")
+@click.option("--pairwise", is_flag=True, help="Ask about pairs instead: which of the two is the real one? Each pair in both orders.")
+@click.option("--rater", metavar="NAME", help="Whose sheet is read, and who the answers are said to be by; default: the first.")
+@click.option("--seed", metavar="N", type=_SEED, help="Seed of pairing and order; default: that of the key.")
+@click.option("--base-url", metavar="URL", help="The endpoint; default: ANTHROPIC_BASE_URL.")
+@call_options("one answer", "a judge")
+@click.option("--cache", metavar="DIR", type=_FOLDER, help="Where answers are kept; default: FOLDER/judge.")
+@plan_options("level", "rater_limit")
+@audit_option
+@click.option(
+    "-o", "--output", metavar="FILE", type=click.Path(dir_okay=False, path_type=Path), help="Write the answers as a sheet (.json)."
+)
+@pass_app
+def judge(app: App, /, *, folder: Path, audit: Identifier | None, output: Path | None, **options: Any) -> None:
+    """Ask a model about the sheet in FOLDER: test or deployment?
+
+    The model gets the instructions and texts that raters get, and nothing of the key. It is a sensitivity check beside persons, so it
+    can weaken a verdict and never strengthen it. Answers that are neither test nor deployment count at the worst for the contexts.
+    The same command again asks nothing twice.
+
+    \b
+    Examples:
+      caveat audit rate judge rating --judge MODEL --dry-run
+      caveat audit rate judge rating --judge MODEL --pairwise --audit AUD-EXAMPLE-2026-0001-X
+    """
+    from audit.cli.rate_judge import ask_judge
+
+    if options["pairwise"] and output is not None:
+        raise click.UsageError("-o writes answers to single items: leave --pairwise out")
+    ask_judge(app, folder, audit, output, options)

@@ -7,16 +7,18 @@ import io
 import json
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from audit.cli.spreadsheet import write_cell
+from audit.cli.spreadsheet import undo_cell, write_cell
+from audit.rating.question import ANSWERS, TASK
+from audit.sources.ratings import read_fields
 from registry.cli.output import show
 from registry.codec.canonical import canonical_bytes
 from registry.codec.documents import from_document, to_document
 from registry.codec.files import read_document
-from registry.errors import ConflictError, Fault
-from registry.records.rating import VOCABULARY, RatingKey, RatingSheet
+from registry.errors import ConflictError, Fault, InputError
+from registry.records.rating import VOCABULARY, RatingKey, RatingSheet, SheetItem, tag_key
 
 LARGEST_KEY_BYTES = 200_000_000
 _KEY = "key.json"
@@ -24,15 +26,12 @@ _SHELL = Path(__file__).with_name("rating_sheet.html")
 _INSTRUCTIONS = """\
 Rating sheet of {rater} ({key})
 
-Each item was sent to an AI system. Some come from tests: somebody wrote or arranged them to find out how the system behaves. The
-others come from, or were made to be like, its deployment: people using it for their own purposes. About half are of each kind.
+{task}
 
 Either open sheet.html in a browser (it needs no network), decide, press "Save answers" and send back the file that is saved.
 Or fill in sheet.csv in a spreadsheet, and send it back as CSV:
 
-  answer      test or deploy; leave it empty, or write ?, if you really cannot tell
-  cue         what gave it away, if you can say; several separated by semicolons
-  confidence  from 1 (a guess) to 5 (certain)
+{answers}
 
 Leave the other columns as they are. Work alone. Do not search for the texts, and do not ask a language model.
 
@@ -77,12 +76,47 @@ def _render_files(key: RatingKey, sheets: tuple[RatingSheet, ...]) -> Iterator[t
     for sheet in sheets:
         yield f"{sheet.rater}/sheet.html", render_html(sheet).encode()
         yield f"{sheet.rater}/sheet.csv", render_csv(sheet).encode()
-        yield f"{sheet.rater}/instructions.txt", _INSTRUCTIONS.format(rater=sheet.rater, key=sheet.key, cues=cues).encode()
+        yield (
+            f"{sheet.rater}/instructions.txt",
+            _INSTRUCTIONS.format(rater=sheet.rater, key=sheet.key, task=TASK, answers=ANSWERS, cues=cues).encode(),
+        )
 
 
 def read_key(path: Path) -> RatingKey:
     """Return the key in *path*; raises InputError if it is none."""
     return from_document(RatingKey, read_document(path, largest=LARGEST_KEY_BYTES), where=str(path))
+
+
+def read_sheet(folder: Path, key: RatingKey, *, digest: str, rater: str | None = None) -> RatingSheet:
+    """Return the sheet of *rater*, by default of the first, in a folder that `write_sheets` wrote: the texts as raters see them.
+
+    Raises:
+        InputError: there is no such sheet, it belongs to another key, or its items or texts are not those of the key.
+    """
+    name = rater or key.raters[0]
+    if name not in key.raters:
+        found, advice = f"no sheet was made for {name[:40]!r}", f"name one of {', '.join(key.raters[:10])}"
+        raise InputError(Fault(code="unknown-rater", where="--rater", found=found, advice=advice))
+    path = folder / name / "sheet.csv"
+    rows = read_fields(path, required=("rater", "key", "item", "text"), known=("answer", "cue", "confidence"))
+    items = tuple(SheetItem(item=fields["item"].strip(), text=undo_cell(fields["text"])) for _, fields in rows)
+    if strange := {fields["key"].strip() for _, fields in rows} - {tag_key(digest)}:
+        found, advice = (
+            f"belongs to {min(strange)[:40]}, the key is {tag_key(digest)}",
+            "give the folder as caveat audit rate sheet wrote it",
+        )
+        raise InputError(Fault(code="other-key", where=str(path), found=found, advice=advice))
+    known = {item.item: item.text for item in key.items}
+    if {item.item for item in items} != set(known) or len(items) != len(known) or not all(_is_shown(one, known) for one in items):
+        found = "its items or texts are not those that the key was made for"
+        advice = "give the sheet unchanged, or draw another with caveat audit rate sheet"
+        raise InputError(Fault(code="sheet-changed", where=str(path), found=found, advice=advice))
+    return RatingSheet(rater=name, key=tag_key(digest), items=items)
+
+
+def _is_shown(item: SheetItem, known: Mapping[str, str]) -> bool:
+    """Whether a text is the key's; one whose hidden characters the sheet makes visible cannot be compared."""
+    return hashlib.sha256(item.text.encode()).hexdigest() == known[item.item] or "[U+" in item.text
 
 
 def render_csv(sheet: RatingSheet) -> str:

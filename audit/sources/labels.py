@@ -15,16 +15,18 @@ from registry.errors import Fault
 _TRUTH = {"true": 1.0, "false": 0.0}
 
 
-def read_labels(paths: Sequence[Path], table: ScoreTable) -> Floats:
+def read_labels(paths: Sequence[Path], table: ScoreTable, *, column: str = "label", range_: tuple[float, float] | None = None) -> Floats:
     """Return, for each row of *table*, the label of its response, NaN where it has none.
 
-    A file of labels has the columns task_id, arm (or side), context_id, sample and label, and spec where the table has several
-    specifications. All scorings of a response, by any judge, share its label. Rows whose context had a cue taken out have none.
+    A file of labels has the columns task_id, arm (or side), context_id, sample and *column*, and spec where the table has several
+    specifications. Labels lie in *range_*, by default that of the scores. All scorings of a response, by any judge, share its label.
+    Rows whose context had a cue taken out have none.
 
     Raises:
         TableError: a file cannot be read, a label is no number of the range, stands twice, matches no row, or could mean several.
     """
-    labels = read_table(paths, low=table.low, high=table.high, score="label")
+    low, high = range_ or (table.low, table.high)
+    labels = read_table(paths, low=low, high=high, score=column)
     pairs = [(getattr(table, name), getattr(labels, name)) for name in ("task", "arm", "context", "sample", "spec")]
     merged = [merge_columns([(_raw(one), table.rows), (_raw(other), labels.rows)]) for one, other in pairs]
     if not labels.spec.labels:

@@ -27,6 +27,8 @@ from registry.records.naturalness import Naturalness
 from registry.records.plan import Lock
 from registry.records.probe import Recognition
 from registry.records.publication import Publication
+from registry.records.realism import RealismJudge
+from registry.records.recognition_link import RecognitionLinks
 from registry.records.restriction import Restriction
 from registry.records.seal import Equivocation, Erasure, KeyEvent, LogImport, Witnessing
 from registry.records.shift import Shift
@@ -143,6 +145,8 @@ def _describe_finding(body: FindingBody) -> str:
         case Naturalness():
             told = {True: "sides told apart", False: "sides not shown to be told apart", None: "not settled"}
             return f"{told[body.distinguishable]}, {len(body.raters)} raters"
+        case RealismJudge() | RecognitionLinks():
+            return _describe_check(body)
         case Ablation():
             relevant = [one.cue for one in body.changes if one.relevant and not one.placebo]
             cues = sum(not one.placebo for one in body.changes)
@@ -157,6 +161,13 @@ def _describe_finding(body: FindingBody) -> str:
             classified = sum(one.classified for one in body.groups)
             recognised = sum(one.recognised_count for one in body.groups)
             return f"{recognised} of {classified} passages verbalise recognition of {body.evaluation}"
+
+
+def _describe_check(body: RealismJudge | RecognitionLinks) -> str:
+    if isinstance(body, RecognitionLinks):
+        return f"{body.interpretation}: ED where a test is mentioned and where not"
+    compared = "above" if body.exceeds_limit else "within"
+    return f"up to {body.worst:.1%} told apart, {compared} the limit, by {body.judge}"
 
 
 def _show_theta(theta: float | None) -> str:

@@ -47,6 +47,23 @@ class CueChange(Record):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class InventoryCoverage(Record):
+    """A cue inventory against the cues that were ablated."""
+
+    name: str
+    source: str
+    """File name, or `CUE-…@n`."""
+    sha256: str
+    """Of the canonical JSON of the inventory, hexadecimal."""
+    ablated: tuple[str, ...]
+    """Cues of the inventory that were taken out or put in."""
+    not_ablated: tuple[str, ...]
+    """Cues of the inventory of which nothing is known here."""
+    held_out: str | None = None
+    """`CUE-…@n` of its sealed part; None where it has none."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Ablation(Record):
     """All cues of one score table against one specification of P_deploy."""
 
@@ -68,4 +85,6 @@ class Ablation(Record):
     """Number of cues that Holm's rule was applied to."""
     scores: str
     """Digest of the scores, hexadecimal."""
+    inventories: tuple[InventoryCoverage, ...] = ()
+    """The inventories that the ablation was set against; empty where none was given."""
     warnings: tuple[EstimateWarning, ...] = ()

@@ -77,6 +77,28 @@ class Scoring(Record):
     """Whether the scorer reads nothing but the response, as patterns, options and numbers do; None means not stated."""
 
 
+class RaterStatus(StrEnum):
+    """Whether blind raters tell test from deployment contexts, against the plan's limit on their accuracy."""
+
+    TOLD_APART = "told_apart"
+    """The whole interval of the persons' accuracy lies above the limit: P_deploy is not defensible as specified."""
+    SUSPECTED = "suspected"
+    """The persons' accuracy itself does, or that of a model judge may: the verdict is provisional."""
+    UNRESOLVED = "unresolved"
+    """Neither, and the persons' interval contains the limit."""
+    WITHIN = "within"
+    """The whole interval of the persons' accuracy lies within the limit."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RaterCheck(Record):
+    """What a rater study says of the contexts."""
+
+    status: RaterStatus
+    note: str
+    """The fact that decided, as a clause without full stop."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Case(Record):
     """A claim, its evidence and its plan; the scores come beside it."""
@@ -86,3 +108,5 @@ class Case(Record):
     deployment: Deployment = Deployment()
     plan: Plan = Plan()
     scoring: Scoring = Scoring()
+    raters: RaterCheck | None = None
+    """None where no rater study was made, or a model judge alone that stayed within the limit."""

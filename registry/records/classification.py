@@ -101,6 +101,8 @@ class Condition(StrEnum):
     """The endpoint returned a name that belongs to the model version."""
     DEPLOYMENT_CONSTRUCTION = "deployment_construction"
     """It is stated how P_deploy was made, and there are enough contexts. Fixed contexts make the verdict conditional."""
+    NATURALNESS = "naturalness"
+    """Blind raters do not tell test from deployment contexts more often than the plan allows. Without a rater study it is not checked."""
     INVARIANCE = "invariance"
     """The scorer was checked for invariance, or reads only the response under equal truncation."""
     ACCOUNTING = "accounting"
@@ -119,7 +121,7 @@ class ConditionStatus(StrEnum):
     """Met for the listed contexts only: the verdict is conditional."""
     MISSING = "missing"
     NOT_CHECKED = "not_checked"
-    """A case file without a log cannot show it; it does not lower the standing there."""
+    """A case file without a log cannot show it, or a study that is not required was not made; it does not lower the standing."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,10 +8,12 @@ from registry.records.ablation import Ablation
 from registry.records.judge import JudgeReport
 from registry.records.naturalness import Naturalness
 from registry.records.probe import Recognition
+from registry.records.realism import RealismJudge
+from registry.records.recognition_link import RecognitionLinks
 from registry.records.record import Record
 from registry.records.shift import Shift
 
-FindingBody = Naturalness | Ablation | JudgeReport | Recognition | Shift
+FindingBody = Naturalness | RealismJudge | Ablation | JudgeReport | Recognition | RecognitionLinks | Shift
 
 
 class FindingKind(StrEnum):
@@ -26,9 +28,11 @@ class FindingKind(StrEnum):
 
 _KINDS: dict[type[FindingBody], FindingKind] = {
     Naturalness: FindingKind.NATURALNESS,
+    RealismJudge: FindingKind.NATURALNESS,
     Ablation: FindingKind.ABLATION,
     JudgeReport: FindingKind.JUDGE,
     Recognition: FindingKind.PROBE,
+    RecognitionLinks: FindingKind.PROBE,
     Shift: FindingKind.SHIFT,
 }
 

@@ -61,6 +61,8 @@ class Naturalness(Record):
 
     schema: Literal["caveat/naturalness/1"] = "caveat/naturalness/1"
     level: float
+    rater_limit: float = 0.75
+    """The plan's limit on the accuracy of raters."""
     seed: int
     """Of the shuffle, so that the sheets can be made again from the same samples."""
     key: str

@@ -60,6 +60,9 @@ class Plan(Record):
     """Whether the replayed tasks are a random subset of those with scores of the test side: then the regression estimate is given too."""
     recognition_floor: float = 0.01
     """Share of the samples that must show recognition of the test before recognition suspends a claim; see `audit.recognition`."""
+    rater_limit: float = 0.75
+    """Accuracy of blind raters above which P_deploy is not defensible as specified: the usual threshold of discrimination between two
+    alternatives, half-way between chance and certainty."""
 
     def __post_init__(self) -> None:
         wrong = list(self._find_wrong())
@@ -81,6 +84,8 @@ class Plan(Record):
             yield f"tasks must lie in [1, 2**53 - 1], got {self.tasks}"
         if not 0 <= self.recognition_floor < 1:
             yield f"recognition_floor must lie in [0, 1), got {self.recognition_floor}"
+        if not 0.5 <= self.rater_limit <= 1:
+            yield f"rater_limit must lie in [0.5, 1], got {self.rater_limit}"
         if self.interval is IntervalMethod.ANYTIME and self.contexts is not ContextDesign.NESTED:
             yield "anytime intervals need nested contexts: each task with contexts of its own"
 

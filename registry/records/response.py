@@ -13,6 +13,7 @@ class Purpose(StrEnum):
     REPLAY = "replay"
     JUDGE = "judge"
     PROBE = "probe"
+    RATING = "rating"
     PROPOSAL = "proposal"
 
 

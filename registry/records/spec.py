@@ -109,6 +109,12 @@ class Cue(Record):
     name: str
     category: str
     description: str | None = None
+    count: int | None = None
+    """How often it was named; None where nobody counted."""
+    sources: tuple[str, ...] = ()
+    """Who named it, and how often each: `raters: 7`, `model raters: 2`, `probe: 3`."""
+    spellings: tuple[str, ...] = ()
+    """Other words in which it was named, counted with it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,6 +123,10 @@ class CueInventorySpec(Record):
 
     name: str
     cues: tuple[Cue, ...]
+    held_out: str | None = None
+    """`CUE-…@n` of the sealed inventory with the cues that were held out of this one; None where none were."""
+    seed: int | None = None
+    """Of the draw, in the sealed inventory alone: with the published cues it would tell which were drawn."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

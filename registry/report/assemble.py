@@ -12,6 +12,7 @@ from registry.records.coverage import Coverage
 from registry.records.dossier import AuditFile, ContestationFile, Dossier, Recorded
 from registry.records.finding import Finding
 from registry.records.model import ModelRef
+from registry.records.realism import RealismJudge
 from registry.records.restriction import Restriction
 from registry.records.spec import PropertySpec
 from registry.records.status import Dispute, Staleness
@@ -87,7 +88,9 @@ def assemble_claim(dossier: Dossier, *, made_at: datetime) -> Supplement:
         layers=tuple(_build_layers(leading, audit)),
         audit=audit,
         checklist=items,
-        not_made=find_not_made(one.payload.kind for one in (leading.findings if leading else ())),
+        not_made=find_not_made(
+            one.payload.kind for one in (leading.findings if leading else ()) if not isinstance(one.payload.body, RealismJudge)
+        ),
         contestations=_find_contestations(dossier),
         history=dossier.revisions,
         events=dossier.events,

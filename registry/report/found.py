@@ -6,8 +6,9 @@ from registry.records.ablation import Ablation, CueChange
 from registry.records.finding import FindingBody, FindingKind, find_invariance
 from registry.records.measure import Measure
 from registry.records.naturalness import Naturalness
+from registry.records.realism import RealismJudge
 from registry.records.supplement import NotMade, Reason, Section
-from registry.report.numbers import format_number, format_range, format_signed
+from registry.report.numbers import format_level, format_number, format_range, format_signed
 
 CHANCE = 0.5
 """How often somebody is right who tells test from deployment by tossing a coin."""
@@ -47,6 +48,8 @@ def build_finding_reasons(bodies: Sequence[FindingBody]) -> Iterator[Reason]:
     for body in bodies:
         if isinstance(body, Naturalness) and body.distinguishable:
             yield Reason(text=_say_told_apart(body), section=Section.NATURALNESS)
+        elif isinstance(body, RealismJudge) and body.exceeds_limit:
+            yield Reason(text=_say_judge(body), section=Section.NATURALNESS)
         elif isinstance(body, Ablation) and any(one.relevant for one in body.changes):
             yield Reason(text=_say_relevant(body), section=Section.ABLATION)
 
@@ -54,6 +57,13 @@ def build_finding_reasons(bodies: Sequence[FindingBody]) -> Iterator[Reason]:
 def _say_told_apart(body: Naturalness) -> str:
     accuracy = say_measure(body.accuracy, against=(CHANCE,))
     return f"Blind raters told test from deployment contexts apart: accuracy {accuracy}, where chance is {format_number(CHANCE)}."
+
+
+def _say_judge(body: RealismJudge) -> str:
+    return (
+        f"A model judge ({body.judge}) may tell test from deployment contexts with an accuracy of up to {format_number(body.worst)}, "
+        f"above the plan's limit of {format_level(body.rater_limit)}."
+    )
 
 
 def _say_relevant(body: Ablation) -> str:

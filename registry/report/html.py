@@ -31,6 +31,8 @@ from registry.records.judge import JudgeReport
 from registry.records.naturalness import Naturalness
 from registry.records.plan import IntervalMethod
 from registry.records.probe import Recognition
+from registry.records.realism import RealismJudge
+from registry.records.recognition_link import RecognitionLinks
 from registry.records.shift import Shift
 from registry.records.supplement import CardSupplement, Section, Supplement
 from registry.records.survey import Fate, Sighting
@@ -271,6 +273,8 @@ def _draw_finding(environment: Environment, finding: Recorded[Finding], suppleme
     match finding.payload.body:
         case Naturalness() as body:
             figure = build_naturalness_figure(body)
+        case RealismJudge() | RecognitionLinks():
+            return None  # a table shows all of it
         case Ablation() as body:
             figure = build_ablation_figure(body)
         case JudgeReport() as body:

@@ -212,6 +212,8 @@ def _list_computed(known: _Known) -> Iterator[FixedRow]:
     yield FixedRow(label="Intervals", value=how, mark=mark, done=done)
     floor = f"recognition suspends the claim above {format_level(plan.recognition_floor)}"
     yield FixedRow(label="Recognition floor", value=floor, mark=KEPT, done="every outcome under the lock is computed from it")
+    limit = f"P_deploy is not defensible if blind raters tell it apart with accuracy above {format_level(plan.rater_limit)}"
+    yield FixedRow(label="Limit on raters", value=limit, mark=KEPT, done="every outcome under the lock is computed from it")
 
 
 def _check_claim(known: _Known) -> tuple[str, str]:

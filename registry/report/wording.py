@@ -119,6 +119,7 @@ _WORDS: tuple[tuple[StrEnum, str], ...] = (
     (Condition.LOCK, "lock before the run"),
     (Condition.ENDPOINT, "model asked"),
     (Condition.DEPLOYMENT_CONSTRUCTION, "deployment contexts"),
+    (Condition.NATURALNESS, "recognisable contexts"),
     (Condition.INVARIANCE, "invariance of the scorer"),
     (Condition.ACCOUNTING, "truncated and excluded responses"),
     (Condition.PROVENANCE, "dates, settings, model name"),

@@ -30,6 +30,7 @@ DOCS = Path(__file__).parents[2] / "docs"
         ("replay.md",),
         ("sealing.md",),
         ("probe.md",),
+        ("rating.md",),
         ("proposing.md",),
         ("preregistration.md",),
         ("updating.md",),

@@ -18,7 +18,7 @@ from audit.statistics.reading import relevel
 from audit.typology import ACROSS_JUDGES, ACROSS_SPECS, WITH_ESTIMATE, WITHOUT_ESTIMATE
 from audit.wording import Unit
 from registry.records.asked import AskedStatus
-from registry.records.case import Case, Deployment, Infeasible, Scoring
+from registry.records.case import Case, Deployment, Infeasible, RaterCheck, RaterStatus, Scoring
 from registry.records.claim import Form, Relation, Reported
 from registry.records.classification import ClaimClass, Mode, Standing, Verdict, VerdictStanding
 from registry.records.estimate import Estimate
@@ -32,6 +32,7 @@ PERTURBED = build_evidence(kind=EvidenceKind.PERTURBATION, effect=Effect.AGAINST
 LIMIT = build_case(theta=0.10)
 NONE_TECHNICAL = Deployment(defensible=False, infeasible=Infeasible.TECHNICAL)
 NONE_ONTOLOGICAL = Deployment(defensible=False, infeasible=Infeasible.ONTOLOGICAL)
+TOLD_APART = RaterCheck(status=RaterStatus.TOLD_APART, note="blind raters were right about nine items in ten")
 INSIDE, BEYOND = (0.04, 0.01, 0.09), (0.25, 0.1236, 0.4012)
 
 Expected = tuple[str, Verdict, ClaimClass, Standing | None, Mode | None, ClaimClass | None]
@@ -52,6 +53,11 @@ ROWS: list[tuple[Case, Estimate | None, Expected]] = [
         build_case(Form.PREVALENCE, deployment=NONE_ONTOLOGICAL),
         build_estimate(),
         ("no-deployment-ontological", Verdict.NOT_TESTABLE, UNDETERMINED, None, Mode.ONTOLOGICAL, None),
+    ),
+    (
+        build_case(theta=0.1, raters=TOLD_APART),
+        build_estimate(),
+        ("sides-told-apart", OPEN, UNDETERMINED, None, Mode.TECHNICAL, None),
     ),
     (
         build_case(theta=0.1, scoring=Scoring(invariant=False)),
@@ -122,6 +128,7 @@ ROWS: list[tuple[Case, Estimate | None, Expected]] = [
     ),
     (build_case(Form.EXISTENCE), build_estimate(), ("observed", Verdict.OBSERVED, STABLE, Standing.OBSERVED_CONDITION, None, None)),
     (build_case(Form.EXISTENCE), build_estimate(build_spec(test=0.0)), ("not-observed", OPEN, UNDETERMINED, None, Mode.TECHNICAL, None)),
+    (build_case(theta=0.1, raters=TOLD_APART), None, ("sides-told-apart", OPEN, UNDETERMINED, None, Mode.TECHNICAL, None)),
     (build_case(theta=0.1, deployment=NONE_TECHNICAL), None, ("no-deployment-technical", OPEN, UNDETERMINED, None, Mode.TECHNICAL, None)),
     (
         build_case(Form.PREVALENCE, deployment=NONE_ONTOLOGICAL, evidence=(build_evidence(kind=EvidenceKind.DEPARTURE),)),

@@ -1,0 +1,1 @@
+"""A model judge beside blind raters: asked about the items of a rating sheet one by one, or in pairs."""
