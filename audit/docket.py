@@ -9,10 +9,11 @@ from pathlib import Path
 from audit.adherence import describe_items
 from audit.basis import DEPLOY_ARM, TEST_ARM, Ground, Scored, check_access, check_arms, check_specs, list_untold, weigh, weigh_departures
 from audit.drafting import build_audit, build_lock, settle_draft
+from audit.entering import find_start, list_runs_of
 from audit.findings import find_departures, settle_invariance
 from audit.fixing import Fixed, fix_draft
 from audit.run import Outcome, run_case
-from audit.standing import Conduct
+from audit.standing import Conduct, Runs
 from audit.statistics.scores import SCORED, ScoreTable
 from registry.errors import ConflictError, Fault, InputError, NotFoundError
 from registry.records.audit import EvidenceStatement, Result
@@ -27,6 +28,7 @@ from registry.records.identifier import Kind, parse_identifier
 from registry.records.model import ModelRef
 from registry.records.plan import Lock
 from registry.records.restriction import Restriction
+from registry.records.run_entry import describe_runs
 from registry.records.scorer import reads_only_response
 from registry.records.spec import PropertySpec
 from registry.records.trial import ExcludedCount, Run, RunStatus
@@ -244,6 +246,7 @@ def _record_run(writer: Writer, file: AuditFile, scored: Scored, outcome: Outcom
     """Record the run and its result; return the number of the result's entry."""
     if outcome.estimate is None or scored.started_at is None:
         raise ValueError("a run has an estimate and a beginning")
+    start = find_start(file, scored.provenance.run)
     run = Run(
         audit=file.audit.payload.audit,
         started_at=scored.started_at,
@@ -254,6 +257,7 @@ def _record_run(writer: Writer, file: AuditFile, scored: Scored, outcome: Outcom
         responses=int((scored.table.excluded.codes == SCORED).sum()),
         excluded=_count_excluded(scored.table),
         provenance=scored.provenance,
+        start=start.entry.seq if start else None,
     )
     entry = writer.append(run)
     # An entry's time has whole seconds.
@@ -280,12 +284,21 @@ def _find_conduct(view: View, file: AuditFile, scored: Scored, ground: Ground) -
     registered = lock is not None and {one.name for one in lock.deploy} == set(lock.deploy_specs)
     return Conduct(
         no_lock=_find_lock_gap(file, scored, ground),
+        runs=_find_runs(file, scored),
         asked=ground.asked,
         provenance=scored.provenance,
         reads_response_only=_find_reading(view, file, scored),
         is_invariance_checked=find_invariance((one.payload.body for one in file.findings), scores=scored.table.content) is True,
         deployment_described=registered or (replayed is not None and bool(replayed.list_asked(scored.deploy_arm))),
     )
+
+
+def _find_runs(file: AuditFile, scored: Scored) -> Runs | None:
+    """Return which runs were made under the lock, as the log shows them; None without a lock."""
+    if file.lock is None:
+        return None
+    runs, own = list_runs_of(file, scored.provenance.run)
+    return Runs(count=len(runs), is_recorded=own.entry is not None, text=describe_runs(runs, gave=own) or "")
 
 
 def _find_reading(view: View, file: AuditFile, scored: Scored) -> bool | None:

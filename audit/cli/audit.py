@@ -205,6 +205,7 @@ def show(app: App, *, audit_id: Identifier) -> None:
     document = {
         "schema": "caveat/audit-show/1",
         **to_document(found),
+        "runs_under_lock": [to_document(one) for one in found.history],
         "checklist": [to_document(one) for one in build_audit_items(dossier, found, outcome)],
         "asked_now": to_document(asked) if asked else None,
     }

@@ -19,6 +19,7 @@ from registry.records.deviation import list_departures
 from registry.records.dossier import AuditFile, Dossier, Recorded
 from registry.records.imported import Imported
 from registry.records.restriction import Restriction
+from registry.records.run_entry import describe_runs
 from registry.report.checklist import build_audit_items, count_items
 from registry.report.wording import format_verdict
 
@@ -84,7 +85,10 @@ def print_audit(console: Console, file: AuditFile, dossier: Dossier, asked_now: 
             console.print(f"not fixed before the replay: {name}")
     else:
         console.print("no lock: nothing shows that the plan was fixed before the scores")
-    said: list[Recorded[Any]] = [*file.evidence, *file.findings, *file.runs, *file.results]
+    if file.lock and (told := describe_runs(file.history)):
+        console.print(show(told))
+    said: list[Recorded[Any]] = [*file.evidence, *file.findings, *file.starts, *file.ends, *file.runs, *file.results]
+    said.sort(key=lambda one: one.entry.seq)
     rows = [(str(one.entry.seq), one.entry.kind.value, describe(one.payload)) for one in said]
     if rows:
         console.print(build_table(("entry", "kind", "what"), rows, numbers=("entry",)))

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from audit.model import SAMPLING
-from audit.replay.documents import get_replay, list_versions
+from audit.replay.documents import find_name, get_replay, list_versions
 from audit.replay.engine import UNSENT
 from audit.replay.replayed import CONTEXTS, RequestTally, build_replayed, describe_budget
 from audit.replay.served import describe_served_by
@@ -57,6 +57,7 @@ def build_provenance(store: RunStore) -> Provenance:
         system_prompts=IN_RECORD if replayed and replayed.is_disclosed else None,
         transcripts=digest_transcripts(store),
         budget_planned=describe_budget(replay.budget),
+        run=find_name(store),
         replayed=replayed,
     )
 

@@ -158,6 +158,8 @@ def _build_audit(dossier: Dossier, file: AuditFile, outcome: Recorded[Restrictio
         result=next((one for one in file.results if one.entry.seq == wanted), None),
         outcome=outcome,
         findings=file.findings,
+        starts=file.starts,
+        ends=file.ends,
         deviations=file.deviations,
         explorations=file.explorations,
         asked_now=find_asked_of_claim(dossier, file),

@@ -50,7 +50,14 @@ from registry.report.layers import describe_levels
 from registry.report.links import find_file
 from registry.report.listed import strip_markup
 from registry.report.moments import format_day, format_moment, format_second
-from registry.report.preregistration import build_departure_rows, build_fixed_rows, describe_locks, is_in_one_second, list_late
+from registry.report.preregistration import (
+    build_departure_rows,
+    build_fixed_rows,
+    describe_lock_runs,
+    describe_locks,
+    is_in_one_second,
+    list_late,
+)
 from registry.report.qr import draw_qr
 from registry.report.recognition_figure import build_recognition_figure
 from registry.report.redline import Run, build_redline
@@ -214,6 +221,7 @@ def _claim_facts(supplement: Supplement, environment: Environment) -> dict[str, 
         "sighted": {one.entry.seq: _compare_passages(supplement.claim.payload, one.payload) for one in supplement.sightings},
         "fixed_rows": build_fixed_rows(supplement),
         "departures": build_departure_rows(supplement.audit),
+        "lock_runs": describe_lock_runs(supplement.audit),
         "locks": describe_locks(supplement.audit, supplement.other_audits, supplement.claim.payload.model),
         "late": list_late(supplement.audit),
         "in_one_second": is_in_one_second(supplement.audit),

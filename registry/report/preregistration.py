@@ -10,6 +10,7 @@ from registry.records.estimate import DEVIATIONS, Estimate
 from registry.records.model import ModelRef
 from registry.records.plan import Lock, LockedSpec, Plan
 from registry.records.replayed import Replayed
+from registry.records.run_entry import describe_runs, list_runs
 from registry.records.statement import Entry
 from registry.records.supplement import AuditPart, AuditSummary, Reason, Section, Supplement
 from registry.records.trial import Provenance
@@ -144,6 +145,14 @@ def build_departure_reasons(audit: AuditPart) -> Iterator[Reason]:
             "A deviation in what was measured was told after the outcome, which knew nothing of it: read it as reported, not established."
         )
         yield Reason(text=text, section=Section.PREREGISTRATION)
+
+
+def describe_lock_runs(audit: AuditPart | None) -> str | None:
+    """Return what became of every run under the lock of *audit*, as a sentence; None without a lock or without a run."""
+    if audit is None or audit.lock is None:
+        return None
+    text = describe_runs(list_runs(audit.starts, audit.ends, audit.runs))
+    return None if text is None else f"{text}."
 
 
 def describe_locks(audit: AuditPart | None, others: Sequence[AuditSummary], model: ModelRef) -> str | None:

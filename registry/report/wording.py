@@ -117,6 +117,7 @@ _WORDS: tuple[tuple[StrEnum, str], ...] = (
     (Standing.PROVISIONAL, "provisional"),
     (Condition.REPLAY, "replay"),
     (Condition.LOCK, "lock before the run"),
+    (Condition.RUNS, "one run under the lock"),
     (Condition.ENDPOINT, "model asked"),
     (Condition.DEPLOYMENT_CONSTRUCTION, "deployment contexts"),
     (Condition.INVARIANCE, "invariance of the scorer"),

@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Sequence
+from datetime import date
 from typing import Any, NamedTuple
 
 from sqlalchemy import Table, select
@@ -12,12 +13,14 @@ from registry.records.contestation import ContestationState, ContestationStep, f
 from registry.records.family import Family, FamilyOutcome
 from registry.records.plan import list_locked
 from registry.records.status import StaleCause, Status
+from registry.records.validity import is_expired, weaken
 from registry.store.families import FamilyFinder
 from registry.store.family_tables import verdict
 from registry.store.reader import CHUNK, Reader, has_text
 from registry.store.rows import split_reference
+from registry.store.run_tables import outcome_validity
 from registry.store.seal_tables import audit_rival
-from registry.store.staleness import CauseFinder, Ground, Head, Outcome, Reference, Stale, Upheld
+from registry.store.staleness import CauseFinder, Expired, Ground, Head, Outcome, Reference, Stale, Upheld
 from registry.store.status import Facts, derive_status
 from registry.store.tables import (
     audit,
@@ -177,20 +180,34 @@ class FactFinder:
         if not self._has(restriction):
             return outcomes
         opened, rivals = {one.audit: one.entry for one in openings}, self._rivals()
-        said, ruled = restriction.c, verdict.c
+        said, ruled, valid = restriction.c, verdict.c, outcome_validity.c
         same = (ruled.log == said.log) & (ruled.seq == said.seq) & (ruled.reading == said.reading)
-        columns = (said.claim, said.revision, ruled.verdict, ruled.standing, said.audit, said.seq, said.result)
-        primary = select(*columns).join(verdict, same).where(self._reader.visible(restriction), said.reading == 0).order_by(said.seq)
-        for claim, revision, words, standing, name, seq, result in self._reader.rows_in(
+        columns = (said.claim, said.revision, ruled.verdict, ruled.standing, said.audit, said.seq, said.result, valid.valid_until)
+        dated = (valid.log == said.log) & (valid.seq == said.seq)
+        primary = select(*columns).join(verdict, same).outerjoin(outcome_validity, dated).where(self._reader.visible(restriction), said.reading == 0).order_by(said.seq)
+        today = self._reader.today
+        latest: dict[Reference, tuple[str, int, str]] = {}
+        undated: set[Reference] = set()
+        for claim, revision, words, standing, name, seq, result, day in self._reader.rows_in(
             primary, said.claim, (head.claim for head in heads)
         ):
             rival_of, upheld = rivals.get(name, (None, False))
             if rival_of is not None and not upheld:
                 continue
-            gravity = find_gravity(Verdict(words), VerdictStanding(standing) if standing else None)
+            here = (claim, revision)
+            if day is None:
+                undated.add(here)
+            else:
+                latest[here] = max(latest.get(here, ("", 0, "")), (day, seq, name))
+            valid_until = None if day is None else date.fromisoformat(day)
+            gravity = find_gravity(Verdict(words), weaken(VerdictStanding(standing) if standing else None, valid_until, today))
             if gravity <= gravities.get((claim, revision), gravity):
                 gravities[claim, revision] = gravity
                 outcomes[claim, revision] = Outcome(seq, result, name, opened.get(name, 0), rival_of)
+        for here in latest.keys() - undated:
+            day, seq, name = latest[here]
+            if is_expired(date.fromisoformat(day), today):
+                outcomes[here] = outcomes[here]._replace(expired=Expired(name, seq, day))
         return outcomes
 
     def list_ignored(self) -> frozenset[str]:
