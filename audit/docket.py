@@ -3,12 +3,12 @@
 import math
 from collections import Counter
 from dataclasses import dataclass, replace
-from datetime import timedelta
+from datetime import UTC, date, timedelta
 from pathlib import Path
 
 from audit.adherence import describe_items
 from audit.basis import DEPLOY_ARM, TEST_ARM, Ground, Scored, check_access, check_arms, check_specs, list_untold, weigh, weigh_departures
-from audit.drafting import build_audit, build_lock, settle_draft
+from audit.drafting import build_audit, build_lock, check_last_day, settle_draft
 from audit.entering import find_start, list_runs_of
 from audit.findings import find_departures, settle_invariance
 from audit.fixing import Fixed, fix_draft
@@ -32,6 +32,7 @@ from registry.records.run_entry import describe_runs
 from registry.records.scorer import reads_only_response
 from registry.records.spec import PropertySpec
 from registry.records.trial import ExcludedCount, Run, RunStatus
+from registry.records.validity import find_last_day, is_expired
 from registry.registration.specs import find_locked_procedure
 from registry.report.checklist import build_audit_items
 from registry.store.view import View
@@ -65,6 +66,8 @@ def open_audit(writer: Writer, draft: AuditDraft, *, auditor: str, locked: bool,
     """
     claim = get_claim(writer, draft.claim)
     draft = settle_draft(draft, get_property(writer, claim).range)
+    if locked:
+        check_last_day(draft.plan, writer.moment.date(), where="plan.valid_until", what="the plan is locked")
     fixed = fix_draft(writer, draft, claim, owner=auditor, folder=folder)
     same = _find_same(writer, draft, claim, auditor=auditor, fixed=fixed if locked else None)
     if same is not None:
@@ -150,6 +153,7 @@ def conclude(writer: Writer, file: AuditFile, scored: Scored | None) -> Conclude
     """
     claim = get_claim(writer, file.audit.payload.claim)
     ground = weigh(writer, file, scored)
+    valid_until = _find_last_day(writer, file, scored)
     case = build_case(
         claim, get_property(writer, claim), file, scores=scored.table.content if scored else None, spoken_of=get_spoken_of(writer, claim)
     )
@@ -159,7 +163,7 @@ def conclude(writer: Writer, file: AuditFile, scored: Scored | None) -> Conclude
         basis=ground.basis,
         post_hoc=ground.post_hoc,
         arms=(scored.test_arm, scored.deploy_arm) if scored else (TEST_ARM, DEPLOY_ARM),
-        conduct=_find_conduct(writer, file, scored, ground) if scored else None,
+        conduct=_find_conduct(writer, file, scored, ground, valid_until) if scored else None,
         off_lock=describe_items(ground.decisive),
     )
     if file.lock and scored and outcome.estimate:
@@ -192,6 +196,7 @@ def conclude(writer: Writer, file: AuditFile, scored: Scored | None) -> Conclude
         source=scored.source if scored else None,
         provenance=None if result or not scored else scored.provenance,
         asked=ground.asked,
+        valid_until=valid_until,
     )
     writer.append(restriction)
     return Concluded(audit=restriction.audit, restriction=restriction, outcome=outcome, is_new=True, found=found)
@@ -277,7 +282,7 @@ def _record_departures(writer: Writer, file: AuditFile, scored: Scored, outcome:
     return found
 
 
-def _find_conduct(view: View, file: AuditFile, scored: Scored, ground: Ground) -> Conduct:
+def _find_conduct(view: View, file: AuditFile, scored: Scored, ground: Ground, valid_until: date) -> Conduct:
     """Return how the responses came to be, as the log and the data show it."""
     replayed = scored.provenance.replayed
     lock = file.lock.payload if file.lock else None
@@ -285,12 +290,26 @@ def _find_conduct(view: View, file: AuditFile, scored: Scored, ground: Ground) -
     return Conduct(
         no_lock=_find_lock_gap(file, scored, ground),
         runs=_find_runs(file, scored),
+        valid_until=valid_until,
+        is_expired=is_expired(valid_until, view.today),
         asked=ground.asked,
         provenance=scored.provenance,
         reads_response_only=_find_reading(view, file, scored),
         is_invariance_checked=find_invariance((one.payload.body for one in file.findings), scores=scored.table.content) is True,
         deployment_described=registered or (replayed is not None and bool(replayed.list_asked(scored.deploy_arm))),
     )
+
+
+def _find_last_day(writer: Writer, file: AuditFile, scored: Scored | None) -> date:
+    """Return the last day on which an outcome counts in full: the plan's, or 12 months after the run began; without a run, after today.
+
+    Raises:
+        ConflictError: the plan's day lies before the run.
+    """
+    plan = (file.lock or file.audit).payload.plan
+    began = scored.started_at.astimezone(UTC).date() if scored and scored.started_at else writer.moment.date()
+    check_last_day(plan, began, where=f"{file.audit.payload.audit}, plan.valid_until", what="the run began")
+    return find_last_day(plan.valid_until, began)
 
 
 def _find_runs(file: AuditFile, scored: Scored) -> Runs | None:

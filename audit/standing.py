@@ -6,6 +6,7 @@ listed contexts only. Each condition is derived from what is recorded, never fro
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from datetime import date
 
 from audit.conditions import FEWEST_CONTEXTS
 from audit.wording import share
@@ -32,7 +33,7 @@ MOST_OPEN = 0.05
 MOST_UNEQUAL = 0.03
 """How far the two sides may differ in it."""
 
-NEEDS_LOG = (Condition.LOCK, Condition.RUNS, Condition.ENDPOINT, Condition.PROVENANCE)
+NEEDS_LOG = (Condition.LOCK, Condition.RUNS, Condition.ENDPOINT, Condition.PROVENANCE, Condition.VALIDITY)
 """Conditions that a case file without a log cannot show; they do not lower the standing there."""
 
 
@@ -57,6 +58,10 @@ class Conduct:
     """Who was asked; None without scores."""
     runs: Runs | None = None
     """The runs under the lock; None without a lock."""
+    valid_until: date | None = None
+    """The last day on which the outcome counts in full."""
+    is_expired: bool = False
+    """Whether that day was over when the outcome was recorded."""
     provenance: Provenance
     reads_response_only: bool | None = None
     """Whether the scorer reads only the response; None where neither the run nor the lock shows it."""
@@ -94,6 +99,7 @@ def check_conditions(ground: Ground) -> tuple[ConditionCheck, ...]:
         (Condition.INVARIANCE, _check_invariance(ground)),
         (Condition.ACCOUNTING, _check_accounting(ground)),
         (Condition.PROVENANCE, _check_provenance(ground)),
+        (Condition.VALIDITY, _check_validity(ground)),
         (Condition.REPRODUCTION, _check_reproduction(ground)),
     )
     return tuple(ConditionCheck(condition=condition, status=status, note=note) for condition, (status, note) in checks)
@@ -244,6 +250,13 @@ def _check_provenance(ground: Ground) -> Answer:
     }
     absent = [name for name, value in present.items() if not value]
     return _missing(f"not stated: {', '.join(absent)}") if absent else _met(f"stated: {', '.join(present)}")
+
+
+def _check_validity(ground: Ground) -> Answer:
+    if ground.conduct is None or ground.conduct.valid_until is None:
+        return _NO_LOG
+    day = ground.conduct.valid_until.isoformat()
+    return _missing(f"the audit expired: it was valid until {day}") if ground.conduct.is_expired else _met(f"valid until {day}")
 
 
 def _check_reproduction(ground: Ground) -> Answer:

@@ -176,11 +176,13 @@ def list_(app: App) -> None:
     """List audits with their outcomes."""
     from audit.cli.verdict_text import build_audit_table, summarise_audit
 
-    with app.view() as view:
-        audits = list(view.list_audits())
+    with app.view(by_clock=True) as view:
+        audits, today = list(view.list_audits()), view.today
     app.report(
-        {"schema": "caveat/audits/1", "audits": [summarise_audit(one) for one in audits]},
-        lambda console: console.print(build_audit_table(audits) if audits else "No audits. Next: caveat audit new CLAIM > audit.yaml"),
+        {"schema": "caveat/audits/1", "audits": [summarise_audit(one, today=today) for one in audits]},
+        lambda console: console.print(
+            build_audit_table(audits, today=today) if audits else "No audits. Next: caveat audit new CLAIM > audit.yaml"
+        ),
     )
 
 
@@ -197,7 +199,7 @@ def show(app: App, *, audit_id: Identifier) -> None:
     from registry.report.asking import find_asked_now
     from registry.report.checklist import build_audit_items
 
-    with app.view() as view:
+    with app.view(by_clock=True) as view:
         found = get_audit(view, audit_id.bare)
         dossier = view.dossier(found.audit.payload.claim)
         asked = find_asked_now(found, view.list_endpoint_names(), get_claim(view, found.audit.payload.claim).model)

@@ -109,6 +109,8 @@ class Condition(StrEnum):
     """Exclusions and truncations are few and alike on both sides, or cannot change the verdict."""
     PROVENANCE = "provenance"
     """Run dates, sampling settings and the returned model name are present."""
+    VALIDITY = "validity"
+    """The outcome has not expired."""
     REPRODUCTION = "reproduction"
     """The replay of the evaluation does not contradict the figure that the card reports."""
 

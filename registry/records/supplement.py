@@ -187,6 +187,8 @@ class AuditPart(Record):
     """What was done otherwise than the lock says, in log order."""
     explorations: tuple[Recorded[Exploration], ...] = ()
     """Analyses that no verdict rests on, in log order."""
+    is_expired: bool = False
+    """Whether the last day of its outcome was over on the day of this document: the verdict is then provisional at most."""
     asked_now: Asked | None = None
     """Who was asked, by the endpoint names in force at `log_size`; what the outcome recorded stands in it. None without scores."""
 

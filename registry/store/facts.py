@@ -179,36 +179,33 @@ class FactFinder:
         gravities: dict[Reference, tuple[int, int]] = {}
         if not self._has(restriction):
             return outcomes
-        opened, rivals = {one.audit: one.entry for one in openings}, self._rivals()
-        said, ruled, valid = restriction.c, verdict.c, outcome_validity.c
-        same = (ruled.log == said.log) & (ruled.seq == said.seq) & (ruled.reading == said.reading)
-        columns = (said.claim, said.revision, ruled.verdict, ruled.standing, said.audit, said.seq, said.result, valid.valid_until)
-        dated = (valid.log == said.log) & (valid.seq == said.seq)
-        primary = select(*columns).join(verdict, same).outerjoin(outcome_validity, dated).where(self._reader.visible(restriction), said.reading == 0).order_by(said.seq)
-        today = self._reader.today
-        latest: dict[Reference, tuple[str, int, str]] = {}
-        undated: set[Reference] = set()
-        for claim, revision, words, standing, name, seq, result, day in self._reader.rows_in(
-            primary, said.claim, (head.claim for head in heads)
-        ):
+        opened, rivals, today = {one.audit: one.entry for one in openings}, self._rivals(), self._reader.today
+        last: dict[Reference, Expired | None] = {}
+        for claim, revision, words, standing, name, seq, result, day in self._read_outcomes(heads):
             rival_of, upheld = rivals.get(name, (None, False))
             if rival_of is not None and not upheld:
                 continue
-            here = (claim, revision)
-            if day is None:
-                undated.add(here)
-            else:
-                latest[here] = max(latest.get(here, ("", 0, "")), (day, seq, name))
-            valid_until = None if day is None else date.fromisoformat(day)
+            here, valid_until = (claim, revision), None if day is None else date.fromisoformat(day)
+            this = None if day is None else Expired(name, seq, day)
+            last[here] = _find_longest(last.get(here, this), this)
             gravity = find_gravity(Verdict(words), weaken(VerdictStanding(standing) if standing else None, valid_until, today))
-            if gravity <= gravities.get((claim, revision), gravity):
-                gravities[claim, revision] = gravity
-                outcomes[claim, revision] = Outcome(seq, result, name, opened.get(name, 0), rival_of)
-        for here in latest.keys() - undated:
-            day, seq, name = latest[here]
-            if is_expired(date.fromisoformat(day), today):
-                outcomes[here] = outcomes[here]._replace(expired=Expired(name, seq, day))
+            if gravity <= gravities.get(here, gravity):
+                gravities[here] = gravity
+                outcomes[here] = Outcome(seq, result, name, opened.get(name, 0), rival_of)
+        for here, one in last.items():
+            if one is not None and is_expired(date.fromisoformat(one.valid_until), today):
+                outcomes[here] = outcomes[here]._replace(expired=one)
         return outcomes
+
+    def _read_outcomes(self, heads: Sequence[Head]) -> list[Any]:
+        """Return the outcomes of the claims of *heads* in their own form, in log order, each with the last day on which it is valid."""
+        said, ruled, valid = restriction.c, verdict.c, outcome_validity.c
+        same = (ruled.log == said.log) & (ruled.seq == said.seq) & (ruled.reading == said.reading)
+        dated = (valid.log == said.log) & (valid.seq == said.seq)
+        columns = (said.claim, said.revision, ruled.verdict, ruled.standing, said.audit, said.seq, said.result, valid.valid_until)
+        own = self._reader.visible(restriction) & (said.reading == 0)
+        wanted = select(*columns).join(verdict, same).outerjoin(outcome_validity, dated).where(own).order_by(said.seq)
+        return self._reader.rows_in(wanted, said.claim, (head.claim for head in heads))
 
     def list_ignored(self) -> frozenset[str]:
         """Return the audits whose outcomes do not count: those under a rival whose contestation was not upheld."""
@@ -288,6 +285,11 @@ class FactFinder:
             for row in rows:
                 self._disputed_specs[row.spec, row.version].append(states[row.contestation])
         return self._disputed_specs
+
+
+def _find_longest(known: Expired | None, one: Expired | None) -> Expired | None:
+    """Return which of two outcomes is valid longer; None where one of them has no last day, and never expires."""
+    return None if known is None or one is None else max(known, one, key=lambda each: (each.valid_until, each.entry))
 
 
 def _keep_upheld(placed: Sequence[Placed]) -> tuple[Upheld, ...]:

@@ -3,6 +3,7 @@
 import json
 import signal
 import sqlite3
+import time
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -88,35 +89,37 @@ def test_a_run_that_is_resumed_is_no_second_run(caveat: Caveat, tmp_path: Path, 
 
 def test_a_killed_run_stays_visible_and_goes_on_as_the_same(caveat: Caveat, tmp_path: Path, audit: str) -> None:
     """Killed when its first request arrived, it is in the log without an end; resumed, it is still one run."""
-    waiting = Endpoint(script=lambda _asked: Reply(delay_s=30))
-    with run_endpoint(waiting) as server:
+    is_slow = [True]
+    with run_endpoint(Endpoint(script=lambda _asked: Reply(delay_s=5 if is_slow else 0))) as server:
         process = start(server, tmp_path)
         while not server.posts():
             assert process.returncode is None
+            time.sleep(0.01)
         process.send_signal(signal.SIGKILL)
         process.communicate(20)
-    (killed,) = list_runs(caveat, audit)
-    with run_endpoint() as server:
-        assert caveat(*RUN, "--repeat-lost", server=server).code == 0
+        is_slow.clear()
+        (killed,) = list_runs(caveat, audit)
+        resumed = caveat(*RUN, "--repeat-lost", server=server)
+
+    assert resumed.code == 0, resumed.err
 
     (run,) = list_runs(caveat, audit)
     assert (killed["status"], killed["calls"]) == (None, None)
     assert (run["entry"], run["status"]) == (killed["entry"], "completed")
 
 
-def test_a_registry_that_is_gone_at_the_end_costs_no_answer(caveat: Caveat, tmp_path: Path, audit: str) -> None:
+def test_a_registry_that_takes_no_end_costs_no_answer(caveat: Caveat, tmp_path: Path, audit: str) -> None:
     """The run ends well, says what was not recorded, and the next run records it without a call."""
 
-    def hide(asked: Asked) -> Reply:
-        if (tmp_path / "caveat.db").exists():
-            (tmp_path / "caveat.db").rename(tmp_path / "away.db")
+    def refuse(asked: Asked) -> Reply:
+        with sqlite3.connect(tmp_path / "caveat.db") as connection:
+            connection.execute("CREATE TRIGGER IF NOT EXISTS full BEFORE INSERT ON run_end BEGIN SELECT RAISE(ABORT, 'disk full'); END")
         return Reply(text=str(asked.number))
 
-    with run_endpoint(Endpoint(script=hide)) as server:
+    with run_endpoint(Endpoint(script=refuse)) as server:
         ran = caveat(*RUN, server=server)
-        for path in tmp_path.glob("caveat.db*"):
-            path.unlink()
-        (tmp_path / "away.db").rename(tmp_path / "caveat.db")
+        with sqlite3.connect(tmp_path / "caveat.db") as connection:
+            connection.execute("DROP TRIGGER full")
         before = list_runs(caveat, audit)
         again = caveat(*RUN, server=server)
 
@@ -192,4 +195,4 @@ def test_nobody_states_the_name_of_a_run_by_hand(caveat: Caveat, tmp_path: Path,
 
     refused = caveat("audit", "import", audit, scores, "--run-date", datetime.now(UTC).isoformat(), "--provenance", "provenance.yaml")
 
-    assert (refused.code, "provenance, run" in refused.err) == (2, True)
+    assert (refused.code, "provenance, run" in refused.err) == (2, True), refused.err
