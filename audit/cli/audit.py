@@ -72,8 +72,9 @@ def new(app: App, *, claim_id: Identifier, folder: Path | None) -> None:
 
 @audit.command()
 @click.argument("file", type=FILE)
+@click.option("--seal", is_flag=True, help="Seal the context files of the replay first: the lock holds their commitments, no texts.")
 @pass_app
-def lock(app: App, *, file: Path) -> None:
+def lock(app: App, *, file: Path, seal: bool) -> None:
     """Fix the plan in FILE before any run; nothing in it changes afterwards.
 
     Fixed are the claim's revision, θ, direction, margin, level and how intervals are made; and, as far as FILE or the claim names them,
@@ -85,6 +86,8 @@ def lock(app: App, *, file: Path) -> None:
     from audit.docket import count_locks, get_claim, open_audit
 
     draft, _ = read_draft(file, locked=True)
+    if seal:
+        _seal_replay(app, file, draft)
     with app.ledger.write(actor=app.config.authority) as writer:
         opened, is_new = open_audit(writer, draft, auditor=app.config.authority, locked=True, folder=file.parent)
         others, waiting = count_locks(writer, opened)
@@ -99,6 +102,15 @@ def lock(app: App, *, file: Path) -> None:
     for name in document["not_fixed"]:
         app.say(f"warning: not fixed before the replay: {name}; the supplement will say so")
     app.report(document, lambda console: print_lock(console, opened, is_new=is_new))
+
+
+def _seal_replay(app: App, file: Path, draft: "AuditDraft") -> None:
+    from audit.cli.run_seal import seal_replay
+
+    if draft.replay is None:
+        found = "the audit file names no replay, so there are no context files to seal"
+        raise InputError(Fault(code="bad-option", where="--seal", found=found, advice="name the replay file in it (replay: replay.yaml)"))
+    seal_replay(app, file.parent / draft.replay)
 
 
 @audit.command("open")

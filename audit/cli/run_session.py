@@ -13,6 +13,7 @@ from typing import Any
 from audit.address import check_address, is_loopback
 from audit.cli.run_entry import enter, record_end
 from audit.cli.run_lock import Bound, check_lock, find_beginning, refuse_departures
+from audit.cli.run_seal import seal_replay
 from audit.model import Endpoint, choose_version, describe_sampling, open_endpoint
 from audit.replay.budget import check_prices
 from audit.replay.design import build_design
@@ -81,6 +82,7 @@ class Session:
         words = ["caveat", *self.words, str(self.path), "-o", str(self.folder), *self.more]
         words += ["--prices", str(self.options["prices"])] if self.options["prices"] else []
         words += ["--batch"] if self.options["batch"] else []
+        words += ["--seal"] if self.options.get("seal") else []
         for name, option, default in _TOLD:
             value = self.options.get(name, default)
             words += [] if value == default else [option, f"{value:g}" if isinstance(value, float) else str(value)]
@@ -101,7 +103,8 @@ class Session:
                 store.add_cells(self.planned)
                 put_replay(store, self.replay, self.file.tasks)
                 put_version(store, CONTEXTS, {name: to_document(spec) for name, spec in self.file.contexts.items()})
-                put_version(store, SOURCES, {"files": dict(self.file.sources), "specs": dict(self.file.references)})
+                sealed = {"sealed": dict(self.file.sealed)} if self.file.sealed else {}
+                put_version(store, SOURCES, {"files": dict(self.file.sources), "specs": dict(self.file.references), **sealed})
             yield store
         finally:
             store.close()
@@ -113,6 +116,8 @@ def open_session(app: App, path: Path, folder: Path, options: Mapping[str, Any])
     Raises:
         InputError, ConflictError: the replay, its files, its scorer, its prices or the lock that it answers to do not hold together.
     """
+    if options.get("seal"):
+        seal_replay(app, path, dry_run=options["dry_run"])
     bounds: list[Bound] = []
     with _open_view(app) as view:
         file = read_replay(path, view, owner=app.config.authority)

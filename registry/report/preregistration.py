@@ -258,6 +258,9 @@ def _build_spec(known: _Known, label: str, spec: LockedSpec, item: LockedItem) -
     return FixedRow(label=label, value=value, reference=spec.spec, digest=spec.sha256, mark=mark, done=done)
 
 
+_SEALED = "not compared: its text is sealed"
+
+
 def _check_spec(known: _Known, spec: LockedSpec, item: LockedItem) -> tuple[str, str]:
     if item in known.departed:
         return _OTHERWISE
@@ -266,10 +269,12 @@ def _check_spec(known: _Known, spec: LockedSpec, item: LockedItem) -> tuple[str,
     if item in (LockedItem.SCORING, LockedItem.CUES):
         judge = f"the scores name: {known.origin.judge}" if known.origin.judge else "who scored is not stated"
         return UNKNOWN, judge if item is LockedItem.SCORING else "for a reader to hold against the sections on cues"
-    if spec.is_sealed or known.replayed is None:
-        return (UNKNOWN, "not compared: its text is sealed") if spec.is_sealed else _TABLE
+    if known.replayed is None:
+        return (UNKNOWN, _SEALED) if spec.is_sealed else _TABLE
     side = "test" if item is LockedItem.TEST_CONTEXTS else "deploy"
     same = spec.sha256 in {one.digest for one in known.replayed.list_asked(side)}
+    if spec.is_sealed:
+        return (KEPT, "the run folder asked under the contexts of this very commitment") if same else (UNKNOWN, _SEALED)
     return (KEPT, "the run folder asked under this very text") if same else (UNKNOWN, "not found among the contexts of the run folder")
 
 
