@@ -67,7 +67,7 @@ class App:
         as_of = parse_as_of(self.as_of)
         today = None
         if by_clock and not isinstance(as_of, int):
-            today = (as_of or self.config.now()).astimezone(UTC).date()
+            today = self.config.today if as_of is None else as_of.astimezone(UTC).date()
         with self.ledger.view(as_of, log=self.log, today=today) as view:
             yield view
 

@@ -191,7 +191,7 @@ def test_a_run_beside_scores_made_elsewhere_is_a_second_run(caveat: Caveat, tmp_
 def test_nobody_states_the_name_of_a_run_by_hand(caveat: Caveat, tmp_path: Path, audit: str) -> None:
     """It comes from the run folder alone."""
     scores = write_scores(tmp_path / "scores.csv", test=0.02, deploy=0.5)
-    (tmp_path / "provenance.yaml").write_text(f"run: {'0' * 32}\n", encoding="utf-8")
+    (tmp_path / "provenance.yaml").write_text(f"run: '{'a' * 32}'\n", encoding="utf-8")
 
     refused = caveat("audit", "import", audit, scores, "--run-date", datetime.now(UTC).isoformat(), "--provenance", "provenance.yaml")
 
