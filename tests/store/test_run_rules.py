@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from registry.errors import ConflictError
+from registry.errors import CaveatError
 from registry.records.claim import Form, Relation
 from registry.records.classification import Basis, ClaimClass
 from registry.records.statement import Payload
@@ -26,7 +26,7 @@ def open_audit(ledger: Ledger, *, locked: bool) -> tuple[str, str]:
 
 def refuse(ledger: Ledger, payload: Payload) -> str:
     """Return the code by which *payload* is refused."""
-    with ledger.write(actor="LAB") as writer, pytest.raises(ConflictError) as refused:
+    with ledger.write(actor="LAB") as writer, pytest.raises(CaveatError) as refused:
         writer.append(payload)
     return refused.value.code
 
