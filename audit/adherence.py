@@ -71,13 +71,15 @@ class Asked:
     calls: int
     """The most calls that it may make: its own limit, else all it plans."""
     parts: Mapping[str, str]
+    sealed: Collection[str] = ()
+    """Those of the digests that are commitments to sealed contexts."""
 
 
 def compare_replay(lock: Lock, asked: Asked) -> tuple[Departure, ...]:
     """Return in what a replay departs from *lock* before its first call; what the lock leaves open cannot be departed from."""
     found = [
         *_compare_tasks(lock, set(asked.tasks), may_stop=False),
-        *_compare_digests(lock, asked.sides),
+        *_compare_digests(lock, asked.sides, asked.sealed),
         *_compare_model((*lock.endpoint_names, *filter(None, [lock.model])), (asked.model,)),
         *_compare_limit(lock.budget, {"calls": asked.calls}, "the replay may take"),
     ]
@@ -113,7 +115,7 @@ def compare_scores(
         for arm in replayed.arms:
             if arm.arm == SIDES[1] and arm.contexts in by_name:
                 sides.setdefault(arm.spec or "default", set()).add(by_name[arm.contexts])
-        found += _compare_digests(lock, sides)
+        found += _compare_digests(lock, sides, {one.digest for one in replayed.contexts if one.is_sealed})
         return _merge(found, _compare_parts(lock, replayed.parts or {}))
     found += [*_compare_contexts(lock, table, specs), *_find_missing_cells(lock, split, table)]
     return _merge(found, _list_unshown(lock))
@@ -201,11 +203,11 @@ def _list_locked(lock: Lock) -> list[tuple[LockedItem, str, LockedSpec]]:
     return [*test, *((LockedItem.DEPLOY_CONTEXTS, one.name, one) for one in lock.deploy)]
 
 
-def _compare_digests(lock: Lock, sides: Mapping[str, Collection[str]]) -> Iterator[Departure]:
+def _compare_digests(lock: Lock, sides: Mapping[str, Collection[str]], sealed: Collection[str]) -> Iterator[Departure]:
     for item, name, spec in _list_locked(lock):
         asked = set(sides.get(name, ()))
-        # A sealed body can only be compared by whoever has its salt.
-        if not spec.is_sealed and asked != {spec.sha256}:
+        # A plain text can be compared with a sealed one only by whoever has its salt; a commitment with a commitment by anybody.
+        if asked != {spec.sha256} and (not spec.is_sealed or asked & set(sealed)):
             done = ", ".join(f"contexts with SHA-256 {one}" for one in sorted(asked)) or "none"
             yield Departure(item=item, planned=f"{spec.spec}, SHA-256 {spec.sha256}", done=f"{name}: {done}" if name else done)
 

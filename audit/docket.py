@@ -7,13 +7,14 @@ from datetime import timedelta
 from pathlib import Path
 
 from audit.adherence import describe_items
-from audit.basis import DEPLOY_ARM, TEST_ARM, Ground, Scored, check_access, check_arms, check_specs, list_untold, weigh, weigh_departures
-from audit.drafting import build_audit, build_lock, settle_draft
+from audit.basis import DEPLOY_ARM, TEST_ARM, Scored, check_access, check_arms, check_specs, list_untold, weigh, weigh_departures
+from audit.conduct import find_conduct, find_validity
+from audit.drafting import build_audit, build_lock, check_last_day, settle_draft
+from audit.entering import find_start
 from audit.findings import find_departures, settle_invariance
 from audit.fixing import Fixed, fix_draft
 from audit.rater_study import check_raters
 from audit.run import Outcome, run_case
-from audit.standing import Conduct
 from audit.statistics.scores import SCORED, ScoreTable
 from registry.errors import ConflictError, Fault, InputError, NotFoundError
 from registry.records.audit import EvidenceStatement, Result
@@ -23,15 +24,13 @@ from registry.records.classification import ChecklistItem
 from registry.records.deviation import Deviation
 from registry.records.dossier import AuditFile, Recorded
 from registry.records.draft import AuditDraft
-from registry.records.finding import Finding, FindingBody, find_invariance
+from registry.records.finding import Finding, FindingBody
 from registry.records.identifier import Kind, parse_identifier
 from registry.records.model import ModelRef
 from registry.records.plan import Lock
 from registry.records.restriction import Restriction
-from registry.records.scorer import reads_only_response
 from registry.records.spec import PropertySpec
 from registry.records.trial import ExcludedCount, Run, RunStatus
-from registry.registration.specs import find_locked_procedure
 from registry.report.checklist import build_audit_items
 from registry.store.view import View
 from registry.store.writer import Writer
@@ -64,6 +63,8 @@ def open_audit(writer: Writer, draft: AuditDraft, *, auditor: str, locked: bool,
     """
     claim = get_claim(writer, draft.claim)
     draft = settle_draft(draft, get_property(writer, claim).range)
+    if locked:
+        check_last_day(draft.plan, writer.moment.date(), where="plan.valid_until", what="the plan is locked")
     fixed = fix_draft(writer, draft, claim, owner=auditor, folder=folder)
     same = _find_same(writer, draft, claim, auditor=auditor, fixed=fixed if locked else None)
     if same is not None:
@@ -150,6 +151,7 @@ def conclude(writer: Writer, file: AuditFile, scored: Scored | None) -> Conclude
     """
     claim = get_claim(writer, file.audit.payload.claim)
     ground = weigh(writer, file, scored)
+    valid_until = find_validity(writer, file, scored)
     case = build_case(
         claim, get_property(writer, claim), file, scores=scored.table.content if scored else None, spoken_of=get_spoken_of(writer, claim)
     )
@@ -159,7 +161,7 @@ def conclude(writer: Writer, file: AuditFile, scored: Scored | None) -> Conclude
         basis=ground.basis,
         post_hoc=ground.post_hoc,
         arms=(scored.test_arm, scored.deploy_arm) if scored else (TEST_ARM, DEPLOY_ARM),
-        conduct=_find_conduct(writer, file, scored, ground) if scored else None,
+        conduct=find_conduct(writer, file, scored, ground, valid_until) if scored else None,
         off_lock=describe_items(ground.decisive),
     )
     if file.lock and scored and outcome.estimate:
@@ -192,6 +194,7 @@ def conclude(writer: Writer, file: AuditFile, scored: Scored | None) -> Conclude
         source=scored.source if scored else None,
         provenance=None if result or not scored else scored.provenance,
         asked=ground.asked,
+        valid_until=valid_until,
     )
     writer.append(restriction)
     return Concluded(audit=restriction.audit, restriction=restriction, outcome=outcome, is_new=True, found=found)
@@ -248,6 +251,7 @@ def _record_run(writer: Writer, file: AuditFile, scored: Scored, outcome: Outcom
     """Record the run and its result; return the number of the result's entry."""
     if outcome.estimate is None or scored.started_at is None:
         raise ValueError("a run has an estimate and a beginning")
+    start = find_start(file, scored.provenance.run)
     run = Run(
         audit=file.audit.payload.audit,
         started_at=scored.started_at,
@@ -258,6 +262,7 @@ def _record_run(writer: Writer, file: AuditFile, scored: Scored, outcome: Outcom
         responses=int((scored.table.excluded.codes == SCORED).sum()),
         excluded=_count_excluded(scored.table),
         provenance=scored.provenance,
+        start=start.entry.seq if start else None,
     )
     entry = writer.append(run)
     # An entry's time has whole seconds.
@@ -275,42 +280,6 @@ def _record_departures(writer: Writer, file: AuditFile, scored: Scored, outcome:
     found = tuple(Deviation(audit=audit, item=one.item, planned=one.planned, done=one.done, reason=None, found=True) for one in untold)
     writer.append_many(found)
     return found
-
-
-def _find_conduct(view: View, file: AuditFile, scored: Scored, ground: Ground) -> Conduct:
-    """Return how the responses came to be, as the log and the data show it."""
-    replayed = scored.provenance.replayed
-    lock = file.lock.payload if file.lock else None
-    registered = lock is not None and {one.name for one in lock.deploy} == set(lock.deploy_specs)
-    return Conduct(
-        no_lock=_find_lock_gap(file, scored, ground),
-        asked=ground.asked,
-        provenance=scored.provenance,
-        reads_response_only=_find_reading(view, file, scored),
-        is_invariance_checked=find_invariance((one.payload.body for one in file.findings), scores=scored.table.content) is True,
-        deployment_described=registered or (replayed is not None and bool(replayed.list_asked(scored.deploy_arm))),
-    )
-
-
-def _find_reading(view: View, file: AuditFile, scored: Scored) -> bool | None:
-    """Return whether the scorer reads only the response: as the run folder shows it, else as the lock fixes it; None where neither does."""
-    if scored.provenance.scorer_reads_response is not None:
-        return scored.provenance.scorer_reads_response
-    if "model_graded" in (scored.provenance.judge or ""):  # Inspect's scorers that ask a model
-        return False
-    procedure = find_locked_procedure(view, file.lock.payload) if file.lock else None
-    return None if procedure is None else reads_only_response(procedure)
-
-
-def _find_lock_gap(file: AuditFile, scored: Scored, ground: Ground) -> str | None:
-    """Return why it is not shown that a lock preceded the run, as a clause; None where it is shown."""
-    if file.lock is None:
-        return "no lock preceded the run"
-    if ground.post_hoc:
-        return "the lock is not shown to precede the run"
-    if ground.decisive:
-        return f"the scores are of other {describe_items(ground.decisive)} than the lock fixes"
-    return None if scored.is_dated_by_data else "when the run began is only the auditor's word; the data do not show it"
 
 
 def _count_excluded(table: ScoreTable) -> tuple[ExcludedCount, ...]:

@@ -1,14 +1,15 @@
 """From an audit file to the audit and the lock that it describes, and what keeps a plan from ever being answered."""
 
 from dataclasses import replace
+from datetime import date
 
 from audit.evidence_units import settle_evidence
 from audit.fixing import Fixed
-from registry.errors import Fault, InputError
+from registry.errors import ConflictError, Fault, InputError
 from registry.records.audit import Audit
 from registry.records.claim import ClaimRevision
 from registry.records.draft import AuditDraft
-from registry.records.plan import Lock
+from registry.records.plan import Lock, Plan
 
 
 def settle_draft(draft: AuditDraft, range_: tuple[float, float]) -> AuditDraft:
@@ -36,6 +37,14 @@ def settle_draft(draft: AuditDraft, range_: tuple[float, float]) -> AuditDraft:
     if faults:
         raise InputError(faults)
     return replace(draft, evidence=evidence)
+
+
+def check_last_day(plan: Plan, day: date, *, where: str, what: str) -> None:
+    """Refuse a plan whose outcome would be valid until a day before *day*, on which *what*; raises ConflictError."""
+    if plan.valid_until is not None and plan.valid_until < day:
+        found = f"is {plan.valid_until.isoformat()}, and {what} on {day.isoformat()}: the outcome would have expired before its run"
+        advice = "give a later day in a new audit file, or leave valid_until out: 12 months after the run began"
+        raise ConflictError(Fault(code="expires-before-run", where=where, found=found, advice=advice))
 
 
 def build_audit(identifier: str, draft: AuditDraft, claim: ClaimRevision, auditor: str) -> Audit:

@@ -85,7 +85,7 @@ def fix_draft(view: View, draft: AuditDraft, claim: ClaimRevision, *, owner: str
 
 def describe_replay(file: ReplayFile) -> dict[str, str]:
     """Return the parts of a replay that was read from files, as a lock fixes them."""
-    return list_parts(file.replay, file.tasks, {name: to_document(spec) for name, spec in file.contexts.items()})
+    return list_parts(file.replay, file.tasks, file.describe_contexts())
 
 
 def digest_spec(version: SpecVersion) -> str:
@@ -205,10 +205,14 @@ def _fits(spec: LockedSpec | None, name: str, file: ReplayFile | None) -> bool:
 
 
 def digest_sides(file: ReplayFile) -> dict[str, set[str]]:
-    """Return the digests of the contexts of each P_deploy specification by its name; those of the test side under an empty name."""
+    """Return the digests of the contexts of each P_deploy specification by its name, of a sealed one the commitment.
+
+    Those of the test side stand under an empty name.
+    """
     found: dict[str, set[str]] = {}
     for arm in file.replay.arms:
-        digest = hashlib.sha256(canonical_bytes(to_document(file.contexts[arm.context]))).hexdigest()
+        plain = hashlib.sha256(canonical_bytes(to_document(file.contexts[arm.context]))).hexdigest()
+        digest = file.sealed.get(arm.context, plain)
         if arm.arm in SIDES:
             found.setdefault("" if arm.arm == SIDES[0] else arm.spec or "default", set()).add(digest)
     return found

@@ -6,6 +6,7 @@ listed contexts only. Each condition is derived from what is recorded, never fro
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from datetime import date
 
 from audit.conditions import FEWEST_CONTEXTS
 from audit.wording import share
@@ -24,6 +25,7 @@ from registry.records.classification import (
 )
 from registry.records.estimate import Estimate, SpecEstimate, TruncationCounts
 from registry.records.plan import ContextDesign
+from registry.records.run_entry import NOT_RECORDED
 from registry.records.trial import Provenance
 
 MOST_OPEN = 0.05
@@ -31,8 +33,19 @@ MOST_OPEN = 0.05
 MOST_UNEQUAL = 0.03
 """How far the two sides may differ in it."""
 
-NEEDS_LOG = (Condition.LOCK, Condition.ENDPOINT, Condition.PROVENANCE)
+NEEDS_LOG = (Condition.LOCK, Condition.RUNS, Condition.ENDPOINT, Condition.PROVENANCE, Condition.VALIDITY)
 """Conditions that a case file without a log cannot show; they do not lower the standing there."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Runs:
+    """The runs under a lock, as the log shows them."""
+
+    count: int
+    is_recorded: bool
+    """Whether the log has the start of the run that gave the scores; without it other runs cannot be ruled out."""
+    text: str
+    """What became of each, as a clause without full stop."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,6 +56,12 @@ class Conduct:
     """Why no lock is shown to have preceded the run, as a clause; None where the log and the data show it."""
     asked: Asked | None
     """Who was asked; None without scores."""
+    runs: Runs | None = None
+    """The runs under the lock; None without a lock."""
+    valid_until: date | None = None
+    """The last day on which the outcome counts in full."""
+    is_expired: bool = False
+    """Whether that day was over when the outcome was recorded."""
     provenance: Provenance
     reads_response_only: bool | None = None
     """Whether the scorer reads only the response; None where neither the run nor the lock shows it."""
@@ -74,12 +93,14 @@ def check_conditions(ground: Ground) -> tuple[ConditionCheck, ...]:
     """Return every condition of an established verdict with its status, in the order in which the first missing one is named."""
     checks = (
         (Condition.LOCK, _check_lock(ground)),
+        (Condition.RUNS, _check_runs(ground)),
         (Condition.ENDPOINT, _check_endpoint(ground)),
         (Condition.DEPLOYMENT_CONSTRUCTION, _check_construction(ground)),
         (Condition.NATURALNESS, _check_raters(ground)),
         (Condition.INVARIANCE, _check_invariance(ground)),
         (Condition.ACCOUNTING, _check_accounting(ground)),
         (Condition.PROVENANCE, _check_provenance(ground)),
+        (Condition.VALIDITY, _check_validity(ground)),
         (Condition.REPRODUCTION, _check_reproduction(ground)),
     )
     return tuple(ConditionCheck(condition=condition, status=status, note=note) for condition, (status, note) in checks)
@@ -127,6 +148,17 @@ def _check_lock(ground: Ground) -> Answer:
     if ground.conduct is None:
         return _NO_LOG if ground.is_locked else _missing("no lock preceded the run")
     return _met("a lock preceded the run") if ground.conduct.no_lock is None else _missing(ground.conduct.no_lock)
+
+
+def _check_runs(ground: Ground) -> Answer:
+    if ground.conduct is None:
+        return _NO_LOG
+    runs = ground.conduct.runs
+    if runs is None:
+        return ConditionStatus.NOT_CHECKED, "runs are counted under a lock"
+    if runs.count > 1:
+        return _missing(runs.text)
+    return _met("1 run was started under the lock") if runs.is_recorded else (ConditionStatus.NOT_CHECKED, NOT_RECORDED)
 
 
 def _check_endpoint(ground: Ground) -> Answer:
@@ -229,6 +261,13 @@ def _check_provenance(ground: Ground) -> Answer:
     }
     absent = [name for name, value in present.items() if not value]
     return _missing(f"not stated: {', '.join(absent)}") if absent else _met(f"stated: {', '.join(present)}")
+
+
+def _check_validity(ground: Ground) -> Answer:
+    if ground.conduct is None or ground.conduct.valid_until is None:
+        return _NO_LOG
+    day = ground.conduct.valid_until.isoformat()
+    return _missing(f"the audit expired: it was valid until {day}") if ground.conduct.is_expired else _met(f"valid until {day}")
 
 
 def _check_reproduction(ground: Ground) -> Answer:

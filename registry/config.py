@@ -4,7 +4,7 @@ import configparser
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from pathlib import Path
 
 from registry.errors import Fault, InputError
@@ -43,6 +43,11 @@ class Config:
         Authority(code=self.authority, name="-", role=Role.AUDITOR)
         if not 0 < self.time_limit_s <= _LONGEST_LIMIT_S:
             raise ValueError(f"time_limit_s must be above 0 and at most {_LONGEST_LIMIT_S} seconds, got {self.time_limit_s}")
+
+    @property
+    def today(self) -> date:
+        """The day of this call in UTC, for what is only read: any clock may be fixed for that."""
+        return (self.epoch or datetime.now(UTC)).date()
 
     def now(self) -> datetime:
         """Return the time of this call in UTC, to the second.

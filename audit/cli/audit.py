@@ -72,8 +72,9 @@ def new(app: App, *, claim_id: Identifier, folder: Path | None) -> None:
 
 @audit.command()
 @click.argument("file", type=FILE)
+@click.option("--seal", is_flag=True, help="Seal the context files of the replay first: the lock holds their commitments, no texts.")
 @pass_app
-def lock(app: App, *, file: Path) -> None:
+def lock(app: App, *, file: Path, seal: bool) -> None:
     """Fix the plan in FILE before any run; nothing in it changes afterwards.
 
     Fixed are the claim's revision, θ, direction, margin, level and how intervals are made; and, as far as FILE or the claim names them,
@@ -85,6 +86,8 @@ def lock(app: App, *, file: Path) -> None:
     from audit.docket import count_locks, get_claim, open_audit
 
     draft, _ = read_draft(file, locked=True)
+    if seal:
+        _seal_replay(app, file, draft)
     with app.ledger.write(actor=app.config.authority) as writer:
         opened, is_new = open_audit(writer, draft, auditor=app.config.authority, locked=True, folder=file.parent)
         others, waiting = count_locks(writer, opened)
@@ -99,6 +102,15 @@ def lock(app: App, *, file: Path) -> None:
     for name in document["not_fixed"]:
         app.say(f"warning: not fixed before the replay: {name}; the supplement will say so")
     app.report(document, lambda console: print_lock(console, opened, is_new=is_new))
+
+
+def _seal_replay(app: App, file: Path, draft: "AuditDraft") -> None:
+    from audit.cli.run_seal import seal_replay
+
+    if draft.replay is None:
+        found = "the audit file names no replay, so there are no context files to seal"
+        raise InputError(Fault(code="bad-option", where="--seal", found=found, advice="name the replay file in it (replay: replay.yaml)"))
+    seal_replay(app, file.parent / draft.replay)
 
 
 @audit.command("open")
@@ -176,11 +188,13 @@ def list_(app: App) -> None:
     """List audits with their outcomes."""
     from audit.cli.verdict_text import build_audit_table, summarise_audit
 
-    with app.view() as view:
-        audits = list(view.list_audits())
+    with app.view(by_clock=True) as view:
+        audits, today = list(view.list_audits()), view.today
     app.report(
-        {"schema": "caveat/audits/1", "audits": [summarise_audit(one) for one in audits]},
-        lambda console: console.print(build_audit_table(audits) if audits else "No audits. Next: caveat audit new CLAIM > audit.yaml"),
+        {"schema": "caveat/audits/1", "audits": [summarise_audit(one, today=today) for one in audits]},
+        lambda console: console.print(
+            build_audit_table(audits, today=today) if audits else "No audits. Next: caveat audit new CLAIM > audit.yaml"
+        ),
     )
 
 
@@ -197,7 +211,7 @@ def show(app: App, *, audit_id: Identifier) -> None:
     from registry.report.asking import find_asked_now
     from registry.report.checklist import build_audit_items
 
-    with app.view() as view:
+    with app.view(by_clock=True) as view:
         found = get_audit(view, audit_id.bare)
         dossier = view.dossier(found.audit.payload.claim)
         asked = find_asked_now(found, view.list_endpoint_names(), get_claim(view, found.audit.payload.claim).model)
@@ -205,6 +219,7 @@ def show(app: App, *, audit_id: Identifier) -> None:
     document = {
         "schema": "caveat/audit-show/1",
         **to_document(found),
+        "runs_under_lock": [to_document(one) for one in found.history],
         "checklist": [to_document(one) for one in build_audit_items(dossier, found, outcome)],
         "asked_now": to_document(asked) if asked else None,
     }

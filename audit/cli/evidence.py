@@ -21,7 +21,7 @@ Command = TypeVar("Command", bound=Callable[..., object])
 
 _MATTERS = "May be repeated."
 
-_OF_DATA = ("models_returned", "unnamed_responses")
+_OF_DATA = ("models_returned", "unnamed_responses", "run")
 """What only the responses themselves say of where they came from."""
 
 _SAME_MOMENT = timedelta(minutes=1)

@@ -30,6 +30,7 @@ _FOLDER = click.Path(file_okay=False, path_type=Path)
 )
 @click.option("--batch", is_flag=True, help="Use Message Batches: cheaper, and done within a day.")
 @click.option("--served-by", type=FILE, help="What identifies a local server and its model, as tools/localmodel.py writes it.")
+@click.option("--seal", is_flag=True, help="Seal the context files first: the record gets salted commitments, no texts.")
 @click.option("--deviation", metavar="WHY", help="Go on where the replay is not the locked one, and record so with this reason.")
 @pass_app
 def run(app: App, /, *, replay: Path, folder: Path | None, **options: Any) -> None:
@@ -40,7 +41,11 @@ def run(app: App, /, *, replay: Path, folder: Path | None, **options: Any) -> No
     ANTHROPIC_API_KEY, and kept nowhere.
 
     A replay that answers to a lock (audit: AUD-…) is compared with it before the first call: tasks, contexts, scoring, model, budget,
-    and the replay file with all it refers to, as far as they are locked.
+    and the replay file with all it refers to, as far as they are locked. The run is entered in the log before its first call, and its end
+    after the last one; a second run folder under one lock is a second run, and the outcome names it.
+
+    With --seal, each context file is sealed first (NAME.seal.yaml beside it): the log and the supplement get a salted commitment, and
+    the texts stay here until caveat spec reveal NAME.seal.yaml shows them.
     """
     from audit.cli.run_session import open_session
     from audit.cli.run_text import print_forecast, summarise_forecast

@@ -92,6 +92,7 @@ def _describe(file: ReplayFile) -> Asked:
         model=replay.policy.model,
         calls=planned,
         parts=describe_replay(file),
+        sealed=tuple(file.sealed.values()),
     )
 
 

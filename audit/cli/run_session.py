@@ -11,7 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from audit.address import check_address, is_loopback
+from audit.cli.run_entry import enter, record_end
 from audit.cli.run_lock import Bound, check_lock, find_beginning, refuse_departures
+from audit.cli.run_seal import seal_replay
 from audit.model import Endpoint, choose_version, describe_sampling, open_endpoint
 from audit.replay.budget import check_prices
 from audit.replay.design import build_design
@@ -80,6 +82,7 @@ class Session:
         words = ["caveat", *self.words, str(self.path), "-o", str(self.folder), *self.more]
         words += ["--prices", str(self.options["prices"])] if self.options["prices"] else []
         words += ["--batch"] if self.options["batch"] else []
+        words += ["--seal"] if self.options.get("seal") else []
         for name, option, default in _TOLD:
             value = self.options.get(name, default)
             words += [] if value == default else [option, f"{value:g}" if isinstance(value, float) else str(value)]
@@ -100,7 +103,8 @@ class Session:
                 store.add_cells(self.planned)
                 put_replay(store, self.replay, self.file.tasks)
                 put_version(store, CONTEXTS, {name: to_document(spec) for name, spec in self.file.contexts.items()})
-                put_version(store, SOURCES, {"files": dict(self.file.sources), "specs": dict(self.file.references)})
+                sealed = {"sealed": dict(self.file.sealed)} if self.file.sealed else {}
+                put_version(store, SOURCES, {"files": dict(self.file.sources), "specs": dict(self.file.references), **sealed})
             yield store
         finally:
             store.close()
@@ -112,6 +116,8 @@ def open_session(app: App, path: Path, folder: Path, options: Mapping[str, Any])
     Raises:
         InputError, ConflictError: the replay, its files, its scorer, its prices or the lock that it answers to do not hold together.
     """
+    if options.get("seal"):
+        seal_replay(app, path, dry_run=options["dry_run"])
     bounds: list[Bound] = []
     with _open_view(app) as view:
         file = read_replay(path, view, owner=app.config.authority)
@@ -150,7 +156,10 @@ def _read_served_by(path: Path | None, replay: Replay) -> ServedBy | None:
 
 
 def make_calls(app: App, session: Session, store: RunStore, progress: Callable[[RunSummary], None]) -> RunSummary:
-    """Make the calls of *session*; Ctrl-C ends the run with what is under way, a second one leaves that too."""
+    """Make the calls of *session*; Ctrl-C ends the run with what is under way, a second one leaves that too.
+
+    A run under a lock is entered in the log before its first call, and its end is recorded there.
+    """
 
     async def run() -> RunSummary:
         policy = session.replay.policy
@@ -158,6 +167,7 @@ def make_calls(app: App, session: Session, store: RunStore, progress: Callable[[
         asyncio.get_running_loop().add_signal_handler(signal.SIGINT, lambda: _ask(app, halt))
         async with open_endpoint(policy, timeout_s=session.options["timeout_s"]) as endpoint:
             await _introduce(app, session, store, endpoint)
+            _enter(app, session, store)
             settings = Settings(
                 concurrency=session.options["concurrency"],
                 retry_failed=session.options["retry_failed"],
@@ -170,7 +180,18 @@ def make_calls(app: App, session: Session, store: RunStore, progress: Callable[[
                 return await _make_batches(app, session, store, endpoint, settings, progress=progress, halt=halt)
             return await run_calls(store, _list_calls(session), endpoint, settings, progress=progress, stop=halt)
 
-    return asyncio.run(run())
+    summary = asyncio.run(run())
+    if session.bounds and not summary.is_waiting:
+        record_end(app, store, [one.audit for one in session.bounds], summary)
+    return summary
+
+
+def _enter(app: App, session: Session, store: RunStore) -> None:
+    """Enter a run under a lock that has a call to make; one without sends nothing, and starts nothing."""
+    ahead = session.forecast
+    if session.bounds and ahead.total.calls:
+        audits = [one.audit for one in session.bounds]
+        enter(app, store, audits, model=session.replay.policy.model, planned=len(session.planned), before=ahead.settled)
 
 
 def _list_calls(session: Session) -> Iterator[Call]:
@@ -193,7 +214,7 @@ async def _make_batches(
     found = await run_batches(store, _list_calls(session), endpoint, settings, progress=progress, tell=app.say, stop=halt)
     if found.running:
         app.say(f"still being worked on at the endpoint: {', '.join(found.running)}; running again waits for them")
-    return found.run if not found.running else replace(found.run, interrupted=True)
+    return found.run if not found.running else replace(found.run, interrupted=True, is_waiting=True)
 
 
 def _ask(app: App, halt: Halt) -> None:

@@ -1,6 +1,7 @@
 """How audits and their outcomes look in a terminal and as JSON."""
 
 from collections.abc import Sequence
+from datetime import date
 from typing import Any
 
 from rich.console import Console
@@ -19,6 +20,8 @@ from registry.records.deviation import list_departures
 from registry.records.dossier import AuditFile, Dossier, Recorded
 from registry.records.imported import Imported
 from registry.records.restriction import Restriction
+from registry.records.run_entry import describe_runs
+from registry.records.validity import is_expired, weaken
 from registry.report.checklist import build_audit_items, count_items
 from registry.report.wording import format_verdict
 
@@ -57,6 +60,8 @@ def print_outcome(console: Console, one: Restriction, items: Sequence[ChecklistI
         console.print(show(f"who was asked: {one.asked.text}"))
     for resolves in one.text.resolves:
         console.print(show(f"what would resolve it: {resolves}"))
+    if one.valid_until is not None:
+        console.print(f"valid until {one.valid_until}")
     missing = ", ".join(item.item for item in items if item.status is ItemStatus.MISSING)
     console.print(show(f"minimum reporting: {count_items(items)}{f': {missing}' if missing else ''}"))
 
@@ -75,6 +80,20 @@ def print_audit(console: Console, file: AuditFile, dossier: Dossier, asked_now: 
         console.print(f"{told} the plan of {audit.renews} again")
     if audit.contestation:
         console.print(f"under the rival of {audit.contestation}: its outcome counts for the claim once that is upheld")
+    _print_lock(console, file)
+    said: list[Recorded[Any]] = [*file.evidence, *file.findings, *file.starts, *file.ends, *file.runs, *file.results]
+    said.sort(key=lambda one: one.entry.seq)
+    rows = [(str(one.entry.seq), one.entry.kind.value, describe(one.payload)) for one in said]
+    if rows:
+        console.print(build_table(("entry", "kind", "what"), rows, numbers=("entry",)))
+    _print_deviations(console, file)
+    for one in file.explorations:
+        print_exploration(console, one, is_new=True)
+    _print_outcomes(console, file, dossier, asked_now)
+
+
+def _print_lock(console: Console, file: AuditFile) -> None:
+    audit = file.audit.payload
     if file.lock:
         console.print(f"locked {file.lock.entry.at:%Y-%m-%d %H:%M:%S} UTC, entry {file.lock.entry.seq}")
         console.print(build_table(("fixed before the replay", "as"), list(list_fixed(file.lock.payload))))
@@ -84,15 +103,17 @@ def print_audit(console: Console, file: AuditFile, dossier: Dossier, asked_now: 
             console.print(f"not fixed before the replay: {name}")
     else:
         console.print("no lock: nothing shows that the plan was fixed before the scores")
-    said: list[Recorded[Any]] = [*file.evidence, *file.findings, *file.runs, *file.results]
-    rows = [(str(one.entry.seq), one.entry.kind.value, describe(one.payload)) for one in said]
-    if rows:
-        console.print(build_table(("entry", "kind", "what"), rows, numbers=("entry",)))
-    _print_deviations(console, file)
-    for one in file.explorations:
-        print_exploration(console, one, is_new=True)
+    if file.lock and (told := describe_runs(file.history)):
+        console.print(show(told))
+
+
+def _print_outcomes(console: Console, file: AuditFile, dossier: Dossier, asked_now: Asked | None) -> None:
     for recorded in file.restrictions:
         print_outcome(console, recorded.payload, build_audit_items(dossier, file, recorded))
+        if is_expired(recorded.payload.valid_until, dossier.today):
+            console.print(
+                f"expired: it was valid until {recorded.payload.valid_until}, so it is provisional at most; the claim needs review"
+            )
     then = file.restrictions[-1].payload.asked if file.restrictions else None
     if asked_now is not None and asked_now.differs_from(then):
         console.print(show(f"who was asked, by the endpoint names in force: {asked_now.text}"))
@@ -106,16 +127,19 @@ def _print_deviations(console: Console, file: AuditFile) -> None:
         console.print(show(f"✗ otherwise than locked: {one.item.words}: {one.done}; planned: {one.planned}; {why}"))
 
 
-def summarise_audit(file: AuditFile) -> dict[str, Any]:
-    """Return an audit of a listing as a document."""
+def summarise_audit(file: AuditFile, *, today: date | None) -> dict[str, Any]:
+    """Return an audit of a listing as a document, with its outcome as it counts on *today*."""
     audit, outcome = file.audit.payload, file.restrictions[-1].payload if file.restrictions else None
+    last_day = outcome.valid_until if outcome else None
     return {
         "audit": audit.audit,
         "claim": audit.claim,
         "auditor": audit.auditor,
         "locked_at": f"{file.lock.entry.at:%Y-%m-%dT%H:%M:%SZ}" if file.lock else None,
         "verdict": outcome.classification.primary.verdict if outcome else None,
-        "verdict_standing": outcome.classification.primary.verdict_standing if outcome else None,
+        "verdict_standing": weaken(outcome.classification.primary.verdict_standing, last_day, today) if outcome else None,
+        "valid_until": last_day.isoformat() if last_day else None,
+        "expired": is_expired(last_day, today),
         "class": outcome.classification.primary.class_.value if outcome else None,
         "standing": outcome.classification.primary.standing if outcome else None,
         "mode": outcome.classification.primary.mode if outcome else None,
@@ -123,14 +147,15 @@ def summarise_audit(file: AuditFile) -> dict[str, Any]:
     }
 
 
-def build_audit_table(audits: Sequence[AuditFile]) -> Table:
-    """Return a listing of audits, one line each."""
+def build_audit_table(audits: Sequence[AuditFile], *, today: date | None) -> Table:
+    """Return a listing of audits as they count on *today*, one line each."""
     rows = []
     for file in audits:
-        line = summarise_audit(file)
+        line = summarise_audit(file, today=today)
         outcome = "no outcome yet"
         if file.restrictions:
             primary = file.restrictions[-1].payload.classification.primary
-            outcome = f"{format_verdict(primary.verdict, primary.verdict_standing)} ({describe_label(primary)}; {line['basis']})"
+            expired = f"; expired {line['valid_until']}" if line["expired"] else ""
+            outcome = f"{format_verdict(primary.verdict, line['verdict_standing'])} ({describe_label(primary)}; {line['basis']}{expired})"
         rows.append((line["audit"], line["claim"], line["auditor"], "locked" if line["locked_at"] else "no lock", outcome))
     return build_table(("audit", "claim", "auditor", "lock", "outcome"), rows)

@@ -224,7 +224,7 @@ def _list_unsettled(causes: Sequence[StaleCause], *, stays: bool, concluded: boo
                 yield f"{one.text}: the claim stays one about the version that it is about, and this is not settled"
             case CauseKind.METHOD if concluded:
                 yield f"{one.text}: the renewed audit was estimated by the method of this Caveat, and does not settle this"
-            case CauseKind.SUCCESSOR | CauseKind.METHOD | CauseKind.REVISION:
+            case CauseKind.SUCCESSOR | CauseKind.METHOD | CauseKind.EXPIRY | CauseKind.REVISION:
                 pass
 
 

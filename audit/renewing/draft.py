@@ -31,7 +31,7 @@ def draft_renewal(chosen: Chosen, claim: str, *, ask: str, replay: str | None, t
         deployment=audit.deployment,
         scoring=_carry_scoring(audit),
         evidence=tuple(_carry_evidence(one.payload.evidence, chosen) for one in chosen.old.evidence),
-        plan=lock.plan,
+        plan=replace(lock.plan, valid_until=None),
         deploy_specs=lock.deploy_specs,
         exclusion_rules=lock.exclusion_rules,
         stopping_rule=lock.stopping_rule,

@@ -136,7 +136,12 @@ def _list_run(folder: Path) -> Iterator[ReplayFile]:
     with closing(open_store(folder)) as store:
         for replay, tasks, (contexts, sources) in list_states(store, CONTEXTS, SOURCES):
             yield ReplayFile(
-                replay=replay, tasks=tasks, contexts=_read_contexts(contexts, folder), sources=sources["files"], references=sources["specs"]
+                replay=replay,
+                tasks=tasks,
+                contexts=_read_contexts(contexts, folder),
+                sources=sources["files"],
+                references=sources["specs"],
+                sealed=sources.get("sealed", {}),
             )
 
 

@@ -54,7 +54,8 @@ def renew_replay(file: ReplayFile, view: View, *, ask: str, base_url: str | None
     for number, name in enumerate(dict.fromkeys(arm.context for arm in file.replay.arms), 1):
         spec = file.contexts[name]
         reference = file.references.get(name)
-        names[name] = reference if reference and _is_registered(view, reference, spec) else f"contexts-{number}.json"
+        is_known = name in file.sealed or (reference is not None and _is_registered(view, reference, spec))
+        names[name] = reference if reference and is_known else f"contexts-{number}.json"
         if names[name] != reference:
             texts[names[name]] = json.dumps(to_document(spec), ensure_ascii=False, indent=1) + "\n"
     policy = replace(file.replay.policy, model=ask, base_url=base_url or file.replay.policy.base_url)
@@ -63,7 +64,8 @@ def renew_replay(file: ReplayFile, view: View, *, ask: str, base_url: str | None
     texts[REPLAY] = _show(_HEAD.format(name=file.replay.name.replace("\n", " "))) + _write_replay(replay)
     contexts = {new: file.contexts[name] for name, new in names.items()}
     references = {one: one for one in contexts if one not in texts}
-    return Renewed(file=replace(file, replay=replay, contexts=contexts, sources={}, references=references), texts=texts)
+    sealed = {new: file.sealed[name] for name, new in names.items() if name in file.sealed}
+    return Renewed(file=replace(file, replay=replay, contexts=contexts, sources={}, references=references, sealed=sealed), texts=texts)
 
 
 def write_files(folder: Path, texts: Mapping[str, str]) -> None:

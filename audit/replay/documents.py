@@ -1,6 +1,6 @@
 """The documents of a run folder: which replay it holds, and the tasks that were asked, whole."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import product
 from typing import Any
 
@@ -10,6 +10,7 @@ from registry.errors import Fault, NotFoundError
 from registry.records.replay import Replay, Task, TasksFile
 
 _REPLAY, _TASKS = "replay", "tasks"
+_NAME = "run-name"
 
 
 def put_replay(store: RunStore, replay: Replay, tasks: Sequence[Task]) -> None:
@@ -35,6 +36,21 @@ def list_versions(store: RunStore, name: str) -> list[dict[str, Any]]:
     while (document := store.find_document(f"{name}-{len(found) + 1}" if found else name)) is not None:
         found.append(document)
     return found
+
+
+def name_run(store: RunStore, draw: Callable[[], str]) -> str:
+    """Return the random name of the run in this folder, made by *draw* and written down if it has none yet."""
+    known = find_name(store)
+    if known is None:
+        known = draw()
+        store.put_document(_NAME, {"run": known})
+    return known
+
+
+def find_name(store: RunStore) -> str | None:
+    """Return the random name of the run in this folder; None before it was entered in a log."""
+    document = store.find_document(_NAME)
+    return None if document is None else str(document["run"])
 
 
 def _find_latest(store: RunStore, name: str) -> dict[str, Any] | None:

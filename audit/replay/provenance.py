@@ -6,9 +6,9 @@ from dataclasses import replace
 from typing import Any
 
 from audit.model import SAMPLING
-from audit.replay.documents import get_replay, list_versions
+from audit.replay.documents import find_name, get_replay, list_versions
 from audit.replay.engine import UNSENT
-from audit.replay.replayed import CONTEXTS, RequestTally, build_replayed, describe_budget
+from audit.replay.replayed import CONTEXTS, SOURCES, RequestTally, build_replayed, describe_budget
 from audit.replay.served import describe_served_by
 from audit.replay.store import RunStore, Spent
 from registry.records.replay import Policy, Replay
@@ -57,6 +57,7 @@ def build_provenance(store: RunStore) -> Provenance:
         system_prompts=IN_RECORD if replayed and replayed.is_disclosed else None,
         transcripts=digest_transcripts(store),
         budget_planned=describe_budget(replay.budget),
+        run=find_name(store),
         replayed=replayed,
     )
 
@@ -127,7 +128,12 @@ def _describe_tools(store: RunStore, replay: Replay) -> str | None:
     if not versions:
         return None
     said: dict[str, list[str]] = {}
+    sources = list_versions(store, SOURCES)
+    sealed = sources[-1].get("sealed", {}) if sources else {}
     for arm in replay.arms:
+        if arm.context in sealed:
+            said.setdefault("sealed", []).append(f"{arm.arm} ({arm.spec})" if arm.spec else arm.arm)
+            continue
         items = versions[-1].get(arm.context, {}).get("contexts", [])
         tools = sorted({tool["name"] for item in items for tool in item.get("tools") or ()})
         scaffolds = sorted({item["scaffold"] for item in items if item.get("scaffold")})

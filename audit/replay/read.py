@@ -1,13 +1,15 @@
 """A replay's file, read together with the tasks and contexts that it names."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
+from audit.replay.sealed import ENDING, SealedContexts, name_seal, open_seal
 from audit.replay.tasks import read_tasks
-from registry.codec.documents import from_document
+from registry.codec.documents import from_document, to_document
 from registry.codec.files import read_document
-from registry.errors import Fault, InputError, NotFoundError
+from registry.errors import ConflictError, Fault, InputError, NotFoundError
 from registry.records.replay import Replay, Task
 from registry.records.spec import ContextSpec, SpecKind, SpecVersion
 from registry.registration.context_file import digest_file, find_beside, read_context_spec
@@ -29,12 +31,24 @@ class ReplayFile:
     """What it was read from: by the name of a file, seen from the replay's folder, its SHA-256."""
     references: Mapping[str, str]
     """By `Arm.context`, the registered specification with its version, `CTX-…@n`; files have none."""
+    sealed: Mapping[str, str] = field(default_factory=dict)
+    """By `Arm.context`, the commitment of a specification that was sealed; its texts never enter the record."""
+
+    def describe_contexts(self) -> dict[str, Any]:
+        """Return by `Arm.context` what a record may know of it: the document, of a sealed one its commitment."""
+        return describe_contexts({name: to_document(spec) for name, spec in self.contexts.items()}, self.sealed)
+
+
+def describe_contexts(documents: Mapping[str, Any], sealed: Mapping[str, str]) -> dict[str, Any]:
+    """Return the *documents* of contexts by name, with the commitment in place of each that is *sealed*."""
+    return {name: {"commitment": sealed[name]} if name in sealed else one for name, one in documents.items()}
 
 
 def read_replay(path: Path, view: View | None, *, owner: str | None = None) -> ReplayFile:
     """Return the replay in *path* with its tasks and contexts, ready for `audit.replay.design.build_design`.
 
-    A context is the file of that name beside the replay, where there is one, else a specification of the registry.
+    A context is the file of that name beside the replay, where there is one, else a specification of the registry. A seal file beside it
+    (`audit.replay.sealed`) makes it a sealed one.
 
     Args:
         view: the registry; None where there is none, and then every context is a file.
@@ -55,14 +69,19 @@ def read_replay(path: Path, view: View | None, *, owner: str | None = None) -> R
         faults.extend(error.faults)
     contexts: dict[str, ContextSpec] = {}
     references: dict[str, str] = {}
+    sealed: dict[str, str] = {}
     for name in dict.fromkeys(arm.context for arm in replay.arms):
         try:
-            contexts[name] = _read_context(path, name, sources) or _find_registered(path, name, view, owner, references)
-        except (InputError, NotFoundError) as error:
+            seal = _find_seal(path, name, view, sources)
+            if seal is None:
+                contexts[name] = _read_context(path, name, sources) or _find_registered(path, name, view, owner, (references, sealed))
+            else:
+                contexts[name], references[name], sealed[name] = seal.spec, seal.reference, seal.commitment
+        except (ConflictError, InputError, NotFoundError) as error:
             faults.extend(error.faults)
     if faults:
         raise InputError(faults)
-    return ReplayFile(replay=replay, tasks=tasks, contexts=contexts, sources=sources, references=references)
+    return ReplayFile(replay=replay, tasks=tasks, contexts=contexts, sources=sources, references=references, sealed=sealed)
 
 
 def _read_context(path: Path, name: str, sources: dict[str, str]) -> ContextSpec | None:
@@ -77,7 +96,28 @@ def _read_context(path: Path, name: str, sources: dict[str, str]) -> ContextSpec
     return spec
 
 
-def _find_registered(path: Path, name: str, view: View | None, owner: str | None, references: dict[str, str]) -> ContextSpec:
+def _find_seal(path: Path, name: str, view: View | None, sources: dict[str, str]) -> SealedContexts | None:
+    """Return the context *name* as the seal file beside it holds it; None where there is no seal file.
+
+    Raises:
+        ConflictError: the context file says something else than what was sealed.
+    """
+    file = find_beside(path.parent, name, where=f"{path}, context {name!r}")
+    seal = file if file.name.endswith(ENDING) else name_seal(file)
+    if not seal.is_file():
+        return None
+    found = open_seal(seal, view)
+    if seal != file and file.is_file() and _read_context(path, name, sources) != found.spec:
+        text = f"is not what {seal.name} holds and {found.reference} commits to"
+        advice = f"replay what was sealed; a changed file is sealed under another name, or anew after {seal.name} was put away"
+        raise ConflictError(Fault(code="sealed-context-differs", where=str(file), found=text, advice=advice))
+    return found
+
+
+def _find_registered(
+    path: Path, name: str, view: View | None, owner: str | None, known: tuple[dict[str, str], dict[str, str]]
+) -> ContextSpec:
+    """Return the registered context *name*; its reference, and its commitment where it was sealed, are added to *known*."""
     where = f"{path}, context {name!r}"
     found = [] if view is None else _list_named(view, name, owner)
     if not found:
@@ -92,10 +132,13 @@ def _find_registered(path: Path, name: str, view: View | None, owner: str | None
     (version,) = found
     body = view.open_spec(version) if view is not None else None
     if not isinstance(body, ContextSpec):
-        text = f"{format_reference(version)} is sealed: a live replay records the contexts it asks, and would show what is sealed"
-        advice = "reveal it first (caveat spec reveal SEAL-FILE), or replay it elsewhere and import the scores"
+        text = f"{format_reference(version)} is sealed, and no seal file beside the replay opens it"
+        advice = f"put its seal file there as {version.slug}{ENDING} and name the context {version.slug}{ENDING}, or reveal it first"
         raise InputError(Fault(code="spec-sealed", where=where, found=text, advice=advice))
+    references, sealed = known
     references[name] = format_reference(version)
+    if version.commitment is not None:
+        sealed[name] = version.commitment
     return body
 
 

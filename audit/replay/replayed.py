@@ -12,6 +12,7 @@ from audit.replay.engine import UNSENT
 from audit.replay.outcomes import is_doubtful
 from audit.replay.parts import list_parts
 from audit.replay.prices import format_usd
+from audit.replay.read import describe_contexts
 from audit.replay.store import RunStore
 from registry.codec.canonical import canonical_bytes
 from registry.codec.documents import from_document
@@ -71,7 +72,7 @@ def build_replayed(store: RunStore, requests: RequestTally) -> Replayed | None:
         requests=Requests(
             sent=requests.sent, repeated=requests.repeated, doubtful=requests.doubtful, calls_again=max(0, spent - requests.calls)
         ),
-        parts=list_parts(replay, tasks, versions[-1]),
+        parts=list_parts(replay, tasks, describe_contexts(versions[-1], named.get("sealed", {}))),
     )
 
 
@@ -89,14 +90,16 @@ def describe_budget(budget: Budget) -> str | None:
 def _list_contexts(replay: Replay, kept: Mapping[str, Any], named: Mapping[str, Any]) -> tuple[AskedContexts, ...]:
     names = [name for name in dict.fromkeys(arm.context for arm in replay.arms) if name in kept]
     written = {name: canonical_bytes(kept[name]) for name in names}
-    fits = sum(map(len, written.values())) <= LONGEST_BYTES
+    sealed = named.get("sealed", {})
+    fits = sum(len(text) for name, text in written.items() if name not in sealed) <= LONGEST_BYTES
     return tuple(
         AskedContexts(
             name=name,
             reference=named["specs"].get(name),
             file=None if name in named["specs"] else named["files"].get(name),
-            digest=hashlib.sha256(text).hexdigest(),
-            spec=from_document(ContextSpec, kept[name], where=f"contexts, {name}") if fits else None,
+            digest=sealed.get(name, hashlib.sha256(text).hexdigest()),
+            spec=from_document(ContextSpec, kept[name], where=f"contexts, {name}") if fits and name not in sealed else None,
+            is_sealed=name in sealed,
         )
         for name, text in written.items()
     )

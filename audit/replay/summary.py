@@ -43,6 +43,8 @@ class RunSummary:
     """Why the run ended before its last call; None when it did not, or was interrupted."""
     interrupted: bool = False
     """Whether somebody asked it to end."""
+    is_waiting: bool = False
+    """Whether batches are still being worked on at the endpoint: the run has not ended."""
 
     @property
     def done(self) -> int:

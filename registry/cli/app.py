@@ -4,7 +4,7 @@ import functools
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
@@ -57,9 +57,18 @@ class App:
         return self._ledger
 
     @contextmanager
-    def view(self) -> Iterator["View"]:
-        """A reading of the registry, as of `--as-of` if that was given, of the other registry's log that `--log` names."""
-        with self.ledger.view(parse_as_of(self.as_of), log=self.log) as view:
+    def view(self, *, by_clock: bool = False) -> Iterator["View"]:
+        """A reading of the registry, as of `--as-of` if that was given, of the other registry's log that `--log` names.
+
+        Args:
+            by_clock: outcomes expire by the clock, or by the date that `--as-of` names; for lists. Without it, and as of an entry, they
+                expire by the last entry that is seen, so that what is rendered depends on the log alone.
+        """
+        as_of = parse_as_of(self.as_of)
+        today = None
+        if by_clock and not isinstance(as_of, int):
+            today = self.config.today if as_of is None else as_of.astimezone(UTC).date()
+        with self.ledger.view(as_of, log=self.log, today=today) as view:
             yield view
 
     def read_keys(self) -> "KeyRing":
@@ -160,7 +169,7 @@ def parse_as_of(text: str | None, *, where: str = "--as-of") -> int | datetime |
         return None
     if text.isascii() and text.isdecimal():
         return int(text[:20])  # more digits than any log has entries, and fewer than Python refuses to convert
-    from datetime import UTC, time
+    from datetime import time
 
     try:
         moment = datetime.fromisoformat(text)

@@ -60,7 +60,7 @@ def list_(app: App, *, card: Identifier | None, model: str | None, restriction: 
     from registry.registration.cards import get_card
 
     wanted = parse_model(model, where="--model") if model else None
-    with app.view() as view:
+    with app.view(by_clock=True) as view:
         if card is not None:
             get_card(view, card.bare, card.revision)
         found = view.list_claims(card=card.bare if card else None, model=wanted, limit=None if restriction else limit)
@@ -84,7 +84,7 @@ def show(app: App, *, claim_id: Identifier) -> None:
     from registry.store.signatures import find_backings
     from registry.transfer.elsewhere import find_elsewhere
 
-    with app.view() as view:
+    with app.view(by_clock=True) as view:
         dossier = view.dossier(str(claim_id))
         backed = find_backings(view, (entry for _, entry in list_backed(dossier)))
     stated = [to_document(one) for one in check_claim(dossier)] if dossier.revisions else []
@@ -110,7 +110,7 @@ def history(app: App, *, identifier: Identifier) -> None:
     from registry.cli.history_text import print_history, summarise_entry
     from registry.store.signatures import find_backings
 
-    with app.view() as view:
+    with app.view(by_clock=True) as view:
         _check_exact(view, identifier)
         said = view.history(identifier.bare)
         backed = find_backings(view, (one.entry for one in said))
@@ -129,7 +129,7 @@ def diff(app: App, *, claim_id: Identifier, old: int | None, new: int | None) ->
     from registry.cli.history_text import compare_revisions, show_value
     from registry.cli.output import build_table
 
-    with app.view() as view:
+    with app.view(by_clock=True) as view:
         dossier = view.dossier(str(claim_id))
     later = new or claim_id.revision or max(len(dossier.revisions), 1)
     before, after, rows = compare_revisions(dossier, old or max(later - 1, 1), later)
@@ -162,7 +162,7 @@ def search(app: App, *, words: str, limit: int) -> None:
     if len(words.split()) > _MOST_WORDS:
         found = f"{len(words.split()):,} words; at most {_MOST_WORDS} are searched for"
         raise InputError(Fault(code="not-valid", where="WORDS", found=found, advice="search for the rarest of them"))
-    with app.view() as view:
+    with app.view(by_clock=True) as view:
         claims = list(view.search(words, limit))
     document = {"schema": "caveat/search/1", "words": words, "claims": [summarise_claim(one) for one in claims]}
     app.report(document, lambda console: console.print(build_claim_table(claims) if claims else f"No claim has {words!r}."))
@@ -177,7 +177,7 @@ def revise(app: App, *, claim_id: Identifier, file: Path, why: str) -> None:
     """Record a new revision of a claim from FILE, a claims file with this one claim."""
     from registry.registration.intake import revise_claim
 
-    with app.view() as view:
+    with app.view(by_clock=True) as view:
         _check_exact(view, claim_id)
     outcome = revise_claim(app.ledger, claim_id.bare, file, why=why, owner=app.config.authority)
     done = outcome.revised[0] if outcome.revised else None

@@ -16,6 +16,7 @@ from registry.records.contestation import ContestationState
 from registry.records.dossier import AuditFile, ContestationFile, Dossier, Recorded
 from registry.records.model import ModelRef
 from registry.records.origin import Origin
+from registry.records.run_entry import describe_runs
 from registry.records.staleness import ReviewedCause, StalenessReview, StalenessVerdict
 from registry.records.status import StaleCause, Staleness, Status
 from registry.records.survey import Fate, Sighting
@@ -148,6 +149,8 @@ def _print_audit(console: Console, file: AuditFile, earlier: ModelRef | None) ->
     )
     if earlier is not None:
         console.print(f"  it speaks of {earlier} alone")
+    if file.lock and (told := describe_runs(file.history)):
+        console.print(show(f"  {told}"))
     if not file.restrictions:
         console.print("  no outcome recorded yet")
         return

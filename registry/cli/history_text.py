@@ -30,6 +30,7 @@ from registry.records.publication import Publication
 from registry.records.realism import RealismJudge
 from registry.records.recognition_link import RecognitionLinks
 from registry.records.restriction import Restriction
+from registry.records.run_entry import RunEnd, RunStart
 from registry.records.seal import Equivocation, Erasure, KeyEvent, LogImport, Witnessing
 from registry.records.shift import Shift
 from registry.records.spec import SpecVersion
@@ -81,6 +82,10 @@ def _describe(payload: Payload) -> str:  # noqa: C901, PLR0911, PLR0912  (one li
             return f"{payload.audit} margin {payload.plan.margin:g}, level {payload.plan.level:g}{theta}"
         case Run():
             return f"{payload.audit} {payload.responses} responses of {payload.started_at:%Y-%m-%d %H:%M} in {payload.source}"
+        case RunStart():
+            return f"{payload.audit} run started: {payload.planned:,} calls planned, model {payload.model}"
+        case RunEnd():
+            return f"{payload.audit} run of entry {payload.start} {payload.status.value} after {payload.calls:,} calls"
         case Result():
             return f"{payload.audit} " + ", ".join(f"ED {one.ed.value:+.3f} ({one.spec})" for one in payload.estimate.specs)
         case EvidenceStatement():

@@ -29,7 +29,7 @@ def stale(app: App, *, model: str | None, card: Identifier | None, limit: int | 
     from registry.registration.staleness import Steps, find_stale
 
     wanted = parse_model(model, where="--model") if model else None
-    with app.view() as view:
+    with app.view(by_clock=True) as view:
         if card is not None:
             get_card(view, card.bare, card.revision)
         if wanted is not None:

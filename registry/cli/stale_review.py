@@ -46,7 +46,7 @@ def confirm(app: App, *, claims: tuple[Identifier, ...], why: str, causes: tuple
     """Decide that claims no longer stand on evidence: they become stale.
 
     Several claims are decided in one transaction, all or none; the same again changes nothing. The last decision on each cause
-    counts. Causes: successor, deprecation, card, spec, method, contestation, revision; caveat claim stale names those of a claim.
+    counts. Causes: successor, deprecation, card, spec, method, contestation, expiry, revision; caveat claim stale names those of a claim.
     """
     _review(app, StalenessVerdict.CONFIRMED, claims, why=why, causes=causes, model=model)
 

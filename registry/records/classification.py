@@ -97,6 +97,8 @@ class Condition(StrEnum):
     """A replay was made."""
     LOCK = "lock"
     """The plan was locked before the run, and the data show when the run began."""
+    RUNS = "runs"
+    """One run was started under the lock: of several, the scores could have been chosen."""
     ENDPOINT = "endpoint"
     """The endpoint returned a name that belongs to the model version."""
     DEPLOYMENT_CONSTRUCTION = "deployment_construction"
@@ -109,6 +111,8 @@ class Condition(StrEnum):
     """Exclusions and truncations are few and alike on both sides, or cannot change the verdict."""
     PROVENANCE = "provenance"
     """Run dates, sampling settings and the returned model name are present."""
+    VALIDITY = "validity"
+    """The outcome has not expired."""
     REPRODUCTION = "reproduction"
     """The replay of the evaluation does not contradict the figure that the card reports."""
 

@@ -1,6 +1,7 @@
 """Everything a registry knows of one claim, as of one log entry: what a supplement is assembled from."""
 
 from dataclasses import dataclass
+from datetime import date
 from typing import Generic, TypeVar
 
 from registry.records.audit import Audit, EvidenceStatement, Result
@@ -17,6 +18,7 @@ from registry.records.model import ModelEvent, ModelVersion
 from registry.records.plan import Lock
 from registry.records.record import Record
 from registry.records.restriction import Restriction
+from registry.records.run_entry import RunEnd, RunHistory, RunStart, list_runs
 from registry.records.spec import SpecVersion
 from registry.records.staleness import StalenessReview
 from registry.records.statement import Entry, Payload
@@ -48,6 +50,14 @@ class AuditFile(Record):
     findings: tuple[Recorded[Finding], ...] = ()
     deviations: tuple[Recorded[Deviation], ...] = ()
     explorations: tuple[Recorded[Exploration], ...] = ()
+    starts: tuple[Recorded[RunStart], ...] = ()
+    """Runs that were entered in the log before their first call; of live replays alone."""
+    ends: tuple[Recorded[RunEnd], ...] = ()
+
+    @property
+    def history(self) -> tuple[RunHistory, ...]:
+        """Every run under its lock, in log order; those whose start was not recorded last."""
+        return list_runs(self.starts, self.ends, self.runs)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,6 +128,8 @@ class Dossier(Record):
     """On the endpoint names that tell who was asked for the model of the current revision, in log order; see `EndpointIndex`."""
     reveals: tuple[Recorded[Reveal], ...] = ()
     """Of the sealed ones among `specs`, in log order."""
+    today: date | None = None
+    """The day by which outcomes count as expired: that of the last entry seen, or of the reader's clock."""
     family: Family = Family()
     """The claims on the same words about the same property and model version, with the outcomes of all."""
 

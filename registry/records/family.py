@@ -7,7 +7,7 @@ card, takes the outcomes along. They stay until a newer revision of the card say
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 
 from registry.records.classification import Verdict, VerdictStanding, find_gravity
 from registry.records.model import ModelRef
@@ -30,12 +30,17 @@ class FamilyOutcome(Record):
     audit: str
     verdict: Verdict
     standing: VerdictStanding | None
+    """As it counted when this was read."""
     seq: int
     """The entry that recorded the outcome."""
     at: datetime
     """Its time, in UTC."""
     log: str | None = None
     """Name of the other registry's log that has it; None for the registry's own."""
+    valid_until: date | None = None
+    """The last day on which it counts in full; None where that was not recorded."""
+    is_expired: bool = False
+    """Whether that day was over when this was read: `standing` is then provisional at most."""
     other_words: str | None = None
     """The card revision, `CRD-…@n`, that has other words in the place that the older of both claims quotes; None while the words are
     the same. An outcome on other words is history: it never leads."""

@@ -2,7 +2,8 @@
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import date
 from enum import StrEnum
 
 from registry.records.claim import Direction, Relation
@@ -63,6 +64,8 @@ class Plan(Record):
     rater_limit: float = 0.75
     """Accuracy of blind raters above which P_deploy is not defensible as specified: the usual threshold of discrimination between two
     alternatives, half-way between chance and certainty."""
+    valid_until: date | None = None
+    """The last day on which an outcome counts in full. None: 12 months after the run began."""
 
     def __post_init__(self) -> None:
         wrong = list(self._find_wrong())
@@ -181,13 +184,14 @@ def list_locked(lock: Lock) -> tuple[str, ...]:
 def list_plan_differences(before: Lock, after: Lock) -> tuple[str, ...]:
     """Return in what *after* does not fix what *before* fixes, in words; empty where it carries out the same plan.
 
-    The model may be another, and with it the endpoint; θ and direction are the claim's own, and a note decides nothing. Contexts that
+    The model may be another, and with it the endpoint; θ and direction are the claim's own, the day of expiry belongs to each audit, and a
+    note decides nothing. Contexts that
     only the replay fixed may be named by their specification too. A policy that a lock holds as a digest alone is not compared.
     """
     parts = [dict(one.replay_parts or {}) for one in (before, after)]
     policies = [one.pop("policy", None) for one in parts]
     is_same = {
-        "plan": before.plan == after.plan,
+        "plan": replace(before.plan, valid_until=None) == replace(after.plan, valid_until=None),
         "P_deploy specifications": before.deploy_specs == after.deploy_specs,
         "exclusion rules": before.exclusion_rules == after.exclusion_rules,
         "stopping rule": before.stopping_rule == after.stopping_rule,

@@ -17,9 +17,11 @@ class AskedContexts(Record):
     file: str | None
     """SHA-256 of the file, hexadecimal; None for a registered specification."""
     digest: str
-    """SHA-256 of the specification's canonical document, hexadecimal, with the texts of all its blocks."""
+    """SHA-256 of the specification's canonical document, hexadecimal, with the texts of all its blocks; of a sealed one its commitment."""
     spec: ContextSpec | None
-    """The specification itself; None where it is withheld or too long to print, and then only its digest is known here."""
+    """The specification itself; None where it is sealed, withheld or too long to print, and then only its digest is known here."""
+    is_sealed: bool = False
+    """Whether `digest` is the salted commitment of `reference`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,6 +1,7 @@
 """What survives of a claim: the restricted text beside the original."""
 
 from dataclasses import dataclass
+from datetime import date
 
 from registry.records.asked import Asked
 from registry.records.classification import Basis, Classification
@@ -63,3 +64,5 @@ class Restriction(Record):
     """Where the responses of that score table came from; None without one (a run under a lock holds its own)."""
     asked: Asked | None = None
     """Who was asked, as the names in the responses showed it then; None without scores."""
+    valid_until: date | None = None
+    """The last day on which this outcome counts at its full standing: the plan's, or 12 months after the run began. None: not stated."""

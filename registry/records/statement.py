@@ -18,6 +18,7 @@ from registry.records.plan import Lock
 from registry.records.publication import Publication
 from registry.records.record import Record
 from registry.records.restriction import Restriction
+from registry.records.run_entry import RunEnd, RunStart
 from registry.records.seal import Equivocation, Erasure, KeyEvent, LogImport, Witnessing
 from registry.records.spec import SpecVersion
 from registry.records.staleness import StalenessReview
@@ -56,6 +57,8 @@ Payload = (
     | ModelEvent
     | StalenessReview
     | ModelEndpoint
+    | RunStart
+    | RunEnd
 )
 
 
@@ -93,6 +96,8 @@ class StatementKind(StrEnum):
     MODEL_EVENT = "model_event"
     STALENESS_REVIEW = "staleness_review"
     MODEL_ENDPOINT = "model_endpoint"
+    RUN_START = "run_start"
+    RUN_END = "run_end"
 
 
 PAYLOADS: dict[StatementKind, type[Payload]] = {
@@ -127,6 +132,8 @@ PAYLOADS: dict[StatementKind, type[Payload]] = {
     StatementKind.MODEL_EVENT: ModelEvent,
     StatementKind.STALENESS_REVIEW: StalenessReview,
     StatementKind.MODEL_ENDPOINT: ModelEndpoint,
+    StatementKind.RUN_START: RunStart,
+    StatementKind.RUN_END: RunEnd,
 }
 KINDS: dict[type[Payload], StatementKind] = {payload: kind for kind, payload in PAYLOADS.items()}
 

@@ -54,6 +54,8 @@ class CauseKind(StrEnum):
     """The method of its estimate has a newer version."""
     CONTESTATION = "contestation"
     """A contestation of it, or of a definition it rests on, was upheld after its last audit."""
+    EXPIRY = "expiry"
+    """No outcome of the claim revision is valid any more: the last one expired."""
     REVISION = "revision"
     """It was revised after its last audit, or has a newer revision than the one that is seen."""
 

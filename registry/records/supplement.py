@@ -30,6 +30,7 @@ from registry.records.model import ModelEvent, ModelRef, ModelVersion
 from registry.records.plan import Lock
 from registry.records.record import Record
 from registry.records.restriction import Restriction
+from registry.records.run_entry import RunEnd, RunStart
 from registry.records.spec import PropertySpec, SpecVersion
 from registry.records.staleness import StalenessReview
 from registry.records.statement import Entry
@@ -179,10 +180,15 @@ class AuditPart(Record):
     """None while the audit is open."""
     findings: tuple[Recorded[Finding], ...] = ()
     """What the modules of the protocol found, in log order."""
+    starts: tuple[Recorded[RunStart], ...] = ()
+    """Runs that were entered in the log before their first call, in log order."""
+    ends: tuple[Recorded[RunEnd], ...] = ()
     deviations: tuple[Recorded[Deviation], ...] = ()
     """What was done otherwise than the lock says, in log order."""
     explorations: tuple[Recorded[Exploration], ...] = ()
     """Analyses that no verdict rests on, in log order."""
+    is_expired: bool = False
+    """Whether the last day of its outcome was over on the day of this document: the verdict is then provisional at most."""
     asked_now: Asked | None = None
     """Who was asked, by the endpoint names in force at `log_size`; what the outcome recorded stands in it. None without scores."""
 

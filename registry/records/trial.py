@@ -51,6 +51,8 @@ class Provenance(Record):
     """Of logs that were imported: one line each, with what it states, what was found and scored, and what was left out and why."""
     budget_planned: str | None = None
     """What the replay itself allowed to be spent, beside the budget of the lock."""
+    run: str | None = None
+    """Random name of the run folder, by which its start is found in the log; None where no start was entered."""
     replayed: Replayed | None = None
     """Contexts, arms and outcomes of a live replay, as its run folder holds them; None for other scores."""
 
@@ -84,3 +86,6 @@ class Run(Record):
     finished_at: datetime | None = None
     provenance: Provenance = Provenance()
     note: str | None = None
+    start: int | None = None
+    """Number of the entry that the run was started with; None where its start was not recorded: a run that was made elsewhere, or a
+    replay that did not name its audit."""

@@ -39,6 +39,8 @@ _WORDS: Mapping[StatementKind, str] = {
     StatementKind.EVIDENCE: "evidence was stated",
     StatementKind.RESULT: "an audit has a result",
     StatementKind.RUN: "an audit has a run",
+    StatementKind.RUN_START: "a run under a lock was started",
+    StatementKind.RUN_END: "a run under a lock ended",
     StatementKind.LOCK: "an audit was locked",
     StatementKind.AUDIT: "an audit was opened",
     StatementKind.SURVEY: "its card was searched for claims",

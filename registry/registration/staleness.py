@@ -50,6 +50,7 @@ REMEDIES = {
     CauseKind.SPEC: Remedy.AUDIT,
     CauseKind.METHOD: Remedy.AUDIT,
     CauseKind.CONTESTATION: Remedy.AUDIT,
+    CauseKind.EXPIRY: Remedy.AUDIT,
     CauseKind.REVISION: Remedy.AUDIT,
 }
 """What settles each kind of cause beside a person's decision, which settles any."""
@@ -155,7 +156,7 @@ class Steps:
                 return _decide(claim, cause)
             case CauseKind.SPEC:
                 return (_AUDIT_NEW.format(claim.claim),)
-            case CauseKind.METHOD | CauseKind.CONTESTATION | CauseKind.REVISION:
+            case CauseKind.METHOD | CauseKind.CONTESTATION | CauseKind.EXPIRY | CauseKind.REVISION:
                 return ((_AUDIT_RENEW if self._is_locked(claim) else _AUDIT_NEW).format(claim.claim),)
 
     def _is_locked(self, claim: ClaimSummary) -> bool:

@@ -30,6 +30,7 @@ from registry.records.supplement import (
     Supplement,
     ThreeFigures,
 )
+from registry.records.validity import is_expired
 from registry.report.asking import find_asked_of_claim, tell_asked
 from registry.report.assumptions import describe_few_contexts, describe_unchecked
 from registry.report.beside import build_other_audits, find_first_spec, find_other_explorations, find_other_findings, find_party
@@ -43,6 +44,7 @@ from registry.report.leading import find_leading
 from registry.report.preregistration import build_choice_reasons, build_departure_reasons
 from registry.report.staleness import describe_staleness
 from registry.report.three_figures import build_three_figures
+from registry.report.validity import describe_own_verdict, find_standing_now, find_trace_now
 from registry.report.wording import format_verdict, name_model
 
 _MOST_REASONS = 5
@@ -161,9 +163,12 @@ def _build_audit(dossier: Dossier, file: AuditFile, outcome: Recorded[Restrictio
         result=next((one for one in file.results if one.entry.seq == wanted), None),
         outcome=outcome,
         findings=file.findings,
+        starts=file.starts,
+        ends=file.ends,
         deviations=file.deviations,
         explorations=file.explorations,
         asked_now=find_asked_of_claim(dossier, file),
+        is_expired=outcome is not None and is_expired(outcome.payload.valid_until, dossier.today),
     )
 
 
@@ -187,7 +192,7 @@ def _build_verdict(dossier: Dossier, audit: AuditPart | None) -> str:
             f"This claim has no outcome under its own definitions; outcomes under the rival of {names} are listed with it, "
             "and do not count before the contestation is upheld."
         )
-    own = audit.outcome.payload.text.verdict if audit and audit.outcome else None
+    own = describe_own_verdict(audit) if audit else None
     if (leading := describe_leading(dossier)) is not None:
         return leading if own is None else f"{leading} Of this revision: {own}"
     if own is not None:
@@ -391,15 +396,15 @@ def _build_row(dossier: Dossier, readable: str | None) -> ClaimRow:
         restriction=dossier.status.restriction,
         status=dossier.status,
         class_=primary.class_ if primary else None,
-        standing=primary.standing if primary else None,
+        standing=find_trace_now(audit, primary),
         mode=primary.mode if primary else None,
         point_class=primary.printed_point_class if primary else None,
-        verdict=outcome.text.verdict if outcome else None,
+        verdict=describe_own_verdict(audit) if audit else None,
         auditor=find_party(dossier, leading.audit.payload.auditor) if leading and outcome else None,
         estimate=estimate,
         specs=specs,
         figures=_build_figures(dossier, audit, _find_property(tuple(_build_specs(dossier)))),
-        verdict_words=format_verdict(primary.verdict, primary.verdict_standing) if primary else None,
+        verdict_words=format_verdict(primary.verdict, find_standing_now(audit, primary)) if primary else None,
         audits=len(dossier.audits),
         completeness=check_claim(dossier),
         property=_name_property(dossier),

@@ -21,7 +21,8 @@ def describe_place(outcome: FamilyOutcome) -> str:
 def describe_outcome(outcome: FamilyOutcome, *, of: str | None = None) -> str:
     """Return an outcome in one line; where it is of the revision *of* itself, without naming that again."""
     place = f"{outcome.at:%Y-%m-%d}" if of is not None and is_own(outcome, of) else describe_place(outcome)
-    return f"{describe_verdict(outcome)} ({place})"
+    expired = f"; expired {outcome.valid_until}" if outcome.is_expired else ""
+    return f"{describe_verdict(outcome)} ({place}{expired})"
 
 
 def describe_subject(outcome: FamilyOutcome) -> str:

@@ -52,13 +52,21 @@ from registry.report.layers import describe_levels
 from registry.report.links import find_file
 from registry.report.listed import strip_markup
 from registry.report.moments import format_day, format_moment, format_second
-from registry.report.preregistration import build_departure_rows, build_fixed_rows, describe_locks, is_in_one_second, list_late
+from registry.report.preregistration import (
+    build_departure_rows,
+    build_fixed_rows,
+    describe_lock_runs,
+    describe_locks,
+    is_in_one_second,
+    list_late,
+)
 from registry.report.qr import draw_qr
 from registry.report.recognition_figure import build_recognition_figure
 from registry.report.redline import Run, build_redline
 from registry.report.shift_figure import build_shift_figure
 from registry.report.staleness import list_causes
 from registry.report.three_figures import describe_three_figures
+from registry.report.validity import find_standing_now, find_trace_now
 from registry.report.visible import Covers, find_replaced, show_text
 from registry.report.wording import (
     CHECKS,
@@ -216,6 +224,9 @@ def _claim_facts(supplement: Supplement, environment: Environment) -> dict[str, 
         "sighted": {one.entry.seq: _compare_passages(supplement.claim.payload, one.payload) for one in supplement.sightings},
         "fixed_rows": build_fixed_rows(supplement),
         "departures": build_departure_rows(supplement.audit),
+        "standing_now": find_standing_now(supplement.audit, outcome.classification.primary if outcome else None),
+        "trace_now": find_trace_now(supplement.audit, outcome.classification.primary if outcome else None),
+        "lock_runs": describe_lock_runs(supplement.audit),
         "locks": describe_locks(supplement.audit, supplement.other_audits, supplement.claim.payload.model),
         "late": list_late(supplement.audit),
         "in_one_second": is_in_one_second(supplement.audit),

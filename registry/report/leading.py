@@ -1,9 +1,12 @@
 """Which outcome counts for a claim, of all that its audits came to."""
 
+from datetime import date
+
 from registry.records.classification import find_gravity
 from registry.records.contestation import ContestationState
 from registry.records.dossier import AuditFile, Dossier, Recorded
 from registry.records.restriction import Restriction
+from registry.records.validity import weaken
 
 
 def find_leading(dossier: Dossier) -> tuple[AuditFile | None, Recorded[Restriction] | None]:
@@ -22,10 +25,10 @@ def find_leading_of(dossier: Dossier, claim: str) -> tuple[AuditFile | None, Rec
     audits = [one for one in audits if one.audit.payload.contestation is None or one.audit.payload.contestation in upheld]
     finished = [(file, outcome) for file in audits for outcome in file.restrictions]
     if finished:
-        return min(finished, key=lambda one: _weigh(one[1]))
+        return min(finished, key=lambda one: _weigh(one[1], dossier.today))
     return max(audits, key=lambda one: one.audit.entry.seq, default=None), None
 
 
-def _weigh(outcome: Recorded[Restriction]) -> tuple[tuple[int, int], int]:
+def _weigh(outcome: Recorded[Restriction], today: date | None) -> tuple[tuple[int, int], int]:
     primary = outcome.payload.classification.primary
-    return find_gravity(primary.verdict, primary.verdict_standing), -outcome.entry.seq
+    return find_gravity(primary.verdict, weaken(primary.verdict_standing, outcome.payload.valid_until, today)), -outcome.entry.seq

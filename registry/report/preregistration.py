@@ -10,6 +10,7 @@ from registry.records.estimate import DEVIATIONS, Estimate
 from registry.records.model import ModelRef
 from registry.records.plan import Lock, LockedSpec, Plan
 from registry.records.replayed import Replayed
+from registry.records.run_entry import describe_runs, list_runs
 from registry.records.statement import Entry
 from registry.records.supplement import AuditPart, AuditSummary, Reason, Section, Supplement
 from registry.records.trial import Provenance
@@ -146,6 +147,14 @@ def build_departure_reasons(audit: AuditPart) -> Iterator[Reason]:
         yield Reason(text=text, section=Section.PREREGISTRATION)
 
 
+def describe_lock_runs(audit: AuditPart | None) -> str | None:
+    """Return what became of every run under the lock of *audit*, as a sentence; None without a lock or without a run."""
+    if audit is None or audit.lock is None:
+        return None
+    text = describe_runs(list_runs(audit.starts, audit.ends, audit.runs))
+    return None if text is None else f"{text}."
+
+
 def describe_locks(audit: AuditPart | None, others: Sequence[AuditSummary], model: ModelRef) -> str | None:
     """Return how many plans of this claim were locked, of any revision about *model*, and what came of them.
 
@@ -251,6 +260,9 @@ def _build_spec(known: _Known, label: str, spec: LockedSpec, item: LockedItem) -
     return FixedRow(label=label, value=value, reference=spec.spec, digest=spec.sha256, mark=mark, done=done)
 
 
+_SEALED = "not compared: its text is sealed"
+
+
 def _check_spec(known: _Known, spec: LockedSpec, item: LockedItem) -> tuple[str, str]:
     if item in known.departed:
         return _OTHERWISE
@@ -259,10 +271,12 @@ def _check_spec(known: _Known, spec: LockedSpec, item: LockedItem) -> tuple[str,
     if item in (LockedItem.SCORING, LockedItem.CUES):
         judge = f"the scores name: {known.origin.judge}" if known.origin.judge else "who scored is not stated"
         return UNKNOWN, judge if item is LockedItem.SCORING else "for a reader to hold against the sections on cues"
-    if spec.is_sealed or known.replayed is None:
-        return (UNKNOWN, "not compared: its text is sealed") if spec.is_sealed else _TABLE
+    if known.replayed is None:
+        return (UNKNOWN, _SEALED) if spec.is_sealed else _TABLE
     side = "test" if item is LockedItem.TEST_CONTEXTS else "deploy"
     same = spec.sha256 in {one.digest for one in known.replayed.list_asked(side)}
+    if spec.is_sealed:
+        return (KEPT, "the run folder asked under the contexts of this very commitment") if same else (UNKNOWN, _SEALED)
     return (KEPT, "the run folder asked under this very text") if same else (UNKNOWN, "not found among the contexts of the run folder")
 
 

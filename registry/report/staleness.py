@@ -17,6 +17,7 @@ _REMEDY: Mapping[CauseKind, str] = {
     CauseKind.SPEC: "settled by a new audit under the newer version, or a person who dismisses it",
     CauseKind.METHOD: "settled by a new audit by the newer version, or a person who dismisses it",
     CauseKind.CONTESTATION: "settled by a new audit, or a person who dismisses it",
+    CauseKind.EXPIRY: "settled by a new audit, or a person who dismisses it",
     CauseKind.REVISION: "settled by an audit of this revision, or a person who dismisses it",
 }
 _MOST_TOLD = 2

@@ -19,6 +19,7 @@ from registry.store.claims import find_current_entry
 from registry.store.lineage import Lineage
 from registry.store.lineage_tables import staleness_review
 from registry.store.reader import Reader, has_text
+from registry.store.run_tables import IMPORTED, run_end, run_start
 from registry.store.seal_tables import audit_rival, deviation, erasure, exploration, reveal
 from registry.store.tables import (
     audit,
@@ -39,7 +40,7 @@ from registry.store.tables import (
     spec_version,
 )
 
-_OF_AUDIT = (lock, run, result, evidence, finding, restriction, publication, deviation, exploration)
+_OF_AUDIT = (lock, run, result, evidence, finding, restriction, publication, deviation, exploration, run_start, run_end)
 
 
 def find_revisions(reader: Reader, claim: str) -> tuple[Recorded[ClaimRevision], ...]:
@@ -71,6 +72,8 @@ def get_audit(reader: Reader, name: str) -> AuditFile:
         findings=_of(reader, finding, finding.c.audit == name),
         deviations=_of(reader, deviation, deviation.c.audit == name),
         explorations=_of(reader, exploration, exploration.c.audit == name),
+        starts=_of(reader, run_start, run_start.c.audit == name),
+        ends=_of(reader, run_end, (run_end.c.audit == name) & (run_end.c.status != IMPORTED)),
     )
 
 

@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Sequence
+from datetime import date
 from typing import Any, NamedTuple
 
 from sqlalchemy import Table, select
@@ -12,12 +13,14 @@ from registry.records.contestation import ContestationState, ContestationStep, f
 from registry.records.family import Family, FamilyOutcome
 from registry.records.plan import list_locked
 from registry.records.status import StaleCause, Status
+from registry.records.validity import is_expired, weaken
 from registry.store.families import FamilyFinder
 from registry.store.family_tables import verdict
 from registry.store.reader import CHUNK, Reader, has_text
 from registry.store.rows import split_reference
+from registry.store.run_tables import outcome_validity
 from registry.store.seal_tables import audit_rival
-from registry.store.staleness import CauseFinder, Ground, Head, Outcome, Reference, Stale, Upheld
+from registry.store.staleness import CauseFinder, Expired, Ground, Head, Outcome, Reference, Stale, Upheld
 from registry.store.status import Facts, derive_status
 from registry.store.tables import (
     audit,
@@ -176,22 +179,33 @@ class FactFinder:
         gravities: dict[Reference, tuple[int, int]] = {}
         if not self._has(restriction):
             return outcomes
-        opened, rivals = {one.audit: one.entry for one in openings}, self._rivals()
-        said, ruled = restriction.c, verdict.c
-        same = (ruled.log == said.log) & (ruled.seq == said.seq) & (ruled.reading == said.reading)
-        columns = (said.claim, said.revision, ruled.verdict, ruled.standing, said.audit, said.seq, said.result)
-        primary = select(*columns).join(verdict, same).where(self._reader.visible(restriction), said.reading == 0).order_by(said.seq)
-        for claim, revision, words, standing, name, seq, result in self._reader.rows_in(
-            primary, said.claim, (head.claim for head in heads)
-        ):
+        opened, rivals, today = {one.audit: one.entry for one in openings}, self._rivals(), self._reader.today
+        last: dict[Reference, Expired | None] = {}
+        for claim, revision, words, standing, name, seq, result, day in self._read_outcomes(heads):
             rival_of, upheld = rivals.get(name, (None, False))
             if rival_of is not None and not upheld:
                 continue
-            gravity = find_gravity(Verdict(words), VerdictStanding(standing) if standing else None)
-            if gravity <= gravities.get((claim, revision), gravity):
-                gravities[claim, revision] = gravity
-                outcomes[claim, revision] = Outcome(seq, result, name, opened.get(name, 0), rival_of)
+            here, valid_until = (claim, revision), None if day is None else date.fromisoformat(day)
+            this = None if day is None else Expired(name, seq, day)
+            last[here] = _find_longest(last.get(here, this), this)
+            gravity = find_gravity(Verdict(words), weaken(VerdictStanding(standing) if standing else None, valid_until, today))
+            if gravity <= gravities.get(here, gravity):
+                gravities[here] = gravity
+                outcomes[here] = Outcome(seq, result, name, opened.get(name, 0), rival_of)
+        for here, one in last.items():
+            if one is not None and is_expired(date.fromisoformat(one.valid_until), today):
+                outcomes[here] = outcomes[here]._replace(expired=one)
         return outcomes
+
+    def _read_outcomes(self, heads: Sequence[Head]) -> list[Any]:
+        """Return the outcomes of the claims of *heads* in their own form, in log order, each with the last day on which it is valid."""
+        said, ruled, valid = restriction.c, verdict.c, outcome_validity.c
+        same = (ruled.log == said.log) & (ruled.seq == said.seq) & (ruled.reading == said.reading)
+        dated = (valid.log == said.log) & (valid.seq == said.seq)
+        columns = (said.claim, said.revision, ruled.verdict, ruled.standing, said.audit, said.seq, said.result, valid.valid_until)
+        own = self._reader.visible(restriction) & (said.reading == 0)
+        wanted = select(*columns).join(verdict, same).outerjoin(outcome_validity, dated).where(own).order_by(said.seq)
+        return self._reader.rows_in(wanted, said.claim, (head.claim for head in heads))
 
     def list_ignored(self) -> frozenset[str]:
         """Return the audits whose outcomes do not count: those under a rival whose contestation was not upheld."""
@@ -271,6 +285,11 @@ class FactFinder:
             for row in rows:
                 self._disputed_specs[row.spec, row.version].append(states[row.contestation])
         return self._disputed_specs
+
+
+def _find_longest(known: Expired | None, one: Expired | None) -> Expired | None:
+    """Return which of two outcomes is valid longer; None where one of them has no last day, and never expires."""
+    return None if known is None or one is None else max(known, one, key=lambda each: (each.valid_until, each.entry))
 
 
 def _keep_upheld(placed: Sequence[Placed]) -> tuple[Upheld, ...]:

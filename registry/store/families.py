@@ -14,6 +14,7 @@ from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from datetime import date
 from typing import NamedTuple
 
 from sqlalchemy import and_, select
@@ -31,10 +32,12 @@ from registry.records.family import (
     weigh_outcome,
 )
 from registry.records.model import ModelRef
+from registry.records.validity import is_expired, weaken
 from registry.store.card_tables import sighting
 from registry.store.family_tables import claim_origin, claim_passage, verdict
 from registry.store.logs import find_log
 from registry.store.reader import Reader, from_seconds
+from registry.store.run_tables import outcome_validity
 from registry.store.seal_tables import log_import
 from registry.store.tables import claim_revision, claim_text, entry, restriction
 
@@ -149,7 +152,8 @@ class FamilyFinder:
             number = self._reader.ask(lambda connection: find_log(connection, origin))
         except NotFoundError:
             return None  # what another log took over is not kept here
-        reader = self._reader.ask(lambda connection: Reader(connection, limit=size, log_id=number))
+        today = self._reader.today
+        reader = self._reader.ask(lambda connection: Reader(connection, limit=size, log_id=number, today=today))
         return FamilyFinder(reader, list_ignored=self._list_ignored)
 
     def _has_outcomes(self) -> bool:
@@ -274,13 +278,16 @@ def _read_outcomes(reader: Reader, ignored: frozenset[str]) -> dict[int, tuple[F
     )
     placed = and_(entry.c.log == restriction.c.log, entry.c.seq == restriction.c.seq)
     columns = (restriction.c.claim, restriction.c.revision, restriction.c.audit, restriction.c.seq, entry.c.at)
-    wanted = select(claim_revision.c.seq, *columns, verdict.c.verdict, verdict.c.standing)
-    wanted = wanted.select_from(restriction.join(verdict, same).join(claim_revision, said).join(entry, placed))
+    valid = and_(outcome_validity.c.log == restriction.c.log, outcome_validity.c.seq == restriction.c.seq)
+    wanted = select(claim_revision.c.seq, *columns, verdict.c.verdict, verdict.c.standing, outcome_validity.c.valid_until)
+    joined = restriction.join(verdict, same).join(claim_revision, said).join(entry, placed).outerjoin(outcome_validity, valid)
+    wanted = wanted.select_from(joined)
     found: dict[int, list[FamilyOutcome]] = defaultdict(list)
     for row in reader.plain_rows(wanted.where(reader.visible(restriction), restriction.c.reading == 0).order_by(restriction.c.seq)):
-        of, claim, revision, audit, seq, at, words, standing = row
+        of, claim, revision, audit, seq, at, words, standing, day = row
         if audit in ignored:
             continue
+        valid_until = None if day is None else date.fromisoformat(day)
         found[of].append(
             FamilyOutcome(
                 claim=f"{claim}@{revision}",
@@ -288,9 +295,11 @@ def _read_outcomes(reader: Reader, ignored: frozenset[str]) -> dict[int, tuple[F
                 model=_NOBODY,
                 audit=audit,
                 verdict=Verdict(words),
-                standing=VerdictStanding(standing) if standing else None,
+                standing=weaken(VerdictStanding(standing) if standing else None, valid_until, reader.today),
                 seq=seq,
                 at=from_seconds(at),
+                valid_until=valid_until,
+                is_expired=is_expired(valid_until, reader.today),
             )
         )
     return {seq: tuple(outcomes) for seq, outcomes in found.items()}

@@ -64,7 +64,7 @@ class _Gatherer:
         self._finder = FactFinder(reader)
         self._lineage = read_lineage(reader)
         self._endpoints = EndpointIndex(reader)
-        self._shared = {"log_origin": reader.log_origin, "log_size": reader.log_size}
+        self._shared = {"log_origin": reader.log_origin, "log_size": reader.log_size, "today": reader.today}
         self._get_specs = cache(self._read_specs)
         self._get_card = cache(self._read_card)
         self._get_model = cache(self._read_model)
@@ -238,7 +238,8 @@ def _flatten(parts: Iterable[Any]) -> Iterator[Recorded[Any]]:
             case tuple():
                 yield from _flatten(part)
             case AuditFile():
-                yield from _flatten((part.audit, part.lock, part.runs, part.results, part.evidence, part.restrictions, part.findings))
+                said = (part.audit, part.lock, part.runs, part.results, part.evidence, part.restrictions, part.findings)
+                yield from _flatten((*said, part.starts, part.ends))
             case ContestationFile():
                 yield from _flatten((part.contestation, part.events, part.replays))
             case _:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from datetime import datetime
+from datetime import date, datetime
 
 from sqlalchemy import Connection, Engine, func, select, text
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
@@ -59,11 +59,14 @@ class Ledger:
         return cls(url, engine, clock, salt, find_key)
 
     @contextmanager
-    def view(self, as_of: int | datetime | None = None, *, log: str | None = None, is_steady: bool = False) -> Iterator[View]:
+    def view(
+        self, as_of: int | datetime | None = None, *, log: str | None = None, is_steady: bool = False, today: date | None = None
+    ) -> Iterator[View]:
         """Give the registry as of an entry, as of a time, or as it is now; later writes are not seen.
 
         Args:
             log: the origin of another registry's log that was taken over; its statements alone are seen. None: the own log.
+            today: the day by which outcomes count as expired; None: that of the last entry seen.
             is_steady: nothing that others do meanwhile is seen, not even a text that they erase; for long looks at all of it.
 
         Raises:
@@ -77,7 +80,7 @@ class Ledger:
                 hold_still(connection)
             log_id = OWN_LOG if log is None else find_log(connection, log)
             try:
-                yield View(connection, limit=_find_limit(connection, as_of, log_id), log_id=log_id)
+                yield View(connection, limit=_find_limit(connection, as_of, log_id), log_id=log_id, today=today)
             finally:
                 if is_steady:
                     connection.rollback()

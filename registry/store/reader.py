@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from typing import Any, TypeVar
 
 from sqlalchemy import ColumnElement, Connection, Select, Table, func, select
@@ -26,15 +26,27 @@ CHUNK = 500
 class Reader:
     """What every reading shares: a connection, the log that is read, and the entry up to which it sees."""
 
-    def __init__(self, connection: Connection, *, limit: int, log_id: int = OWN_LOG) -> None:
+    def __init__(self, connection: Connection, *, limit: int, log_id: int = OWN_LOG, today: date | None = None) -> None:
         self._connection = connection
         self._limit = limit
         self._log_id = log_id
+        self._today = today
 
     @property
     def log_id(self) -> int:
         """Number of the log that is read: 1 for this registry's own, others for those taken over from other registries."""
         return self._log_id
+
+    @property
+    def today(self) -> date | None:
+        """The day by which outcomes count as expired: the one given, else that of the last entry seen; None in an empty log.
+
+        What is rendered goes by the log alone, so that the same entries give the same bytes at any time. Lists go by the clock.
+        """
+        if self._today is None:
+            last = self.find_entry(self.last_seq())
+            self._today = None if last is None else last.at.date()
+        return self._today
 
     @property
     def engine(self) -> str:

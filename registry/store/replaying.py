@@ -11,6 +11,7 @@ from registry.codec.statements import decode_statement
 from registry.errors import CaveatError, Fault, InputError
 from registry.records.audit import Result
 from registry.records.identifier import Kind, format_identifier
+from registry.records.run_entry import RunStart
 from registry.records.seal import EntrySignature
 from registry.records.statement import Entry, Payload
 from registry.records.trial import Run
@@ -74,7 +75,7 @@ class Replay:
         here = (self._log_id, place.seq)
         leaf, at = bytes.fromhex(place.leaf), to_seconds(place.at)
         payload = None if text is None else check_entry(place, text)
-        if isinstance(payload, (Run, Result)) or len(self._staged) >= _BATCH:
+        if isinstance(payload, (Run, Result, RunStart)) or len(self._staged) >= _BATCH:
             self.flush()
         staged: Staged = defaultdict(list)
         staged["entry"].append((*here, place.kind.value, place.actor, at, leaf))

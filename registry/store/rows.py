@@ -20,6 +20,7 @@ from registry.records.model import ModelEvent, ModelVersion
 from registry.records.plan import Lock
 from registry.records.publication import Publication
 from registry.records.restriction import Restriction
+from registry.records.run_entry import RunEnd, RunStart
 from registry.records.seal import Equivocation, Erasure, KeyEvent, LogImport, Witnessing
 from registry.records.spec import SpecKind, SpecVersion
 from registry.records.staleness import StalenessReview
@@ -27,6 +28,7 @@ from registry.records.statement import Payload
 from registry.records.survey import Omission, Sighting, Survey
 from registry.records.trial import Run
 from registry.store.natural import natural_key
+from registry.store.run_tables import IMPORTED
 from registry.store.tables import OWN_LOG
 
 Row = tuple[str, tuple[Any, ...]]
@@ -194,6 +196,17 @@ def _run(said: Run, here: tuple[int, int], place: Place) -> Iterator[Row]:
     counts = (said.responses, excluded, said.provenance.corpus_tasks)
     started = int(said.started_at.timestamp())
     yield "run", (*here, said.audit, *(place.lock or (0, 0)), started, said.status.value, _raw(said.table), *counts)
+    if said.start is not None:
+        yield "run_end", (*here, said.audit, said.start, IMPORTED, said.responses + excluded)
+
+
+def _run_start(said: RunStart, here: tuple[int, int], place: Place) -> Iterator[Row]:
+    lock, _ = place.lock or (0, 0)
+    yield "run_start", (*here, said.audit, lock, said.run)
+
+
+def _run_end(said: RunEnd, here: tuple[int, int], _place: Place) -> Iterator[Row]:
+    yield "run_end", (*here, said.audit, said.start, said.status.value, said.calls)
 
 
 def _result(said: Result, here: tuple[int, int], place: Place) -> Iterator[Row]:
@@ -224,6 +237,8 @@ def _restriction(said: Restriction, here: tuple[int, int], _place: Place) -> Ite
         verdict = (one.class_.value, standing, mode, one.basis.value, said.result, one.resolves)
         yield "restriction", (*here, position, *target, *verdict)
         yield "verdict", (*here, position, one.verdict.value, one.verdict_standing.value if one.verdict_standing else None)
+    if said.valid_until is not None:
+        yield "outcome_validity", (*here, said.audit, said.valid_until.isoformat())
     asked = said.asked
     for position, name in enumerate(dict.fromkeys((*asked.names_returned, *asked.names_expected)) if asked else ()):
         yield "asked_name", (*here, position, said.audit, plain(name))
@@ -344,6 +359,8 @@ _BUILDERS: dict[type[Payload], Callable[[Any, tuple[int, int], Place], Iterator[
     ModelEvent: _model_event,
     StalenessReview: _staleness_review,
     ModelEndpoint: _model_endpoint,
+    RunStart: _run_start,
+    RunEnd: _run_end,
 }
 
 

@@ -23,6 +23,7 @@ from registry.records.model import ModelEvent, ModelVersion
 from registry.records.plan import Lock
 from registry.records.publication import Publication
 from registry.records.restriction import Restriction
+from registry.records.run_entry import RunEnd, RunStart
 from registry.records.seal import Equivocation, Erasure, KeyEvent, LogImport, Witnessing
 from registry.records.spec import SpecKind, SpecVersion
 from registry.records.staleness import StalenessReview
@@ -36,6 +37,7 @@ from registry.store.facts import FactFinder
 from registry.store.lineage_rules import Lineage, LineageRules
 from registry.store.origin_rules import find_origin_faults
 from registry.store.renewal_rules import find_plan_faults, find_renewal_faults
+from registry.store.run_rules import find_run_faults, find_start_faults
 from registry.store.status import TERMINAL, derive_lifecycle
 from registry.store.tables import authority, claim_relation, claim_revision, lock, run, spec_version
 from registry.store.tables import result as results
@@ -201,6 +203,12 @@ class Rules:
                 f"the run started at {said.started_at.isoformat()}, before the plan was locked",
                 "its scores can enter a restriction as reported, not as replay",
             )
+        else:
+            yield from find_start_faults(self._view, said)
+
+    def run_entry(self, said: RunStart | RunEnd) -> Iterator[Fault]:
+        """As `registry.store.run_rules` has it."""
+        yield from find_run_faults(self._view, said)
 
     def result(self, said: Result) -> Iterator[Fault]:
         """A result rests on a run of its audit."""
@@ -395,6 +403,8 @@ _RULES: dict[type[Payload], Callable[[Rules, Any], Iterable[Fault]]] = {
     ModelEvent: Rules.lineage,
     StalenessReview: Rules.lineage,
     ModelEndpoint: Rules.endpoint,
+    RunStart: Rules.run_entry,
+    RunEnd: Rules.run_entry,
 }
 
 

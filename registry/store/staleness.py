@@ -48,6 +48,15 @@ class Head(NamedTuple):
     """Whether it quotes its card word for word, so that its passage can be looked up in another revision."""
 
 
+class Expired(NamedTuple):
+    """The audit of a claim revision whose outcome was valid the longest, and is no more."""
+
+    audit: str
+    entry: int
+    """Of the outcome."""
+    valid_until: str
+
+
 class Outcome(NamedTuple):
     """The outcome of a claim revision that counts."""
 
@@ -59,6 +68,8 @@ class Outcome(NamedTuple):
     """Entry of the audit's opening."""
     rival_of: str | None
     """The contestation under whose rival it was found."""
+    expired: Expired | None = None
+    """Given where every outcome of the claim revision expired."""
 
 
 class Upheld(NamedTuple):
@@ -145,6 +156,7 @@ class CauseFinder:
             causes = self._find_shared(head.model, card, ground.specs, reviews.get((head.claim, head.revision)))
             if ground.outcome is not None:
                 causes = (*causes, *methods.get(ground.outcome.entry, ()), *_find_upheld(ground.outcome, ground.upheld))
+                causes = (*causes, *_find_expired(ground.outcome))
             if ground.audited is not None and ground.audited < head.revision:
                 causes = (*causes, _find_revised(head, ground.audited))
             found.append(causes)
@@ -335,6 +347,12 @@ def _find_upheld(outcome: Outcome, upheld: Sequence[Upheld]) -> Iterator[StaleCa
         if one.entry > outcome.opened and one.contestation != outcome.rival_of:
             text = f"{one.contestation} against {one.target} was upheld after its last audit was opened"
             yield StaleCause(kind=CauseKind.CONTESTATION, what=one.contestation, entry=one.entry, text=text)
+
+
+def _find_expired(outcome: Outcome) -> Iterator[StaleCause]:
+    if outcome.expired is not None:
+        audit, entry, day = outcome.expired
+        yield StaleCause(kind=CauseKind.EXPIRY, what=audit, entry=entry, text=f"its last audit, {audit}, expired: it was valid until {day}")
 
 
 def _find_revised(head: Head, audited: int) -> StaleCause:

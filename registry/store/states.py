@@ -24,6 +24,7 @@ from registry.store.lineage import read_lineage
 from registry.store.lineage_tables import staleness_review
 from registry.store.reader import CHUNK, Reader, has_text
 from registry.store.rows import split_reference
+from registry.store.run_tables import run_end, run_start
 from registry.store.seal_tables import audit_rival, deviation, exploration, reveal
 from registry.store.staleness import Head, Reference
 from registry.store.tables import (
@@ -45,7 +46,7 @@ from registry.store.tables import (
     spec_version,
 )
 
-_OF_AUDIT = (lock, run, result, evidence, finding, restriction, deviation, exploration)
+_OF_AUDIT = (lock, run, result, evidence, finding, restriction, deviation, exploration, run_start, run_end)
 _STRETCH = 4 * CHUNK
 _VERSION = "caveat/state/1"
 

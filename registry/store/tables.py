@@ -10,6 +10,7 @@ import registry.store.card_tables
 import registry.store.endpoint_tables
 import registry.store.family_tables
 import registry.store.lineage_tables
+import registry.store.run_tables
 import registry.store.seal_tables  # noqa: F401  (their tables belong to METADATA too)
 from registry.records.audit import Independence
 from registry.records.authority import Role
@@ -380,7 +381,7 @@ _SEALS = frozenset({"node", "checkpoint", "cosignature", "signature"})
 TYPED = tuple(table for table in METADATA.sorted_tables if table not in (log, entry, body, content) and table.name not in _SEALS)
 """What the statements give, each after those it refers to."""
 
-REVISION = "0009"
+REVISION = "0010"
 """The migration that makes these tables; a test compares it with the newest one there is."""
 
 OWN_LOG = 1

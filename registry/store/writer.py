@@ -4,7 +4,7 @@ import hashlib
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
 from sqlalchemy import Connection, Table, delete, func, select
@@ -17,6 +17,7 @@ from registry.records.audit import Result
 from registry.records.authority import Authority
 from registry.records.claim import ClaimRevision
 from registry.records.identifier import Kind, format_identifier
+from registry.records.run_entry import RunStart
 from registry.records.seal import Erasure, KeyEvent
 from registry.records.statement import KINDS, Entry, Payload, Statement, StatementKind
 from registry.records.trial import Run
@@ -44,6 +45,8 @@ _NOT_ERASABLE = {
     StatementKind.MODEL_EVENT: "which version follows which, and why that was taken back, decides what is stale",
     StatementKind.MODEL_ENDPOINT: "which names count for a model version decides whose evidence scores are",
     StatementKind.LOCK: "what was fixed before a run stays",
+    StatementKind.RUN_START: "which runs were made under a lock stays",
+    StatementKind.RUN_END: "what became of a run stays",
     StatementKind.KEY_EVENT: "without it no signature could be checked",
     StatementKind.LOG_IMPORT: "it proves where another registry's entries came from",
     StatementKind.WITNESSING: "a witness stands by what it cosigned",
@@ -90,6 +93,11 @@ class Writer(View):
     def log_size(self) -> int:
         """Number of entries, with those appended here."""
         return self._last_seq
+
+    @property
+    def today(self) -> date | None:
+        """The day of the clock: by it a person decides on an expired audit."""
+        return self.moment.date()
 
     @property
     def moment(self) -> datetime:
@@ -296,7 +304,7 @@ def refuse_nul(values: tuple[Any, ...], kind: str) -> None:
 
 def find_place(reader: Reader, payload: Payload, place: Place) -> Place:
     """Return *place*, where *payload* goes, with what its rows take from those before it."""
-    if not isinstance(payload, (Run, Result)):
+    if not isinstance(payload, (Run, Result, RunStart)):
         return place
     locks = reader.rows(select(lock.c.seq, lock.c.at).where(reader.visible(lock), lock.c.audit == payload.audit))
     corpus = None

@@ -18,6 +18,7 @@ from registry.records.identifier import Kind
 from registry.records.model import Descent, ModelEvent, ModelEventKind, ModelRef
 from registry.records.plan import Lock, Plan
 from registry.records.restriction import RestrictedClaim, Restriction
+from registry.records.run_entry import RunEnd, RunStart
 from registry.records.spec import ContextSpec, PropertySpec, ScoringMethod, ScoringSpec, SpecKind, SpecVersion
 from registry.records.staleness import ReviewedCause, StalenessReview, StalenessVerdict
 from registry.records.status import StaleCause
@@ -147,6 +148,14 @@ def run(name: str, started_at: datetime, **changes: Any) -> Run:
         "responses": 200,
     }
     return Run(**(known | changes))
+
+
+def run_start(name: str, run: str = "ab" * 16) -> RunStart:
+    return RunStart(audit=name, run=run, model="m-1", planned=200)
+
+
+def run_end(name: str, start: int, status: RunStatus = RunStatus.COMPLETED) -> RunEnd:
+    return RunEnd(audit=name, start=start, status=status, calls=200)
 
 
 def result(name: str, run: int, **changes: Any) -> Result:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from datetime import timedelta
+from datetime import date, timedelta
 from typing import Any
 
 import pytest
@@ -68,14 +68,16 @@ def _fill(writer: Any, name: str, other: str, deploy: str) -> None:
     writer.append(ClaimRelation(claim=name, relation=ClaimRelationKind.RELATED, other=other))
     audit, second = make.add_audit(writer, f"{name}@1"), make.add_audit(writer, f"{other}@1")
     locked = writer.append(make.lock(audit, f"{name}@1"))
-    run = writer.append(make.run(audit, locked.at + timedelta(hours=1)))
+    started = writer.append(make.run_start(audit))
+    writer.append(make.run_end(audit, started.seq))
+    run = writer.append(make.run(audit, locked.at + timedelta(hours=1), start=started.seq))
     result = writer.append(make.result(audit, run.seq))
     writer.append(make.evidence(audit, f"{name}@1"))
     writer.append(make.finding(audit, f"{name}@1", findings.judge()))
     writer.append(make.endpoint(make.MODEL, "m-1"))
     verdict = make.verdict(Form.THRESHOLD, ClaimClass.STABLE, basis=Basis.REPLAY)
     asked = weigh_asked(writer.list_endpoint_names(), make.MODEL, ["m-1"], locked=None)
-    writer.append(make.restriction(audit, f"{name}@1", verdict, result=result.seq, asked=asked))
+    writer.append(make.restriction(audit, f"{name}@1", verdict, result=result.seq, asked=asked, valid_until=date(2027, 11, 21)))
     writer.append(make.evidence(second, f"{other}@1"))
     contestation = make.allocate(writer, Kind.CONTESTATION)
     writer.append(Contestation(contestation=contestation, target=f"{deploy}@1", by="LAB", grounds="too narrow"))
@@ -214,6 +216,9 @@ def test_a_fitting_row_is_accepted(filled: Ledger) -> None:
         "omission": {"start": 0},
         "sighting": UNSEEN,
         "model_endpoint": {"event": "retract"},
+        "run_start": {"run": "cd" * 16},
+        "run_end": {},
+        "outcome_validity": {},
         "asked_name": {"position": 1},
     }
 
@@ -270,6 +275,16 @@ ROWS: list[tuple[str, str, Change]] = [
     ("an endpoint name that is empty", "model_endpoint", {"endpoint": ""}),
     ("an endpoint name that somebody guesses", "model_endpoint", {"event": "guess"}),
     ("a name asked in an audit that nobody opened", "asked_name", {"audit": "AUD-LAB-2026-0099-X"}),
+    ("a run that is started twice", "run_start", {}),
+    ("a run that is started without a lock", "run_start", {"audit": format_identifier(Kind.AUDIT, "LAB", 2026, 2)}),
+    ("a run that is started under a lock that is none", "run_start", {"run": "cd" * 16, "lock": 1}),
+    ("a run with half a name", "run_start", {"run": "cd" * 8}),
+    ("the end of a run that nobody started", "run_end", {"start": 1}),
+    ("the end of a run of another audit", "run_end", {"audit": format_identifier(Kind.AUDIT, "LAB", 2026, 2)}),
+    ("a run that ended somehow", "run_end", {"status": "somehow"}),
+    ("a run of fewer than no calls", "run_end", {"calls": -1}),
+    ("a last day that is none", "outcome_validity", {"valid_until": "soon"}),
+    ("a last day of an audit that nobody opened", "outcome_validity", {"audit": "AUD-LAB-2026-0099-X"}),
     ("a run without its lock", "run", {"audit": format_identifier(Kind.AUDIT, "LAB", 2026, 2)}),
     ("a run under a lock that is none", "run", {"lock": 1}),
     ("a run with another time for its lock", "run", {"lock_at": 0}),
