@@ -23,6 +23,10 @@ class Row:
     cue_removed: str | None = None
     judge: str | None = None
     judge_repeat: str | None = None
+    family: str | None = None
+    """Tasks that depend on each other, such as paraphrases, have the same; None: not stated."""
+    template: str | None = None
+    """Contexts made from one template have the same; None: not stated."""
     stop_reason: str | None = None
     """Why the endpoint stopped, in its own word."""
     truncated: str | None = None

@@ -57,3 +57,14 @@ def build_cells(*, task: Codes, context: Codes, score: Floats, clusters: Cluster
     graded = ((score != 0.0) & (score != 1.0)).any()
     square = sum_groups(score**2, place, size=size)[rows] / count if graded else None
     return Cells(task=present // width, context=present % width, mean=mean, count=count, square=square, clusters=clusters)
+
+
+def collapse_clusters(cells: Cells) -> Cells:
+    """Return the mean cell of each family and template, without clusters of its own; *cells* themselves where none are declared."""
+    if cells.clusters.family is None and cells.clusters.template is None:
+        return cells
+    task, context = cells.clusters.of_tasks(cells.task), cells.clusters.of_contexts(cells.context)
+    width = int(context.max(initial=0)) + 1
+    key, place = np.unique(task * width + context, return_inverse=True)
+    mean = sum_groups(cells.mean, place, size=len(key)) / np.bincount(place)
+    return Cells(task=key // width, context=key % width, mean=mean, count=np.bincount(place, weights=cells.count).astype(np.int64))

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
 
 from audit.statistics.scores import Floats
 from audit.statistics.sums import sum_groups
@@ -27,17 +29,45 @@ class Clusters:
     template: Places | None = None
     """By context code, as `family`. None: every context is its own template."""
 
-    def of_tasks(self, tasks: npt.NDArray[np.integer]) -> npt.NDArray[np.integer]:
+    def of_tasks(self, tasks: Places) -> Places:
         """Return the cluster of each of the task codes."""
         return tasks if self.family is None else self.family[tasks]
 
-    def of_contexts(self, contexts: npt.NDArray[np.integer]) -> npt.NDArray[np.integer]:
+    def of_contexts(self, contexts: Places) -> Places:
         """Return the cluster of each of the context codes."""
         return contexts if self.template is None else self.template[contexts]
 
     def recode(self, *, tasks: Places, contexts: Places, size: tuple[int, int]) -> "Clusters":
         """Return the same for other codes: *tasks* and *contexts* hold the new code by the old one, *size* how many new ones there are."""
         return Clusters(family=_recode(self.family, tasks, size[0]), template=_recode(self.template, contexts, size[1]))
+
+
+def connect(units: Places, groups: Places, *, size: int) -> Places:
+    """Return, for each unit 0 … size − 1, the lowest unit that it is connected with, over groups that both are in.
+
+    Args:
+        units: one entry for each membership.
+        groups: the group of each entry, 0 or more.
+        size: number of units.
+    """
+    nodes = size + int(groups.max(initial=-1)) + 1
+    graph = coo_array((np.ones(len(units), dtype=np.int8), (units, groups + size)), shape=(nodes, nodes)).tocsr()
+    _, component = connected_components(graph, directed=False)
+    _, first, place = np.unique(component[:size], return_index=True, return_inverse=True)
+    lowest: Places = first[place]
+    return lowest
+
+
+def merge(first: Clusters, second: Clusters) -> Clusters:
+    """Return the clusters in which everything depends on each other that does in *first* or in *second*, over the same codes."""
+    return Clusters(family=_merge(first.family, second.family), template=_merge(first.template, second.template))
+
+
+def _merge(first: Places | None, second: Places | None) -> Places | None:
+    if first is None or second is None:
+        return second if first is None else first
+    every = np.arange(len(first), dtype=np.intp)
+    return connect(np.concatenate([every, every]), np.concatenate([first, second + len(first)]), size=len(first))
 
 
 INDEPENDENT = Clusters()
@@ -65,12 +95,23 @@ class Units:
         """How many clusters there are."""
         return len(self.code)
 
+    @property
+    def largest(self) -> float:
+        """Weight of the heaviest cluster, the heaviest task having 1."""
+        return 1.0 if self.of_task is None else float(self._total().max())
+
     def average(self, values: Floats) -> Floats:
         """Return the mean of *values*, of the common tasks and in [−2, 2], in each cluster."""
         if self.of_task is None:
             return values
-        weights = np.ones(len(values)) if self.weights is None else self.weights
-        return sum_groups(weights * values, self.of_task, size=self.number) / sum_groups(weights, self.of_task, size=self.number)
+        weighted = values if self.weights is None else self.weights * values
+        return sum_groups(weighted, self.of_task, size=self.number) / self._total()
+
+    def _total(self) -> Floats:
+        """The weight of each cluster."""
+        if self.of_task is None:
+            return np.ones(self.number) if self.weights is None else self.weights
+        return sum_groups(np.ones(len(self.of_task)) if self.weights is None else self.weights, self.of_task, size=self.number)
 
 
 def find_units(clusters: Clusters, common: npt.NDArray[np.bool_], relative: Floats | None) -> Units:
