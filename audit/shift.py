@@ -209,9 +209,7 @@ def _recode_pair(pair: Pair, labels: tuple[str, ...], codes: tuple[Places, Place
     tasks, contexts = codes
 
     def side(one: Side) -> Side:
-        return replace(
-            one, task=tasks[one.task].astype(np.int32), context=contexts[one.context].astype(np.int32), clusters=clusters
-        )
+        return replace(one, task=tasks[one.task].astype(np.int32), context=contexts[one.context].astype(np.int32), clusters=clusters)
 
     test, deploy = side(pair.test), side(pair.deploy)
     test_cells, deploy_cells = test.scored().cells(fill=0.0), deploy.scored().cells(fill=0.0)

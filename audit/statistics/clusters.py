@@ -120,6 +120,8 @@ def find_units(clusters: Clusters, common: npt.NDArray[np.bool_], relative: Floa
     if clusters.family is None:
         return Units(code=tasks, relative=relative, of_task=None, weights=relative)
     code, place = np.unique(clusters.family[tasks], return_inverse=True)
+    if len(code) == len(tasks):
+        return Units(code=tasks, relative=relative, of_task=None, weights=relative)
     total = sum_groups(np.ones(len(tasks)) if relative is None else relative, place, size=len(code))
     alike = bool((total == total[0]).all())
     return Units(code=code, relative=None if alike else total / total.max(), of_task=place, weights=relative)
