@@ -109,6 +109,8 @@ class Condition(StrEnum):
     """Run dates, sampling settings and the returned model name are present."""
     REPRODUCTION = "reproduction"
     """The replay of the evaluation does not contradict the figure that the card reports."""
+    CLUSTERS = "clusters"
+    """Where families of tasks or templates of contexts are declared, every task and context has its own. Without them it is not asked."""
 
 
 class ConditionStatus(StrEnum):

@@ -123,6 +123,7 @@ _WORDS: tuple[tuple[StrEnum, str], ...] = (
     (Condition.ACCOUNTING, "truncated and excluded responses"),
     (Condition.PROVENANCE, "dates, settings, model name"),
     (Condition.REPRODUCTION, "reproduction of the card's figure"),
+    (Condition.CLUSTERS, "families and templates"),
     (ConditionStatus.MET, "met"),
     (ConditionStatus.FIXED_CONTEXTS, "for the listed contexts only"),
     (ConditionStatus.MISSING, "MISSING"),
