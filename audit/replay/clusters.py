@@ -41,7 +41,9 @@ def read_clusters(store: RunStore) -> NamedClusters:
         NotFoundError: the folder holds no replay, or no tasks.
     """
     replay, versions = get_replay(store), list_versions(store, CONTEXTS)
-    specs = {name: from_document(ContextSpec, one, where=f"{store.path}, {name}") for name, one in (versions[-1] if versions else {}).items()}
+    specs = {
+        name: from_document(ContextSpec, one, where=f"{store.path}, {name}") for name, one in (versions[-1] if versions else {}).items()
+    }
     return NamedClusters(
         families={task.id: task.family for task in get_tasks(store).values() if task.family},
         templates={

@@ -33,6 +33,8 @@ class Row:
     """`yes` where something else than the endpoint ended the response; None: as *stop_reason* says."""
     settled: str | None = None
     refused: str | None = None
+    text: str | None = None
+    """What the task asks, for the search for near-duplicates; None where the reader does not know it. No column of a table."""
     extras: Mapping[str, str | float | None] = field(default_factory=dict)
     """Further columns, such as request_id, other scores by name."""
     file: str | None = None
@@ -57,6 +59,8 @@ class Reading:
     """Where the context stands; None: one context a file, called by the file's name without ending."""
     task_field: str | None = None
     """Where the task's identifier stands; None: the sample's own."""
+    family_field: str | None = None
+    """Where the family of the task stands, as *context_field*; None: families are not stated."""
     scorer: str | None = None
     """Which scorer's (metric's) scores; None where the log has one alone."""
     key: str | None = None

@@ -306,6 +306,7 @@ ITEMS: Mapping[str, str] = {
     "ned-and-epsilon": "nED and ε",
     "phi-test-and-phi-deploy": "Φ_test and Φ_deploy",
     "sample-sizes": "Sample sizes",
+    "task-families": "Families of tasks",
     "intervals-and-method": "Intervals and their method",
     "judge-scoring-uncertainty": "Judge and scoring uncertainty",
     "scorer-invariance-check": "Scorer invariance check",
