@@ -129,7 +129,7 @@ def render(results: dict[World, tuple[Result, Result]], seconds: float) -> Itera
     yield "`python -m benchmarks.families --table benchmarks/FAMILIES.md`; seeded, so a second run gives the same figures.\n"
     yield f"Nominal level 95 %, {RUNS:,} replays a line (one standard error at 95 %: {100 * math.sqrt(0.95 * 0.05 / RUNS):.1f} %), binary"
     yield f"scores, Φ_test = {RATES[0]}, Φ_deploy = {RATES[1]}, ICC {ICC} within a family or template on each side. Families: fixed"
-    yield f"contexts, 5 a side, tasks with SD {FAMILY_SD:g} on the logit. Templates: random contexts with SD {CONTEXT_SD}, 50 independent tasks."
+    yield f"contexts, 5 a side, tasks with SD {FAMILY_SD:g} on the logit. Templates: random contexts with SD {CONTEXT_SD}."
     yield "Coverage in per cent and the mean width of ED, without the column and with it.\n"
     yield "| tasks | contexts a side | ED without | ED with | Φ_deploy without | Φ_deploy with | width without | width with |"
     yield "|---|---|---|---|---|---|---|---|"
