@@ -74,8 +74,7 @@ def warn_of_clusters(table: ScoreTable, arms: tuple[str, ...]) -> Iterator[Estim
     kept = table.keep(np.isin(table.arm.codes, codes))
     for kind, units, labels in ((_FAMILY, kept.task, kept.family), (_TEMPLATE, kept.context, kept.template)):
         if labels is not None:
-            for code, message in _describe(kind, kept, units, labels):
-                yield EstimateWarning(code=code, message=message)
+            yield from _describe(kind, kept, units, labels)
 
 
 def _join(units: Labelled, labels: Labelled | None) -> Places | None:
@@ -86,8 +85,8 @@ def _join(units: Labelled, labels: Labelled | None) -> Places | None:
     return connect(units.codes[named].astype(np.intp), labels.codes[named].astype(np.intp), size=len(units.labels))
 
 
-def _describe(kind: _Kind, table: ScoreTable, units: Labelled, labels: Labelled) -> Iterator[tuple[str, str]]:
-    clusters = _join(units, labels)
+def _describe(kind: _Kind, table: ScoreTable, units: Labelled, labels: Labelled) -> Iterator[EstimateWarning]:
+    is_family, clusters = kind is _FAMILY, _join(units, labels)
     pairs = np.unique(np.stack([units.codes, labels.codes])[:, labels.codes >= 0], axis=1)
     counts = np.bincount(pairs[0], minlength=len(units.labels))
     if (counts > 1).any():
@@ -95,21 +94,22 @@ def _describe(kind: _Kind, table: ScoreTable, units: Labelled, labels: Labelled)
         names = ", ".join(labels.labels[label] for label in pairs[1][pairs[0] == code].tolist()[:_SHOWN])
         more = _count_more(int(np.count_nonzero(counts > 1)))
         message = f"{kind.unit.capitalize()} {units.labels[code]} is in several {kind.plural} ({names}){more}: they count as one."
-        yield f"{kind.plural}-merged", message
+        yield EstimateWarning(code="families-merged" if is_family else "templates-merged", message=message)
     blank = _find_blank(units, labels)
     if blank.any():
         names = ", ".join(units.labels[code] for code in np.flatnonzero(blank)[:_SHOWN].tolist())
         number = int(np.count_nonzero(blank))
         fix = f"write a {kind.column} in every row, a name of its own for a {kind.unit} that stands by itself"
         message = f"{number} {kind.unit}s name no {kind.column} ({names}), others do: each counts as independent of the rest; {fix}."
-        yield f"{kind.column}-blank", message
-    if kind is _FAMILY:
+        yield EstimateWarning(code="family-blank" if is_family else "template-blank", message=message)
+    if is_family:
         yield from _describe_sides(table, labels)
     if clusters is not None and len(np.unique(clusters)) == len(clusters) and not blank.all():
-        yield f"{kind.plural}-single", f"Each {kind.column} holds one {kind.unit}: the intervals are those without the column."
+        message = f"Each {kind.column} holds one {kind.unit}: the intervals are those without the column."
+        yield EstimateWarning(code="families-single" if is_family else "templates-single", message=message)
 
 
-def _describe_sides(table: ScoreTable, labels: Labelled) -> Iterator[tuple[str, str]]:
+def _describe_sides(table: ScoreTable, labels: Labelled) -> Iterator[EstimateWarning]:
     """Tasks whose family is named in the rows of one arm only, although both have rows of them."""
     arms = range(len(table.arm.labels))
     there = np.zeros((len(arms), len(table.task.labels)), dtype=bool)
@@ -122,7 +122,7 @@ def _describe_sides(table: ScoreTable, labels: Labelled) -> Iterator[tuple[str, 
         silent = ", ".join(table.arm.labels[arm] for arm in arms if (there & ~named)[arm, part].any())
         number = int(np.count_nonzero(part))
         message = f"The rows of {number} tasks name a family in some arms and none in {silent}: the one that is named counts for all."
-        yield "family-one-side", message
+        yield EstimateWarning(code="family-one-side", message=message)
 
 
 def _count_more(number: int) -> str:

@@ -129,12 +129,12 @@ def remark_contexts(subject: str, contexts: int, *, templates: bool = False) -> 
     unit = "template" if templates else "context"
     if contexts == 1:
         message = f"{subject} has only 1 {unit}, so nothing says how others of its kind would differ."
-        yield Remark(code=f"one-{unit}", message=message)
+        yield Remark(code="one-template" if templates else "one-context", message=message)
     elif contexts < ENOUGH_CONTEXTS:
         vacuous = "; with 2 the interval is nearly vacuous" if contexts == 2 else ""
         drawn = "contexts from random templates" if templates else "random contexts"
         message = f"{subject} has only {contexts} {unit}s; a verdict with {drawn} needs at least {ENOUGH_CONTEXTS}{vacuous}."
-        yield Remark(code=f"few-{unit}s", message=message)
+        yield Remark(code="few-templates" if templates else "few-contexts", message=message)
 
 
 def _remark_exclusions(tally: Tally) -> Iterator[Remark]:
