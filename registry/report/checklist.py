@@ -397,8 +397,8 @@ def _families(material: AuditMaterial) -> Answer:
         note = f"{declared}; the texts of the tasks were not available, so near-duplicates were not looked for{assumed}"
         return _missing(note) if families is None else _reported(note)
     if found.pairs:
-        pair = " and ".join(found.pairs[0])
-        return _missing(f"{declared}; {found.found} pairs of near-duplicates are in no common family, such as {pair}{assumed}")
+        pairs = "1 near-duplicate pair is" if found.found == 1 else f"{found.found} near-duplicate pairs are"
+        return _missing(f"{declared}; {pairs} in no common family, such as {' and '.join(found.pairs[0])}{assumed}")
     rest = f" ({found.not_compared} more were not compared)" if found.not_compared else ""
     return _reported(f"{declared}; no near-duplicates outside of families among {found.compared} tasks{rest}{assumed}")
 
