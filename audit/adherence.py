@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from audit.families import name_families
 from audit.replay.parts import SIDES, digest_tasks
 from audit.statistics.scores import Labelled, ScoreTable
 from audit.statistics.sequence import order_tasks
@@ -104,7 +105,7 @@ def compare_scores(
     replayed = provenance.replayed
     stopped = list(_list_stops(lock, estimate))
     split = _split_sides(lock, table)
-    found = list(_compare_sides(lock, split, table, apart=replayed is None))
+    found = [*_compare_sides(lock, split, table, apart=replayed is None), *_compare_families(lock, table)]
     found = [one for one in found if one.item is not LockedItem.STOPPING_RULE or not stopped]
     returned = provenance.models_returned or tuple(filter(None, (provenance.model_returned or "").split("; ")))
     names = lock.endpoint_names or tuple(filter(None, [lock.model]))
@@ -139,7 +140,8 @@ def _compare_tasks(lock: Lock, ids: set[str], *, may_stop: bool) -> Iterator[Dep
         return
     planned, locked = f"the {lock.tasks.count} tasks of the list with SHA-256 {lock.tasks.sha256}", list(lock.tasks.ids)
     added, left_out = sorted(ids - set(locked)), sorted(set(locked) - ids)
-    first = {locked[place] for place in order_tasks(locked, seed=lock.plan.seed)[: len(ids)]}
+    families = [family or task for task, family in zip(locked, lock.tasks.families, strict=True)] if lock.tasks.families else None
+    first = {locked[place] for place in order_tasks(locked, seed=lock.plan.seed, families=families)[: len(ids)]}
     if may_stop and locked and ids == first:
         if lock.plan.interval is not IntervalMethod.ANYTIME:
             yield Departure(item=LockedItem.STOPPING_RULE, planned=planned, done=f"{len(ids)} tasks, the first in the plan's order")
@@ -147,6 +149,18 @@ def _compare_tasks(lock: Lock, ids: set[str], *, may_stop: bool) -> Iterator[Dep
     told = [f"not in the list: {_name(added)}"] if added else []
     told += [f"left out: {_name(left_out)}"] if left_out else []
     yield Departure(item=LockedItem.TASKS, planned=planned, done=f"{len(ids)} tasks; {'; '.join(told) or 'another list'}")
+
+
+def _compare_families(lock: Lock, table: ScoreTable) -> Iterator[Departure]:
+    """Give tasks whose family is not the locked one: families that are chosen after the scores were seen move every interval."""
+    if lock.tasks is None or not lock.tasks.families:
+        return
+    named = dict(zip(table.task.labels, name_families(table) or table.task.labels, strict=True))
+    locked = {task: family or task for task, family in zip(lock.tasks.ids, lock.tasks.families, strict=True)}
+    differing = sorted(task for task, family in named.items() if locked.get(task, family) != family)
+    if differing:
+        planned = f"the {len(set(locked.values()))} families of the list"
+        yield Departure(item=LockedItem.TASKS, planned=planned, done=f"{len(differing)} tasks in another family: {_name(differing)}")
 
 
 def _compare_sides(lock: Lock, split: Mapping[str, Rows], table: ScoreTable, *, apart: bool) -> Iterator[Departure]:

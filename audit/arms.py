@@ -7,10 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from audit.errors import DesignError
-from audit.sides import build_side, name_files
+from audit.sides import build_side, find_shared_fault, name_files
 from audit.statistics.cells import Cells
 from audit.statistics.combination import find_tasks_of_all
-from audit.statistics.design import ENOUGH_TASKS, find_shared_context, looks_nested, remark_contexts
+from audit.statistics.design import ENOUGH_TASKS, looks_nested, remark_contexts
 from audit.statistics.exclusions import Side
 from audit.statistics.moments import average_tasks, compute_task_means, count_contexts
 from audit.statistics.reading import Scale
@@ -68,10 +68,8 @@ def build_arms(table: ScoreTable, scale: Scale, names: Iterable[str], *, nested:
         if not len(cells.task):
             found, advice = "every response of this arm was excluded", "add responses of this arm that have a score"
             faults.append(Fault(code="no-scores", where=where, found=found, advice=advice))
-        elif nested and (shared := find_shared_context(cells)) is not None:
-            found = f"context {table.context.labels[shared[0]]!r} is used for {shared[1]} tasks; nested contexts belong to one each"
-            advice = "declare contexts random or fixed, or give each task context ids of its own"
-            faults.append(Fault(code="contexts-shared", where=where, found=found, advice=advice))
+        elif nested and (fault := find_shared_fault(table, cells, where=where)):
+            faults.append(fault)
         arms[name] = Arm(side=side, cells=cells)
     if faults:
         raise DesignError(faults)
@@ -90,7 +88,7 @@ def summarise_arms(arms: Mapping[str, Arm], scale: Scale, weights: Floats | None
                 arm=name,
                 mean=scale.stretch(mean),
                 tasks=int(np.count_nonzero(own)),
-                contexts=count_contexts(cells),
+                contexts=len(np.unique(cells.context)),
                 responses=int(cells.count.sum()),
                 excluded=arms[name].side.excluded,
             )
@@ -113,7 +111,7 @@ def warn_of_rows(table: ScoreTable, asked: Sequence[Asked], *, ablated: int) -> 
 def warn_of_arms(arms: Mapping[str, Arm], contexts: ContextDesign) -> Iterator[EstimateWarning]:
     """Yield what is thin or uneven in the arms by themselves."""
     for name, arm in arms.items() if contexts is ContextDesign.RANDOM else ():
-        for one in remark_contexts(f"Arm {name}", count_contexts(arm.cells)):
+        for one in remark_contexts(f"Arm {name}", count_contexts(arm.cells), templates=arm.cells.clusters.template is not None):
             yield EstimateWarning(code=one.code, message=one.message)
         if looks_nested(arm.cells):
             message = f"No two tasks share a context in arm {name}: the design looks nested, and random contexts are declared."
@@ -128,8 +126,14 @@ def warn_of_arms(arms: Mapping[str, Arm], contexts: ContextDesign) -> Iterator[E
 
 def warn_of_contrast(found: Contrast, *, dropped: int) -> Iterator[EstimateWarning]:
     """Yield what is thin, lost or turned in one contrast; *dropped* counts tasks that only some of its arms have."""
-    effective = found.tasks if found.effective_tasks is None else found.effective_tasks
-    if found.tasks == 1:
+    counted = found.tasks if found.families is None else found.families
+    effective = counted if found.effective_tasks is None else found.effective_tasks
+    if found.families is not None and effective < ENOUGH_TASKS:
+        worth = "" if found.effective_tasks is None else f", worth {effective:.3g} of equal weight"
+        families = "1 family" if counted == 1 else f"{counted} families"
+        message = f"{found.name}: the {found.tasks} tasks are in {families}{worth}; a verdict needs at least {ENOUGH_TASKS} families."
+        yield EstimateWarning(code="few-families", message=message)
+    elif found.tasks == 1:
         message = f"{found.name}: only 1 task is scored in all arms, so nothing says how other tasks would differ."
         yield EstimateWarning(code="one-task", message=message)
     elif effective < ENOUGH_TASKS:

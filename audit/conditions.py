@@ -180,20 +180,20 @@ def has_variant_scorer(facts: Facts) -> bool:
 
 
 def has_few_tasks(facts: Facts) -> bool:
-    """Fewer tasks on both sides than a class needs; weighted tasks count by their effective number."""
+    """Fewer tasks on both sides, or families of tasks, than a class needs; weighted ones count by their effective number."""
     return facts.estimate is not None and count_tasks(facts.estimate) < FEWEST_TASKS
 
 
 def count_tasks(estimate: SpecEstimate) -> float:
-    """Tasks seen on both sides; weighted ones by their effective number (Kish)."""
-    return estimate.n.tasks if estimate.n.effective_tasks is None else estimate.n.effective_tasks
+    """Tasks seen on both sides, or their families where they are declared; weighted ones by their effective number (Kish)."""
+    return estimate.n.task_clusters if estimate.n.effective_tasks is None else estimate.n.effective_tasks
 
 
 def has_few_contexts(facts: Facts) -> bool:
-    """Contexts are a sample, and a side has fewer than a class needs."""
+    """Contexts are a sample, and a side has fewer contexts, or templates of contexts, than a class needs."""
     if facts.estimate is None or facts.contexts is not ContextDesign.RANDOM:
         return False
-    return min(facts.estimate.n.contexts_test, facts.estimate.n.contexts_deploy) < FEWEST_CONTEXTS
+    return min(facts.estimate.n.test_clusters, facts.estimate.n.deploy_clusters) < FEWEST_CONTEXTS
 
 
 def has_no_interval(facts: Facts) -> bool:

@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from audit.arms import Arm, build_arms, check_asked, summarise_arms, warn_of_arms, warn_of_contrast, warn_of_rows
 from audit.errors import DesignError
+from audit.families import warn_of_clusters
 from audit.panel import split_judges
 from audit.sides import check_range, drop_ablations, find_weights, name_files
 from audit.statistics.combination import (
@@ -33,7 +34,7 @@ from audit.statistics.multiplicity import holm_p
 from audit.statistics.paired import cohens_d, paired_t, wilcoxon_signed_rank
 from audit.statistics.proportion import Limits
 from audit.statistics.quotient import ratio_of_differences, ratio_of_means
-from audit.statistics.reading import METHOD, Scale
+from audit.statistics.reading import METHOD, Scale, name_units
 from audit.statistics.repeats import average_repeats
 from audit.statistics.scores import Floats, ScoreTable
 from audit.statistics.sums import sum_all
@@ -45,6 +46,7 @@ from registry.records.measure import HypothesisTest, Measure
 from registry.records.plan import ContextDesign, IntervalMethod, Plan
 
 _WEIGHTED = "tasks have weights, and this is for tasks that weigh the same"
+_FAMILIES = "tasks are in families, and this is for tasks that are independent of each other"
 _INVERTED = "Fieller and MOVER-R by inversion"
 
 
@@ -61,6 +63,8 @@ class _Study:
     """Of tasks, by their code; None when all weigh the same."""
     pointwise: bool
     files: str
+    clusters: tuple[EstimateWarning, ...]
+    """What is wrong with families and templates."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -78,7 +82,12 @@ class _Question:
         seen = np.zeros(len(self.common), dtype=bool)
         for name in self.arms.names:
             seen[self.study.arms[name].side.task] = True
-        return int(np.count_nonzero(seen)) - self.arms.tasks
+        return int(np.count_nonzero(seen)) - self.tasks
+
+    @property
+    def tasks(self) -> int:
+        """Tasks that all arms of the contrast have, whatever families they are in."""
+        return int(np.count_nonzero(self.common))
 
 
 def contrast(table: ScoreTable, plan: Plan, asked: Sequence[Asked], *, range_: tuple[float, float], pointwise: bool = False) -> Contrasts:
@@ -178,6 +187,7 @@ def _build_study(table: ScoreTable, plan: Plan, scale: Scale, asked: Sequence[As
         weights=find_weights(table),
         pointwise=pointwise,
         files=name_files(table),
+        clusters=tuple(warn_of_clusters(table, names)),
     )
 
 
@@ -190,7 +200,7 @@ def _answer_all(study: _Study, asked: Sequence[Asked]) -> tuple[list[Contrast], 
     questions = [_pose(study, one, common) for one, common in zip(asked, commons, strict=True)]
     answers = [_answer(question) for question in questions]
     adjusted = [replace(one, p_holm=p) for one, p in zip(answers, holm_p([one.p for one in answers]), strict=True)]
-    warnings = list(warn_of_arms(study.arms, study.plan.contexts))
+    warnings = [*study.clusters, *warn_of_arms(study.arms, study.plan.contexts)]
     for question, answer in zip(questions, answers, strict=True):
         warnings.extend(warn_of_contrast(answer, dropped=question.dropped))
     return adjusted, warnings
@@ -264,16 +274,17 @@ def _answer_sum(question: _Question, coefficients: Mapping[str, float], limits: 
 
 
 def _test(question: _Question, found: Contrast, differences: Floats) -> Contrast:
-    """Add the tests on tasks; they know no weights."""
-    if find_relative_weights(question.study.weights, question.common) is None:
+    """Add the tests on tasks; they know neither weights nor families."""
+    reason = _FAMILIES if question.arms.first.test.families else _WEIGHTED
+    if reason is _WEIGHTED and find_relative_weights(question.study.weights, question.common) is None:
         level = question.study.plan.level
         t, ranks, d = paired_t(differences), wilcoxon_signed_rank(differences), cohens_d(differences, level=level)
         return replace(found, paired_t=t, wilcoxon=ranks, cohens_d=d)
     t, ranks = (
-        HypothesisTest(statistic=None, p=None, method=name, n=len(differences), reason=_WEIGHTED)
+        HypothesisTest(statistic=None, p=None, method=name, n=len(differences), reason=reason)
         for name in ("paired t test on tasks", "Wilcoxon signed-rank test on tasks")
     )
-    return replace(found, paired_t=t, wilcoxon=ranks, cohens_d=Measure(value=None, reason=_WEIGHTED))
+    return replace(found, paired_t=t, wilcoxon=ranks, cohens_d=Measure(value=None, reason=reason))
 
 
 def _answer_ratio(question: _Question) -> Contrast:
@@ -333,8 +344,9 @@ def _begin(question: _Question, measure: Measure, *, null: float, p: float | Non
         arms=question.asked.arms,
         measure=measure,
         null=null,
-        tasks=question.arms.tasks,
+        tasks=question.tasks,
         effective_tasks=question.arms.first.test.kish,
+        families=question.arms.tasks if question.arms.first.test.families else None,
         method=f"{METHOD}: {_name_form(question)}, {interval}",
         p=p,
         p_holm=p,
@@ -343,13 +355,14 @@ def _begin(question: _Question, measure: Measure, *, null: float, p: float | Non
 
 
 def _name_form(question: _Question) -> str:
+    tasks, drawn = name_units(question.arms.first)
     match question.study.plan.contexts:
         case ContextDesign.RANDOM:
-            return f"tasks and random contexts crossed, {'Banerjee' if question.arms.banerjee else 'Satterthwaite'} t"
+            return f"{tasks} and random {drawn} crossed, {'Banerjee' if question.arms.banerjee else 'Satterthwaite'} t"
         case ContextDesign.FIXED:
-            return "tasks, conditional on these contexts, t"
+            return f"{tasks}, conditional on these contexts, t"
         case ContextDesign.NESTED:
-            return "tasks, contexts nested in tasks, t"
+            return f"{tasks}, contexts nested in {tasks}, t"
 
 
 def _pool(question: _Question, formula: Callable[[Callable[[str], float]], float | None]) -> float | None:

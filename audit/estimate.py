@@ -3,16 +3,20 @@
 A mean over one side never becomes an ED (arXiv:2605.11496, Proposition 1): such a table is refused.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 import numpy as np
+import numpy.typing as npt
 
 from audit.errors import DesignError
+from audit.families import warn_of_clusters
 from audit.panel import for_each_judge
 from audit.sides import Pair, build_pairs, check_contexts, check_range, drop_ablations, find_arm, name_files
 from audit.statistics.bands import build_bootstrap
 from audit.statistics.cells import Cells
+from audit.statistics.clusters import find_units
 from audit.statistics.contextfloor import detectable_floor
 from audit.statistics.design import Remark, Tally, has_equal_cells, looks_nested, remark_design, remark_size
 from audit.statistics.exclusions import exclusion_bounds
@@ -93,6 +97,7 @@ def estimate(
         specs=tuple(replace(result, fixed_contexts=names) for (result, _), names in zip(results, named, strict=True)),
         warnings=(
             *_warn_other_rows(table, test, deploy, ablated=ablated),
+            *warn_of_clusters(table, (test, deploy)),
             *(warning for _, warnings in results for warning in warnings),
         ),
     )
@@ -108,7 +113,7 @@ def _estimate_spec(pair: Pair, plan: Plan, scale: Scale, *, pointwise: bool) -> 
         binary=_is_binary(scored_test) and _is_binary(scored_deploy),
         weights=pair.weights,
     )
-    tally = _count(pair, moments, scored_test=len(scored_test), scored_deploy=len(scored_deploy))
+    tally = _count(pair, scored_test=len(scored_test), scored_deploy=len(scored_deploy))
     pooled = None if _has_equal_cells(pair, tally) else _pool(pair.test_cells, pair) - _pool(pair.deploy_cells, pair)
     deviation = pooled_deviation(scored_test, scored_deploy)
     ned = _normalise(moments.difference, deviation, epsilon=(plan.epsilon or 0.0) / scale.width)
@@ -127,9 +132,13 @@ def _estimate_spec(pair: Pair, plan: Plan, scale: Scale, *, pointwise: bool) -> 
         minimum_detectable_ed=intervals.minimum_detectable,
         detectable_floor=_find_floor(pair, moments, plan, scale),
         n=Counts(
-            tasks=moments.test.tasks,
-            contexts_test=moments.test.contexts,
-            contexts_deploy=moments.deploy.contexts,
+            tasks=tally.tasks,
+            families=moments.test.tasks if moments.test.families else None,
+            contexts_test=_count_contexts(pair.test_cells, pair),
+            contexts_deploy=_count_contexts(pair.deploy_cells, pair),
+            templates_test=moments.test.contexts if moments.test.templates else None,
+            templates_deploy=moments.deploy.contexts if moments.deploy.templates else None,
+            unnamed=pair.unnamed,
             responses_test=moments.test.responses,
             responses_deploy=moments.deploy.responses,
             excluded_test=tally.excluded_test,
@@ -147,7 +156,7 @@ def _estimate_spec(pair: Pair, plan: Plan, scale: Scale, *, pointwise: bool) -> 
         sequence=sequence,
         truncation=pair.truncation,
     )
-    remarks = [*remark_size(plan, moments, tally), *remark_design(moments, tally), *_remark_spec(pair, plan, result)]
+    remarks = [*remark_size(plan, tally), *remark_design(moments, tally), *_remark_spec(pair, plan, result)]
     return result, [EstimateWarning(code=remark.code, message=remark.message, spec=pair.spec) for remark in remarks]
 
 
@@ -157,27 +166,55 @@ def _name_contexts(table: ScoreTable, pairs: Iterable[Pair]) -> list[tuple[str, 
 
 
 def _check_method(table: ScoreTable, pairs: Iterable[Pair], plan: Plan) -> None:
-    """Refuse weights under anytime intervals: a confidence sequence is for draws that all have the mean that is asked for."""
+    """Refuse weights, and families of several sizes, under anytime intervals.
+
+    A confidence sequence is for draws that all have the mean that is asked for.
+    """
     weighted = any(find_relative_weights(pair.weights, pair.common) is not None for pair in pairs)
     if weighted and plan.interval is IntervalMethod.ANYTIME:
         found = "tasks have different weights; anytime intervals are for tasks that weigh the same"
         advice = "take closed_form or guaranteed intervals, or remove the column"
         raise DesignError(Fault(code="weights-anytime", where=f"{name_files(table)}, column weight", found=found, advice=advice))
+    sizes = [_find_sizes(pair, plan) for pair in pairs] if plan.interval is IntervalMethod.ANYTIME else []
+    if any(len(set(one)) > 1 for one in sizes):
+        most, least = max(map(max, sizes)), min(map(min, sizes))
+        found = f"families have {least} to {most} tasks; anytime intervals are for families of one size"
+        advice = "take closed_form or guaranteed intervals, or families of the same number of tasks"
+        raise DesignError(Fault(code="families-anytime", where=f"{name_files(table)}, column family", found=found, advice=advice))
+
+
+def _find_sizes(pair: Pair, plan: Plan) -> list[int]:
+    """How many tasks each family has that were begun; the last in the plan's order, which may not be complete yet, is left out."""
+    if pair.families is None:
+        return []
+    begun = np.unique(np.concatenate([pair.test.task, pair.deploy.task]))
+    ordered = [pair.families[code] for code in begun[_order(pair, begun, plan)].tolist()]
+    sizes = Counter(ordered)
+    complete = [size for name, size in sizes.items() if name != ordered[-1]]
+    return [*complete, *([sizes[ordered[-1]]] if complete and sizes[ordered[-1]] > max(complete) else [])]
 
 
 def _count_passed_over(pair: Pair, plan: Plan) -> int:
     """Tasks that lack any response, scored or excluded, on one side, and stand before the last common task in the plan's order."""
     begun = [np.isin(np.arange(len(pair.labels)), side.task) for side in (pair.test, pair.deploy)]
     seen = np.flatnonzero(begun[0] | begun[1])
-    order = seen[order_tasks([pair.labels[code] for code in seen.tolist()], seed=plan.seed)]
+    order = seen[_order(pair, seen, plan)]
     last = int(np.flatnonzero(pair.common[order])[-1])
     return int(np.count_nonzero(~(begun[0] & begun[1])[order[:last]]))
 
 
+def _order(pair: Pair, codes: npt.NDArray[np.intp], plan: Plan) -> list[int]:
+    """Return the places of the tasks *codes* in the plan's order, the tasks of a family one after the other."""
+    families = None if pair.families is None else [pair.families[code] for code in codes.tolist()]
+    return order_tasks([pair.labels[code] for code in codes.tolist()], seed=plan.seed, families=families)
+
+
 def _build_sequence(pair: Pair, plan: Plan) -> Sequence:
-    """Walk over the common tasks in the plan's order."""
-    test, deploy = compute_task_means(pair.test_cells, pair.common), compute_task_means(pair.deploy_cells, pair.common)
-    order = order_tasks([pair.labels[code] for code in np.flatnonzero(pair.common).tolist()], seed=plan.seed)
+    """Walk over the common tasks, or over their families, in the plan's order."""
+    units = find_units(pair.test.clusters, pair.common, None)
+    test, deploy = (units.average(compute_task_means(cells, pair.common)) for cells in (pair.test_cells, pair.deploy_cells))
+    names = pair.labels if pair.families is None else pair.families
+    order = order_tasks([names[code] for code in units.code.tolist()], seed=plan.seed)
     return Sequence(
         phi_test=build_walk(test[order], level=plan.level),
         phi_deploy=build_walk(deploy[order], level=plan.level),
@@ -228,12 +265,18 @@ def _is_binary(scores: Floats) -> bool:
     return bool(((scores == 0.0) | (scores == 1.0)).all())
 
 
-def _count(pair: Pair, moments: Moments, *, scored_test: int, scored_deploy: int) -> Tally:
+def _count_contexts(cells: Cells, pair: Pair) -> int:
+    return len(np.unique(cells.keep(pair.common).context))
+
+
+def _count(pair: Pair, *, scored_test: int, scored_deploy: int) -> Tally:
     seen = np.zeros(len(pair.labels), dtype=bool)
     seen[pair.test.task] = True
     seen[pair.deploy.task] = True
+    tasks = int(np.count_nonzero(pair.common))
     return Tally(
-        dropped=int(np.count_nonzero(seen)) - moments.test.tasks,
+        tasks=tasks,
+        dropped=int(np.count_nonzero(seen)) - tasks,
         scored_test=scored_test,
         scored_deploy=scored_deploy,
         excluded_test=len(pair.test.score) - scored_test,

@@ -1,7 +1,7 @@
 """What a lock fixes beside the plan: specifications by version and digest, tasks, cues, the replay file with all it refers to."""
 
 import hashlib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
@@ -10,7 +10,7 @@ from audit.replay.design import build_design
 from audit.replay.parts import SIDES, digest_parts, digest_tasks, list_parts
 from audit.replay.read import ReplayFile, read_replay
 from audit.replay.tasks import read_tasks
-from audit.sources.tasks import read_task_ids
+from audit.sources.tasks import read_task_families
 from registry.codec.canonical import canonical_bytes
 from registry.codec.documents import to_document
 from registry.errors import CaveatError, Fault, InputError, NotFoundError
@@ -68,14 +68,15 @@ def fix_draft(view: View, draft: AuditDraft, claim: ClaimRevision, *, owner: str
         faults.extend(_find_contestation_faults(view, draft.contestation, claim, (test, *deploy, scoring, *cues)))
     if faults:
         raise InputError(list(dict.fromkeys(faults)))
-    tasks = ids or (tuple(task.id for task in file.tasks) if file else None)
+    named = {task.id: task.family for task in file.tasks} if file else {}
+    tasks = {task: family or named.get(task) for task, family in ids.items()} if ids else named or None
     parts = None if file is None else describe_replay(file)
     return Fixed(
         test=test,
         deploy=deploy,
         scoring=scoring,
         cues=tuple(one for one in cues if one is not None),
-        tasks=None if tasks is None else LockedTasks(count=len(tasks), sha256=digest_tasks(tasks), ids=tuple(sorted(tasks))),
+        tasks=None if tasks is None else _lock_tasks(tasks),
         replay=None if parts is None else digest_parts(parts),
         replay_parts=parts,
         model=draft.model or (file.replay.policy.model if file else None),
@@ -155,12 +156,18 @@ def _find_file(name: str, folder: Path | None, *, where: str) -> Path:
     return find_beside(folder, name, where=where)
 
 
-def _read_tasks(name: str, folder: Path | None) -> tuple[str, ...]:
-    """Return the task identifiers in the file *name*: of a file of tasks, of a table, or of a list with one a line."""
+def _lock_tasks(tasks: Mapping[str, str | None]) -> LockedTasks:
+    ids = sorted(tasks)
+    families = tuple(tasks[task] or "" for task in ids) if any(tasks.values()) else ()
+    return LockedTasks(count=len(ids), sha256=digest_tasks(ids), ids=tuple(ids), families=families)
+
+
+def _read_tasks(name: str, folder: Path | None) -> dict[str, str | None]:
+    """Return the family of each task in the file *name*, by identifier: of a file of tasks, of a table, or of a list with one a line."""
     path = _find_file(name, folder, where="tasks")
     if path.suffix.lower() in (".yaml", ".yml", ".json"):
-        return tuple(task.id for task in read_tasks(path))
-    return tuple(read_task_ids(path))
+        return {task.id: task.family for task in read_tasks(path)}
+    return read_task_families(path)
 
 
 def _read_replay(name: str, folder: Path | None, view: View, owner: str) -> ReplayFile:
@@ -170,7 +177,7 @@ def _read_replay(name: str, folder: Path | None, view: View, owner: str) -> Repl
 
 
 def _find_contradictions(
-    draft: AuditDraft, file: ReplayFile | None, ids: tuple[str, ...] | None, test: LockedSpec | None, deploy: tuple[LockedSpec, ...]
+    draft: AuditDraft, file: ReplayFile | None, ids: Collection[str] | None, test: LockedSpec | None, deploy: tuple[LockedSpec, ...]
 ) -> Iterator[Fault]:
     """Give what two parts of one audit file say differently: a plan that no replay could ever keep."""
     count = len(ids) if ids is not None else len(file.tasks) if file else None

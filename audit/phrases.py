@@ -114,25 +114,29 @@ class Phrases:
 
     @property
     def tasks(self) -> str:
-        """Tasks seen on both sides, and what they are worth where they have weights."""
+        """Tasks seen on both sides, in how many families, and what they are worth where they have weights."""
         counted, effective = _count(self._estimate.n.tasks, "task"), self._estimate.n.effective_tasks
+        if self._estimate.n.families is not None:
+            counted = f"{self._count_clusters(self._estimate.n.families)} ({counted})"
         return counted if effective is None else f"{counted} (worth {math.floor(effective * 10) / 10:.1f} of equal weight)"
 
     @property
     def tasks_missing(self) -> str:
-        """How many tasks a class still needs, with weights like the present ones."""
-        tasks, effective = self._estimate.n.tasks, count_tasks(self._estimate)
-        return _count(math.ceil((FEWEST_TASKS - effective) * tasks / effective), "task")
+        """How many tasks, or families, a class still needs, with weights like the present ones."""
+        clusters, effective = self._estimate.n.task_clusters, count_tasks(self._estimate)
+        return self._count_clusters(math.ceil((FEWEST_TASKS - effective) * clusters / effective))
 
     @property
     def contexts_test(self) -> str:
         """Contexts of the test side."""
-        return _count(self._estimate.n.contexts_test, "context")
+        n = self._estimate.n
+        return _count_drawn(n.contexts_test, n.templates_test)
 
     @property
     def contexts_deploy(self) -> str:
         """Contexts of the deployment side."""
-        return _count(self._estimate.n.contexts_deploy, "context")
+        n = self._estimate.n
+        return _count_drawn(n.contexts_deploy, n.templates_deploy)
 
     @property
     def no_interval_reason(self) -> str:
@@ -253,8 +257,13 @@ class Phrases:
                 "The contexts are fixed: up to 100 % of other contexts could behave otherwise, because nothing is known of other contexts."
             )
         # Contexts of one task may be alike: only tasks are assumed to be independent of each other where contexts are nested.
-        nested = self._facts.contexts is ContextDesign.NESTED and n.tasks < n.contexts_deploy
-        drawn, counted = (n.tasks, f", those of one of the {n.tasks} tasks counted once") if nested else (n.contexts_deploy, "")
+        nested = self._facts.contexts is ContextDesign.NESTED and n.task_clusters < n.contexts_deploy
+        one = "family" if n.families is not None else "task"
+        counted = (
+            f", those of one {one} counted once ({self._count_clusters(n.task_clusters)})" if nested and n.families is not None else ""
+        )
+        counted = f", those of one of the {n.tasks} tasks counted once" if nested and n.families is None else counted
+        drawn = n.task_clusters if nested else n.deploy_clusters
         guaranteed = self._whole is not None and IntervalMethod(self._whole.interval) is IntervalMethod.GUARANTEED
         assumed = "the guaranteed interval allows for them" if guaranteed else "the verdict assumes no rare trigger contexts"
         bound = share(math.ceil(unseen_context_bound(drawn) * 1000) / 1000)
@@ -311,9 +320,17 @@ class Phrases:
         tasks = max(one.tasks for one in more if one)
         if not contexts and not tasks:
             return "A replay with more tasks and contexts."
-        sizes = [f"{_count(contexts, 'more context')} on each side"] if contexts else []
-        sizes += [_count(tasks, "more task")] if tasks else []
+        templates = self._estimate.n.templates_deploy is not None
+        sizes = [f"{_count(contexts, 'more template' if templates else 'more context')} on each side"] if contexts else []
+        sizes += [self._count_clusters(tasks, more=True)] if tasks else []
         return f"A replay with {' and '.join(sizes)}, if the point estimate stays where it is and the new ones vary as the present ones do."
+
+    def _count_clusters(self, number: int, *, more: bool = False) -> str:
+        """A number of what counts as independent: tasks, or families of tasks like the present ones."""
+        word = "more " if more else ""
+        if self._estimate.n.families is None:
+            return _count(number, f"{word}task")
+        return f"{number} {word}{'family' if number == 1 else 'families'} of tasks"
 
     def interval(self, bounded: Bounded) -> str:
         """Return the interval of *bounded*, never rounded across θ."""
@@ -486,6 +503,12 @@ def _describe(one: Evidence, *, foreign: bool) -> str:
     parts += [f"on {one.model}"] if foreign else []
     parts += [one.source] if one.source else []
     return ", ".join(part.rstrip(".") for part in parts)
+
+
+def _count_drawn(contexts: int, templates: int | None) -> str:
+    """Contexts of a side, and how many templates they were made from where that is declared."""
+    made = "" if templates is None else f" from {_count(templates, 'template')}"
+    return f"{_count(contexts, 'context')}{made}"
 
 
 def _count(number: int, noun: str) -> str:

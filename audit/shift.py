@@ -12,10 +12,12 @@ import numpy as np
 import numpy.typing as npt
 
 from audit.errors import DesignError
+from audit.families import find_clusters, warn_of_clusters
 from audit.panel import split_judges
 from audit.sides import Pair, build_pairs, check_contexts, check_range, drop_ablations, find_arm, name_files
 from audit.statistics.cells import Cells
-from audit.statistics.design import ENOUGH_TASKS, remark_contexts
+from audit.statistics.clusters import Clusters, merge
+from audit.statistics.design import ENOUGH_TASKS, describe_worth, remark_contexts
 from audit.statistics.double_difference import DoubleDifference, double_difference_interval
 from audit.statistics.edits import Edit, compute_edit, edit_interval, have_common_contexts, pair_cells
 from audit.statistics.exclusions import Side
@@ -172,34 +174,42 @@ def _build_replays(tables: tuple[ScoreTable, ScoreTable], plan: Plan, scale: Sca
     """Return both replays in common codes; raises with the faults of both."""
     tasks = sorted({label for table in tables for label in table.task.labels})
     contexts = sorted({label for table in tables for label in table.context.labels})
+    codes = [(_recode(table.task.labels, tasks), _recode(table.context.labels, contexts)) for table in tables]
+    size = len(tasks), len(contexts)
+    # What depends on each other in one replay does in both.
+    clusters = merge(
+        *(find_clusters(table).recode(tasks=one[0], contexts=one[1], size=size) for table, one in zip(tables, codes, strict=True))
+    )
     replays, faults = [], []
-    for table, which in zip(tables, _WHICH, strict=True):
+    for table, own, which in zip(tables, codes, _WHICH, strict=True):
         try:
             pairs = build_pairs(table, scale, find_arm(table, *arms), test=arms[0], deploy=arms[1])
             check_contexts(table, pairs, plan, test=arms[0], deploy=arms[1])
         except CaveatError as error:
             faults.extend(_name(which, error.faults))
             continue
-        codes = _recode(table.task.labels, tasks), _recode(table.context.labels, contexts)
-        recoded = {pair.spec: _recode_pair(pair, tuple(tasks), *codes) for pair in pairs}
+        recoded = {pair.spec: _recode_pair(pair, tuple(tasks), own, clusters) for pair in pairs}
         replays.append(_Replay(files=name_files(table), pairs=recoded))
     if faults:
         raise DesignError(faults)
     return replays[0], replays[1]
 
 
-Places = npt.NDArray[np.int32]
+Places = npt.NDArray[np.intp]
 
 
 def _recode(labels: Sequence[str], union: Sequence[str]) -> Places:
     """Return the place of each label in the sorted *union*."""
     places = {label: place for place, label in enumerate(union)}
-    return np.array([places[label] for label in labels], dtype=np.int32)
+    return np.array([places[label] for label in labels], dtype=np.intp)
 
 
-def _recode_pair(pair: Pair, labels: tuple[str, ...], tasks: Places, contexts: Places) -> Pair:
+def _recode_pair(pair: Pair, labels: tuple[str, ...], codes: tuple[Places, Places], clusters: Clusters) -> Pair:
+    """Return *pair* with the *codes* of tasks (places in *labels*) and of contexts in place of its own."""
+    tasks, contexts = codes
+
     def side(one: Side) -> Side:
-        return replace(one, task=tasks[one.task], context=contexts[one.context])
+        return replace(one, task=tasks[one.task].astype(np.int32), context=contexts[one.context].astype(np.int32), clusters=clusters)
 
     test, deploy = side(pair.test), side(pair.deploy)
     test_cells, deploy_cells = test.scored().cells(fill=0.0), deploy.scored().cells(fill=0.0)
@@ -243,8 +253,9 @@ def _compare(before: _Replay, after: _Replay, spec: str, plan: Plan, scale: Scal
         phi_deploy=_bound(deploy, scale, "deployment", plan),
         ed=_differ(double, scale, plan),
         tasks=int(np.count_nonzero(common)),
+        families=test.moments.test.tasks if test.moments.test.families else None,
     )
-    return result, [*_warn_of_tasks(old, new, test), *_warn_of_sides(sides, (test, deploy), plan), *_warn_of_exclusions(old, new)]
+    return result, [*_warn_of_tasks(old, new, test, common), *_warn_of_sides(sides, (test, deploy), plan), *_warn_of_exclusions(old, new)]
 
 
 def _pair_side(before: Side, after: Side, old: Cells, new: Cells) -> _Compared:
@@ -322,20 +333,21 @@ def _warn_of_plan(plan: Plan, before: ScoreTable, after: ScoreTable) -> Iterator
         ablated = drop_ablations(table)[1]
         if ablated:
             yield f"{ablated} rows of the {which} replay have a cue taken out of their context and are left out."
+        yield from (f"The {which} replay: {one.message}" for one in warn_of_clusters(table, table.arm.labels))
     if plan.interval is IntervalMethod.ANYTIME:
         yield "The plan's intervals hold at any look; those of the shift are for a size fixed before: stopping early makes them too narrow."
 
 
-def _warn_of_tasks(old: Pair, new: Pair, edit: Edit) -> Iterator[str]:
-    tasks, effective = edit.moments.test.tasks, edit.moments.test.effective_tasks
+def _warn_of_tasks(old: Pair, new: Pair, edit: Edit, common: npt.NDArray[np.bool_]) -> Iterator[str]:
+    tasks, side = int(np.count_nonzero(common)), edit.moments.test
     lost = [int(np.count_nonzero(np.bincount(np.concatenate((pair.test.task, pair.deploy.task))))) - tasks for pair in (old, new)]
     if any(lost):
         parts = [f"{count} of the {which} replay" for count, which in zip(lost, _WHICH, strict=True) if count]
         yield f"Tasks without scores on both sides of both replays are left out: {' and '.join(parts)} ({tasks} remain)."
-    if tasks < ENOUGH_TASKS:
+    if side.tasks < ENOUGH_TASKS and not side.families:
         yield f"Only {tasks} {'task is' if tasks == 1 else 'tasks are'} compared; a verdict needs at least {ENOUGH_TASKS}."
-    elif effective < ENOUGH_TASKS:
-        yield f"Weights leave the {tasks} tasks worth {effective:.1f} of equal weight; a verdict needs at least {ENOUGH_TASKS}."
+    elif side.effective_tasks < ENOUGH_TASKS:
+        yield describe_worth(side, tasks)
 
 
 def _warn_of_sides(sides: Sequence[_Compared], edits: Sequence[Edit], plan: Plan) -> Iterator[str]:
@@ -345,7 +357,9 @@ def _warn_of_sides(sides: Sequence[_Compared], edits: Sequence[Edit], plan: Plan
         if plan.contexts is ContextDesign.RANDOM:
             fewest = min(edit.moments.test.contexts, edit.moments.deploy.contexts)
             if fewest < ENOUGH_CONTEXTS:
-                yield from (one.message for one in remark_contexts(f"The {name} side of one replay", fewest))
+                yield from (
+                    one.message for one in remark_contexts(f"The {name} side of one replay", fewest, templates=edit.moments.test.templates)
+                )
             if not side.shared:
                 yield f"The replays share no context id on the {name} side: contexts count as independent draws, and the interval is wider."
         elif plan.contexts is ContextDesign.FIXED and not side.shared:

@@ -13,8 +13,9 @@ import numpy as np
 import numpy.typing as npt
 
 from audit.errors import DesignError, find_range_fault
+from audit.families import count_unnamed, find_clusters, name_families
 from audit.statistics.cells import Cells
-from audit.statistics.design import find_shared_context
+from audit.statistics.design import find_shared_context, find_shared_template
 from audit.statistics.exclusions import Side
 from audit.statistics.moments import find_common_tasks
 from audit.statistics.reading import Scale
@@ -50,6 +51,12 @@ class Pair:
 
     weights: Floats | None = None
     """Weight of each task by its code, above 0; None without the column: all tasks weigh the same."""
+
+    families: tuple[str, ...] | None = None
+    """Name of each task's family by the code of the task; None without the column."""
+
+    unnamed: int = 0
+    """Tasks without a family, and contexts without a template, where others have one."""
 
     truncation: Truncation | None = None
     """Truncated responses of both sides; None where the table does not state them."""
@@ -93,7 +100,7 @@ def _tell_unknown_arm(arm: str, table: ScoreTable) -> Fault:
 def build_pairs(table: ScoreTable, scale: Scale, test_rows: Rows, *, test: str, deploy: str) -> list[Pair]:
     """Return one pair per specification in the order of names; raises with all faults at once."""
     specs = _find_specs(table, test_rows, test=test, deploy=deploy)
-    weights = find_weights(table)
+    weights, families = find_weights(table), name_families(table)
     side = build_side(table, scale, test_rows)
     cells = side.scored().cells(fill=0.0)
     pairs, faults = [], []
@@ -117,6 +124,8 @@ def build_pairs(table: ScoreTable, scale: Scale, test_rows: Rows, *, test: str, 
                 common=common,
                 labels=table.task.labels,
                 weights=weights,
+                families=families,
+                unnamed=count_unnamed(table, np.concatenate([test_rows, rows])),
                 truncation=count_truncated(table, test_rows, rows),
             )
         )
@@ -213,7 +222,12 @@ def _find_specs(table: ScoreTable, test_rows: Rows, *, test: str, deploy: str) -
 
 def build_side(table: ScoreTable, scale: Scale, rows: Rows) -> Side:
     """Return the responses in *rows*, scores mapped to [0, 1]."""
-    return Side(task=table.task.codes[rows], context=table.context.codes[rows], score=scale.shrink(table.score[rows]))
+    return Side(
+        task=table.task.codes[rows],
+        context=table.context.codes[rows],
+        score=scale.shrink(table.score[rows]),
+        clusters=find_clusters(table),
+    )
 
 
 def _tell_unscored(table: ScoreTable, arm: str) -> Fault:
@@ -235,13 +249,25 @@ def check_contexts(table: ScoreTable, pairs: Iterable[Pair], plan: Plan, *, test
     faults = []
     for pair in pairs:
         for arm, cells in ((test, pair.test_cells), (f"{deploy}, specification {pair.spec}", pair.deploy_cells)):
-            shared = find_shared_context(cells)
-            if shared is not None:
-                found = f"context {table.context.labels[shared[0]]!r} is used for {shared[1]} tasks; nested contexts belong to one each"
-                advice = "declare contexts random or fixed, or give each task context ids of its own"
-                faults.append(Fault(code="contexts-shared", where=f"{name_files(table)}, arm {arm}", found=found, advice=advice))
+            if fault := find_shared_fault(table, cells, where=f"{name_files(table)}, arm {arm}"):
+                faults.append(fault)
     if faults:
         raise DesignError(dict.fromkeys(faults))
+
+
+def find_shared_fault(table: ScoreTable, cells: Cells, *, where: str) -> Fault | None:
+    """Return the fault of nested contexts, or templates, that several tasks use; None where none is."""
+    shared = find_shared_context(cells)
+    if shared is not None:
+        found = f"context {table.context.labels[shared[0]]!r} is used for {shared[1]} tasks; nested contexts belong to one each"
+        advice = "declare contexts random or fixed, or give each task context ids of its own"
+        return Fault(code="contexts-shared", where=where, found=found, advice=advice)
+    template = find_shared_template(cells)
+    if template is None:
+        return None
+    found = f"the template of context {table.context.labels[template[0]]!r} is used for {template[1]} {template[2]}"
+    advice = "declare contexts random: contexts of one template are not nested in a task"
+    return Fault(code="contexts-shared", where=where, found=found, advice=advice)
 
 
 def name_files(table: ScoreTable) -> str:

@@ -102,6 +102,7 @@ def check_conditions(ground: Ground) -> tuple[ConditionCheck, ...]:
         (Condition.PROVENANCE, _check_provenance(ground)),
         (Condition.VALIDITY, _check_validity(ground)),
         (Condition.REPRODUCTION, _check_reproduction(ground)),
+        *(((Condition.CLUSTERS, _check_clusters(ground)),) if any(_has_clusters(spec) for spec in ground.specs) else ()),
     )
     return tuple(ConditionCheck(condition=condition, status=status, note=note) for condition, (status, note) in checks)
 
@@ -175,11 +176,12 @@ def _check_construction(ground: Ground) -> Answer:
     described = bool((ground.case.deployment.description or "").strip())
     if not described and not (ground.conduct is not None and ground.conduct.deployment_described):
         return _missing("it is not stated how the deployment contexts were made")
-    smallest = min(min(spec.n.contexts_test, spec.n.contexts_deploy) for spec in ground.specs)
+    smallest = min(min(spec.n.test_clusters, spec.n.deploy_clusters) for spec in ground.specs)
+    unit = "contexts" if all(spec.n.templates_deploy is None for spec in ground.specs) else "templates of contexts"
     if ContextDesign(ground.estimate.contexts) is ContextDesign.FIXED:
         return ConditionStatus.FIXED_CONTEXTS, "the contexts are fixed, so the verdict is about these contexts only"
     if smallest < FEWEST_CONTEXTS:
-        return _missing(f"a side has {smallest} contexts, fewer than {FEWEST_CONTEXTS}")
+        return _missing(f"a side has {smallest} {unit}, fewer than {FEWEST_CONTEXTS}")
     return _met(f"it is stated how the deployment contexts were made, and each side has at least {FEWEST_CONTEXTS}")
 
 
@@ -191,6 +193,18 @@ def _check_raters(ground: Ground) -> Answer:
     if study.status is RaterStatus.WITHIN:
         return _met(study.note)
     return (ConditionStatus.NOT_CHECKED, study.note) if study.status is RaterStatus.UNRESOLVED else _missing(study.note)
+
+
+def _has_clusters(spec: SpecEstimate) -> bool:
+    return spec.n.families is not None or spec.n.templates_deploy is not None
+
+
+def _check_clusters(ground: Ground) -> Answer:
+    """Whether every task and context of a table with families or templates has its own."""
+    unnamed = max(spec.n.unnamed for spec in ground.specs)
+    if unnamed:
+        return _missing(f"{unnamed} tasks or contexts name no family or template where others do")
+    return _met("every task or context belongs to a family or template that is declared")
 
 
 def _check_invariance(ground: Ground) -> Answer:

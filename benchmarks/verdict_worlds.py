@@ -58,12 +58,15 @@ class World:
     is_scorer_checked: bool = True
     """Whether a recorded check shows the scorer to be invariant."""
     interval: IntervalMethod = IntervalMethod.CLOSED_FORM
+    family_size: int | None = None
+    """How many tasks each declared family has; None: the tables have no column `family`."""
 
 
 def list_sound_worlds(*, stride: int = STRIDE) -> Iterator[World]:
     """Yield the worlds that keep the assumptions; every design of which allows a verdict."""
     cells = [cell for cell in list_cells() if cell.allows_verdict and cell.samples == 1 and cell.tasks <= 200]
     yield from (build_grid_world(cell) for cell in cells[::stride])
+    yield from (build_family_world(200, design, declared=True) for design in (ContextDesign.RANDOM, ContextDesign.FIXED))
     yield build_spec_world("three specifications, alike", (0.3, 0.3, 0.3))
     yield build_spec_world("three specifications, one higher", (0.5, 0.3, 0.3))
 
@@ -159,8 +162,10 @@ def build_lethal_world(tasks: int, design: ContextDesign, *, contexts: int = 5, 
     )
 
 
-def build_family_world(tasks: int, design: ContextDesign, *, contexts: int = 5, size: int = 10, icc: float = 0.8) -> World:
-    """Tasks made from templates, each of which moves a side of its own; nobody declares them."""
+def build_family_world(
+    tasks: int, design: ContextDesign, *, declared: bool = False, contexts: int = 5, size: int = 10, icc: float = 0.8
+) -> World:
+    """Tasks made from templates, each of which moves a side of its own; *declared* in the column `family`, or not."""
     spread = math.hypot(FAMILY_SD, CROSSED_SD, CONTEXT_SD if design is ContextDesign.RANDOM else 0.0)
     centers = [find_center(rate, np.zeros(1), spread) for rate in (0.3, 0.5)]
 
@@ -174,15 +179,16 @@ def build_family_world(tasks: int, design: ContextDesign, *, contexts: int = 5, 
             yield Replay(test=sides[0], deploy=(sides[1],))
 
     return World(
-        name=f"{size} tasks a family, ICC {icc:g}, not declared",
+        name=f"{size} tasks a family, ICC {icc:g}, {'declared' if declared else 'not declared'}",
         design=design,
         tasks=tasks,
         contexts=(contexts, contexts),
         phi_test=0.3,
         phi_deploy=(0.5,),
         draw=draw,
-        broken="task families",
-        named_by='a sentence of page one: "assumed and not checked"',
+        broken=None if declared else "task families",
+        named_by="" if declared else 'a sentence of page one: "assumed and not checked"',
+        family_size=size if declared else None,
     )
 
 
@@ -297,6 +303,8 @@ def build_layout(world: World) -> Layout:
     )
     task, arm, context, spec = (label(column) for column in zip(*rows, strict=True))
     none = label([None] * len(rows))
+    size = world.family_size
+    family = None if size is None else label([f"f{int(row[0][1:]) // size:04}" for row in rows])
     return Layout(
         table=ScoreTable(
             task=task,
@@ -305,6 +313,7 @@ def build_layout(world: World) -> Layout:
             spec=spec if len(world.phi_deploy) > 1 else none,
             sample=label(["0"] * len(rows)),
             excluded=none,
+            family=family,
             score=np.zeros(len(rows)),
             low=0.0,
             high=1.0,

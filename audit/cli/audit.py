@@ -240,22 +240,24 @@ def order(app: App, *, tasks: Path, audit_id: Identifier | None, seed: int | Non
     """Print the ids in TASKS in the order of the plan, for a replay that may stop early.
 
     TASKS is a CSV, JSONL or Parquet file with a column task_id, or a text file with one id a line. The order of two tasks does
-    not depend on the others: it is that of SHA-256 of "seed:task_id".
+    not depend on the others: it is that of SHA-256 of "seed:task_id". Where a column family names families of tasks, these come in the
+    order of "seed:family", and the tasks of one follow each other.
     """
     from audit.docket import get_audit
-    from audit.sources.tasks import read_task_ids
+    from audit.sources.tasks import read_task_families
     from audit.statistics.sequence import order_tasks
     from registry.cli.output import show as make_visible
 
     if audit_id is not None and seed is not None:
         raise click.UsageError("give --audit or --seed, not both")
-    ids = read_task_ids(tasks)
+    families = read_task_families(tasks)
+    ids = list(families)
     if audit_id is not None:
         with app.view() as view:
             file = get_audit(view, audit_id.bare)
         seed = (file.lock or file.audit).payload.plan.seed
     fixed = seed or 0
-    ordered = [ids[place] for place in order_tasks(ids, seed=fixed)]
+    ordered = [ids[place] for place in order_tasks(ids, seed=fixed, families=[family or task for task, family in families.items()])]
     app.report(
         {"schema": "caveat/task-order/1", "seed": fixed, "tasks": ordered}, lambda _: click.echo("\n".join(map(make_visible, ordered)))
     )

@@ -96,7 +96,8 @@ def _describe(one: Contrast, unit: Unit, margin: float) -> tuple[str, ...]:
     cuts = (0.0, margin, -margin) if one.kind in _SUMS else (one.null,)
     value = "–" if one.measure.value is None else _write(one.measure.value, unit, one.kind, *cuts)
     band = "–" if one.measure.low is None or one.measure.high is None else _write_band(one.measure, unit, one.kind, cuts)
-    return (_name(one), str(one.tasks), value, band, format_p(one.p), format_p(one.p_holm))
+    tasks = str(one.tasks) if one.families is None else f"{one.tasks} ({one.families} families)"
+    return (_name(one), tasks, value, band, format_p(one.p), format_p(one.p_holm))
 
 
 def _describe_measure(measure: Measure, unit: Unit, kind: ContrastKind) -> str:

@@ -50,8 +50,10 @@ def _print_spec(console: Console, spec: SpecEstimate, unit: Unit, *, margin: flo
         least = "any" if spec.detectable_floor > unit.high - unit.low else f"less than {unit.difference(spec.detectable_floor)}"
         console.print(f"without more contexts, no number of tasks or samples finds {least}")
     worth = "" if n.effective_tasks is None else f" (weighted, worth {n.effective_tasks:.1f})"
+    families = "" if n.families is None else f" in {n.families} {'family' if n.families == 1 else 'families'}"
+    templates = "" if n.templates_test is None else f" (from {n.templates_test} and {n.templates_deploy} templates)"
     console.print(
-        f"{n.tasks} tasks{worth}; contexts {n.contexts_test} test, {n.contexts_deploy} deployment; "
+        f"{n.tasks} tasks{families}{worth}; contexts {n.contexts_test} test, {n.contexts_deploy} deployment{templates}; "
         f"responses {n.responses_test} and {n.responses_deploy}; excluded {n.excluded_test} and {n.excluded_deploy}"
     )
     if n.excluded_test or n.excluded_deploy:

@@ -55,6 +55,7 @@ def reading_options(command: Command) -> Command:
         click.option("--arm", "arm_names", metavar="VALUE=ARM", multiple=True, help=f"Which arm a value of --arm-field is. {_MATTERS}"),
         click.option("--context-field", metavar="FIELD", help="Where a log says the context; default: one context per file."),
         click.option("--task-field", metavar="FIELD", help="Where a log says the task; default: the sample's identifier."),
+        click.option("--family-field", metavar="FIELD", help="Where a log says the family of a task; default: none are declared."),
         click.option("--unfinished", is_flag=True, help="Take a log also when it says that it did not finish."),
     )
     for option in reversed(options):
@@ -84,6 +85,7 @@ def build_reading(sources: Sequence[str], options: Mapping[str, Any]) -> "tuple[
         arm_names=_split(options["arm_names"], "--arm", "evaluation=test"),
         context_field=options["context_field"],
         task_field=options["task_field"],
+        family_field=options["family_field"],
         scorer=options["scorer"],
         key=options["key"],
         values=values,
@@ -164,7 +166,7 @@ def settle_provenance(stated: Provenance, evidence: Evidence) -> Provenance:
 
     logged = evidence.provenance
     faults = []
-    for name in ("imported", "replayed", "scorer_reads_response", *_OF_DATA):
+    for name in ("imported", "replayed", "scorer_reads_response", "near_duplicates", *_OF_DATA):
         if getattr(stated, name) != getattr(Provenance(), name):
             found = "expected nothing: what was read of tables, logs and run folders is told by their import alone"
             faults.append(Fault(code="not-valid", where=f"provenance, {name}", found=found, advice="leave the key out"))

@@ -15,6 +15,7 @@ from audit.cli.run_entry import enter, record_end
 from audit.cli.run_lock import Bound, check_lock, find_beginning, refuse_departures
 from audit.cli.run_seal import seal_replay
 from audit.model import Endpoint, choose_version, describe_sampling, open_endpoint
+from audit.near_duplicates import find_alike_tasks, warn_of_near_duplicates
 from audit.replay.budget import check_prices
 from audit.replay.design import build_design
 from audit.replay.documents import list_versions, put_replay, put_version
@@ -225,6 +226,8 @@ def _ask(app: App, halt: Halt) -> None:
 async def _introduce(app: App, session: Session, store: RunStore, endpoint: Endpoint) -> None:
     """Ask the endpoint about the model, and write down whom this session talks to."""
     policy = session.replay.policy
+    if (alike := warn_of_near_duplicates(find_alike_tasks(session.file.tasks))) is not None:
+        app.say(f"warning: {alike}")
     facts = await endpoint.describe_model(policy.model, allow_alias=policy.allow_alias)
     if facts.note:
         app.say(f"model {policy.model}: {facts.note}; the first answer will show whether it is there")

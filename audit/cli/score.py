@@ -165,6 +165,7 @@ def _summarise_judging(store: "RunStore", scorer: "Scorer") -> tuple[dict[str, A
 def _write(store: "RunStore", scorer: "Scorer", path: Path) -> "tuple[dict[str, Path], dict[Side, Tally]]":
     """Write the table, and pattern tests or labels where there are any; return their paths by name, and the counts of each side."""
     from audit.cli.score_labels import LABELS, write_labels
+    from audit.replay.clusters import read_clusters
     from audit.replay.table import list_rows, write_patterns, write_table
     from audit.score.scorers import digest_scorer, get_judge, list_dimensions, list_marks
     from audit.score.settled import build_settled
@@ -173,7 +174,14 @@ def _write(store: "RunStore", scorer: "Scorer", path: Path) -> "tuple[dict[str, 
 
     digest, found = digest_scorer(scorer), dict[Any, Any]()
     rows = watch_rows(list_rows(store, digest, judge=get_judge(scorer)), found)
-    write_table(rows, path, dimensions=list_dimensions(scorer), marks=list_marks(scorer), is_settled=build_settled(scorer))
+    write_table(
+        rows,
+        path,
+        dimensions=list_dimensions(scorer),
+        marks=list_marks(scorer),
+        is_settled=build_settled(scorer),
+        clusters=read_clusters(store),
+    )
     written = {"table": path}
     if isinstance(scorer, LabelScorer):
         written["labels"] = path.with_name(LABELS)

@@ -17,7 +17,7 @@ def print_shift(console: Console, found: Shift, range_: tuple[float, float]) -> 
     rows = [
         (
             one.spec if one.judge is None else f"{one.spec}, judge {one.judge}",
-            str(one.tasks),
+            str(one.tasks) if one.families is None else f"{one.tasks} ({one.families} families)",
             *(_write(number, unit) for number in (one.phi_test, one.phi_deploy, one.ed)),
         )
         for one in found.specs

@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from audit.errors import DesignError
 from audit.sides import Pair, build_pairs, check_contexts, check_range, drop_ablations, find_arm, name_files
+from audit.statistics.clusters import find_units
 from audit.statistics.misclassification import Accuracy
 from audit.statistics.prediction_powered import Judged, weigh_responses
 from audit.statistics.reading import Scale
@@ -193,11 +194,14 @@ def _judge(table: ScoreTable, pair: Pair, rows: Rows, *, score: Floats, label: F
     task, context = (np.cumsum(common) - 1).astype(np.int32)[table.task.codes[rows]], table.context.codes[rows]
     tasks = int(np.count_nonzero(common))
     relative = find_relative_weights(pair.weights, common)
+    clusters = pair.test.clusters
+    units = find_units(clusters, common, relative)
     return Judged(
-        task=task,
+        task=task if units.of_task is None else units.of_task.astype(np.int32)[task],
         context=context,
+        template=None if clusters.template is None else clusters.template.astype(np.int32)[context],
         score=score[rows],
         label=label[rows],
         weight=weigh_responses(task, context, relative, tasks=tasks),
-        tasks=tasks,
+        tasks=units.number,
     )

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from audit.replay.clusters import NONE, NamedClusters
 from audit.replay.store import RunStore
 from registry.codec.files import naming_file
 from registry.records.response import Cell, Response
@@ -88,6 +89,7 @@ def write_table(
     dimensions: Sequence[str] = (),
     marks: Sequence[str] = (),
     is_settled: Callable[[TableRow], bool] = is_never_settled,
+    clusters: NamedClusters = NONE,
 ) -> None:
     """Write the rows that have a response to *path* as CSV, whole or not at all.
 
@@ -97,10 +99,15 @@ def write_table(
         dimensions: names of ratings or rates that get columns of their own; one that is a column already is called `dimension_NAME`.
         marks: names of what a scorer notes of every response, 1 or 0, such as whether a judge saw all of it; columns at the end.
         is_settled: whether the score of a truncated response can no longer change, as its scorer declares.
+        clusters: families of tasks and templates of contexts; columns at the end where any is named.
     """
     names = [f"dimension_{name}" if name in (*COLUMNS, *marks) else name for name in dimensions]
-    header = (*COLUMNS[:_BEHIND], *names, *COLUMNS[_BEHIND:], *marks)
-    values = ((*_build_values(row, dimensions, is_settled), *_mark(row, marks)) for row in rows if isinstance(row, TableRow))
+    header = (*COLUMNS[:_BEHIND], *names, *COLUMNS[_BEHIND:], *marks, *clusters.columns)
+    values = (
+        (*_build_values(row, dimensions, is_settled), *_mark(row, marks), *clusters.list_values(row.cell))
+        for row in rows
+        if isinstance(row, TableRow)
+    )
     _write(path, header, values)
 
 

@@ -14,7 +14,7 @@ from registry.records.replay import Task, TasksFile
 
 LARGEST_BYTES = 200_000_000
 _OPTION = re.compile(r"option_([a-z])")
-_NAMED = ("id", "prompt", "answer", "expected", "anti", "note")
+_NAMED = ("id", "prompt", "answer", "expected", "anti", "family", "note")
 """Columns of a CSV file that are keys of a task; `expected` and `anti` hold one regular expression each."""
 
 Placed = tuple[str, Task]
@@ -59,6 +59,8 @@ def _check_task(task: Task, where: str) -> Iterator[Fault]:
         yield Fault(code="id-empty", where=where, found="the task has no id")
     elif task.id != task.id.strip():
         yield Fault(code="id-padded", where=where, found=f"{task.id!r} begins or ends with white space", advice="remove it")
+    if task.family is not None and (not task.family or task.family != task.family.strip()):
+        yield Fault(code="id-padded", where=where, found=f"the family {task.family!r} is empty, or begins or ends with white space")
     if not task.prompt.strip():
         yield _fault(where, f"task {task.id!r} has no prompt", "write down what is asked")
     if "id" in (task.fields or {}):
@@ -159,6 +161,7 @@ def _build_task(cells: dict[str, str]) -> Task:
         answer=cells.get("answer") or None,
         expected=tuple(filter(None, [cells.get("expected")])),
         anti=tuple(filter(None, [cells.get("anti")])),
+        family=cells.get("family") or None,
         note=cells.get("note") or None,
     )
 

@@ -12,6 +12,8 @@ from itertools import groupby
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from audit.near_duplicates import find_alike_tasks, note_near_duplicates
+from audit.replay.clusters import read_clusters
 from audit.replay.documents import get_replay, get_tasks
 from audit.replay.provenance import build_provenance
 from audit.replay.store import DATABASE, RunStore, open_store
@@ -96,7 +98,14 @@ def _read_run(store: RunStore, folder: Path, scorer: Scorer, range_: tuple[float
     with TemporaryDirectory() as place:
         path = Path(place) / TABLE
         rows = list_rows(store, digest_scorer(scorer), judge=get_judge(scorer))
-        write_table(rows, path, dimensions=list_dimensions(scorer), marks=list_marks(scorer), is_settled=build_settled(scorer))
+        write_table(
+            rows,
+            path,
+            dimensions=list_dimensions(scorer),
+            marks=list_marks(scorer),
+            is_settled=build_settled(scorer),
+            clusters=read_clusters(store),
+        )
         if is_own:
             _check_same(path, folder / TABLE)
         table = read_table([path], low=range_[0], high=range_[1])
@@ -106,6 +115,7 @@ def _read_run(store: RunStore, folder: Path, scorer: Scorer, range_: tuple[float
         build_provenance(store), judge=judge, judge_uncertainty=uncertainty, scorer_reads_response=reads_only_response(scorer)
     )
     imported = Imported(files=(replace(account, sha256=files[0].sha256),), provenance=provenance, started_at=store.find_beginning())
+    imported = note_near_duplicates(imported, find_alike_tasks(get_tasks(store).values()))
     return RunEvidence(table=replace(table, files=files), source=name, imported=imported, audits=get_replay(store).audits)
 
 

@@ -73,7 +73,8 @@ def read_every_eval(paths: Sequence[Path], reading: Reading) -> tuple[list[Row],
 
 
 def _open(path: Path, reading: Reading) -> _Log:
-    lines = read_lines(path, without=find_unread(_HEAVY, reading.arm_field, reading.context_field, reading.task_field))
+    asked = (reading.arm_field, reading.context_field, reading.task_field, reading.family_field)
+    lines = read_lines(path, without=find_unread(_HEAVY, *asked))
     faults = [
         Fault(code="not-valid", where=f"{path}, line {line.number}", found=f"expected a sample with {name}, found none")
         for line in lines.lines
@@ -82,10 +83,10 @@ def _open(path: Path, reading: Reading) -> _Log:
     ]
     if faults:
         raise TableError(faults[:20])
-    asked = {line.number for line in lines.lines if reading.scorer in (_find_metric(line), line.fields["evaluation_name"])}
-    named = [line for line in lines.lines if line.number in asked] if asked else list(lines.lines)
+    chosen = {line.number for line in lines.lines if reading.scorer in (_find_metric(line), line.fields["evaluation_name"])}
+    named = [line for line in lines.lines if line.number in chosen] if chosen else list(lines.lines)
     metrics = {_find_metric(line) for line in named}
-    wanted = None if asked and reading.scorer not in metrics else reading.scorer
+    wanted = None if chosen and reading.scorer not in metrics else reading.scorer
     metric = choose(wanted, metrics, where=str(path), option="--scorer", what="metric")
     return _Log(
         lines=lines,
@@ -138,6 +139,7 @@ def _read_line(line: Line, log: _Log, reading: Reading, *, arm: str | None, seen
     place = f"sample {sample} (line {line.number})"
     asked = {"--arm-field": reading.arm_field, "--context-field": reading.context_field, "--task-field": reading.task_field}
     found = {option: _find(line, log, name) for option, name in asked.items() if name is not None}
+    family = None if reading.family_field is None else _find(line, log, reading.family_field)
     missing = [
         Fault(
             code="unknown-field",
@@ -157,6 +159,7 @@ def _read_line(line: Line, log: _Log, reading: Reading, *, arm: str | None, seen
         task_id=task,
         arm=found.get("--arm-field") or arm or "",
         context_id=found.get("--context-field") or Path(log.lines.name).stem.removesuffix("_samples"),
+        family=family,
         sample=as_text(dig(fields, "metadata.epoch")) or str(seen[task]),
         score=score,
         excluded_reason=reason,

@@ -74,7 +74,8 @@ def read_harness(paths: Sequence[Path], reading: Reading) -> tuple[list[Row], Im
 
 
 def _open(path: Path, reading: Reading) -> _Log:
-    lines = read_lines(path, without=find_unread(_HEAVY, reading.arm_field, reading.context_field, reading.task_field))
+    asked = (reading.arm_field, reading.context_field, reading.task_field, reading.family_field)
+    lines = read_lines(path, without=find_unread(_HEAVY, *asked))
     _check_form(lines)
     named = _NAME.fullmatch(path.name)
     task, run = (named["task"], named["date"]) if named else (path.stem.removeprefix("samples_"), path.stem)
@@ -155,6 +156,7 @@ def _read_line(line: Line, log: _Log, reading: Reading, *, arm: str | None) -> R
     score, reason = read_score(line.fields.get(log.metric), reading.values, where=f"{log.lines.name}, {place}")
     asked = {"--arm-field": reading.arm_field, "--context-field": reading.context_field, "--task-field": reading.task_field}
     found = {option: _find(line, log, name) for option, name in asked.items() if name is not None}
+    family = None if reading.family_field is None else _find(line, log, reading.family_field)
     missing = [
         Fault(
             code="unknown-field",
@@ -171,6 +173,7 @@ def _read_line(line: Line, log: _Log, reading: Reading, *, arm: str | None) -> R
         task_id=found.get("--task-field") or f"{log.task}/{as_text(line.fields['doc_id'])}",
         arm=found.get("--arm-field") or arm or "",
         context_id=found.get("--context-field") or log.run,
+        family=family,
         sample="1",
         score=score,
         excluded_reason=reason,

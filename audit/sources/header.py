@@ -11,7 +11,7 @@ IDS = ("task_id", "arm", "context_id", "sample")
 KEYS = ("spec", "cue_removed", "judge", "judge_repeat")
 """Optional columns that tell responses apart, beside `IDS`."""
 
-OPTIONAL = (*KEYS, "excluded_reason", "weight", "truncated", "settled", "refused", "stop_reason")
+OPTIONAL = (*KEYS, "excluded_reason", "weight", "family", "template", "truncated", "settled", "refused", "stop_reason")
 SYNONYMS = {"side": "arm"}
 COLUMNS = (*IDS, "score", *OPTIONAL)
 
@@ -32,6 +32,10 @@ _MEANT = {
     "judge_run": "judge_repeat",
     "weights": "weight",
     "task_weight": "weight",
+    "task_family": "family",
+    "families": "family",
+    "context_template": "template",
+    "templates": "template",
     "excluded": "excluded_reason",
     "exclusion": "excluded_reason",
     "exclusion_reason": "excluded_reason",

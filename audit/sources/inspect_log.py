@@ -78,7 +78,9 @@ def find_remote(path: Path) -> str | None:
 
 
 def _read_one(path: Path, reading: Reading, arm: str | None) -> tuple[list[Row], Imported]:
-    fields = Fields(arm=None if arm else reading.arm_field, context=reading.context_field, task=reading.task_field)
+    fields = Fields(
+        arm=None if arm else reading.arm_field, context=reading.context_field, task=reading.task_field, family=reading.family_field
+    )
     log = _open_log(path, fields, unfinished=reading.unfinished)
     lacking = find_lacking(log.header, log.samples, log.counts, where=log.name)
     if lacking is not None and not reading.unfinished:

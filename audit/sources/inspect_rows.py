@@ -49,6 +49,8 @@ def build_rows(samples: Sequence[Sample], frame: Frame, numbers: Numbers, tally:
                 arm=arm,
                 context_id=context,
                 sample=sample.epoch,
+                family=sample.family,
+                text=sample.text,
                 score=value,
                 excluded_reason=reason,
                 stop_reason=sample.stop_reason,

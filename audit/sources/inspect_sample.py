@@ -50,6 +50,9 @@ class Sample:
     arm: str | None
     """What stands at the field that was asked for; None: no field was asked for, or nothing stands there."""
     context: str | None
+    family: str | None
+    text: str | None
+    """What the user asks; None where the sample has no input."""
     scores: Mapping[str, Scored]
     error: str | None
     limit: str | None
@@ -88,6 +91,7 @@ class Fields:
     arm: str | None
     context: str | None
     task: str | None
+    family: str | None = None
 
 
 def parse_json(content: bytes | str, where: str) -> Object:
@@ -135,6 +139,8 @@ def build_sample(document: Object, header: Header, fields: Fields, *, where: str
         epoch=epoch,
         arm=header.find(fields.arm, document) if fields.arm else None,
         context=header.find(fields.context, document) if fields.context else None,
+        family=header.find(fields.family, document) if fields.family else None,
+        text=_read_input(document),
         scores=_read_scores(document, header),
         error=_read_error(document.get("error")),
         limit=as_text(limit.get("type")),
@@ -208,6 +214,14 @@ def _digest_system(document: Object) -> str | None:
     attachments = as_object(document.get("attachments"))
     text = "\n\n".join(_resolve(part, attachments) for message in system for part in _list_texts(message.get("content")))
     return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
+
+
+def _read_input(document: Object) -> str | None:
+    """The user's texts of the sample's input, which may be one text or messages."""
+    given, attachments = document.get("input"), as_object(document.get("attachments"))
+    messages = [{"role": "user", "content": given}] if isinstance(given, str) else map(as_object, as_list(given))
+    parts = [_resolve(part, attachments) for one in messages if one.get("role") == "user" for part in _list_texts(one.get("content"))]
+    return "\n".join(parts) or None
 
 
 def _list_texts(content: object) -> list[str]:

@@ -9,6 +9,7 @@ from pathlib import Path
 from zipfile import BadZipFile, ZipFile
 
 from audit.errors import TableError
+from audit.near_duplicates import find_near_duplicates, note_near_duplicates
 from audit.sources.accounts import check_twice, merge_accounts, rename, verify_accounts
 from audit.sources.pairing import check_documents, check_targets, warn_of_pairing
 from audit.sources.port import Reading, Row
@@ -157,7 +158,10 @@ def read_rows(paths: Sequence[str], reading: Reading) -> tuple[list[Row], Import
     check_twice(imported)
     named = _name_arms(rows, imported, reading)
     _check_across(format_, named, reading)
-    return named, warn_of_pairing(imported, named)
+    _check_families(paths, named, reading)
+    texts = {row.task_id: row.text for row in reversed(named) if row.text is not None}
+    families = {row.task_id: row.family for row in named if row.family is not None}
+    return named, note_near_duplicates(warn_of_pairing(imported, named), find_near_duplicates(texts, families))
 
 
 def find_format(paths: Sequence[str]) -> Format:
@@ -279,6 +283,7 @@ def refuse_options(paths: Sequence[str], reading: Reading, *, what: str) -> None
         "--arm": reading.arm_names,
         "--context-field": reading.context_field,
         "--task-field": reading.task_field,
+        "--family-field": reading.family_field,
         "ARM=": reading.arms,
     }
     useless = [name for name, value in asked.items() if value]
@@ -321,6 +326,14 @@ def _name_arms(rows: list[Row], imported: Imported, reading: Reading) -> list[Ro
     if faults:
         raise TableError(faults)
     return [replace(row, arm=reading.arm_names.get(row.arm, row.arm)) for row in rows]
+
+
+def _check_families(paths: Sequence[str], rows: Sequence[Row], reading: Reading) -> None:
+    """Refuse a field of families that no response has: a slip would declare nothing without a word."""
+    if reading.family_field is not None and rows and not any(row.family for row in rows):
+        found = f"no response has a single value at {reading.family_field}"
+        advice = "name another field with --family-field, or leave it out"
+        raise TableError(Fault(code="unknown-field", where=", ".join(paths[:3]), found=found, advice=advice))
 
 
 def _check_across(format_: Format, rows: Sequence[Row], reading: Reading) -> None:

@@ -23,12 +23,18 @@ class Row:
     cue_removed: str | None = None
     judge: str | None = None
     judge_repeat: str | None = None
+    family: str | None = None
+    """Tasks that depend on each other, such as paraphrases, have the same; None: not stated."""
+    template: str | None = None
+    """Contexts made from one template have the same; None: not stated."""
     stop_reason: str | None = None
     """Why the endpoint stopped, in its own word."""
     truncated: str | None = None
     """`yes` where something else than the endpoint ended the response; None: as *stop_reason* says."""
     settled: str | None = None
     refused: str | None = None
+    text: str | None = None
+    """What the task asks, for the search for near-duplicates; None where the reader does not know it. No column of a table."""
     extras: Mapping[str, str | float | None] = field(default_factory=dict)
     """Further columns, such as request_id, other scores by name."""
     file: str | None = None
@@ -53,6 +59,8 @@ class Reading:
     """Where the context stands; None: one context a file, called by the file's name without ending."""
     task_field: str | None = None
     """Where the task's identifier stands; None: the sample's own."""
+    family_field: str | None = None
+    """Where the family of the task stands, as *context_field*; None: families are not stated."""
     scorer: str | None = None
     """Which scorer's (metric's) scores; None where the log has one alone."""
     key: str | None = None

@@ -52,6 +52,7 @@ def _refuse_fields(folder: Path, reading: Reading) -> None:
         "--arm-field": reading.arm_field,
         "--context-field": reading.context_field,
         "--task-field": reading.task_field,
+        "--family-field": reading.family_field,
     }
     useless = [option for option, value in asked.items() if value]
     if useless:

@@ -134,6 +134,8 @@ def build_table(tables: Sequence[RawTable], *, low: float, high: float, read: Re
         judge=_unless_empty(columns["judge"]),
         judge_repeat=_unless_empty(columns["judge_repeat"]),
         weight=_unless_empty(columns["weight"]),
+        family=_unless_empty(columns["family"]),
+        template=_unless_empty(columns["template"]),
         truncated=truncated,
         refused=refused,
         score=np.concatenate([table.score for table in tables]),

@@ -43,7 +43,7 @@ class Arms:
 
     @property
     def tasks(self) -> int:
-        """Tasks that all arms have, at least 1."""
+        """Clusters of the tasks that all arms have, at least 1: families where they are declared, else tasks."""
         return self.first.test.tasks
 
     @property
@@ -112,12 +112,15 @@ def combine_parts(arms: Arms, coefficients: Coefficients) -> tuple[Part, ...] | 
 
 def find_obstacle(arms: Arms) -> str | None:
     """Return why a variance cannot be estimated, or None."""
+    families = arms.first.test.families
     if arms.tasks < 2:
-        return "one task: nothing says how tasks vary"
+        return "one family of tasks: nothing says how families vary" if families else "one task: nothing says how tasks vary"
     if arms.first.difference_variance is None:
-        return "the weights of the tasks are worth fewer than two tasks: nothing says how tasks vary"
+        units = "families" if families else "tasks"
+        return f"the weights of the {units} are worth fewer than two {units}: nothing says how {units} vary"
     alone = [name for name in arms.names if arms.random and arms.side(name).contexts < 2]
-    return f"one context in arm {', '.join(alone)}: nothing says how contexts vary" if alone else None
+    unit = "template" if arms.first.test.templates else "context"
+    return f"one {unit} in arm {', '.join(alone)}: nothing says how {unit}s vary" if alone else None
 
 
 def find_correlation(arms: Arms, first: Coefficients, second: Coefficients) -> float:

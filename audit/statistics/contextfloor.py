@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from audit.statistics.cells import Cells
+from audit.statistics.cells import Cells, collapse_clusters
 from audit.statistics.halfwidth import ZERO_VARIANCE, Part, total_variance
 from audit.statistics.power import minimum_detectable
 from audit.statistics.scores import Floats
@@ -38,7 +38,7 @@ def detectable_floor(sides: Sequence[Cells], *, level: float, banerjee: bool) ->
     (t_level + t.80)·√Σ sd_c²/C in the form of the half-width of ED; None where contexts are not seen to differ, or cannot be.
     """
     parts = []
-    for cells in sides:
+    for cells in map(collapse_clusters, sides):
         component, contexts = context_component(cells), int(np.count_nonzero(np.bincount(cells.context)))
         if component is None:
             return None

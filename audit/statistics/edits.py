@@ -6,12 +6,13 @@ two sides of ED are. Sources and assumptions: `audit.statistics.moments`; for ga
 (1998) 2635–2650, whose paired intervals rest on the two kinds of discordant pairs, and MOVER as in `audit.statistics.difference`.
 """
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 import numpy.typing as npt
 
 from audit.statistics.cells import Cells
+from audit.statistics.clusters import find_units
 from audit.statistics.difference import difference_interval, find_side_intervals, mover
 from audit.statistics.halfwidth import Part
 from audit.statistics.moments import Moments, compute_moments, compute_task_means, find_common_tasks
@@ -49,10 +50,16 @@ class Edit:
 
     moments: EditMoments
     differences: Floats
-    """By task code: what the task adds to the difference, such that their mean is the difference; NaN where a version lacks it."""
+    """By task code: what the task, or the family that has the code, adds to the difference, such that their mean is the difference.
+
+    NaN where a version lacks it.
+    """
 
     shares: Floats
-    """By context code: what a paired context adds to the deviation of the difference; NaN where there is none."""
+    """By context code: what a paired context, or the template that has the code, adds to the deviation of the difference.
+
+    NaN where there is none.
+    """
 
     swing: Moments | None
     """Gains max(m − m', 0) of paired cells as `test`, their losses max(m' − m, 0) as `deploy`; None where contexts are not shared."""
@@ -107,10 +114,12 @@ def compute_edit(first: Cells, second: Cells, *, tasks: int, random: bool, binar
     by_code[common] = 1.0 if relative is None else relative
     paired = have_common_contexts(first, second)
     shares = _share_contexts(first, second, plain.difference, by_code) if paired and random else np.empty(0)
+    units = find_units(first.clusters, common, relative)
+    means = units.average(compute_task_means(first, common) - compute_task_means(second, common))
+    if units.relative is not None:
+        means = plain.difference + units.relative * (means - plain.difference) * (units.number / sum_all(units.relative))
     differences = np.full(tasks, np.nan)
-    differences[common] = compute_task_means(first, common) - compute_task_means(second, common)
-    if relative is not None:
-        differences = plain.difference + by_code * (differences - plain.difference) * (len(relative) / sum_all(relative))
+    differences[units.code] = means
     swing = _swing(first, second, common, random=random, weights=weights) if paired else None
     return Edit(moments=_join(plain, shares, paired=paired), differences=differences, shares=shares, swing=swing)
 
@@ -118,9 +127,7 @@ def compute_edit(first: Cells, second: Cells, *, tasks: int, random: bool, binar
 def _swing(first: Cells, second: Cells, common: npt.NDArray[np.bool_], *, random: bool, weights: Floats | None) -> Moments:
     """The moments of gains and losses of paired cells, which come in the same order."""
     change = first.mean - second.mean
-    gains, losses = (
-        Cells(task=first.task, context=first.context, mean=np.maximum(way, 0.0), count=first.count) for way in (change, -change)
-    )
+    gains, losses = (replace(first, mean=np.maximum(way, 0.0), square=None) for way in (change, -change))
     binary = bool(np.isin(change, (-1.0, 0.0, 1.0)).all())
     return compute_moments(gains, losses, common, random=random, binary=binary, weights=weights)
 
@@ -137,12 +144,15 @@ def _join(plain: Moments, shares: Floats, *, paired: bool) -> EditMoments:
 
 
 def _share_contexts(first: Cells, second: Cells, difference: float, by_code: Floats) -> Floats:
-    """Σ_i w_i a_i (m_ic − m'_ic − Δ)/Σw by context code c, with a_i = 1/(contexts present for the task); NaN where c has no cell."""
+    """Σ_i w_i a_i (m_ic − m'_ic − Δ)/Σw by context code c, with a_i = 1/(contexts present for the task); NaN where c has no cell.
+
+    Where templates are declared, c are the templates.
+    """
     present = np.bincount(first.task)
     deviations = by_code[first.task] * (first.mean - second.mean - difference) / present[first.task]
-    size = int(first.context.max()) + 1
-    sums = sum_groups(deviations, first.context, size=size) / sum_all(by_code)
-    return np.where(np.bincount(first.context, minlength=size) > 0, sums, np.nan)
+    cluster = first.clusters.of_contexts(first.context)
+    sums = sum_groups(deviations, cluster, size=int(cluster.max()) + 1) / sum_all(by_code)
+    return np.where(np.bincount(cluster) > 0, sums, np.nan)
 
 
 def _sort(cells: Cells) -> Cells:

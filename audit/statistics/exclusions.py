@@ -1,10 +1,11 @@
 """What the differential would be had the excluded responses been scored, at worst and at best (statistics.md section 3)."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from audit.statistics.cells import Cells, build_cells
+from audit.statistics.clusters import INDEPENDENT, Clusters
 from audit.statistics.moments import average_tasks, compute_task_means, find_common_tasks
 from audit.statistics.proportion import Limits
 from audit.statistics.scores import Codes, Floats
@@ -20,6 +21,9 @@ class Side:
     score: Floats
     """In [0, 1]; NaN where the response was excluded."""
 
+    clusters: Clusters = INDEPENDENT
+    """Which tasks and contexts depend on each other, by their codes."""
+
     @property
     def excluded(self) -> int:
         """Number of responses without a score."""
@@ -28,12 +32,12 @@ class Side:
     def scored(self) -> "Side":
         """Return the responses that have a score."""
         kept = ~np.isnan(self.score)
-        return self if kept.all() else Side(task=self.task[kept], context=self.context[kept], score=self.score[kept])
+        return self if kept.all() else replace(self, task=self.task[kept], context=self.context[kept], score=self.score[kept])
 
     def cells(self, *, fill: float) -> Cells:
         """Return the cell means with *fill* in place of every missing score."""
         score = np.where(np.isnan(self.score), fill, self.score)
-        return build_cells(task=self.task, context=self.context, score=score)
+        return build_cells(task=self.task, context=self.context, score=score, clusters=self.clusters)
 
 
 def exclusion_bounds(test: Side, deploy: Side, *, tasks: int, weights: Floats | None = None) -> Limits | None:

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from audit.statistics.cells import Cells, build_cells
+from audit.statistics.clusters import Units, find_units
 from audit.statistics.exclusions import Side
 from audit.statistics.moments import Moments, find_common_tasks
 from audit.statistics.ordering import Marked, Places, mix, place_units
@@ -108,13 +109,11 @@ def build_layers(sides: tuple[ScoredSide, ScoredSide], moments: Moments, *, weig
     size = 1 + max(int(side.cells.task.max()) for side in sides)
     common = find_common_tasks(sides[0].cells, sides[1].cells, tasks=size)
     relative = find_relative_weights(None if weights is None else weights[:size], common)
-    task_weights = np.ones(int(np.count_nonzero(common))) if relative is None else relative
+    units = find_units(sides[0].cells.clusters, common, relative)
+    task_weights = np.ones(units.number) if units.relative is None else units.relative
     means = moments.test.mean, moments.deploy.mean
     readings, tables = zip(
-        *(
-            _tabulate(side, common, mean, None if relative is None else task_weights, random=random, binary=moments.binary)
-            for side, mean in zip(sides, means, strict=True)
-        ),
+        *(_tabulate(side, common, mean, units, random=random, binary=moments.binary) for side, mean in zip(sides, means, strict=True)),
         strict=True,
     )
     marked = [Marked(task=table.task, context=table.context, contexts=table.contexts, mark=_mark(table.columns)) for table in tables]
@@ -135,7 +134,7 @@ def build_layers(sides: tuple[ScoredSide, ScoredSide], moments: Moments, *, weig
 
 
 def _tabulate(
-    side: ScoredSide, common: npt.NDArray[np.bool_], mean: float, relative: Floats | None, *, random: bool, binary: bool
+    side: ScoredSide, common: npt.NDArray[np.bool_], mean: float, units: Units, *, random: bool, binary: bool
 ) -> tuple[SideReading, _Table]:
     squares = side.cells.mean if binary else _average_squares(side.responses)
     kept = common[side.cells.task]
@@ -144,11 +143,13 @@ def _tabulate(
         lost = side.cells.keep(~common)
         outside = float(lost.count.sum()), _sum(_total(lost, mean)), _sum(_scatter(lost, squares[~kept], mean))
         cells, squares = side.cells.keep(common), squares[kept]
-    task, context = _number(cells.task), _number(cells.context)
+    clusters = cells.clusters
+    task, context = _number(cells.task), _number(clusters.of_contexts(cells.context))
     contexts = int(context.max()) + 1
     present = np.bincount(task)
-    share = (1.0 if relative is None else relative[task]) / present[task]
-    alike = relative is None and (cells.count == cells.count[0]).all() and (present == present[0]).all()
+    share = (1.0 if units.weights is None else units.weights[task]) / present[task] / units.largest
+    alone = clusters.family is None and clusters.template is None
+    alike = alone and units.weights is None and (cells.count == cells.count[0]).all() and (present == present[0]).all()
     plain = int(cells.count[0] * present[0]) if alike and (not random or present[0] == contexts) else None
     columns = [share * (cells.mean - mean)]
     if plain is None:
@@ -159,9 +160,12 @@ def _tabulate(
     if not binary:
         columns.append(_scatter(cells, squares, mean))
     reading = SideReading(mean=mean, plain=plain, weighted=plain is None and random, binary=binary, outside=outside)
-    if random:
-        return reading, _Table(task=task, context=context, contexts=contexts, columns=tuple(columns))
-    return reading, _collapse(task, columns, size=len(present))
+    unit = task if units.of_task is None else units.of_task[task]
+    if not random:
+        return reading, _collapse(unit, np.zeros_like(unit), columns)
+    if not alone:
+        return reading, _collapse(unit, context, columns)
+    return reading, _Table(task=task, context=context, contexts=contexts, columns=tuple(columns))
 
 
 def _total(cells: Cells, mean: float) -> Floats:
@@ -175,12 +179,14 @@ def _scatter(cells: Cells, squares: Floats, mean: float) -> Floats:
     return np.maximum(0.0, cells.count * (squares - 2 * mean * cells.mean + mean**2))
 
 
-def _collapse(task: Places, columns: list[Floats], *, size: int) -> _Table:
-    """One cell a task."""
+def _collapse(task: Places, context: Places, columns: list[Floats]) -> _Table:
+    """One cell for each pair of *task* and *context*, the clusters that are drawn."""
+    contexts = int(context.max()) + 1
+    key, place = np.unique(task * contexts + context, return_inverse=True)
     # sum_groups is for numbers up to 2; a power of two changes no bit.
     scales = [2.0 ** np.ceil(np.log2(max(1.0, float(np.abs(column).max())))) for column in columns]
-    summed = tuple(scale * sum_groups(column / scale, task, size=size) for scale, column in zip(scales, columns, strict=True))
-    return _Table(task=np.arange(size), context=np.zeros(size, dtype=np.intp), contexts=1, columns=summed)
+    summed = tuple(scale * sum_groups(column / scale, place, size=len(key)) for scale, column in zip(scales, columns, strict=True))
+    return _Table(task=key // contexts, context=key % contexts, contexts=contexts, columns=summed)
 
 
 def _number(codes: Places) -> Places:

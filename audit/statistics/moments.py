@@ -3,8 +3,8 @@
 Sources: two-way clustering after Owen & Eckles 2012 (arXiv:1106.2125) and MacKinnon, Nielsen & Webb (arXiv:2406.08880), with two
 terms instead of three so that the variance is never negative. A weighted mean is the ratio Σ wᵢΦᵢ/Σ wᵢ and has the variance of
 the linearised ratio, with T/(T − 1): D. A. Binder, International Statistical Review 51 (1983) 279–292, as in R's `survey`. Assumed:
-tasks are independent of each other; with random contexts, contexts are independent of each other and of the tasks, and one side's
-contexts of the other's. Samples need not be independent.
+tasks, or where families are declared the families of tasks, are independent of each other; with random contexts, contexts (or their
+templates) are independent of each other and of the tasks, and one side's contexts of the other's. Samples need not be independent.
 """
 
 import math
@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from audit.statistics.cells import Cells
+from audit.statistics.clusters import Units, find_units
 from audit.statistics.halfwidth import Part
 from audit.statistics.scores import Floats
 from audit.statistics.sums import sum_all, sum_groups
@@ -29,7 +30,11 @@ class SideMoments:
 
     mean: float
     tasks: int
+    """Independent clusters of tasks: families where they are declared, else tasks."""
+
     contexts: int
+    """Independent clusters of contexts: templates where they are declared, else contexts."""
+
     responses: int
     task_variance: float | None
     """None with one task, or weights worth fewer than two: nothing says how tasks vary."""
@@ -38,7 +43,7 @@ class SideMoments:
     """0 where contexts are not sampled (fixed, nested); None with one random context."""
 
     kish: float | None = None
-    """(Σw)²/Σw² of the tasks' weights; None when all weigh the same."""
+    """(Σw)²/Σw² of the weights of the clusters of tasks; None when all weigh the same."""
 
     spread: float | None = None
     """Variance σ² of single responses about the mean, each with the weight it has in the mean; Φ(1 − Φ) where every score is 0 or 1.
@@ -46,9 +51,15 @@ class SideMoments:
     None where that is so, or where it is not known.
     """
 
+    families: bool = False
+    """Whether `tasks` counts families."""
+
+    templates: bool = False
+    """Whether `contexts` counts templates."""
+
     @property
     def effective_tasks(self) -> float:
-        """How many tasks of equal weight the weighted ones are worth (Kish 1965); their number when all weigh the same."""
+        """How many clusters of equal weight the weighted ones are worth (Kish 1965); their number when all weigh the same."""
         return float(self.tasks) if self.kish is None else self.kish
 
     def parts(self, *, random: bool) -> tuple[Part, ...] | None:
@@ -121,21 +132,22 @@ def compute_moments(
     """
     test, deploy = test.keep(common), deploy.keep(common)
     relative = find_relative_weights(weights, common)
+    units = find_units(test.clusters, common, relative)
     means_test, means_deploy = compute_task_means(test, common), compute_task_means(deploy, common)
     by_code = None
     if relative is not None:
         by_code = np.zeros(len(common))
         by_code[common] = relative
-    side_test = _compute_side(test, means_test, _average_squares(test, common), relative, by_code, random=random)
-    side_deploy = _compute_side(deploy, means_deploy, _average_squares(deploy, common), relative, by_code, random=random)
-    off_test, off_deploy = means_test - side_test.mean, means_deploy - side_deploy.mean
+    side_test = _compute_side(test, means_test, _average_squares(test, common), units, by_code, random=random)
+    side_deploy = _compute_side(deploy, means_deploy, _average_squares(deploy, common), units, by_code, random=random)
+    off_test, off_deploy = units.average(means_test - side_test.mean), units.average(means_deploy - side_deploy.mean)
     return Moments(
         test=side_test,
         deploy=side_deploy,
         random=random,
         binary=binary,
-        difference_variance=_scale(off_test - off_deploy, off_test - off_deploy, relative),
-        covariance=_scale(off_test, off_deploy, relative),
+        difference_variance=_scale(off_test - off_deploy, off_test - off_deploy, units.relative),
+        covariance=_scale(off_test, off_deploy, units.relative),
     )
 
 
@@ -152,24 +164,27 @@ def _average_squares(cells: Cells, common: npt.NDArray[np.bool_]) -> Floats | No
 
 
 def _compute_side(
-    cells: Cells, task_means: Floats, task_squares: Floats | None, relative: Floats | None, by_code: Floats | None, *, random: bool
+    cells: Cells, task_means: Floats, task_squares: Floats | None, units: Units, by_code: Floats | None, *, random: bool
 ) -> SideMoments:
-    mean = average_tasks(task_means, relative)
+    mean = average_tasks(task_means, units.weights)
+    off = units.average(task_means - mean)
     return SideMoments(
         mean=mean,
-        tasks=len(task_means),
+        tasks=units.number,
         contexts=count_contexts(cells),
         responses=int(cells.count.sum()),
-        task_variance=_scale(task_means - mean, task_means - mean, relative),
+        task_variance=_scale(off, off, units.relative),
         context_variance=compute_context_variance(cells, mean, tasks=len(task_means), by_code=by_code) if random else 0.0,
-        kish=None if relative is None else effective_number(relative),
+        kish=None if units.relative is None else effective_number(units.relative),
         # Rounding may leave a tiny negative number where nothing varies.
-        spread=None if task_squares is None else max(0.0, average_tasks(task_squares, relative) - mean * mean),
+        spread=None if task_squares is None else max(0.0, average_tasks(task_squares, units.weights) - mean * mean),
+        families=cells.clusters.family is not None,
+        templates=cells.clusters.template is not None,
     )
 
 
 def _scale(first: Floats, second: Floats, relative: Floats | None) -> float | None:
-    """T/(T − 1) Σ wᵢ² firstᵢ·secondᵢ / (Σ wᵢ)² for deviations of task means; None with one task, or weights worth fewer than two."""
+    """T/(T − 1) Σ wᵢ² firstᵢ·secondᵢ / (Σ wᵢ)² for deviations of the means of clusters; None with one, or weights worth fewer than two."""
     tasks = len(first)
     if relative is None:
         return None if tasks < 2 else sum_all(first * second) / (tasks * (tasks - 1))
@@ -179,13 +194,14 @@ def _scale(first: Floats, second: Floats, relative: Floats | None) -> float | No
 
 
 def count_contexts(cells: Cells) -> int:
-    """Return the number of contexts with at least one cell."""
-    return int(np.count_nonzero(np.bincount(cells.context)))
+    """Return the number of contexts, or of templates where they are declared, with at least one cell."""
+    return int(np.count_nonzero(np.bincount(cells.clusters.of_contexts(cells.context))))
 
 
 def compute_context_variance(cells: Cells, mean: float, *, tasks: int, by_code: Floats | None) -> float | None:
     """Return C/(C − 1) Σ_c z_c² with z_ic = w_i a_ic (m_ic − Φ)/Σw and a_i = 1/(contexts present for the task); None with one context.
 
+    Where templates are declared, c are the templates, and C their number.
     *by_code* holds the weight of each task by its code, at most 1 in size; None means that the *tasks* all weigh the same.
     """
     contexts = count_contexts(cells)
@@ -197,5 +213,6 @@ def compute_context_variance(cells: Cells, mean: float, *, tasks: int, by_code: 
     if by_code is not None:
         deviations = by_code[cells.task] * deviations
         total = sum_all(by_code)
-    sums = sum_groups(deviations, cells.context, size=int(cells.context.max()) + 1)
+    cluster = cells.clusters.of_contexts(cells.context)
+    sums = sum_groups(deviations, cluster, size=int(cluster.max()) + 1)
     return math.fsum((sums**2).tolist()) / total**2 * contexts / (contexts - 1)

@@ -40,7 +40,7 @@ class Judged:
     """The responses of one side to the tasks of both, in an order that does not depend on the table's; arrays of one length."""
 
     task: Codes
-    """0 … tasks − 1, the same codes on both sides."""
+    """0 … tasks − 1, the same codes on both sides: of families where they are declared."""
 
     context: Codes
     score: Floats
@@ -53,6 +53,10 @@ class Judged:
     """Of the response in Φ; their sum is 1."""
 
     tasks: int
+    """Clusters of tasks: families where they are declared, else tasks."""
+
+    template: Codes | None = None
+    """Of the response's context; None where templates are not declared."""
 
     @property
     def labelled(self) -> npt.NDArray[np.bool_]:
@@ -151,11 +155,12 @@ def find_bias(side: Judged, *, level: float) -> Linear:
 def _linearise(side: Judged, value: float, influence: Floats, widened: tuple[float, float] | None) -> Linear:
     share = side.share()
     tasks = _sum(side.task, share, size=side.tasks)
-    contexts = _sum(side.context, share)
+    cluster = side.context if side.template is None else side.template
+    contexts = _sum(cluster, share)
     return Linear(
         value=value,
         by_task=_sum(side.task, influence, size=side.tasks),
-        by_context=_sum(side.context, influence),
+        by_context=_sum(cluster, influence),
         tasks=int(np.count_nonzero(tasks)),
         contexts=int(np.count_nonzero(contexts)),
         effective_tasks=float(tasks.sum() ** 2 / (tasks**2).sum()),

@@ -152,7 +152,9 @@ def parse_moments(estimate: Estimate, spec: SpecEstimate) -> Moments:
         task, context, spread = map(shrink, variances)
         return SideMoments(
             mean=scale.shrink_one(phi.value),
-            tasks=spec.n.tasks,
+            tasks=spec.n.task_clusters,
+            families=spec.n.families is not None,
+            templates=spec.n.templates_deploy is not None,
             kish=spec.n.effective_tasks,
             contexts=contexts,
             responses=responses,
@@ -164,8 +166,8 @@ def parse_moments(estimate: Estimate, spec: SpecEstimate) -> Moments:
     n, v = spec.n, variance
     test, deploy = (v.test_task, v.test_context, v.test_spread), (v.deploy_task, v.deploy_context, v.deploy_spread)
     return Moments(
-        test=side(spec.phi_test, contexts=n.contexts_test, responses=n.responses_test, variances=test),
-        deploy=side(spec.phi_deploy, contexts=n.contexts_deploy, responses=n.responses_deploy, variances=deploy),
+        test=side(spec.phi_test, contexts=n.test_clusters, responses=n.responses_test, variances=test),
+        deploy=side(spec.phi_deploy, contexts=n.deploy_clusters, responses=n.responses_deploy, variances=deploy),
         random=ContextDesign(estimate.contexts) is ContextDesign.RANDOM,
         binary=v.binary,
         difference_variance=shrink(v.difference_task),
@@ -228,15 +230,22 @@ def _explain_side(side: SideMoments, *, random: bool) -> str:
     thin = explain_tasks(side)
     if thin is not None:
         return thin
-    return "one context: nothing says how contexts vary" if random and side.contexts < 2 else "no variance"
+    return explain_contexts(side) if random and side.contexts < 2 else "no variance"
+
+
+def explain_contexts(side: SideMoments, place: str = "") -> str:
+    """Return why the one context, or template, of a side does not say how others vary; *place* is such as ` on the test side`."""
+    unit = "template" if side.templates else "context"
+    return f"one {unit}{place}: nothing says how {unit}s vary"
 
 
 def explain_tasks(side: SideMoments) -> str | None:
     """Return why the tasks do not say how tasks vary; None when they do."""
     if side.tasks < 2:
-        return "one task: nothing says how tasks vary"
+        return "one family of tasks: nothing says how families vary" if side.families else "one task: nothing says how tasks vary"
     if side.effective_tasks < 2:
-        return f"the weights leave {side.effective_tasks:.2f} effective tasks: nothing says how tasks vary"
+        found, units = ("sizes of the families", "families") if side.families else ("weights", "tasks")
+        return f"the {found} leave {side.effective_tasks:.2f} effective {units}: nothing says how {units} vary"
     return None
 
 
@@ -244,8 +253,8 @@ def _explain(moments: Moments) -> str:
     thin = explain_tasks(moments.test)
     if thin is not None:
         return thin
-    side = "test" if moments.test.contexts < 2 else "deployment"
-    return f"one context on the {side} side: nothing says how contexts vary"
+    side, name = (moments.test, "test") if moments.test.contexts < 2 else (moments.deploy, "deployment")
+    return explain_contexts(side, f" on the {name} side")
 
 
 def _name_method(grounds: Grounds, contexts: ContextDesign) -> str:
@@ -253,16 +262,24 @@ def _name_method(grounds: Grounds, contexts: ContextDesign) -> str:
         case IntervalMethod.CLOSED_FORM:
             return _name_closed_form(grounds.moments, contexts)
         case IntervalMethod.GUARANTEED:
-            clusters = "min(tasks, contexts)" if contexts is ContextDesign.RANDOM else "tasks"
+            tasks, drawn = name_units(grounds.moments)
+            clusters = f"min({tasks}, {drawn})" if contexts is ContextDesign.RANDOM else tasks
             conditional = ", conditional on these contexts" if contexts is ContextDesign.FIXED else ""
             return f"{GUARANTEED}: exact limits at {clusters} a side{conditional}, hull with MOVER and t"
         case IntervalMethod.ANYTIME:
-            return f"{ANYTIME}: empirical-Bernstein confidence sequence over tasks in the seeded order; may be stopped at any look"
+            tasks, _ = name_units(grounds.moments)
+            return f"{ANYTIME}: empirical-Bernstein confidence sequence over {tasks} in the seeded order; may be stopped at any look"
+
+
+def name_units(moments: Moments) -> tuple[str, str]:
+    """Return what counts as independent, of tasks and of contexts, in the plural."""
+    return "families" if moments.test.families else "tasks", "templates" if moments.test.templates else "contexts"
 
 
 def _name_closed_form(moments: Moments, contexts: ContextDesign) -> str:
+    tasks, drawn = name_units(moments)
     if contexts is ContextDesign.RANDOM:
         form = "Banerjee" if moments.banerjee else "Satterthwaite"
-        return f"{METHOD}: tasks and random contexts crossed, {form} t, hull with MOVER"
-    what = "conditional on these contexts" if contexts is ContextDesign.FIXED else "contexts nested in tasks"
-    return f"{METHOD}: tasks, {what}, t, hull with MOVER"
+        return f"{METHOD}: {tasks} and random {drawn} crossed, {form} t, hull with MOVER"
+    what = "conditional on these contexts" if contexts is ContextDesign.FIXED else f"contexts nested in {tasks}"
+    return f"{METHOD}: {tasks}, {what}, t, hull with MOVER"

@@ -7,6 +7,7 @@ a sample: with x = Φ_test and y = Φ_deploy of a task, N tasks with x of which 
 
 An effect of a test context moves X̄_N and x̄_n alike, one of a deployment context ȳ_n: the context parts are those of the plain ED,
 whatever b is, with each test task weighing what the estimator gives it, (1 − b)/N and, if replayed, b/n more.
+Where families are declared, what each task adds to the deviation of the estimator is summed by family before it is squared.
 Assumed: the replayed tasks are a random subset, and what `audit.statistics.moments` assumes.
 """
 
@@ -16,11 +17,12 @@ import numpy as np
 import numpy.typing as npt
 
 from audit.statistics.cells import Cells
+from audit.statistics.clusters import Clusters, find_units
 from audit.statistics.halfwidth import ZERO_VARIANCE, Part, half_width
 from audit.statistics.moments import ENOUGH_CONTEXTS, compute_context_variance, compute_task_means, count_contexts
 from audit.statistics.proportion import Limits
 from audit.statistics.scores import Floats
-from audit.statistics.sums import sum_all
+from audit.statistics.sums import sum_all, sum_groups
 
 FEWEST_REPLAYED = 20
 """From so many replayed tasks on the estimate is given."""
@@ -76,8 +78,10 @@ def estimate_from_subset(test: Cells, deploy: Cells, common: npt.NDArray[np.bool
             reason=reason,
         )
 
-    if len(x) < FEWEST_REPLAYED:
-        return give(reason=f"{len(x)} tasks were replayed; the regression needs at least {FEWEST_REPLAYED}")
+    replayed = find_units(test.clusters, common, None)
+    if replayed.number < FEWEST_REPLAYED:
+        counted = "tasks" if replayed.of_task is None else "families of tasks"
+        return give(reason=f"{replayed.number} {counted} were replayed; the regression needs at least {FEWEST_REPLAYED}")
     line = _fit(x_all, x, y)
     if line is None:
         return give(reason="test scores do not vary over the replayed tasks, so nothing can be regressed on them")
@@ -87,7 +91,8 @@ def estimate_from_subset(test: Cells, deploy: Cells, common: npt.NDArray[np.bool
     contexts = _find_context_parts(test, deploy, line, weights, replayed=len(x)) if random else ()
     if contexts is None:
         return give(line=line, reason="one context on a side: nothing says how contexts vary")
-    parts = (*_find_task_parts(line, x_all, len(x)), *contexts)
+    families = _find_family_part(test.clusters, line, (x_all, x, y), (every, common))
+    parts = (*(families or _find_task_parts(line, x_all, len(x))), *contexts)
     banerjee = random and min(count_contexts(test), count_contexts(deploy)) < ENOUGH_CONTEXTS
     h = half_width(parts, level=level, banerjee=banerjee)
     value = min(1.0, max(-1.0, line.value))
@@ -115,6 +120,23 @@ def _find_task_parts(line: _Line, x_all: Floats, replayed: int) -> tuple[Part, P
         Part(variance=line.residual * (1 / replayed + line.gap**2 / line.spread), df=replayed - 2),
         Part(variance=(1 - line.slope) ** 2 * variance / everyone, df=everyone - 1),
     )
+
+
+def _find_family_part(
+    clusters: Clusters, line: _Line, means: tuple[Floats, Floats, Floats], masks: tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]
+) -> tuple[Part, ...]:
+    """The task part from what each task adds to the estimator's deviation, summed by family; empty without families."""
+    if clusters.family is None:
+        return ()
+    (x_all, x, y), (every, common) = means, masks
+    off_x = x - sum_all(x) / len(x)
+    residuals = y - line.mean_deploy - line.slope * off_x
+    deviations = np.zeros(len(every))
+    deviations[every] = (1 - line.slope) * (x_all - sum_all(x_all) / len(x_all)) / len(x_all)
+    deviations[common] -= residuals * (1 / len(x) + line.gap * off_x / line.spread)
+    sums = sum_groups(deviations, clusters.family[: len(every)], size=len(every))
+    families, replayed = (find_units(clusters, mask, None).number for mask in masks)
+    return (Part(variance=sum_all(sums**2) * families / (families - 1), df=replayed - 2),)
 
 
 def _weigh(every: npt.NDArray[np.bool_], common: npt.NDArray[np.bool_], slope: float) -> Floats:

@@ -40,8 +40,8 @@ def resolve_difference(estimate: Estimate, spec: SpecEstimate, *, boundary: floa
             return _grow(grounds, lambda larger: find_difference(larger, level=estimate.level), goal=goal)
         case IntervalMethod.ANYTIME:
             # A step of the walk is (d + 1)/2, so its variance is a quarter of that of d.
-            variance = None if moments.difference_variance is None else moments.difference_variance * spec.n.tasks / 4
-            course = _Course(tasks=spec.n.tasks, point=(moments.difference + 1) / 2, variance=variance, level=estimate.level)
+            variance = None if moments.difference_variance is None else moments.difference_variance * moments.test.tasks / 4
+            course = _Course(tasks=moments.test.tasks, point=(moments.difference + 1) / 2, variance=variance, level=estimate.level)
             return _walk_on(grounds.walks.ed, course, goal=(goal + 1) / 2)
 
 
@@ -63,8 +63,8 @@ def resolve_deploy(estimate: Estimate, spec: SpecEstimate, *, theta: float) -> E
         case IntervalMethod.GUARANTEED:
             return _grow(grounds, lambda larger: find_sides(larger, level=estimate.level)[1], goal=goal)
         case IntervalMethod.ANYTIME:
-            variance = None if side.task_variance is None else side.task_variance * spec.n.tasks
-            course = _Course(tasks=spec.n.tasks, point=side.mean, variance=variance, level=estimate.level)
+            variance = None if side.task_variance is None else side.task_variance * side.tasks
+            course = _Course(tasks=side.tasks, point=side.mean, variance=variance, level=estimate.level)
             return _walk_on(grounds.walks.phi_deploy, course, goal=goal)
 
 

@@ -91,6 +91,12 @@ class ScoreTable:
     weight: Labelled | None = None
     """Weight of the row's task as it was written; None without the column: all tasks weigh the same."""
 
+    family: Labelled | None = None
+    """Family of the row's task, whose tasks depend on each other; code −1 where the row names none; None without the column."""
+
+    template: Labelled | None = None
+    """Template that the row's context was made from; as `family`."""
+
     truncated: Labelled | None = None
     """Whether the response was cut by the limit of tokens or the context window: `yes`, `no`, or `settled` where it was and its score
     can no longer change; code −1 where that is not stated; None where it is stated of no row. Not part of `content`."""
@@ -116,6 +122,8 @@ class ScoreTable:
             "judge",
             "judge_repeat",
             "weight",
+            "family",
+            "template",
             "truncated",
             "refused",
         )
@@ -134,7 +142,7 @@ class ScoreTable:
     @property
     def content(self) -> str:
         """Digest of the scores themselves, hexadecimal: the same for any file, format and order of rows."""
-        optional = (self.cue_removed, self.judge, self.judge_repeat, self.weight)
+        optional = (self.cue_removed, self.judge, self.judge_repeat, self.weight, self.family, self.template)
         columns = (self.task, self.arm, self.spec, self.context, self.sample, self.excluded, *filter(None, optional))
         order = np.lexsort([column.codes for column in reversed(columns)])
         total = hashlib.sha256()

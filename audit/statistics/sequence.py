@@ -26,14 +26,18 @@ from registry.records.estimate import Walk
 _LARGEST_BET = 0.5
 
 
-def order_tasks(task_ids: Sequence[str], *, seed: int) -> list[int]:
-    """Return the positions of *task_ids* in the order of the SHA-256 of `seed:task_id`.
+def order_tasks(task_ids: Sequence[str], *, seed: int, families: Sequence[str] | None = None) -> list[int]:
+    """Return the positions of *task_ids* in the order of the SHA-256 of `seed:family`, and within a family of `seed:task_id`.
 
-    The order of two tasks does not depend on the others, so a longer list only puts tasks between. It is random as far as the
-    task ids do not know the seed.
+    Without *families*, one name for each task, every task is its own. The order of two tasks does not depend on the others, so a longer
+    list only puts tasks between. It is random as far as the ids do not know the seed.
     """
-    keys = [hashlib.sha256(f"{seed}:{task_id}".encode()).digest() for task_id in task_ids]
+    keys = [(_hash(family, seed), _hash(task_id, seed)) for task_id, family in zip(task_ids, families or task_ids, strict=True)]
     return sorted(range(len(keys)), key=keys.__getitem__)
+
+
+def _hash(name: str, seed: int) -> bytes:
+    return hashlib.sha256(f"{seed}:{name}".encode()).digest()
 
 
 def walk_all(values: Floats, *, level: float) -> tuple[Floats, Floats, Floats]:

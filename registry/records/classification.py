@@ -115,6 +115,8 @@ class Condition(StrEnum):
     """The outcome has not expired."""
     REPRODUCTION = "reproduction"
     """The replay of the evaluation does not contradict the figure that the card reports."""
+    CLUSTERS = "clusters"
+    """Where families of tasks or templates of contexts are declared, every task and context has its own. Without them it is not asked."""
 
 
 class ConditionStatus(StrEnum):

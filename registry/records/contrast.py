@@ -81,7 +81,9 @@ class Contrast(Record):
     tasks: int
     """Tasks that all of its arms have."""
     effective_tasks: float | None = None
-    """(Σw)²/Σw² of the tasks' weights (Kish 1965); None when all weigh the same."""
+    """(Σw)²/Σw² of the weights of tasks, or of families (Kish 1965); None when all weigh the same."""
+    families: int | None = None
+    """Families that these tasks are in; None: none are declared."""
     method: str
     """Name of the interval."""
     p: float | None

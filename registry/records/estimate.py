@@ -68,7 +68,29 @@ class Counts(Record):
     excluded_test: int
     excluded_deploy: int
     effective_tasks: float | None = None
-    """(Σw)²/Σw² of the tasks' weights (Kish 1965); None when all tasks weigh the same."""
+    """(Σw)²/Σw² of the weights of tasks, or of families (Kish 1965); None when all weigh the same."""
+    families: int | None = None
+    """Families that the tasks are in, a task without one counting as one; None: the scores declare no families."""
+    templates_test: int | None = None
+    """Templates that the contexts of the test side were made from, as `families`."""
+    templates_deploy: int | None = None
+    unnamed: int = 0
+    """Tasks without a family, and contexts without a template, where others have one."""
+
+    @property
+    def task_clusters(self) -> int:
+        """What counts as independent: families where they are declared, else tasks."""
+        return self.tasks if self.families is None else self.families
+
+    @property
+    def test_clusters(self) -> int:
+        """What counts as independent of the test side's contexts: templates where they are declared, else contexts."""
+        return self.contexts_test if self.templates_test is None else self.templates_test
+
+    @property
+    def deploy_clusters(self) -> int:
+        """As `test_clusters`, of the deployment side."""
+        return self.contexts_deploy if self.templates_deploy is None else self.templates_deploy
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -115,6 +115,8 @@ class LockedTasks(Record):
     """Of the task identifiers, sorted by code point, one a line, each ended by a newline, in UTF-8."""
     ids: tuple[str, ...] = ()
     """The identifiers themselves, in that order: what was added or left out can then be named."""
+    families: tuple[str, ...] = ()
+    """The family of each of `ids`, an empty text for a task without one; empty where no task names a family."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -24,6 +24,8 @@ class Task(Record):
     """Regular expressions that a right response matches."""
     anti: tuple[str, ...] = ()
     """Regular expressions that it does not match."""
+    family: str | None = None
+    """Tasks that depend on each other have the same: paraphrases, variants of one template, questions on one document."""
     note: str | None = None
 
 

@@ -19,6 +19,8 @@ class SpecShift(Record):
     """ΔED = ED(after) − ED(before); its `method` says what is treated as paired."""
     tasks: int
     """Tasks with scores on both sides in both replays; all numbers here are of these alone."""
+    families: int | None = None
+    """Families that these tasks are in; None: none are declared."""
     judge: str | None = None
     """By whose scores, where several judges scored both replays."""
 

@@ -74,6 +74,8 @@ class ContextItem(Record):
     """User message with `{task}` where the task goes; None when not known."""
     tools: tuple[Tool, ...] = ()
     """Tools that the model is offered."""
+    made_from: str | None = None
+    """Template that it was made from: contexts of one template count as one where contexts are a sample. None: not stated."""
     scaffold: str | None = None
     """What surrounds the model beyond prompts and tools, in words."""
     cues: tuple[str, ...] = ()

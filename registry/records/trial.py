@@ -17,6 +17,20 @@ class RunStatus(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class NearDuplicates(Record):
+    """Tasks whose texts hardly differ although they are in no common family."""
+
+    compared: int
+    """Tasks whose texts were compared with each other."""
+    not_compared: int
+    """Tasks beyond the largest number that is compared."""
+    found: int
+    """Pairs of near-duplicates that are not in one family."""
+    pairs: tuple[tuple[str, str], ...] = ()
+    """The first of them, by task id."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Provenance(Record):
     """Where responses came from. None means: not stated, and the checklist says so."""
 
@@ -53,6 +67,8 @@ class Provenance(Record):
     """What the replay itself allowed to be spent, beside the budget of the lock."""
     run: str | None = None
     """Random name of the run folder, by which its start is found in the log; None where no start was entered."""
+    near_duplicates: NearDuplicates | None = None
+    """Whether tasks that look alike are in one family; None: the texts of the tasks were not available."""
     replayed: Replayed | None = None
     """Contexts, arms and outcomes of a live replay, as its run folder holds them; None for other scores."""
 

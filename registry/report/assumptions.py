@@ -14,14 +14,17 @@ ENOUGH = 30
 FALSE_HOLDS = {5: 0.315, 8: 0.34, 20: 0.126}
 """By number of deployment contexts. The rate does not fall steadily, so it is not interpolated."""
 _UNCHECKED = (
-    "Assumed and not checked: tasks are independent of each other, no rare kind of task was missed, and the two sides do not oppose each "
+    "Assumed and not checked: {units} are independent of each other, no rare kind of task was missed, and the two sides do not oppose each "
     "other task by task (docs/limitations.md)."
 )
 
 
 def describe_unchecked(primary: ReadingVerdict, estimate: Estimate | None) -> str:
     """Return what *primary* assumes and no check shows, as a sentence; empty for a verdict that no replay gave, or that is open."""
-    return _UNCHECKED if estimate is not None and estimate.specs and primary.verdict in FIRM else ""
+    if estimate is None or not estimate.specs or primary.verdict not in FIRM:
+        return ""
+    declared = all(spec.n.families is not None for spec in estimate.specs)
+    return _UNCHECKED.format(units="the declared families of tasks" if declared else "tasks")
 
 
 def describe_few_contexts(primary: ReadingVerdict, estimate: Estimate | None) -> str | None:
@@ -46,5 +49,5 @@ def describe_few_contexts(primary: ReadingVerdict, estimate: Estimate | None) ->
 
 def _count_drawn(spec: SpecEstimate, design: ContextDesign) -> int:
     """Contexts that may be taken to be independent: of nested ones, those of one task count once."""
-    contexts = spec.n.contexts_deploy
-    return min(contexts, spec.n.tasks) if design is ContextDesign.NESTED else contexts
+    contexts = spec.n.deploy_clusters
+    return min(contexts, spec.n.task_clusters) if design is ContextDesign.NESTED else contexts

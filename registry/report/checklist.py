@@ -385,6 +385,24 @@ def _describe_sizes(estimate: Estimate) -> str:
     return join([*deviations, sizes])
 
 
+def _families(material: AuditMaterial) -> Answer:
+    """Unknown is not "none": without the texts nobody looked for near-duplicates."""
+    if material.estimate is None or not material.has_scores:
+        return _without_scores(material)
+    counts, found = material.estimate.specs[0].n, material.provenance.near_duplicates
+    families = None if counts.families is None else f"{counts.families} declared {'family' if counts.families == 1 else 'families'}"
+    declared = "no families are declared" if families is None else f"{counts.tasks} tasks in {families}"
+    assumed = "; tasks are taken to be independent" if families is None else ""
+    if found is None:
+        note = f"{declared}; the texts of the tasks were not available, so near-duplicates were not looked for{assumed}"
+        return _missing(note) if families is None else _reported(note)
+    if found.pairs:
+        pairs = "1 near-duplicate pair is" if found.found == 1 else f"{found.found} near-duplicate pairs are"
+        return _missing(f"{declared}; {pairs} in no common family, such as {' and '.join(found.pairs[0])}{assumed}")
+    rest = f" ({found.not_compared} more were not compared)" if found.not_compared else ""
+    return _reported(f"{declared}; no near-duplicates outside of families among {found.compared} tasks{rest}{assumed}")
+
+
 ITEMS: dict[str, Callable[[AuditMaterial], Answer]] = {
     "task-context-mapping": _mapping,
     "system-prompts": _prompts,
@@ -394,6 +412,7 @@ ITEMS: dict[str, Callable[[AuditMaterial], Answer]] = {
     "ned-and-epsilon": _from_estimate(lambda estimate: f"ε = {estimate.epsilon:g}"),
     "phi-test-and-phi-deploy": _from_estimate(_describe_specs),
     "sample-sizes": _from_estimate(_describe_sizes),
+    "task-families": _families,
     "intervals-and-method": _from_estimate(lambda estimate: f"level {estimate.level:g}; {estimate.specs[0].ed.method}"),
     "judge-scoring-uncertainty": _judge,
     "scorer-invariance-check": _invariance,

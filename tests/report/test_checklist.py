@@ -12,7 +12,7 @@ from registry.records.classification import ChecklistItem, ItemStatus
 from registry.records.estimate import Estimate, EstimateWarning
 from registry.records.evidence import Access, Evidence, Layer
 from registry.records.plan import Lock, Plan
-from registry.records.trial import Provenance
+from registry.records.trial import NearDuplicates, Provenance
 from registry.report.checklist import ITEMS, AuditMaterial, build_items, count_items, format_missing
 from tests import findings
 from tests.verdict.cases import build_case, build_estimate, cases, estimates
@@ -29,6 +29,7 @@ FULL = Provenance(
     judge="exact match",
     judge_uncertainty="two repeats: 1 % of scores differ",
     corpus_tasks=40,
+    near_duplicates=NearDuplicates(compared=40, not_compared=0, found=0),
 )
 LOCK = Lock(
     audit="AUD-1",
@@ -128,8 +129,8 @@ def test_a_count_has_one_base(counts: tuple[int, int, int], text: str) -> None:
 
 
 def test_missing_items_are_counted_among_those_that_apply() -> None:
-    """Of an audit without a replay 20 of 23 items do not apply."""
-    assert count_items(build_checklist(build_case(theta=0.1), None)) == "3 of 3 applicable items are missing (20 do not apply)"
+    """Of an audit without a replay 21 of 24 items do not apply."""
+    assert count_items(build_checklist(build_case(theta=0.1), None)) == "3 of 3 applicable items are missing (21 do not apply)"
 
 
 def test_open_objections_are_named() -> None:

@@ -48,7 +48,7 @@ def test_who_says_what_a_task_is_pairs_by_it_and_is_warned(tmp_path: Path) -> No
     rows, imported = read_pair(write_pair(tmp_path, target="7"), task_field="sample.id")
 
     assert sorted({row.task_id for row in rows}) == ["s0", "s1"]
-    assert imported.files[0].warnings == ()
+    assert [one for one in imported.files[0].warnings if "near-duplicates" not in one] == []
     assert imported.files[1].warnings == (
         "2 tasks have another target than in one.eval, and are paired with it by what --task-field names",
     )
