@@ -152,6 +152,9 @@ class Variance(Record):
     test_spread: float | None = None
     """Variance of single responses of the side about its mean; None where each is the lowest or highest possible, and in older records."""
     deploy_spread: float | None = None
+    test_residual: float = 0.0
+    """What the task and the context part of the side both contain, counted once in its variance and in that of ED."""
+    deploy_residual: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
