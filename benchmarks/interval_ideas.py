@@ -9,22 +9,29 @@ over a table, so all ideas see the same tables and the arithmetic runs over all 
 intervals of `audit.statistics` is a test.
 """
 
+import argparse
+import json
 import math
-from collections.abc import Callable, Iterator
+import os
+import platform
+import statistics
+import sys
+import time
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from itertools import product
+from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
-from scipy.special import betaincinv, ndtri, stdtrit
+from scipy.special import expit
 
-from audit.statistics.halfwidth import ZERO_VARIANCE
-from audit.statistics.scores import Floats
-from benchmarks.coverage_grid import CONTEXT_SDS, LEVEL, RATES, Cell, Drawn, draw_tables
+from audit.wording import SLACK
+from benchmarks.coverage_grid import CERTAIN, CONTEXT_SDS, CROSSED_SD, RATES, TASK_SD, Cell, Drawn, draw_tables, find_center
+from benchmarks.interval_candidates import CHOSEN, IDEAS, Idea, Sums, Z, compute_sums, find_limits
 
-Z = float(ndtri(0.5 + LEVEL / 2))
-UPPER = 0.5 + LEVEL / 2
-SMALLEST_SIZE = 1e-3
+GOAL, LEAST, MOST, MARGIN = 1.25, 0.93, 0.05, 0.05
+"""Width over oracle at most; coverage of ED at least, and false verdicts at most, in every cell; δ where ED is 0."""
 
 RANDOM_CONTEXTS = ((5, 5), (10, 10), (20, 20), (20, 5))
 OTHER_CONTEXTS = {"fixed": ((5, 5), (20, 5)), "nested": ((1, 1), (5, 5))}
@@ -39,138 +46,137 @@ def list_cells() -> Iterator[Cell]:
                 yield Cell(design, tasks, *pair, samples, sd, *rates, judged)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class SideSums:
-    """One side of many tables; arrays by table."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Figures:
+    """One idea in one cell."""
 
-    mean: Floats
-    task: Floats
-    """Variance of the mean from its task means."""
-    context: Floats
-    """The same from its context means; 0 where contexts are not sampled."""
-    residual: Floats
-    """What both of these contain: the mean square of cells about task and context means, over the cells; 0 where contexts are not sampled."""
-    spread: Floats
-    contexts: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Sums:
-    """Both sides of many tables, and how they vary together."""
-
-    sides: tuple[SideSums, SideSums]
-    task: Floats
-    """Variance of ED from the differences of task means."""
-    covariance: Floats
-    paired: Floats
-    """Covariance of the two means over contexts of the same number; 0 where the numbers differ or contexts are not sampled."""
-    binary: npt.NDArray[np.bool_]
-    tasks: int
-    responses: tuple[int, int]
-    random: bool
-
-    @property
-    def difference(self) -> Floats:
-        """ED of each table."""
-        return self.sides[0].mean - self.sides[1].mean
+    ed: float
+    phi_deploy: float
+    inverted: float
+    """Share of intervals of Φ_deploy beyond the truth, the worse direction: false inversion."""
+    degraded: float
+    """Share of intervals of ED wholly outside ±|ED| (false *does not carry over*); outside ±`MARGIN` where ED is 0."""
+    stable: float
+    """Share of intervals of ED wholly inside ±|ED| (false *holds*); 0 where ED is 0."""
+    over_oracle: float
+    """Median half-width of ED over 1.96 times the true SD of the estimate."""
 
 
-def compute_sums(cell: Cell, drawn: list[Drawn], binary: npt.NDArray[np.bool_]) -> Sums:
-    """Return the sums of the tables that `draw_tables` drew."""
-    means = [side.mean.astype(float).mean(axis=2) for side in drawn]
-    contexts = [side.mean.astype(float).mean(axis=1) for side in drawn]
-    random = cell.design == "random"
-    sides = tuple(_compute_side(side, task, context, random=random) for side, task, context in zip(drawn, means, contexts, strict=True))
-    off = [task - task.mean(axis=1, keepdims=True) for task in means]
-    scale = cell.tasks * (cell.tasks - 1)
-    paired = np.zeros(len(binary))
-    if random and cell.contexts_test == cell.contexts_deploy:
-        moved = [context - context.mean(axis=1, keepdims=True) for context in contexts]
-        paired = (moved[0] * moved[1]).sum(axis=1) / (cell.contexts_test * (cell.contexts_test - 1))
-    return Sums(
-        sides=(sides[0], sides[1]),
-        task=((off[0] - off[1]) ** 2).sum(axis=1) / scale,
-        covariance=(off[0] * off[1]).sum(axis=1) / scale,
-        paired=paired,
-        binary=binary,
-        tasks=cell.tasks,
-        responses=(cell.tasks * cell.contexts_test * cell.samples, cell.tasks * cell.contexts_deploy * cell.samples),
-        random=random,
+def run_cell(cell: Cell, *, runs: int, ideas: Sequence[Idea] = IDEAS, drawn: Sums | None = None) -> tuple[list[Figures], list[float]]:
+    """Return the figures of each idea in one cell, and the seconds each took."""
+    sums = drawn
+    if sums is None:
+        sides, binary = draw_tables(cell, np.random.default_rng(cell.seed(20)), runs)
+        sums = compute_sums(cell, sides, binary)
+    truth, oracle = cell.rate_test - cell.rate_deploy, Z * float(sums.difference.std())
+    figures, seconds = [], []
+    for idea in ideas:
+        start = time.process_time()
+        ed, deploy = find_limits(sums, idea)
+        seconds.append(time.process_time() - start)
+        beyond = [float(np.mean(side)) for side in (deploy.low > cell.rate_deploy + SLACK, deploy.high < cell.rate_deploy - SLACK)]
+        edge = (abs(truth) or MARGIN) + SLACK
+        figures.append(
+            Figures(
+                ed=float(np.mean((ed.low <= truth + SLACK) & (truth - SLACK <= ed.high))),
+                phi_deploy=1 - sum(beyond),
+                inverted=max(beyond),
+                degraded=float(np.mean((ed.low > edge) | (ed.high < -edge))),
+                stable=float(np.mean((ed.low > -abs(truth) + SLACK) & (ed.high < abs(truth) - SLACK))),
+                over_oracle=float(np.median(ed.high - ed.low)) / 2 / oracle,
+            )
+        )
+    return figures, seconds
+
+
+def draw_paired(cell: Cell, rng: np.random.Generator, runs: int, *, correlation: float = 0.8) -> Sums:
+    """Return the sums of tables whose contexts are the same scaffolds on both sides, their effects correlated."""
+    shared = rng.standard_normal((runs, 1, cell.contexts_test))
+    tasks = TASK_SD * rng.standard_normal((runs, cell.tasks, 1))
+    sides = []
+    for rate in (cell.rate_test, cell.rate_deploy):
+        own = rng.standard_normal(shared.shape)
+        effect = cell.context_sd * (math.sqrt(correlation) * shared + math.sqrt(1 - correlation) * own)
+        center = find_center(rate, np.zeros(1), math.hypot(TASK_SD, CROSSED_SD, cell.context_sd))
+        logit = center + tasks + effect + CROSSED_SD * rng.standard_normal((runs, cell.tasks, cell.contexts_test))
+        sides.append(Drawn(mean=(rng.random(logit.shape) < expit(logit)).astype(float), square=None))
+    return compute_sums(cell, sides, np.ones(runs, dtype=bool))
+
+
+def list_paired_cells() -> Iterator[Cell]:
+    for tasks, contexts, rates in product((50, 200), (5, 10, 20), ((0.05, 0.3), (0.3, 0.3))):
+        yield Cell("random", tasks, contexts, contexts, 1, 0.8, *rates, judged=False)
+
+
+Rows = dict[Cell, list[Figures]]
+
+
+def render(rows: Rows, paired: Rows, costs: list[float], *, runs: int, elapsed_s: float) -> Iterator[str]:
+    """Yield the lines of INTERVALS.md."""
+    yield "# Ideas for narrower intervals\n"
+    machine = f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}"
+    yield f"{datetime.now(UTC):%Y-%m-%d}, {machine}; {elapsed_s / 60:.0f} minutes of one of them. Made by"
+    yield f"`python -m benchmarks.interval_ideas --table benchmarks/INTERVALS.md --runs {runs}`. Seeded.\n"
+    yield f"{len(rows)} cells of the grid of [COVERAGE.md](COVERAGE.md) in which a verdict is possible, {runs:,} tables each;"
+    yield "every idea sees the same tables. Nominal level 95 %. One standard error of a cell is"
+    yield f"{math.sqrt(0.95 * 0.05 / runs):.1%} at 95 %, so the lowest of so many cells is low by chance. *Oracle*: 1.96 times the true"
+    yield "standard deviation of the estimate in the cell. Width is the median half-width of ED over it; each figure is a median over"
+    yield "cells. *False* figures are the highest of all cells: inversion at θ = Φ_deploy; degraded and stable at δ = |ED|, where ED is 0"
+    yield f"at δ = {MARGIN}. Cost: time of the limits alone, over that of *before*, all vectorised.\n"
+    yield (
+        "| idea | ED lowest / 1 in 100 / median | Φ_deploy lowest | false inversion | degraded | stable | width: all | random | fixed "
+        "| nested | cost |"
     )
+    yield "|---|---|---|---|---|---|---|---|---|---|---|"
+    designs = [cell.design for cell in rows]
+    for place, idea in enumerate(IDEAS):
+        found = [figures[place] for figures in rows.values()]
+        ed = [figures.ed for figures in found]
+        worst = " | ".join(f"{max(getattr(figures, name) for figures in found):.1%}" for name in ("inverted", "degraded", "stable"))
+        widths = [[f.over_oracle for f, own in zip(found, designs, strict=True) if design in (None, own)] for design in WANTED_DESIGNS]
+        width = " | ".join(f"{statistics.median(column):.2f}" if column else "–" for column in widths)
+        cover = f"{min(ed):.3f} / {np.quantile(ed, 0.01):.3f} / {statistics.median(ed):.3f} | {min(f.phi_deploy for f in found):.3f}"
+        yield f"| {idea.name} | {cover} | {worst} | {width} | {costs[place] / costs[0]:.1f} |"
+    yield "\n## How far each idea gets\n"
+    yield from (f"* **{idea.name}**: {idea.why}." for idea in IDEAS)
+    yield "\n## Paired scaffolds\n"
+    yield f"The same scaffolds on both sides, effects correlated .8 (SD 0.8 on the logit); {len(paired)} cells of {runs:,} tables, binary."
+    yield "No part of the goal.\n"
+    yield "| idea | ED lowest / median | width, median |"
+    yield "|---|---|---|"
+    for place, idea in enumerate(IDEAS):
+        found = [figures[place] for figures in paired.values()]
+        ed, width = [f.ed for f in found], statistics.median(f.over_oracle for f in found)
+        yield f"| {idea.name} | {min(ed):.3f} / {statistics.median(ed):.3f} | {width:.2f} |"
 
 
-def _compute_side(side: Drawn, task: Floats, context: Floats, *, random: bool) -> SideSums:
-    tasks, contexts = side.mean.shape[1:]
-    mean = task.mean(axis=1)
-    none = np.zeros(len(mean))
-    if random:
-        rest = side.mean - task[:, :, None] - context[:, None, :] + mean[:, None, None]
-        residual = (rest**2).sum(axis=(1, 2)) / ((tasks - 1) * (contexts - 1) * tasks * contexts)
-    whole = mean * (1 - mean)
-    spread = whole if side.square is None else np.maximum(0.0, side.square.mean(axis=(1, 2)) - mean**2)
-    return SideSums(
-        mean=mean,
-        task=task.var(axis=1, ddof=1) / tasks,
-        context=context.var(axis=1, ddof=1) / contexts if random else none,
-        residual=residual if random else none,
-        spread=spread,
-        contexts=contexts,
-    )
+WANTED_DESIGNS = (None, "random", "fixed", "nested")
 
 
-# --- Variances, degrees of freedom, limits: what the ideas are made of ---
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--table", type=Path)
+    parser.add_argument("--runs", type=int, default=1000)
+    parser.add_argument("--stride", type=int, default=1)
+    asked = parser.parse_args()
+    start, costs, rows = time.process_time(), [0.0] * len(IDEAS), {}
+    for cell in list(list_cells())[:: asked.stride]:
+        rows[cell], seconds = run_cell(cell, runs=asked.runs)
+        costs = [sum(pair) for pair in zip(costs, seconds, strict=True)]
+    paired = {}
+    for cell in list_paired_cells():
+        sums = draw_paired(cell, np.random.default_rng(cell.seed(21)), asked.runs)
+        paired[cell], _ = run_cell(cell, runs=asked.runs, drawn=sums)
+    if asked.table:
+        lines = render(rows, paired, costs, runs=asked.runs, elapsed_s=time.process_time() - start)
+        asked.table.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    chosen = [figures[IDEAS.index(CHOSEN)] for figures in rows.values()]
+    error = CERTAIN * math.sqrt(0.05 * 0.95 / asked.runs)
+    lowest, wrong = min(f.ed for f in chosen), max(max(f.inverted, f.degraded, f.stable) for f in chosen)
+    width = statistics.median(f.over_oracle for f in chosen)
+    print(json.dumps({"cells": len(rows), "lowest": lowest, "wrong": wrong, "over_oracle": round(width, 3)}))
+    return 0 if lowest >= LEAST - error and wrong <= MOST + error and width <= GOAL else 1
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Limits:
-    """Lower and upper ends, by table."""
-
-    low: Floats
-    high: Floats
-
-
-def join(first: Limits, second: Limits) -> Limits:
-    """Return the hull of two intervals."""
-    return Limits(low=np.minimum(first.low, second.low), high=np.maximum(first.high, second.high))
-
-
-def clip(limits: Limits, lowest: float) -> Limits:
-    """Return the limits cut to [lowest, 1]."""
-    return Limits(low=np.maximum(lowest, limits.low), high=np.minimum(1.0, limits.high))
-
-
-def student(variance: Floats, parts: list[tuple[Floats, float]]) -> Floats:
-    """Return t(ν)·√variance with Satterthwaite's ν of the parts (variance, degrees of freedom); 0 where there is no variance."""
-    safe = np.maximum(variance, 1e-300)
-    squares = sum((part / safe) ** 2 / df for part, df in parts)
-    df = np.maximum(1.0, 1.0 / np.maximum(squares, 1e-12))
-    return np.where(variance > 0, stdtrit(df, UPPER) * np.sqrt(variance), 0.0)
-
-
-def exact_limits(mean: Floats, size: Floats, *, shift: float = 1.0) -> Limits:
-    """Return Clopper–Pearson limits at *size* (shift 1), or Jeffreys' equal-tailed ones (shift 0.5)."""
-    met, other = np.minimum(size * mean, size), np.maximum(size - size * mean, 0.0)
-    tail = (1 - LEVEL) / 2
-    low = np.where(met <= 0, 0.0, betaincinv(np.maximum(met + 1 - shift, 1e-9), other + shift, tail))
-    high = np.where(other <= 0, 1.0, betaincinv(met + shift, np.maximum(other + 1 - shift, 1e-9), 1 - tail))
-    return Limits(low=np.minimum(low, mean), high=np.maximum(high, mean))
-
-
-def wilson_limits(mean: Floats, size: Floats) -> Limits:
-    """Return score limits at *size*."""
-    square = Z**2 / size
-    middle = (mean + square / 2) / (1 + square)
-    half = Z * np.sqrt(mean * (1 - mean) / size + square / (4 * size)) / (1 + square)
-    return Limits(low=middle - half, high=middle + half)
-
-
-def mover(sums: Sums, first: Limits, second: Limits, correlation: Floats) -> Limits:
-    """Return limits for ED from those of the sides."""
-    means = sums.sides[0].mean, sums.sides[1].mean
-
-    def reach(one: Floats, other: Floats) -> Floats:
-        return np.sqrt(np.maximum(0.0, one**2 + other**2 - 2 * correlation * one * other))
-
-    down = reach(means[0] - first.low, second.high - means[1])
-    up = reach(first.high - means[0], means[1] - second.low)
-    return Limits(low=sums.difference - down, high=sums.difference + up)
+if __name__ == "__main__":
+    sys.exit(main())
