@@ -107,8 +107,9 @@ def raise_variances(side: SideMoments, parts: Sequence[Part]) -> tuple[Part, ...
     likeness = math.sqrt(whole) * (1 - 2 * side.mean) ** 2
     spread = whole if side.spread is None or whole == 0 else min(whole, side.spread / (SKEWED * whole))
     clusters = ((TASK_LIKENESS, side.effective_tasks), (CONTEXT_LIKENESS, float(side.contexts)))
-    # Contexts have no part where they are not sampled.
-    return tuple(
+    # Contexts have no part where they are not sampled; what both parts contain stays as it is.
+    raised = (
         replace(part, variance=max(part.variance, least * likeness * spread / count))
         for part, (least, count) in zip(parts, clusters, strict=False)
     )
+    return (*raised, *parts[len(clusters) :])

@@ -185,6 +185,7 @@ def _enlarge_side(side: SideMoments, clusters: int, *, random: bool) -> SideMome
         side,
         tasks=tasks,
         contexts=contexts,
+        responses=math.ceil(side.responses * tasks / side.tasks * contexts / side.contexts),
         kish=None if side.kish is None else side.kish * tasks / side.tasks,
         task_variance=None if side.task_variance is None else side.task_variance * side.tasks / tasks,
         context_variance=None if side.context_variance is None else side.context_variance * side.contexts / contexts,

@@ -38,11 +38,14 @@ class Differential(Record):
 class Normalised(Record):
     """nED = ED / (σ_pool + ε); value None when it is not defined, and then `reason` says why.
 
-    With σ_pool = 0 it is ED/ε, and `reason` marks it.
+    With σ_pool = 0 it is ED/ε, and `reason` marks it. It drives no verdict.
     """
 
     value: float | None
     reason: str | None = None
+    low: float | None = None
+    """Approximate interval: the widest band of the bootstrap, which resamples the spread too; None without one."""
+    high: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
