@@ -8,7 +8,7 @@ from audit.wording import Unit, share
 from registry.cli.output import build_table, show
 from registry.records.estimate import Bounded, Differential, Estimate, Normalised, Regression, SpecEstimate
 from registry.records.plan import IntervalMethod
-from registry.report.numbers import format_number, format_range
+from registry.report.numbers import format_number
 
 _NUMBERS = ("value", "interval")
 _MOST_TASKS = 50
@@ -33,7 +33,7 @@ def print_estimate(console: Console, found: Estimate) -> None:
 def _describe_ned(ned: Normalised) -> str:
     if ned.low is None or ned.high is None:
         return ned.reason or ""
-    return f"{format_range(ned.low, ned.high)} (approximate)"
+    return f"{format_number(ned.low)} to {format_number(ned.high)}, approximate"
 
 
 def _print_spec(console: Console, spec: SpecEstimate, unit: Unit, *, margin: float) -> None:

@@ -15,8 +15,10 @@ from audit.statistics.halfwidth import Part, half_width, satterthwaite_df, total
 from audit.statistics.moments import Moments, compute_moments
 from audit.statistics.scores import Floats
 from benchmarks.coverage_grid import Cell, build_moments, draw_tables
-from benchmarks.coverage_worlds import list_worlds, measure
+from benchmarks.coverage_worlds import measure
 from benchmarks.interval_candidates import CHOSEN, compute_sums, find_limits
+from benchmarks.verdict_worlds import build_opposed_world
+from registry.records.plan import ContextDesign, IntervalMethod
 
 SCORES = [
     [0.45, 0.52, 0.39, 0.48, 0.28, 0.25],
@@ -131,10 +133,10 @@ def test_sides_that_oppose_each_other_are_allowed_for() -> None:
 
 def test_opposed_tasks_are_covered() -> None:
     """The world in which ED was missed too often: at least 93 % in closed form, 97 % guaranteed."""
-    for world in (world for world in list_worlds() if world.broken == "opposed tasks" and world.design == "fixed"):
-        held = measure(world, runs=400)
+    world = build_opposed_world(ContextDesign.FIXED)
 
-        assert held.ed >= (0.97 if world.interval == "guaranteed" else 0.93)
+    assert measure(world, runs=250).ed >= 0.93
+    assert measure(replace(world, interval=IntervalMethod.GUARANTEED), runs=250).ed >= 0.97
 
 
 def test_guaranteed_ed_needs_no_correlation() -> None:
