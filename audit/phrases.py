@@ -238,11 +238,11 @@ class Phrases:
         n = self._estimate.n
         if n.contexts_deploy < 1:
             return ""
-        tasks = f"With {_count(n.tasks, 'task')}, this is true of up to {_format_unseen(n.effective_tasks or n.tasks)} of tasks as well."
+        unseen_tasks = _format_unseen(n.effective_tasks or n.tasks)
         if self._facts.contexts is ContextDesign.FIXED:
             return (
                 "The contexts are fixed: up to 100 % of other contexts could behave otherwise, because nothing is known of other contexts."
-                f" With {_count(n.tasks, 'task')}, up to {_format_unseen(n.effective_tasks or n.tasks)} of tasks could behave otherwise and "
+                f" With {_count(n.tasks, 'task')}, up to {unseen_tasks} of tasks could behave otherwise and "
                 "not have been drawn (at 95 % confidence)."
             )
         # Contexts of one task may be alike: only tasks are assumed to be independent of each other where contexts are nested.
@@ -252,7 +252,8 @@ class Phrases:
         assumed = "the guaranteed interval allows for them" if guaranteed else "the verdict assumes no rare trigger contexts"
         return (
             f"With {self.contexts_deploy} drawn{counted}, up to {_format_unseen(drawn)} of deployment contexts "
-            f"(at 95 % confidence) could behave otherwise and not have been drawn; {assumed}. {tasks}"
+            f"(at 95 % confidence) could behave otherwise and not have been drawn; {assumed}. "
+            f"With {_count(n.tasks, 'task')}, this is true of up to {unseen_tasks} of tasks as well."
         )
 
     @property

@@ -1,7 +1,8 @@
 """The worlds that `benchmarks.false_verdicts` draws replays from: those that keep the method's assumptions, and those that break one.
 
-Worlds that keep them are a thinned copy of the grid of `benchmarks.coverage_grid`, two with three specifications of P_deploy, and two whose sides
-oppose each other task by task. What is true is known of each world, from quadrature or by construction, never from what was drawn.
+Worlds that keep them are a thinned copy of the grid of `benchmarks.coverage_grid`, two with three specifications of P_deploy, and two
+whose sides oppose each other task by task. What is true is known of each world, from quadrature or by construction, never from what was
+drawn.
 """
 
 import math

@@ -40,7 +40,7 @@ class SideMoments:
     """0 where contexts are not sampled (fixed, nested); None with one random context."""
 
     residual_variance: float = 0.0
-    """What the task part and the context part both contain: how cells depart from their task and context; 0 where unknown or not sampled."""
+    """What the task part and the context part both contain: how cells depart from both; 0 where unknown or not sampled."""
 
     kish: float | None = None
     """(Σw)²/Σw² of the tasks' weights; None when all weigh the same."""
