@@ -156,6 +156,7 @@ def _estimate_spec(pair: Pair, plan: Plan, scale: Scale, *, pointwise: bool) -> 
         sequence=sequence,
         truncation=pair.truncation,
     )
+    result = replace(result, ned=_bound_ned(result, plan.contexts))
     remarks = [*remark_size(plan, tally), *remark_design(moments, tally), *_remark_spec(pair, plan, result)]
     return result, [EstimateWarning(code=remark.code, message=remark.message, spec=pair.spec) for remark in remarks]
 
@@ -248,6 +249,13 @@ def _find_floor(pair: Pair, moments: Moments, plan: Plan, scale: Scale) -> float
     sides = pair.test_cells.keep(pair.common), pair.deploy_cells.keep(pair.common)
     floor = detectable_floor(sides, level=plan.level, banerjee=moments.banerjee)
     return None if floor is None else scale.stretch_difference(floor)
+
+
+def _bound_ned(spec: SpecEstimate, contexts: ContextDesign) -> Normalised:
+    """Return nED with its approximate interval: the band over tasks and contexts, or over tasks where contexts are not sampled."""
+    bands = None if spec.bootstrap is None else spec.bootstrap.ned
+    band = None if bands is None else bands.two_way if contexts is ContextDesign.RANDOM else bands.task
+    return spec.ned if band is None else replace(spec.ned, low=band.low, high=band.high)
 
 
 def _resample(pair: Pair, moments: Moments, plan: Plan, scale: Scale, *, ned: float | None) -> Bootstrap | None:

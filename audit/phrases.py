@@ -1,7 +1,7 @@
 """What fills the placeholders of the decision table: the numbers that decided, and the evidence, in words."""
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 from audit.conditions import (
@@ -15,9 +15,9 @@ from audit.conditions import (
     is_recognition,
 )
 from audit.recognition import weigh_recognition
-from audit.statistics.power import Extra, unseen_context_bound
+from audit.statistics.power import Extra, unseen_bound
 from audit.statistics.reading import relevel
-from audit.statistics.resolving import resolve_deploy, resolve_difference
+from audit.statistics.resolving import find_likely_half_width, find_present, predict_chance, resolve_deploy, resolve_difference
 from audit.wording import Unit, share
 from registry.records.case import Case
 from registry.records.claim import Form, Relation
@@ -248,13 +248,16 @@ class Phrases:
 
     @property
     def unseen_contexts(self) -> str:
-        """The unseen-context bound of a verdict that holds, with what it assumes (statistics section 3)."""
+        """The bounds on unseen contexts and tasks of a verdict that holds, with what it assumes (statistics section 3)."""
         n = self._estimate.n
         if n.contexts_deploy < 1:
             return ""
+        unseen_tasks = _format_unseen(n.effective_tasks or n.task_clusters)
         if self._facts.contexts is ContextDesign.FIXED:
             return (
                 "The contexts are fixed: up to 100 % of other contexts could behave otherwise, because nothing is known of other contexts."
+                f" With {self._count_clusters(n.task_clusters)}, up to {unseen_tasks} of tasks could behave otherwise and "
+                "not have been drawn (at 95 % confidence)."
             )
         # Contexts of one task may be alike: only tasks are assumed to be independent of each other where contexts are nested.
         nested = self._facts.contexts is ContextDesign.NESTED and n.task_clusters < n.contexts_deploy
@@ -266,10 +269,10 @@ class Phrases:
         drawn = n.task_clusters if nested else n.deploy_clusters
         guaranteed = self._whole is not None and IntervalMethod(self._whole.interval) is IntervalMethod.GUARANTEED
         assumed = "the guaranteed interval allows for them" if guaranteed else "the verdict assumes no rare trigger contexts"
-        bound = share(math.ceil(unseen_context_bound(drawn) * 1000) / 1000)
         return (
-            f"With {self.contexts_deploy} drawn{counted}, up to {bound} of deployment contexts "
-            f"(at 95 % confidence) could behave otherwise and not have been drawn; {assumed}."
+            f"With {self.contexts_deploy} drawn{counted}, up to {_format_unseen(drawn)} of deployment contexts "
+            f"(at 95 % confidence) could behave otherwise and not have been drawn; {assumed}. "
+            f"With {self._count_clusters(n.task_clusters)}, this is true of up to {unseen_tasks} of tasks as well."
         )
 
     @property
@@ -310,20 +313,32 @@ class Phrases:
 
     @property
     def more_data(self) -> str:
-        """How large a replay would settle it, if the point estimate stays where it is."""
+        """How large a replay would resolve it, and how often."""
         if self._whole is None or self._estimate.variance is None:
             return "A larger replay; the estimate does not carry the variance that would say how much larger."
-        more = [self._resolve(boundary) for boundary in _find_boundaries(self._facts)]
-        if not more or None in more:
+        boundaries = _find_boundaries(self._facts)
+        more = self._resolve_all(boundaries)
+        if more is None:
             return "The point estimate lies so near to the limit that no feasible number of tasks and contexts is promised to decide."
-        contexts = max(one.contexts for one in more if one)
-        tasks = max(one.tasks for one in more if one)
-        if not contexts and not tasks:
+        if not more.contexts and not more.tasks:
             return "A replay with more tasks and contexts."
-        templates = self._estimate.n.templates_deploy is not None
-        sizes = [f"{_count(contexts, 'more template' if templates else 'more context')} on each side"] if contexts else []
-        sizes += [self._count_clusters(tasks, more=True)] if tasks else []
-        return f"A replay with {' and '.join(sizes)}, if the point estimate stays where it is and the new ones vary as the present ones do."
+        present = find_present(self._whole, self._estimate, difference=self._facts.form is Form.PREVALENCE)
+        if present is None:
+            return f"A replay with {self._describe_extra(more)}, if the point estimate stays where it is."
+        nearest = min(abs(boundary - present.point) for boundary in boundaries)
+        chance = describe_chance(predict_chance(present, boundaries, half_width=nearest))
+        text = f"A replay with {self._describe_extra(more)} would be enough in about {chance}"
+        half_width = find_likely_half_width(present, boundaries)
+        likely = None if half_width is None else self._resolve_all([present.point + half_width, present.point - half_width])
+        if likely is not None and half_width != nearest and likely != more:
+            text += f", with {self._describe_extra(likely)} in about two in three"
+        return f"{text}, if new tasks and contexts vary as the present ones do."
+
+    def _describe_extra(self, extra: Extra) -> str:
+        context = "more template" if self._estimate.n.templates_deploy is not None else "more context"
+        sizes = [f"{_count(extra.contexts, context)} on each side"] if extra.contexts else []
+        sizes += [self._count_clusters(extra.tasks, more=True)] if extra.tasks else []
+        return " and ".join(sizes)
 
     def _count_clusters(self, number: int, *, more: bool = False) -> str:
         """A number of what counts as independent: tasks, or families of tasks like the present ones."""
@@ -422,6 +437,13 @@ class Phrases:
     def _ed_cuts(self) -> tuple[float, ...]:
         return (0.0, self._facts.margin, -self._facts.margin)
 
+    def _resolve_all(self, boundaries: Sequence[float]) -> Extra | None:
+        """How much more would keep the interval off each of the boundaries; None where nothing feasible would."""
+        more = [self._resolve(boundary) for boundary in boundaries]
+        if not more or None in more:
+            return None
+        return Extra(contexts=max(extra.contexts for extra in more if extra), tasks=max(extra.tasks for extra in more if extra))
+
     def _resolve(self, boundary: float) -> Extra | None:
         """How much more would keep the interval off *boundary*; none is needed where it is off already."""
         if self._whole is None:
@@ -433,6 +455,18 @@ class Phrases:
     def _sources(self, wanted: Callable[[Evidence], bool]) -> str:
         found = [one for one in self._facts.evidence if one.access is Access.AVAILABLE and wanted(one)]
         return "; ".join(_describe(one, foreign=not is_own_model(self._facts, one)) for one in found) or "as recorded"
+
+
+def _format_unseen(drawn: float) -> str:
+    """The share that could behave otherwise and not have been drawn, rounded up."""
+    return share(math.ceil(unseen_bound(drawn) * 1000) / 1000)
+
+
+def describe_chance(share: float) -> str:
+    """Return a chance in words: the nearest of a few simple ones."""
+    words = {0.1: "one replay in ten", 0.25: "one replay in four", 1 / 3: "one replay in three", 0.5: "one replay in two"}
+    words |= {2 / 3: "two replays in three", 0.75: "three replays in four", 0.9: "nine replays in ten"}
+    return words[min(words, key=lambda simple: abs(simple - share))]
 
 
 def fold(name: str) -> str:

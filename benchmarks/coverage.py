@@ -15,7 +15,7 @@ import platform
 import statistics
 import sys
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict
 from datetime import UTC, datetime
@@ -48,6 +48,8 @@ from benchmarks.coverage_grid import (
     list_misses,
     simulate,
 )
+from benchmarks.coverage_worlds import RUNS, Held, list_worlds, measure, render_worlds
+from benchmarks.verdict_worlds import World
 from registry.records.plan import IntervalMethod
 
 
@@ -83,7 +85,22 @@ def render_demands(results: dict[Cell, Result]) -> Iterator[str]:
         shown = f"{demand.get_figure(worst):.2%} (±{demand.find_error(worst):.2%})"
         yield f"| {demand.text} | {len(asked)} | {shown} | {median:.2%} | {len(missed)} | {verdicts} | {below} |"
     above, below = (max(getattr(result, name) for result in asked) for name in ("inverted_above", "inverted_below"))
+    yield from render_widths(results)
     yield f"\nHighest false inversion of an at-most claim (interval above θ) {above:.1%}, of an at-least claim (below θ) {below:.1%}."
+
+
+def find_median_over_oracle(results: Iterable[Result]) -> float:
+    """Return the median of width over oracle, cells in which ED did not vary left out."""
+    figures = [result.over_oracle for result in results if not math.isnan(result.over_oracle)]
+    return statistics.median(figures) if figures else math.nan
+
+
+def render_widths(results: dict[Cell, Result]) -> Iterator[str]:
+    yield "\n**Width over oracle**, median over the cells where a verdict is possible (goal: at most 1.25):"
+    able = {cell: result for cell, result in results.items() if cell.allows_verdict}
+    groups = {"all": list(able.values())}
+    groups |= {design: [result for cell, result in able.items() if cell.design == design] for design in CONTEXTS}
+    yield ", ".join(f"{name} {find_median_over_oracle(group):.2f}" for name, group in groups.items()) + "."
 
 
 def render_misses(results: dict[Cell, Result]) -> Iterator[str]:
@@ -111,17 +128,21 @@ def render_groups(results: dict[Cell, Result], design: str) -> Iterator[str]:
     groups: dict[tuple[int, int, int], list[Result]] = defaultdict(list)
     for cell in (cell for cell in results if cell.design == design):
         groups[cell.contexts_test, cell.contexts_deploy, cell.tasks].append(results[cell])
-    yield "| C test/deploy | T | ED | Φ_test | Φ_deploy | false inversion above / below, highest | width of ED | of Φ_deploy | refused |"
-    yield "|---|---|---|---|---|---|---|---|---|"
+    yield (
+        "| C test/deploy | T | ED | Φ_test | Φ_deploy | false inversion above / below, highest | width of ED | over oracle | of Φ_deploy "
+        "| refused |"
+    )
+    yield "|---|---|---|---|---|---|---|---|---|---|"
     for (first, second, tasks), group in sorted(groups.items()):
         refused = f"{statistics.mean(result.refused for result in group):.0%}"
         if any(math.isnan(result.ed) for result in group):
-            yield f"| {first}/{second} | {tasks} | – | – | – | – | – | – | {refused} |"
+            yield f"| {first}/{second} | {tasks} | – | – | – | – | – | – | – | {refused} |"
             continue
         columns = [[getattr(result, name) for result in group] for name in ("ed", "phi_test", "phi_deploy")]
         coverage = " | ".join(f"{100 * min(column):.1f} / {100 * statistics.median(column):.1f}" for column in columns)
         above, below = (100 * max(getattr(result, name) for result in group) for name in ("inverted_above", "inverted_below"))
-        widths = " | ".join(f"{statistics.median(getattr(result, name) for result in group):.3f}" for name in ("width", "width_deploy"))
+        width, width_deploy = (statistics.median(getattr(result, name) for result in group) for name in ("width", "width_deploy"))
+        widths = f"{width:.3f} | {find_median_over_oracle(group):.2f} | {width_deploy:.3f}"
         yield f"| {first}/{second} | {tasks} | {coverage} | {above:.1f} / {below:.1f} | {widths} | {refused} |"
 
 
@@ -141,27 +162,31 @@ def render_guaranteed(results: dict[Cell, Result]) -> Iterator[str]:
         yield f"| {design} | {first}/{second} | {tasks} | {coverage} | {widths} |"
 
 
-def render_table(results: dict[Cell, Result], guaranteed: dict[Cell, Result], *, cpu_s: float) -> str:
-    parts = [render_head(results, cpu_s=cpu_s), "## Demands\n", *render_demands(results)]
+def render_table(
+    results: dict[Cell, Result], guaranteed: dict[Cell, Result], worlds: dict[World, Held], *, runs: int, part: float, cpu_s: float
+) -> str:
+    parts = [render_head(results, part=part, cpu_s=cpu_s), "## Demands\n", *render_demands(results)]
     parts += ["\n## Where a demand is missed for certain\n", *render_misses(results)]
     for design in CONTEXTS:
         parts += [
             f"\n## Contexts {design}: coverage in %, lowest / median over the cells of a line; median widths\n",
             *render_groups(results, design),
         ]
-    return "\n".join([*parts, *render_guaranteed(guaranteed)]) + "\n"
+    return "\n".join([*parts, *render_guaranteed(guaranteed), *render_worlds(worlds, runs=runs)]) + "\n"
 
 
-def render_head(results: dict[Cell, Result], *, cpu_s: float) -> str:
+def render_head(results: dict[Cell, Result], *, part: float, cpu_s: float) -> str:
     again, settled = (sum(result.runs == runs for result in results.values()) for runs in (CONFIRMATION, SETTLEMENT))
     machine = f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}"
     rates = ", ".join(f"{first:g} → {second:g}" for first, second in RATES)
+    thinned = "" if part == 1 else f" --part {part:g}"
+    note = "" if part == 1 else "A thinned grid: every so many cells; without `--part` the whole grid is drawn.\n"
     errors = [f"{math.sqrt(0.95 * 0.05 / runs):.1%}" for runs in (SCREENING, CONFIRMATION, SETTLEMENT)]
     return f"""# How often the intervals hold the truth
 
 {datetime.now(UTC):%Y-%m-%d}, {machine}; {cpu_s / 60:.0f} minutes of one of them.
-Made by `python -m benchmarks.coverage --table benchmarks/COVERAGE.md`; `--cells FILE` writes each of the {len(results):,} cells.
-Seeded, so a second run gives the same figures. Closed-form interval, nominal level 95 %.
+Made by `python -m benchmarks.coverage --table benchmarks/COVERAGE.md{thinned}`; `--cells FILE` writes each of the {len(results):,} cells.
+{note}Seeded, so a second run gives the same figures. Closed-form interval, nominal level 95 %.
 
 **Grid.** Design, contexts a side (C) and tasks (T) as listed, each crossed with samples a cell {SAMPLES}
 (at {MANY_TASKS} tasks {SAMPLES[0]} only), context SD {CONTEXT_SDS} on
@@ -199,9 +224,12 @@ def main() -> int:
     guaranteed = simulate_all(
         list(list_guaranteed_cells())[::step], processes=asked.processes, runs=GUARANTEED_RUNS, stage=3, interval=IntervalMethod.GUARANTEED
     )
+    runs = max(20, round(RUNS * min(1.0, 2 * asked.part)))
+    worlds = {world: measure(world, runs=runs) for world in list_worlds()}
     cpu_s = sum(os.times()[:4])
     if asked.table:
-        asked.table.write_text(render_table(results, guaranteed, cpu_s=cpu_s), encoding="utf-8")
+        table = render_table(results, guaranteed, worlds, runs=runs, part=asked.part, cpu_s=cpu_s)
+        asked.table.write_text(table, encoding="utf-8")
     if asked.cells:
         write_cells(asked.cells, results)
     missed = {demand.text: len(list_misses(demand, results)) for demand in DEMANDS}

@@ -103,8 +103,15 @@ class Result:
     """Mean width of the interval of ED."""
     width_deploy: float
     """Mean width of the interval of Φ_deploy."""
+    oracle: float
+    """1.96 times the standard deviation of ED over the tables: the half-width of somebody who knows it."""
     refused: float
     """Share of runs without an interval of ED."""
+
+    @property
+    def over_oracle(self) -> float:
+        """Mean half-width of ED over the oracle's; not a number where ED did not vary."""
+        return self.width / 2 / self.oracle if self.oracle > 0 else math.nan
 
     @property
     def inversion(self) -> float:
@@ -241,9 +248,10 @@ def simulate(cell: Cell, *, runs: int, stage: int, interval: IntervalMethod = In
         rows.extend(judge(cell, Grounds(moments=moments, method=interval)) for moments in build_moments(cell, sides, binary))
     figures = np.array(rows)
     given = ~np.isnan(figures[:, 0])
-    shares = figures[given].mean(axis=0).tolist() if given.any() else [math.nan] * 7
+    shares = figures[given].mean(axis=0).tolist() if given.any() else [math.nan] * 8
+    oracle = float(ndtri(0.5 + LEVEL / 2) * figures[given, 7].std()) if given.any() else math.nan
     names = ("ed", "phi_test", "phi_deploy", "inverted_above", "inverted_below", "width", "width_deploy")
-    return Result(runs=runs, refused=float(1 - given.mean()), **dict(zip(names, shares, strict=True)))
+    return Result(runs=runs, refused=float(1 - given.mean()), oracle=oracle, **dict(zip(names, shares[:7], strict=True)))
 
 
 def build_moments(cell: Cell, sides: list[Drawn], binary: npt.NDArray[np.bool_]) -> Iterator[Moments]:
@@ -273,7 +281,7 @@ def judge(cell: Cell, grounds: Grounds) -> tuple[float, ...]:
     band = find_difference(grounds, level=LEVEL)
     test, deploy = find_sides(grounds, level=LEVEL)
     if band is None or test is None or deploy is None:
-        return (math.nan,) * 7
+        return (math.nan,) * 8
     return (
         band.low <= cell.rate_test - cell.rate_deploy <= band.high,
         test.low <= cell.rate_test <= test.high,
@@ -282,6 +290,7 @@ def judge(cell: Cell, grounds: Grounds) -> tuple[float, ...]:
         deploy.high < cell.rate_deploy - SLACK,
         band.high - band.low,
         deploy.high - deploy.low,
+        grounds.moments.difference,
     )
 
 

@@ -16,6 +16,7 @@ import statistics
 import sys
 import warnings
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import product
 from pathlib import Path
@@ -71,18 +72,36 @@ PEERS: dict[str, Interval] = {
 }
 
 
-def simulate(cell: Cell) -> dict[str, float]:
-    """Return the share of tables whose interval of ED holds the truth, by method."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Share:
+    """One method in one cell."""
+
+    held: float
+    """Share of tables whose interval of ED holds the truth."""
+    over_oracle: float
+    """Median half-width over 1.96 times the standard deviation of ED over the tables."""
+
+
+def simulate(cell: Cell) -> dict[str, Share]:
+    """Return what each method gives."""
     truth = cell.rate_test - cell.rate_deploy
     sides, binary = draw_tables(cell, np.random.default_rng(cell.seed(9)), RUNS)
-    held: dict[str, list[bool]] = {name: [] for name in (*PEERS, "Caveat")}
+    ends: dict[str, list[tuple[float, float]]] = {name: [] for name in (*PEERS, "Caveat")}
+    points = []
     for run, moments in enumerate(build_moments(cell, sides, binary)):
         band = find_difference(Grounds(moments=moments, method=IntervalMethod.CLOSED_FORM), level=LEVEL)
-        held["Caveat"].append(band is not None and band.low <= truth <= band.high)
+        ends["Caveat"].append((math.nan, math.nan) if band is None else (band.low, band.high))
+        points.append(moments.difference)
         for name, method in PEERS.items():
-            low, high = method(sides[0].mean[run], sides[1].mean[run])
-            held[name].append(bool(low <= truth <= high))
-    return {name: statistics.mean(shares) for name, shares in held.items()}
+            ends[name].append(method(sides[0].mean[run], sides[1].mean[run]))
+    oracle = 2 * scipy.stats.norm.ppf(0.5 + LEVEL / 2) * np.std(points)
+    return {
+        name: Share(
+            held=statistics.mean(low <= truth <= high for low, high in own),
+            over_oracle=float(np.nanmedian([high - low for low, high in own]) / oracle),
+        )
+        for name, own in ends.items()
+    }
 
 
 def list_cells() -> Iterator[Cell]:
@@ -90,21 +109,28 @@ def list_cells() -> Iterator[Cell]:
         yield Cell("random", tasks, contexts, contexts, SAMPLES, SD, *rates, judged)
 
 
-def render(results: dict[Cell, dict[str, float]]) -> Iterator[str]:
+def render(results: dict[Cell, dict[str, Share]]) -> Iterator[str]:
     names = (*PEERS, "Caveat")
     yield "# The usual intervals beside ours\n"
     yield f"{datetime.now(UTC):%Y-%m-%d}, {platform.system()} {platform.machine()}, Python {platform.python_version()}. Made by"
     yield "`python -m benchmarks.peers --table benchmarks/PEERS.md`; seeded.\n"
     yield f"Share of {RUNS} tables whose 95 % interval of ED holds the truth, in %. Tasks and contexts are both drawn, contexts differ"
     chance = 100 * math.sqrt(LEVEL * (1 - LEVEL) / RUNS)
-    yield f"by SD {SD} on the logit, {SAMPLES} samples a cell; chance: ±{chance:.1f} points (one standard error at 95 %).\n"
+    yield f"by SD {SD} on the logit, {SAMPLES} samples a cell; chance: ±{chance:.1f} points (one standard error at 95 %)."
+    yield "Beside it, the median half-width over the oracle's: 1.96 times the standard deviation of ED over the tables.\n"
     yield f"| T | C a side | Φ_test → Φ_deploy | scores | {' | '.join(names)} |"
     yield "|---|---|---|---|" + "---|" * len(names)
     for cell, shares in results.items():
         world = f"{cell.rate_test:g} → {cell.rate_deploy:g} | {'judged' if cell.judged else 'binary'}"
-        yield f"| {cell.tasks} | {cell.contexts_test} | {world} | " + " | ".join(f"{100 * shares[name]:.0f}" for name in names) + " |"
+        yield f"| {cell.tasks} | {cell.contexts_test} | {world} | " + " | ".join(describe_share(shares[name]) for name in names) + " |"
     for label, pick in (("**lowest**", min), ("**median**", statistics.median)):
-        yield f"| {label} | | | | " + " | ".join(f"**{100 * pick([one[name] for one in results.values()]):.0f}**" for name in names) + " |"
+        held = [100 * pick([shares[name].held for shares in results.values()]) for name in names]
+        wide = [pick([shares[name].over_oracle for shares in results.values()]) for name in names]
+        yield f"| {label} | | | | " + " | ".join(f"**{h:.0f}** × {w:.2f}" for h, w in zip(held, wide, strict=True)) + " |"
+
+
+def describe_share(share: Share) -> str:
+    return f"{100 * share.held:.0f} × {share.over_oracle:.2f}"
 
 
 def main() -> int:
@@ -114,7 +140,7 @@ def main() -> int:
     results = {cell: simulate(cell) for cell in list_cells()}
     if asked.table:
         asked.table.write_text("\n".join(render(results)) + "\n", encoding="utf-8")
-    lowest = {name: round(min(one[name] for one in results.values()), 3) for name in (*PEERS, "Caveat")}
+    lowest = {name: round(min(shares[name].held for shares in results.values()), 3) for name in (*PEERS, "Caveat")}
     print(json.dumps({"designs": len(results), "lowest": lowest}))
     error = CERTAIN * math.sqrt(DEMAND * (1 - DEMAND) / RUNS)
     return 0 if lowest["Caveat"] >= DEMAND - error and all(lowest[name] < lowest["Caveat"] for name in PEERS) else 1

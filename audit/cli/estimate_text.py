@@ -6,7 +6,7 @@ from audit.cli.bands_text import print_bands
 from audit.cli.warnings_text import print_warnings
 from audit.wording import Unit, share
 from registry.cli.output import build_table, show
-from registry.records.estimate import Bounded, Differential, Estimate, Regression, SpecEstimate
+from registry.records.estimate import Bounded, Differential, Estimate, Normalised, Regression, SpecEstimate
 from registry.records.plan import IntervalMethod
 from registry.report.numbers import format_number
 
@@ -30,6 +30,12 @@ def print_estimate(console: Console, found: Estimate) -> None:
     print_warnings(console, found.warnings, named=len(found.specs) > 1)
 
 
+def _describe_ned(ned: Normalised) -> str:
+    if ned.low is None or ned.high is None:
+        return ned.reason or ""
+    return f"{format_number(ned.low)} to {format_number(ned.high)}, approximate"
+
+
 def _print_spec(console: Console, spec: SpecEstimate, unit: Unit, *, margin: float) -> None:
     n = spec.n
     judge = f", judge {spec.judge}" if spec.judge else ""
@@ -39,7 +45,7 @@ def _print_spec(console: Console, spec: SpecEstimate, unit: Unit, *, margin: flo
         ("Φ_test", unit.score(spec.phi_test.value), _describe_scores(spec.phi_test, unit)),
         ("Φ_deploy", unit.score(spec.phi_deploy.value), _describe_scores(spec.phi_deploy, unit)),
         ("ED", unit.difference(spec.ed.value, *cuts), _describe_difference(spec.ed, unit, cuts)),
-        ("nED", "not defined" if spec.ned.value is None else format_number(spec.ned.value), spec.ned.reason or ""),
+        ("nED", "not defined" if spec.ned.value is None else format_number(spec.ned.value), _describe_ned(spec.ned)),
     ]
     console.print(build_table(("", "value", "interval"), rows, numbers=_NUMBERS))
     equivalent = spec.equivalence.equivalent

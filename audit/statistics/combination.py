@@ -97,7 +97,9 @@ def combine(arms: Arms, coefficients: Coefficients) -> float:
 
 
 def combine_parts(arms: Arms, coefficients: Coefficients) -> tuple[Part, ...] | None:
-    """Return the parts of the variance of Σ coefficient · Φ: one of tasks, and with random contexts one of each arm that stays in.
+    """Return the parts of the variance of Σ coefficient · Φ: of tasks, and with random contexts of each arm that stays in.
+
+    What tasks and contexts of an arm both contain is a negative part, as in `SideMoments`.
 
     None with one task, or with one random context in such an arm.
     """
@@ -107,7 +109,8 @@ def combine_parts(arms: Arms, coefficients: Coefficients) -> tuple[Part, ...] | 
     if task is None or any(side.context_variance is None for _, side in contexts):
         return None
     parts = (Part(variance=c * c * (side.context_variance or 0.0), df=side.contexts - 1) for c, side in contexts)
-    return (Part(variance=task, df=arms.first.test.effective_tasks - 1), *parts)
+    overlaps = (replace(part, variance=c * c * part.variance) for c, side in contexts for part in side.overlap())
+    return (Part(variance=task, df=arms.first.test.effective_tasks - 1), *parts, *overlaps)
 
 
 def find_obstacle(arms: Arms) -> str | None:

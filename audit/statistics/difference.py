@@ -11,7 +11,7 @@ from audit.statistics.halfwidth import ZERO_VARIANCE, half_width, total_variance
 from audit.statistics.moments import Moments
 from audit.statistics.proportion import Limits, SideInterval, side_interval
 
-_HIGHEST_CORRELATION = 0.95
+_LOWEST_CORRELATION, _HIGHEST_CORRELATION = -1.0, 0.95
 
 
 def mover(*, first: float, first_limits: Limits, second: float, second_limits: Limits, correlation: float) -> Limits:
@@ -60,15 +60,18 @@ def find_side_intervals(moments: Moments, *, level: float) -> tuple[SideInterval
 
 
 def task_correlation(moments: Moments) -> float:
-    """Return the covariance over tasks as a share of the two whole variances, cut to [0, 0.95]; 0 if one of them is 0."""
+    """Return the covariance over tasks as a share of the two whole variances, cut to [−1, 0.95].
+
+    −1 where neither side shows any variance, since nothing then says how they vary together; 0 where one of them shows none.
+    """
     test, deploy = moments.test.parts(random=moments.random), moments.deploy.parts(random=moments.random)
     if moments.covariance is None or test is None or deploy is None:
         return 0.0
     variances = total_variance(test), total_variance(deploy)
     if min(variances) <= ZERO_VARIANCE:
-        return 0.0
+        return _LOWEST_CORRELATION if max(variances) <= ZERO_VARIANCE else 0.0
     spread = math.sqrt(variances[0]) * math.sqrt(variances[1])
-    return min(_HIGHEST_CORRELATION, max(0.0, moments.covariance / spread))
+    return min(_HIGHEST_CORRELATION, max(_LOWEST_CORRELATION, moments.covariance / spread))
 
 
 def _combine(first: float, second: float, correlation: float) -> float:

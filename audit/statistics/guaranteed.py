@@ -2,11 +2,12 @@
 
 Each side counts as so many all-or-nothing draws as it has independent clusters: tasks, or contexts where they are sampled and
 fewer. Among scores in [0, 1] of a given mean such draws vary most. Source of the limits: C. J. Clopper & E. S. Pearson,
-Biometrika 26 (1934); of the difference: `audit.statistics.difference`, with no correlation taken as known.
+Biometrika 26 (1934). The difference asks nothing of how the sides vary together either: each side errs at half of what is allowed
+(C. E. Bonferroni's inequality), and the difference reaches from the lowest of the one less the highest of the other upwards.
 Assumed: what `audit.statistics.moments` assumes.
 """
 
-from audit.statistics.difference import join_sides
+from audit.statistics.halfwidth import half_width
 from audit.statistics.moments import Moments, SideMoments
 from audit.statistics.proportion import Limits, SideInterval, clopper_pearson, side_interval
 
@@ -41,8 +42,17 @@ def guaranteed_sides(moments: Moments, *, level: float) -> tuple[SideInterval | 
 
 
 def guaranteed_difference(moments: Moments, *, level: float) -> Limits | None:
-    """Return the interval for ED: the hull of ED ± h and MOVER with correlation 0, cut to [−1, 1]; None without a variance."""
-    return join_sides(moments, guaranteed_sides(moments, level=level), level=level, correlation=0.0)
+    """Return the interval for ED, cut to [−1, 1]; None without a variance.
+
+    The hull of ED ± h and of all differences of two means in the intervals of the sides, each at the level (1 + *level*)/2.
+    """
+    parts, (test, deploy) = moments.parts(), guaranteed_sides(moments, level=(1 + level) / 2)
+    if parts is None or test is None or deploy is None:
+        return None
+    h = half_width(parts, level=level, banerjee=moments.banerjee)
+    low = min(test.hull.low - deploy.hull.high, moments.difference - h)
+    high = max(test.hull.high - deploy.hull.low, moments.difference + h)
+    return Limits(low=max(-1.0, low), high=min(1.0, high))
 
 
 def _join(first: Limits, second: Limits) -> Limits:

@@ -1,6 +1,8 @@
 """Half-width of a t interval whose variance is a sum of parts with few degrees of freedom each.
 
-Sources: F. E. Satterthwaite, Biometrics Bulletin 2 (1946) 110–114; S. K. Banerjee, Biometrika 47 (1960).
+Sources: F. E. Satterthwaite, Biometrics Bulletin 2 (1946) 110–114, for mean squares with coefficients of either sign; in full tables of
+two crossed factors these are Kenward & Roger's degrees of freedom too (Biometrics 53 (1997) 983–997; a test quotes R's pbkrtest).
+S. K. Banerjee, Sankhyā 22 (1960) 357–358: squared t quantiles, weighted by the parts; it needs no degrees of freedom of the sum.
 Assumed: the parts are independent, and each, divided by its expectation, is near χ²(df)/df.
 """
 
@@ -21,34 +23,34 @@ class Part:
     """One component of a variance."""
 
     variance: float
-    """Never negative."""
+    """Negative for what two other parts both contain: it is subtracted once."""
 
     df: float
     """Degrees of freedom it was estimated with, at least 1; a fraction where tasks have weights."""
 
 
 def total_variance(parts: Sequence[Part]) -> float:
-    """Return the sum of the parts, the same in whatever order they come."""
-    return math.fsum(part.variance for part in parts)
+    """Return the sum of the parts, never below the largest of them, the same in whatever order they come; 0 without parts."""
+    return max(math.fsum(part.variance for part in parts), max((part.variance for part in parts), default=0.0))
 
 
 def half_width(parts: Sequence[Part], *, level: float, banerjee: bool) -> float:
     """Return h such that estimate ± h covers at *level*; 0 when there is no variance.
 
-    With *banerjee* each part has the t quantile of its own degrees of freedom (conservative); otherwise the sum has
-    the quantile of Satterthwaite's (never below 1).
+    With *banerjee* each part has the t quantile of its own degrees of freedom and nothing is subtracted (conservative);
+    otherwise the sum has the quantile of Satterthwaite's (never below 1).
     """
     variance = total_variance(parts)
     if variance <= 0:
         return 0.0
     upper = 0.5 + level / 2
     if banerjee:
-        return math.sqrt(math.fsum(float(stdtrit(part.df, upper)) ** 2 * part.variance for part in parts))
+        return math.sqrt(math.fsum(float(stdtrit(part.df, upper)) ** 2 * part.variance for part in parts if part.variance > 0))
     return float(stdtrit(satterthwaite_df(parts), upper)) * math.sqrt(variance)
 
 
 def satterthwaite_df(parts: Sequence[Part]) -> float:
-    """Return the effective degrees of freedom V²/Σ(vᵢ²/dfᵢ), at least 1; the variance must not be zero."""
+    """Return the effective degrees of freedom V²/Σ(vᵢ²/dfᵢ), of negative parts too, at least 1; the variance must not be zero."""
     # Shares of the variance are squared instead of variances: tiny ones would underflow.
     variance = total_variance(parts)
     return max(1.0, 1.0 / math.fsum((part.variance / variance) ** 2 / part.df for part in parts))

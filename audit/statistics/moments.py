@@ -1,7 +1,9 @@
 """Means of two sides and the parts of their variances, over tasks and contexts (statistics.md section 2).
 
-Sources: two-way clustering after Owen & Eckles 2012 (arXiv:1106.2125) and MacKinnon, Nielsen & Webb (arXiv:2406.08880), with two
-terms instead of three so that the variance is never negative. A weighted mean is the ratio Σ wᵢΦᵢ/Σ wᵢ and has the variance of
+Sources: analysis of variance of two crossed factors (S. R. Searle, G. Casella & C. E. McCulloch, Variance Components, 1992, chapter 4):
+the residual is in the task part and in the context part, and is subtracted once. Two-way clustering: Owen & Eckles 2012
+(arXiv:1106.2125); MacKinnon, Nielsen & Webb (arXiv:2406.08880), whose rule keeps the three terms from being too small: never below
+any one of the parts. A weighted mean is the ratio Σ wᵢΦᵢ/Σ wᵢ and has the variance of
 the linearised ratio, with T/(T − 1): D. A. Binder, International Statistical Review 51 (1983) 279–292, as in R's `survey`. Assumed:
 tasks, or where families are declared the families of tasks, are independent of each other; with random contexts, contexts (or their
 templates) are independent of each other and of the tasks, and one side's contexts of the other's. Samples need not be independent.
@@ -17,7 +19,7 @@ from audit.statistics.cells import Cells
 from audit.statistics.clusters import Units, find_units
 from audit.statistics.halfwidth import Part
 from audit.statistics.scores import Floats
-from audit.statistics.sums import sum_all, sum_groups
+from audit.statistics.sums import sum_all, sum_groups, sum_many
 from audit.statistics.weights import effective_number, find_relative_weights
 
 ENOUGH_CONTEXTS = 5
@@ -41,6 +43,9 @@ class SideMoments:
 
     context_variance: float | None
     """0 where contexts are not sampled (fixed, nested); None with one random context."""
+
+    residual_variance: float = 0.0
+    """What the task part and the context part both contain: how cells depart from both; 0 where unknown or not sampled."""
 
     kish: float | None = None
     """(Σw)²/Σw² of the weights of the clusters of tasks; None when all weigh the same."""
@@ -67,7 +72,12 @@ class SideMoments:
         if self.task_variance is None or self.context_variance is None:
             return None
         task = Part(variance=self.task_variance, df=self.effective_tasks - 1)
-        return (task, Part(variance=self.context_variance, df=self.contexts - 1)) if random else (task,)
+        return (task, Part(variance=self.context_variance, df=self.contexts - 1), *self.overlap()) if random else (task,)
+
+    def overlap(self) -> tuple[Part, ...]:
+        """Return what two parts both contain as a negative part; nothing where there is none."""
+        df = (self.effective_tasks - 1) * (self.contexts - 1)
+        return (Part(variance=-self.residual_variance, df=df),) if self.residual_variance > 0 and df > 0 else ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,7 +114,8 @@ class Moments:
         if self.difference_variance is None or any(side.context_variance is None for side in contexts):
             return None
         task = Part(variance=self.difference_variance, df=self.test.effective_tasks - 1)
-        return (task, *(Part(variance=side.context_variance or 0.0, df=side.contexts - 1) for side in contexts))
+        sampled = (Part(variance=side.context_variance or 0.0, df=side.contexts - 1) for side in contexts)
+        return (task, *sampled, *(part for side in contexts for part in side.overlap()))
 
 
 def find_common_tasks(test: Cells, deploy: Cells, *, tasks: int) -> npt.NDArray[np.bool_]:
@@ -175,6 +186,7 @@ def _compute_side(
         responses=int(cells.count.sum()),
         task_variance=_scale(off, off, units.relative),
         context_variance=compute_context_variance(cells, mean, tasks=len(task_means), by_code=by_code) if random else 0.0,
+        residual_variance=compute_residual_variance(cells, tasks=len(task_means), by_code=by_code) if random else 0.0,
         kish=None if units.relative is None else effective_number(units.relative),
         # Rounding may leave a tiny negative number where nothing varies.
         spread=None if task_squares is None else max(0.0, average_tasks(task_squares, units.weights) - mean * mean),
@@ -216,3 +228,27 @@ def compute_context_variance(cells: Cells, mean: float, *, tasks: int, by_code: 
     cluster = cells.clusters.of_contexts(cells.context)
     sums = sum_groups(deviations, cluster, size=int(cluster.max()) + 1)
     return math.fsum((sums**2).tolist()) / total**2 * contexts / (contexts - 1)
+
+
+def compute_residual_variance(cells: Cells, *, tasks: int, by_code: Floats | None) -> float:
+    """Return N/(N − T − C + 1) Σ (w_i a_i r_ic/Σw)², r_ic what is left of a cell when its task and its context are taken out.
+
+    In a full table without weights this is the residual mean square over the N = TC cells. 0 with too few cells to know it.
+    *by_code* as in `compute_context_variance`.
+    """
+    # Families and templates share more than single cells: taking out no more than the cells is on the safe side.
+    spare = len(cells.mean) - tasks - int(np.count_nonzero(np.bincount(cells.context))) + 1
+    if spare < 1 or tasks < 2:
+        return 0.0
+    present = np.bincount(cells.task)
+    weight = 1.0 / present[cells.task]
+    total = float(tasks)
+    if by_code is not None:
+        weight = by_code[cells.task] * weight
+        total = sum_all(by_code)
+    size = int(cells.context.max()) + 1
+    off = cells.mean - (sum_groups(cells.mean, cells.task, size=len(present)) / np.maximum(present, 1))[cells.task]
+    whole = np.maximum(sum_groups(weight, cells.context, size=size), np.finfo(float).tiny)
+    rest = off - (sum_groups(weight * off, cells.context, size=size) / whole)[cells.context]
+    # Squares lie in [0, 4].
+    return 4 * sum_many((weight * rest) ** 2 / 4) / total**2 * len(cells.mean) / spare

@@ -25,17 +25,17 @@ class Extra:
     tasks: int
 
 
-def unseen_context_bound(contexts: int) -> float:
-    """Return 1 − 0.05^(1/C): the share of contexts that could behave otherwise, none of *contexts* drawn ones being of them.
+def unseen_bound(drawn: float) -> float:
+    """Return 1 − 0.05^(1/n): the share of contexts, or of tasks, that could behave otherwise, none of the n *drawn* ones being of them.
 
-    At 95 % confidence; contexts are assumed to be drawn independently from their distribution.
+    At 95 % confidence; contexts and tasks are assumed to be drawn independently from their distribution.
 
     Raises:
-        ValueError: *contexts* is below 1.
+        ValueError: *drawn* is below 1.
     """
-    if contexts < 1:
-        raise ValueError(f"contexts must be at least 1, got {contexts}")
-    return -math.expm1(math.log(0.05) / contexts)
+    if drawn < 1:
+        raise ValueError(f"the number drawn must be at least 1, got {drawn}")
+    return -math.expm1(math.log(0.05) / drawn)
 
 
 def minimum_detectable(parts: Sequence[Part], *, level: float, banerjee: bool) -> float | None:

@@ -18,7 +18,7 @@ from audit.statistics.halfwidth import ZERO_VARIANCE, Part, half_width, total_va
 from audit.statistics.moments import SideMoments
 
 TASK_LIKENESS, CONTEXT_LIKENESS = 0.32, 0.08
-"""Least intraclass correlation of the responses to one task, and under one context, as multiples of √(Φ(1 − Φ)) (1 − 2Φ)².
+"""Least intraclass correlation of the responses to one task, and under one context, each as a multiple of √(Φ(1 − Φ)) (1 − 2Φ)².
 
 So at most 0.06 and 0.015, near Φ = 0.1 and 0.9, and none at 0, ½ and 1. Set so that no cell of the design grid (statistics.md section 5)
 has more than 5 % false inversions, here and at rates and numbers of contexts between those of the grid.
@@ -107,8 +107,9 @@ def raise_variances(side: SideMoments, parts: Sequence[Part]) -> tuple[Part, ...
     likeness = math.sqrt(whole) * (1 - 2 * side.mean) ** 2
     spread = whole if side.spread is None or whole == 0 else min(whole, side.spread / (SKEWED * whole))
     clusters = ((TASK_LIKENESS, side.effective_tasks), (CONTEXT_LIKENESS, float(side.contexts)))
-    # Contexts have no part where they are not sampled.
-    return tuple(
+    # Contexts have no part where they are not sampled; what both parts contain stays as it is.
+    raised = (
         replace(part, variance=max(part.variance, least * likeness * spread / count))
         for part, (least, count) in zip(parts, clusters, strict=False)
     )
+    return (*raised, *parts[len(clusters) :])

@@ -23,10 +23,10 @@ from audit.statistics.scores import Floats
 from registry.records.estimate import Bounded, Differential, Equivalence, Estimate, Range, SpecEstimate, Variance
 from registry.records.plan import ContextDesign, IntervalMethod
 
-METHOD = "closed-form/2"
+METHOD = "closed-form/3"
 """Name and version of the interval design of statistics.md section 2."""
 
-GUARANTEED = "guaranteed/1"
+GUARANTEED = "guaranteed/2"
 """Name and version of the guaranteed mode (`audit.statistics.guaranteed`)."""
 
 ANYTIME = "anytime/1"
@@ -130,6 +130,8 @@ def build_variance(moments: Moments, scale: Scale) -> Variance:
         binary=moments.binary,
         test_spread=stretch(moments.test.spread),
         deploy_spread=stretch(moments.deploy.spread),
+        test_residual=moments.test.residual_variance * unit,
+        deploy_residual=moments.deploy.residual_variance * unit,
     )
 
 
@@ -148,7 +150,7 @@ def parse_moments(estimate: Estimate, spec: SpecEstimate) -> Moments:
     def shrink(part: float | None) -> float | None:
         return None if part is None else part / unit
 
-    def side(phi: Bounded, *, contexts: int, responses: int, variances: tuple[float | None, ...]) -> SideMoments:
+    def side(phi: Bounded, *, contexts: int, responses: int, variances: tuple[float | None, ...], residual: float) -> SideMoments:
         task, context, spread = map(shrink, variances)
         return SideMoments(
             mean=scale.shrink_one(phi.value),
@@ -160,14 +162,17 @@ def parse_moments(estimate: Estimate, spec: SpecEstimate) -> Moments:
             responses=responses,
             task_variance=task,
             context_variance=context,
+            residual_variance=residual / unit,
             spread=spread,
         )
 
     n, v = spec.n, variance
     test, deploy = (v.test_task, v.test_context, v.test_spread), (v.deploy_task, v.deploy_context, v.deploy_spread)
     return Moments(
-        test=side(spec.phi_test, contexts=n.test_clusters, responses=n.responses_test, variances=test),
-        deploy=side(spec.phi_deploy, contexts=n.deploy_clusters, responses=n.responses_deploy, variances=deploy),
+        test=side(spec.phi_test, contexts=n.test_clusters, responses=n.responses_test, variances=test, residual=v.test_residual),
+        deploy=side(
+            spec.phi_deploy, contexts=n.deploy_clusters, responses=n.responses_deploy, variances=deploy, residual=v.deploy_residual
+        ),
         random=ContextDesign(estimate.contexts) is ContextDesign.RANDOM,
         binary=v.binary,
         difference_variance=shrink(v.difference_task),
@@ -265,7 +270,7 @@ def _name_method(grounds: Grounds, contexts: ContextDesign) -> str:
             tasks, drawn = name_units(grounds.moments)
             clusters = f"min({tasks}, {drawn})" if contexts is ContextDesign.RANDOM else tasks
             conditional = ", conditional on these contexts" if contexts is ContextDesign.FIXED else ""
-            return f"{GUARANTEED}: exact limits at {clusters} a side{conditional}, hull with MOVER and t"
+            return f"{GUARANTEED}: exact limits at {clusters} a side{conditional}, joined by Bonferroni's inequality, hull with t"
         case IntervalMethod.ANYTIME:
             tasks, _ = name_units(grounds.moments)
             return f"{ANYTIME}: empirical-Bernstein confidence sequence over {tasks} in the seeded order; may be stopped at any look"

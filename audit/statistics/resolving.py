@@ -1,15 +1,18 @@
 """How much more would settle what an interval leaves open, read from the record of an estimate alone.
 
 In closed form after `audit.statistics.power`; guaranteed intervals are computed anew at the larger size; a confidence sequence is
-walked on. Always: if the points stay where they are, and new tasks and contexts vary as the present ones do.
+walked on. These sizes suffice if the points stay where they are. `predict_chance` says how often they would suffice, since the points
+will move. Always: new tasks and contexts vary as the present ones do.
 """
 
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from audit.statistics.guaranteed import count_clusters
-from audit.statistics.halfwidth import Part
+from audit.statistics.halfwidth import Part, satterthwaite_df, total_variance
 from audit.statistics.intervals import Grounds, find_difference, find_sides
 from audit.statistics.moments import SideMoments
 from audit.statistics.power import Extra, find_first, sample_size_to_resolve
@@ -21,6 +24,10 @@ from registry.records.plan import IntervalMethod
 
 _MOST_CLUSTERS = 10_000
 _MOST_STEPS = 1_000_000
+
+LIKELY = 2 / 3
+"""The chance that the larger of two sizes is chosen for."""
+_DRAWS, _SEED, _HALVINGS, _NARROWEST = 20_000, 2611, 20, 1 / 64
 
 
 def resolve_difference(estimate: Estimate, spec: SpecEstimate, *, boundary: float) -> Extra | None:
@@ -34,7 +41,8 @@ def resolve_difference(estimate: Estimate, spec: SpecEstimate, *, boundary: floa
     moments, goal = grounds.moments, boundary / width
     match grounds.method:
         case IntervalMethod.CLOSED_FORM:
-            extra = _shrink(moments.parts(), spec.ed, boundary=boundary, width=width, level=estimate.level)
+            parts = _merge_overlap(moments.parts(), (moments.test, moments.deploy))
+            extra = _shrink(parts, spec.ed, boundary=boundary, width=width, level=estimate.level)
             return None if extra is None else _count_tasks(extra, moments.test)
         case IntervalMethod.GUARANTEED:
             return _grow(grounds, lambda larger: find_difference(larger, level=estimate.level), goal=goal)
@@ -57,7 +65,7 @@ def resolve_deploy(estimate: Estimate, spec: SpecEstimate, *, theta: float) -> E
     side = moments.deploy
     match grounds.method:
         case IntervalMethod.CLOSED_FORM:
-            parts = side.parts(random=moments.random)
+            parts = _merge_overlap(side.parts(random=moments.random), (side,))
             extra = _shrink(parts, spec.phi_deploy, boundary=theta, width=scale.width, level=estimate.level)
             return None if extra is None else _count_tasks(extra, side)
         case IntervalMethod.GUARANTEED:
@@ -66,6 +74,66 @@ def resolve_deploy(estimate: Estimate, spec: SpecEstimate, *, theta: float) -> E
             variance = None if side.task_variance is None else side.task_variance * side.tasks
             course = _Course(tasks=side.tasks, point=side.mean, variance=variance, level=estimate.level)
             return _walk_on(grounds.walks.phi_deploy, course, goal=goal)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Present:
+    """The quantity that is to be resolved, as it is now, in the unit of the score."""
+
+    point: float
+    error: float
+    """Standard error."""
+    df: float
+
+
+def find_present(estimate: Estimate, spec: SpecEstimate, *, difference: bool) -> Present | None:
+    """Return ED, or Φ_deploy, with its standard error; None where it has none.
+
+    Raises:
+        ValueError: the record has no variance.
+    """
+    moments = parse_grounds(estimate, spec).moments
+    parts = moments.parts() if difference else moments.deploy.parts(random=moments.random)
+    if parts is None or total_variance(parts) <= 0:
+        return None
+    width = Scale(low=estimate.range[0], high=estimate.range[1]).width
+    point = spec.ed.value if difference else spec.phi_deploy.value
+    return Present(point=point, error=width * math.sqrt(total_variance(parts)), df=satterthwaite_df(parts))
+
+
+def predict_chance(present: Present, boundaries: Sequence[float], *, half_width: float) -> float:
+    """Return the share of new replays whose interval, of this half-width, leaves out every boundary; by simulation, seeded.
+
+    The truth is drawn about the present point (t, present standard error), the new point about the truth (normal, half the half-width).
+    """
+    rng = np.random.default_rng(_SEED)
+    truth = present.point + present.error * rng.standard_t(present.df, _DRAWS)
+    point = truth + half_width / 2 * rng.standard_normal(_DRAWS)
+    return float(np.mean(np.all([np.abs(point - boundary) > half_width for boundary in boundaries], axis=0)))
+
+
+def find_likely_half_width(present: Present, boundaries: Sequence[float]) -> float | None:
+    """Return the half-width with which `LIKELY` of new replays leave out every boundary; None where it would have to be tiny."""
+    high = min(abs(boundary - present.point) for boundary in boundaries)
+    low = high * _NARROWEST
+    if predict_chance(present, boundaries, half_width=high) >= LIKELY:
+        return high
+    if predict_chance(present, boundaries, half_width=low) < LIKELY:
+        return None
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        low, high = (middle, high) if predict_chance(present, boundaries, half_width=middle) >= LIKELY else (low, middle)
+    return low
+
+
+def _merge_overlap(parts: Sequence[Part] | None, sides: Sequence[SideMoments]) -> tuple[Part, ...] | None:
+    """Subtract what tasks and contexts both contain from the contexts, so that each part falls with its own number."""
+    if parts is None:
+        return None
+    contexts = [
+        replace(part, variance=max(0.0, part.variance - side.residual_variance)) for part, side in zip(parts[1:], sides, strict=False)
+    ]
+    return (parts[0], *contexts)
 
 
 def _shrink(parts: Sequence[Part] | None, now: Bounded | Differential, *, boundary: float, width: float, level: float) -> Extra | None:
@@ -117,9 +185,11 @@ def _enlarge_side(side: SideMoments, clusters: int, *, random: bool) -> SideMome
         side,
         tasks=tasks,
         contexts=contexts,
+        responses=math.ceil(side.responses * tasks / side.tasks * contexts / side.contexts),
         kish=None if side.kish is None else side.kish * tasks / side.tasks,
         task_variance=None if side.task_variance is None else side.task_variance * side.tasks / tasks,
         context_variance=None if side.context_variance is None else side.context_variance * side.contexts / contexts,
+        residual_variance=side.residual_variance * side.tasks / tasks * side.contexts / contexts,
     )
 
 

@@ -38,11 +38,14 @@ class Differential(Record):
 class Normalised(Record):
     """nED = ED / (σ_pool + ε); value None when it is not defined, and then `reason` says why.
 
-    With σ_pool = 0 it is ED/ε, and `reason` marks it.
+    With σ_pool = 0 it is ED/ε, and `reason` marks it. It drives no verdict.
     """
 
     value: float | None
     reason: str | None = None
+    low: float | None = None
+    """Approximate interval: the widest band of the bootstrap, which resamples the spread too; None without one."""
+    high: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -174,6 +177,9 @@ class Variance(Record):
     test_spread: float | None = None
     """Variance of single responses of the side about its mean; None where each is the lowest or highest possible, and in older records."""
     deploy_spread: float | None = None
+    test_residual: float = 0.0
+    """What the task and the context part of the side both contain, counted once in its variance and in that of ED."""
+    deploy_residual: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -58,7 +58,7 @@ def test_nothing_is_said_where_the_rate_does_not_apply(verdict: ReadingVerdict, 
 
 @pytest.mark.parametrize("verdict", sorted(FIRM))
 def test_every_firm_verdict_of_a_replay_names_what_no_check_shows(verdict: Verdict) -> None:
-    """Independent tasks, rare tasks and opposed sides are assumed by each."""
+    """Independent tasks and no rare kind of task are assumed by each."""
     firm = replace(HOLDS, verdict=verdict)
 
     assert describe_unchecked(firm, measure(50)).startswith("Assumed and not checked: tasks are independent")

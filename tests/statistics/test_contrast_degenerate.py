@@ -167,7 +167,7 @@ def test_other_intervals_than_closed_form_are_refused(interval: IntervalMethod) 
 
 def test_a_thin_arm_can_leave_the_ratio_unbounded() -> None:
     """B − A just excludes 0 by itself; beside an arm of two contexts all parts have Banerjee's wider quantiles, and it does not."""
-    rows = [row for row in make_rows(8, tasks=6) if row[1] != "D" or row[2] in ("D0", "D1")]
+    rows = [row for row in make_rows(9, tasks=6) if row[1] != "D" or row[2] in ("D0", "D1")]
     plain, mitigation = Asked(kind=DIFFERENCE, arms=("B", "A")), Asked(kind=MITIGATION, arms=("D", "B", "A", "E"))
     low, high = 0.9, 1 - 1e-12
     for _ in range(50):

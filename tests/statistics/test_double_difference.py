@@ -76,7 +76,7 @@ def test_shared_contexts_count_by_their_own_movement_and_others_by_how_they_diff
     assert paired is not None
     assert independent is not None
     assert [part.variance for part in paired[1:]] == pytest.approx(moved, rel=1e-9)
-    assert [part.variance for part in independent[1:]] == pytest.approx(apart, rel=1e-9)
+    assert [part.variance for part in independent[1:] if part.variance > 0] == pytest.approx(apart, rel=1e-9)
     assert paired[0] == independent[0]
 
 

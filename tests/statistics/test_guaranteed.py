@@ -68,7 +68,7 @@ def test_the_method_is_named_and_nothing_else_changes() -> None:
 
     mine, theirs = result.specs[0], plain.specs[0]
     assert result.interval == "guaranteed"
-    assert mine.ed.method.startswith("guaranteed/1")
+    assert mine.ed.method.startswith("guaranteed/2")
     assert (mine.ed.value, mine.ned, mine.n, mine.variance) == (theirs.ed.value, theirs.ned, theirs.n, theirs.variance)
     assert mine.ed.low is not None
     assert theirs.ed.low is not None

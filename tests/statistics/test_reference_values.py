@@ -13,7 +13,7 @@ from audit.statistics.difference import mover
 from audit.statistics.halfwidth import Part, half_width, one_sided_p, satterthwaite_df
 from audit.statistics.multiplicity import holm_levels
 from audit.statistics.normalised import normalise, pooled_deviation
-from audit.statistics.power import minimum_detectable, unseen_context_bound
+from audit.statistics.power import minimum_detectable, unseen_bound
 from audit.statistics.proportion import Limits, clopper_pearson
 
 # scipy 1.17.1 answers binomtest(7, 20).proportion_ci(method="exact") with low=0.1539092047845412 and high=0.5921885345328283.
@@ -143,9 +143,9 @@ def test_the_minimum_detectable_difference_is_the_sum_of_two_quantiles() -> None
 
 
 @pytest.mark.parametrize(("contexts", "bound"), [(1, 0.95), (5, 0.4507197283), (20, 0.1391083), (100, 0.0295130)])
-def test_the_unseen_context_bound(contexts: int, bound: float) -> None:
+def test_the_unseen_bound(contexts: int, bound: float) -> None:
     """1 − 0.05^(1/C): 14 % at 20 contexts, and put back, (1 − bound)^C = 0.05."""
-    found = unseen_context_bound(contexts)
+    found = unseen_bound(contexts)
 
     assert found == pytest.approx(bound, abs=1e-7)
     assert (1 - found) ** contexts == pytest.approx(0.05, rel=1e-9)
@@ -154,7 +154,7 @@ def test_the_unseen_context_bound(contexts: int, bound: float) -> None:
 def test_no_context_bounds_nothing() -> None:
     """Below one context there is no bound."""
     with pytest.raises(ValueError, match="at least 1"):
-        unseen_context_bound(0)
+        unseen_bound(0)
 
 
 def test_holm_levels_fall_to_the_plan() -> None:
