@@ -279,7 +279,7 @@ def test_a_finding_enters_its_audit_and_the_supplement(caveat: Caveat, tmp_path:
     assert done.code == 0, done.err
     assert "recorded as a finding" in done.err
     assert caveat("report", claim, "--html", "-o", "out").code == 0
-    (page,) = (tmp_path / "out").glob("*.html")
+    (page,) = (tmp_path / "out").glob("CLM-*.html")
     assert "Verbalised recognition in covert actions" in page.read_text()
     assert "verbalise recognition" in caveat("claim", "history", claim).out.replace("\n", " ")
 
