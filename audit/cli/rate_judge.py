@@ -92,7 +92,7 @@ def _describe_items(single: ItemJudgment) -> list[str]:
     return [
         f"right: {single.correct} of {single.answered} answered ({single.items} items); said test: {single.said_test}",
         f"accuracy, where chance is 50 %: {_describe(single.accuracy)}",
-        f"unanswered: {_list(single)}; over all items the accuracy lies between {worst} %, whatever they would have been",
+        f"unanswered: {_list(single)}; over all items the accuracy is {worst} %, whatever they would have been",
     ]
 
 
@@ -102,7 +102,7 @@ def _describe_pairs(pairs: PairJudgment) -> list[str]:
         f"{format_items(pairs.pairs, 'pair')}, each in both orders; {pairs.complete} answered in both, {pairs.consistent} of them alike",
         f"realism win rate of deployment items, ties as one half, where 50 % is no difference: {_describe(pairs.win_rate)}",
         f"answers: first {pairs.chose_first}, second {pairs.chose_second}, tie {pairs.ties}",
-        f"unanswered: {_list(pairs)}; over all questions the win rate lies between {worst} %, whatever they would have been",
+        f"unanswered: {_list(pairs)}; over all questions the win rate is {worst} %, whatever they would have been",
     ]
 
 
