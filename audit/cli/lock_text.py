@@ -78,6 +78,8 @@ def _list_plan(lock: Lock) -> Iterator[tuple[str, str]]:
     drawn = f"contexts {plan.contexts.value}, seed {plan.seed}, {plan.replicates} replicates"
     yield "intervals", f"{plan.interval.value.replace('_', ' ')}, {drawn}"
     yield "recognition floor", f"{plan.recognition_floor:g}"
+    if lock.plan.valid_until is not None:
+        yield "valid until", lock.plan.valid_until.isoformat()
     if plan.tasks is not None and lock.tasks is None:
         yield "number of tasks", str(plan.tasks)
 
