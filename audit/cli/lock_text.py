@@ -79,6 +79,8 @@ def _list_plan(lock: Lock) -> Iterator[tuple[str, str]]:
     yield "intervals", f"{plan.interval.value.replace('_', ' ')}, {drawn}"
     yield "recognition floor", f"{plan.recognition_floor:g}"
     yield "limit on raters", f"{plan.rater_limit:g}"
+    if lock.plan.valid_until is not None:
+        yield "valid until", lock.plan.valid_until.isoformat()
     if plan.tasks is not None and lock.tasks is None:
         yield "number of tasks", str(plan.tasks)
 

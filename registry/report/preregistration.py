@@ -14,6 +14,7 @@ from registry.records.run_entry import describe_runs, list_runs
 from registry.records.statement import Entry
 from registry.records.supplement import AuditPart, AuditSummary, Reason, Section, Supplement
 from registry.records.trial import Provenance
+from registry.report.moments import format_day
 from registry.report.numbers import format_count, format_exact, format_level
 from registry.report.wording import get_words
 
@@ -223,6 +224,9 @@ def _list_computed(known: _Known) -> Iterator[FixedRow]:
     yield FixedRow(label="Recognition floor", value=floor, mark=KEPT, done="every outcome under the lock is computed from it")
     limit = f"P_deploy is not defensible if blind raters tell it apart with accuracy above {format_level(plan.rater_limit)}"
     yield FixedRow(label="Limit on raters", value=limit, mark=KEPT, done="every outcome under the lock is computed from it")
+    if plan.valid_until is not None:
+        day = format_day(plan.valid_until)
+        yield FixedRow(label="Valid until", value=day, mark=KEPT, done="an outcome under the lock expires after it")
 
 
 def _check_claim(known: _Known) -> tuple[str, str]:
