@@ -1,5 +1,6 @@
 """Pages with commands and their output, run from top to bottom in an empty folder."""
 
+import difflib
 import os
 import re
 import subprocess
@@ -10,6 +11,31 @@ from pathlib import Path
 _FENCE = re.compile(r"(?:<!-- save: (?P<name>[\w.-]+) -->\n)?```(?P<language>\w+)\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL)
 _COMMAND = re.compile(r"^\$ (?P<command>.*)\n(?P<output>(?:(?!\$ ).*\n)*)", re.MULTILINE)
 _EXPORT = re.compile(r"export (\w+)=(\S+)")
+_DOCS = Path(__file__).parents[2] / "docs"
+
+
+def check_pages(names: tuple[str, ...], folder: Path) -> None:
+    """Fail where a command of the pages, run in *folder* in their order, prints something else than they show.
+
+    With CAVEAT_UPDATE_DOCS set, the pages are rewritten instead.
+    """
+    (folder / "examples").symlink_to(_DOCS.parent / "examples")
+    shown = {name: (_DOCS / name).read_text(encoding="utf-8") for name in names}
+
+    printed = {name: run_page(page, folder) for name, page in shown.items()}
+    assert "internal-error" not in "".join(printed.values())
+    for name, page in printed.items():
+        if os.environ.get("CAVEAT_UPDATE_DOCS") and hide_what_varies(page) != hide_what_varies(shown[name]):
+            (_DOCS / name).write_text(page, encoding="utf-8")
+            shown[name] = page
+
+    assert "".join(_list_changes(name, shown[name], page) for name, page in printed.items()) == ""
+
+
+def _list_changes(name: str, shown: str, printed: str) -> str:
+    """Return the lines that differ alone: a report of whole pages gets cut before it comes to them."""
+    before, after = (hide_what_varies(page).splitlines() for page in (shown, printed))
+    return "\n".join(difflib.unified_diff(before, after, f"{name}, as shown", f"{name}, as printed", n=1, lineterm=""))
 
 
 def run_page(page: str, folder: Path) -> str:
