@@ -313,7 +313,7 @@ class Phrases:
         likely = None if half_width is None else self._resolve_all([present.point + half_width, present.point - half_width])
         if likely is not None and half_width != nearest and likely != more:
             text += f", with {_describe_extra(likely)} in about two in three"
-        return f"{text}, if new tasks and contexts vary as the present ones do."
+        return f"{text}, if the new ones vary as the present ones do."
 
     def interval(self, bounded: Bounded) -> str:
         """Return the interval of *bounded*, never rounded across θ."""
