@@ -190,7 +190,7 @@ IDEAS = (
     Idea(name="before", why="the residual is counted with the tasks and again with the contexts", subtracts=False, lowest=0.0),
     Idea(
         name="three terms (chosen)",
-        why="keeps every demand and reaches the goal; in full tables it is the mixed model's REML variance with Kenward–Roger degrees of freedom",
+        why="keeps every demand and reaches the goal; in full tables it is a mixed model's, by REML with Kenward–Roger",
     ),
     Idea(
         name="three terms, least likeness not for ED",
@@ -203,7 +203,7 @@ IDEAS = (
         joins="mover",
     ),
     Idea(name="three terms, t alone", why="the narrowest, and false *stable* in one replay of nine where shares are rare", joins="t"),
-    Idea(name="three terms, hull with Jeffreys", why="false *stable* above 5 % where shares are rare", limits="jeffreys"),
+    Idea(name="three terms, hull with Jeffreys", why="false *stable* comes to 5 % where shares are rare: no room left", limits="jeffreys"),
     Idea(name="three terms, MOVER of Jeffreys limits alone", why="as before, more so", limits="jeffreys", joins="mover"),
     Idea(name="three terms, MOVER of score limits alone", why="as before, more so", limits="score", joins="mover"),
     Idea(

@@ -1,6 +1,6 @@
 """Ideas for narrower intervals of ED, each tried on the same tables: coverage, false verdicts, width and cost.
 
-Run from the repository root: `python -m benchmarks.interval_ideas` (about twelve minutes of one core). `--table FILE` writes what is kept as
+Run from the repository root: `python -m benchmarks.interval_ideas` (twelve minutes of one core). `--table FILE` writes what is kept as
 INTERVALS.md, `--stride N` tries every N-th cell, `--runs N` draws so many tables a cell. Prints one JSON line; exit 1 when the chosen idea
 misses a demand by more than chance.
 
@@ -117,8 +117,8 @@ NOTES = """
 The goal, a median width of at most 1.25 times the oracle's, is reached: 1.17 over all cells, 1.24 where contexts are random. The outside
 simulation that found 1.55 had other worlds; on these cells the intervals of before are 1.23 and 1.33 wide. What is left has three causes.
 With 5 contexts a side t has 4 to 8 degrees of freedom, which alone costs 1.2 to 1.4; rare shares need limits that are not
-symmetric; and the hull takes the wider of two forms. Ideas that save more (Jeffreys or score limits, no least likeness, a prior) pay with
-false *stable* or false inversions above 5 % in some cell, so none of them is taken.
+symmetric; and the hull takes the wider of two forms. Ideas that save more (Jeffreys or score limits, no least likeness, a prior) come to
+5 % of false *stable* or false inversions, or pass it, in some cell, so none of them is taken.
 
 Paired contexts would bring paired scaffolds from 1.78 to 1.21 and cost nothing in coverage. They are not the default: contexts of the two
 sides may carry the same name by accident, and then pairing halves the degrees of freedom. It takes a declaration.

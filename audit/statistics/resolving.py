@@ -113,7 +113,7 @@ def predict_chance(present: Present, boundaries: Sequence[float], *, half_width:
 
 
 def find_likely_half_width(present: Present, boundaries: Sequence[float]) -> float | None:
-    """Return the half-width with which `LIKELY` of new replays leave out every boundary; None at a boundary, or where it would have to be tiny."""
+    """Return the half-width with which `LIKELY` of new replays leave out every boundary; None where it would be tiny."""
     high = min(abs(boundary - present.point) for boundary in boundaries)
     low = high * _NARROWEST
     if not high:
