@@ -332,7 +332,7 @@ class Phrases:
         likely = None if half_width is None else self._resolve_all([present.point + half_width, present.point - half_width])
         if likely is not None and half_width != nearest and likely != more:
             text += f", with {self._describe_extra(likely)} in about two in three"
-        return f"{text}, if new tasks and contexts vary as the present ones do."
+        return f"{text}, if the new ones vary as the present ones do."
 
     def _describe_extra(self, extra: Extra) -> str:
         context = "more template" if self._estimate.n.templates_deploy is not None else "more context"

@@ -1,6 +1,6 @@
 """Ideas for narrower intervals of ED, each tried on the same tables: coverage, false verdicts, width and cost.
 
-Run from the repository root: `python -m benchmarks.interval_ideas` (about ten minutes of one core). `--table FILE` writes what is kept as
+Run from the repository root: `python -m benchmarks.interval_ideas` (twelve minutes of one core). `--table FILE` writes what is kept as
 INTERVALS.md, `--stride N` tries every N-th cell, `--runs N` draws so many tables a cell. Prints one JSON line; exit 1 when the chosen idea
 misses a demand by more than chance.
 
@@ -111,12 +111,29 @@ def list_paired_cells() -> Iterator[Cell]:
 Rows = dict[Cell, list[Figures]]
 
 
-def render(rows: Rows, paired: Rows, costs: list[float], *, runs: int, elapsed_s: float) -> Iterator[str]:
+NOTES = """
+## What the figures say
+
+The goal, a median width of at most 1.25 times the oracle's, is reached: 1.17 over all cells, 1.24 where contexts are random. The outside
+simulation that found 1.55 had other worlds; on these cells the intervals of before are 1.23 and 1.33 wide. What is left has three causes.
+With 5 contexts a side t has 4 to 8 degrees of freedom, which alone costs 1.2 to 1.4; rare shares need limits that are not
+symmetric; and the hull takes the wider of two forms. Ideas that save more (Jeffreys or score limits, no least likeness, a prior) come to
+5 % of false *stable* or false inversions, or pass it, in some cell, so none of them is taken.
+
+Paired contexts would bring paired scaffolds from 1.78 to 1.21 and cost nothing in coverage. They are not the default: contexts of the two
+sides may carry the same name by accident, and then pairing halves the degrees of freedom. It takes a declaration.
+
+**Cost of the default**: moments, intervals of ED and both sides, from arrays: 5.7 ms instead of 4.9 for 1,000 tasks × 2 × 10 contexts × 5
+samples, 0.73 instead of 0.50 ms for 30 tasks × 2 × 6 contexts (CPU, one thread, same machine and day).
+"""
+
+
+def render(rows: Rows, paired: Rows, costs: list[float], *, runs: int, stride: int, elapsed_s: float) -> Iterator[str]:
     """Yield the lines of INTERVALS.md."""
     yield "# Ideas for narrower intervals\n"
     machine = f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}"
     yield f"{datetime.now(UTC):%Y-%m-%d}, {machine}; {elapsed_s / 60:.0f} minutes of one of them. Made by"
-    yield f"`python -m benchmarks.interval_ideas --table benchmarks/INTERVALS.md --runs {runs}`. Seeded.\n"
+    yield f"`python -m benchmarks.interval_ideas --table benchmarks/INTERVALS.md --runs {runs} --stride {stride}`. Seeded.\n"
     yield f"{len(rows)} cells of the grid of [COVERAGE.md](COVERAGE.md) in which a verdict is possible, {runs:,} tables each;"
     yield "every idea sees the same tables. Nominal level 95 %. One standard error of a cell is"
     yield f"{math.sqrt(0.95 * 0.05 / runs):.1%} at 95 %, so the lowest of so many cells is low by chance. *Oracle*: 1.96 times the true"
@@ -148,6 +165,7 @@ def render(rows: Rows, paired: Rows, costs: list[float], *, runs: int, elapsed_s
         found = [figures[place] for figures in paired.values()]
         ed, width = [f.ed for f in found], statistics.median(f.over_oracle for f in found)
         yield f"| {idea.name} | {min(ed):.3f} / {statistics.median(ed):.3f} | {width:.2f} |"
+    yield NOTES.rstrip()
 
 
 WANTED_DESIGNS = (None, "random", "fixed", "nested")
@@ -168,7 +186,7 @@ def main() -> int:
         sums = draw_paired(cell, np.random.default_rng(cell.seed(21)), asked.runs)
         paired[cell], _ = run_cell(cell, runs=asked.runs, drawn=sums)
     if asked.table:
-        lines = render(rows, paired, costs, runs=asked.runs, elapsed_s=time.process_time() - start)
+        lines = render(rows, paired, costs, runs=asked.runs, stride=asked.stride, elapsed_s=time.process_time() - start)
         asked.table.write_text("\n".join(lines) + "\n", encoding="utf-8")
     chosen = [figures[IDEAS.index(CHOSEN)] for figures in rows.values()]
     error = CERTAIN * math.sqrt(0.05 * 0.95 / asked.runs)

@@ -113,9 +113,11 @@ def predict_chance(present: Present, boundaries: Sequence[float], *, half_width:
 
 
 def find_likely_half_width(present: Present, boundaries: Sequence[float]) -> float | None:
-    """Return the half-width with which `LIKELY` of new replays leave out every boundary; None where it would have to be tiny."""
+    """Return the half-width with which `LIKELY` of new replays leave out every boundary; None where it would be tiny."""
     high = min(abs(boundary - present.point) for boundary in boundaries)
     low = high * _NARROWEST
+    if not high:
+        return None
     if predict_chance(present, boundaries, half_width=high) >= LIKELY:
         return high
     if predict_chance(present, boundaries, half_width=low) < LIKELY:
