@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from audit.statistics.cells import Cells
-from audit.statistics.clusters import Units, find_units
+from audit.statistics.clusters import Places, Units, find_units
 from audit.statistics.halfwidth import Part
 from audit.statistics.scores import Floats
 from audit.statistics.sums import sum_all, sum_groups, sum_many
@@ -186,7 +186,7 @@ def _compute_side(
         responses=int(cells.count.sum()),
         task_variance=_scale(off, off, units.relative),
         context_variance=compute_context_variance(cells, mean, tasks=len(task_means), by_code=by_code) if random else 0.0,
-        residual_variance=compute_residual_variance(cells, tasks=len(task_means), by_code=by_code) if random else 0.0,
+        residual_variance=compute_residual_variance(cells, by_code=by_code) if random else 0.0,
         kish=None if units.relative is None else effective_number(units.relative),
         # Rounding may leave a tiny negative number where nothing varies.
         spread=None if task_squares is None else max(0.0, average_tasks(task_squares, units.weights) - mean * mean),
@@ -230,25 +230,41 @@ def compute_context_variance(cells: Cells, mean: float, *, tasks: int, by_code: 
     return math.fsum((sums**2).tolist()) / total**2 * contexts / (contexts - 1)
 
 
-def compute_residual_variance(cells: Cells, *, tasks: int, by_code: Floats | None) -> float:
-    """Return N/(N − T − C + 1) Σ (w_i a_i r_ic/Σw)², r_ic what is left of a cell when its task and its context are taken out.
+def compute_residual_variance(cells: Cells, *, by_code: Floats | None) -> float:
+    """Return N/(N − T − C + 1) Σ (w_tc r_tc/Σw)², r_tc what is left of a cell when its task and its context are taken out.
 
-    In a full table without weights this is the residual mean square over the N = TC cells. 0 with too few cells to know it.
-    *by_code* as in `compute_context_variance`.
+    In a full table without weights this is the residual mean square over the N = TC cells. Families and templates take the place of
+    tasks and contexts, and what they share is one cell. 0 with too few cells to know it. *by_code* as in `compute_context_variance`.
     """
-    # Families and templates share more than single cells: taking out no more than the cells is on the safe side.
-    spare = len(cells.mean) - tasks - int(np.count_nonzero(np.bincount(cells.context))) + 1
-    if spare < 1 or tasks < 2:
-        return 0.0
-    present = np.bincount(cells.task)
-    weight = 1.0 / present[cells.task]
-    total = float(tasks)
+    weight = 1.0 / np.bincount(cells.task)[cells.task]
     if by_code is not None:
         weight = by_code[cells.task] * weight
-        total = sum_all(by_code)
-    size = int(cells.context.max()) + 1
-    off = cells.mean - (sum_groups(cells.mean, cells.task, size=len(present)) / np.maximum(present, 1))[cells.task]
-    whole = np.maximum(sum_groups(weight, cells.context, size=size), np.finfo(float).tiny)
-    rest = off - (sum_groups(weight * off, cells.context, size=size) / whole)[cells.context]
+    task, context, weight, mean = _join_cells(cells, weight)
+    size = int(task.max()) + 1, int(context.max()) + 1
+    tasks, contexts = (int(np.count_nonzero(np.bincount(codes))) for codes in (task, context))
+    spare = len(mean) - tasks - contexts + 1
+    if spare < 1 or tasks < 2:
+        return 0.0
+    off = mean - _average(mean, weight, task, size[0])
+    rest = off - _average(off, weight, context, size[1])
     # Squares lie in [0, 4].
-    return 4 * sum_many((weight * rest) ** 2 / 4) / total**2 * len(cells.mean) / spare
+    return 4 * sum_many((weight * rest) ** 2 / 4) / sum_all(weight) ** 2 * len(mean) / spare
+
+
+def _join_cells(cells: Cells, weight: Floats) -> tuple[Places, Places, Floats, Floats]:
+    """Return cluster of tasks, cluster of contexts, weight (largest at most 1) and mean of the cells of clusters."""
+    task, context = cells.clusters.of_tasks(cells.task), cells.clusters.of_contexts(cells.context)
+    if cells.clusters.family is None and cells.clusters.template is None:
+        return task, context, weight, cells.mean
+    pairs, place = np.unique(np.stack([task, context]), axis=1, return_inverse=True)
+    size = pairs.shape[1]
+    if size == len(weight):  # of one cell each
+        return task, context, weight, cells.mean
+    total = sum_groups(weight, place, size=size)
+    return pairs[0], pairs[1], total / total.max(), sum_groups(weight * cells.mean, place, size=size) / total
+
+
+def _average(values: Floats, weight: Floats, codes: Places, size: int) -> Floats:
+    """The weighted mean of the group of each value; a group with values has weight."""
+    total = np.maximum(sum_groups(weight, codes, size=size), np.finfo(float).tiny)
+    return (sum_groups(weight * values, codes, size=size) / total)[codes]
