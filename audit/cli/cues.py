@@ -122,7 +122,8 @@ def _seal(app: App, split: "Inventories", options: dict[str, Any]) -> "tuple[Inv
     with app.ledger.write(actor=app.config.authority) as writer:
         sealed, _ = seal_spec(writer, said, owner=app.config.authority, draw=secrets.token_bytes)
     reference = format_reference(sealed)
-    app.say(f"sealed {format_items(len(split.held_out.cues), 'cue')} as {reference}: keep {path}, and the answers of raters, secret until the run is over")
+    many = format_items(len(split.held_out.cues), "cue")
+    app.say(f"sealed {many} as {reference}: keep {path}, and the answers of raters, secret until the run is over")
     return replace(split, open=replace(split.open, held_out=reference)), reference
 
 
