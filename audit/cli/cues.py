@@ -8,6 +8,7 @@ import click
 from audit.cli.options import FILE
 from registry.cli.app import App, pass_app
 from registry.errors import Fault, InputError
+from registry.report.numbers import format_items
 
 if TYPE_CHECKING:
     from audit.cue_inventory import Inventories, NamedCue
@@ -121,7 +122,8 @@ def _seal(app: App, split: "Inventories", options: dict[str, Any]) -> "tuple[Inv
     with app.ledger.write(actor=app.config.authority) as writer:
         sealed, _ = seal_spec(writer, said, owner=app.config.authority, draw=secrets.token_bytes)
     reference = format_reference(sealed)
-    app.say(f"sealed {len(split.held_out.cues)} cues as {reference}: keep {path}, and the answers of raters, secret until the run is over")
+    many = format_items(len(split.held_out.cues), "cue")
+    app.say(f"sealed {many} as {reference}: keep {path}, and the answers of raters, secret until the run is over")
     return replace(split, open=replace(split.open, held_out=reference)), reference
 
 
@@ -153,9 +155,9 @@ def _report(app: App, split: "Inventories", reference: str | None, output: Path,
         rows = [(show(cue.name), cue.category, str(cue.count), ", ".join(cue.sources)) for cue in split.open.cues]
         console.print(build_table(("cue", "category", "named", "by"), rows, numbers=("named",)))
         if reference is not None:
-            console.print(f"{held} cues are held out as {reference}; after the run: caveat spec reveal SEAL-FILE")
+            console.print(f"held out: {format_items(held, 'cue')}, as {reference}; after the run: caveat spec reveal SEAL-FILE")
         if others:
-            console.print(f"{others} cues were named for items that raters did not take for tests; they are not in the list")
+            console.print(f"not in the list: {format_items(others, 'cue')} named for items that raters did not take for tests")
         console.print(show(f"Wrote {output}. Next: caveat spec add cue_inventory NAME {output}, then cues: [NAME] in the audit file"))
 
     app.report(document, text)
