@@ -132,7 +132,7 @@ def test_classify_prints_the_document_of_the_interface(case: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert contains(document["readings"][0], reading)
     assert document["schema"] == "caveat/classification/1"
-    assert document["conditions_not_checked"] == ["lock", "endpoint", "provenance"]
+    assert document["conditions_not_checked"] == ["lock", "runs", "endpoint", "provenance", "validity"]
     assert document["inversion_margin"] == pytest.approx(-0.05)
     assert document["original_claim"] == "Scheming stays at or below 10 %."
     assert "Suspended until the verdict is established" in document["restricted_claim"]
