@@ -40,8 +40,9 @@ def estimate(
 ) -> None:
     """Estimate ED = Φ_test − Φ_deploy from score tables (CSV, JSONL or Parquet).
 
-    Columns: task_id, arm, context_id, sample, score; optional: spec, judge, judge_repeat, weight, excluded_reason. Each of several
-    judges gives an estimate of its own; its repeats are averaged. A table with one side is refused: a mean over one side never becomes
+    Columns: task_id, arm, context_id, sample, score; optional: spec, judge, judge_repeat, weight, family, template,
+    excluded_reason. Each of several judges gives an estimate of its own; its repeats are averaged. Tasks of one family, and contexts of one
+    template, count as one in every interval. A table with one side is refused: a mean over one side never becomes
     a differential. Bootstrap bands stand beside the intervals and decide nothing; --replicates 0 leaves them out.
     """
     from audit.cli.estimate_text import print_estimate

@@ -15,7 +15,7 @@ from audit.replay.prices import format_usd
 from audit.replay.read import describe_contexts
 from audit.replay.store import RunStore
 from registry.codec.canonical import canonical_bytes
-from registry.codec.documents import from_document
+from registry.codec.documents import from_document, to_document
 from registry.records.replay import Arm, Budget, Replay, Task
 from registry.records.replayed import ArmOutcomes, AskedArm, AskedContexts, Replayed, Requests
 from registry.records.response import Purpose, Response
@@ -57,6 +57,7 @@ def build_replayed(store: RunStore, requests: RequestTally) -> Replayed | None:
     if not versions:
         return None
     replay, tasks = get_replay(store), list(get_tasks(store).values())
+    contexts = renew_contexts(versions[-1], where=str(store.path))
     named = sources[-1] if sources else {"files": {}, "specs": {}}
     file = named["files"].get(replay.tasks)
     spent = sum(one.calls for one in store.sum_spent(unsent=UNSENT) if one.purpose is Purpose.REPLAY)
@@ -66,14 +67,19 @@ def build_replayed(store: RunStore, requests: RequestTally) -> Replayed | None:
         tasks_file=f"{replay.tasks}, SHA-256 {file}" if file else None,
         samples=replay.samples,
         seed=replay.seed,
-        contexts=_list_contexts(replay, versions[-1], named),
+        contexts=_list_contexts(replay, contexts, named),
         arms=tuple(_build_arm(arm, tasks) for arm in replay.arms),
         outcomes=tuple(map(_build_outcomes, take_census(store))),
         requests=Requests(
             sent=requests.sent, repeated=requests.repeated, doubtful=requests.doubtful, calls_again=max(0, spent - requests.calls)
         ),
-        parts=list_parts(replay, tasks, describe_contexts(versions[-1], named.get("sealed", {}))),
+        parts=list_parts(replay, tasks, describe_contexts(contexts, named.get("sealed", {}))),
     )
+
+
+def renew_contexts(kept: Mapping[str, Any], *, where: str) -> dict[str, Any]:
+    """Return the context specifications of a run folder as they are written today: keys that are new since then have their default."""
+    return {name: to_document(from_document(ContextSpec, one, where=f"{where}, contexts {name}")) for name, one in kept.items()}
 
 
 def describe_budget(budget: Budget) -> str | None:

@@ -220,7 +220,7 @@ def test_a_claim_of_which_no_word_stands_is_not_printed_again(supplements: Mappi
         ("retrospective", "no lock: a retrospective audit"),
         ("retrospective", "✗ not stated"),
         ("inverted", "Not made."),
-        ("inverted", "✗ 3 of 23 applicable items are missing"),
+        ("inverted", "✗ 4 of 24 applicable items are missing"),
         ("undetermined", "post hoc"),
         ("undetermined", "Invariance check not made."),
         ("ontological", "does not exist"),
