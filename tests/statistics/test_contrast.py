@@ -65,18 +65,21 @@ def test_a_difference_in_differences_is_the_t_test_of_double_differences() -> No
 @given(seed=st.integers(0, 1000))
 @settings(max_examples=15, deadline=None)
 def test_random_contexts_of_all_four_arms_are_in_the_variance(seed: int) -> None:
-    """V is that of the tasks' double differences and of the context means of each arm, each with its own C/(C − 1)."""
+    """V is that of the tasks' double differences and of the context means of each arm, less each arm's residual mean square."""
     rows = make_rows(seed)
     cube = {arm: np.zeros((24, 6)) for arm in "ABDE"}
     for task, arm, context, _, score in rows:
         cube[arm][int(task[1:]), int(context[1:])] += (score or 0) / 2
     double = cube["B"].mean(1) - cube["A"].mean(1) - cube["D"].mean(1) + cube["E"].mean(1)
     parts = [double.var(ddof=1) / 24, *(block.mean(0).var(ddof=1) / 6 for block in cube.values())]
-    df = sum(parts) ** 2 / sum(part**2 / n for part, n in zip(parts, (23, 5, 5, 5, 5), strict=True))
+    rests = [block - block.mean(1, keepdims=True) - block.mean(0) + block.mean() for block in cube.values()]
+    parts += [-(rest**2).sum() / (23 * 5) / (24 * 6) for rest in rests]
+    variance = max(sum(parts), *parts)
+    df = variance**2 / sum(part**2 / n for part, n in zip(parts, (23, 5, 5, 5, 5, 115, 115, 115, 115), strict=True))
 
     found = only(rows, DOUBLE, "B", "A", "D", "E")
 
-    assert found.p == pytest.approx(2 * stats.t.sf(abs(double.mean()) / math.sqrt(sum(parts)), df), rel=1e-6)
+    assert found.p == pytest.approx(2 * stats.t.sf(abs(double.mean()) / math.sqrt(variance), df), rel=1e-6)
 
 
 @given(seed=st.integers(0, 1000), contexts=DESIGNS)
