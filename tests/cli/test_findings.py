@@ -10,6 +10,7 @@ from audit.docket import add_finding
 from audit.sources.table import read_table
 from registry.errors import ConflictError, NotFoundError
 from registry.records.finding import FindingBody
+from registry.records.measure import Measure
 from registry.store.ledger import Ledger
 from tests import findings
 from tests.cli.conftest import Caveat
@@ -77,6 +78,18 @@ def test_a_check_that_did_not_fail_blocks_nothing(caveat: Caveat, tmp_path: Path
     assert items["scorer-invariance-check"]["status"] == ("reported" if invariant else "missing")
     assert items["evaluator-specific-markers"]["status"] == "reported"
     assert "7 % of the variance of ED" in items["judge-scoring-uncertainty"]["note"]
+
+
+def test_raters_above_the_limit_leave_the_claim_undetermined(caveat: Caveat, tmp_path: Path, record: Record) -> None:
+    """The same scores that invert the claim decide nothing once blind raters tell the sides apart, and the outcome says why."""
+    claim, *_ = register(caveat, tmp_path)
+    audit = lock(caveat, tmp_path, claim)
+    record(audit, findings.naturalness(accuracy=Measure(value=0.9, low=0.8, high=0.95)))
+
+    primary = conclude(caveat, tmp_path, audit)["classification"]["readings"][0]  # type: ignore[index]
+
+    assert (primary["class"], primary["rule"], primary["point_class"]) == ("undetermined", "sides-told-apart", None)
+    assert "90.0 % (95 % CI 80.0 % to 95.0 %), above the plan's limit of 75 %" in primary["why"]
 
 
 @pytest.mark.parametrize("declared", [True, False])
