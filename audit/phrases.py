@@ -330,8 +330,12 @@ class Phrases:
         text = f"A replay with {self._describe_extra(more)} would be enough in about {chance}"
         half_width = find_likely_half_width(present, boundaries)
         likely = None if half_width is None else self._resolve_all([present.point + half_width, present.point - half_width])
-        if likely is not None and half_width != nearest and likely != more:
-            text += f", with {self._describe_extra(likely)} in about two in three"
+        n = self._estimate.n
+        if half_width != nearest and likely != more:
+            present_contexts = max(n.test_clusters, n.deploy_clusters)
+            far = likely is None or likely.contexts > _FEASIBLE * present_contexts or likely.tasks > _FEASIBLE * n.task_clusters
+            size = f"more than {_FEASIBLE} times the present size" if likely is None or far else self._describe_extra(likely)
+            text += f", with {size} in about two in three"
         return f"{text}, if the new ones vary as the present ones do."
 
     def _describe_extra(self, extra: Extra) -> str:
@@ -460,6 +464,10 @@ class Phrases:
 def _format_unseen(drawn: float) -> str:
     """The share that could behave otherwise and not have been drawn, rounded up."""
     return share(math.ceil(unseen_bound(drawn) * 1000) / 1000)
+
+
+_FEASIBLE = 10
+"""A replay that would have to be so many times as large as the present one is not given as a number."""
 
 
 def describe_chance(share: float) -> str:
