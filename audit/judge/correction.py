@@ -1,6 +1,6 @@
 """Φ and ED corrected for a judge's errors, beside the judged numbers and never in their place."""
 
-from dataclasses import replace
+from collections.abc import Sequence
 
 from audit.judge.question import SideScores, SpecScores
 from audit.statistics.difference import task_correlation
@@ -169,7 +169,7 @@ def correct_by_accuracy(
         limits = (
             correct_shared_difference(difference=difference, limits=judged, accuracy=accuracy[0], level=level)
             if shared
-            else correct_difference(found[0], found[1], correlation=_oppose(moments))
+            else _widen(correct_difference(found[0], found[1], correlation=_oppose(moments)), found, difference, judged)
         )
         if shared and any(one.uncut != one.value for one in found):
             apart = correct_difference(found[0], found[1])
@@ -191,10 +191,16 @@ def correct_by_accuracy(
     )
 
 
+def _widen(limits: Limits, found: Sequence[Prevalence], difference: float, judged: Limits) -> Limits:
+    """The limits, at least as far from the value as the judged ones: correcting never makes an estimate surer."""
+    value = found[0].value - found[1].value
+    low, high = min(limits.low, value - (difference - judged.low)), max(limits.high, value + (judged.high - difference))
+    return Limits(low=max(-1.0, low), high=min(1.0, high))
+
+
 def _oppose(moments: Moments) -> float:
     """How far tasks go against each other on the two sides: their correlation, at most 0."""
-    covariance = moments.covariance
-    return 0.0 if covariance is None else -task_correlation(replace(moments, covariance=-covariance))
+    return min(0.0, task_correlation(moments))
 
 
 def _refuse_accuracy(moments: Moments, accuracy: tuple[Accuracy, Accuracy]) -> str | None:

@@ -1,12 +1,13 @@
 """What the database itself refuses: each rule is attacked by raw SQL, past all our code, on every engine."""
 
+from base64 import b64encode
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import date, timedelta
 from typing import Any
 
 import pytest
-from sqlalchemy import Connection
+from sqlalchemy import Connection, insert
 from sqlalchemy.exc import DBAPIError
 
 from registry.records.asked import weigh_asked
@@ -17,8 +18,12 @@ from registry.records.identifier import Kind, format_identifier
 from registry.records.model import ModelVersion
 from registry.records.plan import Lock
 from registry.records.publication import OutputFormat, Publication
+from registry.records.seal import EntrySignature
 from registry.records.spec import SpecKind
+from registry.store.family_tables import claim_origin
 from registry.store.ledger import Ledger, begin
+from registry.store.seal_tables import signature
+from registry.store.signatures import to_row
 from registry.store.tables import ERASABLE, METADATA, OWN_LOG
 from registry.store.writer import Writer
 from tests import findings
@@ -50,6 +55,18 @@ def filled(new_registry: Callable[[], str]) -> Iterator[Ledger]:
         }
         name = make.add_claim(writer, phi, form=Form.THRESHOLD, relation=Relation.AT_LEAST, theta=0.9, **references)
         other = make.add_claim(writer, phi)
+        adopted = {
+            "log": OWN_LOG,
+            "seq": writer.log_size,
+            "origin": sealing.OTHER_LOG,
+            "claim": name,
+            "revision": 1,
+            "entry": 4,
+            "leaf": DIGEST,
+        }
+        writer.connection.execute(insert(claim_origin), [adopted | {"log": OWN_LOG, "seq": writer.log_size}])
+        signed = EntrySignature(entry=1, key="cd" * 32, signature=b64encode(bytes(64)).decode())
+        writer.connection.execute(insert(signature), [dict(zip(signature.c.keys(), to_row(signed, log_id=OWN_LOG), strict=True))])
         _fill(writer, name, other, deploy.spec)
         _fill_passages(writer, phi, card)
         writer.append_many([ModelVersion(model=NEWER), make.follow(NEWER, make.MODEL)])
