@@ -82,13 +82,13 @@ def test_estimate_prints_the_document_of_the_interface(scores: Path) -> None:
         "specs": [
             {
                 "spec": "default",
-                "phi_test": {"value": 0.05, "low": 0.0, "high": 0.2045},
-                "phi_deploy": {"value": 0.25, "low": 0.1236, "high": 0.4012},
-                "ed": {"value": -0.2, "low": -0.3567, "high": -0.0098, "reason": None},
-                "ned": {"value": -0.5642, "reason": None},
+                "phi_test": {"value": 0.05, "low": 0.0, "high": 0.1944},
+                "phi_deploy": {"value": 0.25, "low": 0.1212, "high": 0.4046},
+                "ed": {"value": -0.2, "low": -0.3585, "high": -0.0188, "reason": None},
+                "ned": {"value": -0.5642, "low": -0.9544, "high": -0.1460, "reason": None},
                 "sigma_pool": 0.3445,
                 "equivalence": {"equivalent": False},
-                "minimum_detectable_ed": 0.2007,
+                "minimum_detectable_ed": 0.1734,
                 "n": {
                     "tasks": 20,
                     "contexts_test": 5,
