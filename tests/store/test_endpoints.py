@@ -21,9 +21,9 @@ RETRACT = EndpointEventKind.RETRACT
 
 
 @pytest.fixture
-def named(new_registry: Callable[[], str]) -> Ledger:
+def named(new_ledger: Callable[[], Ledger]) -> Ledger:
     """A registry with a claim whose model version has an endpoint name, and another version without one."""
-    ledger = Ledger.open(new_registry(), clock=make.ticking(), salt=make.salting())
+    ledger = new_ledger()
     with ledger.write(actor="LAB") as writer:
         make.add_claim(writer, make.settle(writer))
         writer.append(make.authority("INST"))
