@@ -95,7 +95,8 @@ def test_what_is_neither_test_nor_deployment_counts_as_the_worst(caveat: Caveat,
         Reply(text='{"answer"', stop_reason="max_tokens"),
         Broken.PROSE,
     ]
-    endpoint.script = lambda asked: silences[int(asked.digest, 16) % len(silences)]
+    places: dict[str, int] = {}
+    endpoint.script = lambda asked: silences[places.setdefault(asked.digest, len(places)) % len(silences)]
 
     done = caveat("audit", "rate", "judge", folder, "--judge", MODEL, "--json")
 
