@@ -32,7 +32,7 @@ def link(app: App, /, *, tables: tuple[Path, ...], audit: Identifier | None, **o
     \b
     Examples:
       caveat probe RUN --judge MODEL --mentions mentions.csv
-      caveat audit link RUN --mentions mentions.csv --audit AUD-EXAMPLE-2026-0001-X
+      caveat audit link RUN --mentions mentions.csv --audit AUD-EXAMPLE-2026-0001-H
     """
     from audit.cli.link_text import print_links
     from audit.cli.record import record_finding

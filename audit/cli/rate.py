@@ -133,7 +133,7 @@ def judge(app: App, /, *, folder: Path, audit: Identifier | None, output: Path |
     \b
     Examples:
       caveat audit rate judge rating --judge MODEL --dry-run
-      caveat audit rate judge rating --judge MODEL --pairwise --audit AUD-EXAMPLE-2026-0001-X
+      caveat audit rate judge rating --judge MODEL --pairwise --audit AUD-EXAMPLE-2026-0001-H
     """
     from audit.cli.rate_judge import ask_judge
 
