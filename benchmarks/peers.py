@@ -97,7 +97,7 @@ def simulate(cell: Cell) -> dict[str, Share]:
     oracle = 2 * scipy.stats.norm.ppf(0.5 + LEVEL / 2) * np.std(points)
     return {
         name: Share(
-            held=statistics.mean(low <= truth <= high for low, high in own),
+            held=statistics.mean(float(low <= truth <= high) for low, high in own),
             over_oracle=float(np.nanmedian([high - low for low, high in own]) / oracle),
         )
         for name, own in ends.items()
