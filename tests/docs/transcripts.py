@@ -8,6 +8,8 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
+
 _FENCE = re.compile(r"(?:<!-- save: (?P<name>[\w.-]+) -->\n)?```(?P<language>\w+)\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL)
 _COMMAND = re.compile(r"^\$ (?P<command>.*)\n(?P<output>(?:(?!\$ ).*\n)*)", re.MULTILINE)
 _EXPORT = re.compile(r"export (\w+)=(\S+)")
@@ -29,7 +31,8 @@ def check_pages(names: tuple[str, ...], folder: Path) -> None:
             (_DOCS / name).write_text(page, encoding="utf-8")
             shown[name] = page
 
-    assert "".join(_list_changes(name, shown[name], page) for name, page in printed.items()) == ""
+    if changes := "".join(_list_changes(name, shown[name], page) for name, page in printed.items()):
+        pytest.fail(changes, pytrace=False)
 
 
 def _list_changes(name: str, shown: str, printed: str) -> str:
