@@ -381,7 +381,7 @@ _SEALS = frozenset({"node", "checkpoint", "cosignature", "signature"})
 TYPED = tuple(table for table in METADATA.sorted_tables if table not in (log, entry, body, content) and table.name not in _SEALS)
 """What the statements give, each after those it refers to."""
 
-REVISION = "0010"
+REVISION = "0001"
 """The migration that makes these tables; a test compares it with the newest one there is."""
 
 OWN_LOG = 1

@@ -349,23 +349,26 @@ def test_a_file_that_cannot_be_read_takes_no_answer_from_the_others(caveat: Cave
     assert "torn.tlog-proof" in alone.err
 
 
-def test_a_registry_of_an_earlier_schema_is_verified_and_not_told_to_be_changed(caveat: Caveat, tmp_path: Path) -> None:
-    """Given as a file it is brought up to date in a copy; as the one in use it is left alone, and nobody advises to upgrade it."""
+def test_a_registry_of_an_unknown_schema_is_not_verified_and_not_changed(caveat: Caveat, tmp_path: Path) -> None:
+    """Given as a file it is refused with its revision; as the one in use it is left as it is, and no advice says to upgrade it."""
     url = f"sqlite:///{tmp_path / 'caveat.db'}"
     schema.upgrade(url)
     ledger = Ledger.open(url, clock=make.ticking(), salt=make.salting())
     with ledger.write(actor=make.LAB) as writer:
         make.add_claim(writer, make.settle(writer))
     ledger.close()
-    schema.downgrade(url, "0004")
+    with sqlite3.connect(tmp_path / "caveat.db") as connection:
+        connection.execute("UPDATE alembic_version SET version_num = '0000'")
+    connection.close()
     shutil.copy(tmp_path / "caveat.db", tmp_path / "old.db")
 
     itself, beside = caveat("verify", "caveat.db", "--json"), caveat("verify", *HERE, "old.db")
 
-    assert (itself.code, itself.document["registry"]) == (3, None)
+    assert itself.code == 2
+    assert "'0000'" in itself.err
     assert beside.code != 0
     assert "registry-not-current" in beside.err
     assert "db upgrade" not in beside.err
     with sqlite3.connect(tmp_path / "caveat.db") as connection:
-        assert connection.execute("SELECT version_num FROM alembic_version").fetchall() == [("0004",)]
+        assert connection.execute("SELECT version_num FROM alembic_version").fetchall() == [("0000",)]
     connection.close()

@@ -6,7 +6,6 @@ from datetime import UTC, datetime
 import pytest
 from sqlalchemy.exc import DBAPIError
 
-from registry.errors import ConflictError
 from registry.records.finding import FindingKind
 from registry.store import schema
 from registry.store.ledger import Ledger
@@ -39,34 +38,9 @@ def test_a_finding_of_the_probe_comes_out_as_it_went_in(new_url: Callable[[], st
     ledger.close()
 
 
-def test_the_way_back_is_open_until_the_probe_found_something(new_url: Callable[[], str]) -> None:
-    """Down and up again without one; with one the downgrade is refused and nothing is changed."""
-    url = new_url()
-    schema.upgrade(url)
-    schema.downgrade(url, "0002")
-    schema.upgrade(url)
-    assert schema.check(url).is_current
-    ledger = _open(url)
-    with ledger.write(actor="LAB") as writer:
-        reference = make.add_claim(writer, make.settle(writer)) + "@1"
-        audit = make.add_audit(writer, reference)
-        writer.append(make.finding(audit, reference, findings.ablation()))
-        writer.append(make.finding(audit, reference, findings.recognition()))
-    ledger.release()
-
-    with pytest.raises(ConflictError, match="the table finding holds 1 rows of the probe"):
-        schema.downgrade(url, "0002")
-
-    assert schema.check(url).is_current
-    assert verify(ledger).entries > 0
-    ledger.close()
-
-
 def test_no_finding_of_the_probe_can_be_deleted(new_url: Callable[[], str]) -> None:
-    """The guards of the table stand after the way down and up too."""
+    """The guards of the table refuse it."""
     url = new_url()
-    schema.upgrade(url)
-    schema.downgrade(url, "0002")
     schema.upgrade(url)
     ledger = _open(url)
     with ledger.write(actor="LAB") as writer:

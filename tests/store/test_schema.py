@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -14,9 +13,7 @@ from registry.store import schema
 from registry.store.engine import open_engine, release_engine
 from registry.store.guards import create_guards, drop_statements, trigger_names
 from registry.store.ledger import Ledger
-from registry.store.rebuild import verify
 from registry.store.tables import METADATA, REVISION
-from tests import findings
 from tests.store import builders as make
 
 
@@ -106,69 +103,6 @@ def test_a_downgrade_never_deletes_what_is_recorded(new_url: Callable[[], str]) 
     with ledger.view() as view:
         assert list(view.leaves()) == leaves
     assert schema.check(url).is_current
-    ledger.close()
-
-
-EARLIER = ["0001", "0002", "0003", "0004", "0005", "0006", "0007", "0008"]
-_ENTRIES = "SELECT seq, kind, actor, at, leaf FROM entry ORDER BY seq"
-_ESTIMATES = "SELECT seq, position, spec, ed, low, high, replayed, corpus FROM estimate"
-
-
-def _record_replay(url: str) -> str:
-    """Record a claim and its replay, all of it in tables that the first revision has; return the claim's identifier."""
-    schema.upgrade(url)
-    ledger = Ledger.open(url, clock=make.ticking(), salt=make.salting())
-    with ledger.write(actor="LAB") as writer:
-        claim = make.add_claim(writer, make.settle(writer))
-        name = make.add_audit(writer, f"{claim}@1")
-        writer.append(make.lock(name, f"{claim}@1"))
-        started = writer.append(make.run(name, writer.moment + timedelta(hours=1)))
-        writer.append(make.result(name, started.seq))
-    ledger.release()
-    return claim
-
-
-@pytest.mark.parametrize("revision", EARLIER)
-def test_every_revision_goes_down_and_up_with_data_in_place(new_url: Callable[[], str], revision: str) -> None:
-    """What both revisions can hold stays as it is on either way, and the rows of the newest are made again from the log."""
-    url = new_url()
-    claim = _record_replay(url)
-    before = (_execute(url, _ENTRIES), _execute(url, _ESTIMATES), _describe(url))
-    assert len(before[0]) > 5
-    assert before[1]
-
-    schema.downgrade(url, revision)
-
-    assert schema.check(url).current == revision
-    assert (_execute(url, _ENTRIES), _execute(url, _ESTIMATES)) == before[:2]
-    schema.upgrade(url)
-    assert schema.check(url).is_current
-    assert (_execute(url, _ENTRIES), _execute(url, _ESTIMATES), _describe(url)) == before
-    ledger = Ledger.open(url, clock=make.ticking(), salt=make.salting())
-    with ledger.view() as view:
-        assert [one.claim for one in view.list_claims()] == [claim]
-    assert verify(ledger).entries == len(before[0])
-    ledger.close()
-
-
-def test_a_finding_keeps_the_way_back_shut(new_url: Callable[[], str]) -> None:
-    """After a way down and up a finding goes in, and then nothing that is recorded goes away."""
-    url = new_url()
-    claim = _record_replay(url)
-    entries = len(_execute(url, _ENTRIES))
-    schema.downgrade(url, "0001")
-    schema.upgrade(url)
-    ledger = Ledger.open(url, clock=lambda: datetime(2030, 1, 1, tzinfo=UTC), salt=make.salting())
-    with ledger.write(actor="LAB") as writer:
-        audit = make.add_audit(writer, f"{claim}@1")
-        writer.append(make.finding(audit, f"{claim}@1", findings.ablation()))
-    ledger.release()
-
-    with pytest.raises(ConflictError, match="the table finding holds 1 rows"):
-        schema.downgrade(url, "0001")
-
-    assert schema.check(url).is_current
-    assert verify(ledger).entries == entries + 2
     ledger.close()
 
 
