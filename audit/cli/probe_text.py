@@ -15,6 +15,7 @@ from audit.probe.mention import Mention
 from audit.probe.passage import Passage
 from audit.probe.patterns import VERSION, find_hits
 from audit.wording import Unit, share
+from registry.atomic import replacing
 from registry.cli.output import build_table, show
 from registry.codec.documents import to_document
 from registry.errors import Fault, InputError
@@ -191,7 +192,7 @@ def write_passages(path: Path, passages: Sequence[Passage], found: Sequence[Clas
 
 def _write_rows(path: Path, names: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     try:
-        with path.open("w", newline="", encoding="utf-8") as file:
+        with replacing(path) as file:
             writer = csv.writer(file, lineterminator="\n")
             writer.writerow(names)
             writer.writerows([write_cell(field) for field in row] for row in rows)

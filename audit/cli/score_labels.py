@@ -7,8 +7,8 @@ from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING
 
+from registry.atomic import replacing
 from registry.cli.app import App
-from registry.codec.files import naming_file
 from registry.errors import ConflictError, Fault
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def write_labels(store: "RunStore", scorer: "LabelScorer", path: Path) -> None:
 
 
 def _write(path: Path, header: Iterable[str], rows: Iterable[Iterable[str]]) -> None:
-    with naming_file(path), path.open("w", encoding="utf-8", newline="") as file:
+    with replacing(path) as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(header)
         writer.writerows(rows)

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from audit.cli.evidence import build_reading, reading_options
+from registry.atomic import replacing
 from registry.cli.app import App, pass_app
-from registry.codec.files import naming_file
 from registry.errors import Fault, InputError
 
 if TYPE_CHECKING:
@@ -61,10 +61,5 @@ def _write(output: Path, rows: "Sequence[Row]") -> None:
     """Write beside the place and move there: a table is whole or not there."""
     from audit.sources.rows import write_rows
 
-    partial = output.with_name(f".{output.name}.partial")
-    try:
-        with naming_file(output), partial.open("w", encoding="utf-8", newline="") as file:
-            write_rows(rows, file)
-        partial.replace(output)
-    finally:
-        partial.unlink(missing_ok=True)
+    with replacing(output) as file:
+        write_rows(rows, file)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from audit.replay.clusters import NONE, NamedClusters
 from audit.replay.store import RunStore
-from registry.codec.files import naming_file
+from registry.atomic import replacing
 from registry.records.response import Cell, Response
 from registry.records.score import Score
 
@@ -162,20 +162,7 @@ def _test_values(test: dict[str, object]) -> Iterator[Value]:
 
 
 def _write(path: Path, header: Sequence[str], rows: Iterable[Sequence[Value]]) -> None:
-    _replace(path, lambda part: _write_rows(part, header, rows))
-
-
-def _write_rows(path: Path, header: Sequence[str], rows: Iterable[Sequence[Value]]) -> None:
-    with naming_file(path), path.open("w", encoding="utf-8", newline="") as file:
+    with replacing(path) as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(header)
         writer.writerows(["" if value is None else repr(value) if isinstance(value, float) else value for value in row] for row in rows)
-
-
-def _replace(path: Path, write: Callable[[Path], None]) -> None:
-    part = path.with_name(f".{path.name}.part")
-    try:
-        write(part)
-        part.replace(path)
-    finally:
-        part.unlink(missing_ok=True)

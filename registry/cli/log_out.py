@@ -1,14 +1,13 @@
 """Where a note or a proof goes: a new file, whole or not at all, or standard output as it is."""
 
-import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import click
 
+from registry.atomic import replace_file
 from registry.cli.app import App
-from registry.codec.files import naming_file
 
 output_option = click.option("-o", "--output", type=click.Path(path_type=Path, dir_okay=False), help="Write it to this file.")
 
@@ -32,11 +31,4 @@ def give_out(app: App, document: Mapping[str, Any], text: str, output: Path | No
 
 def write_whole(path: Path, text: str) -> None:
     """Write *text* to *path*, as a new file or in the place of one, whole or not at all."""
-    part = path.with_name(f".{path.name}.part")
-    try:
-        with naming_file(path):
-            part.write_bytes(text.encode())
-        os.replace(part, path)  # noqa: PTH105  (the point is that it is atomic)
-    except OSError:
-        part.unlink(missing_ok=True)
-        raise
+    replace_file(path, text.encode())

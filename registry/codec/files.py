@@ -10,6 +10,7 @@ from io import StringIO
 from pathlib import Path
 from typing import Any
 
+from registry.atomic import replace_file
 from registry.codec.canonical import Json
 from registry.codec.documents import format_path
 from registry.errors import Fault, InputError
@@ -48,8 +49,12 @@ def read_text(path: Path, *, largest: int = LARGEST_FILE_BYTES) -> str:
 
 def write_file(path: Path, content: bytes | str) -> None:
     """Write *content* to *path*, text as UTF-8 with its line ends as they are; an OSError names the file, also that of a full disk."""
-    with naming_file(path):
-        path.write_bytes(content if isinstance(content, bytes) else content.encode("utf-8"))
+    data = content if isinstance(content, bytes) else content.encode("utf-8")
+    if path.exists() and not path.is_file():  # a device or a pipe cannot be replaced
+        with naming_file(path):
+            path.write_bytes(data)
+    else:
+        replace_file(path, data)
 
 
 @contextmanager

@@ -10,7 +10,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from registry.atomic import sync_folders, write_part
+from registry.atomic import put_in_place, sync_folders, write_part
 from registry.records.folder import Earlier, FolderFile, FolderItem
 from registry.records.publication import OutputFormat
 from registry.regeneration import names
@@ -102,8 +102,9 @@ def _complete(item: FolderItem, files: Sequence[FolderFile], *, before: FolderIt
 
 def _rename(folder: Path, item: FolderItem) -> None:
     """Put the files of *item* in place that were written for it and are not there yet."""
+    written = []
     for one in item.files:
         part = folder / names.name_part(one.path)
         if part.is_file() and digest_file(part) == one.sha256:
-            os.replace(part, folder / one.path)  # noqa: PTH105  (the point is that it is atomic)
-    sync_folders([folder / one.path for one in item.files])
+            written.append(folder / one.path)
+    put_in_place(written)

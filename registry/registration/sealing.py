@@ -5,15 +5,14 @@ takes up again; the other order could leave a commitment that nobody can ever op
 """
 
 import json
-import os
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from registry.atomic import create_file, replace_private
 from registry.codec.commitment import commitment_of
 from registry.codec.documents import from_document, to_document
-from registry.codec.files import naming_file, read_document
+from registry.codec.files import read_document
 from registry.errors import ConflictError, Fault, InputError
 from registry.records.disclosure import Reveal, SealFile, SpecOpening
 from registry.records.spec import BODIES, ContextSpec, SpecBody, SpecKind, SpecVersion
@@ -147,24 +146,8 @@ def _keep(path: Path, seal: SealFile, *, instead_of: SealFile | None) -> None:
         raise ValueError("a seal file is never written over by another opening")
     if seal == instead_of:
         return
-    part = path.with_name(f".{path.name}.part")
-    with suppress(FileNotFoundError):
-        part.unlink()
     text = json.dumps(to_document(seal), ensure_ascii=False, indent=2) + "\n"
-    descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    try:
-        with naming_file(path), os.fdopen(descriptor, "w", encoding="utf-8") as stream:
-            stream.write(text)
-            stream.flush()
-            os.fsync(stream.fileno())
-        if instead_of is None:
-            os.link(part, path)  # fails where somebody was faster, where a rename would write over
-        else:
-            part.replace(path)
-    finally:
-        part.unlink(missing_ok=True)
-    folder = os.open(path.parent, os.O_RDONLY)
-    try:
-        os.fsync(folder)
-    finally:
-        os.close(folder)
+    if instead_of is None:
+        create_file(path, text.encode(), mode=0o600)
+    else:
+        replace_private(path, text.encode())

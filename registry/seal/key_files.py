@@ -13,7 +13,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from registry.codec.files import naming_file, write_file
+from registry.atomic import create_file
+from registry.codec.files import write_file
 from registry.errors import ConflictError, Fault, InputError, UnavailableError
 from registry.records.seal import KeyAlgorithm
 from registry.seal.keys import KeyRing, SigningKey, as_statement_key
@@ -94,7 +95,7 @@ def write_key(folder: Path, key: SigningKey, *, passphrase: str | None, is_new: 
     try:
         _make_folder(folder)
         _refuse_open_folder(folder)
-        _write_whole(path, format_key(key, passphrase))
+        create_file(path, format_key(key, passphrase).encode(), mode=0o600)
     except FileExistsError as error:
         found, advice = "there is a key already", "caveat key rotate puts another in its place"
         raise ConflictError(Fault(code="key-file-exists", where=str(path), found=found, advice=advice)) from error
@@ -181,26 +182,6 @@ def read_statement_key(folder: Path, authority: str, *, ask: Callable[[], str | 
     if key.name != authority:
         raise damaged(str(path), f"it is a key of {key.name}, not of {authority}")
     return as_statement_key(key)
-
-
-def _write_whole(path: Path, text: str) -> None:
-    """Whole or not at all, and on the disk before the log says that it is there; raises FileExistsError rather than write over a file."""
-    part = path.with_name(f".{path.name}.part")
-    part.unlink(missing_ok=True)
-    descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    try:
-        with naming_file(path), os.fdopen(descriptor, "w", encoding="utf-8") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        os.link(part, path)
-    finally:
-        part.unlink()
-    folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(folder)
-    finally:
-        os.close(folder)
 
 
 def _lock(descriptor: int, *, is_waiting: bool) -> bool:

@@ -7,6 +7,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import BinaryIO
 
+from registry.atomic import sync
 from registry.codec.files import naming_file
 from registry.errors import ConflictError, Fault
 
@@ -43,27 +44,19 @@ def put_in_place(part: Path, path: Path, *, mode: int = 0o600) -> None:
         ConflictError: `file-exists`: somebody made it meanwhile.
     """
     part.chmod(mode)
-    _sync(part, os.O_RDONLY)
+    sync(part)
     try:
         path.hardlink_to(part)
     except FileExistsError as error:
         raise _exists(path) from error
     part.unlink()
-    _sync(path.parent, os.O_RDONLY | os.O_DIRECTORY)
+    sync(path.parent)
 
 
 def refuse_existing(path: Path) -> None:
     """Refuse to write over *path*; raises ConflictError `file-exists`."""
     if os.path.lexists(path):
         raise _exists(path)
-
-
-def _sync(path: Path, flags: int) -> None:
-    descriptor = os.open(path, flags)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def _exists(path: Path) -> ConflictError:
