@@ -15,25 +15,28 @@ from audit.errors import DesignError
 from audit.estimate import estimate
 from audit.panel import split_judges
 from audit.sides import Rows, build_side, check_range, find_weights, name_files
-from audit.statistics.design import Remark
-from audit.statistics.edits import Edit, EditMoments, compute_edit, edit_interval, have_common_contexts, pair_cells
-from audit.statistics.equivalence import difference_p
-from audit.statistics.halfwidth import ZERO_VARIANCE, total_variance
-from audit.statistics.multiplicity import holm_p
-from audit.statistics.reading import Scale
-from audit.statistics.repeats import average_repeats
-from audit.statistics.scores import SCORED, Floats, ScoreTable
-from audit.statistics.simultaneous import find_simultaneous
-from audit.statistics.stepdown import step_down
+from audit.statistics.contrast_intervals import find_simultaneous, holm_p, step_down
+from audit.statistics.design_remarks import DesignRemark
+from audit.statistics.estimate_intervals import ScoreScale
+from audit.statistics.mean_intervals import difference_p
+from audit.statistics.responses import SCORED, Floats, ScoreTable, average_repeats
+from audit.statistics.side_moments import ZERO_VARIANCE, total_variance
+from audit.statistics.version_differences import (
+    VersionDifference,
+    VersionMoments,
+    compute_edit,
+    edit_interval,
+    have_common_contexts,
+    pair_cells,
+)
 from audit.versions import Setting, Version, Versions, build_version, find_versions
 from audit.wording import SLACK
 from registry.errors import Fault
-from registry.records.ablation import Ablation, CueChange
-from registry.records.case import Case
-from registry.records.classification import ClaimClass
-from registry.records.estimate import Estimate, EstimateWarning, Range
-from registry.records.measure import Measure
-from registry.records.plan import ContextDesign, Plan
+from registry.records.analysis_plan import ContextDesign, Plan
+from registry.records.audit_case import Case
+from registry.records.estimates import Estimate, EstimateWarning, Measure, ScoreRange
+from registry.records.module_findings import Ablation, CueChange
+from registry.records.verdict import ClaimClass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -44,7 +47,7 @@ class _Study:
     setting: Setting
     versions: Versions
     plan: Plan
-    scale: Scale
+    scale: ScoreScale
     case: Case | None
     weights: Floats | None
     """Of tasks, by their code; None when all weigh the same."""
@@ -59,7 +62,7 @@ class _Beside:
     """One version beside the contexts as they are."""
 
     version: Version
-    edit: Edit
+    edit: VersionDifference
     """The score with the cue less the score without it."""
     unpaired: int
     """Cells, task and context, that only one of the two has although they share contexts."""
@@ -67,7 +70,7 @@ class _Beside:
     """Tasks of the contexts as they are that the version does not have."""
 
     @property
-    def moments(self) -> EditMoments:
+    def moments(self) -> VersionMoments:
         return self.edit.moments
 
 
@@ -90,7 +93,7 @@ def ablate(
         DesignError: no cue is named, a side is missing, several judges scored, or a version shares no scored task with the contexts as
             they are.
     """
-    scale = Scale(low=float(range_[0]), high=float(range_[1]))
+    scale = ScoreScale(low=float(range_[0]), high=float(range_[1]))
     check_range(table, scale)
     scores = table.content
     table = _take_judge(table)
@@ -154,7 +157,7 @@ def _compare_all(study: _Study) -> list[_Beside]:
     return edits
 
 
-def _compare(study: _Study, plain: Rows, other: Rows, *, arm: str) -> tuple[Edit, int, int] | None:
+def _compare(study: _Study, plain: Rows, other: Rows, *, arm: str) -> tuple[VersionDifference, int, int] | None:
     """Return the moments of *plain* − *other* on the test side and of *other* − *plain* on the deployment side, with what was lost."""
     sides = [build_side(study.table, study.scale, rows).scored() for rows in (plain, other)]
     first, second = (side.cells(fill=0.0) for side in sides)
@@ -230,7 +233,7 @@ def _stack_shares(study: _Study, cues: Sequence[_Beside], arm: str) -> Floats:
 class _Excludes:
     """Whether the interval of a difference at a level excludes 0."""
 
-    edit: Edit
+    edit: VersionDifference
 
     def __call__(self, level: float) -> bool:
         limits = edit_interval(self.edit, level=level)
@@ -268,7 +271,7 @@ def _build_change(study: _Study, edits: Sequence[_Beside], edit: _Beside, before
     )
 
 
-def _measure(edit: Edit, scale: Scale, *, level: float) -> Measure:
+def _measure(edit: VersionDifference, scale: ScoreScale, *, level: float) -> Measure:
     limits = edit_interval(edit, level=level)
     value = scale.stretch_difference(edit.moments.difference)
     if limits is None:
@@ -277,18 +280,18 @@ def _measure(edit: Edit, scale: Scale, *, level: float) -> Measure:
     return Measure(value=value, low=band.low, high=band.high)
 
 
-def _find_range(edit: Edit, scale: Scale, level: float | None) -> Range | None:
+def _find_range(edit: VersionDifference, scale: ScoreScale, level: float | None) -> ScoreRange | None:
     limits = None if level is None else edit_interval(edit, level=level)
     return None if limits is None else scale.stretch_limits(limits)
 
 
-def _explain(moments: EditMoments) -> str:
+def _explain(moments: VersionMoments) -> str:
     if moments.difference_variance is None:
         return "No interval: one task, and nothing says how tasks vary."
     return "No interval: one context, and nothing says how contexts vary."
 
 
-def _explain_p(moments: EditMoments) -> str | None:
+def _explain_p(moments: VersionMoments) -> str | None:
     if moments.parts() is None or difference_p(moments) is not None:
         return None
     return "No p: every task and context changes by the same amount, so the statistic does not exist."
@@ -342,36 +345,36 @@ def _classify_after(study: _Study, edit: _Beside, before: Estimate) -> tuple[Cla
     return classes[1], classes[0] is not classes[1]
 
 
-def _remark(study: _Study, edits: Sequence[_Beside], changes: Sequence[CueChange]) -> Iterator[Remark]:
+def _remark(study: _Study, edits: Sequence[_Beside], changes: Sequence[CueChange]) -> Iterator[DesignRemark]:
     if study.versions.left_out:
         message = f"Edited rows of other arms are left out: {', '.join(study.versions.left_out[:5])}."
-        yield Remark(code="other-arms", message=message)
+        yield DesignRemark(code="other-arms", message=message)
     for edit in edits:
         yield from _remark_edit(study, edit)
     for arm in sorted({one.arm for one in changes if not one.placebo and one.beyond_placebo is None}):
         message = f"There is no placebo on arm {arm}: a change may come from the edit as such, not from the cue."
-        yield Remark(code="no-placebo", message=message)
+        yield DesignRemark(code="no-placebo", message=message)
     for change in changes:
         yield from _remark_change(change)
 
 
-def _remark_edit(study: _Study, edit: _Beside) -> Iterator[Remark]:
+def _remark_edit(study: _Study, edit: _Beside) -> Iterator[DesignRemark]:
     name, moments = f"Cue {edit.version.cue} on arm {edit.version.arm}", edit.moments
     if study.random and not moments.paired:
         message = f"{name}: the edited contexts have other ids than the contexts as they are, so they count as independent draws."
-        yield Remark(code="contexts-not-paired", message=message)
+        yield DesignRemark(code="contexts-not-paired", message=message)
     lost, before = (_count_excluded(study, rows) for rows in (edit.version.rows, study.versions.as_is[edit.version.arm]))
     # Cross-multiplied: equal rates are equal exactly.
     if lost[0] * before[1] != before[0] * lost[1]:
         message = f"{name}: {lost[0]} of {lost[1]} responses were excluded with the edit, {before[0]} of {before[1]} without it."
-        yield Remark(code="unequal-exclusions", message=message)
+        yield DesignRemark(code="unequal-exclusions", message=message)
     if edit.unpaired:
         message = f"{name}: {edit.unpaired} cells of task and context have no counterpart and are left out of ΔED."
-        yield Remark(code="cells-not-paired", message=message)
+        yield DesignRemark(code="cells-not-paired", message=message)
     if edit.lost_tasks:
         tasks = moments.test.tasks
         message = f"{name}: {edit.lost_tasks} tasks of the contexts as they are were not replayed with the edit ({tasks} were)."
-        yield Remark(code="cue-tasks-missing", message=message)
+        yield DesignRemark(code="cue-tasks-missing", message=message)
 
 
 def _count_excluded(study: _Study, rows: Rows) -> tuple[int, int]:
@@ -379,15 +382,15 @@ def _count_excluded(study: _Study, rows: Rows) -> tuple[int, int]:
     return int(np.count_nonzero(study.table.excluded.codes[rows] != SCORED)), len(rows)
 
 
-def _remark_change(change: CueChange) -> Iterator[Remark]:
+def _remark_change(change: CueChange) -> Iterator[DesignRemark]:
     name = f"Cue {change.cue} on arm {change.arm}"
     low, high = change.change.low, change.change.high
     if change.placebo:
         if low is not None and high is not None and not low <= 0 <= high:
             message = f"Placebo {change.cue} on arm {change.arm} changes ED though it touches no cue: its interval excludes 0."
-            yield Remark(code="placebo-not-inert", message=message)
+            yield DesignRemark(code="placebo-not-inert", message=message)
         return
     beyond = change.beyond_placebo
     if change.material and beyond is not None and beyond.low is not None and beyond.high is not None and beyond.low <= 0 <= beyond.high:
         message = f"{name}: the change is material, and yet not shown to be more than that of the placebo."
-        yield Remark(code="not-beyond-placebo", message=message)
+        yield DesignRemark(code="not-beyond-placebo", message=message)

@@ -16,10 +16,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from audit.conditions import Facts, find_point_class
-from audit.statistics.multiplicity import holm_levels
+from audit.statistics.contrast_intervals import holm_levels
 from audit.typology import JUDGES_DISAGREE, NOT_AFTER_HOLM, SPECS_DIFFER, WITH_ESTIMATE, Row
-from registry.records.classification import ClaimClass, Mode, Standing, Verdict
-from registry.records.estimate import Estimate
+from registry.records.estimates import Estimate
+from registry.records.verdict import ClaimClass, Mode, Standing, Verdict
 
 ADVERSE = (Verdict.CONTRADICTED, Verdict.DOES_NOT_CARRY_OVER)
 """Verdicts that one of several specifications suffices for."""

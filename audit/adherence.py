@@ -12,14 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from audit.families import name_families
-from audit.replay.parts import SIDES, digest_tasks
-from audit.statistics.scores import Labelled, ScoreTable
-from audit.statistics.sequence import order_tasks
-from registry.records.deviation import DECISIVE, Deviation, LockedItem
-from registry.records.estimate import DEVIATIONS, Estimate
-from registry.records.plan import ContextDesign, IntervalMethod, Lock, LockedSpec
-from registry.records.spec import ContextSpec
-from registry.records.trial import Provenance
+from audit.replay.replay_file import SIDES, digest_tasks
+from audit.statistics.mean_intervals import order_tasks
+from audit.statistics.responses import ScoreTable, TextColumn
+from registry.records.analysis_plan import DECISIVE, ContextDesign, Deviation, IntervalMethod, Lock, LockedItem, LockedSpec
+from registry.records.estimates import DEVIATIONS, Estimate
+from registry.records.replay_run import Provenance
+from registry.records.specification import ContextSpec
 
 _PARTS = {
     "policy": LockedItem.MODEL,
@@ -254,7 +253,7 @@ def _list_contexts(table: ScoreTable, name: str, *, alone: bool) -> Iterator[str
         yield table.context.labels[code]
 
 
-def _find_code(column: Labelled, label: str) -> int:
+def _find_code(column: TextColumn, label: str) -> int:
     """Return the code of *label*; one that no row has where it is not there."""
     return next((code for code, one in enumerate(column.labels) if one == label), -2)
 

@@ -7,26 +7,24 @@ from dataclasses import dataclass
 import numpy as np
 
 from audit.errors import DesignError
+from audit.records.contrast_result import ArmSummary, Contrast, ContrastKind, ContrastRequest
 from audit.sides import build_side, find_shared_fault, name_files
-from audit.statistics.cells import Cells
-from audit.statistics.combination import find_tasks_of_all
-from audit.statistics.design import ENOUGH_TASKS, looks_nested, remark_contexts
-from audit.statistics.exclusions import Side
-from audit.statistics.moments import average_tasks, compute_task_means, count_contexts
-from audit.statistics.reading import Scale
-from audit.statistics.scores import SCORED, Floats, ScoreTable
-from audit.statistics.weights import find_relative_weights
+from audit.statistics.contrast_intervals import find_tasks_of_all
+from audit.statistics.design_remarks import ENOUGH_TASKS, looks_nested, remark_contexts
+from audit.statistics.estimate_intervals import ScoreScale
+from audit.statistics.missing_responses import ResponseSide
+from audit.statistics.responses import SCORED, Floats, ScoreTable, find_relative_weights
+from audit.statistics.side_moments import Cells, average_tasks, compute_task_means, count_contexts
 from registry.errors import Fault
-from registry.records.contrast import ArmSummary, Asked, Contrast, ContrastKind
-from registry.records.estimate import EstimateWarning
-from registry.records.plan import ContextDesign
+from registry.records.analysis_plan import ContextDesign
+from registry.records.estimates import EstimateWarning
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Arm:
     """The responses of one arm, with scores in [0, 1]."""
 
-    side: Side
+    side: ResponseSide
     cells: Cells
     """Of the scored responses."""
 
@@ -37,7 +35,7 @@ class Arm:
         return bool(((score == 0.0) | (score == 1.0)).all())
 
 
-def check_asked(table: ScoreTable, asked: Sequence[Asked]) -> None:
+def check_asked(table: ScoreTable, asked: Sequence[ContrastRequest]) -> None:
     """Refuse contrasts that no scores could answer, all at once.
 
     Raises:
@@ -54,7 +52,7 @@ def check_asked(table: ScoreTable, asked: Sequence[Asked]) -> None:
         raise DesignError(dict.fromkeys(faults))
 
 
-def build_arms(table: ScoreTable, scale: Scale, names: Iterable[str], *, nested: bool) -> dict[str, Arm]:
+def build_arms(table: ScoreTable, scale: ScoreScale, names: Iterable[str], *, nested: bool) -> dict[str, Arm]:
     """Return the arms called *names*, in that order.
 
     Raises:
@@ -76,7 +74,7 @@ def build_arms(table: ScoreTable, scale: Scale, names: Iterable[str], *, nested:
     return arms
 
 
-def summarise_arms(arms: Mapping[str, Arm], scale: Scale, weights: Floats | None, *, tasks: int) -> tuple[ArmSummary, ...]:
+def summarise_arms(arms: Mapping[str, Arm], scale: ScoreScale, weights: Floats | None, *, tasks: int) -> tuple[ArmSummary, ...]:
     """Return each arm by itself, over all its tasks, in the order of names."""
     summaries = []
     for name in sorted(arms):
@@ -96,7 +94,7 @@ def summarise_arms(arms: Mapping[str, Arm], scale: Scale, weights: Floats | None
     return tuple(summaries)
 
 
-def warn_of_rows(table: ScoreTable, asked: Sequence[Asked], *, ablated: int) -> Iterator[EstimateWarning]:
+def warn_of_rows(table: ScoreTable, asked: Sequence[ContrastRequest], *, ablated: int) -> Iterator[EstimateWarning]:
     """Yield which rows were left out."""
     if ablated:
         message = f"{ablated} rows have a cue taken out of their context (cue_removed) and are left out; caveat ablation is for them."
@@ -160,7 +158,7 @@ def _tell_unknown_arm(arm: str, table: ScoreTable) -> Fault:
     return Fault(code="unknown-arm", where=name_files(table), found=f"no row is of arm {arm!r}; the arms are: {known}", advice=advice)
 
 
-def _find_same(asked: Asked) -> Iterator[Fault]:
+def _find_same(asked: ContrastRequest) -> Iterator[Fault]:
     """Yield the arms that stand against themselves: the answer would be 0, or 1, whatever the scores are."""
     against: list[tuple[str, str]]
     match asked.kind:

@@ -10,17 +10,15 @@ from datetime import UTC, datetime, timedelta
 
 from audit.adherence import Departure, compare_scores, is_told
 from audit.findings import find_scores
-from audit.statistics.scores import ScoreTable
+from audit.statistics.responses import ScoreTable
 from registry.errors import ConflictError, Fault, InputError
-from registry.records.asked import Asked, find_asked
-from registry.records.classification import Basis
-from registry.records.deviation import LockedItem
+from registry.records.analysis_plan import IntervalMethod, Lock, LockedItem
 from registry.records.dossier import AuditFile
-from registry.records.estimate import Estimate
-from registry.records.model import ModelRef
-from registry.records.plan import IntervalMethod, Lock
-from registry.records.spec import ContextSpec
-from registry.records.trial import Provenance
+from registry.records.estimates import Estimate
+from registry.records.model_version import ModelRef
+from registry.records.replay_run import ModelIdentity, Provenance, find_model_identity
+from registry.records.specification import ContextSpec
+from registry.records.verdict import Basis
 from registry.store.lineage import fold_model
 from registry.store.view import View
 
@@ -58,7 +56,7 @@ class Ground:
     departures: tuple[Departure, ...] = ()
     """In what the scores are not those that the lock planned: recorded before, or found now."""
 
-    asked: Asked | None = None
+    asked: ModelIdentity | None = None
     """Who was asked, as the names in the responses show it; None without scores."""
 
     @property
@@ -124,7 +122,7 @@ def weigh(view: View, file: AuditFile, scored: Scored | None) -> Ground:
     if scored is None:
         return Ground(basis=basis, post_hoc=post_hoc)
     lock = file.lock.payload if file.lock else None
-    asked = find_asked(view.list_endpoint_names(), _get_model(view, file.audit.payload.claim), lock, scored.provenance)
+    asked = find_model_identity(view.list_endpoint_names(), _get_model(view, file.audit.payload.claim), lock, scored.provenance)
     if lock is None:
         return Ground(basis=basis, post_hoc=post_hoc, asked=asked)
     if basis is not Basis.REPLAY:

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from audit.errors import DesignError
-from audit.statistics.design import Remark
+from audit.records.rating_sheet import KeyItem, RatingKey, RatingSample, RatingSheet, SampleSide, SheetItem, tag_key
+from audit.statistics.design_remarks import DesignRemark
 from registry.codec.canonical import canonical_bytes
 from registry.codec.documents import to_document
 from registry.errors import Fault
-from registry.records.rating import KeyItem, RatingKey, RatingSheet, Sample, SheetItem, Side, tag_key
 
 _LETTERS = "BCDFGHJKLMNPQRSTVWXZ"
 """No vowels and no digits: a name of them is never a word, a number or a date to a spreadsheet."""
@@ -34,12 +34,12 @@ class Drawn:
     key: RatingKey
     sheets: tuple[RatingSheet, ...]
     """In the order of the raters' names."""
-    remarks: tuple[Remark, ...]
+    remarks: tuple[DesignRemark, ...]
     """What could give an item away, or makes the audit weak."""
 
 
 def draw_sheets(
-    samples: Sequence[Sample], raters: Sequence[str], *, items: int | None, seed: int, arms: tuple[str, str] = ("test", "deploy")
+    samples: Sequence[RatingSample], raters: Sequence[str], *, items: int | None, seed: int, arms: tuple[str, str] = ("test", "deploy")
 ) -> Drawn:
     """Return one shuffled sheet for each rater, with equally many items of both sides, spread evenly over contexts.
 
@@ -60,16 +60,16 @@ def draw_sheets(
     if faults:
         raise DesignError(faults)
     rng = np.random.default_rng(seed)
-    most = min(len(known[side]) for side in Side)
+    most = min(len(known[side]) for side in SampleSide)
     wanted = most if items is None else min(items // 2, most)
-    chosen = [sample for side in Side for sample in _spread(known[side], wanted, rng)]
+    chosen = [sample for side in SampleSide for sample in _spread(known[side], wanted, rng)]
     names = _name_items(len(chosen), rng)
     found = sorted(zip(names, chosen, strict=True), key=lambda pair: pair[0])
     key = RatingKey(
         seed=seed,
         samples=_digest_samples(known),
-        drawn_from_test=len(known[Side.TEST]),
-        drawn_from_deploy=len(known[Side.DEPLOY]),
+        drawn_from_test=len(known[SampleSide.TEST]),
+        drawn_from_deploy=len(known[SampleSide.DEPLOY]),
         raters=tuple(sorted(raters)),
         items=tuple(_build_item(name, sample) for name, sample in found),
     )
@@ -87,22 +87,22 @@ def _digest(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def _count_once(samples: Sequence[Sample]) -> dict[Side, list[Sample]]:
+def _count_once(samples: Sequence[RatingSample]) -> dict[SampleSide, list[RatingSample]]:
     """By side, samples in an order of their own, each text once."""
-    found: dict[Side, dict[str, Sample]] = {side: {} for side in Side}
+    found: dict[SampleSide, dict[str, RatingSample]] = {side: {} for side in SampleSide}
     for sample in sorted(samples, key=lambda one: (_digest(one.text), one.task_id or "", one.context_id or "")):
         found[sample.side].setdefault(sample.text, sample)
     return {side: list(texts.values()) for side, texts in found.items()}
 
 
-def _digest_samples(known: dict[Side, list[Sample]]) -> str:
-    documents = [to_document(sample) for side in Side for sample in known[side]]
+def _digest_samples(known: dict[SampleSide, list[RatingSample]]) -> str:
+    documents = [to_document(sample) for side in SampleSide for sample in known[side]]
     return hashlib.sha256(canonical_bytes({"samples": documents})).hexdigest()
 
 
-def _spread(samples: Sequence[Sample], wanted: int, rng: np.random.Generator) -> Iterator[Sample]:
+def _spread(samples: Sequence[RatingSample], wanted: int, rng: np.random.Generator) -> Iterator[RatingSample]:
     """Give *wanted* samples, one of each context in turn, contexts and samples in random order."""
-    contexts: dict[str, list[Sample]] = {}
+    contexts: dict[str, list[RatingSample]] = {}
     for sample in samples:
         contexts.setdefault(sample.context_id or "", []).append(sample)
     piles = [[pile[place] for place in rng.permutation(len(pile))] for _, pile in sorted(contexts.items())]
@@ -118,11 +118,11 @@ def _name_items(count: int, rng: np.random.Generator) -> list[str]:
     return list(names)
 
 
-def _build_item(name: str, sample: Sample) -> KeyItem:
+def _build_item(name: str, sample: RatingSample) -> KeyItem:
     return KeyItem(item=name, side=sample.side, task_id=sample.task_id, context_id=sample.context_id, text=_digest(sample.text))
 
 
-def _build_sheet(rater: str, tag: str, found: Sequence[tuple[str, Sample]], rng: np.random.Generator) -> RatingSheet:
+def _build_sheet(rater: str, tag: str, found: Sequence[tuple[str, RatingSample]], rng: np.random.Generator) -> RatingSheet:
     order = rng.permutation(len(found))
     return RatingSheet(rater=rater, key=tag, items=tuple(SheetItem(item=found[place][0], text=found[place][1].text) for place in order))
 
@@ -144,32 +144,34 @@ def _check_raters(raters: Sequence[str]) -> Iterator[Fault]:
         yield Fault(code="bad-rater", where="--raters", found=f"{rater!r} is named twice, or differs from another only in case")
 
 
-def _check_items(known: dict[Side, list[Sample]], items: int | None) -> Iterator[Fault]:
+def _check_items(known: dict[SampleSide, list[RatingSample]], items: int | None) -> Iterator[Fault]:
     if items is not None and items < 2:
         found = f"expected at least 2, one of each side, found {items}"
         yield Fault(code="bad-items", where="--items", found=found)
-    for side in Side:
+    for side in SampleSide:
         if not known[side]:
             found = f"the {side.value} side has no sample"
             yield Fault(code="one-sided", where="samples", found=found, advice="add samples of the other side")
 
 
-def _remark(known: dict[Side, list[Sample]], chosen: Sequence[Sample], items: int | None, arms: tuple[str, str]) -> Iterator[Remark]:
+def _remark(
+    known: dict[SampleSide, list[RatingSample]], chosen: Sequence[RatingSample], items: int | None, arms: tuple[str, str]
+) -> Iterator[DesignRemark]:
     if items is not None and len(chosen) < items:
         message = f"{items} items were asked for and {len(chosen)} drawn: the same number of each side."
-        yield Remark(code="fewer-items", message=message)
+        yield DesignRemark(code="fewer-items", message=message)
     if len(chosen) < _FEW_ITEMS:
         message = f"Only {len(chosen)} items: even raters who are never wrong could hardly be told from chance."
-        yield Remark(code="few-items", message=message)
-    shared = {one.text for one in known[Side.TEST]} & {one.text for one in known[Side.DEPLOY]}
+        yield DesignRemark(code="few-items", message=message)
+    shared = {one.text for one in known[SampleSide.TEST]} & {one.text for one in known[SampleSide.DEPLOY]}
     both = sum(sample.text in shared for sample in chosen)
     if both:
         message = f"{both} items have a text that stands on both sides, so nobody can tell where they come from."
-        yield Remark(code="same-text", message=message)
+        yield DesignRemark(code="same-text", message=message)
     contexts = {one.context_id for one in chosen if one.context_id is not None and len(one.context_id) >= _SHORT}
     for word in dict.fromkeys((*arms, *sorted(contexts))):
         pattern = re.compile(rf"(?<!\w){re.escape(word)}(?!\w)", re.IGNORECASE)
         count = sum(bool(pattern.search(sample.text)) for sample in chosen)
         if count:
             message = f"{count} items contain {word!r}, the name of an arm or context: if it is not part of what was sent, take it out."
-            yield Remark(code="name-in-text", message=message)
+            yield DesignRemark(code="name-in-text", message=message)

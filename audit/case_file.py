@@ -10,7 +10,7 @@ from registry.codec.canonical import Json
 from registry.codec.documents import from_document, json_schema
 from registry.codec.files import read_document
 from registry.errors import Fault, InputError
-from registry.records.case import Case
+from registry.records.audit_case import Case
 
 DEFAULT_PROPERTY_NAME = "score"
 

@@ -17,12 +17,13 @@ from audit.conditions import (
 from audit.phrases import Phrases, describe_verdicts, find_expected_sign, find_sign
 from audit.reproduction import NO_FIGURE
 from audit.standing import NEEDS_LOG, Conduct, Ground, check_conditions, find_missing, find_standing, find_trace_standing
-from audit.statistics.reading import relevel
+from audit.statistics.estimate_intervals import relevel
 from audit.typology import JUDGES_DISAGREE, SPECS_DIFFER, decide
 from audit.wording import CONDITIONAL, NOT_MET, NOT_MET_BY_CARD, POST_HOC, join, say_off_lock
-from registry.records.case import Case
+from registry.records.audit_case import Access, Case, Sign
 from registry.records.claim import Form, Relation
-from registry.records.classification import (
+from registry.records.estimates import Estimate
+from registry.records.verdict import (
     FIRM,
     Basis,
     ClaimClass,
@@ -38,8 +39,6 @@ from registry.records.classification import (
     Verdict,
     VerdictStanding,
 )
-from registry.records.estimate import Estimate
-from registry.records.evidence import Access, Sign
 
 _LIMITS = (Form.THRESHOLD, Form.UPPER_BOUND, Form.LOWER_BOUND)
 _NO_REPLAY = ConditionCheck(condition=Condition.REPLAY, status=ConditionStatus.MISSING, note="no replay was made")

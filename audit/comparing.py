@@ -9,13 +9,13 @@ from dataclasses import dataclass, replace
 
 from audit.docket import get_audit, get_claim, get_property
 from audit.shift import measure_shift
-from audit.statistics.scores import ScoreTable
+from audit.statistics.responses import ScoreTable
 from registry.errors import ConflictError, Fault
+from registry.records.analysis_plan import Plan
 from registry.records.dossier import AuditFile
-from registry.records.model import ModelRef
-from registry.records.plan import Plan
-from registry.records.replayed import Replayed
-from registry.records.shift import Shift
+from registry.records.model_version import ModelRef
+from registry.records.module_findings import Shift
+from registry.records.replay_run import ReplayAccount
 from registry.store.view import View
 
 _PARTS = {"tasks": "tasks", "test": "test contexts", "deploy": "deployment contexts", "scoring": "scoring", "samples": "numbers of samples"}
@@ -80,7 +80,7 @@ def compare(comparison: Comparison, before: ScoreTable, after: ScoreTable) -> Sh
     return warn_of_designs(found, find_design(comparison.before), find_design(comparison.after))
 
 
-def find_design(file: AuditFile, replayed: Replayed | None = None) -> dict[str, str]:
+def find_design(file: AuditFile, replayed: ReplayAccount | None = None) -> dict[str, str]:
     """Return what is known of the texts that the scores of *file* rest on: digests by part of a replay, as far as they are on record.
 
     Args:

@@ -5,13 +5,12 @@ from dataclasses import dataclass
 from audit.recognition import weigh_recognition
 from audit.reproduction import NO_FIGURE, check_reproduction, find_reported_interval
 from audit.wording import SLACK
-from registry.records.case import Case, Infeasible, RaterStatus
+from registry.records.analysis_plan import ContextDesign
+from registry.records.audit_case import Access, Case, Evidence, EvidenceKind, EvidenceLayer, Infeasible, PerturbationEffect, RaterStatus
 from registry.records.claim import Form, Relation, Reported
-from registry.records.classification import ClaimClass, FigureInterval, Reproduction, ReproductionStatus
-from registry.records.estimate import Estimate, SpecEstimate
-from registry.records.evidence import Access, Effect, Evidence, EvidenceKind, Layer
-from registry.records.model import ModelRef
-from registry.records.plan import ContextDesign
+from registry.records.estimates import Estimate, SpecEstimate
+from registry.records.model_version import ModelRef
+from registry.records.verdict import ClaimClass, FigureInterval, Reproduction, ReproductionStatus
 
 FEWEST_TASKS = 20
 """A class needs this many tasks seen on both sides (statistics section 3)."""
@@ -370,18 +369,18 @@ def _ed_ends(facts: Facts) -> tuple[float, float] | None:
 
 def _is_on_behaviour(one: Evidence) -> bool:
     """A change of behaviour under a cue is behaviour too; recognition is not."""
-    return one.access is Access.AVAILABLE and one.layer in (Layer.BEHAVIOURAL, Layer.CUE_SENSITIVITY)
+    return one.access is Access.AVAILABLE and one.layer in (EvidenceLayer.BEHAVIOURAL, EvidenceLayer.CUE_SENSITIVITY)
 
 
 def _is_perturbation_against(one: Evidence) -> bool:
-    return _is_on_behaviour(one) and one.kind is EvidenceKind.PERTURBATION and one.effect is Effect.AGAINST_CLAIM
+    return _is_on_behaviour(one) and one.kind is EvidenceKind.PERTURBATION and one.effect is PerturbationEffect.AGAINST_CLAIM
 
 
 def is_recognition(one: Evidence) -> bool:
     """Whether *one* shows recognition, or is an unverified perturbation, which counts as such. A measured rate of zero is none."""
     if _is_perturbation_against(one) and not one.verified:
         return True
-    if one.access is not Access.AVAILABLE or one.layer not in (Layer.LATENT, Layer.VERBALISED):
+    if one.access is not Access.AVAILABLE or one.layer not in (EvidenceLayer.LATENT, EvidenceLayer.VERBALISED):
         return False
     return one.finding is None or one.finding.value > 0
 

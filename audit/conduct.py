@@ -8,11 +8,11 @@ from audit.drafting import check_last_day
 from audit.entering import list_runs_of
 from audit.standing import Conduct, Runs
 from registry.records.dossier import AuditFile
-from registry.records.finding import find_invariance
-from registry.records.run_entry import describe_runs
-from registry.records.scorer import reads_only_response
-from registry.records.validity import find_last_day, is_expired
-from registry.registration.specs import find_locked_procedure
+from registry.records.module_findings import find_invariance
+from registry.records.replay_run import describe_runs
+from registry.records.specification import reads_only_response
+from registry.records.verdict import find_last_day, is_expired
+from registry.registration.specification_registration import find_locked_procedure
 from registry.store.view import View
 from registry.store.writer import Writer
 

@@ -15,9 +15,10 @@ from audit.arms import Arm, build_arms, check_asked, summarise_arms, warn_of_arm
 from audit.errors import DesignError
 from audit.families import warn_of_clusters
 from audit.panel import split_judges
+from audit.records.contrast_result import ArmSummary, Contrast, ContrastKind, ContrastRequest, Contrasts, TaskContrast
 from audit.sides import check_range, drop_ablations, find_weights, name_files
-from audit.statistics.combination import (
-    Arms,
+from audit.statistics.contrast_intervals import (
+    ArmScores,
     combine,
     compute_arms,
     compute_differences,
@@ -25,25 +26,20 @@ from audit.statistics.combination import (
     find_obstacle,
     find_p,
     find_tasks_of_all,
+    holm_p,
+    ratio_of_differences,
+    ratio_of_means,
     subtract,
 )
-from audit.statistics.design import has_equal_cells
-from audit.statistics.difference import difference_interval
-from audit.statistics.exclusions import exclusion_bounds
-from audit.statistics.multiplicity import holm_p
-from audit.statistics.paired import cohens_d, paired_t, wilcoxon_signed_rank
-from audit.statistics.proportion import Limits
-from audit.statistics.quotient import ratio_of_differences, ratio_of_means
-from audit.statistics.reading import METHOD, Scale, name_units
-from audit.statistics.repeats import average_repeats
-from audit.statistics.scores import Floats, ScoreTable
-from audit.statistics.sums import sum_all
-from audit.statistics.weights import find_relative_weights
+from audit.statistics.design_remarks import has_equal_cells
+from audit.statistics.estimate_intervals import METHOD, ScoreScale, name_units
+from audit.statistics.mean_intervals import ConfidenceLimits, difference_interval
+from audit.statistics.missing_responses import exclusion_bounds
+from audit.statistics.paired_tests import cohens_d, paired_t, wilcoxon_signed_rank
+from audit.statistics.responses import Floats, ScoreTable, average_repeats, find_relative_weights, sum_all
 from registry.errors import CaveatError, Fault
-from registry.records.contrast import ArmSummary, Asked, Contrast, ContrastKind, Contrasts, TaskContrast
-from registry.records.estimate import EstimateWarning, Range
-from registry.records.measure import HypothesisTest, Measure
-from registry.records.plan import ContextDesign, IntervalMethod, Plan
+from registry.records.analysis_plan import ContextDesign, IntervalMethod, Plan
+from registry.records.estimates import EstimateWarning, HypothesisTest, Measure, ScoreRange
 
 _WEIGHTED = "tasks have weights, and this is for tasks that weigh the same"
 _FAMILIES = "tasks are in families, and this is for tasks that are independent of each other"
@@ -56,7 +52,7 @@ class _Study:
 
     arms: Mapping[str, Arm]
     plan: Plan
-    scale: Scale
+    scale: ScoreScale
     labels: tuple[str, ...]
     """Task ids by code."""
     weights: Floats | None
@@ -72,8 +68,8 @@ class _Question:
     """One contrast with the moments of its arms over the tasks that all of them have."""
 
     study: _Study
-    asked: Asked
-    arms: Arms
+    asked: ContrastRequest
+    arms: ArmScores
     common: npt.NDArray[np.bool_]
 
     @property
@@ -90,7 +86,9 @@ class _Question:
         return int(np.count_nonzero(self.common))
 
 
-def contrast(table: ScoreTable, plan: Plan, asked: Sequence[Asked], *, range_: tuple[float, float], pointwise: bool = False) -> Contrasts:
+def contrast(
+    table: ScoreTable, plan: Plan, asked: Sequence[ContrastRequest], *, range_: tuple[float, float], pointwise: bool = False
+) -> Contrasts:
     """Return the contrasts *asked* for, in that order, with p-values adjusted by Holm's rule over all of them.
 
     Rows whose context had a cue taken out, and arms that nobody asks for, are left out with a warning. With several judges every
@@ -109,7 +107,7 @@ def contrast(table: ScoreTable, plan: Plan, asked: Sequence[Asked], *, range_: t
     """
     _check_plan(plan)
     kept, ablated = drop_ablations(table)
-    scale = Scale(low=float(range_[0]), high=float(range_[1]))
+    scale = ScoreScale(low=float(range_[0]), high=float(range_[1]))
     check_range(kept, scale)
     check_asked(kept, asked)
     plan = replace(plan, margin=0.05 * scale.width if plan.margin is None else plan.margin)
@@ -127,7 +125,7 @@ def contrast(table: ScoreTable, plan: Plan, asked: Sequence[Asked], *, range_: t
     )
 
 
-def name_contrast(asked: Asked) -> str:
+def name_contrast(asked: ContrastRequest) -> str:
     """Return the formula of a contrast, such as `(B − A) − (D − C)`."""
     match asked.kind:
         case ContrastKind.DIFFERENCE:
@@ -149,7 +147,7 @@ def _check_plan(plan: Plan) -> None:
 
 
 def _answer_each_judge(
-    table: ScoreTable, plan: Plan, scale: Scale, asked: Sequence[Asked], *, pointwise: bool
+    table: ScoreTable, plan: Plan, scale: ScoreScale, asked: Sequence[ContrastRequest], *, pointwise: bool
 ) -> tuple[tuple[ArmSummary, ...], list[Contrast], list[EstimateWarning]]:
     """The arms as the first judge sees them, and every judge's answers and warnings; the faults of all judges are raised at once."""
     arms: tuple[ArmSummary, ...] = ()
@@ -171,12 +169,12 @@ def _answer_each_judge(
     return arms, answers, warnings
 
 
-def _name_family(asked: Sequence[Asked], *, judges: int) -> str:
+def _name_family(asked: Sequence[ContrastRequest], *, judges: int) -> str:
     number = "the one contrast asked for" if len(asked) == 1 else f"all {len(asked)} contrasts asked for"
     return number + (", for each judge by itself" if judges > 1 else "")
 
 
-def _build_study(table: ScoreTable, plan: Plan, scale: Scale, asked: Sequence[Asked], *, pointwise: bool) -> _Study:
+def _build_study(table: ScoreTable, plan: Plan, scale: ScoreScale, asked: Sequence[ContrastRequest], *, pointwise: bool) -> _Study:
     table = average_repeats(table)
     names = tuple(dict.fromkeys(name for one in asked for name in one.arms))
     return _Study(
@@ -191,7 +189,7 @@ def _build_study(table: ScoreTable, plan: Plan, scale: Scale, asked: Sequence[As
     )
 
 
-def _answer_all(study: _Study, asked: Sequence[Asked]) -> tuple[list[Contrast], list[EstimateWarning]]:
+def _answer_all(study: _Study, asked: Sequence[ContrastRequest]) -> tuple[list[Contrast], list[EstimateWarning]]:
     cells = {name: arm.cells for name, arm in study.arms.items()}
     commons = [find_tasks_of_all([cells[name] for name in one.arms], tasks=len(study.labels)) for one in asked]
     disjoint = [_tell_disjoint(study, one) for one, common in zip(asked, commons, strict=True) if not common.any()]
@@ -206,13 +204,13 @@ def _answer_all(study: _Study, asked: Sequence[Asked]) -> tuple[list[Contrast], 
     return adjusted, warnings
 
 
-def _tell_disjoint(study: _Study, asked: Asked) -> Fault:
+def _tell_disjoint(study: _Study, asked: ContrastRequest) -> Fault:
     found = f"no task is scored in all of the arms {', '.join(dict.fromkeys(asked.arms))}"
     advice = "use the same task_id for the same task in every arm"
     return Fault(code="no-common-task", where=f"{study.files}, {name_contrast(asked)}", found=found, advice=advice)
 
 
-def _pose(study: _Study, asked: Asked, common: npt.NDArray[np.bool_]) -> _Question:
+def _pose(study: _Study, asked: ContrastRequest, common: npt.NDArray[np.bool_]) -> _Question:
     named = {name: study.arms[name] for name in asked.arms}
     arms = compute_arms(
         {name: arm.cells for name, arm in named.items()},
@@ -244,7 +242,7 @@ def _minus(first: str, second: str) -> dict[str, float]:
     return {first: 1.0, second: -1.0}
 
 
-def _answer_sum(question: _Question, coefficients: Mapping[str, float], limits: Limits | None) -> Contrast:
+def _answer_sum(question: _Question, coefficients: Mapping[str, float], limits: ConfidenceLimits | None) -> Contrast:
     """A difference, or a difference of differences: value, interval, and tests on tasks."""
     study = question.study
     value = study.scale.stretch_difference(combine(question.arms, coefficients))
@@ -380,7 +378,7 @@ def _pool(question: _Question, formula: Callable[[Callable[[str], float]], float
     return formula(mean)
 
 
-def _bound_exclusions(question: _Question) -> Range | None:
+def _bound_exclusions(question: _Question) -> ScoreRange | None:
     if question.asked.kind is not ContrastKind.DIFFERENCE:
         return None
     study = question.study

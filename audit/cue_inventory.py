@@ -12,13 +12,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from audit.errors import DesignError
+from audit.records.rating_sheet import VOCABULARY, AnswerSheet, SampleSide
 from registry.codec.canonical import digest
 from registry.codec.documents import to_document
 from registry.errors import Fault
-from registry.records.ablation import Ablation, InventoryCoverage
-from registry.records.estimate import EstimateWarning
-from registry.records.rating import VOCABULARY, AnswerSheet, Side
-from registry.records.spec import Cue, CueInventorySpec
+from registry.records.estimates import EstimateWarning
+from registry.records.module_findings import Ablation, InventoryCoverage
+from registry.records.specification import Cue, CueInventorySpec
 
 ALIKE = 0.85
 """Ratio from which two names are one cue: a letter swapped in `task format`, and not `task format` for `task forms`."""
@@ -66,7 +66,7 @@ def list_rater_cues(sheets: Iterable[AnswerSheet], *, models: frozenset[str]) ->
     for sheet in sheets:
         source = "model raters" if sheet.rater in models else "raters"
         for answer in sheet.answers:
-            if answer.answer is Side.TEST:
+            if answer.answer is SampleSide.TEST:
                 named += [NamedCue(name=cue, source=source) for cue in answer.cues]
             else:
                 others += len(answer.cues)

@@ -18,37 +18,35 @@ from pathlib import Path
 from audit.ablation import ablate
 from audit.basis import Scored
 from audit.docket import Concluded, add_finding, build_case, conclude, get_audit, get_claim, get_property, open_audit
-from audit.propose.file.claims_file import build_survey
-from audit.propose.rules import propose_by_rules
-from audit.propose.source import Source
-from audit.replay.store import DATABASE
-from audit.score.evidence import read_run
-from audit.sources.accounts import summarise_accounts
-from audit.sources.table import read_models, read_table
+from audit.propose.card_models import CardSource
+from audit.propose.proposed_claims_file import build_survey
+from audit.propose.rule_engine import propose_by_rules
+from audit.replay.run_store import DATABASE
+from audit.score.run_evidence import read_run
+from audit.sources.log_rows import summarise_accounts
+from audit.sources.score_table import read_models, read_table
 from registry.codec.documents import from_document
 from registry.codec.files import read_document
 from registry.errors import Fault, InputError
-from registry.intake.outline.passages import read_outline
-from registry.intake.read import read_card
+from registry.intake.card_reader import read_card
+from registry.intake.outline.card_passages import read_outline
 from registry.proving import Publisher
 from registry.publishing import Written
-from registry.records.authority import Authority, Role
-from registry.records.card import Card, CardText
+from registry.records.claim_draft import AuditDraft
 from registry.records.dossier import AuditFile
-from registry.records.draft import AuditDraft
-from registry.records.identifier import Kind
-from registry.records.model import ModelRef
-from registry.records.publication import OutputFormat
-from registry.records.seal import KeyAlgorithm
-from registry.records.survey import Survey
+from registry.records.log_seal import KeyAlgorithm
+from registry.records.model_version import ModelRef
+from registry.records.record import Authority, AuthorityRole, Kind
+from registry.records.statement import OutputFormat
+from registry.records.system_card import Card, CardText, Survey
 from registry.regeneration.look import Wish, look
 from registry.regeneration.manifest import hold_folder
 from registry.regeneration.update import Updated, list_current, update
-from registry.registration.cards import CardNote, register_card
-from registry.registration.endpoints import state_endpoint
-from registry.registration.intake import register_file
-from registry.registration.keys import add_key, format_origin
-from registry.registration.specs import find_procedure
+from registry.registration.card_registration import CardNote, register_card
+from registry.registration.claims_file_registration import register_file
+from registry.registration.key_registration import add_key, format_origin
+from registry.registration.model_lineage import state_endpoint
+from registry.registration.specification_registration import find_procedure
 from registry.resources import find_resource
 from registry.seal.key_files import list_key_files, slot_of, write_key
 from registry.seal.keys import KeyRing, SigningKey, make_key, make_statement_key
@@ -57,7 +55,7 @@ from registry.store.schema import upgrade
 from registry.store.view import View
 from registry.store.writer import Writer
 
-AUTHORITY = Authority(code="EXAMPLE", name="Example registry of the Caveat project", role=Role.AUDITOR)
+AUTHORITY = Authority(code="EXAMPLE", name="Example registry of the Caveat project", role=AuthorityRole.AUDITOR)
 MOMENT = datetime(2026, 11, 21, 16, 0, tzinfo=UTC)
 LOCKED = datetime(2026, 11, 21, 21, 2, 58, tzinfo=UTC)
 """When the plans of the larger replay were locked, half a minute before its first response."""
@@ -353,7 +351,7 @@ def _get_document_key(ring: KeyRing) -> SigningKey:
 def _survey(ledger: Ledger, card: Card, text: CardText) -> None:
     """Record which passages of the card are proposed as claims by rules, so that its supplement tells what nobody has decided on."""
     reference = f"{card.card}@{card.revision}"
-    source = Source(title=card.title, publisher=card.publisher, card=reference)
+    source = CardSource(title=card.title, publisher=card.publisher, card=reference)
     proposed = build_survey(propose_by_rules(text, read_outline(text), source))
     with ledger.write(actor=AUTHORITY.code) as writer:
         if not writer.list_surveys(reference):

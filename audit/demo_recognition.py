@@ -16,18 +16,16 @@ from audit.probe.candidates import count_candidates
 from audit.probe.passage import list_passages
 from audit.probe.read import read_run
 from audit.rating.station import JudgeTask, judge_sheet
-from audit.replay.documents import get_replay
-from audit.replay.samples import list_samples
-from audit.replay.store import DATABASE, RunStore, open_store
+from audit.records.model_response import Purpose
+from audit.records.rating_sheet import RatingKey
+from audit.replay.run_rows import list_samples
+from audit.replay.run_store import DATABASE, RunStore, get_replay, open_store
 from registry.codec.documents import from_document
 from registry.codec.files import read_document
+from registry.records.analysis_plan import Plan
 from registry.records.dossier import AuditFile
-from registry.records.plan import Plan
-from registry.records.probe import Channel
-from registry.records.rating import RatingKey
-from registry.records.realism import RealismJudge
-from registry.records.replay import Probe
-from registry.records.response import Purpose
+from registry.records.module_findings import Channel, RealismJudge
+from registry.records.replay_definition import Probe
 from registry.report.moments import format_day
 from registry.resources import find_resource
 

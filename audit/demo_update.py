@@ -16,11 +16,11 @@ from audit.renewing.conclude import measure, record_outcome
 from audit.renewing.group import Group, Grouped, group, list_runs
 from audit.renewing.movement import find_change, sort_changes
 from audit.renewing.record import record_group
-from audit.replay.store import DATABASE
-from registry.records.change import ClaimChange
-from registry.records.model import ModelRef
+from audit.replay.run_store import DATABASE
+from registry.records.model_version import ModelRef
+from registry.records.supplement import ClaimChange
 from registry.regeneration.update import Updated
-from registry.registration.lineage import update_model
+from registry.registration.model_lineage import update_model
 from registry.resources import find_resource
 from registry.store.ledger import Ledger
 

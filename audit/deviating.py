@@ -5,9 +5,8 @@ from collections.abc import Iterable
 from audit.adherence import Departure, is_told
 from audit.docket import get_audit
 from registry.errors import ConflictError, Fault, InputError
-from registry.records.deviation import COMPUTED, Deviation, LockedItem, list_departures
+from registry.records.analysis_plan import COMPUTED, Deviation, Lock, LockedItem, LockedSpec, list_departures
 from registry.records.dossier import AuditFile, Recorded
-from registry.records.plan import Lock, LockedSpec
 from registry.store.writer import Writer
 
 

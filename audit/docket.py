@@ -15,22 +15,19 @@ from audit.findings import find_departures, settle_invariance
 from audit.fixing import Fixed, fix_draft
 from audit.rater_study import check_raters
 from audit.run import Outcome, run_case
-from audit.statistics.scores import SCORED, ScoreTable
+from audit.statistics.responses import SCORED, ScoreTable
 from registry.errors import ConflictError, Fault, InputError, NotFoundError
-from registry.records.audit import EvidenceStatement, Result
-from registry.records.case import Case, CaseClaim, Scoring
+from registry.records.analysis_plan import Deviation, Lock
+from registry.records.audit_case import Case, CaseClaim, EvidenceStatement, Result, Scoring
 from registry.records.claim import ClaimRevision, find_spoken_of
-from registry.records.classification import ChecklistItem
-from registry.records.deviation import Deviation
+from registry.records.claim_draft import AuditDraft
 from registry.records.dossier import AuditFile, Recorded
-from registry.records.draft import AuditDraft
-from registry.records.finding import Finding, FindingBody
-from registry.records.identifier import Kind, parse_identifier
-from registry.records.model import ModelRef
-from registry.records.plan import Lock
-from registry.records.restriction import Restriction
-from registry.records.spec import PropertySpec
-from registry.records.trial import ExcludedCount, Run, RunStatus
+from registry.records.model_version import ModelRef
+from registry.records.module_findings import Finding, FindingBody
+from registry.records.record import Kind, parse_identifier
+from registry.records.replay_run import ExcludedCount, Run, RunStatus
+from registry.records.specification import PropertySpec
+from registry.records.verdict import ChecklistItem, Restriction
 from registry.report.checklist import build_audit_items
 from registry.store.view import View
 from registry.store.writer import Writer

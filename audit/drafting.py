@@ -6,10 +6,10 @@ from datetime import date
 from audit.evidence_units import settle_evidence
 from audit.fixing import Fixed
 from registry.errors import ConflictError, Fault, InputError
-from registry.records.audit import Audit
+from registry.records.analysis_plan import Lock, Plan
+from registry.records.audit_case import Audit
 from registry.records.claim import ClaimRevision
-from registry.records.draft import AuditDraft
-from registry.records.plan import Lock, Plan
+from registry.records.claim_draft import AuditDraft
 
 
 def settle_draft(draft: AuditDraft, range_: tuple[float, float]) -> AuditDraft:

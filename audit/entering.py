@@ -8,8 +8,7 @@ from collections.abc import Sequence
 
 from registry.errors import Fault, NotFoundError
 from registry.records.dossier import AuditFile, Recorded
-from registry.records.run_entry import RunEnd, RunHistory, RunStart
-from registry.records.trial import RunStatus
+from registry.records.replay_run import RunEnd, RunHistory, RunStart, RunStatus
 from registry.store.writer import Writer
 
 
@@ -19,7 +18,7 @@ def enter_run(writer: Writer, audits: Sequence[str], name: str, *, model: str, p
     Args:
         writer: of the registry.
         audits: `AUD-…`, each with a lock.
-        name: of the run folder, as `audit.replay.documents.name_run` gives it.
+        name: of the run folder, as `audit.replay.run_store.name_run` gives it.
         model: the name that is asked for.
         planned: calls that the replay plans.
         before: calls that the folder holds already.

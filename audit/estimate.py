@@ -14,36 +14,30 @@ from audit.errors import DesignError
 from audit.families import warn_of_clusters
 from audit.panel import for_each_judge
 from audit.sides import Pair, build_pairs, check_contexts, check_range, drop_ablations, find_arm, name_files
-from audit.statistics.bands import build_bootstrap
-from audit.statistics.cells import Cells
-from audit.statistics.clusters import find_units
-from audit.statistics.contextfloor import detectable_floor
-from audit.statistics.design import Remark, Tally, has_equal_cells, looks_nested, remark_design, remark_size
-from audit.statistics.exclusions import exclusion_bounds
-from audit.statistics.intervals import Grounds
-from audit.statistics.layers import ScoredSide
-from audit.statistics.moments import Moments, compute_moments, compute_task_means
-from audit.statistics.normalised import normalise, pooled_deviation
-from audit.statistics.reading import Scale, build_intervals, build_variance
-from audit.statistics.regression import estimate_from_subset
-from audit.statistics.scores import Floats, ScoreTable
-from audit.statistics.sequence import build_walk, order_tasks
-from audit.statistics.sums import sum_all
-from audit.statistics.weights import find_relative_weights
+from audit.statistics.bootstrap import ScoredSide, build_bootstrap
+from audit.statistics.design_remarks import DesignCounts, DesignRemark, has_equal_cells, looks_nested, remark_design, remark_size
+from audit.statistics.detectable_effect import detectable_floor
+from audit.statistics.estimate_intervals import ScoreScale, build_intervals, build_variance
+from audit.statistics.intervals import IntervalBasis
+from audit.statistics.mean_intervals import build_sequence, order_tasks
+from audit.statistics.missing_responses import exclusion_bounds
+from audit.statistics.responses import Floats, ScoreTable, find_relative_weights, normalise, pooled_deviation, sum_all
+from audit.statistics.side_moments import Cells, Moments, compute_moments, compute_task_means, find_units
+from audit.statistics.subset_regression import estimate_from_subset
 from registry.errors import Fault
-from registry.records.estimate import (
+from registry.records.analysis_plan import ContextDesign, IntervalMethod, Plan
+from registry.records.estimates import (
     Bootstrap,
-    Counts,
+    ConfidenceSequences,
     Estimate,
+    EstimateCounts,
     EstimateWarning,
-    Normalised,
-    Range,
+    NormalisedDifferential,
     Regression,
-    Sequence,
+    ScoreRange,
     SpecEstimate,
     TaskDifferential,
 )
-from registry.records.plan import ContextDesign, IntervalMethod, Plan
 
 
 @for_each_judge
@@ -74,7 +68,7 @@ def estimate(
         DesignError: a side is missing, the sides share no task, weights are no weights, or the contexts contradict the plan.
     """
     table, ablated = drop_ablations(table)
-    scale = Scale(low=float(range_[0]), high=float(range_[1]))
+    scale = ScoreScale(low=float(range_[0]), high=float(range_[1]))
     check_range(table, scale)
     test_rows = find_arm(table, test, deploy)
     pairs = build_pairs(table, scale, test_rows, test=test, deploy=deploy)
@@ -103,7 +97,7 @@ def estimate(
     )
 
 
-def _estimate_spec(pair: Pair, plan: Plan, scale: Scale, *, pointwise: bool) -> tuple[SpecEstimate, list[EstimateWarning]]:
+def _estimate_spec(pair: Pair, plan: Plan, scale: ScoreScale, *, pointwise: bool) -> tuple[SpecEstimate, list[EstimateWarning]]:
     scored_test, scored_deploy = pair.test.scored().score, pair.deploy.scored().score
     moments = compute_moments(
         pair.test_cells,
@@ -119,7 +113,7 @@ def _estimate_spec(pair: Pair, plan: Plan, scale: Scale, *, pointwise: bool) -> 
     ned = _normalise(moments.difference, deviation, epsilon=(plan.epsilon or 0.0) / scale.width)
     bounds = exclusion_bounds(pair.test, pair.deploy, tasks=len(pair.labels), weights=pair.weights)
     sequence = _build_sequence(pair, plan) if plan.interval is IntervalMethod.ANYTIME else None
-    grounds = Grounds(moments=moments, method=plan.interval, sequence=sequence)
+    grounds = IntervalBasis(moments=moments, method=plan.interval, sequence=sequence)
     intervals = build_intervals(grounds, scale, level=plan.level, margin=plan.margin or 0.0, contexts=plan.contexts)
     result = SpecEstimate(
         spec=pair.spec,
@@ -131,7 +125,7 @@ def _estimate_spec(pair: Pair, plan: Plan, scale: Scale, *, pointwise: bool) -> 
         equivalence=intervals.equivalence,
         minimum_detectable_ed=intervals.minimum_detectable,
         detectable_floor=_find_floor(pair, moments, plan, scale),
-        n=Counts(
+        n=EstimateCounts(
             tasks=tally.tasks,
             families=moments.test.tasks if moments.test.families else None,
             contexts_test=_count_contexts(pair.test_cells, pair),
@@ -145,7 +139,7 @@ def _estimate_spec(pair: Pair, plan: Plan, scale: Scale, *, pointwise: bool) -> 
             excluded_deploy=tally.excluded_deploy,
             effective_tasks=moments.test.kish,
         ),
-        ed_under_exclusions=Range(low=intervals.ed.value, high=intervals.ed.value) if bounds is None else scale.stretch_limits(bounds),
+        ed_under_exclusions=ScoreRange(low=intervals.ed.value, high=intervals.ed.value) if bounds is None else scale.stretch_limits(bounds),
         pooled_ed=None if pooled is None else scale.stretch_difference(pooled),
         p_ed=intervals.p_ed,
         undefined=intervals.undefined,
@@ -210,20 +204,20 @@ def _order(pair: Pair, codes: npt.NDArray[np.intp], plan: Plan) -> list[int]:
     return order_tasks([pair.labels[code] for code in codes.tolist()], seed=plan.seed, families=families)
 
 
-def _build_sequence(pair: Pair, plan: Plan) -> Sequence:
+def _build_sequence(pair: Pair, plan: Plan) -> ConfidenceSequences:
     """Walk over the common tasks, or over their families, in the plan's order."""
     units = find_units(pair.test.clusters, pair.common, None)
     test, deploy = (units.average(compute_task_means(cells, pair.common)) for cells in (pair.test_cells, pair.deploy_cells))
     names = pair.labels if pair.families is None else pair.families
     order = order_tasks([names[code] for code in units.code.tolist()], seed=plan.seed)
-    return Sequence(
-        phi_test=build_walk(test[order], level=plan.level),
-        phi_deploy=build_walk(deploy[order], level=plan.level),
-        ed=build_walk((test[order] - deploy[order] + 1) / 2, level=plan.level),
+    return ConfidenceSequences(
+        phi_test=build_sequence(test[order], level=plan.level),
+        phi_deploy=build_sequence(deploy[order], level=plan.level),
+        ed=build_sequence((test[order] - deploy[order] + 1) / 2, level=plan.level),
     )
 
 
-def _regress(pair: Pair, plan: Plan, scale: Scale) -> Regression:
+def _regress(pair: Pair, plan: Plan, scale: ScoreScale) -> Regression:
     random = plan.contexts is ContextDesign.RANDOM
     found = estimate_from_subset(pair.test_cells, pair.deploy_cells, pair.common, random=random, level=plan.level)
     value, limits, reason = found.value, found.limits, found.reason
@@ -243,7 +237,7 @@ def _regress(pair: Pair, plan: Plan, scale: Scale) -> Regression:
     )
 
 
-def _find_floor(pair: Pair, moments: Moments, plan: Plan, scale: Scale) -> float | None:
+def _find_floor(pair: Pair, moments: Moments, plan: Plan, scale: ScoreScale) -> float | None:
     if not moments.random or moments.parts() is None or plan.interval is not IntervalMethod.CLOSED_FORM:
         return None
     sides = pair.test_cells.keep(pair.common), pair.deploy_cells.keep(pair.common)
@@ -251,14 +245,14 @@ def _find_floor(pair: Pair, moments: Moments, plan: Plan, scale: Scale) -> float
     return None if floor is None else scale.stretch_difference(floor)
 
 
-def _bound_ned(spec: SpecEstimate, contexts: ContextDesign) -> Normalised:
+def _bound_ned(spec: SpecEstimate, contexts: ContextDesign) -> NormalisedDifferential:
     """Return nED with its approximate interval: the band over tasks and contexts, or over tasks where contexts are not sampled."""
     bands = None if spec.bootstrap is None else spec.bootstrap.ned
     band = None if bands is None else bands.two_way if contexts is ContextDesign.RANDOM else bands.task
     return spec.ned if band is None else replace(spec.ned, low=band.low, high=band.high)
 
 
-def _resample(pair: Pair, moments: Moments, plan: Plan, scale: Scale, *, ned: float | None) -> Bootstrap | None:
+def _resample(pair: Pair, moments: Moments, plan: Plan, scale: ScoreScale, *, ned: float | None) -> Bootstrap | None:
     sides = ScoredSide(responses=pair.test, cells=pair.test_cells), ScoredSide(responses=pair.deploy, cells=pair.deploy_cells)
     return build_bootstrap(sides, moments, plan, scale, ned=ned, weights=pair.weights)
 
@@ -277,12 +271,12 @@ def _count_contexts(cells: Cells, pair: Pair) -> int:
     return len(np.unique(cells.keep(pair.common).context))
 
 
-def _count(pair: Pair, *, scored_test: int, scored_deploy: int) -> Tally:
+def _count(pair: Pair, *, scored_test: int, scored_deploy: int) -> DesignCounts:
     seen = np.zeros(len(pair.labels), dtype=bool)
     seen[pair.test.task] = True
     seen[pair.deploy.task] = True
     tasks = int(np.count_nonzero(pair.common))
-    return Tally(
+    return DesignCounts(
         tasks=tasks,
         dropped=int(np.count_nonzero(seen)) - tasks,
         scored_test=scored_test,
@@ -292,22 +286,22 @@ def _count(pair: Pair, *, scored_test: int, scored_deploy: int) -> Tally:
     )
 
 
-def _has_equal_cells(pair: Pair, tally: Tally) -> bool:
+def _has_equal_cells(pair: Pair, tally: DesignCounts) -> bool:
     return all(has_equal_cells(cells, dropped=tally.dropped) for cells in (pair.test_cells, pair.deploy_cells))
 
 
-def _normalise(difference: float, deviation: float | None, *, epsilon: float) -> Normalised:
+def _normalise(difference: float, deviation: float | None, *, epsilon: float) -> NormalisedDifferential:
     value = normalise(difference, deviation, epsilon=epsilon)
     if value is not None:
-        return Normalised(value=value)
+        return NormalisedDifferential(value=value)
     if deviation is None:
-        return Normalised(value=None, reason="a side has fewer than two scored responses")
+        return NormalisedDifferential(value=None, reason="a side has fewer than two scored responses")
     if not epsilon:
-        return Normalised(value=None, reason="not defined: both sides deterministic, and ε is 0")
-    return Normalised(value=difference / epsilon, reason="both sides deterministic: ED/ε")
+        return NormalisedDifferential(value=None, reason="not defined: both sides deterministic, and ε is 0")
+    return NormalisedDifferential(value=difference / epsilon, reason="both sides deterministic: ED/ε")
 
 
-def _build_pointwise(pair: Pair, scale: Scale) -> tuple[TaskDifferential, ...]:
+def _build_pointwise(pair: Pair, scale: ScoreScale) -> tuple[TaskDifferential, ...]:
     """ED(τ) of every common task, in the order of the task ids."""
     test = compute_task_means(pair.test_cells, pair.common).tolist()
     deploy = compute_task_means(pair.deploy_cells, pair.common).tolist()
@@ -322,30 +316,30 @@ def _build_pointwise(pair: Pair, scale: Scale) -> tuple[TaskDifferential, ...]:
     )
 
 
-def _remark_spec(pair: Pair, plan: Plan, result: SpecEstimate) -> Iterator[Remark]:
+def _remark_spec(pair: Pair, plan: Plan, result: SpecEstimate) -> Iterator[DesignRemark]:
     """Yield what only the whole estimate shows."""
     if plan.contexts is ContextDesign.RANDOM and (looks_nested(pair.test_cells) or looks_nested(pair.deploy_cells)):
         message = "No two tasks share a context on one of the sides: the design looks nested, and random contexts are declared."
-        yield Remark(code="looks-nested", message=message)
+        yield DesignRemark(code="looks-nested", message=message)
     passed = _count_passed_over(pair, plan) if plan.interval is IntervalMethod.ANYTIME else 0
     if passed:
         message = (
             f"Deviation: in the plan's order (seed {plan.seed}) {passed} tasks without any response on one of the sides come before tasks "
             "that have both: anytime intervals hold for tasks taken in that order, which caveat audit order prints."
         )
-        yield Remark(code="order-not-followed", message=message)
+        yield DesignRemark(code="order-not-followed", message=message)
     if result.pooled_ed is not None and result.pooled_ed * result.ed.value < 0:
         message = (
             f"Cells are unequal, and the pooled ED over responses ({result.pooled_ed:.4g}) "
             f"has the other sign than ED over tasks ({result.ed.value:.4g})."
         )
-        yield Remark(code="unequal-cells", message=message)
+        yield DesignRemark(code="unequal-cells", message=message)
     epsilon = plan.epsilon or 0.0
     if result.ned.value and result.ned.reason:
-        yield Remark(code="ned-unstable", message="Both sides deterministic: scores do not vary within the sides, and nED is ED/ε.")
+        yield DesignRemark(code="ned-unstable", message="Both sides deterministic: scores do not vary within the sides, and nED is ED/ε.")
     elif result.ned.value and result.sigma_pool is not None and result.sigma_pool < 10 * epsilon:
         message = f"nED leans on ε: the pooled deviation {result.sigma_pool:.4g} is below 10 ε = {10 * epsilon:.4g}."
-        yield Remark(code="ned-unstable", message=message)
+        yield DesignRemark(code="ned-unstable", message=message)
 
 
 def _warn_other_rows(table: ScoreTable, test: str, deploy: str, *, ablated: int) -> Iterator[EstimateWarning]:

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from registry.errors import Fault, InputError
-from registry.records.evidence import Evidence, Finding
+from registry.records.audit_case import Evidence, PublishedFigure
 
 _SHARE_WORDS = frozenset({"share", "fraction", "proportion"})
 _PER_CENT_WORDS = frozenset({"%", "per cent", "percent"})
@@ -60,7 +60,7 @@ def settle_evidence(evidence: Sequence[Evidence], range_: tuple[float, float], *
     return tuple(settled)
 
 
-def _read_unit(finding: Finding, range_: tuple[float, float]) -> _Reading | None:
+def _read_unit(finding: PublishedFigure, range_: tuple[float, float]) -> _Reading | None:
     """Return what the unit of *finding* means for a property with *range_*; None for a unit of its own."""
     low, high = range_
     width, is_share = high - low, range_ == (0.0, 1.0)
@@ -85,7 +85,7 @@ def _read_unit(finding: Finding, range_: tuple[float, float]) -> _Reading | None
     return readings.get(" ".join(finding.unit.lower().split()))
 
 
-def _check_finding(finding: Finding, range_: tuple[float, float], *, where: str) -> Iterator[Fault]:
+def _check_finding(finding: PublishedFigure, range_: tuple[float, float], *, where: str) -> Iterator[Fault]:
     reading = _read_unit(finding, range_)
     if reading is None:
         return
@@ -96,7 +96,7 @@ def _check_finding(finding: Finding, range_: tuple[float, float], *, where: str)
             yield Fault(code="figure-out-of-range", where=f"{where}.{name}", found=found, advice=reading.advice)
 
 
-def _convert(finding: Finding, range_: tuple[float, float]) -> Finding:
+def _convert(finding: PublishedFigure, range_: tuple[float, float]) -> PublishedFigure:
     reading = _read_unit(finding, range_)
     if reading is None or (reading.factor == 1.0 and reading.unit == finding.unit):
         return finding
@@ -117,7 +117,7 @@ def _scale(value: float, factor: float) -> float:
     return round(value * factor, 12)
 
 
-def _quote(finding: Finding) -> str:
+def _quote(finding: PublishedFigure) -> str:
     interval = "" if finding.low is None or finding.high is None else f" ({finding.low:g} to {finding.high:g})"
     return f"{finding.value:g}{interval} {finding.unit}"
 

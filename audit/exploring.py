@@ -6,11 +6,10 @@ from typing import Any
 from audit.basis import Scored
 from audit.docket import get_audit, get_claim, get_property
 from audit.estimate import estimate
-from audit.statistics.scores import ScoreTable
+from audit.statistics.responses import ScoreTable
 from registry.errors import Fault, InputError
-from registry.records.deviation import Exploration
+from registry.records.analysis_plan import Exploration, Plan
 from registry.records.dossier import AuditFile, Recorded
-from registry.records.plan import Plan
 from registry.store.view import View
 from registry.store.writer import Writer
 
@@ -24,7 +23,7 @@ def explore(
 
     Args:
         question: what is looked for.
-        options: by field of `registry.records.plan.Plan`, what is to differ.
+        options: by field of `registry.records.analysis_plan.Plan`, what is to differ.
         whole: the table before rows were chosen from it; None where all were taken.
 
     Raises:

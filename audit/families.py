@@ -9,9 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from audit.statistics.clusters import INDEPENDENT, Clusters, connect
-from audit.statistics.scores import Labelled, ScoreTable
-from registry.records.estimate import EstimateWarning
+from audit.statistics.responses import ScoreTable, TextColumn
+from audit.statistics.side_moments import INDEPENDENT, Clusters, connect_units
+from registry.records.estimates import EstimateWarning
 
 Places = npt.NDArray[np.intp]
 
@@ -44,7 +44,7 @@ def count_unnamed(table: ScoreTable, rows: Places) -> int:
     return sum(int(_find_blank(units, labels)[np.unique(units.codes[rows])].sum()) for units, labels in pairs if labels is not None)
 
 
-def _find_blank(units: Labelled, labels: Labelled) -> npt.NDArray[np.bool_]:
+def _find_blank(units: TextColumn, labels: TextColumn) -> npt.NDArray[np.bool_]:
     """By the code of the unit: whether no row of it has a label."""
     blank = np.ones(len(units.labels), dtype=bool)
     blank[units.codes[labels.codes >= 0]] = False
@@ -77,15 +77,15 @@ def warn_of_clusters(table: ScoreTable, arms: tuple[str, ...]) -> Iterator[Estim
             yield from _describe(kind, kept, units, labels)
 
 
-def _join(units: Labelled, labels: Labelled | None) -> Places | None:
+def _join(units: TextColumn, labels: TextColumn | None) -> Places | None:
     """By the code of the unit: the lowest code in its cluster; None without the column."""
     if labels is None:
         return None
     named = labels.codes >= 0
-    return connect(units.codes[named].astype(np.intp), labels.codes[named].astype(np.intp), size=len(units.labels))
+    return connect_units(units.codes[named].astype(np.intp), labels.codes[named].astype(np.intp), size=len(units.labels))
 
 
-def _describe(kind: _Kind, table: ScoreTable, units: Labelled, labels: Labelled) -> Iterator[EstimateWarning]:
+def _describe(kind: _Kind, table: ScoreTable, units: TextColumn, labels: TextColumn) -> Iterator[EstimateWarning]:
     is_family, clusters = kind is _FAMILY, _join(units, labels)
     pairs = np.unique(np.stack([units.codes, labels.codes])[:, labels.codes >= 0], axis=1)
     counts = np.bincount(pairs[0], minlength=len(units.labels))
@@ -109,7 +109,7 @@ def _describe(kind: _Kind, table: ScoreTable, units: Labelled, labels: Labelled)
         yield EstimateWarning(code="families-single" if is_family else "templates-single", message=message)
 
 
-def _describe_sides(table: ScoreTable, labels: Labelled) -> Iterator[EstimateWarning]:
+def _describe_sides(table: ScoreTable, labels: TextColumn) -> Iterator[EstimateWarning]:
     """Tasks whose family is named in the rows of one arm only, although both have rows of them."""
     arms = range(len(table.arm.labels))
     there = np.zeros((len(arms), len(table.task.labels)), dtype=bool)

@@ -5,14 +5,9 @@ from collections.abc import Iterable, Mapping
 
 from audit.wording import join
 from registry.errors import ConflictError, Fault
+from registry.records.analysis_plan import Plan
 from registry.records.dossier import AuditFile
-from registry.records.finding import FindingBody, find_invariance
-from registry.records.judge import JudgeReport
-from registry.records.naturalness import Naturalness
-from registry.records.plan import Plan
-from registry.records.probe import Recognition
-from registry.records.realism import RealismJudge
-from registry.records.shift import Shift
+from registry.records.module_findings import FindingBody, JudgeReport, Naturalness, RealismJudge, Recognition, Shift, find_invariance
 
 
 def settle_invariance(file: AuditFile, *, scores: str | None) -> bool | None:

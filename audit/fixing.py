@@ -6,22 +6,20 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
-from audit.replay.design import build_design
-from audit.replay.parts import SIDES, digest_parts, digest_tasks, list_parts
-from audit.replay.read import ReplayFile, read_replay
-from audit.replay.tasks import read_tasks
-from audit.sources.tasks import read_task_families
+from audit.replay.replay_design import build_design, read_tasks
+from audit.replay.replay_file import SIDES, ReplayFile, digest_parts, digest_tasks, list_parts, read_replay
+from audit.sources.score_table import read_task_families
 from registry.codec.canonical import canonical_bytes
 from registry.codec.documents import to_document
 from registry.errors import CaveatError, Fault, InputError, NotFoundError
+from registry.records.analysis_plan import LockedSpec, LockedTasks
 from registry.records.claim import ClaimRevision
-from registry.records.contestation import ContestationState
-from registry.records.draft import AuditDraft
-from registry.records.identifier import parse_identifier
-from registry.records.plan import LockedSpec, LockedTasks
-from registry.records.spec import SpecKind, SpecVersion
-from registry.registration.context_file import find_beside
-from registry.registration.specs import format_reference, get_spec
+from registry.records.claim_draft import AuditDraft
+from registry.records.claim_status import ContestationState
+from registry.records.record import parse_identifier
+from registry.records.specification import SpecKind, SpecVersion
+from registry.registration.context_specification import find_beside
+from registry.registration.specification_registration import format_reference, get_spec
 from registry.store.view import View
 
 Read = TypeVar("Read")

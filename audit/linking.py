@@ -13,16 +13,14 @@ import numpy as np
 from audit.contrast import contrast
 from audit.errors import DesignError
 from audit.panel import split_judges
+from audit.records.contrast_result import ContrastKind, ContrastRequest
 from audit.sides import DEFAULT_SPEC, check_range, drop_ablations, find_arm
-from audit.statistics.reading import Scale
-from audit.statistics.repeats import average_repeats
-from audit.statistics.scores import SCORED, Floats, Labelled, ScoreTable
+from audit.statistics.estimate_intervals import ScoreScale
+from audit.statistics.responses import SCORED, Floats, ScoreTable, TextColumn, average_repeats
 from registry.errors import CaveatError, Fault
-from registry.records.contrast import Asked, ContrastKind
-from registry.records.estimate import EstimateWarning
-from registry.records.measure import Measure
-from registry.records.plan import IntervalMethod, Plan
-from registry.records.recognition_link import LinkGroup, RecognitionLink, RecognitionLinks
+from registry.records.analysis_plan import IntervalMethod, Plan
+from registry.records.estimates import EstimateWarning, Measure
+from registry.records.module_findings import LinkGroup, RecognitionLink, RecognitionLinks
 
 FEWEST_TASKS = 5
 """Below so many tasks a group, or the tasks of both, give no number [ours]: a few tasks are a few anecdotes."""
@@ -54,7 +52,7 @@ def link(
     Raises:
         DesignError: an arm is missing, or of no test-side response it is known whether it mentions a test.
     """
-    scale = Scale(low=float(range_[0]), high=float(range_[1]))
+    scale = ScoreScale(low=float(range_[0]), high=float(range_[1]))
     check_range(table, scale)
     kept = np.flatnonzero(table.cue_removed.codes < 0) if table.cue_removed is not None else np.arange(table.rows)
     plain, ablated = drop_ablations(table)
@@ -104,7 +102,7 @@ def _link_one(
     table: ScoreTable,
     values: Floats,
     plan: Plan,
-    scale: Scale,
+    scale: ScoreScale,
     *,
     spec: str | None,
     judge: str | None,
@@ -120,8 +118,8 @@ def _link_one(
     arm = np.full(table.rows, SCORED, dtype=np.int32)
     arm[is_deploy], arm[is_test & (values == 1)], arm[is_test & (values == 0)] = range(3)
     chosen = rows & (arm != SCORED)
-    nothing = Labelled(codes=np.full(table.rows, SCORED, dtype=np.int32), labels=())
-    relabelled = replace(table, arm=Labelled(codes=arm, labels=(_DEPLOY, _MENTIONED, _NOT)), spec=nothing, judge=None).keep(chosen)
+    nothing = TextColumn(codes=np.full(table.rows, SCORED, dtype=np.int32), labels=())
+    relabelled = replace(table, arm=TextColumn(codes=arm, labels=(_DEPLOY, _MENTIONED, _NOT)), spec=nothing, judge=None).keep(chosen)
     study = _Study(table=average_repeats(relabelled), plan=plan, scale=scale)
     difference, tasks = study.compare(_MENTIONED, _NOT)
     return RecognitionLink(
@@ -142,7 +140,7 @@ class _Study:
 
     table: ScoreTable
     plan: Plan
-    scale: Scale
+    scale: ScoreScale
 
     def build_group(self, name: str) -> LinkGroup:
         rows = self._find_scored(name)
@@ -161,7 +159,7 @@ class _Study:
         tasks = len(np.intersect1d(codes[0], codes[1]))
         if tasks < FEWEST_TASKS:
             return Measure(value=None, reason=f"{tasks} tasks have both: a number needs at least {FEWEST_TASKS}"), tasks
-        asked = Asked(kind=ContrastKind.DIFFERENCE, arms=(first, second))
+        asked = ContrastRequest(kind=ContrastKind.DIFFERENCE, arms=(first, second))
         try:
             found = contrast(self.table, self.plan, [asked], range_=(self.scale.low, self.scale.high)).contrasts[0]
         except CaveatError as error:

@@ -4,9 +4,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from audit.records.model_response import Usage
 from registry.codec.canonical import canonical_bytes
 from registry.errors import CaveatError
-from registry.records.response import Usage
 
 _COUNTS = ("input_tokens", "output_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
 _LARGEST_COUNT = 2**53 - 1

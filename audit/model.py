@@ -23,7 +23,7 @@ from audit.message import Assembly, Message, NotAMessageError, read_message
 from audit.trouble import LONGEST_BODY, ModelError, Trouble, classify_status, read_error_body
 from registry.codec.canonical import Json, canonical_bytes
 from registry.errors import Fault, InputError, UnavailableError
-from registry.records.replay import Policy
+from registry.records.replay_definition import Policy
 
 if TYPE_CHECKING:
     import httpx2

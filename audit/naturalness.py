@@ -13,15 +13,23 @@ import numpy as np
 import numpy.typing as npt
 
 from audit.errors import DesignError
-from audit.statistics.agreement import AgreementInterval, bound_alpha, count_answers, observe_agreement
-from audit.statistics.design import Remark
-from audit.statistics.proportion import Limits, clopper_pearson
-from audit.statistics.raters import ENOUGH_RATERS, binomial_p, fisher_p, mean_of_shares, pool_raters
+from audit.records.rating_sheet import VOCABULARY, AnswerSheet, RaterAnswer, RatingKey, SampleSide, tag_key
+from audit.statistics.design_remarks import DesignRemark
+from audit.statistics.mean_intervals import ConfidenceLimits, clopper_pearson
+from audit.statistics.rater_accuracy import (
+    ENOUGH_RATERS,
+    AgreementInterval,
+    binomial_p,
+    bound_alpha,
+    count_answers,
+    fisher_p,
+    mean_of_shares,
+    observe_agreement,
+    pool_raters,
+)
 from registry.errors import Fault
-from registry.records.estimate import EstimateWarning
-from registry.records.measure import HypothesisTest, Measure
-from registry.records.naturalness import Agreement, CueNote, Naturalness, RaterKind, RaterResult
-from registry.records.rating import VOCABULARY, Answer, AnswerSheet, RatingKey, Side, tag_key
+from registry.records.estimates import EstimateWarning, HypothesisTest, Measure
+from registry.records.module_findings import Agreement, CueNote, Naturalness, RaterKind, RaterResult
 
 REPLICATES = 10_000
 """Of the bootstrap over items, for the interval of alpha."""
@@ -30,7 +38,7 @@ _ENOUGH_ITEMS = 20
 _CHANCE = 0.5
 _UNANSWERED = -1
 _TEST, _DEPLOY = 0, 1
-_CODES = {Side.TEST: _TEST, Side.DEPLOY: _DEPLOY}
+_CODES = {SampleSide.TEST: _TEST, SampleSide.DEPLOY: _DEPLOY}
 
 Codes = npt.NDArray[np.int8]
 
@@ -186,7 +194,7 @@ def _pool(ratings: _Ratings, *, level: float) -> Measure:
     return _measure(found.value, found.limits)
 
 
-def _measure(value: float, limits: Limits) -> Measure:
+def _measure(value: float, limits: ConfidenceLimits) -> Measure:
     # Rounding may leave a bound a bit on the wrong side of the value.
     return Measure(value=value, low=min(limits.low, value), high=max(limits.high, value))
 
@@ -251,43 +259,43 @@ def _count_cues(sheets: Sequence[tuple[str, AnswerSheet]], models: frozenset[str
     return tuple(CueNote(cue=cue, count=count) for cue, count in sorted(counts.items(), key=lambda one: (-one[1], one[0])))
 
 
-def _read_cues(answer: Answer) -> tuple[str, ...]:
+def _read_cues(answer: RaterAnswer) -> tuple[str, ...]:
     """The cues as the vocabulary spells them, others as they were written; each once."""
     words = (" ".join(cue.replace("_", " ").replace("-", " ").split()).casefold() for cue in answer.cues)
     return tuple(dict.fromkeys(word for word in words if word))
 
 
-def _remark(key: RatingKey, ratings: _Ratings, sizes: Sequence[int]) -> Iterator[Remark]:
+def _remark(key: RatingKey, ratings: _Ratings, sizes: Sequence[int]) -> Iterator[DesignRemark]:
     persons, items = int(ratings.person.sum()), len(key.items)
     if 0 < persons < ENOUGH_RATERS:
         vacuous = "; with 2 the interval for all of them is nearly vacuous" if persons == 2 else ""
         noun = "1 person" if persons == 1 else f"{persons} persons"
-        yield Remark(code="few-raters", message=f"Only {noun} rated, fewer than {ENOUGH_RATERS}{vacuous}.")
+        yield DesignRemark(code="few-raters", message=f"Only {noun} rated, fewer than {ENOUGH_RATERS}{vacuous}.")
     if items < _ENOUGH_ITEMS:
-        yield Remark(code="few-items", message=f"Only {items} items were rated.")
+        yield DesignRemark(code="few-items", message=f"Only {items} items were rated.")
     absent = [rater for rater in key.raters if rater not in ratings.raters]
     if absent:
         message = f"No answers came from {', '.join(absent[:10])}: raters who give up may differ from those who do not."
-        yield Remark(code="raters-missing", message=message)
+        yield DesignRemark(code="raters-missing", message=message)
     undecided = [int(np.count_nonzero(ratings.persons[ratings.truth == side] == _UNANSWERED)) for side in (_TEST, _DEPLOY)]
     if any(undecided):
         message = (
             f"Persons left {undecided[0]} answers of the test side and {undecided[1]} of the deployment side undecided: "
             f"the accuracy is over the {sum(sizes)} they decided on."
         )
-        yield Remark(code="answers-undecided", message=message)
+        yield DesignRemark(code="answers-undecided", message=message)
 
 
-def _remark_accuracy(accuracy: Measure) -> Iterator[Remark]:
+def _remark_accuracy(accuracy: Measure) -> Iterator[DesignRemark]:
     if accuracy.high is not None and accuracy.high < _CHANCE:
         message = "The interval lies below 1/2: persons told the sides apart, and took each for the other."
-        yield Remark(code="sides-swapped", message=message)
+        yield DesignRemark(code="sides-swapped", message=message)
 
 
-def _remark_cues(sheets: Sequence[tuple[str, AnswerSheet]], models: frozenset[str]) -> Iterator[Remark]:
+def _remark_cues(sheets: Sequence[tuple[str, AnswerSheet]], models: frozenset[str]) -> Iterator[DesignRemark]:
     strange = [note.cue for note in _count_cues(sheets, models) if note.cue not in VOCABULARY]
     if strange:
         message = (
             f"Cues outside the vocabulary are counted as they were written: {', '.join(strange[:5])}{' …' if len(strange) > 5 else ''}."
         )
-        yield Remark(code="cue-outside-vocabulary", message=message)
+        yield DesignRemark(code="cue-outside-vocabulary", message=message)

@@ -3,10 +3,10 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from registry.intake.similarity import MOST, find_alike
-from registry.records.imported import Imported
-from registry.records.replay import Task
-from registry.records.trial import NearDuplicates
+from audit.records.model_response import ImportedLog
+from registry.intake.text_similarity import MOST, find_alike
+from registry.records.replay_definition import Task
+from registry.records.replay_run import NearDuplicates
 
 _SHOWN = 20
 
@@ -48,7 +48,7 @@ def warn_of_near_duplicates(found: NearDuplicates | None) -> str | None:
     )
 
 
-def note_near_duplicates(imported: Imported, found: NearDuplicates | None) -> Imported:
+def note_near_duplicates(imported: ImportedLog, found: NearDuplicates | None) -> ImportedLog:
     """Return *imported* with what was found, as a warning on its first file and in its provenance."""
     warning = warn_of_near_duplicates(found)
     files = imported.files

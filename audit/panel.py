@@ -8,10 +8,9 @@ from typing import Concatenate, ParamSpec
 import numpy as np
 
 from audit.errors import DesignError
-from audit.statistics.repeats import average_repeats
-from audit.statistics.scores import ScoreTable
+from audit.statistics.responses import ScoreTable, average_repeats
 from registry.errors import CaveatError, Fault
-from registry.records.estimate import Estimate
+from registry.records.estimates import Estimate
 
 P = ParamSpec("P")
 

@@ -15,16 +15,15 @@ from audit.conditions import (
     is_recognition,
 )
 from audit.recognition import weigh_recognition
-from audit.statistics.power import Extra, unseen_bound
-from audit.statistics.reading import relevel
-from audit.statistics.resolving import find_likely_half_width, find_present, predict_chance, resolve_deploy, resolve_difference
+from audit.statistics.design_remarks import find_likely_half_width, find_present, predict_chance, resolve_deploy, resolve_difference
+from audit.statistics.detectable_effect import ExtraSample, unseen_bound
+from audit.statistics.estimate_intervals import relevel
 from audit.wording import Unit, share
-from registry.records.case import Case
+from registry.records.analysis_plan import ContextDesign, IntervalMethod
+from registry.records.audit_case import Access, Case, Evidence, EvidenceKind, EvidenceLayer, Sign
 from registry.records.claim import Form, Relation
-from registry.records.classification import FigureInterval, Verdict
-from registry.records.estimate import Bounded, Estimate, SpecEstimate
-from registry.records.evidence import Access, Evidence, EvidenceKind, Layer, Sign
-from registry.records.plan import ContextDesign, IntervalMethod
+from registry.records.estimates import BoundedEstimate, Estimate, SpecEstimate
+from registry.records.verdict import FigureInterval, Verdict
 
 _METHOD_WORDS = {
     IntervalMethod.CLOSED_FORM: "",
@@ -338,7 +337,7 @@ class Phrases:
             text += f", with {size} in about two in three"
         return f"{text}, if the new ones vary as the present ones do."
 
-    def _describe_extra(self, extra: Extra) -> str:
+    def _describe_extra(self, extra: ExtraSample) -> str:
         context = "more template" if self._estimate.n.templates_deploy is not None else "more context"
         sizes = [f"{_count(extra.contexts, context)} on each side"] if extra.contexts else []
         sizes += [self._count_clusters(extra.tasks, more=True)] if extra.tasks else []
@@ -351,7 +350,7 @@ class Phrases:
             return _count(number, f"{word}task")
         return f"{number} {word}{'family' if number == 1 else 'families'} of tasks"
 
-    def interval(self, bounded: Bounded) -> str:
+    def interval(self, bounded: BoundedEstimate) -> str:
         """Return the interval of *bounded*, never rounded across θ."""
         if bounded.low is None or bounded.high is None:
             return "not available"
@@ -441,14 +440,14 @@ class Phrases:
     def _ed_cuts(self) -> tuple[float, ...]:
         return (0.0, self._facts.margin, -self._facts.margin)
 
-    def _resolve_all(self, boundaries: Sequence[float]) -> Extra | None:
+    def _resolve_all(self, boundaries: Sequence[float]) -> ExtraSample | None:
         """How much more would keep the interval off each of the boundaries; None where nothing feasible would."""
         more = [self._resolve(boundary) for boundary in boundaries]
         if not more or None in more:
             return None
-        return Extra(contexts=max(extra.contexts for extra in more if extra), tasks=max(extra.tasks for extra in more if extra))
+        return ExtraSample(contexts=max(extra.contexts for extra in more if extra), tasks=max(extra.tasks for extra in more if extra))
 
-    def _resolve(self, boundary: float) -> Extra | None:
+    def _resolve(self, boundary: float) -> ExtraSample | None:
         """How much more would keep the interval off *boundary*; none is needed where it is off already."""
         if self._whole is None:
             return None
@@ -528,10 +527,10 @@ def _find_boundaries(facts: Facts) -> tuple[float, ...]:
 
 
 _LAYER_WORDS = {
-    Layer.BEHAVIOURAL: "behavioural evidence",
-    Layer.VERBALISED: "verbalised recognition",
-    Layer.LATENT: "latent recognition",
-    Layer.CUE_SENSITIVITY: "cue sensitivity",
+    EvidenceLayer.BEHAVIOURAL: "behavioural evidence",
+    EvidenceLayer.VERBALISED: "verbalised recognition",
+    EvidenceLayer.LATENT: "latent recognition",
+    EvidenceLayer.CUE_SENSITIVITY: "cue sensitivity",
 }
 
 

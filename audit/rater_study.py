@@ -7,11 +7,9 @@ Every item that a model left unanswered counts as the worst for the contexts tha
 from collections.abc import Iterable, Iterator
 
 from audit.wording import Unit, share
-from registry.records.case import RaterCheck, RaterStatus
-from registry.records.finding import FindingBody
-from registry.records.measure import Measure
-from registry.records.naturalness import Naturalness, RaterKind, RaterResult
-from registry.records.realism import RealismJudge
+from registry.records.audit_case import RaterCheck, RaterStatus
+from registry.records.estimates import Measure
+from registry.records.module_findings import FindingBody, Naturalness, RaterKind, RaterResult, RealismJudge
 
 _SHARE = Unit(low=0.0, high=1.0)
 _GRAVITY = (RaterStatus.TOLD_APART, RaterStatus.SUSPECTED, RaterStatus.UNRESOLVED, RaterStatus.WITHIN)

@@ -9,8 +9,8 @@ independent, and so are the responses in each.
 import math
 from dataclasses import dataclass, replace
 
-from audit.statistics.proportion import Limits, clopper_pearson
-from registry.records.evidence import Access, Evidence, EvidenceKind, Finding, Layer
+from audit.statistics.mean_intervals import ConfidenceLimits, clopper_pearson
+from registry.records.audit_case import Access, Evidence, EvidenceKind, EvidenceLayer, PublishedFigure
 from registry.report.numbers import format_exact, format_number
 
 METHOD = "Clopper–Pearson; difference by MOVER"
@@ -25,7 +25,7 @@ class Rate:
 
     value: float
     n: int | None
-    limits: Limits | None
+    limits: ConfidenceLimits | None
     """At 95 %; None without n."""
 
     @property
@@ -45,7 +45,7 @@ class RecognitionWeight:
     """Of recognition in the evaluation; None where no rate is stated."""
     in_deployment: Rate | None
     """Of the same in deployment-like samples; None where it is not known."""
-    difference: Limits | None
+    difference: ConfidenceLimits | None
     """95 % limits of the rate less that in deployment-like samples; None unless both have their n."""
     floor: float
     text: str
@@ -71,7 +71,7 @@ def weigh_recognition(evidence: Evidence, floor: float) -> RecognitionWeight:
         raise ValueError(f"a layer that is {evidence.access.value} shows no recognition")
     if not 0 <= floor < 1:
         raise ValueError(f"the floor must lie in [0, 1), got {floor}")
-    if evidence.layer not in (Layer.LATENT, Layer.VERBALISED) or evidence.kind is EvidenceKind.PERTURBATION:
+    if evidence.layer not in (EvidenceLayer.LATENT, EvidenceLayer.VERBALISED) or evidence.kind is EvidenceKind.PERTURBATION:
         return _weigh_unknown(floor, "no rate of recognition is stated")
     if evidence.finding is None:
         return _weigh_unknown(floor, "no rate is stated")
@@ -85,7 +85,7 @@ def weigh_recognition(evidence: Evidence, floor: float) -> RecognitionWeight:
     return _weigh(rate, other, floor)
 
 
-def read_rate(finding: Finding) -> Rate | str:
+def read_rate(finding: PublishedFigure) -> Rate | str:
     """Return a published number as a rate, or why it is none. A count with its n is the share that it comes to."""
     unit = finding.unit.strip().casefold()
     value = finding.value
@@ -133,14 +133,14 @@ def _weigh(rate: Rate, other: Rate | None, floor: float) -> RecognitionWeight:
     )
 
 
-def _subtract(first: Rate, second: Rate) -> Limits | None:
+def _subtract(first: Rate, second: Rate) -> ConfidenceLimits | None:
     """Return the limits of *first* less *second*; None unless both have limits."""
     if first.limits is None or second.limits is None:
         return None
     value = first.value - second.value
     down = math.hypot(first.value - first.limits.low, second.limits.high - second.value)
     up = math.hypot(first.limits.high - first.value, second.value - second.limits.low)
-    return Limits(low=value - down, high=value + up)
+    return ConfidenceLimits(low=value - down, high=value + up)
 
 
 def _describe_rate(rate: Rate, floor: float) -> str:

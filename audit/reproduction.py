@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from scipy.special import ndtri
 
 from registry.records.claim import Reported
-from registry.records.classification import FigureInterval, Reproduction, ReproductionStatus
-from registry.records.estimate import Bounded
+from registry.records.estimates import BoundedEstimate
+from registry.records.verdict import FigureInterval, Reproduction, ReproductionStatus
 
 NO_FIGURE = Reproduction(status=ReproductionStatus.NO_FIGURE)
 
@@ -55,7 +55,7 @@ def wilson(share: float, trials: int, *, level: float) -> tuple[float, float]:
 
 
 def check_reproduction(
-    reported: Reported | None, phi_test: Bounded, *, range_: tuple[float, float], level: float, margin: float
+    reported: Reported | None, phi_test: BoundedEstimate, *, range_: tuple[float, float], level: float, margin: float
 ) -> Reproduction:
     """Return whether *phi_test* reproduces *reported*.
 

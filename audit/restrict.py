@@ -7,19 +7,19 @@ from audit.conditions import build_facts
 from audit.phrases import Phrases, describe_verdicts, fold
 from audit.sentences import get_wording
 from audit.wording import CONDITIONAL, POST_HOC, Unit, join, say_carried, say_off_lock
-from registry.records.case import Case
+from registry.records.audit_case import Case
 from registry.records.claim import Form, Relation
-from registry.records.classification import (
+from registry.records.estimates import BoundedEstimate, Estimate, SpecEstimate
+from registry.records.verdict import (
     ClaimClass,
     Classification,
     ConditionStatus,
     ReadingVerdict,
     ReproductionStatus,
+    RestrictedClaim,
     Verdict,
     VerdictStanding,
 )
-from registry.records.estimate import Bounded, Estimate, SpecEstimate
-from registry.records.restriction import RestrictedClaim
 
 _WORDS = {
     Verdict.HOLDS: "Holds in the contexts tested",
@@ -351,7 +351,7 @@ class _ReadingPhrases(Phrases):
         interval = self._unit.differences(ed.low, ed.high, *self._ed_cuts)
         return f"The Evaluation Differential{against} is {value} ({self.level} interval {interval})."
 
-    def _with_level(self, bounded: Bounded) -> str:
+    def _with_level(self, bounded: BoundedEstimate) -> str:
         return f" ({self.level} interval {self.interval(bounded)})" if bounded.low is not None else ""
 
 

@@ -7,12 +7,11 @@ from audit.classify import classify
 from audit.estimate import estimate
 from audit.restrict import restrict
 from audit.standing import Conduct
-from audit.statistics.scores import ScoreTable
+from audit.statistics.responses import ScoreTable
 from audit.truncation import bound_unresolved
-from registry.records.case import Case
-from registry.records.classification import Basis, Classification
-from registry.records.estimate import Estimate
-from registry.records.restriction import RestrictedClaim
+from registry.records.audit_case import Case
+from registry.records.estimates import Estimate
+from registry.records.verdict import Basis, Classification, RestrictedClaim
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

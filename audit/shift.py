@@ -15,22 +15,25 @@ from audit.errors import DesignError
 from audit.families import find_clusters, warn_of_clusters
 from audit.panel import split_judges
 from audit.sides import Pair, build_pairs, check_contexts, check_range, drop_ablations, find_arm, name_files
-from audit.statistics.cells import Cells
-from audit.statistics.clusters import Clusters, merge
-from audit.statistics.design import ENOUGH_TASKS, describe_worth, remark_contexts
-from audit.statistics.double_difference import DoubleDifference, double_difference_interval
-from audit.statistics.edits import Edit, compute_edit, edit_interval, have_common_contexts, pair_cells
-from audit.statistics.exclusions import Side
-from audit.statistics.moments import ENOUGH_CONTEXTS, find_common_tasks
-from audit.statistics.reading import METHOD, Scale, explain_tasks
-from audit.statistics.repeats import average_repeats
-from audit.statistics.scores import Floats, ScoreTable
-from audit.statistics.weights import find_relative_weights
+from audit.statistics.design_remarks import ENOUGH_TASKS, describe_sample_worth, remark_contexts
+from audit.statistics.estimate_intervals import METHOD, ScoreScale, explain_tasks
+from audit.statistics.missing_responses import ResponseSide
+from audit.statistics.responses import Floats, ScoreTable, average_repeats, find_relative_weights
+from audit.statistics.side_moments import ENOUGH_CONTEXTS, Cells, Clusters, find_common_tasks, merge_clusters
+from audit.statistics.version_differences import (
+    DoubleDifference,
+    VersionDifference,
+    compute_edit,
+    double_difference_interval,
+    edit_interval,
+    have_common_contexts,
+    pair_cells,
+)
 from registry.errors import CaveatError, Fault
-from registry.records.estimate import Bounded, Differential
-from registry.records.model import ModelRef
-from registry.records.plan import ContextDesign, IntervalMethod, Plan
-from registry.records.shift import Shift, SpecShift
+from registry.records.analysis_plan import ContextDesign, IntervalMethod, Plan
+from registry.records.estimates import BoundedEstimate, Differential
+from registry.records.model_version import ModelRef
+from registry.records.module_findings import Shift, SpecShift
 
 _WHICH = ("earlier", "later")
 _SIDES = ("test", "deployment")
@@ -87,7 +90,7 @@ def measure_shift(
         DesignError: a side is missing or has no scores, the replays share no specification, no judge or no task, a task weighs
             otherwise, or contexts contradict the plan; the faults of both tables at once.
     """
-    scale = Scale(low=float(range_[0]), high=float(range_[1]))
+    scale = ScoreScale(low=float(range_[0]), high=float(range_[1]))
     judged = _match_judges(*(_by_judge(table, which, scale) for table, which in zip((before, after), _WHICH, strict=True)))
     found, told = [], [*_warn_of_plan(plan, before, after)]
     for judge, tables in judged.pairs.items():
@@ -120,7 +123,7 @@ class _Judged:
     warnings: tuple[str, ...]
 
 
-def _by_judge(table: ScoreTable, which: str, scale: Scale) -> dict[str | None, ScoreTable]:
+def _by_judge(table: ScoreTable, which: str, scale: ScoreScale) -> dict[str | None, ScoreTable]:
     """Return the scores of each judge by its name, None where none is named; repeats are averaged and ablations left out."""
     try:
         check_range(table, scale)
@@ -170,14 +173,14 @@ def _warn_unmatched(what: str, before: Sequence[str], after: Sequence[str]) -> I
             yield f"Only the {which} replay has the {what} {', '.join(alone[:5])}, which is left out."
 
 
-def _build_replays(tables: tuple[ScoreTable, ScoreTable], plan: Plan, scale: Scale, arms: tuple[str, str]) -> tuple[_Replay, _Replay]:
+def _build_replays(tables: tuple[ScoreTable, ScoreTable], plan: Plan, scale: ScoreScale, arms: tuple[str, str]) -> tuple[_Replay, _Replay]:
     """Return both replays in common codes; raises with the faults of both."""
     tasks = sorted({label for table in tables for label in table.task.labels})
     contexts = sorted({label for table in tables for label in table.context.labels})
     codes = [(_recode(table.task.labels, tasks), _recode(table.context.labels, contexts)) for table in tables]
     size = len(tasks), len(contexts)
     # What depends on each other in one replay does in both.
-    clusters = merge(
+    clusters = merge_clusters(
         *(find_clusters(table).recode(tasks=one[0], contexts=one[1], size=size) for table, one in zip(tables, codes, strict=True))
     )
     replays, faults = [], []
@@ -208,7 +211,7 @@ def _recode_pair(pair: Pair, labels: tuple[str, ...], codes: tuple[Places, Place
     """Return *pair* with the *codes* of tasks (places in *labels*) and of contexts in place of its own."""
     tasks, contexts = codes
 
-    def side(one: Side) -> Side:
+    def side(one: ResponseSide) -> ResponseSide:
         return replace(one, task=tasks[one.task].astype(np.int32), context=contexts[one.context].astype(np.int32), clusters=clusters)
 
     test, deploy = side(pair.test), side(pair.deploy)
@@ -229,7 +232,7 @@ def _recode_pair(pair: Pair, labels: tuple[str, ...], codes: tuple[Places, Place
     )
 
 
-def _compare(before: _Replay, after: _Replay, spec: str, plan: Plan, scale: Scale) -> tuple[SpecShift, list[str]]:
+def _compare(before: _Replay, after: _Replay, spec: str, plan: Plan, scale: ScoreScale) -> tuple[SpecShift, list[str]]:
     """Return the movement against one specification, with what a reader must know of it."""
     old, new = before.pairs[spec], after.pairs[spec]
     sides = (
@@ -258,7 +261,7 @@ def _compare(before: _Replay, after: _Replay, spec: str, plan: Plan, scale: Scal
     return result, [*_warn_of_tasks(old, new, test, common), *_warn_of_sides(sides, (test, deploy), plan), *_warn_of_exclusions(old, new)]
 
 
-def _pair_side(before: Side, after: Side, old: Cells, new: Cells) -> _Compared:
+def _pair_side(before: ResponseSide, after: ResponseSide, old: Cells, new: Cells) -> _Compared:
     shared = have_common_contexts(old, new)
     both = len(old.task) + len(new.task)
     if shared:
@@ -279,7 +282,7 @@ def _match_weights(old: Pair, new: Pair, common: npt.NDArray[np.bool_], where: s
     return new.weights
 
 
-def _compute(side: _Compared, common: npt.NDArray[np.bool_], plan: Plan, weights: Floats | None) -> Edit:
+def _compute(side: _Compared, common: npt.NDArray[np.bool_], plan: Plan, weights: Floats | None) -> VersionDifference:
     """After − before on one side; the tasks in common are there on both."""
     first, second = side.after.keep(common), side.before.keep(common)
     random = plan.contexts is ContextDesign.RANDOM
@@ -289,15 +292,15 @@ def _compute(side: _Compared, common: npt.NDArray[np.bool_], plan: Plan, weights
     return found
 
 
-def _bound(edit: Edit, scale: Scale, side: str, plan: Plan) -> Bounded:
+def _bound(edit: VersionDifference, scale: ScoreScale, side: str, plan: Plan) -> BoundedEstimate:
     value, limits = scale.stretch_difference(edit.moments.difference), edit_interval(edit, level=plan.level)
     if limits is None:
-        return Bounded(value=value, low=None, high=None, reason=_explain(edit, side))
+        return BoundedEstimate(value=value, low=None, high=None, reason=_explain(edit, side))
     band = scale.stretch_limits(limits)
-    return Bounded(value=value, low=band.low, high=band.high)
+    return BoundedEstimate(value=value, low=band.low, high=band.high)
 
 
-def _differ(double: DoubleDifference, scale: Scale, plan: Plan) -> Differential:
+def _differ(double: DoubleDifference, scale: ScoreScale, plan: Plan) -> Differential:
     value, limits = scale.stretch_difference(double.value), double_difference_interval(double, level=plan.level)
     method = _name_method(double, plan)
     if limits is None:
@@ -307,7 +310,7 @@ def _differ(double: DoubleDifference, scale: Scale, plan: Plan) -> Differential:
     return Differential(value=value, low=band.low, high=band.high, method=method)
 
 
-def _explain(edit: Edit, side: str) -> str:
+def _explain(edit: VersionDifference, side: str) -> str:
     thin = explain_tasks(edit.moments.test)
     return thin if thin is not None else f"one context on the {side} side: nothing says how contexts vary"
 
@@ -338,7 +341,7 @@ def _warn_of_plan(plan: Plan, before: ScoreTable, after: ScoreTable) -> Iterator
         yield "The plan's intervals hold at any look; those of the shift are for a size fixed before: stopping early makes them too narrow."
 
 
-def _warn_of_tasks(old: Pair, new: Pair, edit: Edit, common: npt.NDArray[np.bool_]) -> Iterator[str]:
+def _warn_of_tasks(old: Pair, new: Pair, edit: VersionDifference, common: npt.NDArray[np.bool_]) -> Iterator[str]:
     tasks, side = int(np.count_nonzero(common)), edit.moments.test
     lost = [int(np.count_nonzero(np.bincount(np.concatenate((pair.test.task, pair.deploy.task))))) - tasks for pair in (old, new)]
     if any(lost):
@@ -347,10 +350,10 @@ def _warn_of_tasks(old: Pair, new: Pair, edit: Edit, common: npt.NDArray[np.bool
     if side.tasks < ENOUGH_TASKS and not side.families:
         yield f"Only {tasks} {'task is' if tasks == 1 else 'tasks are'} compared; a verdict needs at least {ENOUGH_TASKS}."
     elif side.effective_tasks < ENOUGH_TASKS:
-        yield describe_worth(side, tasks)
+        yield describe_sample_worth(side, tasks)
 
 
-def _warn_of_sides(sides: Sequence[_Compared], edits: Sequence[Edit], plan: Plan) -> Iterator[str]:
+def _warn_of_sides(sides: Sequence[_Compared], edits: Sequence[VersionDifference], plan: Plan) -> Iterator[str]:
     for name, side, edit in zip(_SIDES, sides, edits, strict=True):
         if side.unpaired:
             yield f"{side.unpaired} cells of task and context on the {name} side are in one replay alone and are left out."

@@ -14,16 +14,14 @@ import numpy.typing as npt
 
 from audit.errors import DesignError, find_range_fault
 from audit.families import count_unnamed, find_clusters, name_families
-from audit.statistics.cells import Cells
-from audit.statistics.design import find_shared_context, find_shared_template
-from audit.statistics.exclusions import Side
-from audit.statistics.moments import find_common_tasks
-from audit.statistics.reading import Scale
-from audit.statistics.scores import SCORED, Floats, ScoreTable
-from audit.statistics.truncation import count_truncated
+from audit.statistics.design_remarks import find_shared_context, find_shared_template
+from audit.statistics.estimate_intervals import ScoreScale
+from audit.statistics.missing_responses import ResponseSide, count_truncated
+from audit.statistics.responses import SCORED, Floats, ScoreTable
+from audit.statistics.side_moments import Cells, find_common_tasks
 from registry.errors import Fault
-from registry.records.estimate import Truncation
-from registry.records.plan import ContextDesign, Plan
+from registry.records.analysis_plan import ContextDesign, Plan
+from registry.records.estimates import Truncation
 
 DEFAULT_SPEC = "default"
 """Name of the one P_deploy specification of a table that names none."""
@@ -39,8 +37,8 @@ class Pair:
     """The responses of both sides for one P_deploy specification, with scores in [0, 1]."""
 
     spec: str
-    test: Side
-    deploy: Side
+    test: ResponseSide
+    deploy: ResponseSide
     test_cells: Cells
     deploy_cells: Cells
     common: npt.NDArray[np.bool_]
@@ -62,7 +60,7 @@ class Pair:
     """Truncated responses of both sides; None where the table does not state them."""
 
 
-def check_range(table: ScoreTable, scale: Scale) -> None:
+def check_range(table: ScoreTable, scale: ScoreScale) -> None:
     """The table was checked against its own range; a narrower one here would map scores outside [0, 1]."""
     if fault := find_range_fault(scale.low, scale.high):
         raise DesignError(fault)
@@ -97,7 +95,7 @@ def _tell_unknown_arm(arm: str, table: ScoreTable) -> Fault:
     return Fault(code="unknown-arm", where=name_files(table), found=f"no row is of arm {arm!r}; the arms are: {known}", advice=advice)
 
 
-def build_pairs(table: ScoreTable, scale: Scale, test_rows: Rows, *, test: str, deploy: str) -> list[Pair]:
+def build_pairs(table: ScoreTable, scale: ScoreScale, test_rows: Rows, *, test: str, deploy: str) -> list[Pair]:
     """Return one pair per specification in the order of names; raises with all faults at once."""
     specs = _find_specs(table, test_rows, test=test, deploy=deploy)
     weights, families = find_weights(table), name_families(table)
@@ -220,9 +218,9 @@ def _find_specs(table: ScoreTable, test_rows: Rows, *, test: str, deploy: str) -
     return [(table.spec.labels[code], rows[codes == code]) for code in named]
 
 
-def build_side(table: ScoreTable, scale: Scale, rows: Rows) -> Side:
+def build_side(table: ScoreTable, scale: ScoreScale, rows: Rows) -> ResponseSide:
     """Return the responses in *rows*, scores mapped to [0, 1]."""
-    return Side(
+    return ResponseSide(
         task=table.task.codes[rows],
         context=table.context.codes[rows],
         score=scale.shrink(table.score[rows]),

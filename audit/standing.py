@@ -10,9 +10,11 @@ from datetime import date
 
 from audit.conditions import FEWEST_CONTEXTS
 from audit.wording import share
-from registry.records.asked import Asked
-from registry.records.case import Case, RaterStatus
-from registry.records.classification import (
+from registry.records.analysis_plan import ContextDesign
+from registry.records.audit_case import Case, RaterStatus
+from registry.records.estimates import Estimate, SpecEstimate, TruncationCounts
+from registry.records.replay_run import NOT_RECORDED, ModelIdentity, Provenance
+from registry.records.verdict import (
     FIRM,
     Condition,
     ConditionCheck,
@@ -23,10 +25,6 @@ from registry.records.classification import (
     Verdict,
     VerdictStanding,
 )
-from registry.records.estimate import Estimate, SpecEstimate, TruncationCounts
-from registry.records.plan import ContextDesign
-from registry.records.run_entry import NOT_RECORDED
-from registry.records.trial import Provenance
 
 MOST_OPEN = 0.05
 """Share of a side's responses that may be truncated or excluded without a further check."""
@@ -54,7 +52,7 @@ class Conduct:
 
     no_lock: str | None
     """Why no lock is shown to have preceded the run, as a clause; None where the log and the data show it."""
-    asked: Asked | None
+    asked: ModelIdentity | None
     """Who was asked; None without scores."""
     runs: Runs | None = None
     """The runs under the lock; None without a lock."""

@@ -9,10 +9,10 @@ from dataclasses import replace
 from itertools import product
 
 from audit.estimate import estimate
-from audit.statistics.scores import ScoreTable
-from audit.statistics.truncation import fill_scores, find_open
-from registry.records.estimate import Estimate
-from registry.records.plan import Plan
+from audit.statistics.missing_responses import fill_scores, find_open
+from audit.statistics.responses import ScoreTable
+from registry.records.analysis_plan import Plan
+from registry.records.estimates import Estimate
 
 
 def bound_unresolved(

@@ -41,7 +41,7 @@ from audit.conditions import (
     is_test_wholly_failing,
 )
 from registry.records.claim import Form
-from registry.records.classification import ClaimClass, Mode, Standing, Verdict
+from registry.records.verdict import ClaimClass, Mode, Standing, Verdict
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,7 +11,7 @@ import numpy as np
 
 from audit.errors import DesignError
 from audit.sides import DEFAULT_SPEC, Rows, find_arm, name_files
-from audit.statistics.scores import SCORED, Labelled, ScoreTable
+from audit.statistics.responses import SCORED, ScoreTable, TextColumn
 from registry.errors import Fault
 
 PLACEBO = "placebo"
@@ -99,14 +99,14 @@ def _is_placebo(cue: str, setting: Setting) -> bool:
     return cue in setting.placebos or cue.casefold().startswith(PLACEBO)
 
 
-def _check_placebos(table: ScoreTable, cues: Labelled, setting: Setting) -> Iterator[Fault]:
+def _check_placebos(table: ScoreTable, cues: TextColumn, setting: Setting) -> Iterator[Fault]:
     for name in sorted(setting.placebos - set(cues.labels)):
         close = difflib.get_close_matches(name, cues.labels, n=1, cutoff=0.5)
         found = f"no row names the cue {name!r}; the cues are: {', '.join(cues.labels[:10])}"
         yield Fault(code="unknown-cue", where=name_files(table), found=found, advice=f"did you mean {close[0]}?" if close else None)
 
 
-def _choose_spec(table: ScoreTable, cues: Labelled, setting: Setting, faults: list[Fault]) -> tuple[str, np.ndarray]:
+def _choose_spec(table: ScoreTable, cues: TextColumn, setting: Setting, faults: list[Fault]) -> tuple[str, np.ndarray]:
     """Return the specification that is asked about, and which rows belong to it; rows of the test arm belong to every one."""
     deploy = table.arm.codes == (table.arm.find(setting.deploy) if setting.deploy in table.arm.labels else len(table.arm.labels))
     every = np.ones(table.rows, dtype=bool)

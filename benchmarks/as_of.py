@@ -12,7 +12,7 @@ from pathlib import Path
 
 from benchmarks.bulk_import_store import build_claim, open_ledger, settle
 from registry.records.claim import ClaimEvent, ClaimEventKind
-from registry.records.identifier import Kind
+from registry.records.record import Kind
 
 SELECT = """
     SELECT r.seq, r.claim, r.revision, r.developer, r.model, r.model_version, r.card, r.card_revision, r.property, r.property_version,

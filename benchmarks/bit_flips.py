@@ -25,8 +25,8 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from registry.errors import CaveatError  # noqa: E402
-from registry.records.authority import Authority, Role  # noqa: E402
-from registry.registration.keys import list_keys  # noqa: E402
+from registry.records.record import Authority, AuthorityRole  # noqa: E402
+from registry.registration.key_registration import list_keys  # noqa: E402
 from registry.report.signature import find_signature  # noqa: E402
 from registry.store.integrity import check_log  # noqa: E402
 from registry.store.ledger import Ledger  # noqa: E402
@@ -201,7 +201,9 @@ def try_large(folder: Path, rng: random.Random) -> list[Where]:
         closing(Ledger.open(url, clock=lambda: MOMENT, salt=lambda: rng.randbytes(16).hex())) as ledger,
         ledger.write(actor="EXAMPLE") as writer,
     ):
-        writer.append_many([Authority(code=f"A{number}", name=f"Authority {number}", role=Role.AUDITOR) for number in range(LARGE)])
+        writer.append_many(
+            [Authority(code=f"A{number}", name=f"Authority {number}", role=AuthorityRole.AUDITOR) for number in range(LARGE)]
+        )
     database, missed, started = Database(folder / "caveat.db"), [], time.perf_counter()
     for name, (query, statement) in COLUMNS.items():
         stored = database.read(query)

@@ -20,17 +20,14 @@ import numpy.typing as npt
 from scipy import stats
 
 from audit.sides import build_pairs, find_arm
-from audit.statistics.bands import build_bootstrap
-from audit.statistics.draws import POISSON_COUNTS
-from audit.statistics.layers import ScoredSide
-from audit.statistics.moments import Moments, compute_moments
-from audit.statistics.normalised import normalise, pooled_deviation
-from audit.statistics.reading import Scale
-from audit.statistics.scores import Floats, Labelled, ScoreTable, TableFile
-from registry.records.estimate import Bootstrap
-from registry.records.plan import Plan
+from audit.statistics.bootstrap import POISSON_COUNTS, ScoredSide, build_bootstrap
+from audit.statistics.estimate_intervals import ScoreScale
+from audit.statistics.responses import Floats, ScoreTable, TableFile, TextColumn, normalise, pooled_deviation
+from audit.statistics.side_moments import Moments, compute_moments
+from registry.records.analysis_plan import Plan
+from registry.records.estimates import Bootstrap
 
-UNIT = Scale(low=0.0, high=1.0)
+UNIT = ScoreScale(low=0.0, high=1.0)
 REPLICATES = 10_000
 ROUNDS = 5
 Indices = npt.NDArray[np.intp]
@@ -76,13 +73,13 @@ def build_case(*, tasks: int, contexts: int, samples: int, judged: bool = False)
     arm, task, context, sample = (index.ravel().astype(np.int32) for index in np.indices((2, tasks, contexts, samples)))
     share = 0.3 + 0.2 * arm + 0.3 * rng.random(tasks)[task] + 0.1 * rng.random((2, contexts))[arm, context]
     score = np.round(np.clip(share + rng.normal(0, 0.2, len(task)), 0, 1), 2) if judged else (rng.random(len(task)) < share).astype(float)
-    none = Labelled(codes=np.full(len(task), -1, dtype=np.int32), labels=())
+    none = TextColumn(codes=np.full(len(task), -1, dtype=np.int32), labels=())
     table = ScoreTable(
-        task=Labelled(codes=task, labels=tuple(f"t{code:05}" for code in range(tasks))),
-        arm=Labelled(codes=arm, labels=("deploy", "test")),
-        context=Labelled(codes=context, labels=tuple(f"c{code:02}" for code in range(contexts))),
+        task=TextColumn(codes=task, labels=tuple(f"t{code:05}" for code in range(tasks))),
+        arm=TextColumn(codes=arm, labels=("deploy", "test")),
+        context=TextColumn(codes=context, labels=tuple(f"c{code:02}" for code in range(contexts))),
         spec=none,
-        sample=Labelled(codes=sample, labels=tuple(str(code) for code in range(samples))),
+        sample=TextColumn(codes=sample, labels=tuple(str(code) for code in range(samples))),
         excluded=none,
         score=score,
         low=0.0,

@@ -16,7 +16,7 @@ CHILD = """
 import resource, sys, time
 from datetime import UTC, datetime
 from pathlib import Path
-from registry.registration.intake import register_file
+from registry.registration.claims_file_registration import register_file
 from registry.store.ledger import Ledger
 import secrets
 folder = Path(sys.argv[1])

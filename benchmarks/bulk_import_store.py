@@ -11,12 +11,11 @@ import time
 from datetime import UTC, datetime
 from pathlib import Path
 
-from registry.records.authority import Authority, Role
-from registry.records.card import Anchor, MatchLevel
 from registry.records.claim import ClaimRevision, Direction, Form, PropertyClass, QuoteStatus
-from registry.records.identifier import Kind
-from registry.records.model import ModelRef
-from registry.records.spec import PropertySpec, SpecKind, SpecVersion
+from registry.records.model_version import ModelRef
+from registry.records.record import Authority, AuthorityRole, Kind
+from registry.records.specification import PropertySpec, SpecKind, SpecVersion
+from registry.records.system_card import Anchor, MatchLevel
 from registry.store import schema
 from registry.store.ledger import Ledger
 
@@ -33,7 +32,7 @@ def settle(ledger: Ledger) -> str:
     """Register who speaks and of what; return the property's reference."""
     body = PropertySpec(name="covert action", class_=PropertyClass.DECEPTION_SCHEMING, range=(0.0, 1.0), direction=Direction.LOWER_IS_SAFER)
     with ledger.write(actor="EXAMPLE") as writer:
-        writer.append(Authority(code="EXAMPLE", name="Example", role=Role.LAB))
+        writer.append(Authority(code="EXAMPLE", name="Example", role=AuthorityRole.LAB))
         (name,) = writer.allocate(Kind.PROPERTY, "EXAMPLE")
         writer.append(SpecVersion(spec=name, kind=SpecKind.PROPERTY, slug="covert", version=1, owner="EXAMPLE", body=body))
     return f"{name}@1"

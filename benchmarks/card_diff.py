@@ -13,11 +13,10 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from benchmarks.intake import synthetic_text
-from registry.intake.anchor import AnchoredText
-from registry.intake.read import read_card, split_pages
-from registry.intake.revision.changes import summarise_changes
-from registry.intake.revision.follow import Follower
-from registry.records.card import CardText, MediaType
+from registry.intake.card_reader import read_card, split_pages
+from registry.intake.quote_anchor import AnchoredText
+from registry.intake.revision.passage_changes import Follower, summarise_changes
+from registry.records.system_card import CardText, MediaType
 
 SECONDS, QUOTES = 10.0, 100
 _WORDS = 50_000

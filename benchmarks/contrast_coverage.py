@@ -18,10 +18,10 @@ import numpy as np
 from scipy.special import expit
 
 from audit.contrast import contrast
-from audit.statistics.scores import Labelled, ScoreTable, TableFile
+from audit.records.contrast_result import ContrastKind, ContrastRequest
+from audit.statistics.responses import ScoreTable, TableFile, TextColumn
 from benchmarks.coverage_grid import CERTAIN, CROSSED_SD, RUBRIC, TASK_SD, find_center
-from registry.records.contrast import Asked, ContrastKind
-from registry.records.plan import ContextDesign, Plan
+from registry.records.analysis_plan import ContextDesign, Plan
 
 RUNS, SAMPLES, CONTEXT_SD, DEMAND = 300, 2, 0.4, 0.93
 ARMS = ("A", "B", "D", "E")
@@ -30,9 +30,9 @@ RATES = {"clear": (0.2, 0.7, 0.45, 0.25), "small": (0.3, 0.4, 0.35, 0.3), "rare"
 
 TASKS, CONTEXTS = (20, 60), (5, 10)
 ASKED = {
-    "difference in differences": Asked(kind=ContrastKind.DIFFERENCE_IN_DIFFERENCES, arms=("B", "A", "D", "E")),
-    "ratio of means": Asked(kind=ContrastKind.RATIO, arms=("B", "A")),
-    "mitigation": Asked(kind=ContrastKind.MITIGATION, arms=("D", "B", "A", "E")),
+    "difference in differences": ContrastRequest(kind=ContrastKind.DIFFERENCE_IN_DIFFERENCES, arms=("B", "A", "D", "E")),
+    "ratio of means": ContrastRequest(kind=ContrastKind.RATIO, arms=("B", "A")),
+    "mitigation": ContrastRequest(kind=ContrastKind.MITIGATION, arms=("D", "B", "A", "E")),
 }
 
 
@@ -49,12 +49,12 @@ def draw_table(rng: np.random.Generator, *, tasks: int, contexts: int, rates: tu
     cell = rng.standard_normal((len(ARMS), tasks, contexts))[arm, task, context] * CROSSED_SD
     share = expit(centers[arm] + effects + cell)
     items = RUBRIC if judged else 1
-    none = Labelled(codes=np.full(len(task), -1, dtype=np.int32), labels=())
+    none = TextColumn(codes=np.full(len(task), -1, dtype=np.int32), labels=())
     return ScoreTable(
-        arm=Labelled(codes=arm, labels=ARMS),
-        task=Labelled(codes=task, labels=tuple(f"t{code:03}" for code in range(tasks))),
-        context=Labelled(codes=context, labels=tuple(f"c{code:03}" for code in range(contexts))),
-        sample=Labelled(codes=sample, labels=tuple(map(str, range(SAMPLES)))),
+        arm=TextColumn(codes=arm, labels=ARMS),
+        task=TextColumn(codes=task, labels=tuple(f"t{code:03}" for code in range(tasks))),
+        context=TextColumn(codes=context, labels=tuple(f"c{code:03}" for code in range(contexts))),
+        sample=TextColumn(codes=sample, labels=tuple(map(str, range(SAMPLES)))),
         spec=none,
         excluded=none,
         score=rng.binomial(items, share) / items,

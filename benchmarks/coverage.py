@@ -23,8 +23,8 @@ from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 
-from audit.statistics.design import ENOUGH_TASKS
-from audit.statistics.moments import ENOUGH_CONTEXTS
+from audit.statistics.design_remarks import ENOUGH_TASKS
+from audit.statistics.side_moments import ENOUGH_CONTEXTS
 from benchmarks.coverage_grid import (
     CERTAIN,
     CONFIRMATION,
@@ -51,7 +51,7 @@ from benchmarks.coverage_grid import (
 )
 from benchmarks.coverage_worlds import RUNS, WORLDS_HEAD, Held, list_worlds, measure, render_worlds
 from benchmarks.verdict_worlds import World
-from registry.records.plan import IntervalMethod
+from registry.records.analysis_plan import IntervalMethod
 
 
 def run(cells: Sequence[Cell], *, processes: int) -> dict[Cell, Result]:

@@ -14,13 +14,12 @@ import numpy.typing as npt
 from scipy.optimize import brentq
 from scipy.special import expit, ndtri
 
-from audit.statistics.cells import Cells
-from audit.statistics.design import ENOUGH_TASKS
-from audit.statistics.intervals import Grounds, find_difference, find_sides
-from audit.statistics.moments import ENOUGH_CONTEXTS, Moments, compute_moments
-from audit.statistics.scores import Floats
+from audit.statistics.design_remarks import ENOUGH_TASKS
+from audit.statistics.intervals import IntervalBasis, find_difference, find_sides
+from audit.statistics.responses import Floats
+from audit.statistics.side_moments import ENOUGH_CONTEXTS, Cells, Moments, compute_moments
 from audit.wording import SLACK
-from registry.records.plan import IntervalMethod
+from registry.records.analysis_plan import IntervalMethod
 
 LEVEL = 0.95
 TASKS = (5, 12, 20, 50, 200, 500)
@@ -245,7 +244,7 @@ def simulate(cell: Cell, *, runs: int, stage: int, interval: IntervalMethod = In
     rows: list[tuple[float, ...]] = []
     while len(rows) < runs:
         sides, binary = draw_tables(cell, rng, min(runs - len(rows), max(1, _BLOCK // size)))
-        rows.extend(judge(cell, Grounds(moments=moments, method=interval)) for moments in build_moments(cell, sides, binary))
+        rows.extend(judge(cell, IntervalBasis(moments=moments, method=interval)) for moments in build_moments(cell, sides, binary))
     figures = np.array(rows)
     given = ~np.isnan(figures[:, 0])
     shares = figures[given].mean(axis=0).tolist() if given.any() else [math.nan] * 8
@@ -277,7 +276,7 @@ def find_codes(cell: Cell, contexts: int) -> tuple[npt.NDArray[np.intp], npt.NDA
     return task, np.arange(len(task)) if cell.design == "nested" else context
 
 
-def judge(cell: Cell, grounds: Grounds) -> tuple[float, ...]:
+def judge(cell: Cell, grounds: IntervalBasis) -> tuple[float, ...]:
     band = find_difference(grounds, level=LEVEL)
     test, deploy = find_sides(grounds, level=LEVEL)
     if band is None or test is None or deploy is None:

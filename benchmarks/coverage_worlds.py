@@ -10,14 +10,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from audit.statistics.cells import Cells
-from audit.statistics.intervals import Grounds, find_difference, find_sides
-from audit.statistics.moments import Moments, compute_moments
-from audit.statistics.scores import Floats
+from audit.statistics.intervals import IntervalBasis, find_difference, find_sides
+from audit.statistics.responses import Floats
+from audit.statistics.side_moments import Cells, Moments, compute_moments
 from audit.wording import SLACK
 from benchmarks.coverage_grid import CROSSED_SD, LEVEL, TASK_SD, find_center
 from benchmarks.verdict_worlds import CONTEXT_SD, Replay, World, build_opposed_world, draw_side, find_places, list_broken_worlds
-from registry.records.plan import ContextDesign, IntervalMethod
+from registry.records.analysis_plan import ContextDesign, IntervalMethod
 
 RUNS = 1000
 WORLDS_HEAD = "## Other worlds, most of which break an assumption: reported, not demanded"
@@ -124,7 +123,7 @@ def measure(world: World, *, runs: int = RUNS, seed: Sequence[int] = (2611, 30),
     """Return how often the intervals of *runs* replays held the truth; *build* may declare families or templates."""
     truth, rows = world.phi_test - world.phi_deploy[0], []
     for replay in world.draw(np.random.default_rng([*seed, world.tasks, *world.contexts]), runs):
-        grounds = Grounds(moments=build(world, replay), method=world.interval)
+        grounds = IntervalBasis(moments=build(world, replay), method=world.interval)
         band, (test, deploy) = find_difference(grounds, level=LEVEL), find_sides(grounds, level=LEVEL)
         if band is None or test is None or deploy is None:
             raise ValueError(f"{world.name}: no interval")

@@ -8,10 +8,9 @@ import json
 import resource
 import time
 
-from audit.replay.design import build_design
-from registry.records.block import Block
-from registry.records.replay import Arm, Policy, Replay, Task
-from registry.records.spec import ContextItem, ContextSpec
+from audit.replay.replay_design import build_design
+from registry.records.replay_definition import Arm, Policy, Replay, Task
+from registry.records.specification import ContextBlock, ContextItem, ContextSpec
 
 CONTEXTS, TASKS, SAMPLES = 10, 500, 10
 TEXT = "A paragraph of a system prompt of some length, as products have them. " * 120
@@ -20,7 +19,10 @@ TEXT = "A paragraph of a system prompt of some length, as products have them. " 
 def make_spec(name: str) -> ContextSpec:
     items = tuple(ContextItem(id=f"{name}-{number}", system=("long", "own"), template=f"{number}: {{task}}") for number in range(CONTEXTS))
     return ContextSpec(
-        name=name, description="for a benchmark", blocks={"long": Block(text=TEXT), "own": Block(text=f"You are {name}.")}, contexts=items
+        name=name,
+        description="for a benchmark",
+        blocks={"long": ContextBlock(text=TEXT), "own": ContextBlock(text=f"You are {name}.")},
+        contexts=items,
     )
 
 

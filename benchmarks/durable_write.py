@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 
 from benchmarks.bulk_import_store import TABLES, build_claim, open_ledger, settle
-from registry.records.identifier import Kind
+from registry.records.record import Kind
 
 
 def measure_store(folder: Path, count: int) -> list[float]:

@@ -11,8 +11,8 @@ from dataclasses import replace
 import numpy as np
 
 from audit.estimate import estimate
-from audit.statistics.scores import Labelled, ScoreTable, TableFile
-from registry.records.plan import ContextDesign, IntervalMethod, Plan
+from audit.statistics.responses import ScoreTable, TableFile, TextColumn
+from registry.records.analysis_plan import ContextDesign, IntervalMethod, Plan
 
 TASKS, CONTEXTS, SAMPLES = 1000, 10, 5
 BAR_MS = 10.0
@@ -26,12 +26,12 @@ def build_scores() -> ScoreTable:
     share = 0.3 + 0.2 * arm + 0.3 * rng.random(TASKS)[task] + 0.1 * rng.random((2, CONTEXTS))[arm, context]
     none = np.full(len(task), -1, dtype=np.int32)
     return ScoreTable(
-        task=Labelled(codes=task, labels=tuple(f"t{code:04}" for code in range(TASKS))),
-        arm=Labelled(codes=arm, labels=("deploy", "test")),
-        context=Labelled(codes=context, labels=tuple(f"c{code:02}" for code in range(CONTEXTS))),
-        spec=Labelled(codes=none, labels=()),
-        sample=Labelled(codes=sample, labels=tuple(str(code) for code in range(SAMPLES))),
-        excluded=Labelled(codes=none, labels=()),
+        task=TextColumn(codes=task, labels=tuple(f"t{code:04}" for code in range(TASKS))),
+        arm=TextColumn(codes=arm, labels=("deploy", "test")),
+        context=TextColumn(codes=context, labels=tuple(f"c{code:02}" for code in range(CONTEXTS))),
+        spec=TextColumn(codes=none, labels=()),
+        sample=TextColumn(codes=sample, labels=tuple(str(code) for code in range(SAMPLES))),
+        excluded=TextColumn(codes=none, labels=()),
         score=(rng.random(len(task)) < share).astype(np.float64),
         low=0.0,
         high=1.0,
@@ -42,12 +42,12 @@ def build_scores() -> ScoreTable:
 def nest_contexts(table: ScoreTable) -> ScoreTable:
     """The same scores with contexts that no two tasks share."""
     codes = table.task.codes * CONTEXTS + table.context.codes
-    return replace(table, context=Labelled(codes=codes, labels=tuple(f"c{code:05}" for code in range(TASKS * CONTEXTS))))
+    return replace(table, context=TextColumn(codes=codes, labels=tuple(f"c{code:05}" for code in range(TASKS * CONTEXTS))))
 
 
 def weigh_tasks(table: ScoreTable) -> ScoreTable:
     """The same scores with weights from 1 to 5."""
-    return replace(table, weight=Labelled(codes=table.task.codes % np.int32(5), labels=tuple("12345")))
+    return replace(table, weight=TextColumn(codes=table.task.codes % np.int32(5), labels=tuple("12345")))
 
 
 def grade_scores(table: ScoreTable) -> ScoreTable:

@@ -28,15 +28,14 @@ from audit.phrases import Phrases
 from audit.standing import Conduct
 from audit.truncation import bound_unresolved
 from benchmarks.verdict_worlds import World, build_layout, list_broken_worlds, list_sound_worlds
-from registry.records.asked import Asked, AskedStatus
-from registry.records.case import Case, CaseClaim, Deployment, Scoring
+from registry.records.analysis_plan import IntervalMethod, Plan
+from registry.records.audit_case import Case, CaseClaim, Deployment, Scoring
 from registry.records.claim import Direction, Form, PropertyClass, Relation, Reported
-from registry.records.classification import ClaimClass, ReadingVerdict, Standing, Verdict, VerdictStanding
-from registry.records.estimate import Estimate
-from registry.records.model import ModelRef
-from registry.records.plan import IntervalMethod, Plan
-from registry.records.spec import PropertySpec
-from registry.records.trial import Provenance
+from registry.records.estimates import Estimate
+from registry.records.model_version import ModelRef
+from registry.records.replay_run import ModelIdentity, ModelIdentityStatus, Provenance
+from registry.records.specification import PropertySpec
+from registry.records.verdict import ClaimClass, ReadingVerdict, Standing, Verdict, VerdictStanding
 
 DRAWS, AGAIN, NEAR, MOST = 1000, 4, 0.045, 0.05
 """Replays a world; how many times as many are drawn anew of a world that comes near the limit, and then only those count."""
@@ -153,8 +152,8 @@ def is_wrong_inversion(world: World, question: Question, phis: Sequence[float]) 
 
 def build_conduct(world: World) -> Conduct:
     """Return how an audit went in which every condition is met, but for a scorer that was not checked."""
-    asked = Asked(
-        model=MODEL, status=AskedStatus.BOUND, names_returned=("m-1",), names_expected=("m-1",), text="The endpoint returned m-1."
+    asked = ModelIdentity(
+        model=MODEL, status=ModelIdentityStatus.BOUND, names_returned=("m-1",), names_expected=("m-1",), text="The endpoint returned m-1."
     )
     return Conduct(
         no_lock=None,

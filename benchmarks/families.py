@@ -21,11 +21,8 @@ from pathlib import Path
 import numpy as np
 from scipy.special import expit
 
-from audit.statistics.cells import Cells
-from audit.statistics.clusters import Clusters
-from audit.statistics.difference import difference_interval, find_side_intervals
-from audit.statistics.moments import compute_moments
-from audit.statistics.proportion import Limits
+from audit.statistics.mean_intervals import ConfidenceLimits, difference_interval, find_side_intervals
+from audit.statistics.side_moments import Cells, Clusters, compute_moments
 from benchmarks.coverage_grid import CERTAIN, CROSSED_SD, LEVEL, TASK_SD, find_center
 
 RUNS, ICC = 1_000, 0.8
@@ -114,7 +111,7 @@ def simulate(world: World, place: int, *, declared: bool, runs: int = RUNS) -> t
     return float(held[0] / runs), float(held[1] / runs), float(np.mean(widths))
 
 
-def holds(limits: Limits, truth: float) -> bool:
+def holds(limits: ConfidenceLimits, truth: float) -> bool:
     """Tell whether *limits* hold the truth."""
     return limits.low <= truth <= limits.high
 

@@ -16,7 +16,7 @@ from benchmarks.bulk_import_store import open_ledger
 from benchmarks.card_coverage import register
 from registry.codec.inclusion import list_entries, list_recorded
 from registry.publishing import collect_supplements
-from registry.records.identifier import parse_identifier
+from registry.records.record import parse_identifier
 from registry.records.supplement import CardSupplement
 from registry.report.html import render_json
 from registry.report.read import read_supplement

@@ -62,9 +62,9 @@ def write_log(folder: Path, samples: int) -> None:
 def read_ours(path: Path) -> int:
     """Return the number of rows."""
     from audit.sources.inspect_log import read_inspect  # noqa: PLC0415  # loaded inside what is measured
-    from audit.sources.port import Reading  # noqa: PLC0415
+    from audit.sources.log_rows import LogOptions  # noqa: PLC0415
 
-    return len(read_inspect([path], Reading(arms={str(path): "test"}))[0])
+    return len(read_inspect([path], LogOptions(arms={str(path): "test"}))[0])
 
 
 def read_theirs(path: Path) -> int:

@@ -18,10 +18,10 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from registry.errors import InputError
-from registry.intake.anchor import AnchoredText
-from registry.intake.outline.passages import read_outline
-from registry.intake.read import read_card, split_pages
-from registry.records.card import CardText, MatchLevel, MediaType
+from registry.intake.card_reader import read_card, split_pages
+from registry.intake.outline.card_passages import read_outline
+from registry.intake.quote_anchor import AnchoredText
+from registry.records.system_card import CardText, MatchLevel, MediaType
 from tests.intake.pdf_files import build_pdf
 
 CARD_SECONDS, CARD_MB, FOUND_MS, NEAREST_MS = 20.0, 500.0, 10.0, 50.0

@@ -10,9 +10,9 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import betaincinv, ndtri, stdtrit
 
-from audit.statistics.halfwidth import ZERO_VARIANCE
-from audit.statistics.proportion import CONTEXT_LIKENESS, SKEWED, TASK_LIKENESS
-from audit.statistics.scores import Floats
+from audit.statistics.mean_intervals import CONTEXT_LIKENESS, SKEWED, TASK_LIKENESS
+from audit.statistics.responses import Floats
+from audit.statistics.side_moments import ZERO_VARIANCE
 from benchmarks.coverage_grid import LEVEL, Cell, Drawn
 
 Z = float(ndtri(0.5 + LEVEL / 2))

@@ -14,8 +14,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from benchmarks.bulk_import_store import build_claim, open_ledger, settle
-from registry.records.identifier import Kind
-from registry.records.seal import Checkpoint, KeyAlgorithm
+from registry.records.log_seal import Checkpoint, KeyAlgorithm
+from registry.records.record import Kind
 from registry.seal.keys import make_key
 from registry.seal.note import parse_vkey, sign_checkpoint
 from registry.store import seals

@@ -24,10 +24,10 @@ from pathlib import Path
 import numpy as np
 import scipy.stats
 
-from audit.statistics.intervals import Grounds, find_difference
-from audit.statistics.scores import Floats
+from audit.statistics.intervals import IntervalBasis, find_difference
+from audit.statistics.responses import Floats
 from benchmarks.coverage_grid import CERTAIN, LEVEL, Cell, build_moments, draw_tables
-from registry.records.plan import IntervalMethod
+from registry.records.analysis_plan import IntervalMethod
 
 RUNS, RESAMPLES, DEMAND = 300, 999, 0.93
 TASKS, CONTEXTS, SAMPLES, SD = (20, 100), (2, 5, 10, 20), 5, 0.4
@@ -89,7 +89,7 @@ def simulate(cell: Cell) -> dict[str, Share]:
     ends: dict[str, list[tuple[float, float]]] = {name: [] for name in (*PEERS, "Caveat")}
     points = []
     for run, moments in enumerate(build_moments(cell, sides, binary)):
-        band = find_difference(Grounds(moments=moments, method=IntervalMethod.CLOSED_FORM), level=LEVEL)
+        band = find_difference(IntervalBasis(moments=moments, method=IntervalMethod.CLOSED_FORM), level=LEVEL)
         ends["Caveat"].append((math.nan, math.nan) if band is None else (band.low, band.high))
         points.append(moments.difference)
         for name, method in PEERS.items():

@@ -12,10 +12,10 @@ from pathlib import Path
 from audit.probe.passage import list_passages
 from audit.probe.read import read_run
 from audit.probe.run import plan_first
-from audit.replay.store import Planned, build_call, open_store
+from audit.records.model_response import Purpose, ReplayCell, Response
+from audit.replay.run_store import PlannedCall, build_call, open_store
 from registry.codec.canonical import Json
-from registry.records.replay import Probe
-from registry.records.response import Cell, Purpose, Response
+from registry.records.replay_definition import Probe
 
 LENGTH, BLOCK, LIMIT = 1_000, 5_000, 3.0
 """Characters of a text; responses written at once; times the texts themselves."""
@@ -28,8 +28,8 @@ def write_run(folder: Path, count: int) -> None:
         for place in range(first, min(count, first + BLOCK)):
             body: dict[str, Json] = {"model": "m-1", "max_tokens": 9, "messages": [{"role": "user", "content": f"Task {place // 4}"}]}
             call = build_call(body, index=place % 4, purpose=Purpose.REPLAY)
-            cell = Cell(task_id=f"t{place // 4}", arm="test" if place // 4 % 2 else "deploy", context_id="c", sample=place % 4)
-            planned.append(Planned(cell=cell, call=call))
+            cell = ReplayCell(task_id=f"t{place // 4}", arm="test" if place // 4 % 2 else "deploy", context_id="c", sample=place % 4)
+            planned.append(PlannedCall(cell=cell, call=call))
             said = f"{place} " + "so it is " * (LENGTH // 9)
             answers.append(
                 Response(

@@ -23,15 +23,15 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from audit.propose.rules import propose_by_rules
-from audit.propose.source import Source
+from audit.propose.card_models import CardSource
+from audit.propose.rule_engine import propose_by_rules
 from registry.errors import InputError
-from registry.intake.anchor import AnchoredText
-from registry.intake.outline.passages import read_outline
-from registry.intake.read import read_card
-from registry.records.card import Anchor
+from registry.intake.card_reader import read_card
+from registry.intake.outline.card_passages import read_outline
+from registry.intake.quote_anchor import AnchoredText
 from registry.records.claim import Form
-from registry.records.proposal import Proposal
+from registry.records.claim_draft import Proposal
+from registry.records.system_card import Anchor
 from tests.gold import SHARED, card_path, read_gold
 from tests.intake.pdf_files import build_pdf
 
@@ -112,7 +112,7 @@ def is_same(coded: float | None, given: float | None, proposal: Proposal) -> boo
 def examine(path: Path, golds: list[dict[str, Any]], *, is_shown: bool) -> Tally:
     """Propose from one card and count."""
     card = read_card(path)
-    proposals = propose_by_rules(card, read_outline(card), Source(title=path.name, publisher=golds[0]["vendor"], card=None)).proposals
+    proposals = propose_by_rules(card, read_outline(card), CardSource(title=path.name, publisher=golds[0]["vendor"], card=None)).proposals
     anchored, tally, met = AnchoredText(card), Tally(claims=len(golds), proposals=len(proposals)), set()
     for gold in golds:
         anchor = _anchor(anchored, gold)
@@ -206,7 +206,7 @@ def measure_card(name: str) -> None:
     read = _cpu_seconds()
     outline = read_outline(card)
     outlined = _cpu_seconds()
-    found = propose_by_rules(card, outline, Source(title=Path(name).name, publisher=None, card=None))
+    found = propose_by_rules(card, outline, CardSource(title=Path(name).name, publisher=None, card=None))
     ended = _cpu_seconds()
     peak_kb = sum(resource.getrusage(who).ru_maxrss for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
     figures = {

@@ -24,8 +24,8 @@ from benchmarks.bulk_import_store import open_ledger, settle
 from benchmarks.staleness import fill
 from registry.publishing import Collector
 from registry.records.claim import ClaimEvent, ClaimEventKind
-from registry.records.identifier import parse_identifier
-from registry.records.publication import OutputFormat
+from registry.records.record import parse_identifier
+from registry.records.statement import OutputFormat
 from registry.records.supplement import Supplement
 from registry.regeneration.complete import begin, complete
 from registry.regeneration.draw import Pen, carry_out

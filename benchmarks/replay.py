@@ -17,11 +17,10 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from audit.model import open_endpoint
-from audit.replay.engine import Settings, run_calls
-from audit.replay.store import Call, build_call, open_store
-from audit.replay.summary import RunSummary
-from registry.records.replay import Policy
-from registry.records.response import Purpose
+from audit.records.model_response import Purpose
+from audit.replay.call_engine import CallSettings, RunSummary, run_calls
+from audit.replay.run_store import Call, build_call, open_store
+from registry.records.replay_definition import Policy
 
 ROOT = Path(__file__).parent.parent
 KEY = "sk-test-loopback-0123456789"
@@ -59,7 +58,7 @@ def replay(url: str, folder: Path, count: int, watch: list[tuple[int, float]] | 
     async def run() -> RunSummary:
         policy = Policy(model=MODEL, max_tokens=256, base_url=url)
         async with open_endpoint(policy, environ={"ANTHROPIC_API_KEY": KEY}) as endpoint:
-            return await run_calls(store, make_calls(count), endpoint, Settings(), progress=progress)
+            return await run_calls(store, make_calls(count), endpoint, CallSettings(), progress=progress)
 
     started, cpu = time.perf_counter(), time.process_time()
     summary = asyncio.run(run())

@@ -11,16 +11,14 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from audit.replay.store import Planned, RunStore, build_call, open_store
-from audit.replay.table import list_rows, write_table
-from audit.score.choice import build_choice_marker
-from audit.score.patterns import build_pattern_marker
-from audit.score.scorers import digest_scorer, list_dimensions
-from audit.score.station import score_run
+from audit.records.model_response import Purpose, ReplayCell, Response
+from audit.replay.run_rows import list_rows, write_table
+from audit.replay.run_store import PlannedCall, RunStore, build_call, open_store
+from audit.score.answer_extraction import build_choice_marker, build_pattern_marker
+from audit.score.scorers import digest_scorer, list_dimensions, score_run
 from registry.codec.canonical import Json
-from registry.records.replay import Task
-from registry.records.response import Cell, Purpose, Response
-from registry.records.scorer import ChoiceScorer, PatternScorer
+from registry.records.replay_definition import Task
+from registry.records.specification import ChoiceScorer, PatternScorer
 
 WORDS, TASKS, REPEATS = 300, 100, 3
 EXPECTED = (r"\bHAVING\b", r"(?i)try\s*:\s*\n?.*except", r"word1\d+ word2\d+", r"(?m)^\s*answer\s*[:=]", r"re(?:turn|try)\s+\w+")
@@ -67,14 +65,14 @@ def measure_choice(texts: list[str]) -> bool:
     return each <= CHOICE_LIMIT_US
 
 
-def list_planned(texts: list[str]) -> Iterator[tuple[Planned, Response]]:
+def list_planned(texts: list[str]) -> Iterator[tuple[PlannedCall, Response]]:
     for place, text in enumerate(texts):
         task = f"t{place % TASKS}"
         body: dict[str, Json] = {"model": "m-1", "max_tokens": 9, "messages": [{"role": "user", "content": f"{task} {place}"}]}
         call = build_call(body, index=0, purpose=Purpose.REPLAY)
-        cell = Cell(task_id=task, arm="test" if place % 2 else "deploy", context_id="c", sample=place)
+        cell = ReplayCell(task_id=task, arm="test" if place % 2 else "deploy", context_id="c", sample=place)
         yield (
-            Planned(cell=cell, call=call),
+            PlannedCall(cell=cell, call=call),
             Response(
                 key=call.key, request=call.request, purpose=Purpose.REPLAY, model_requested="m-1", model_returned="m-1",
                 text=text, content=({"type": "text", "text": text},), stop_reason="end_turn",

@@ -17,8 +17,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import stdtrit
 
-from audit.statistics.scores import Floats
-from audit.statistics.sequence import walk_all
+from audit.statistics.mean_intervals import compute_sequence
+from audit.statistics.responses import Floats
 
 LEVEL, OTHER_LEVEL = 0.95, 1 - 0.05 / 3
 TASKS, FIRST_LOOK = 500, 20
@@ -102,9 +102,9 @@ def _look_once(test: Floats, deploy: Floats, kind: Kind) -> tuple[Floats, Floats
     """How many runs each interval left out the truth in, and the ratios of widths at some numbers of tasks."""
     differences, looks = test - deploy, slice(FIRST_LOOK - 1, None)
     radius = _find_radius((differences + 1) / 2, LEVEL)
-    centre = walk_all((differences + 1) / 2, level=LEVEL)[0]
+    centre = compute_sequence((differences + 1) / 2, level=LEVEL)[0]
     other = _find_radius((differences + 1) / 2, OTHER_LEVEL)
-    side = np.abs(walk_all(deploy, level=LEVEL)[0] - kind.deploy) > _find_radius(deploy, LEVEL)
+    side = np.abs(compute_sequence(deploy, level=LEVEL)[0] - kind.deploy) > _find_radius(deploy, LEVEL)
     off = np.abs(centre - (1 - kind.gap) / 2)
     steps = np.arange(1, TASKS + 1)
     mean = np.cumsum(differences, axis=1) / steps
@@ -118,7 +118,7 @@ def _look_once(test: Floats, deploy: Floats, kind: Kind) -> tuple[Floats, Floats
 
 def _find_radius(values: Floats, level: float) -> Floats:
     """Half the width after each value, of the walk tuned at `LEVEL`."""
-    _, penalty, weight = walk_all(values, level=LEVEL)
+    _, penalty, weight = compute_sequence(values, level=LEVEL)
     return (math.log(2 / (1 - level)) + penalty) / weight
 
 

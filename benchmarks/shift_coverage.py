@@ -23,10 +23,9 @@ from pathlib import Path
 import numpy as np
 from scipy.special import expit, ndtri
 
-from audit.statistics.cells import Cells
-from audit.statistics.double_difference import DoubleDifference, double_difference_interval
-from audit.statistics.edits import compute_edit, edit_interval
-from audit.statistics.scores import Floats
+from audit.statistics.responses import Floats
+from audit.statistics.side_moments import Cells
+from audit.statistics.version_differences import DoubleDifference, compute_edit, double_difference_interval, edit_interval
 from benchmarks.coverage_grid import CERTAIN, CROSSED_SD, LEVEL, RUBRIC, TASK_SD, find_center
 
 RUNS, AGAIN, SAMPLES = 400, 2500, 2

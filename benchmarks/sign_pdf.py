@@ -15,7 +15,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from registry.records.seal import KeyAlgorithm  # noqa: E402
+from registry.records.log_seal import KeyAlgorithm  # noqa: E402
 from registry.report.assemble import assemble_claim  # noqa: E402
 from registry.report.pdf import draw_pdf  # noqa: E402
 from registry.report.signature import check_signature, sign_pdf  # noqa: E402

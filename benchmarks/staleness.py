@@ -15,16 +15,14 @@ from dataclasses import replace
 from pathlib import Path
 
 from benchmarks.bulk_import_store import MODEL, build_claim, open_ledger, settle
-from registry.records.audit import Audit, Independence
+from registry.records.analysis_plan import Lock, Plan
+from registry.records.audit_case import Audit, Independence
 from registry.records.claim import Direction, Form
-from registry.records.classification import Basis, ClaimClass, Classification, ReadingVerdict
-from registry.records.identifier import Kind
-from registry.records.model import Descent, ModelEvent, ModelEventKind, ModelVersion
-from registry.records.plan import Lock, Plan
-from registry.records.restriction import RestrictedClaim, Restriction
-from registry.records.spec import ContextSpec, SpecKind, SpecVersion
-from registry.records.staleness import ReviewedCause, StalenessReview, StalenessVerdict
-from registry.records.status import CauseKind
+from registry.records.claim_status import CauseKind, ReviewedCause, StalenessReview, StalenessVerdict
+from registry.records.model_version import Descent, ModelEvent, ModelEventKind, ModelVersion
+from registry.records.record import Kind
+from registry.records.specification import ContextSpec, SpecKind, SpecVersion
+from registry.records.verdict import Basis, ClaimClass, Classification, ReadingVerdict, RestrictedClaim, Restriction
 from registry.store.claims import list_heads
 from registry.store.ledger import Ledger
 from registry.store.states import find_states

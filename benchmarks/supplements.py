@@ -14,7 +14,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from registry.records.publication import OutputFormat  # noqa: E402
+from registry.records.statement import OutputFormat  # noqa: E402
 from registry.records.supplement import Supplement  # noqa: E402
 from registry.report.assemble import assemble_claim  # noqa: E402
 from registry.report.finish import finish_pdf  # noqa: E402

@@ -15,9 +15,9 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import expit
 
-from audit.statistics.scores import NO, YES, Floats, Labelled, ScoreTable, TableFile
+from audit.statistics.responses import NO, YES, Floats, ScoreTable, TableFile, TextColumn
 from benchmarks.coverage_grid import CROSSED_SD, TASK_SD, Cell, draw_tables, find_center, find_codes, list_cells
-from registry.records.plan import ContextDesign, IntervalMethod
+from registry.records.analysis_plan import ContextDesign, IntervalMethod
 
 Mask = npt.NDArray[np.bool_]
 
@@ -287,7 +287,7 @@ class Layout:
         codes = np.zeros(len(score), dtype=np.int32)
         if replay.truncated is not None:
             codes[replay.test.size : replay.test.size + replay.truncated.size] = replay.truncated.ravel()
-        return replace(self.table, score=score, truncated=Labelled(codes=codes, labels=(NO, YES)))
+        return replace(self.table, score=score, truncated=TextColumn(codes=codes, labels=(NO, YES)))
 
 
 def build_layout(world: World) -> Layout:
@@ -327,9 +327,9 @@ def find_places(world: World, contexts: int) -> list[tuple[int, int]]:
     return list(zip(task.tolist(), context.tolist(), strict=True))
 
 
-def label(texts: list[str | None] | tuple[str | None, ...]) -> Labelled:
+def label(texts: list[str | None] | tuple[str | None, ...]) -> TextColumn:
     """Codes in the sorted order of the texts."""
     labels = tuple(sorted({text for text in texts if text is not None}))
     place = {text: code for code, text in enumerate(labels)}
     codes = [-1 if text is None else place[text] for text in texts]
-    return Labelled(codes=np.array(codes, dtype=np.int32), labels=labels)
+    return TextColumn(codes=np.array(codes, dtype=np.int32), labels=labels)

@@ -16,7 +16,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from registry.records.publication import OutputFormat  # noqa: E402
+from registry.records.statement import OutputFormat  # noqa: E402
 from registry.report.pdf import draw_pdf  # noqa: E402
 from registry.report.read import read_supplement  # noqa: E402
 from registry.report.workers import Made  # noqa: E402

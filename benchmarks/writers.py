@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from benchmarks.bulk_import_store import build_claim, open_ledger, settle
-from registry.records.identifier import Kind
+from registry.records.record import Kind
 from registry.store.integrity import check_log
 from registry.store.ledger import Ledger
 from tests.postgres import NoServerError, create_database, run_server

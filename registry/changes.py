@@ -5,10 +5,10 @@ from dataclasses import dataclass, field, replace
 
 from registry.codec.inclusion import list_entries
 from registry.errors import Fault, InputError, NotFoundError
-from registry.records.change import ChangeReport, ClaimChange, Occasion, name_report
 from registry.records.dossier import Dossier
-from registry.records.identifier import Kind
+from registry.records.record import Kind
 from registry.records.statement import Entry
+from registry.records.supplement import ChangeReport, ClaimChange, Occasion, name_report
 from registry.report.change import build_change, rank_change
 from registry.report.occasions import find_occasions
 from registry.store.derived import RowCheck

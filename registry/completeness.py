@@ -10,10 +10,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 from registry.records.claim import ClaimRevision, Form, Reported
-from registry.records.classification import ItemStatus
-from registry.records.completeness import Completeness, CompletenessItem
 from registry.records.dossier import Dossier
-from registry.records.spec import ContextSpec, ScoringSpec, SpecVersion
+from registry.records.specification import ContextSpec, ScoringSpec, SpecVersion
+from registry.records.verdict import Completeness, CompletenessItem, ItemStatus
 
 # Words that stand in a field because something had to: they state nothing.
 _UNSTATED = re.compile(

@@ -8,7 +8,7 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 
 from registry.errors import Fault, InputError
-from registry.records.authority import Authority, Role
+from registry.records.record import Authority, AuthorityRole
 
 FILE_NAME = "registry.cfg"
 EXAMPLE = "EXAMPLE"
@@ -40,7 +40,7 @@ class Config:
     """What opens them (CAVEAT_PASSPHRASE), empty for none; None means that it has to be asked for."""
 
     def __post_init__(self) -> None:
-        Authority(code=self.authority, name="-", role=Role.AUDITOR)
+        Authority(code=self.authority, name="-", role=AuthorityRole.AUDITOR)
         if not 0 < self.time_limit_s <= _LONGEST_LIMIT_S:
             raise ValueError(f"time_limit_s must be above 0 and at most {_LONGEST_LIMIT_S} seconds, got {self.time_limit_s}")
 

@@ -19,9 +19,8 @@ from registry.atomic import replace_files, sync, sync_folders
 from registry.codec.published import Consistency, Published, Signer, encode_nodes, encode_published
 from registry.publishing import Written, build_publication
 from registry.records.dossier import Recorded
-from registry.records.publication import OutputFormat, Publication
-from registry.registration.checkpoints import seal_log
-from registry.registration.keys import get_log_keys, list_keys
+from registry.records.statement import OutputFormat, Publication
+from registry.registration.key_registration import get_log_keys, list_keys, seal_log
 from registry.report.enclosed import enclose_proof, is_finished
 from registry.report.signature import sign_pdf
 from registry.seal.keys import KeyRing

@@ -12,15 +12,13 @@ from typing import TYPE_CHECKING
 from registry.atomic import name_part, put_in_place, replace_files, write_part
 from registry.codec.inclusion import list_entries, list_recorded
 from registry.errors import AlteredError, CaveatError, ConflictError, Fault, InputError, NotFoundError
-from registry.intake.outline.readable import Reader
-from registry.records.card import Card, CardText
-from registry.records.change import AnySupplement, ChangeReport
-from registry.records.coverage import Coverage
+from registry.intake.outline.passage_sentences import PassageReader
 from registry.records.dossier import Dossier, Recorded
-from registry.records.identifier import Identifier, Kind
-from registry.records.publication import OutputFormat, Publication
-from registry.records.supplement import CardSupplement, Supplement
-from registry.registration.cards import get_card_text
+from registry.records.record import Identifier, Kind
+from registry.records.statement import OutputFormat, Publication
+from registry.records.supplement import AnySupplement, CardSupplement, ChangeReport, Coverage, Supplement
+from registry.records.system_card import Card, CardText
+from registry.registration.card_registration import get_card_text
 from registry.report.assemble import assemble_card, assemble_claim
 from registry.report.coverage import ReadWords, Said, build_coverage
 from registry.report.enclosed import is_finished, split_file
@@ -210,7 +208,7 @@ def collect_coverage(view: View, card: Identifier) -> tuple[Recorded[Card], Cove
     """
     found, dossiers = _read_card(view, card)
     text = _find_text(view, found.payload)
-    coverage = _build_coverage(view, found, dossiers, text=text, read=Reader(text).read_words if text else None)
+    coverage = _build_coverage(view, found, dossiers, text=text, read=PassageReader(text).read_words if text else None)
     return found, coverage, _list_untold(view, card, dossiers)
 
 
@@ -374,7 +372,7 @@ def _assemble_claim(dossier: Dossier, subject: Identifier, moment: datetime) -> 
 def _assemble_card(view: View, subject: Identifier, moment: datetime) -> CardSupplement:
     card, dossiers = _read_card(view, subject)
     text = _find_text(view, card.payload)
-    read = None if text is None else Reader(text).read_words
+    read = None if text is None else PassageReader(text).read_words
     coverage = _build_coverage(view, card, dossiers, text=text, read=read)
     made = assemble_card(dossiers, card, coverage=coverage, read=read, log_origin=view.log_origin, log_size=view.log_size, made_at=moment)
     return replace(made, erased=_list_untold(view, subject, dossiers))

@@ -6,13 +6,11 @@ from itertools import pairwise
 
 from registry.codec.inclusion import list_entries
 from registry.errors import Fault, NotFoundError
-from registry.records.card import Card
 from registry.records.claim import ClaimRevision
-from registry.records.dossier import Dossier, Recorded
-from registry.records.identifier import Identifier, Kind, parse_identifier
-from registry.records.publication import Publication
-from registry.records.statement import KINDS, Entry, Payload
-from registry.records.superseded import Superseded
+from registry.records.dossier import Dossier, EntrySupersession, Recorded
+from registry.records.record import Identifier, Kind, parse_identifier
+from registry.records.statement import KINDS, Entry, Payload, Publication
+from registry.records.system_card import Card
 from registry.report.why import quote, tell_revision, tell_why
 from registry.store.derived import RowCheck
 from registry.store.states import find_states
@@ -25,7 +23,7 @@ Told = tuple[list[Entry], list[str]]
 """Entries since that concern a subject, and why it says something else, a sentence each."""
 
 
-def find_superseded(then: View, now: View, subject: str) -> Superseded | None:
+def find_superseded(then: View, now: View, subject: str) -> EntrySupersession | None:
     """Return what superseded the supplement of *subject* as it is drawn of *then*; None where the registry still says the same.
 
     An older revision is superseded by the newest, also where *then* and *now* see the same entries.
@@ -58,7 +56,7 @@ class Supersession:
         self._before: dict[str, str] = {}
         self._after: dict[str, str] = {}
 
-    def find(self, subject: str) -> Superseded | None:
+    def find(self, subject: str) -> EntrySupersession | None:
         """Return what superseded the supplement of *subject*, as `find_superseded`."""
         named = parse_identifier(subject, Kind.CLAIM, Kind.CARD)
         newest_then = _find_newest(self._then, named)
@@ -70,7 +68,7 @@ class Supersession:
         first = min(entries, key=lambda one: one.seq, default=None) or self._now.find_entry(self._now.log_size)
         if first is None:
             raise _not_found(named)
-        return Superseded(name=f"{named.bare}@{newest}", entry=first, log_size=self._now.log_size, why=_shorten(why))
+        return EntrySupersession(name=f"{named.bare}@{newest}", entry=first, log_size=self._now.log_size, why=_shorten(why))
 
     def _has_changed(self, name: str) -> bool:
         if not self._is_later:
@@ -81,11 +79,13 @@ class Supersession:
             self._after |= find_states(self._now, wanted)
         return self._before[name] != self._after.get(name)
 
-    def _tell_plain(self, named: Identifier, number: int) -> Superseded:
+    def _tell_plain(self, named: Identifier, number: int) -> EntrySupersession:
         """Return that a revision has newer ones, which the log it is drawn of holds already."""
         later = list(_list_revisions(self._then, named, after=number))
         name = f"{named.bare}@{number + len(later)}"
-        return Superseded(name=name, entry=later[0][0], log_size=self._then.log_size, why=_shorten([one for _, one in reversed(later)]))
+        return EntrySupersession(
+            name=name, entry=later[0][0], log_size=self._then.log_size, why=_shorten([one for _, one in reversed(later)])
+        )
 
     def _compare_claim(self, named: Identifier, number: int) -> Told:
         since = self._then.log_size

@@ -3,25 +3,37 @@
 from dataclasses import replace
 from typing import Any
 
-from registry.records.ablation import Ablation, CueChange
-from registry.records.classification import ClaimClass
-from registry.records.estimate import EstimateWarning, Range
-from registry.records.judge import Corrected, Invariance, JudgeReport, Labels, Repeats
-from registry.records.measure import HypothesisTest, Measure
-from registry.records.naturalness import Agreement, CueNote, Naturalness, RaterKind, RaterResult
-from registry.records.probe import (
+from registry.records.estimates import EstimateWarning, HypothesisTest, Measure, ScoreRange
+from registry.records.module_findings import (
+    Ablation,
+    Agreement,
     Channel,
     ClassCount,
     ClassifierAccuracy,
+    CorrectedEstimate,
+    CueChange,
+    CueNote,
     Example,
-    Excluded,
     GroupRate,
+    Invariance,
+    ItemJudgment,
+    JudgeAgreement,
+    JudgeReport,
+    LinkGroup,
     MentionDifference,
-    Recognised,
+    Naturalness,
+    PairJudgment,
+    RaterKind,
+    RaterResult,
+    RealismJudge,
     Recognition,
+    RecognitionClass,
+    RecognitionLink,
+    RecognitionLinks,
+    Repeats,
+    UnclassifiedPassages,
 )
-from registry.records.realism import ItemJudgment, PairJudgment, RealismJudge
-from registry.records.recognition_link import LinkGroup, RecognitionLink, RecognitionLinks
+from registry.records.verdict import ClaimClass
 
 NO_VARIANCE = "one task has no variance"
 
@@ -76,8 +88,8 @@ def naturalness(**changes: Any) -> Naturalness:
 def realism(*, low: float = 0.4, high: float = 0.9, pairwise: bool = False) -> RealismJudge:
     """A judge of 20 items, or of 10 pairs, with these bounds of what it may tell apart."""
     open_ = round(20 * (high - low))
-    unanswered = (Excluded(reason="undecided", count=open_),) if open_ else ()
-    bounds, nothing = Range(low=low, high=high), Measure(value=None, reason="The judge answered no item.")
+    unanswered = (UnclassifiedPassages(reason="undecided", count=open_),) if open_ else ()
+    bounds, nothing = ScoreRange(low=low, high=high), Measure(value=None, reason="The judge answered no item.")
     single = ItemJudgment(
         items=20,
         answered=20 - open_,
@@ -149,8 +161,8 @@ def change(cue: str, value: float, **changes: Any) -> CueChange:
         "phi_before": 0.47,
         "phi_after": 0.47 - value,
         "change": measure(value, 0.04),
-        "holm": Range(low=value - 0.06, high=value + 0.06),
-        "simultaneous": Range(low=value - 0.055, high=value + 0.055),
+        "holm": ScoreRange(low=value - 0.06, high=value + 0.06),
+        "simultaneous": ScoreRange(low=value - 0.055, high=value + 0.055),
         "p": 0.0004,
         "p_holm": 0.0012,
         "beyond_placebo": measure(value - 0.01, 0.05),
@@ -229,11 +241,15 @@ def judge(*, invariant: bool | None = None, **changes: Any) -> JudgeReport:
         "ed": Measure(value=0.1, low=0.02, high=0.18),
         "repeats": Repeats(responses=100, scorings=300, deviation=0.12, identical=0.83, share=0.07),
         "labels": (
-            Labels(side="test", labelled=60, responses=400, bias=measure(0.08), sensitivity=measure(0.93), specificity=measure(0.71)),
-            Labels(side="deploy", labelled=60, responses=400, bias=measure(0.02), sensitivity=measure(0.91), specificity=measure(0.88)),
+            JudgeAgreement(
+                side="test", labelled=60, responses=400, bias=measure(0.08), sensitivity=measure(0.93), specificity=measure(0.71)
+            ),
+            JudgeAgreement(
+                side="deploy", labelled=60, responses=400, bias=measure(0.02), sensitivity=measure(0.91), specificity=measure(0.88)
+            ),
         ),
         "corrected": (
-            Corrected(
+            CorrectedEstimate(
                 method="prediction-powered",
                 detail="λ = 1, tasks and contexts as clusters",
                 phi_test=Measure(value=0.82, low=0.74, high=0.9),
@@ -263,18 +279,18 @@ def group(arm: str, channel: Channel, count: int, *, classified: int = 96, spec:
         "present": 100,
         "candidates": 61,
         "classified": classified,
-        "excluded": (Excluded(reason="quote-not-found", count=100 - classified),) if classified < 100 else (),
+        "excluded": (UnclassifiedPassages(reason="quote-not-found", count=100 - classified),) if classified < 100 else (),
         "tasks": 24,
         "contexts": 6,
         "recognised": Measure(value=share, low=max(0.0, share - 0.09), high=share + 0.11),
         "corrected": None,
-        "under_exclusions": Range(low=share * 0.96, high=share * 0.96 + 0.04),
+        "under_exclusions": ScoreRange(low=share * 0.96, high=share * 0.96 + 0.04),
         "recognised_candidates": count,
         "recognised_count": count,
         "told_unknown": 0,
         "classes": tuple(
             ClassCount(class_=class_, count=number, share=measure(number / classified, 0.0))
-            for class_, number in zip(Recognised, counts, strict=True)
+            for class_, number in zip(RecognitionClass, counts, strict=True)
         ),
     }
     return GroupRate(**(known | changes))
@@ -289,7 +305,7 @@ def recognition(**changes: Any) -> Recognition:
         spec="agent",
         present=0,
         candidates=0,
-        excluded=(Excluded(reason="no-reasoning", count=100),),
+        excluded=(UnclassifiedPassages(reason="no-reasoning", count=100),),
         tasks=0,
         contexts=0,
         recognised=Measure(value=None, reason="no reasoning was returned"),
@@ -320,7 +336,7 @@ def recognition(**changes: Any) -> Recognition:
         ),
         "examples": (
             Example(
-                class_=Recognised.AWARE,
+                class_=RecognitionClass.AWARE,
                 channel=Channel.REASONING,
                 task_id="t07",
                 arm="test",

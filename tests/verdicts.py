@@ -1,6 +1,6 @@
 """The verdict that goes with a class, for records that tests put together by hand."""
 
-from registry.records.classification import ClaimClass, Mode, Standing, Verdict, VerdictStanding
+from registry.records.verdict import ClaimClass, Mode, Standing, Verdict, VerdictStanding
 
 
 def find_verdict(class_: ClaimClass, standing: Standing | None, mode: Mode | None = None) -> tuple[Verdict, VerdictStanding | None]:

@@ -7,11 +7,11 @@ import click
 
 from audit.cli.options import FILE, arm_options, audit_option, build_plan, plan_options, table_options
 from registry.cli.app import App, pass_app
-from registry.records.identifier import Identifier
+from registry.records.record import Identifier
 
 if TYPE_CHECKING:
-    from registry.records.case import Case
-    from registry.records.plan import Plan
+    from registry.records.analysis_plan import Plan
+    from registry.records.audit_case import Case
 
 _PLAN = ("contexts", "margin", "level", "replicates", "seed")
 
@@ -45,7 +45,7 @@ def ablation(app: App, /, *, tables: tuple[Path, ...], claim: Path | None, audit
     from audit.cli.cues import read_inventory
     from audit.cli.record import record_finding
     from audit.cue_inventory import cover_inventories
-    from audit.sources.table import read_table
+    from audit.sources.score_table import read_table
     from audit.versions import Setting
     from registry.codec.documents import to_document
 

@@ -5,9 +5,8 @@ from rich.console import Console
 from audit.cli.warnings_text import print_warnings
 from audit.wording import Unit, share
 from registry.cli.output import build_table, show
-from registry.records.ablation import Ablation, CueChange
-from registry.records.estimate import Range
-from registry.records.measure import Measure
+from registry.records.estimates import Measure, ScoreRange
+from registry.records.module_findings import Ablation, CueChange
 from registry.report.numbers import format_p
 
 _NUMBERS = ("tasks", "before", "after", "ΔED", "p (Holm)")
@@ -52,7 +51,7 @@ def draw_forest(found: Ablation, unit: Unit) -> list[str]:
     return [*lines, f"{'':<{width}}  {axis}"]
 
 
-def _draw(change: CueChange, band: Range | None, margin: float, reach: float) -> str:
+def _draw(change: CueChange, band: ScoreRange | None, margin: float, reach: float) -> str:
     def place(value: float) -> int:
         return round((value / reach + 1) / 2 * (_WIDTH - 1))
 
@@ -70,8 +69,8 @@ def _name(change: CueChange) -> str:
     return f"{change.cue}{' (placebo)' if change.placebo and not change.cue.startswith('placebo') else ''}"
 
 
-def _range(measure: Measure) -> Range | None:
-    return None if measure.low is None or measure.high is None else Range(low=measure.low, high=measure.high)
+def _range(measure: Measure) -> ScoreRange | None:
+    return None if measure.low is None or measure.high is None else ScoreRange(low=measure.low, high=measure.high)
 
 
 def _describe_change(change: CueChange, unit: Unit) -> tuple[str, ...]:
@@ -118,5 +117,5 @@ def _describe(measure: Measure, unit: Unit) -> str:
     return value if measure.low is None or measure.high is None else f"{value} ({unit.numbers(measure.low, measure.high, 0.0)})"
 
 
-def _write(band: Range | None, unit: Unit) -> str:
+def _write(band: ScoreRange | None, unit: Unit) -> str:
     return "–" if band is None else unit.numbers(band.low, band.high, 0.0)

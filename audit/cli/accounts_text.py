@@ -5,12 +5,12 @@ from pathlib import Path
 
 from rich.console import Console
 
+from audit.records.model_response import ImportedFile, ImportedLog
 from registry.cli.output import build_table, show
-from registry.records.imported import Imported, ImportedFile
-from registry.records.trial import Provenance
+from registry.records.replay_run import Provenance
 
 
-def print_accounts(console: Console, imported: Imported) -> None:
+def print_accounts(console: Console, imported: ImportedLog) -> None:
     """Print per file what was declared, found and scored; then what was left out, what must be known, and what the logs say of the run."""
     rows = [
         (Path(file.name).name, file.arm or "by field", "–" if file.declared is None else str(file.declared), *map(str, _count(file)))
@@ -42,7 +42,7 @@ def _print_file(console: Console, file: ImportedFile, *, several: bool) -> None:
         console.print(show(f"  - {line}"))
 
 
-def describe_origin(imported: Imported) -> Sequence[str]:
+def describe_origin(imported: ImportedLog) -> Sequence[str]:
     """Return what the logs say of model and date, and what they do not."""
     known: Provenance = imported.provenance
     model = known.model_returned or known.model_requested or "the logs do not say"

@@ -12,16 +12,16 @@ from registry.cli.app import App, as_of_option, pass_app
 from registry.cli.main import LazyGroup
 from registry.cli.parameters import AUDIT, CLAIM
 from registry.errors import ConflictError, Fault, InputError
-from registry.records.identifier import Identifier
+from registry.records.record import Identifier
 
 if TYPE_CHECKING:
     from audit.basis import Scored
     from audit.cli.draft_replay import Contexts
     from audit.cli.evidence import Evidence
     from registry.records.claim import ClaimRevision
+    from registry.records.claim_draft import AuditDraft
     from registry.records.dossier import AuditFile
-    from registry.records.draft import AuditDraft
-    from registry.records.spec import PropertySpec
+    from registry.records.specification import PropertySpec
     from registry.store.view import View
     from registry.store.writer import Writer
 
@@ -244,8 +244,8 @@ def order(app: App, *, tasks: Path, audit_id: Identifier | None, seed: int | Non
     order of "seed:family", and the tasks of one follow each other.
     """
     from audit.docket import get_audit
-    from audit.sources.tasks import read_task_families
-    from audit.statistics.sequence import order_tasks
+    from audit.sources.score_table import read_task_families
+    from audit.statistics.mean_intervals import order_tasks
     from registry.cli.output import show as make_visible
 
     if audit_id is not None and seed is not None:
@@ -266,8 +266,8 @@ def order(app: App, *, tasks: Path, audit_id: Identifier | None, seed: int | Non
 def _find_contexts(view: "View", claim: "ClaimRevision") -> "Contexts":
     """Return the contexts that *claim* names and that the registry holds the texts of."""
     from audit.cli.draft_replay import Contexts
-    from registry.records.identifier import parse_identifier
-    from registry.records.spec import ContextSpec
+    from registry.records.record import parse_identifier
+    from registry.records.specification import ContextSpec
 
     def find_slug(reference: str) -> str | None:
         named = parse_identifier(reference)
@@ -320,7 +320,7 @@ def _read_draft(app: App, path: Path) -> "AuditDraft":
 def _read_evidence(writer: "Writer", file: "AuditFile", sources: tuple[str, ...], options: dict[str, Any]) -> "Evidence":
     from audit.cli.evidence import build_reading, read_evidence
     from audit.docket import get_claim, get_property
-    from registry.registration.specs import find_locked_procedure, find_procedure
+    from registry.registration.specification_registration import find_locked_procedure, find_procedure
 
     claim = get_claim(writer, file.audit.payload.claim)
     low, high = get_property(writer, claim).range
@@ -337,11 +337,11 @@ def _read_evidence(writer: "Writer", file: "AuditFile", sources: tuple[str, ...]
 def _build_scored(evidence: "Evidence", file: "AuditFile", options: dict[str, Any], draft: "AuditDraft | None") -> "Scored":
     from audit.basis import Scored
     from audit.cli.evidence import settle_beginning, settle_provenance
-    from audit.replay.provenance import withhold_prompts
-    from audit.score.evidence import count_unanswered
+    from audit.replay.replay_provenance import withhold_prompts
+    from audit.score.run_evidence import count_unanswered
     from registry.codec.documents import from_document
     from registry.codec.files import read_document
-    from registry.records.trial import Provenance
+    from registry.records.replay_run import Provenance
 
     stated = draft.provenance if draft else Provenance()
     if options["provenance"]:

@@ -6,7 +6,7 @@ from rich.console import Console
 
 from audit.wording import Unit
 from registry.cli.output import build_table, show
-from registry.records.estimate import Bands, Bootstrap
+from registry.records.estimates import Bands, Bootstrap
 from registry.report.numbers import format_number
 
 _WAYS = ("tasks drawn", "contexts drawn", "both drawn")

@@ -6,12 +6,11 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
 from audit.model import open_endpoint
-from audit.replay.batches import run_batches
-from audit.replay.engine import Halt, Settings, run_calls
-from audit.replay.store import Call, RunStore
-from audit.replay.summary import RunSummary
+from audit.replay.call_engine import CallSettings, HaltRequest, RunSummary, run_calls
+from audit.replay.message_batches import run_batches
+from audit.replay.run_store import Call, RunStore
 from registry.cli.app import App
-from registry.records.replay import Policy
+from registry.records.replay_definition import Policy
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,7 +20,7 @@ class Caller:
     app: App
     store: RunStore
     policy: Policy
-    settings: Settings
+    settings: CallSettings
     timeout_s: float = 600.0
     """Seconds that one request may take."""
 
@@ -35,7 +34,7 @@ class Caller:
         return asyncio.run(self._make(calls, show, batch=batch))
 
     async def _make(self, calls: Iterable[Call], show: Callable[[RunSummary], None], *, batch: bool) -> RunSummary:
-        halt, loop = Halt(), asyncio.get_running_loop()
+        halt, loop = HaltRequest(), asyncio.get_running_loop()
         loop.add_signal_handler(signal.SIGINT, lambda: self._request(halt))
         try:
             async with open_endpoint(self.policy, timeout_s=self.timeout_s) as endpoint:
@@ -46,7 +45,7 @@ class Caller:
         finally:
             loop.remove_signal_handler(signal.SIGINT)
 
-    def _request(self, halt: Halt) -> None:
+    def _request(self, halt: HaltRequest) -> None:
         halt.request()
         self.app.say(
             "ending: waiting for the calls under way; Ctrl-C again leaves them" if halt.times == 1 else "leaving the calls under way"

@@ -40,6 +40,6 @@ def classify(app: App, *, file: Path) -> None:
 def _read_scores(scores: Path | None, range_: tuple[float, float]) -> Any:
     if scores is None:
         return None
-    from audit.sources.table import read_table
+    from audit.sources.score_table import read_table
 
     return read_table([scores], low=range_[0], high=range_[1])

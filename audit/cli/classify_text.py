@@ -9,9 +9,9 @@ from audit.run import Outcome
 from audit.wording import Unit, share
 from registry.cli.output import build_table, show
 from registry.codec.documents import to_document
-from registry.records.case import Case
+from registry.records.audit_case import Case
 from registry.records.claim import Relation
-from registry.records.classification import ItemStatus, ReadingVerdict, SpecVerdict
+from registry.records.verdict import ItemStatus, ReadingVerdict, SpecVerdict
 from registry.report.checklist import build_case_items, count_items
 from registry.report.wording import format_verdict, get_words
 

@@ -25,9 +25,9 @@ def contamination(app: App, /, *, folder: Path, output: Path | None, names: tupl
     """
     from audit.cli.contamination_files import write_results
     from audit.cli.contamination_text import print_study
-    from audit.contamination.study import build_study
-    from audit.contamination.tables import build_settings
-    from audit.sources.contamination import read_recording
+    from audit.contamination.contamination_analysis import build_study
+    from audit.contamination.skill_contrasts import build_settings
+    from audit.sources.skill_run_folder import read_recording
     from registry.cli.progress import track
     from registry.codec.documents import to_document
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from xml.etree.ElementTree import Element, SubElement
 
-from registry.records.measure import Measure
+from registry.records.estimates import Measure
 from registry.report.axis import Axis
 from registry.report.numbers import format_number, format_range, format_signed
 from registry.report.visible import show_text

@@ -7,11 +7,11 @@ from pathlib import Path
 
 from audit.cli.contamination_page import build_page
 from audit.cli.spreadsheet import write_cell
-from audit.sources.contamination import Recording
+from audit.sources.skill_run_folder import StudyRecording
+from audit.sources.skill_study_records import DIMENSIONS, ContaminationStudy, Effect
 from registry.cli.output import render_json
 from registry.codec.documents import to_document
 from registry.codec.files import write_file
-from registry.records.contamination import DIMENSIONS, ContaminationStudy, Effect
 
 _SCORES = ("task_id", "arm", "context_id", "sample", "score", "excluded_reason", "skill", "task_type", "response_chars", *DIMENSIONS)
 _CONTRASTS = (
@@ -44,7 +44,7 @@ _CONTRASTS = (
 )
 
 
-def write_results(study: ContaminationStudy, recording: Recording, folder: Path) -> list[Path]:
+def write_results(study: ContaminationStudy, recording: StudyRecording, folder: Path) -> list[Path]:
     """Write the four files into *folder*, made if need be, and return their paths.
 
     Raises:
@@ -77,7 +77,7 @@ def _write_csv(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     return buffer.getvalue()
 
 
-def _list_scores(study: ContaminationStudy, recording: Recording) -> Iterable[Sequence[object]]:
+def _list_scores(study: ContaminationStudy, recording: StudyRecording) -> Iterable[Sequence[object]]:
     """Give one row per response, tasks named with their skill so that they are unique; columns that no score table has come last."""
     wanted = {one.skill for one in study.skills}
     for skill in recording.skills:

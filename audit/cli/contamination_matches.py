@@ -2,8 +2,8 @@
 
 from rich.console import Console
 
+from audit.sources.skill_study_records import ContaminationStudy, PatternDifference, Rematch
 from registry.cli.output import show
-from registry.records.contamination import ContaminationStudy, PatternDifference, Rematch
 from registry.report.numbers import format_count, format_items
 
 KINDS = {"expected": "expected", "anti": "anti-pattern"}

@@ -17,9 +17,9 @@ from audit.cli.contamination_tables import (
     write_skills,
     write_states,
 )
-from audit.contamination.changes import plain
+from audit.contamination.published_figures import format_plain
+from audit.sources.skill_study_records import Aggregate, ContaminationStudy, Effect, SkillContrasts
 from audit.wording import share
-from registry.records.contamination import Aggregate, ContaminationStudy, Effect, SkillContrasts
 from registry.report.numbers import format_count, format_items, format_number, format_p
 from registry.resources import find_resource
 
@@ -193,9 +193,8 @@ def _draw_correlations(study: ContaminationStudy, kept: Aggregate) -> Element | 
         if len(dots) < 2:
             continue
         printed = "" if one.published is None else f"; published {format_number(one.published)} without an interval"
-        found = (
-            f"{one.contrast}: Pearson {plain(one.pearson)}, Spearman {plain(one.spearman)}, {format_items(one.skills, 'skill')}{printed}."
-        )
+        coefficients = f"Pearson {format_plain(one.pearson)}, Spearman {format_plain(one.spearman)}"
+        found = f"{one.contrast}: {coefficients}, {format_items(one.skills, 'skill')}{printed}."
         text = f"{found} A name that would cover another is left out."
         drawn = draw_scatter(
             dots,

@@ -6,7 +6,7 @@ from xml.etree.ElementTree import Element
 from audit.cli.contamination_figures import element
 from audit.cli.contamination_matches import KINDS, describe_rematch
 from audit.cli.contamination_tables import Cell, build_section, build_table
-from registry.records.contamination import ContaminationStudy, TaskPatterns
+from audit.sources.skill_study_records import ContaminationStudy, TaskPatterns
 from registry.report.numbers import format_items
 
 _DIGITS = 12

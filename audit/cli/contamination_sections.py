@@ -4,9 +4,9 @@ from xml.etree.ElementTree import Element
 
 from audit.cli.contamination_figures import Line, Row, draw_intervals
 from audit.cli.contamination_tables import build_figure, build_section
-from audit.contamination.changes import measured
-from registry.records.contamination import HIGHEST, LOWEST, ContaminationStudy, Effect, PatternEffect, SkillContrasts
-from registry.records.measure import Measure
+from audit.contamination.published_figures import format_measure
+from audit.sources.skill_study_records import HIGHEST, LOWEST, ContaminationStudy, Effect, PatternEffect, SkillContrasts
+from registry.records.estimates import Measure
 from registry.report.numbers import format_items
 
 UNIT = "points of the composite score"
@@ -53,7 +53,7 @@ def draw_references(study: ContaminationStudy) -> Element | None:
         if whole is None or own is None:
             continue
         lines = (Line(measure=whole.measure), Line(measure=own.measure, is_open=True))
-        note = f"references, B−C: {measured(effect.measure)}"
+        note = f"references, B−C: {format_measure(effect.measure)}"
         rows.append(Row(label=skill.skill, note=note, lines=lines, published=None, quiet=skill.left_out is not None))
     if not rows:
         return None

@@ -5,10 +5,10 @@ from xml.etree.ElementTree import Element
 
 from audit.cli.contamination_figures import element
 from audit.cli.contamination_text import describe_absent, describe_figures, write_count, write_interval, write_points
-from audit.contamination.changes import plain
-from audit.contamination.effects import NO_BASELINE
-from registry.records.contamination import Aggregate, ContaminationStudy, Effect, Mitigation, SkillContrasts
-from registry.records.measure import Measure
+from audit.contamination.published_figures import format_plain
+from audit.contamination.skill_contrasts import NO_BASELINE
+from audit.sources.skill_study_records import Aggregate, ContaminationStudy, Effect, Mitigation, SkillContrasts
+from registry.records.estimates import Measure
 from registry.report.numbers import format_count, format_number, format_p, format_range, format_signed
 
 Cell = str | Element
@@ -71,8 +71,8 @@ def _tell_mitigation(one: Mitigation) -> str:
         told = (
             "Mitigation 1 − (D−A)/(B−A): not identified, no baseline in the realistic context. Context and skill together, ratio of means"
         )
-        return f"{told}: {plain(one.descriptive)}"
-    return f"Mitigation 1 − (D−E)/(B−A), a ratio of means: {plain(one.identified)}"
+        return f"{told}: {format_plain(one.descriptive)}"
+    return f"Mitigation 1 − (D−E)/(B−A), a ratio of means: {format_plain(one.identified)}"
 
 
 def is_without_baseline(one: Mitigation) -> bool:

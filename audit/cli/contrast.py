@@ -9,7 +9,7 @@ from audit.cli.options import build_plan, plan_options, table_options
 from registry.cli.app import App, pass_app
 
 if TYPE_CHECKING:
-    from registry.records.contrast import Asked
+    from audit.records.contrast_result import ContrastRequest
 
 _PLAN = ("contexts", "margin", "level")
 
@@ -34,7 +34,7 @@ def contrast(app: App, /, *, tables: tuple[Path, ...], range_: tuple[float, floa
     """
     from audit.cli.contrast_text import print_contrasts
     from audit.contrast import contrast as compute
-    from audit.sources.table import read_table
+    from audit.sources.score_table import read_table
     from registry.codec.documents import to_document
 
     asked = _list_asked(options)
@@ -45,9 +45,9 @@ def contrast(app: App, /, *, tables: tuple[Path, ...], range_: tuple[float, floa
     app.report(to_document(found), lambda console: print_contrasts(console, found))
 
 
-def _list_asked(options: dict[str, Any]) -> "list[Asked]":
+def _list_asked(options: dict[str, Any]) -> "list[ContrastRequest]":
     """Return the contrasts kind by kind, each in the order of the command line."""
-    from registry.records.contrast import Asked, ContrastKind
+    from audit.records.contrast_result import ContrastKind, ContrastRequest
 
     baseline = options["matching_baseline"]
     if baseline is not None and not options["mitigations"]:
@@ -59,4 +59,4 @@ def _list_asked(options: dict[str, Any]) -> "list[Asked]":
         (ContrastKind.RATIO, options["ratios"]),
         (ContrastKind.MITIGATION, [(*arms, *own) for arms in options["mitigations"]]),
     )
-    return [Asked(kind=kind, arms=tuple(arms)) for kind, listed in kinds for arms in listed]
+    return [ContrastRequest(kind=kind, arms=tuple(arms)) for kind, listed in kinds for arms in listed]

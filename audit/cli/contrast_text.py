@@ -3,10 +3,10 @@
 from rich.console import Console
 
 from audit.cli.warnings_text import print_warnings
+from audit.records.contrast_result import Contrast, ContrastKind, Contrasts
 from audit.wording import Unit, share
 from registry.cli.output import build_table, show
-from registry.records.contrast import Contrast, ContrastKind, Contrasts
-from registry.records.measure import Measure
+from registry.records.estimates import Measure
 from registry.report.numbers import format_number, format_p
 
 _MOST_TASKS = 50

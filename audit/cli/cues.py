@@ -12,7 +12,7 @@ from registry.report.numbers import format_items
 
 if TYPE_CHECKING:
     from audit.cue_inventory import Inventories, NamedCue
-    from registry.records.spec import CueInventorySpec
+    from registry.records.specification import CueInventorySpec
 
 _SEED = click.IntRange(0, 2**53 - 1)
 _OUTPUT = click.Path(dir_okay=False, path_type=Path)
@@ -70,9 +70,8 @@ def read_inventory(app: App, name: str) -> "tuple[str, CueInventorySpec]":
     """
     from registry.codec.documents import from_document
     from registry.codec.files import read_document
-    from registry.records.spec import CueInventorySpec, SpecKind
-    from registry.registration.sealing import read_seal
-    from registry.registration.specs import get_spec
+    from registry.records.specification import CueInventorySpec, SpecKind
+    from registry.registration.specification_registration import get_spec, read_seal
 
     if name.startswith("CUE-"):
         with app.view() as view:
@@ -93,8 +92,8 @@ def read_inventory(app: App, name: str) -> "tuple[str, CueInventorySpec]":
 def _read_cues(options: dict[str, Any]) -> "tuple[list[NamedCue], int]":
     """Return the named cues of all files, and how many raters named for items that they did not take for tests."""
     from audit.cue_inventory import list_rater_cues, read_probe_cue
-    from audit.sources.ratings import read_answers, read_fields
-    from registry.records.probe import RECOGNITION
+    from audit.sources.rating_files import read_answers, read_fields
+    from registry.records.module_findings import RECOGNITION
 
     sheets = [sheet for _, sheet in read_answers(options["answers"])] if options["answers"] else []
     named, others = list_rater_cues(sheets, models=frozenset(options["models"]))
@@ -111,14 +110,13 @@ def _seal(app: App, split: "Inventories", options: dict[str, Any]) -> "tuple[Inv
     import secrets
     from dataclasses import replace
 
-    from registry.records.spec import SpecKind
-    from registry.registration.sealing import Sealing, seal_spec
-    from registry.registration.specs import format_reference
+    from registry.records.specification import SpecKind
+    from registry.registration.specification_registration import SealRequest, format_reference, seal_spec
 
     if split.held_out is None:
         raise ValueError("no cue is held out")
     path = options["seal"] or Path(f"{options['slug']}.seal.yaml")
-    said = Sealing(kind=SpecKind.CUE_INVENTORY, slug=options["slug"], body=split.held_out, path=path)
+    said = SealRequest(kind=SpecKind.CUE_INVENTORY, slug=options["slug"], body=split.held_out, path=path)
     with app.ledger.write(actor=app.config.authority) as writer:
         sealed, _ = seal_spec(writer, said, owner=app.config.authority, draw=secrets.token_bytes)
     reference = format_reference(sealed)

@@ -128,7 +128,7 @@ def _print_update(console: Any, act: "SecondAct", output: Path) -> None:
 
 def _print_audits(console: Any, story: "Story") -> None:
     from registry.cli.output import build_table, show
-    from registry.records.classification import Basis
+    from registry.records.verdict import Basis
 
     locked = sum(one.restriction.basis is Basis.REPLAY for one in story.audits)
     console.print(f"{len(story.audits)} audits, {locked} of them under a locked plan", style="bold")

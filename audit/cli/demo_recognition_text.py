@@ -9,7 +9,7 @@ from audit.demo_recognition import JUDGE, RATING, RecognitionStory
 from audit.wording import Unit, share
 from registry.cli.output import build_table, show
 from registry.codec.documents import to_document
-from registry.records.realism import ItemJudgment, PairJudgment, RealismJudge
+from registry.records.module_findings import ItemJudgment, PairJudgment, RealismJudge
 
 _SHARE = Unit(low=0.0, high=1.0)
 

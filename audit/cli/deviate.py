@@ -4,8 +4,8 @@ import click
 
 from registry.cli.app import App, pass_app
 from registry.cli.parameters import AUDIT
-from registry.records.deviation import DECISIVE, LockedItem
-from registry.records.identifier import Identifier
+from registry.records.analysis_plan import DECISIVE, LockedItem
+from registry.records.record import Identifier
 
 
 @click.command()

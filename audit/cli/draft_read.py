@@ -7,7 +7,7 @@ from typing import Any
 from registry.codec.documents import from_document
 from registry.codec.files import read_document
 from registry.errors import Fault, InputError
-from registry.records.draft import AuditDraft
+from registry.records.claim_draft import AuditDraft
 
 PLACEHOLDER = "…"
 """What `caveat audit new` writes where a person has to decide."""

@@ -8,7 +8,7 @@ from audit.cli.draft_text import compose_draft
 from registry.codec.files import write_file
 from registry.errors import ConflictError, Fault
 from registry.records.claim import ClaimRevision
-from registry.records.spec import PropertySpec
+from registry.records.specification import PropertySpec
 
 _REPLAY = """\
 # A replay of {claim} (caveat schema replay tells every key; docs/contexts.md, docs/replay.md).

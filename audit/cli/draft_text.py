@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from registry.cli.output import show
 from registry.records.claim import ClaimRevision
-from registry.records.spec import PropertySpec
+from registry.records.specification import PropertySpec
 
 _TEMPLATE = """\
 # An audit of {reference} (caveat schema audit tells every key).

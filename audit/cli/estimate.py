@@ -47,7 +47,7 @@ def estimate(
     """
     from audit.cli.estimate_text import print_estimate
     from audit.estimate import estimate as compute
-    from audit.sources.table import read_table
+    from audit.sources.score_table import read_table
     from registry.codec.documents import to_document
 
     fixed = build_plan(plan)

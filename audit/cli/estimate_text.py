@@ -6,8 +6,8 @@ from audit.cli.bands_text import print_bands
 from audit.cli.warnings_text import print_warnings
 from audit.wording import Unit, share
 from registry.cli.output import build_table, show
-from registry.records.estimate import Bounded, Differential, Estimate, Normalised, Regression, SpecEstimate
-from registry.records.plan import IntervalMethod
+from registry.records.analysis_plan import IntervalMethod
+from registry.records.estimates import BoundedEstimate, Differential, Estimate, NormalisedDifferential, Regression, SpecEstimate
 from registry.report.numbers import format_number
 
 _NUMBERS = ("value", "interval")
@@ -30,7 +30,7 @@ def print_estimate(console: Console, found: Estimate) -> None:
     print_warnings(console, found.warnings, named=len(found.specs) > 1)
 
 
-def _describe_ned(ned: Normalised) -> str:
+def _describe_ned(ned: NormalisedDifferential) -> str:
     if ned.low is None or ned.high is None:
         return ned.reason or ""
     return f"{format_number(ned.low)} to {format_number(ned.high)}, approximate"
@@ -101,7 +101,7 @@ def _print_pointwise(console: Console, spec: SpecEstimate, unit: Unit) -> None:
         console.print(f"… and {len(spec.pointwise) - _MOST_TASKS} tasks more; --json gives all")
 
 
-def _describe_scores(bounded: Bounded, unit: Unit) -> str:
+def _describe_scores(bounded: BoundedEstimate, unit: Unit) -> str:
     if bounded.low is None or bounded.high is None:
         return f"none: {bounded.reason}"
     return unit.scores(bounded.low, bounded.high)

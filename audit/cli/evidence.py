@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from registry.errors import Fault, InputError
-from registry.records.trial import Provenance
+from registry.records.replay_run import Provenance
 
 if TYPE_CHECKING:
-    from audit.sources.port import Reading
-    from audit.statistics.scores import ScoreTable
-    from registry.records.imported import Imported
-    from registry.records.scorer import Scorer
+    from audit.records.model_response import ImportedLog
+    from audit.sources.log_rows import LogOptions
+    from audit.statistics.responses import ScoreTable
+    from registry.records.specification import Scorer
 
 Command = TypeVar("Command", bound=Callable[..., object])
 
@@ -39,7 +39,7 @@ class Evidence:
     """What the files state; what they do not is None."""
     started_at: datetime | None = None
     """When the first response was made; None when the files do not say."""
-    imported: "Imported | None" = None
+    imported: "ImportedLog | None" = None
     """The accounts of an import of logs; None for tables."""
     audits: tuple[str, ...] = ()
     """The audits that a replay says it answers to."""
@@ -63,7 +63,7 @@ def reading_options(command: Command) -> Command:
     return command
 
 
-def build_reading(sources: Sequence[str], options: Mapping[str, Any]) -> "tuple[tuple[str, ...], Reading]":
+def build_reading(sources: Sequence[str], options: Mapping[str, Any]) -> "tuple[tuple[str, ...], LogOptions]":
     """Return the paths that *sources* name, and what the user says of them.
 
     Args:
@@ -73,12 +73,12 @@ def build_reading(sources: Sequence[str], options: Mapping[str, Any]) -> "tuple[
     Raises:
         InputError: an option or a source is not of its form.
     """
-    from audit.sources.logs import split_sources
-    from audit.sources.port import Reading
+    from audit.sources.log_import import split_sources
+    from audit.sources.log_rows import LogOptions
 
     split = split_sources(sources)
     values = {name: _parse_number(name, text) for name, text in _split(options["values"], "--value", "C=1").items()}
-    return tuple(one.path for one in split), Reading(
+    return tuple(one.path for one in split), LogOptions(
         arms={one.path: one.arm for one in split if one.arm},
         specs={one.path: one.spec for one in split if one.spec},
         arm_field=options["arm_field"],
@@ -93,7 +93,7 @@ def build_reading(sources: Sequence[str], options: Mapping[str, Any]) -> "tuple[
     )
 
 
-def read_evidence(paths: Sequence[str], reading: "Reading", *, low: float, high: float, scorer: "Scorer | None" = None) -> Evidence:
+def read_evidence(paths: Sequence[str], reading: "LogOptions", *, low: float, high: float, scorer: "Scorer | None" = None) -> Evidence:
     """Return what the files hold as one table, through the checks that every table gets.
 
     Args:
@@ -106,8 +106,8 @@ def read_evidence(paths: Sequence[str], reading: "Reading", *, low: float, high:
         TableError: with every fault; nothing is taken by halves.
         ConflictError: a run folder that is not finished or not scored.
     """
-    from audit.score.evidence import is_run, read_runs
-    from audit.sources.logs import read_logs, refuse_options
+    from audit.score.run_evidence import is_run, read_runs
+    from audit.sources.log_import import read_logs, refuse_options
 
     if any(map(is_run, paths)):
         refuse_options(paths, reading, what="a run folder, whose plan says arms, contexts and scorer")
@@ -132,9 +132,9 @@ def read_evidence(paths: Sequence[str], reading: "Reading", *, low: float, high:
     )
 
 
-def _describe_models(paths: Sequence[str], reading: "Reading") -> Provenance:
+def _describe_models(paths: Sequence[str], reading: "LogOptions") -> Provenance:
     """Return which models answered, as far as score tables say."""
-    from audit.sources.table import read_models
+    from audit.sources.score_table import read_models
 
     names, unnamed = read_models(list(map(Path, paths)), score=reading.scorer)
     return Provenance(model_returned="; ".join(names) or None, models_returned=names, unnamed_responses=unnamed)
@@ -162,7 +162,7 @@ def settle_provenance(stated: Provenance, evidence: Evidence) -> Provenance:
     Raises:
         InputError: the two say different things of one.
     """
-    from audit.sources.accounts import summarise_accounts
+    from audit.sources.log_rows import summarise_accounts
 
     logged = evidence.provenance
     faults = []
@@ -185,7 +185,7 @@ def settle_provenance(stated: Provenance, evidence: Evidence) -> Provenance:
     return Provenance(**merged, **{name: getattr(logged, name) for name in _OF_DATA})
 
 
-def describe_warnings(imported: "Imported", *, now: datetime) -> "list[str]":
+def describe_warnings(imported: "ImportedLog", *, now: datetime) -> "list[str]":
     """Return what a person should be told of an import before its outcome: responses left out, counts that differ, several models.
 
     Args:

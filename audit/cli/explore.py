@@ -8,7 +8,7 @@ import click
 from audit.cli.options import TABLE, arm_options, parse_where, plan_options
 from registry.cli.app import App, pass_app
 from registry.cli.parameters import AUDIT
-from registry.records.identifier import Identifier
+from registry.records.record import Identifier
 
 
 @click.command()
@@ -52,9 +52,9 @@ def explore(
     from audit.cli.explore_text import print_exploration
     from audit.exploring import explore as record
     from audit.exploring import get_range
-    from audit.sources.table import read_table
+    from audit.sources.score_table import read_table
     from registry.codec.documents import to_document
-    from registry.records.plan import ContextDesign, IntervalMethod
+    from registry.records.analysis_plan import ContextDesign, IntervalMethod
 
     chosen = {name: kind(value) for name, kind in (("contexts", ContextDesign), ("interval", IntervalMethod)) if (value := options[name])}
     with app.ledger.write(actor=app.config.authority) as writer:

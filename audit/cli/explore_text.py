@@ -4,7 +4,7 @@ from rich.console import Console
 
 from audit.cli.estimate_text import print_estimate
 from registry.cli.output import show
-from registry.records.deviation import Exploration
+from registry.records.analysis_plan import Exploration
 from registry.records.dossier import Recorded
 
 LABEL = "EXPLORATORY: not fixed before, and no verdict rests on it"

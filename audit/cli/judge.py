@@ -7,13 +7,13 @@ import click
 
 from audit.cli.options import FILE, arm_options, audit_option, build_plan, plan_options, table_options
 from registry.cli.app import App, pass_app
-from registry.records.identifier import Identifier
+from registry.records.record import Identifier
 
 if TYPE_CHECKING:
     from audit.judge.question import Question
-    from audit.sources.selection import Selection
-    from audit.statistics.misclassification import Accuracy
-    from audit.statistics.scores import Labelled, ScoreTable
+    from audit.sources.score_columns import ColumnSelection
+    from audit.statistics.judge_correction import JudgeAccuracy
+    from audit.statistics.responses import ScoreTable, TextColumn
 
 _PLAN = ("contexts", "margin", "level")
 _HITS = "[test=|deploy=]RIGHT/CASES"
@@ -54,7 +54,7 @@ def judge(app: App, /, *, tables: tuple[Path, ...], audit: Identifier | None, **
     from audit.cli.judge_text import print_reports, summarise_reports
     from audit.cli.record import record_findings
     from audit.judge.station import examine
-    from audit.sources.table import read_columns
+    from audit.sources.score_table import read_columns
 
     low, high = options["range_"] or (0.0, 1.0)
     accuracy = parse_accuracy(options["sensitivities"], options["specificities"])
@@ -66,22 +66,22 @@ def judge(app: App, /, *, tables: tuple[Path, ...], audit: Identifier | None, **
     app.report(summarise_reports(reports), lambda console: print_reports(console, reports))
 
 
-def _select(options: dict[str, Any]) -> "Selection":
-    from audit.sources.selection import Selection
+def _select(options: dict[str, Any]) -> "ColumnSelection":
+    from audit.sources.score_columns import ColumnSelection
 
     if options["files"] and options["label_column"]:
         raise click.UsageError("give --labels or --label-column, not both")
     asked = tuple(name for name in (options["label_column"], options["rescored"], *options["marks"]) if name is not None)
     if options["score"] in (options["label_column"], options["rescored"]):
         raise click.UsageError(f"{options['score']} is the column of scores; set against itself it would always agree")
-    return Selection(score=options["score"], where=options["where"], also=asked)
+    return ColumnSelection(score=options["score"], where=options["where"], also=asked)
 
 
 def _build_question(
-    table: "ScoreTable", columns: "dict[str, Labelled]", options: dict[str, Any], accuracy: "tuple[Accuracy, Accuracy] | None"
+    table: "ScoreTable", columns: "dict[str, TextColumn]", options: dict[str, Any], accuracy: "tuple[JudgeAccuracy, JudgeAccuracy] | None"
 ) -> "Question":
     from audit.judge.question import Question
-    from audit.sources.labels import parse_marks, parse_numbers, read_labels
+    from audit.sources.score_table import parse_marks, parse_numbers, read_labels
 
     files, column, again = options["files"], options["label_column"], options["rescored"]
     labels = read_labels(files, table) if files else None
@@ -97,13 +97,13 @@ def _build_question(
     )
 
 
-def parse_accuracy(sensitivities: tuple[str, ...], specificities: tuple[str, ...]) -> "tuple[Accuracy, Accuracy] | None":
+def parse_accuracy(sensitivities: tuple[str, ...], specificities: tuple[str, ...]) -> "tuple[JudgeAccuracy, JudgeAccuracy] | None":
     """Return what is known of the judge on the test and on the deployment side; one object twice where both share it; None without.
 
     Raises:
         InputError: a text is no `RIGHT/CASES`, a side is named twice or left out, or one of the two is missing.
     """
-    from audit.statistics.misclassification import Accuracy
+    from audit.statistics.judge_correction import JudgeAccuracy
     from registry.errors import Fault, InputError
 
     if not sensitivities and not specificities:
@@ -118,25 +118,25 @@ def parse_accuracy(sensitivities: tuple[str, ...], specificities: tuple[str, ...
     if faults:
         raise InputError(dict.fromkeys(faults))
     (test, deploy), (test_negative, deploy_negative) = found
-    first = Accuracy(sensitivity=test, specificity=test_negative)
+    first = JudgeAccuracy(sensitivity=test, specificity=test_negative)
     shared = test is deploy and test_negative is deploy_negative
     if (test is deploy) != (test_negative is deploy_negative):
         advice = "give both once for both sides, or both for each side"
         raise InputError(
             Fault(code="bad-accuracy", where="--sensitivity, --specificity", found="only one of them is by side", advice=advice)
         )
-    return first, first if shared else Accuracy(sensitivity=deploy, specificity=deploy_negative)
+    return first, first if shared else JudgeAccuracy(sensitivity=deploy, specificity=deploy_negative)
 
 
 def _parse_hits(option: str, texts: tuple[str, ...]) -> Any:
     """Return the hits of the test and of the deployment side, the same object where one text holds for both."""
     import re
 
-    from audit.statistics.misclassification import Hits
+    from audit.statistics.judge_correction import HitCounts
     from registry.errors import Fault, InputError
 
     advice = f"write {option} 45/50 for both sides, or {option} test=45/50 {option} deploy=40/50"
-    by_side: dict[str, Hits] = {}
+    by_side: dict[str, HitCounts] = {}
     for text in texts:
         match = re.fullmatch(r"(?:(test|deploy)=)?([0-9]{1,9})/([0-9]{1,9})", text.strip())
         right, cases = (int(match[2]), int(match[3])) if match else (0, 0)
@@ -146,7 +146,7 @@ def _parse_hits(option: str, texts: tuple[str, ...]) -> Any:
         side = match[1] or "both"
         if side in by_side:
             raise InputError(Fault(code="bad-accuracy", where=option, found=f"{side} is given twice", advice=advice))
-        by_side[side] = Hits(right=right, cases=cases)
+        by_side[side] = HitCounts(right=right, cases=cases)
     if set(by_side) == {"both"}:
         return by_side["both"], by_side["both"]
     if set(by_side) == {"test", "deploy"}:

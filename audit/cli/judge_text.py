@@ -9,8 +9,8 @@ from audit.cli.warnings_text import print_warnings
 from audit.wording import Unit, share
 from registry.cli.output import build_table, show
 from registry.codec.documents import to_document
-from registry.records.judge import JudgeReport, Labels, Repeats
-from registry.records.measure import Measure
+from registry.records.estimates import Measure
+from registry.records.module_findings import JudgeAgreement, JudgeReport, Repeats
 
 _SIDES = {"test": "test", "deploy": "deployment"}
 _SHARE = Unit(low=0.0, high=1.0)
@@ -95,7 +95,7 @@ def _print_repeats(console: Console, repeats: Repeats | None, unit: Unit) -> Non
     console.print(f"repeats: {repeats.responses} responses scored {repeats.scorings} times{alike}; standard deviation {spread}; {part}")
 
 
-def _print_labels(console: Console, labels: Sequence[Labels], unit: Unit) -> None:
+def _print_labels(console: Console, labels: Sequence[JudgeAgreement], unit: Unit) -> None:
     if not labels:
         return
     rows = [

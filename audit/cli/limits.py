@@ -5,22 +5,20 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from audit.replay.budget import Amount, count_spent, count_waiting
-from audit.replay.engine import UNSENT
-from audit.replay.prices import Prices
-from audit.replay.store import RunStore
-from audit.replay.summary import RunSummary
+from audit.replay.call_engine import UNSENT, RunSummary
+from audit.replay.run_budget import Prices, SpentAmount, count_spent, count_waiting
+from audit.replay.run_store import RunStore
 from registry.errors import AnswerNoError, Fault
-from registry.records.replay import Budget
+from registry.records.replay_definition import Budget
 
 
-def count_before(store: RunStore, prices: Prices) -> Amount:
+def count_before(store: RunStore, prices: Prices) -> SpentAmount:
     """Return what the folder has spent before: a replay, earlier commands, calls lost in flight, and batches under way."""
     spent = count_spent(store, prices, UNSENT)
     return replace(spent + count_waiting(store, prices), calls=spent.calls + len(store.list_lost()))
 
 
-def allow(before: Amount, options: Mapping[str, Any]) -> Budget:
+def allow(before: SpentAmount, options: Mapping[str, Any]) -> Budget:
     """Return the budget of the folder in which the calls of now keep to `max_calls` and `max_usd`; budgets are for a folder as a whole."""
     calls, usd = options["max_calls"], options["max_usd"]
     return Budget(calls=None if calls is None else before.calls + calls, usd=None if usd is None else (before.usd or 0.0) + usd)

@@ -7,11 +7,11 @@ import click
 
 from audit.cli.options import FILE, arm_options, audit_option, build_plan, plan_options, table_options
 from registry.cli.app import App, pass_app
-from registry.records.identifier import Identifier
+from registry.records.record import Identifier
 
 if TYPE_CHECKING:
     from audit.linking import Mentions
-    from audit.statistics.scores import ScoreTable
+    from audit.statistics.responses import ScoreTable
 
 
 @click.command()
@@ -53,12 +53,11 @@ def link(app: App, /, *, tables: tuple[Path, ...], audit: Identifier | None, **o
 def _read(tables: tuple[Path, ...], options: dict[str, Any], range_: tuple[float, float]) -> "tuple[ScoreTable, Mentions]":
     """Return the scores, and whether each row's response mentions a test."""
     from audit.linking import Mentions
-    from audit.sources.labels import parse_marks, read_labels
-    from audit.sources.selection import Selection
-    from audit.sources.table import read_columns
+    from audit.sources.score_columns import ColumnSelection
+    from audit.sources.score_table import parse_marks, read_columns, read_labels
 
     column, file = options["column"], options["mentions"]
-    selection = Selection(score=options["score"], where=options["where"], also=(column,) if column else ())
+    selection = ColumnSelection(score=options["score"], where=options["where"], also=(column,) if column else ())
     table, columns = read_columns(tables, selection, low=range_[0], high=range_[1])
     if file is None:
         return table, Mentions(values=parse_marks(columns[column], name=column), source=f"column {column}")

@@ -5,8 +5,8 @@ from rich.console import Console
 from audit.cli.warnings_text import print_warnings
 from audit.wording import Unit, share
 from registry.cli.output import build_table, show
-from registry.records.measure import Measure
-from registry.records.recognition_link import LinkGroup, RecognitionLink, RecognitionLinks
+from registry.records.estimates import Measure
+from registry.records.module_findings import LinkGroup, RecognitionLink, RecognitionLinks
 
 
 def print_links(console: Console, found: RecognitionLinks) -> None:

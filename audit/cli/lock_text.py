@@ -8,10 +8,10 @@ from rich.console import Console
 
 from registry.cli.output import build_table
 from registry.codec.documents import to_document
+from registry.records.analysis_plan import Lock, LockedSpec
 from registry.records.dossier import AuditFile
-from registry.records.model import ModelRef
-from registry.records.plan import Lock, LockedSpec
-from registry.registration.carrying import write_model
+from registry.records.model_version import ModelRef
+from registry.registration.model_lineage import write_model
 
 _SHOWN = 16
 """Hexadecimal digits of a digest on a screen; documents hold all 64."""

@@ -10,7 +10,7 @@ from registry.cli.parameters import AUDIT
 from registry.errors import Fault, InputError
 
 if TYPE_CHECKING:
-    from registry.records.plan import Plan
+    from registry.records.analysis_plan import Plan
 
 Command = TypeVar("Command", bound=Callable[..., object])
 
@@ -91,7 +91,7 @@ def build_plan(options: Mapping[str, Any]) -> "Plan":
         InputError: a value is out of its range, or two do not go together.
     """
     from registry.codec.documents import from_document
-    from registry.records.plan import Plan
+    from registry.records.analysis_plan import Plan
 
     return from_document(Plan, {name: value for name, value in options.items() if value is not None}, where="options")
 

@@ -12,17 +12,17 @@ from audit.cli.call_options import call_options
 from audit.cli.options import FILE, arm_options, audit_option, build_plan, plan_options
 from registry.cli.app import App, pass_app
 from registry.errors import Fault, InputError, UnavailableError
-from registry.records.identifier import Identifier
+from registry.records.record import Identifier
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from audit.probe.passage import Passage, Said
     from audit.probe.run import Probed
-    from audit.replay.store import RunStore
-    from registry.records.plan import Plan
-    from registry.records.probe import Recognition
-    from registry.records.replay import Probe
+    from audit.replay.run_store import RunStore
+    from registry.records.analysis_plan import Plan
+    from registry.records.module_findings import Recognition
+    from registry.records.replay_definition import Probe
 
 _FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
 _NEW = click.Path(file_okay=False, path_type=Path)
@@ -120,8 +120,7 @@ def _read(app: App, run: Path | None, texts: Path | None, options: dict[str, Any
 
 def _read_run(run: Path) -> _Source:
     from audit.probe.read import read_run
-    from audit.replay.documents import get_replay
-    from audit.replay.store import open_store
+    from audit.replay.run_store import get_replay, open_store
 
     store = open_store(run)
     try:
@@ -187,7 +186,7 @@ def _classify(app: App, run: Path | None, source: _Source, passages: "Sequence[P
 
 
 def _build_probe(source: _Source, options: dict[str, Any]) -> "Probe":
-    from registry.records.replay import Probe
+    from registry.records.replay_definition import Probe
 
     planned = source.probe
     model = options["model"] or (planned.model if planned else None)
@@ -201,7 +200,7 @@ def _build_probe(source: _Source, options: dict[str, Any]) -> "Probe":
 
 @contextmanager
 def _open(run: Path | None, source: _Source, options: dict[str, Any]) -> "Iterator[RunStore]":
-    from audit.replay.store import open_store
+    from audit.replay.run_store import open_store
 
     folder = options["cache"] or run or Path(f"{source.name}.probe")
     store = open_store(folder, create=True)

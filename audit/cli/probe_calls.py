@@ -6,13 +6,12 @@ from typing import Any
 
 from audit.cli.calls import Caller, count_up
 from audit.cli.limits import allow, check_over, count_before
-from audit.replay.budget import Amount, check_prices, estimate_call
-from audit.replay.engine import Settings
-from audit.replay.prices import Prices, discount, format_usd, read_prices
-from audit.replay.store import Call, RunStore
+from audit.replay.call_engine import CallSettings
+from audit.replay.run_budget import Prices, SpentAmount, check_prices, discount_batch, estimate_call, format_usd, read_prices
+from audit.replay.run_store import Call, RunStore
 from registry.cli.app import App
 from registry.cli.progress import track
-from registry.records.replay import Budget, Policy, Probe
+from registry.records.replay_definition import Budget, Policy, Probe
 from registry.report.numbers import format_items
 
 
@@ -33,7 +32,7 @@ class Asking:
 def report_plan(app: App, calls: Iterable[Call], wanted: Probe, options: Mapping[str, Any], asking: Asking) -> None:
     """Report what the calls that are known before the first one would come to; nothing is sent."""
     prices = _read_prices(options)
-    amount = sum((estimate_call(one.body, discount(prices) if options["batch"] else prices) for one in calls), Amount())
+    amount = sum((estimate_call(one.body, discount_batch(prices) if options["batch"] else prices) for one in calls), SpentAmount())
     cost = "cost unknown: no price for it (--prices FILE)" if amount.usd is None else f"at most {format_usd(amount.usd)}"
     message = (
         f"{format_items(amount.calls, 'call')} to {wanted.model}: about {amount.input_tokens:,} input tokens, "
@@ -63,7 +62,7 @@ def build_asker(
     before = count_before(store, prices)
 
     def ask(calls: Iterable[Call], most: int) -> None:
-        settings = Settings(
+        settings = CallSettings(
             concurrency=options["concurrency"],
             retry_failed=options["retry_failed"],
             repeat_lost=options["repeat_lost"],

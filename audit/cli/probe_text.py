@@ -19,8 +19,8 @@ from registry.atomic import replacing
 from registry.cli.output import build_table, show
 from registry.codec.documents import to_document
 from registry.errors import Fault, InputError
-from registry.records.measure import Measure
-from registry.records.probe import ClassifierAccuracy, GroupRate, Recognised, Recognition
+from registry.records.estimates import Measure
+from registry.records.module_findings import ClassifierAccuracy, GroupRate, Recognition, RecognitionClass
 
 _SHARE = Unit(low=0.0, high=1.0)
 _NO_RATE = "Marked by patterns alone: candidates, not recognition. These counts are no rate of recognition."
@@ -130,7 +130,7 @@ def _print_classes(console: Console, found: Recognition) -> None:
         if one.classes
     ]
     if rows:
-        columns = ("arm", "channel", *(one.value for one in Recognised), "marked too")
+        columns = ("arm", "channel", *(one.value for one in RecognitionClass), "marked too")
         console.print(build_table(columns, rows, numbers=columns[2:]))
     untold = sum(one.told_unknown for one in found.groups)
     if untold:
@@ -203,7 +203,7 @@ def _write_rows(path: Path, names: Sequence[str], rows: Sequence[Sequence[str]])
 def _describe_passage(one: Passage, found: Classified | None) -> tuple[str, ...] | None:
     families = find_families(one.text)
     class_ = found.class_ if found else None
-    if not families and (found is None or class_ is Recognised.NONE):
+    if not families and (found is None or class_ is RecognitionClass.NONE):
         return None
     cell, hit = one.cell, next(find_hits(one.text), None)
     start, stop = (found.reading.start, found.reading.stop) if found else (None, None)

@@ -15,12 +15,11 @@ from registry.errors import ConflictError, Fault
 if TYPE_CHECKING:
     from audit.cli.propose_card import Found
     from audit.cli.propose_engine import Offered
-    from audit.propose.file.claim_model import KnownModels
-    from audit.propose.review.choice import Choice
-    from audit.propose.review.journal import Journal
-    from registry.records.model import ModelRef
-    from registry.records.passage import Outline
-    from registry.records.proposal import Proposals
+    from audit.propose.proposal_review import CardSelection, ReviewJournal
+    from audit.propose.proposed_claims_file import KnownModels
+    from registry.records.claim_draft import Proposals
+    from registry.records.model_version import ModelRef
+    from registry.records.system_card import Outline
 
 _OUTPUT = click.Path(dir_okay=False, path_type=Path)
 _NEW = click.Path(file_okay=False, path_type=Path)
@@ -105,16 +104,16 @@ def _check_options(app: App, options: dict[str, Any]) -> None:
         raise OSError(errno.EBADF, os.strerror(errno.EBADF), "standard output")  # where the shell closed it (`>&-`)
 
 
-def _build_choice(options: dict[str, Any]) -> "Choice":
-    from audit.propose.review.choice import Choice, parse_pages
-    from registry.records.proposal import Confidence
+def _build_choice(options: dict[str, Any]) -> "CardSelection":
+    from audit.propose.proposal_review import CardSelection, parse_pages
+    from registry.records.claim_draft import Confidence
 
     try:
         pages = None if options["page"] is None else parse_pages(options["page"])
     except ValueError as error:
         raise click.BadParameter(str(error), param_hint="--page") from error
     least = options["min_confidence"]
-    return Choice(section=options["section"], pages=pages, confidence=None if least is None else Confidence(least))
+    return CardSelection(section=options["section"], pages=pages, confidence=None if least is None else Confidence(least))
 
 
 def _answer(app: App, found: "Found", offered: "Offered", options: dict[str, Any]) -> None:
@@ -123,7 +122,7 @@ def _answer(app: App, found: "Found", offered: "Offered", options: dict[str, Any
     text, proposals = _render(found, offered, options), offered.proposals
     output: Path | None = options["output"]
     if output is not None:
-        from audit.propose.review.journal import write_whole
+        from audit.propose.proposal_review import write_whole
 
         write_whole(output, text)
         app.say(f"{output} is written: {'read it, change it, take claims out' if proposals.proposals else 'it holds no claim'}")
@@ -144,7 +143,7 @@ def _tell_next(proposals: "Proposals", path: Path) -> str:
 
 
 def _know_models(found: "Found", given: "ModelRef | None") -> "KnownModels":
-    from audit.propose.file.claim_model import KnownModels
+    from audit.propose.proposed_claims_file import KnownModels
 
     return KnownModels(publisher=found.source.publisher, given=given, registered=found.models)
 
@@ -156,7 +155,7 @@ def _read_given(options: dict[str, Any]) -> "ModelRef | None":
 
 
 def _render(found: "Found", offered: "Offered", options: dict[str, Any]) -> str:
-    from audit.propose.file.claims_file import Sheet, build_entries, render_sheet
+    from audit.propose.proposed_claims_file import ClaimsSheet, build_entries, render_sheet
 
     proposals, known = offered.proposals, _know_models(found, _read_given(options))
     default = known.choose_default(proposals.proposals)
@@ -166,7 +165,7 @@ def _render(found: "Found", offered: "Offered", options: dict[str, Any]) -> str:
         "Above each claim: number, page, section, how sure the engine is, and what the card does not state.",
         *(f"Note: {one}" for one in proposals.notes),
     )
-    sheet = Sheet(
+    sheet = ClaimsSheet(
         head=head,
         card=proposals.card,
         model=default,
@@ -177,12 +176,12 @@ def _render(found: "Found", offered: "Offered", options: dict[str, Any]) -> str:
     return render_sheet(sheet)
 
 
-def _review(app: App, card: str, choice: "Choice", options: dict[str, Any]) -> None:
+def _review(app: App, card: str, choice: "CardSelection", options: dict[str, Any]) -> None:
     """Begin a review, or go on with the one that the journal beside the file holds."""
     from audit.cli.propose_card import find_card
     from audit.cli.propose_engine import read_passages
     from audit.cli.review import Ground, Session
-    from audit.propose.review.journal import check_same, find_journal
+    from audit.propose.proposal_review import check_same, find_journal
 
     path: Path = options["review"]
     found = find_card(app, card)
@@ -216,14 +215,16 @@ def _check_resumed(options: dict[str, Any]) -> None:
         raise click.UsageError("a review that has begun keeps its proposals: leave --model, --section, --page and --min-confidence out")
 
 
-def _begin(app: App, found: "Found", outline: "Outline", choice: "Choice", options: dict[str, Any]) -> tuple["Journal", tuple[str, ...]]:
+def _begin(
+    app: App, found: "Found", outline: "Outline", choice: "CardSelection", options: dict[str, Any]
+) -> tuple["ReviewJournal", tuple[str, ...]]:
     """Return a new journal, and what is told of the proposals in it."""
     from audit.cli.propose_engine import offer
-    from audit.propose.review.journal import Opening, begin_journal, check_free
+    from audit.propose.proposal_review import JournalOpening, begin_journal, check_free
 
     check_free(options["review"])
     given = _read_given(options)
     offered = offer(app, found, outline, choice, options)
     default = _know_models(found, given).choose_default(offered.proposals.proposals)
-    opening = Opening(proposals=offered.proposals, survey=offered.survey, model=default, given=given)
+    opening = JournalOpening(proposals=offered.proposals, survey=offered.survey, model=default, given=given)
     return begin_journal(options["review"], opening), offered.told

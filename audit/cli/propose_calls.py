@@ -9,19 +9,16 @@ from typing import Any
 from audit.cli.calls import Caller, count_up
 from audit.cli.limits import allow, check_over, count_before
 from audit.cli.propose_card import Found
-from audit.propose.claude.asking import Session, forecast_calls, plan_calls
-from audit.propose.claude.engine import propose_by_claude
-from audit.propose.claude.question import Asking
-from audit.replay.budget import Amount, check_prices, count_spent
-from audit.replay.engine import UNSENT, Settings
-from audit.replay.prices import Prices, format_usd, read_prices
-from audit.replay.store import Call, RunStore, open_store
-from audit.replay.summary import RunSummary
+from audit.propose.claude_engine import AnswerSession, forecast_calls, plan_calls, propose_by_claude
+from audit.propose.window_questions import QuestionSettings
+from audit.replay.call_engine import UNSENT, CallSettings, RunSummary
+from audit.replay.run_budget import Prices, SpentAmount, check_prices, count_spent, format_usd, read_prices
+from audit.replay.run_store import Call, RunStore, open_store
 from registry.cli.app import App
 from registry.cli.progress import track
-from registry.records.passage import Outline
-from registry.records.proposal import Proposals
-from registry.records.replay import Budget, Policy
+from registry.records.claim_draft import Proposals
+from registry.records.replay_definition import Budget, Policy
+from registry.records.system_card import Outline
 from registry.report.numbers import format_items
 
 
@@ -62,22 +59,22 @@ def propose(app: App, found: Found, outline: Outline, options: Mapping[str, Any]
     with _open(_name_folder(found, options)) as store:
         prices = _read_prices(options)
         ask, before = _build_asker(app, store, asking, options), count_spent(store, prices, UNSENT)
-        session = Session(store=store, ask=ask, retry_failed=options["retry_failed"], repeat_lost=options["repeat_lost"])
+        session = AnswerSession(store=store, ask=ask, retry_failed=options["retry_failed"], repeat_lost=options["repeat_lost"])
         try:
             return propose_by_claude(found.text, outline, found.source, asking, session)
         finally:
             app.say(_tell_spent(store, before, count_spent(store, prices, UNSENT)))
 
 
-def _tell_spent(store: RunStore, before: Amount, spent: Amount) -> str:
+def _tell_spent(store: RunStore, before: SpentAmount, spent: SpentAmount) -> str:
     """Tell what was sent now, and what the run folder has cost in all."""
     cost = "cost unknown: no price for it (--prices FILE)" if spent.usd is None else format_usd(spent.usd)
     tokens = f"{spent.input_tokens:,} input, {spent.output_tokens:,} output"
     return f"{store.path.parent}: calls {spent.calls - before.calls:,} now, {spent.calls:,} in all; tokens in all {tokens}; {cost}"
 
 
-def _build_asking(options: Mapping[str, Any]) -> Asking:
-    asking = Asking(model=options["with_model"])
+def _build_asking(options: Mapping[str, Any]) -> QuestionSettings:
+    asking = QuestionSettings(model=options["with_model"])
     return asking if options["max_tokens"] is None else replace(asking, max_tokens=options["max_tokens"])
 
 
@@ -87,7 +84,7 @@ def _name_folder(found: Found, options: Mapping[str, Any]) -> Path:
     return run or Path(f"{found.text.sha256[:12]}.proposing")
 
 
-def _build_asker(app: App, store: RunStore, asking: Asking, options: Mapping[str, Any]) -> Callable[[Iterable[Call], int], None]:
+def _build_asker(app: App, store: RunStore, asking: QuestionSettings, options: Mapping[str, Any]) -> Callable[[Iterable[Call], int], None]:
     prices = _read_prices(options)
     check_prices(Budget(usd=options["max_usd"]), prices, {asking.model, *(one.model for one in store.sum_spent())})
     before = count_before(store, prices)
@@ -96,7 +93,7 @@ def _build_asker(app: App, store: RunStore, asking: Asking, options: Mapping[str
     rounds: list[RunSummary] = []
 
     def ask(calls: Iterable[Call], most: int) -> None:
-        settings = Settings(
+        settings = CallSettings(
             concurrency=options["concurrency"],
             retry_failed=options["retry_failed"],
             repeat_lost=options["repeat_lost"],

@@ -6,18 +6,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from audit.propose.source import Source
+from audit.propose.card_models import CardSource
 from registry.cli.app import App
 from registry.errors import CaveatError, Fault, NotFoundError
-from registry.records.card import Anchor, Card, CardText
 from registry.records.claim import ClaimRevision
-from registry.records.identifier import Kind, parse_identifier
-from registry.records.model import ModelRef
-from registry.records.spec import PropertySpec, SpecKind
-from registry.records.survey import Omission
+from registry.records.model_version import ModelRef
+from registry.records.record import Kind, parse_identifier
+from registry.records.specification import PropertySpec, SpecKind
+from registry.records.system_card import Anchor, Card, CardText, Omission
 
 if TYPE_CHECKING:
-    from registry.registration.same_quantity import Figure
+    from registry.registration.restated_values import QuantityFigure
     from registry.store.view import View
 
 
@@ -26,7 +25,7 @@ class Found:
     """A card with what is known of it."""
 
     text: CardText
-    source: Source
+    source: CardSource
     models: tuple[ModelRef, ...] = ()
     """Registered model versions of this publisher."""
     registered: Mapping[str, PropertySpec | None]
@@ -37,7 +36,7 @@ class Found:
     """Claims that quote another revision of the card, each with the place of its passage in this one, where it stands as it did."""
     left_out: tuple[Omission, ...] = ()
     """Passages of this card that are deliberately not registered."""
-    figures: "tuple[Figure, ...]" = ()
+    figures: "tuple[QuantityFigure, ...]" = ()
     """Numbers of registered claims, to find what is restated; empty where there is no registry."""
 
 
@@ -59,9 +58,9 @@ def find_card(app: App, name: str) -> Found:
     known = _find_registered(app, path)
     if known is not None:
         return known
-    from registry.intake.read import read_card
+    from registry.intake.card_reader import read_card
 
-    text, source = read_card(path), Source(title=path.stem, publisher=None, card=None)
+    text, source = read_card(path), CardSource(title=path.stem, publisher=None, card=None)
     if not _has_registry(app):
         return Found(text=text, source=source, registered={})
     with app.view() as view:
@@ -83,7 +82,7 @@ def _find_registered(app: App, path: Path) -> Found | None:
 
 
 def _read_registered(app: App, name: str) -> Found:
-    from registry.registration.cards import get_card
+    from registry.registration.card_registration import get_card
 
     try:
         identifier = parse_identifier(name, Kind.CARD)
@@ -94,11 +93,11 @@ def _read_registered(app: App, name: str) -> Found:
 
 
 def _gather(app: App, view: "View", card: Card) -> Found:
-    from registry.registration.cards import get_card_text
+    from registry.registration.card_registration import get_card_text
 
     known = tuple(one.payload.model for one in view.list_models() if one.payload.model.developer == card.publisher)
     names = tuple(dict.fromkeys(one.name for one in known))
-    source = Source(title=card.title, publisher=card.publisher, card=f"{card.card}@{card.revision}", models=names)
+    source = CardSource(title=card.title, publisher=card.publisher, card=f"{card.card}@{card.revision}", models=names)
     claims = tuple(_read_claims(view, card))
     return Found(
         text=get_card_text(view, card),
@@ -132,8 +131,8 @@ def _list_properties(app: App, view: "View") -> dict[str, PropertySpec | None]:
     return {slug: body if isinstance(body, PropertySpec) else None for slug, body in bodies.items()}
 
 
-def _read_figures(view: "View") -> "tuple[Figure, ...]":
-    from registry.registration.restated import read_figures
+def _read_figures(view: "View") -> "tuple[QuantityFigure, ...]":
+    from registry.registration.restated_values import read_figures
 
     return read_figures(view)
 

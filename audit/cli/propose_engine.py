@@ -6,15 +6,13 @@ from typing import Any
 
 from audit.cli.propose_card import Found
 from audit.cli.propose_text import tell_proposals
-from audit.propose.claude.addressed import doubt_addressed
-from audit.propose.file.claims_file import build_survey
-from audit.propose.file.standing import drop_left_out, drop_registered, drop_sighted, drop_unanchored
-from audit.propose.review.choice import Choice
+from audit.propose.offer_grounding import doubt_addressed
+from audit.propose.proposal_review import CardSelection
+from audit.propose.proposed_claims_file import build_survey, drop_left_out, drop_registered, drop_sighted, drop_unanchored
 from registry.cli.app import App
 from registry.cli.progress import track
-from registry.records.draft import SurveyDraft
-from registry.records.passage import Outline
-from registry.records.proposal import Proposals
+from registry.records.claim_draft import Proposals, SurveyDraft
+from registry.records.system_card import Outline
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,7 +28,7 @@ class Offered:
 
 def read_passages(app: App, found: Found) -> Outline:
     """Return the card's passages."""
-    from registry.intake.outline.passages import read_outline
+    from registry.intake.outline.card_passages import read_outline
 
     pages = len(found.text.pages)
     with track(app, "reading passages", total=pages, unit="pages") as advance:
@@ -39,9 +37,9 @@ def read_passages(app: App, found: Found) -> Outline:
     return outline
 
 
-def offer(app: App, found: Found, outline: Outline, choice: Choice, options: Mapping[str, Any]) -> Offered:
+def offer(app: App, found: Found, outline: Outline, choice: CardSelection, options: Mapping[str, Any]) -> Offered:
     """Return what the engine proposes, as far as it was asked for, stands in the card, and nobody has decided on yet."""
-    from registry.registration.restated import add_restated
+    from registry.registration.restated_values import add_restated
 
     narrowed = choice.narrow(outline, found.text)
     whole = doubt_addressed(drop_unanchored(_ask(app, found, outline, choice, options), found.text), outline)
@@ -55,7 +53,7 @@ def offer(app: App, found: Found, outline: Outline, choice: Choice, options: Map
     return Offered(proposals=proposals, survey=build_survey(whole), told=(*warnings, *told))
 
 
-def _ask(app: App, found: Found, outline: Outline, choice: Choice, options: Mapping[str, Any]) -> Proposals:
+def _ask(app: App, found: Found, outline: Outline, choice: CardSelection, options: Mapping[str, Any]) -> Proposals:
     """The rules read the whole card, since what stands elsewhere tells whose a figure is; a model is asked about the chosen part alone."""
     if options["engine"] == "claude":
         from audit.cli.propose_calls import propose
@@ -63,7 +61,7 @@ def _ask(app: App, found: Found, outline: Outline, choice: Choice, options: Mapp
         proposals = propose(app, found, choice.narrow(outline, found.text), options)
         part = choice.describe()
         return replace(proposals, by=f"{proposals.by}, {part}") if part else proposals
-    from audit.propose.rules import propose_by_rules
+    from audit.propose.rule_engine import propose_by_rules
 
     with track(app, "proposing", total=len(outline.passages), unit="passages") as advance:
         return propose_by_rules(found.text, outline, found.source, _count_up(advance))

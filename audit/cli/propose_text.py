@@ -3,9 +3,9 @@
 from collections import Counter
 from collections.abc import Iterator
 
-from audit.propose.file.standing import count_dropped
+from audit.propose.proposed_claims_file import count_dropped
 from registry.records.claim import Form
-from registry.records.proposal import Confidence, Proposals
+from registry.records.claim_draft import Confidence, Proposals
 
 _MOST_REASONS = 8
 

@@ -8,10 +8,10 @@ import click
 from audit.cli.call_options import call_options
 from audit.cli.options import FILE, arm_options, audit_option, build_plan, plan_options
 from registry.cli.app import App, pass_app
-from registry.records.identifier import Identifier
+from registry.records.record import Identifier
 
 if TYPE_CHECKING:
-    from registry.records.rating import Sample
+    from audit.records.rating_sheet import RatingSample
 
 _SEED = click.IntRange(0, 2**53 - 1)
 _FOLDER = click.Path(file_okay=False, path_type=Path)
@@ -53,11 +53,11 @@ def sheet(app: App, /, *, samples: tuple[Path, ...], raters: str, folder: Path, 
     app.report(summarise_sheets(drawn, folder, digest), lambda console: print_sheets(console, drawn, folder, digest))
 
 
-def _read_samples(paths: tuple[Path, ...], options: dict[str, Any]) -> "list[Sample]":
+def _read_samples(paths: tuple[Path, ...], options: dict[str, Any]) -> "list[RatingSample]":
     """Return the samples in files, or the prompts of one run folder."""
-    from audit.replay.samples import list_samples
-    from audit.replay.store import open_store
-    from audit.sources.ratings import read_samples
+    from audit.replay.run_rows import list_samples
+    from audit.replay.run_store import open_store
+    from audit.sources.rating_files import read_samples
 
     sides = {"test": options["test"], "deploy": options["deploy"]}
     if not any(path.is_dir() for path in paths):
@@ -91,7 +91,7 @@ def answers(app: App, /, *, key: Path, sheets: tuple[Path, ...], models: tuple[s
     from audit.cli.rate_text import print_naturalness
     from audit.cli.record import record_finding
     from audit.naturalness import assess
-    from audit.sources.ratings import read_answers
+    from audit.sources.rating_files import read_answers
     from registry.codec.documents import to_document
 
     plan = build_plan(options)

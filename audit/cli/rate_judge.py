@@ -13,7 +13,7 @@ from audit.cli.rate_sheets import read_key, read_sheet
 from audit.cli.record import record_finding
 from audit.cli.warnings_text import print_warnings
 from audit.rating.station import JudgeTask, judge_sheet, plan_calls, read_answers
-from audit.replay.store import Call, RunStore, open_store
+from audit.replay.run_store import Call, RunStore, open_store
 from audit.wording import Unit, share
 from registry.atomic import replace_file
 from registry.cli.app import App
@@ -21,10 +21,10 @@ from registry.cli.output import show
 from registry.codec.canonical import canonical_bytes
 from registry.codec.documents import to_document
 from registry.errors import Fault, UnavailableError
-from registry.records.identifier import Identifier
-from registry.records.measure import Measure
-from registry.records.realism import ItemJudgment, PairJudgment, RealismJudge
-from registry.records.replay import Probe
+from registry.records.estimates import Measure
+from registry.records.module_findings import ItemJudgment, PairJudgment, RealismJudge
+from registry.records.record import Identifier
+from registry.records.replay_definition import Probe
 from registry.report.numbers import format_items
 
 _SHARE = Unit(low=0.0, high=1.0)

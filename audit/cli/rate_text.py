@@ -7,11 +7,11 @@ from rich.console import Console
 
 from audit.blinding import Drawn
 from audit.cli.warnings_text import print_warnings
+from audit.records.rating_sheet import SampleSide
 from audit.wording import Unit, share
 from registry.cli.output import build_table, show
-from registry.records.measure import Measure
-from registry.records.naturalness import Naturalness, RaterResult
-from registry.records.rating import Side
+from registry.records.estimates import Measure
+from registry.records.module_findings import Naturalness, RaterResult
 from registry.report.numbers import format_number, format_p
 
 _SHARE = Unit(low=0.0, high=1.0)
@@ -26,15 +26,15 @@ def summarise_sheets(drawn: Drawn, folder: Path, digest: str) -> dict[str, Any]:
         "key": digest,
         "seed": drawn.key.seed,
         "raters": list(drawn.key.raters),
-        "items_test": _count(drawn, Side.TEST),
-        "items_deploy": _count(drawn, Side.DEPLOY),
+        "items_test": _count(drawn, SampleSide.TEST),
+        "items_deploy": _count(drawn, SampleSide.DEPLOY),
         "warnings": [{"code": one.code, "message": one.message} for one in drawn.remarks],
     }
 
 
 def print_sheets(console: Console, drawn: Drawn, folder: Path, digest: str) -> None:
     """Print what was drawn and what to do with it."""
-    test, deploy = _count(drawn, Side.TEST), _count(drawn, Side.DEPLOY)
+    test, deploy = _count(drawn, SampleSide.TEST), _count(drawn, SampleSide.DEPLOY)
     console.print(
         f"{test} items of the test side, of {drawn.key.drawn_from_test}; {deploy} of deployment, of {drawn.key.drawn_from_deploy}"
     )
@@ -45,7 +45,7 @@ def print_sheets(console: Console, drawn: Drawn, folder: Path, digest: str) -> N
     console.print(show(f"Next: give each rater the folder with their name, then: caveat audit rate answers {folder}/key.json ANSWERS..."))
 
 
-def _count(drawn: Drawn, side: Side) -> int:
+def _count(drawn: Drawn, side: SampleSide) -> int:
     return sum(item.side is side for item in drawn.key.items)
 
 

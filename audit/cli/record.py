@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 
 from registry.cli.app import App
-from registry.records.finding import FindingBody
-from registry.records.identifier import Identifier
+from registry.records.module_findings import FindingBody
+from registry.records.record import Identifier
 
 
 def record_findings(app: App, audit: Identifier | None, bodies: Sequence[FindingBody], *, source: str) -> None:

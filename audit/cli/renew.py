@@ -9,13 +9,13 @@ from audit.cli.options import FILE
 from registry.cli.app import App, pass_app
 from registry.cli.parameters import CLAIM, parse_model
 from registry.errors import AnswerNoError, Fault, UnavailableError
-from registry.records.identifier import Identifier
+from registry.records.record import Identifier
 from registry.report.numbers import format_items
 
 if TYPE_CHECKING:
     from audit.cli.renew_session import Renewal
     from audit.renewing.choice import Wish
-    from registry.records.change import ClaimChange
+    from registry.records.supplement import ClaimChange
 
 _FOLDER = click.Path(file_okay=False, path_type=Path)
 

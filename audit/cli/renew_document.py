@@ -7,10 +7,10 @@ from typing import Any
 from audit.cli.renew_session import Job, Renewal
 from audit.renewing.choice import Chosen, Left
 from audit.renewing.movement import count_transitions
-from audit.replay.budget import Amount
+from audit.replay.run_budget import SpentAmount
 from registry.codec.documents import to_document
 from registry.errors import Fault
-from registry.records.change import ClaimChange
+from registry.records.supplement import ClaimChange
 
 SCHEMA = "caveat/renewal/1"
 
@@ -97,7 +97,7 @@ def _summarise_fault(fault: Fault) -> dict[str, Any]:
     return {name: getattr(fault, name) for name in ("code", "where", "found", "advice")}
 
 
-def _summarise_amount(amount: Amount) -> dict[str, Any]:
+def _summarise_amount(amount: SpentAmount) -> dict[str, Any]:
     return {"calls": amount.calls, "input_tokens": amount.input_tokens, "output_tokens": amount.output_tokens, "usd": amount.usd}
 
 

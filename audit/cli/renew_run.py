@@ -16,17 +16,14 @@ from audit.model import open_endpoint
 from audit.renewing.choice import Chosen
 from audit.renewing.conclude import find_scorer, measure, record_outcome
 from audit.renewing.group import list_runs
-from audit.replay.budget import Amount
-from audit.replay.census import take_census
-from audit.replay.documents import get_replay, get_tasks
-from audit.replay.engine import LOST
-from audit.replay.forecast import Forecast
-from audit.replay.store import RunStore, open_store
-from audit.replay.summary import RunSummary
-from audit.score.evidence import find_scorer as find_own_scorer
+from audit.replay.call_engine import LOST, RunForecast, RunSummary
+from audit.replay.replay_provenance import count_arm_outcomes
+from audit.replay.run_budget import SpentAmount
+from audit.replay.run_store import RunStore, get_replay, get_tasks, open_store
+from audit.score.run_evidence import find_scorer as find_own_scorer
 from registry.cli.app import App
 from registry.errors import CaveatError, ConflictError, Fault
-from registry.records.replay import Policy
+from registry.records.replay_definition import Policy
 
 
 def ask_endpoints(renewal: Renewal) -> None:
@@ -47,7 +44,7 @@ async def _describe(policy: Policy, timeout_s: float) -> None:
 def run_jobs(app: App, renewal: Renewal) -> None:
     """Make the calls of every replay that has any left; Ctrl-C ends them all with what came, a replay that fails ends alone."""
     open_ = [job for job in renewal.jobs if job.is_open and job.is_waiting]
-    whole = Forecast(cells=0, shared=0, settled=0, failed=0, by_model=_sum_models(open_))
+    whole = RunForecast(cells=0, shared=0, settled=0, failed=0, by_model=_sum_models(open_))
     with watch(app, whole) as progress:
         show = _Shown(progress)
         for job in open_:
@@ -77,11 +74,11 @@ def conclude_jobs(app: App, renewal: Renewal) -> None:
         job.group = replace(job.group, chosen=tuple(chosen))
 
 
-def _sum_models(jobs: list[Job]) -> dict[str, Amount]:
-    found: dict[str, Amount] = {}
+def _sum_models(jobs: list[Job]) -> dict[str, SpentAmount]:
+    found: dict[str, SpentAmount] = {}
     for job in jobs:
         for model, amount in (job.forecast.by_model if job.forecast else {}).items():
-            found[model] = found.get(model, Amount()) + amount
+            found[model] = found.get(model, SpentAmount()) + amount
     return found
 
 
@@ -133,7 +130,7 @@ def _conclude(app: App, renewal: Renewal, job: Job, one: Chosen) -> Chosen:
 def _check_answered(store: RunStore, job: Job, renewal: Renewal, app: App) -> None:
     """Refuse a run with failed calls that nobody asked to send again: a lock is for one outcome, and they would be excluded for good."""
     failures: Counter[str] = Counter()
-    for arm in take_census(store):
+    for arm in count_arm_outcomes(store):
         failures.update(arm.failures)
     lost, others = failures.pop(LOST, 0), sum(failures.values())
     options = [*(["--retry-failed"] if others else []), *(["--repeat-lost"] if lost else [])]

@@ -12,18 +12,16 @@ from audit.renewing.choice import Chosen, Left, Wish, choose
 from audit.renewing.group import Group, Grouped, group
 from audit.renewing.kept import Kept, read_kept, write_kept
 from audit.renewing.record import build_renewed, record_group
-from audit.replay.budget import Amount, check_prices
-from audit.replay.design import build_design
-from audit.replay.forecast import Forecast
-from audit.replay.prices import read_prices
-from audit.replay.summary import RunSummary
+from audit.replay.call_engine import RunForecast, RunSummary
+from audit.replay.replay_design import build_design
+from audit.replay.run_budget import SpentAmount, check_prices, read_prices
 from audit.score.scorers import check_scorable
 from registry.cli.app import App
 from registry.cli.progress import track
 from registry.errors import CaveatError, Fault
-from registry.records.model import ModelRef
-from registry.records.replay import Policy
-from registry.records.scorer import JudgeScorer
+from registry.records.model_version import ModelRef
+from registry.records.replay_definition import Policy
+from registry.records.specification import JudgeScorer
 from registry.store.view import View
 
 _SQLITE = "sqlite:///"
@@ -34,7 +32,7 @@ class Job:
     """One replay that is carried out again, with the audits that it answers to."""
 
     group: Group
-    forecast: Forecast | None = None
+    forecast: RunForecast | None = None
     """What is still to be asked; None for runs made elsewhere, for replays that are concluded, and for such as cannot be planned."""
     policy: Policy | None = None
     """Whom the replay asks, where it can be planned."""
@@ -82,9 +80,9 @@ class Renewal:
     interrupted: bool = False
 
     @property
-    def total(self) -> Amount:
+    def total(self) -> SpentAmount:
         """What all replays are still to take; dollars None where a price is not known."""
-        return sum((one.forecast.total for one in self.jobs if one.forecast), start=Amount())
+        return sum((one.forecast.total for one in self.jobs if one.forecast), start=SpentAmount())
 
     @property
     def chosen(self) -> list[Chosen]:

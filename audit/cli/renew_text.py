@@ -8,12 +8,11 @@ from audit.cli.renew_document import tell_state
 from audit.cli.renew_session import Job, Renewal
 from audit.renewing.choice import Left
 from audit.renewing.movement import NOT_AUDITED, count_transitions, describe_class
-from audit.replay.budget import Amount
-from audit.replay.prices import format_usd
+from audit.replay.run_budget import SpentAmount, format_usd
 from audit.wording import Unit
 from registry.cli.card_diff_text import render_redline
 from registry.cli.output import build_table
-from registry.records.change import ClaimChange
+from registry.records.supplement import ClaimChange
 
 _NUMBERS = ("responses", "calls", "input tokens", "output tokens", "US $")
 _ELSEWHERE = "its run is made elsewhere: caveat audit import {audit} TABLE --run-date DATE"
@@ -83,7 +82,7 @@ def _describe_cost(job: Job) -> tuple[str, ...]:
     return job.group.folder.name, f"{ahead.cells:,}", *_write_amount(ahead.total)
 
 
-def _write_amount(amount: Amount) -> tuple[str, ...]:
+def _write_amount(amount: SpentAmount) -> tuple[str, ...]:
     usd = "unknown" if amount.usd is None else format_usd(amount.usd)
     return f"{amount.calls:,}", f"{amount.input_tokens:,}", f"{amount.output_tokens:,}", usd
 

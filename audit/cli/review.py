@@ -13,19 +13,26 @@ from audit.cli.keys import LEAVE, LEFT, REDRAW, RIGHT, read_key
 from audit.cli.review_edit import Desk, edit, split
 from audit.cli.review_fit import Lines, print_lines
 from audit.cli.review_screen import Scene, describe_counts, list_help, list_lines, list_told, print_end, print_scene
-from audit.propose.file.claim_model import KnownModels
-from audit.propose.file.claims_file import Sheet, build_entry, render_sheet
-from audit.propose.file.drafts import Entry
-from audit.propose.review.decisions import Decision, Move, Review, Step, Verdict, find_open, find_words, take
-from audit.propose.review.journal import Journal, digest_text, write_whole
-from audit.propose.review.surroundings import Neighbourhood
+from audit.propose.proposal_review import (
+    PassageNeighbours,
+    ProposalDecision,
+    ProposalReview,
+    ProposalVerdict,
+    ReviewJournal,
+    ReviewMove,
+    ReviewStep,
+    digest_text,
+    find_open,
+    find_words,
+    take_step,
+    write_whole,
+)
+from audit.propose.proposed_claims_file import ClaimsSheet, DraftEntry, KnownModels, build_entry, render_sheet
 from registry.errors import Fault, UnavailableError
-from registry.intake.anchor import AnchoredText
-from registry.records.card import CardText
-from registry.records.draft import ClaimsFile, OmissionDraft
-from registry.records.passage import Outline
-from registry.records.proposal import Proposal
-from registry.records.spec import PropertySpec
+from registry.intake.quote_anchor import AnchoredText
+from registry.records.claim_draft import ClaimsFile, OmissionDraft, Proposal
+from registry.records.specification import PropertySpec
+from registry.records.system_card import CardText, Outline
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,12 +61,12 @@ def check_terminal() -> None:
 class Session:
     """One sitting: from the first open proposal to the key that leaves."""
 
-    def __init__(self, ground: Ground, journal: Journal, *, told: Sequence[str] = (), greeting: str = "") -> None:
+    def __init__(self, ground: Ground, journal: ReviewJournal, *, told: Sequence[str] = (), greeting: str = "") -> None:
         """Take what is reviewed, with what is told on a page before the first proposal, and what is told beside it."""
         self._ground = ground
         self._journal = journal
         self._proposals = journal.opening.proposals.proposals
-        self._near = Neighbourhood(ground.card, ground.outline)
+        self._near = PassageNeighbours(ground.card, ground.outline)
         self._desk = Desk(text=AnchoredText(ground.card), registered=ground.registered, tell=click.echo)
         self._is_filtered = True
         self._told, self._message = told, greeting
@@ -145,7 +152,7 @@ class Session:
             case "v":
                 show_pages(lambda console: list_lines(console, self._build_scene(at)))
             case "k":
-                self._decide(Decision(at=at, verdict=Verdict.SKIPPED))
+                self._decide(ProposalDecision(at=at, verdict=ProposalVerdict.SKIPPED))
             case _ if key in LEFT:
                 self._look(at, -1)
             case _ if key in RIGHT:
@@ -153,7 +160,7 @@ class Session:
             case _:
                 self._message = f"no key {key!r}; ? tells them" if key.isprintable() else "no such key; ? tells them"
 
-    def _change(self, at: int, change: Callable[[Desk, Entry], ClaimsFile | None]) -> None:
+    def _change(self, at: int, change: Callable[[Desk, DraftEntry], ClaimsFile | None]) -> None:
         try:
             changed = change(self._desk, self._entry(at))
         except click.ClickException as error:  # the editor cannot be started, or failed
@@ -167,7 +174,7 @@ class Session:
     def _accept(self, at: int, file: ClaimsFile) -> None:
         used = {one.property for one in file.claims}
         properties = {name: spec for name, spec in (file.properties or {}).items() if name in used}
-        self._decide(Decision(at=at, verdict=Verdict.ACCEPTED, claims=file.claims, properties=properties or None))
+        self._decide(ProposalDecision(at=at, verdict=ProposalVerdict.ACCEPTED, claims=file.claims, properties=properties or None))
 
     def _leave_out(self, at: int) -> None:
         """Ask for the reason; the last one is offered again, since many passages are left out for one."""
@@ -179,10 +186,10 @@ class Session:
             self._message = "not left out: it needs a reason"
             return
         self._reason = said
-        self._decide(Decision(at=at, verdict=Verdict.LEFT_OUT, reason=said))
+        self._decide(ProposalDecision(at=at, verdict=ProposalVerdict.LEFT_OUT, reason=said))
 
-    def _decide(self, decision: Decision) -> None:
-        self._step(Step(move=Move.DECIDE, decision=decision))
+    def _decide(self, decision: ProposalDecision) -> None:
+        self._step(ReviewStep(move=ReviewMove.DECIDE, decision=decision))
         after = decision.at + 1
         is_next = not self._is_filtered and after < len(self._proposals)
         self._at = after if is_next else find_open(self.review, len(self._proposals), after=decision.at)
@@ -194,7 +201,7 @@ class Session:
         if last is None:
             self._message = "nothing to undo"
             return
-        self._step(Step(move=Move.UNDO))
+        self._step(ReviewStep(move=ReviewMove.UNDO))
         self._at = last
         self._message = "undone"
 
@@ -223,30 +230,30 @@ class Session:
         else:
             self._at = found
 
-    def _propose(self, at: int) -> Entry:
+    def _propose(self, at: int) -> DraftEntry:
         return build_entry(self._proposals[at], at + 1, self._ground.known, self._journal.opening.model)
 
-    def _entry(self, at: int) -> Entry:
+    def _entry(self, at: int) -> DraftEntry:
         """Return the claim to show: as accepted where it was accepted as one, otherwise as proposed."""
         decided = list_entries(self.review, at, self._propose(at))
         return decided[0] if len(decided) == 1 else self._propose(at)
 
-    def _step(self, step: Step) -> None:
+    def _step(self, step: ReviewStep) -> None:
         self._journal.append(step)
-        self.review = take(self.review, step)
+        self.review = take_step(self.review, step)
 
     def _write(self) -> None:
         """Write the claims file; the journal names its digest first, so that a kill in between is not taken for a change by hand."""
         text = render_sheet(self._compose())
-        self._step(Step(move=Move.WRITE, sha256=digest_text(text)))
+        self._step(ReviewStep(move=ReviewMove.WRITE, sha256=digest_text(text)))
         write_whole(self._ground.path, text)
 
-    def _compose(self) -> Sheet:
+    def _compose(self) -> ClaimsSheet:
         opening = self._journal.opening
         head = (f"Claims of {opening.proposals.title}, proposed by {opening.proposals.by} and reviewed: {self.describe()}.",)
         hint = "caveat claim propose … --review goes on only while this file is as the review wrote it."
         order = sorted(self.review.decisions)
-        return Sheet(
+        return ClaimsSheet(
             head=(*head, f"Next: caveat claim add {self._ground.path.name}. {hint}"),
             card=opening.proposals.card,
             model=opening.model,
@@ -282,17 +289,17 @@ def _open_console() -> Console:
     return Console(markup=False, highlight=False, emoji=False)
 
 
-def list_omissions(review: Review, proposals: Sequence[Proposal]) -> tuple[OmissionDraft, ...]:
+def list_omissions(review: ProposalReview, proposals: Sequence[Proposal]) -> tuple[OmissionDraft, ...]:
     """Return the passages that were left out, in the order of the card, each once.
 
     One of several proposals of a passage may be left out and another accepted: then the passage is registered, and not left out. Of a
     passage that was left out for several reasons, all are given.
     """
-    claimed = {_place(proposals[at]) for at, one in review.decisions.items() if one.verdict is Verdict.ACCEPTED}
+    claimed = {_place(proposals[at]) for at, one in review.decisions.items() if one.verdict is ProposalVerdict.ACCEPTED}
     reasons: dict[tuple[int, int], list[str]] = {}
     for at in sorted(review.decisions):
         decision = review.decisions[at]
-        if decision.verdict is Verdict.LEFT_OUT and decision.reason and _place(proposals[at]) not in claimed:
+        if decision.verdict is ProposalVerdict.LEFT_OUT and decision.reason and _place(proposals[at]) not in claimed:
             reasons.setdefault(_place(proposals[at]), []).append(decision.reason)
     first = {_place(proposals[at]): proposals[at] for at in sorted(review.decisions, reverse=True)}
     return tuple(
@@ -305,14 +312,14 @@ def _place(proposal: Proposal) -> tuple[int, int]:
     return proposal.anchor.start, proposal.anchor.stop
 
 
-def list_entries(review: Review, at: int, proposed: Entry) -> tuple[Entry, ...]:
+def list_entries(review: ProposalReview, at: int, proposed: DraftEntry) -> tuple[DraftEntry, ...]:
     """Return the claims that were accepted for the proposal at *at*; none unless it was accepted.
 
     Args:
         proposed: what accepting it as it stands would make; its comments stay.
     """
     decision = review.decisions.get(at)
-    if decision is None or decision.verdict is not Verdict.ACCEPTED:
+    if decision is None or decision.verdict is not ProposalVerdict.ACCEPTED:
         return ()
     specs, total = decision.properties or {}, len(decision.claims)
     entries = []
@@ -322,7 +329,7 @@ def list_entries(review: Review, at: int, proposed: Entry) -> tuple[Entry, ...]:
     return tuple(entries)
 
 
-def _name_spec(entry: Entry) -> dict[str, PropertySpec] | None:
+def _name_spec(entry: DraftEntry) -> dict[str, PropertySpec] | None:
     return None if entry.spec is None else {entry.draft.property: entry.spec}
 
 

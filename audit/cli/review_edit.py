@@ -9,16 +9,15 @@ from typing import Any
 import click
 
 from audit.cli.keys import LEAVE, read_key
-from audit.propose.file.claims_file import render_drafts
-from audit.propose.file.drafts import Entry
-from audit.propose.review.check import check_claims
+from audit.propose.proposal_review import check_claims
+from audit.propose.proposed_claims_file import DraftEntry, render_drafts
 from registry.cli.output import show
 from registry.codec.documents import from_document, to_document
 from registry.codec.files import parse_document
 from registry.errors import CaveatError, Fault, InputError, format_faults
-from registry.intake.anchor import AnchoredText
-from registry.records.draft import ClaimDraft, ClaimsFile
-from registry.records.spec import PropertySpec
+from registry.intake.quote_anchor import AnchoredText
+from registry.records.claim_draft import ClaimDraft, ClaimsFile
+from registry.records.specification import PropertySpec
 
 _EDITORS = ("sensible-editor", "vim", "nano", "vi")
 _EDIT = (
@@ -45,14 +44,14 @@ class Desk:
     """Says something to the person."""
 
 
-def edit(desk: Desk, entry: Entry) -> ClaimsFile | None:
+def edit(desk: Desk, entry: DraftEntry) -> ClaimsFile | None:
     """Let a person change the claim of *entry*; None where they gave up or changed nothing."""
     if not has_editor():
         return _ask(desk, lambda: (_prompt_fields(entry.draft),), entry, fewest=1)
     return _use_editor(desk, render_drafts((entry,), _EDIT), fewest=1)
 
 
-def split(desk: Desk, entry: Entry) -> ClaimsFile | None:
+def split(desk: Desk, entry: DraftEntry) -> ClaimsFile | None:
     """Let a person make two or more claims of *entry*; None where they gave up or changed nothing."""
     if not has_editor():
         return _ask(desk, lambda: _prompt_parts(entry.draft), entry, fewest=2)
@@ -95,7 +94,7 @@ def _open_editor(text: str) -> str | None:
         raise InputError(Fault(code="file-not-accessible", where="your text", found=found)) from error
 
 
-def _ask(desk: Desk, prompt: Callable[[], Sequence[ClaimDraft]], entry: Entry, *, fewest: int) -> ClaimsFile | None:
+def _ask(desk: Desk, prompt: Callable[[], Sequence[ClaimDraft]], entry: DraftEntry, *, fewest: int) -> ClaimsFile | None:
     while True:
         try:
             drafts = tuple(prompt())

@@ -11,15 +11,13 @@ from rich.table import Table
 from rich.text import Text
 
 from audit.cli.review_fit import Lines, Part, draw, fit, print_lines
-from audit.propose.file.drafts import Entry, describe_awareness, describe_comparison, describe_place, list_missing
-from audit.propose.review.decisions import Decision, Review, Verdict
-from audit.propose.review.surroundings import Surroundings
+from audit.propose.proposal_review import ProposalDecision, ProposalReview, ProposalVerdict, QuoteSurroundings
+from audit.propose.proposed_claims_file import DraftEntry, describe_awareness, describe_comparison, describe_place, list_missing
 from registry.cli.output import show
 from registry.records.claim import Form, Reported
-from registry.records.draft import ClaimDraft
-from registry.records.model import ModelRef
-from registry.records.proposal import Proposal
-from registry.records.spec import PropertySpec
+from registry.records.claim_draft import ClaimDraft, Proposal
+from registry.records.model_version import ModelRef
+from registry.records.specification import PropertySpec
 
 KEYS = (
     ("a", "accept", "register it as it is proposed"),
@@ -56,12 +54,12 @@ class Scene:
     """Index of the proposal shown."""
     total: int
     proposal: Proposal
-    entry: Entry
+    entry: DraftEntry
     """The claim that accepting it makes."""
     model: ModelRef
     """What the claim is about."""
-    around: Surroundings
-    review: Review
+    around: QuoteSurroundings
+    review: ProposalReview
     is_filtered: bool
     """Whether only open proposals are gone through."""
     message: str = ""
@@ -79,7 +77,7 @@ def list_lines(console: Console, scene: Scene) -> Lines:
     return draw(console, _build_claim(console, scene))
 
 
-def print_end(console: Console, title: str, review: Review, total: int, message: str) -> None:
+def print_end(console: Console, title: str, review: ProposalReview, total: int, message: str) -> None:
     """Show that nothing is left to decide."""
     done = f"Everything is decided, {total} of {total}: {_tell_counts(review)}." if total else "Nothing was proposed."
     keys = "w writes the file, q writes it and leaves, b goes back, g goes to."
@@ -106,18 +104,20 @@ def list_help(console: Console) -> Lines:
     return draw(console, (Part(name="help", body=one) for one in parts))
 
 
-def describe_counts(review: Review, total: int) -> str:
+def describe_counts(review: ProposalReview, total: int) -> str:
     """Return how far the review is, as a line: `12 accepted, 3 left out, 2 skipped, 173 open`."""
-    left = sum(review.is_open(at) for at in range(total)) - review.count(Verdict.SKIPPED)
+    left = sum(review.is_open(at) for at in range(total)) - review.count(ProposalVerdict.SKIPPED)
     return f"{_tell_counts(review)}, {left} not looked at" if left else _tell_counts(review)
 
 
-def _tell_counts(review: Review) -> str:
-    accepted = [one for one in review.decisions.values() if one.verdict is Verdict.ACCEPTED]
+def _tell_counts(review: ProposalReview) -> str:
+    accepted = [one for one in review.decisions.values() if one.verdict is ProposalVerdict.ACCEPTED]
     claims = sum(len(one.claims) for one in accepted)
     made = f" ({claims} claims)" if claims != len(accepted) else ""
-    skipped = review.count(Verdict.SKIPPED)
-    return f"{len(accepted)} accepted{made}, {review.count(Verdict.LEFT_OUT)} left out" + (f", {skipped} skipped" if skipped else "")
+    skipped = review.count(ProposalVerdict.SKIPPED)
+    return f"{len(accepted)} accepted{made}, {review.count(ProposalVerdict.LEFT_OUT)} left out" + (
+        f", {skipped} skipped" if skipped else ""
+    )
 
 
 def _build_claim(console: Console, scene: Scene) -> Iterator[Part]:
@@ -219,13 +219,13 @@ def _list_notices(proposal: Proposal, model: ModelRef) -> Iterator[tuple[str, st
     yield from (("compared", describe_comparison(one)) for one in proposal.comparisons)
 
 
-def _describe_decision(decision: Decision) -> str:
+def _describe_decision(decision: ProposalDecision) -> str:
     match decision.verdict:
-        case Verdict.ACCEPTED:
+        case ProposalVerdict.ACCEPTED:
             return "accepted" if len(decision.claims) == 1 else f"split into {len(decision.claims)} claims"
-        case Verdict.LEFT_OUT:
+        case ProposalVerdict.LEFT_OUT:
             return f"left out: {decision.reason}"
-        case Verdict.SKIPPED:
+        case ProposalVerdict.SKIPPED:
             return "skipped"
 
 

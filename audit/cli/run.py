@@ -11,8 +11,8 @@ from registry.errors import AnswerNoError, CaveatError, Fault
 
 if TYPE_CHECKING:
     from audit.cli.run_session import Session
-    from audit.replay.census import ArmCount
-    from audit.replay.summary import RunSummary
+    from audit.replay.call_engine import RunSummary
+    from audit.replay.replay_provenance import ArmCellCounts
 
 _FOLDER = click.Path(file_okay=False, path_type=Path)
 
@@ -84,18 +84,18 @@ def carry_out(app: App, session: "Session") -> None:
         raise ended
 
 
-def make_all_calls(app: App, session: "Session") -> "tuple[RunSummary, list[ArmCount]]":
+def make_all_calls(app: App, session: "Session") -> "tuple[RunSummary, list[ArmCellCounts]]":
     """Make the calls of *session* with its progress shown; return what this run came to, and what the folder holds by arm."""
     from audit.cli.run_progress import watch
     from audit.cli.run_session import make_calls
     from audit.cli.run_text import describe_plan
-    from audit.replay.census import take_census
+    from audit.replay.replay_provenance import count_arm_outcomes
 
     app.say(describe_plan(session))
     with session.open_store() as store:
         with watch(app, session.forecast) as progress:
             summary = make_calls(app, session, store, progress)
-        return summary, take_census(store)
+        return summary, count_arm_outcomes(store)
 
 
 def find_early_end(session: "Session", summary: "RunSummary") -> CaveatError | None:

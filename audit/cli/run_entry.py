@@ -4,12 +4,11 @@ import secrets
 from collections.abc import Sequence
 
 from audit.entering import end_run, enter_run
-from audit.replay.documents import find_name, name_run
-from audit.replay.store import RunStore
-from audit.replay.summary import RunSummary
+from audit.replay.call_engine import RunSummary
+from audit.replay.run_store import RunStore, find_name, name_run
 from registry.cli.app import App
 from registry.errors import CaveatError
-from registry.records.trial import RunStatus
+from registry.records.replay_run import RunStatus
 
 
 def enter(app: App, store: RunStore, audits: Sequence[str], *, model: str, planned: int, before: int) -> None:

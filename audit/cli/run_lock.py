@@ -8,13 +8,13 @@ from pathlib import Path
 from audit.adherence import Asked, Departure, compare_replay, is_told
 from audit.docket import get_audit, get_claim
 from audit.fixing import describe_replay, digest_sides
-from audit.replay.design import build_design
-from audit.replay.read import ReplayFile
-from audit.replay.store import DATABASE, open_store
+from audit.replay.replay_design import build_design
+from audit.replay.replay_file import ReplayFile
+from audit.replay.run_store import DATABASE, open_store
 from registry.errors import ConflictError, Fault, UnavailableError
+from registry.records.analysis_plan import Lock
 from registry.records.dossier import AuditFile
-from registry.records.plan import Lock
-from registry.records.replay import Replay
+from registry.records.replay_definition import Replay
 from registry.store.view import View
 
 _SIDES = ("test", "deploy")

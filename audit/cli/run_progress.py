@@ -5,15 +5,14 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from audit.replay.forecast import Forecast
-from audit.replay.summary import RunSummary
+from audit.replay.call_engine import RunForecast, RunSummary
 from registry.cli.app import App
 
 _LINE_EVERY_S = 30.0
 
 
 @contextmanager
-def watch(app: App, forecast: Forecast) -> Iterator[Callable[[RunSummary], None]]:
+def watch(app: App, forecast: RunForecast) -> Iterator[Callable[[RunSummary], None]]:
     """Give a function that is told how things stand."""
     total = forecast.total.calls
     if app.json or not sys.stderr.isatty():

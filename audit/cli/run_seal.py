@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
-from audit.replay.sealed import seal_contexts
+from audit.replay.replay_file import seal_contexts
 from registry.cli.app import App
 from registry.errors import Fault, InputError
-from registry.registration.specs import format_reference
+from registry.registration.specification_registration import format_reference
 
 
 def seal_replay(app: App, path: Path, *, dry_run: bool = False) -> None:
@@ -13,7 +13,7 @@ def seal_replay(app: App, path: Path, *, dry_run: bool = False) -> None:
 
     Raises:
         InputError: with *dry_run*: sealing writes files and log entries, and a dry run writes nothing.
-        CaveatError: as `audit.replay.sealed.seal_contexts`.
+        CaveatError: as `audit.replay.replay_file.seal_contexts`.
     """
     if dry_run:
         found = "--seal writes seal files and records commitments, and --dry-run writes nothing"

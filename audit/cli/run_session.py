@@ -16,24 +16,26 @@ from audit.cli.run_lock import Bound, check_lock, find_beginning, refuse_departu
 from audit.cli.run_seal import seal_replay
 from audit.model import Endpoint, choose_version, describe_sampling, open_endpoint
 from audit.near_duplicates import find_alike_tasks, warn_of_near_duplicates
-from audit.replay.budget import check_prices
-from audit.replay.design import build_design
-from audit.replay.documents import list_versions, put_replay, put_version
-from audit.replay.engine import LOST, UNSENT, Halt, Settings, run_calls
-from audit.replay.forecast import Forecast, forecast
-from audit.replay.lock import hold_run
-from audit.replay.prices import Price, discount, read_prices
-from audit.replay.provenance import SESSION
-from audit.replay.read import ReplayFile, read_replay
-from audit.replay.replayed import CONTEXTS, SOURCES
-from audit.replay.served import ServedBy, add_defaults, check_served_by, find_differences, read_served_by
-from audit.replay.store import DATABASE, Call, Planned, RunStore, open_store
-from audit.replay.summary import RunSummary
+from audit.replay.call_engine import LOST, UNSENT, CallSettings, HaltRequest, RunForecast, RunSummary, forecast, hold_run, run_calls
+from audit.replay.replay_design import build_design
+from audit.replay.replay_file import ReplayFile, read_replay
+from audit.replay.replay_provenance import (
+    CONTEXTS,
+    SESSION,
+    SOURCES,
+    ServedBy,
+    add_defaults,
+    check_served_by,
+    find_differences,
+    read_served_by,
+)
+from audit.replay.run_budget import TokenPrice, check_prices, discount_batch, read_prices
+from audit.replay.run_store import DATABASE, Call, PlannedCall, RunStore, list_versions, open_store, put_replay, put_version
 from audit.score.scorers import check_scorable
 from registry.cli.app import App
 from registry.codec.documents import to_document
 from registry.errors import ConflictError, Fault, UnavailableError
-from registry.records.replay import Replay
+from registry.records.replay_definition import Replay
 from registry.store.view import View
 
 _TOLD = (("concurrency", "--concurrency", 256), ("timeout_s", "--time-out", 600), ("served_by", "--served-by", None))
@@ -47,9 +49,9 @@ class Session:
     path: Path
     folder: Path
     file: ReplayFile
-    planned: tuple[Planned, ...]
-    prices: Mapping[str, Price]
-    forecast: Forecast
+    planned: tuple[PlannedCall, ...]
+    prices: Mapping[str, TokenPrice]
+    forecast: RunForecast
     options: Mapping[str, Any]
     words: tuple[str, ...] = ("audit", "run")
     """The command that this is a call of, with the arguments that come first; after them stand path and folder."""
@@ -164,12 +166,12 @@ def make_calls(app: App, session: Session, store: RunStore, progress: Callable[[
 
     async def run() -> RunSummary:
         policy = session.replay.policy
-        halt = Halt()
+        halt = HaltRequest()
         asyncio.get_running_loop().add_signal_handler(signal.SIGINT, lambda: _ask(app, halt))
         async with open_endpoint(policy, timeout_s=session.options["timeout_s"]) as endpoint:
             await _introduce(app, session, store, endpoint)
             _enter(app, session, store)
-            settings = Settings(
+            settings = CallSettings(
                 concurrency=session.options["concurrency"],
                 retry_failed=session.options["retry_failed"],
                 repeat_lost=session.options["repeat_lost"],
@@ -205,12 +207,12 @@ async def _make_batches(
     session: Session,
     store: RunStore,
     endpoint: Endpoint,
-    settings: Settings,
+    settings: CallSettings,
     *,
     progress: Callable[[RunSummary], None],
-    halt: Halt,
+    halt: HaltRequest,
 ) -> RunSummary:
-    from audit.replay.batches import run_batches
+    from audit.replay.message_batches import run_batches
 
     found = await run_batches(store, _list_calls(session), endpoint, settings, progress=progress, tell=app.say, stop=halt)
     if found.running:
@@ -218,7 +220,7 @@ async def _make_batches(
     return found.run if not found.running else replace(found.run, interrupted=True, is_waiting=True)
 
 
-def _ask(app: App, halt: Halt) -> None:
+def _ask(app: App, halt: HaltRequest) -> None:
     halt.request()
     app.say("ending: waiting for the calls under way; Ctrl-C again leaves them" if halt.times == 1 else "leaving the calls under way")
 
@@ -278,12 +280,14 @@ def _open_view(app: App) -> Iterator[View | None]:
         yield view
 
 
-def look_ahead(planned: tuple[Planned, ...], prices: Mapping[str, Price], folder: Path, options: Mapping[str, Any]) -> Forecast:
+def look_ahead(planned: tuple[PlannedCall, ...], prices: Mapping[str, TokenPrice], folder: Path, options: Mapping[str, Any]) -> RunForecast:
     """Return what *planned* would take, beside what *folder* holds already."""
     again = UNSENT | ({LOST} if options["repeat_lost"] else frozenset())
     store = open_store(folder) if (folder / DATABASE).is_file() else None
     try:
-        return forecast(planned, discount(prices) if options["batch"] else prices, store, again=again, retry_failed=options["retry_failed"])
+        return forecast(
+            planned, discount_batch(prices) if options["batch"] else prices, store, again=again, retry_failed=options["retry_failed"]
+        )
     finally:
         if store is not None:
             store.close()

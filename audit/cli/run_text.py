@@ -6,11 +6,9 @@ from typing import Any
 from rich.console import Console
 
 from audit.cli.run_session import Session
-from audit.replay.budget import Amount
-from audit.replay.census import ArmCount
-from audit.replay.engine import LOST, UNSENT
-from audit.replay.prices import format_usd
-from audit.replay.summary import RunSummary
+from audit.replay.call_engine import LOST, UNSENT, RunSummary
+from audit.replay.replay_provenance import ArmCellCounts
+from audit.replay.run_budget import SpentAmount, format_usd
 from registry.cli.output import build_table
 from registry.report.numbers import format_items
 
@@ -68,7 +66,7 @@ def print_forecast(console: Console, session: Session) -> None:
     console.print("Nothing was sent. Input is estimated at four bytes a token; output is what max_tokens allows.")
 
 
-def summarise_run(session: Session, summary: RunSummary, arms: Sequence[ArmCount]) -> dict[str, Any]:
+def summarise_run(session: Session, summary: RunSummary, arms: Sequence[ArmCellCounts]) -> dict[str, Any]:
     """Return the document of a run."""
     return {
         "schema": "caveat/run/1",
@@ -93,7 +91,7 @@ def summarise_run(session: Session, summary: RunSummary, arms: Sequence[ArmCount
     }
 
 
-def print_run(console: Console, session: Session, summary: RunSummary, arms: Sequence[ArmCount]) -> None:
+def print_run(console: Console, session: Session, summary: RunSummary, arms: Sequence[ArmCellCounts]) -> None:
     """Print what came of a run, and what to do next."""
     rows = [
         (_name_arm(one), *map(str, (one.cells, one.answered, one.refused, one.truncated, one.empty, sum(one.failures.values()), one.open)))
@@ -138,19 +136,19 @@ def _tell_sent_again(codes: Collection[str]) -> str:
     return "; ".join([*told, *([f"{', '.join(unsent)}: made when the run goes on"] if unsent else [])])
 
 
-def _name_arm(one: ArmCount) -> str:
+def _name_arm(one: ArmCellCounts) -> str:
     name = f"{one.arm} ({one.spec})" if one.spec else one.arm
     return f"{name} without {one.cue_removed}" if one.cue_removed else name
 
 
-def _name_cost(amount: Amount) -> str:
+def _name_cost(amount: SpentAmount) -> str:
     return "unknown" if amount.usd is None else format_usd(amount.usd)
 
 
-def _document_amount(amount: Amount) -> dict[str, Any]:
+def _document_amount(amount: SpentAmount) -> dict[str, Any]:
     return {"calls": amount.calls, "input_tokens": amount.input_tokens, "output_tokens": amount.output_tokens, "usd": amount.usd}
 
 
-def _document_arm(one: ArmCount) -> dict[str, Any]:
+def _document_arm(one: ArmCellCounts) -> dict[str, Any]:
     names = ("arm", "spec", "cue_removed", "cells", "answered", "refused", "truncated", "empty", "open")
     return {**{name: getattr(one, name) for name in names}, "failures": one.failures}

@@ -11,10 +11,10 @@ from registry.cli.app import App, pass_app
 from registry.errors import CaveatError, Fault, InputError
 
 if TYPE_CHECKING:
-    from audit.replay.store import RunStore
-    from audit.score.summary import Side, Tally
-    from registry.records.replay import Replay, Task
-    from registry.records.scorer import Scorer
+    from audit.replay.run_store import RunStore
+    from audit.score.run_evidence import Side, SideCounts
+    from registry.records.replay_definition import Replay, Task
+    from registry.records.specification import Scorer
 
 _FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
 _OUTPUT = click.Path(dir_okay=False, path_type=Path)
@@ -40,8 +40,7 @@ def score(app: App, /, *, run: Path, output: Path | None, sheet: Path | None, it
     """
     from audit.cli.score_labels import write_sheet
     from audit.cli.score_text import print_scored, summarise_scored
-    from audit.replay.documents import get_replay, get_tasks
-    from audit.replay.store import open_store
+    from audit.replay.run_store import get_replay, get_tasks, open_store
     from audit.score.scorers import digest_scorer
 
     named, patterns_only, answers = (options.pop(name) for name in ("named", "patterns_only", "answers"))
@@ -79,7 +78,7 @@ def score(app: App, /, *, run: Path, output: Path | None, sheet: Path | None, it
 
 def _choose_scorer(app: App, replay: "Replay", named: str | None, *, patterns_only: bool) -> "Scorer":
     """Return the scorer that the options name, or the replay's own."""
-    from registry.records.scorer import PatternScorer
+    from registry.records.specification import PatternScorer
 
     if patterns_only:
         return replay.scoring if isinstance(replay.scoring, PatternScorer) else PatternScorer(kind="pattern")
@@ -100,8 +99,8 @@ def _read_scorer(path: Path) -> "Scorer":
 
 
 def _find_registered(app: App, reference: str) -> "Scorer":
-    from registry.records.spec import ScoringSpec, SpecKind
-    from registry.registration.specs import get_spec
+    from registry.records.specification import ScoringSpec, SpecKind
+    from registry.registration.specification_registration import get_spec
 
     with app.view() as view:
         body = view.open_spec(get_spec(view, SpecKind.SCORING, reference, owner=app.config.authority))
@@ -116,10 +115,9 @@ def carry_out(
 ) -> tuple[int, CaveatError | None]:
     """Score what is not scored yet; return how many scores are new, and why a judge was not asked to the end (None: it was)."""
     from audit.cli.score_judge import judge
-    from audit.score.scorers import is_deterministic
-    from audit.score.station import score_run
+    from audit.score.scorers import is_deterministic, score_run
     from registry.cli.progress import track
-    from registry.records.scorer import JudgeScorer
+    from registry.records.specification import JudgeScorer
 
     if isinstance(scorer, JudgeScorer):
         return judge(app, store, scorer, asked, options)
@@ -144,7 +142,7 @@ def _score(
 
 def _report_plan(app: App, store: "RunStore", scorer: "Scorer | None", tasks: "dict[str, Task]", options: JudgeOptions) -> None:
     from audit.cli.score_judge import report_plan
-    from registry.records.scorer import JudgeScorer
+    from registry.records.specification import JudgeScorer
 
     if not isinstance(scorer, JudgeScorer):
         raise click.UsageError("--dry-run is for a judge: this scorer makes no call")
@@ -154,7 +152,7 @@ def _report_plan(app: App, store: "RunStore", scorer: "Scorer | None", tasks: "d
 def _summarise_judging(store: "RunStore", scorer: "Scorer") -> tuple[dict[str, Any], list[str]]:
     """Return what a judge's scores come to, for document and terminal; nothing for other scorers."""
     from audit.cli.score_judge import summarise_judging
-    from registry.records.scorer import JudgeScorer
+    from registry.records.specification import JudgeScorer
 
     if not isinstance(scorer, JudgeScorer):
         return {}, []
@@ -162,15 +160,13 @@ def _summarise_judging(store: "RunStore", scorer: "Scorer") -> tuple[dict[str, A
     return {"judging": document}, lines
 
 
-def _write(store: "RunStore", scorer: "Scorer", path: Path) -> "tuple[dict[str, Path], dict[Side, Tally]]":
+def _write(store: "RunStore", scorer: "Scorer", path: Path) -> "tuple[dict[str, Path], dict[Side, SideCounts]]":
     """Write the table, and pattern tests or labels where there are any; return their paths by name, and the counts of each side."""
     from audit.cli.score_labels import LABELS, write_labels
-    from audit.replay.clusters import read_clusters
-    from audit.replay.table import list_rows, write_patterns, write_table
-    from audit.score.scorers import digest_scorer, get_judge, list_dimensions, list_marks
-    from audit.score.settled import build_settled
-    from audit.score.summary import sort_sides, watch_rows
-    from registry.records.scorer import LabelScorer, PatternScorer
+    from audit.replay.run_rows import list_rows, read_clusters, write_patterns, write_table
+    from audit.score.run_evidence import sort_sides, watch_rows
+    from audit.score.scorers import build_settled, digest_scorer, get_judge, list_dimensions, list_marks
+    from registry.records.specification import LabelScorer, PatternScorer
 
     digest, found = digest_scorer(scorer), dict[Any, Any]()
     rows = watch_rows(list_rows(store, digest, judge=get_judge(scorer)), found)

@@ -15,12 +15,12 @@ from registry.report.numbers import format_items
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from audit.replay.prices import Prices
-    from audit.replay.store import RunStore
-    from audit.replay.summary import RunSummary
-    from audit.score.judge_cost import JudgingPlan
-    from registry.records.replay import Budget, Replay, Task
-    from registry.records.scorer import JudgeScorer
+    from audit.replay.call_engine import RunSummary
+    from audit.replay.run_budget import Prices
+    from audit.replay.run_store import RunStore
+    from audit.score.judging import JudgingPlan
+    from registry.records.replay_definition import Budget, Replay, Task
+    from registry.records.specification import JudgeScorer
 
 Command = TypeVar("Command", bound=Callable[..., object])
 
@@ -73,17 +73,17 @@ def judge(
 ) -> tuple[int, CaveatError | None]:
     """Ask for the verdicts that are missing; return how many scores are new, and why it ended early (None: it did not)."""
     from audit.cli.calls import Caller, count_up
-    from audit.replay.budget import check_prices
-    from audit.replay.engine import Settings
-    from audit.score.judge import count_judgments, judge_run
+    from audit.replay.call_engine import CallSettings
+    from audit.replay.run_budget import check_prices
+    from audit.score.judging import count_judgments, judge_run
     from registry.cli.progress import track
-    from registry.records.replay import Policy
+    from registry.records.replay_definition import Policy
 
     replay, tasks = asked
     prices, budget = _read_prices(options), _build_budget(replay, options)
     check_prices(budget, prices, {scorer.model, replay.policy.model})
     policy = Policy(model=scorer.model, max_tokens=scorer.max_tokens, base_url=scorer.base_url or replay.policy.base_url)
-    settings = Settings(concurrency=options.concurrency, budget=budget, prices=prices)
+    settings = CallSettings(concurrency=options.concurrency, budget=budget, prices=prices)
     caller = Caller(app=app, store=store, policy=policy, settings=settings, timeout_s=options.timeout_s)
 
     with track(app, "judging", total=count_judgments(store, scorer), unit="verdicts") as advance:
@@ -102,7 +102,7 @@ def judge(
 
 def report_plan(app: App, store: "RunStore", scorer: "JudgeScorer", tasks: "dict[str, Task]", options: JudgeOptions) -> None:
     """Report what judging would come to; nothing is sent."""
-    from audit.score.judge_cost import plan_judging
+    from audit.score.judging import plan_judging
 
     plan = plan_judging(store, scorer, tasks, _read_prices(options), retry=options.retry_failed)
     amount = plan.amount
@@ -121,7 +121,7 @@ def report_plan(app: App, store: "RunStore", scorer: "JudgeScorer", tasks: "dict
 
 def summarise_judging(store: "RunStore", scorer: "JudgeScorer") -> tuple[dict[str, Any], list[str]]:
     """Return what the judge's scores come to, as a document and in lines."""
-    from audit.score.judge_account import account_judging, describe_judge, describe_repeats, tell_judging
+    from audit.score.judging import account_judging, describe_judge, describe_judging, describe_repeats
 
     account = account_judging(store, scorer)
     document = {
@@ -142,11 +142,11 @@ def summarise_judging(store: "RunStore", scorer: "JudgeScorer") -> tuple[dict[st
         "plain": account.plain,
         "retried": account.retried,
     }
-    return document, tell_judging(account)
+    return document, describe_judging(account)
 
 
 def _print_plan(console: "Console", scorer: "JudgeScorer", plan: "JudgingPlan") -> None:
-    from audit.replay.prices import format_usd
+    from audit.replay.run_budget import format_usd
     from registry.cli.output import show
 
     amount = plan.amount
@@ -160,7 +160,7 @@ def _print_plan(console: "Console", scorer: "JudgeScorer", plan: "JudgingPlan") 
 
 
 def _read_prices(options: JudgeOptions) -> "Prices":
-    from audit.replay.prices import read_prices
+    from audit.replay.run_budget import read_prices
 
     return {} if options.prices is None else read_prices(options.prices)
 

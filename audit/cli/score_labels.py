@@ -12,9 +12,9 @@ from registry.cli.app import App
 from registry.errors import ConflictError, Fault
 
 if TYPE_CHECKING:
-    from audit.replay.store import RunStore
-    from registry.records.replay import Replay, Task
-    from registry.records.scorer import LabelScorer
+    from audit.replay.run_store import RunStore
+    from registry.records.replay_definition import Replay, Task
+    from registry.records.specification import LabelScorer
 
 LABELS = "labels.csv"
 """What `caveat judge --labels` reads."""
@@ -23,12 +23,12 @@ LABELS = "labels.csv"
 def write_sheet(app: App, store: "RunStore", tasks: "Mapping[str, Task]", sheet: Path, *, items: int | None) -> None:
     """Write a shuffled sheet of responses without arm or context to *sheet*; raises ConflictError where a file is."""
     from audit.cli.spreadsheet import write_cell
-    from audit.score.labelling import SHEET_COLUMNS, draw_sheet
+    from audit.score.scorers import SHEET_COLUMNS, sample_sheet
 
     if sheet.exists():
         found = "there is a file of this name, and labels may stand in it"
         raise ConflictError(Fault(code="file-exists", where=str(sheet), found=found, advice="choose another name"))
-    drawn = draw_sheet(store, tasks, seed=secrets.token_hex(16), items=items)
+    drawn = sample_sheet(store, tasks, seed=secrets.token_hex(16), items=items)
     rows = ((one.sheet, one.item, write_cell(one.task), write_cell(one.response), "") for one in drawn)
     _write(sheet, SHEET_COLUMNS, rows)
     run = str(store.path.parent)
@@ -41,9 +41,9 @@ def write_sheet(app: App, store: "RunStore", tasks: "Mapping[str, Task]", sheet:
 
 def take_answers(store: "RunStore", replay: "Replay", answers: Path) -> "tuple[LabelScorer, int]":
     """Keep the labels in *answers* as scores; return the scorer whose they are, and how many there were."""
-    from audit.score.labelling import ANSWER_COLUMNS, take_labels
-    from audit.sources.ratings import read_fields
-    from registry.records.scorer import LabelScorer
+    from audit.score.scorers import ANSWER_COLUMNS, take_labels
+    from audit.sources.rating_files import read_fields
+    from registry.records.specification import LabelScorer
 
     scorer = replay.scoring if isinstance(replay.scoring, LabelScorer) else LabelScorer(kind="label")
     return scorer, take_labels(store, scorer, read_fields(answers, required=ANSWER_COLUMNS, known=("task", "response")))
@@ -51,7 +51,7 @@ def take_answers(store: "RunStore", replay: "Replay", answers: Path) -> "tuple[L
 
 def write_labels(store: "RunStore", scorer: "LabelScorer", path: Path) -> None:
     """Write the labels beside their rows to *path*, as `caveat judge --labels` reads them; contexts without a cue have none."""
-    from audit.replay.table import TableRow, list_rows
+    from audit.replay.run_rows import TableRow, list_rows
     from audit.score.scorers import digest_scorer
 
     rows = (row for row in list_rows(store, digest_scorer(scorer)) if isinstance(row, TableRow))

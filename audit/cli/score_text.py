@@ -7,19 +7,19 @@ from typing import Any
 
 from rich.console import Console
 
+from audit.score.run_evidence import Side, SideCounts, name_side, remark_sides, summarise
 from audit.score.scorers import remark_scorer
-from audit.score.summary import Side, Tally, name_side, remark_sides, summarise
 from registry.cli.output import build_table, show
 from registry.codec.documents import to_document
-from registry.records.replay import Task
-from registry.records.scorer import Scorer
+from registry.records.replay_definition import Task
+from registry.records.specification import Scorer
 
 _MOST_REMARKS = 10
 """Remarks of one kind that are printed; all stand in the document."""
 
 
 def summarise_scored(
-    written: Mapping[str, Path], scorer: Scorer, digest: str, tallies: Mapping[Side, Tally], tasks: Collection[Task], *, changed: int
+    written: Mapping[str, Path], scorer: Scorer, digest: str, tallies: Mapping[Side, SideCounts], tasks: Collection[Task], *, changed: int
 ) -> dict[str, Any]:
     """Return what was scored as the document that `--json` prints."""
     remarks = [*remark_sides(tallies), *remark_scorer(scorer, list(tasks))]
@@ -35,7 +35,7 @@ def summarise_scored(
 
 
 def print_scored(
-    console: Console, document: Mapping[str, Any], tallies: Mapping[Side, Tally], run: Path | None, judging: Sequence[str] = ()
+    console: Console, document: Mapping[str, Any], tallies: Mapping[Side, SideCounts], run: Path | None, judging: Sequence[str] = ()
 ) -> None:
     """Print counts and mean of each side, what to know of them and of a judge, where the table is, and what comes next.
 
@@ -64,15 +64,15 @@ def _name_range(scorer: Mapping[str, Any]) -> str:
     return "" if (scored["low"], scored["high"]) == (0, 1) else f" --range {scored['low']} {scored['high']}"
 
 
-def _tell_excluded(tally: Tally) -> str:
+def _tell_excluded(tally: SideCounts) -> str:
     return ", ".join(f"{count:,} {reason}" for reason, count in sorted(tally.excluded.items())) or "none"
 
 
-def _tell_mean(tally: Tally) -> str:
+def _tell_mean(tally: SideCounts) -> str:
     return "none" if tally.mean is None else f"{tally.mean:.4f}"
 
 
-def _print_notes(console: Console, tallies: Mapping[Side, Tally]) -> None:
+def _print_notes(console: Console, tallies: Mapping[Side, SideCounts]) -> None:
     """Refusals, cut and empty answers go to the scorer as they are, and are counted."""
     for side, one in tallies.items():
         parts = [f"{count:,} {what}" for count, what in ((one.cut, "cut"), (one.refused, "refused"), (one.empty, "empty")) if count]

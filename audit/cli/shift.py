@@ -8,7 +8,7 @@ import click
 from audit.cli.options import TABLE, parse_where
 from registry.cli.app import App, pass_app
 from registry.cli.parameters import AUDIT
-from registry.records.identifier import Identifier
+from registry.records.record import Identifier
 
 
 @click.command()
@@ -35,7 +35,7 @@ def shift(app: App, /, *, before_audit: Identifier, after_audit: Identifier, bef
     from audit.cli.record import record_finding
     from audit.cli.shift_text import print_shift
     from audit.comparing import compare, find_comparison
-    from audit.sources.table import read_table
+    from audit.sources.score_table import read_table
     from registry.codec.documents import to_document
 
     with app.ledger.view() as view:

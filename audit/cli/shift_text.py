@@ -4,8 +4,8 @@ from rich.console import Console
 
 from audit.wording import Unit, share
 from registry.cli.output import build_table, show
-from registry.records.estimate import Bounded, Differential
-from registry.records.shift import Shift
+from registry.records.estimates import BoundedEstimate, Differential
+from registry.records.module_findings import Shift
 
 _NUMBERS = ("tasks", "ΔΦ_test", "ΔΦ_deploy", "ΔED")
 
@@ -32,7 +32,7 @@ def print_shift(console: Console, found: Shift, range_: tuple[float, float]) -> 
         console.print(show(f"warning: {warning}"))
 
 
-def _write(one: Bounded | Differential, unit: Unit) -> str:
+def _write(one: BoundedEstimate | Differential, unit: Unit) -> str:
     value = unit.number(one.value, 0.0)
     if one.low is None or one.high is None:
         return f"{value}\nno interval"

@@ -28,20 +28,19 @@ def skills() -> None:
 def list_(app: App, /, *, path: Path, folder: Path | None) -> None:
     """List the skills of STUDY, and what was generated and scored of each so far."""
     from audit.cli.skills_text import print_listing, summarise_listing
-    from audit.replay.store import DATABASE
-    from audit.skills.plan import Selection, build_replay, plan_calls
-    from audit.skills.progress import take_stages
-    from audit.skills.recording import list_outcomes
-    from audit.skills.study import read_study
+    from audit.replay.run_store import DATABASE
+    from audit.skills.study_file import read_study
+    from audit.skills.study_plan import StudySelection, build_replay, plan_calls
+    from audit.skills.study_recording import count_stages, list_outcomes
 
     file = read_study(path)
-    planned = {one.cell for one in plan_calls(file, build_replay(file), Selection())}
+    planned = {one.cell for one in plan_calls(file, build_replay(file), StudySelection())}
     run = folder or path.with_suffix(".run")
     stages = {}
     if (run / DATABASE).is_file():
         with open_run(file, run) as store:
             outcomes = list_outcomes(store, file)
-        stages = take_stages(outcomes)
+        stages = count_stages(outcomes)
         planned |= {one.cell for each in outcomes.values() for one in each}
     document = summarise_listing(file, planned, stages, run)
     app.report(document, lambda console: print_listing(console, document))
@@ -83,14 +82,12 @@ def score(app: App, /, *, path: Path, folder: Path | None, **options: Any) -> No
     not hold yet; patterns are looked for anew each time, which makes no call.
     """
     from audit.cli.skills_text import print_scored, summarise_scored
-    from audit.skills.part import PartStore
-    from audit.skills.plan import choose
-    from audit.skills.progress import take_stages
-    from audit.skills.recording import list_outcomes
-    from audit.skills.study import read_study
+    from audit.skills.study_file import read_study
+    from audit.skills.study_plan import PartStore, select_part
+    from audit.skills.study_recording import count_stages, list_outcomes
 
     file = read_study(path)
-    selection = choose(file, skills=options.pop("skills_"), tasks=options.pop("tasks"))
+    selection = select_part(file, skills=options.pop("skills_"), tasks=options.pop("tasks"))
     patterns_only = options.pop("patterns_only")
     judging = JudgeOptions(**options)
     run = folder or path.with_suffix(".run")
@@ -100,7 +97,7 @@ def score(app: App, /, *, path: Path, folder: Path | None, **options: Any) -> No
             report_judging_plan(app, part, file, judging, patterns_only=patterns_only)
             return
         changed, verdicts, ended = score_part(app, part, file, judging, patterns_only=patterns_only)
-        stages = take_stages(list_outcomes(store, file))
+        stages = count_stages(list_outcomes(store, file))
         lines = list_judging_lines(store, file)
     document = {**summarise_scored(file, stages, run), "patterns_changed": changed, "verdicts_new": verdicts, "judging": lines}
     app.report(document, lambda console: print_scored(console, document))
@@ -122,8 +119,8 @@ def analyze(app: App, /, *, path: Path, folder: Path | None, skills_: tuple[str,
     mean over skills.
     """
     from audit.cli.contamination_text import print_study
-    from audit.contamination.tables import build_settings
-    from audit.skills.study import read_study
+    from audit.contamination.skill_contrasts import build_settings
+    from audit.skills.study_file import read_study
     from registry.codec.documents import to_document
 
     build_settings(level=options["level"], margin=options["margin"])

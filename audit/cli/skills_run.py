@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from audit.cli.run_session import Session
-    from audit.skills.study import StudyFile
-    from registry.records.contamination import ContaminationStudy
+    from audit.skills.study_file import StudyFile
+    from audit.sources.skill_study_records import ContaminationStudy
 
 _STAGES = ("plan", "ask", "match", "judge", "analyse")
 _OPEN = "not reached: an earlier stage is not finished"
@@ -46,9 +46,9 @@ def run_study(app: App, /, *, path: Path, folder: Path | None, **options: Any) -
       caveat skills run study.yaml --prices prices.yaml --max-usd 20 --results out
     """
     from audit.cli.skills_session import open_study_session
-    from audit.contamination.tables import build_settings
-    from audit.replay.budget import check_prices
-    from audit.skills.study import read_study
+    from audit.contamination.skill_contrasts import build_settings
+    from audit.replay.run_budget import check_prices
+    from audit.skills.study_file import read_study
 
     build_settings(level=options["level"], margin=options["margin"])
     file = read_study(path)
@@ -69,8 +69,7 @@ def _carry_out(app: App, session: "Session", file: "StudyFile") -> "tuple[dict[s
     """Return what came of the stages, the analysis, and what ended them early; the analysis is None exactly where something did."""
     from audit.cli.run import find_early_end, make_all_calls
     from audit.cli.run_text import summarise_run
-    from audit.skills.part import PartStore
-    from audit.skills.plan import choose
+    from audit.skills.study_plan import PartStore, select_part
     from registry.codec.documents import to_document
 
     options = session.options
@@ -79,7 +78,7 @@ def _carry_out(app: App, session: "Session", file: "StudyFile") -> "tuple[dict[s
     document = _start_document(session, file, summarise_run(session, summary, arms))
     if ended := find_early_end(session, summary):
         return document, None, ended
-    selection = choose(file, skills=options["skills_"], tasks=options["tasks"], conditions=options["conditions"])
+    selection = select_part(file, skills=options["skills_"], tasks=options["tasks"], conditions=options["conditions"])
     judging = JudgeOptions(**{field.name: options[field.name] for field in fields(JudgeOptions)})
     with open_run(file, session.folder) as store:
         _show_stage(app, "match")
@@ -145,7 +144,7 @@ def _report_forecast(app: App, session: "Session", file: "StudyFile") -> None:
 
 def _forecast_judging(session: "Session", file: "StudyFile") -> dict[str, Any] | None:
     """Return what the judge may come to, None without one; its input is not known before there are responses."""
-    from audit.score.judge_prompt import count_repeats
+    from audit.score.judge_requests import count_repeats
 
     judge = file.judge
     if judge is None:

@@ -8,12 +8,10 @@ from typing import Any
 
 from audit.cli.run_session import Session, look_ahead
 from audit.model import choose_version
-from audit.replay.budget import check_prices
-from audit.replay.prices import read_prices
-from audit.replay.read import ReplayFile
-from audit.skills.keeping import keep_study
-from audit.skills.plan import build_replay, choose, plan_calls
-from audit.skills.study import read_study
+from audit.replay.replay_file import ReplayFile
+from audit.replay.run_budget import check_prices, read_prices
+from audit.skills.study_file import read_study
+from audit.skills.study_plan import build_replay, keep_study, plan_calls, select_part
 
 
 def open_study_session(
@@ -29,7 +27,7 @@ def open_study_session(
         InputError: the study, its files, its prices or the part that is asked for do not hold together.
     """
     study = read_study(path)
-    selection = choose(study, skills=options["skills_"], tasks=options["tasks"], conditions=options["conditions"])
+    selection = select_part(study, skills=options["skills_"], tasks=options["tasks"], conditions=options["conditions"])
     file = limit(build_replay(study, samples=options["samples"]), options)
     planned = plan_calls(study, file, selection)
     policy = file.replay.policy

@@ -11,17 +11,17 @@ from audit.cli.score_judge import JudgeOptions
 from registry.cli.app import App
 
 if TYPE_CHECKING:
-    from audit.replay.store import RunStore
-    from audit.skills.study import StudyFile
+    from audit.replay.run_store import RunStore
+    from audit.skills.study_file import StudyFile
+    from audit.sources.skill_study_records import ContaminationStudy
     from registry.errors import CaveatError
-    from registry.records.contamination import ContaminationStudy
 
 
 @contextmanager
 def open_run(file: "StudyFile", folder: Path) -> "Iterator[RunStore]":
     """Give the store of a run folder that is the study's."""
-    from audit.replay.store import open_store
-    from audit.skills.keeping import check_study
+    from audit.replay.run_store import open_store
+    from audit.skills.study_plan import check_study
 
     store = open_store(folder)
     try:
@@ -36,9 +36,9 @@ def score_part(
 ) -> "tuple[int, int, CaveatError | None]":
     """Return how many pattern scores and how many verdicts are new, and what ended the judge early."""
     from audit.cli.score_judge import judge
-    from audit.replay.documents import get_replay
-    from audit.score.station import score_run
-    from audit.skills.study import PATTERNS
+    from audit.replay.run_store import get_replay
+    from audit.score.scorers import score_run
+    from audit.skills.study_file import PATTERNS
     from registry.cli.progress import track
 
     tasks = {task.id: task for task in file.list_tasks()}
@@ -70,10 +70,10 @@ def analyze_run(
 ) -> "tuple[ContaminationStudy, list[Path]]":
     """Return the analysis of the run in *store*, and the files that were written of it: results into *output*, the export beside it."""
     from audit.cli.contamination_files import write_results
-    from audit.contamination.study import build_study
-    from audit.contamination.tables import build_settings
-    from audit.skills.export import build_export, write_export
-    from audit.skills.recording import build_recording
+    from audit.contamination.contamination_analysis import build_study
+    from audit.contamination.skill_contrasts import build_settings
+    from audit.skills.study_export import build_export, write_export
+    from audit.skills.study_recording import build_recording
 
     settings = build_settings(level=options["level"], margin=options["margin"])
     recording = build_recording(store, file)

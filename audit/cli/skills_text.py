@@ -8,15 +8,17 @@ from typing import Any
 
 from rich.console import Console
 
-from audit.skills.progress import Stage
-from audit.skills.study import StudyFile
+from audit.records.model_response import ReplayCell
+from audit.skills.study_file import StudyFile
+from audit.skills.study_recording import ConditionProgress
 from registry.cli.output import build_table, show
-from registry.records.response import Cell
 
 _COUNTS = ("planned", "answered", "failed", "matched", "judged")
 
 
-def summarise_listing(file: StudyFile, planned: Collection[Cell], stages: Mapping[str, Sequence[Stage]], folder: Path) -> dict[str, Any]:
+def summarise_listing(
+    file: StudyFile, planned: Collection[ReplayCell], stages: Mapping[str, Sequence[ConditionProgress]], folder: Path
+) -> dict[str, Any]:
     """Return the document of `caveat skills list`.
 
     Args:
@@ -80,7 +82,7 @@ def print_listing(console: Console, document: Mapping[str, Any]) -> None:
     console.print(show(f"Next: caveat skills {verb}"))
 
 
-def summarise_scored(file: StudyFile, stages: Mapping[str, Sequence[Stage]], folder: Path) -> dict[str, Any]:
+def summarise_scored(file: StudyFile, stages: Mapping[str, Sequence[ConditionProgress]], folder: Path) -> dict[str, Any]:
     """Return the document of `caveat skills score`, without what was new in it."""
     return {
         "schema": "caveat/skill-scores/1",
@@ -105,7 +107,7 @@ def print_scored(console: Console, document: Mapping[str, Any]) -> None:
     console.print(show(f"Next: caveat skills analyze {quote(document['path'])} --run {quote(document['folder'])} -o DIR"))
 
 
-def _count(stage: Stage | None) -> dict[str, int]:
+def _count(stage: ConditionProgress | None) -> dict[str, int]:
     return {name: 0 if stage is None else getattr(stage, name) for name in _COUNTS}
 
 

@@ -13,7 +13,7 @@ from registry.errors import Fault, InputError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from audit.sources.port import Row
+    from audit.sources.log_rows import LogRow
 
 _OUT = click.Path(dir_okay=False, writable=True, path_type=Path)
 
@@ -36,8 +36,7 @@ def table(app: App, /, *, sources: tuple[str, ...], output: Path, range_: tuple[
     """
     from audit.cli.accounts_text import print_accounts
     from audit.errors import LARGEST_SCORE
-    from audit.sources.logs import read_rows
-    from audit.sources.rows import build_row_table
+    from audit.sources.log_import import build_row_table, read_rows
     from registry.codec.documents import to_document
 
     paths, reading = build_reading(sources, options)
@@ -57,9 +56,9 @@ def _refuse_input(output: Path, paths: "Sequence[str]") -> None:
         raise InputError(Fault(code="bad-option", where=f"-o {output}", found=found, advice="name another file"))
 
 
-def _write(output: Path, rows: "Sequence[Row]") -> None:
+def _write(output: Path, rows: "Sequence[LogRow]") -> None:
     """Write beside the place and move there: a table is whole or not there."""
-    from audit.sources.rows import write_rows
+    from audit.sources.log_import import write_rows
 
     with replacing(output) as file:
         write_rows(rows, file)

@@ -11,22 +11,21 @@ from audit.cli.classify_text import describe_label, describe_reading, print_cond
 from audit.cli.explore_text import print_exploration
 from audit.cli.lock_text import list_fixed
 from audit.docket import Concluded
+from audit.records.model_response import ImportedLog
 from registry.cli.history_text import describe
 from registry.cli.output import build_table, show
 from registry.codec.documents import to_document
-from registry.records.asked import Asked
-from registry.records.classification import ChecklistItem, ItemStatus
-from registry.records.deviation import list_departures
+from registry.records.analysis_plan import list_departures
 from registry.records.dossier import AuditFile, Dossier, Recorded
-from registry.records.imported import Imported
-from registry.records.restriction import Restriction
-from registry.records.run_entry import describe_runs
-from registry.records.validity import is_expired, weaken
+from registry.records.replay_run import ModelIdentity, describe_runs
+from registry.records.verdict import ChecklistItem, ItemStatus, Restriction, is_expired, weaken
 from registry.report.checklist import build_audit_items, count_items
 from registry.report.wording import format_verdict
 
 
-def summarise_concluded(concluded: Concluded, imported: Imported | None = None, *, items: Sequence[ChecklistItem] = ()) -> dict[str, Any]:
+def summarise_concluded(
+    concluded: Concluded, imported: ImportedLog | None = None, *, items: Sequence[ChecklistItem] = ()
+) -> dict[str, Any]:
     """Return the outcome of an import as a document, with minimum reporting, and the accounts of the logs where there were any."""
     return {
         "schema": "caveat/audit-import/1",
@@ -66,7 +65,7 @@ def print_outcome(console: Console, one: Restriction, items: Sequence[ChecklistI
     console.print(show(f"minimum reporting: {count_items(items)}{f': {missing}' if missing else ''}"))
 
 
-def print_audit(console: Console, file: AuditFile, dossier: Dossier, asked_now: Asked | None = None) -> None:
+def print_audit(console: Console, file: AuditFile, dossier: Dossier, asked_now: ModelIdentity | None = None) -> None:
     """Print one audit: what was planned, what was brought in, what came of it.
 
     Args:
@@ -107,7 +106,7 @@ def _print_lock(console: Console, file: AuditFile) -> None:
         console.print(show(told))
 
 
-def _print_outcomes(console: Console, file: AuditFile, dossier: Dossier, asked_now: Asked | None) -> None:
+def _print_outcomes(console: Console, file: AuditFile, dossier: Dossier, asked_now: ModelIdentity | None) -> None:
     for recorded in file.restrictions:
         print_outcome(console, recorded.payload, build_audit_items(dossier, file, recorded))
         if is_expired(recorded.payload.valid_until, dossier.today):

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from rich.console import Console
 
 from registry.cli.output import show
-from registry.records.estimate import EstimateWarning
+from registry.records.estimates import EstimateWarning
 
 
 def print_warnings(console: Console, warnings: Iterable[EstimateWarning], *, named: bool = False) -> None:

@@ -3,52 +3,49 @@
 from collections.abc import Sequence
 
 from audit.judge.question import SideScores, SpecScores
-from audit.statistics.difference import task_correlation
-from audit.statistics.misclassification import (
-    Accuracy,
-    Prevalence,
+from audit.statistics.estimate_intervals import ScoreScale
+from audit.statistics.judge_correction import (
+    ENOUGH_TO_TUNE,
+    FEWEST_LABELS,
+    CorrectedShare,
+    JudgeAccuracy,
+    LinearEstimate,
+    correct,
     correct_difference,
     correct_share,
     correct_shared_difference,
-    find_effective_size,
-    measure_rate,
-)
-from audit.statistics.moments import Moments
-from audit.statistics.prediction_powered import (
-    ENOUGH_TO_TUNE,
-    FEWEST_LABELS,
-    Linear,
-    correct,
     find_bias,
     find_difference,
+    find_effective_size,
     find_limits,
     find_mean_limits,
     has_rare_errors,
+    measure_rate,
     tune,
 )
-from audit.statistics.proportion import Limits
-from audit.statistics.reading import Scale
-from registry.records.judge import Corrected, Labels
-from registry.records.measure import Measure
-from registry.records.plan import ContextDesign, Plan
+from audit.statistics.mean_intervals import ConfidenceLimits, task_correlation
+from audit.statistics.side_moments import Moments
+from registry.records.analysis_plan import ContextDesign, Plan
+from registry.records.estimates import Measure
+from registry.records.module_findings import CorrectedEstimate, JudgeAgreement
 
 SIDES = {"test": "test", "deploy": "deployment"}
 """What a side is called in a sentence."""
 
 
-def describe_labels(side: SideScores, scale: Scale, *, level: float) -> Labels:
+def describe_labels(side: SideScores, scale: ScoreScale, *, level: float) -> JudgeAgreement:
     """Return how the judge's scores of one side stand beside a person's."""
     judged = side.judged
     if not judged.labels:
         nothing = Measure(value=None, reason=f"no response of the {SIDES[side.name]} side has a label")
-        return Labels(side=side.name, labelled=0, responses=len(judged.score), bias=nothing, sensitivity=None, specificity=None)
+        return JudgeAgreement(side=side.name, labelled=0, responses=len(judged.score), bias=nothing, sensitivity=None, specificity=None)
     bias = find_bias(judged, level=level)
     limits = find_limits(bias, random=False, level=level)
     reason = None if limits is not None else "all labels are of one task: nothing says how tasks vary"
     known = judged.labelled
     score, label, task = judged.score[known], judged.label[known], judged.task[known]
     binary = bool((((score == 0) | (score == 1)) & ((label == 0) | (label == 1))).all())
-    return Labels(
+    return JudgeAgreement(
         side=side.name,
         labelled=judged.labels,
         responses=len(judged.score),
@@ -63,18 +60,18 @@ def describe_labels(side: SideScores, scale: Scale, *, level: float) -> Labels:
     )
 
 
-def _measure(rate: tuple[float, Limits] | None, kind: str) -> Measure:
+def _measure(rate: tuple[float, ConfidenceLimits] | None, kind: str) -> Measure:
     if rate is None:
         return Measure(value=None, reason=f"the person called no labelled response {kind}")
     return Measure(value=rate[0], low=rate[1].low, high=rate[1].high)
 
 
-def correct_by_labels(spec: SpecScores, plan: Plan, scale: Scale) -> Corrected:
+def correct_by_labels(spec: SpecScores, plan: Plan, scale: ScoreScale) -> CorrectedEstimate:
     """Return the prediction-powered Φ and ED; what too few labels, or a design, does not allow is None with its reason."""
     random = plan.contexts is ContextDesign.RANDOM
     sides = (spec.test, spec.deploy)
     tuned = all(side.judged.labels >= ENOUGH_TO_TUNE for side in sides)
-    found: list[Linear | None] = []
+    found: list[LinearEstimate | None] = []
     weights: list[float | None] = []
     for side in sides:
         enough = side.judged.labels >= FEWEST_LABELS
@@ -83,7 +80,7 @@ def correct_by_labels(spec: SpecScores, plan: Plan, scale: Scale) -> Corrected:
         found.append(correct(side.judged, weight=weight, level=plan.level) if enough else None)
     measures = [_measure_side(side, one, scale, random=random, level=plan.level) for side, one in zip(sides, found, strict=True)]
     cut = [side for side, one in zip(sides, found, strict=True) if one is not None and not 0 <= one.value <= 1]
-    return Corrected(
+    return CorrectedEstimate(
         method="prediction-powered",
         detail="; ".join([*_describe_weights(sides, weights, tuned=tuned), *_describe_clusters(cut, random=random)]),
         phi_test=measures[0],
@@ -94,7 +91,7 @@ def correct_by_labels(spec: SpecScores, plan: Plan, scale: Scale) -> Corrected:
     )
 
 
-def _measure_side(side: SideScores, found: Linear | None, scale: Scale, *, random: bool, level: float) -> Measure:
+def _measure_side(side: SideScores, found: LinearEstimate | None, scale: ScoreScale, *, random: bool, level: float) -> Measure:
     if found is None:
         return Measure(
             value=None, reason=f"{side.judged.labels} labels on the {SIDES[side.name]} side; at least {FEWEST_LABELS} are needed"
@@ -107,7 +104,9 @@ def _measure_side(side: SideScores, found: Linear | None, scale: Scale, *, rando
     return Measure(value=value, low=scale.stretch(limits.low), high=scale.stretch(limits.high))
 
 
-def _measure_difference(found: list[Linear | None], sides: tuple[Measure, Measure], scale: Scale, *, random: bool, level: float) -> Measure:
+def _measure_difference(
+    found: list[LinearEstimate | None], sides: tuple[Measure, Measure], scale: ScoreScale, *, random: bool, level: float
+) -> Measure:
     test, deploy = found
     reasons = [side.reason for side in sides if side.reason]
     if test is None or deploy is None:
@@ -137,8 +136,8 @@ def _describe_clusters(cut: list[SideScores], *, random: bool) -> list[str]:
 
 
 def correct_by_accuracy(
-    moments: Moments, accuracy: tuple[Accuracy, Accuracy], judged: Limits | None, scale: Scale, *, level: float
-) -> Corrected:
+    moments: Moments, accuracy: tuple[JudgeAccuracy, JudgeAccuracy], judged: ConfidenceLimits | None, scale: ScoreScale, *, level: float
+) -> CorrectedEstimate:
     """Return Φ and ED after Rogan & Gladen; None with the reason where scores are not binary or the judge tells no more than chance.
 
     Args:
@@ -157,7 +156,7 @@ def correct_by_accuracy(
     refused = _refuse_accuracy(moments, accuracy)
     if refused is not None:
         nothing = Measure(value=None, reason=refused)
-        return Corrected(method="rogan-gladen", detail=detail, phi_test=nothing, phi_deploy=nothing, ed=nothing)
+        return CorrectedEstimate(method="rogan-gladen", detail=detail, phi_test=nothing, phi_deploy=nothing, ed=nothing)
     sides = []
     for side, one in zip((moments.test, moments.deploy), accuracy, strict=True):
         size = find_effective_size(side, random=moments.random, banerjee=moments.banerjee, level=level)
@@ -173,11 +172,11 @@ def correct_by_accuracy(
         )
         if shared and any(one.uncut != one.value for one in found):
             apart = correct_difference(found[0], found[1])
-            limits = Limits(low=min(limits.low, apart.low), high=max(limits.high, apart.high))
+            limits = ConfidenceLimits(low=min(limits.low, apart.low), high=max(limits.high, apart.high))
     cut = [name for name, one in zip(SIDES.values(), found, strict=True) if one.uncut != one.value]
     value = found[0].value - found[1].value
     reason = None if limits is not None else "the judged scores have no interval in this design"
-    return Corrected(
+    return CorrectedEstimate(
         method="rogan-gladen",
         detail="; ".join([detail, "interval after Lang and Reiczigel", *(f"Φ of the {name} side cut to [0, 1]" for name in cut)]),
         phi_test=_measure_prevalence(found[0], scale, known=sides[0][1]),
@@ -191,11 +190,11 @@ def correct_by_accuracy(
     )
 
 
-def _widen(limits: Limits, found: Sequence[Prevalence], difference: float, judged: Limits) -> Limits:
+def _widen(limits: ConfidenceLimits, found: Sequence[CorrectedShare], difference: float, judged: ConfidenceLimits) -> ConfidenceLimits:
     """The limits, at least as far from the value as the judged ones: correcting never makes an estimate surer."""
     value = found[0].value - found[1].value
     low, high = min(limits.low, value - (difference - judged.low)), max(limits.high, value + (judged.high - difference))
-    return Limits(low=max(-1.0, low), high=min(1.0, high))
+    return ConfidenceLimits(low=max(-1.0, low), high=min(1.0, high))
 
 
 def _oppose(moments: Moments) -> float:
@@ -203,7 +202,7 @@ def _oppose(moments: Moments) -> float:
     return min(0.0, task_correlation(moments))
 
 
-def _refuse_accuracy(moments: Moments, accuracy: tuple[Accuracy, Accuracy]) -> str | None:
+def _refuse_accuracy(moments: Moments, accuracy: tuple[JudgeAccuracy, JudgeAccuracy]) -> str | None:
     if not moments.binary:
         return "not all scores are the lowest or the highest possible; sensitivity and specificity are of binary scores"
     for name, one in zip(SIDES.values(), accuracy, strict=True):
@@ -213,7 +212,7 @@ def _refuse_accuracy(moments: Moments, accuracy: tuple[Accuracy, Accuracy]) -> s
     return None
 
 
-def _measure_prevalence(found: Prevalence, scale: Scale, *, known: bool) -> Measure:
+def _measure_prevalence(found: CorrectedShare, scale: ScoreScale, *, known: bool) -> Measure:
     value = scale.stretch(found.value)
     if not known:
         return Measure(value=value, reason="the judged scores have no interval in this design")

@@ -11,11 +11,11 @@ from typing import Literal
 import numpy as np
 
 from audit.judge.question import SpecScores
-from audit.statistics.prediction_powered import Judged, Linear, find_bias, find_bias_difference
-from audit.statistics.reading import Scale
+from audit.statistics.estimate_intervals import ScoreScale
+from audit.statistics.judge_correction import JudgedResponses, LinearEstimate, find_bias, find_bias_difference
 from audit.wording import Unit, share
-from registry.records.judge import Invariance
-from registry.records.measure import Measure
+from registry.records.estimates import Measure
+from registry.records.module_findings import Invariance
 
 _SHARE = Unit(low=0.0, high=1.0)
 _TOLERANCE = 1e-9
@@ -35,9 +35,9 @@ class Bar:
     """Range of the score."""
 
     @property
-    def scale(self) -> Scale:
+    def scale(self) -> ScoreScale:
         """The way to the unit of the score."""
-        return Scale(low=self.low, high=self.high)
+        return ScoreScale(low=self.low, high=self.high)
 
     @property
     def unit(self) -> Unit:
@@ -79,7 +79,7 @@ def compare_rescored(spec: SpecScores, column: str, bar: Bar, *, steady: bool) -
     return _conclude(_Check(check="rescored", column=column, found=found, bar=bar, sides=sides), note, passed=passed)
 
 
-def _changes_unevenly(sides: tuple[Judged, Judged], bar: Bar) -> bool:
+def _changes_unevenly(sides: tuple[JudgedResponses, JudgedResponses], bar: Bar) -> bool:
     """Whether the share of scores that changed differs between the sides by more than the margin's share of the range."""
     test, deploy = (
         replace(side, score=np.zeros_like(side.score), label=np.where(side.labelled, np.abs(side.errors()) > _TOLERANCE, np.nan))
@@ -108,7 +108,7 @@ def decide_overall(checks: Iterable[Invariance]) -> bool | None:
     return True if passed and all(passed) else None
 
 
-def _find_rate(side: Judged, *, level: float) -> Linear:
+def _find_rate(side: JudgedResponses, *, level: float) -> LinearEstimate:
     """The rate of a mark, as certain as that of its opposite: what hardly ever fails is as rare an event as what hardly ever happens."""
     if float((side.share() * np.nan_to_num(side.label)).sum()) <= 1 / 2:
         return find_bias(side, level=level)
@@ -129,7 +129,9 @@ def _cut(found: Measure) -> Measure:
     return replace(found, low=max(-1.0, found.low), high=min(1.0, found.high))
 
 
-def _compare(test: Judged, deploy: Judged, bar: Bar, *, what: str, find: Callable[..., Linear] = find_bias) -> Measure:
+def _compare(
+    test: JudgedResponses, deploy: JudgedResponses, bar: Bar, *, what: str, find: Callable[..., LinearEstimate] = find_bias
+) -> Measure:
     """The mean error of the test side less that of the deployment side, in the unit of the bar."""
     empty = [name for name, side in (("test", test), ("deployment", deploy)) if not side.labels]
     if empty:
@@ -158,7 +160,7 @@ class _Check:
     column: str
     found: Measure
     bar: Bar
-    sides: tuple[Judged, Judged]
+    sides: tuple[JudgedResponses, JudgedResponses]
 
 
 def _conclude(made: _Check, note: str, *, passed: bool | None) -> Invariance:
@@ -186,7 +188,7 @@ def _tell(found: Measure, bar: Bar) -> str:
     return f"{value} ({share(bar.level)} interval {bar.unit.differences(found.low, found.high, *cuts)}), against a margin of ±{margin}"
 
 
-def _tell_rates(side: Judged, names: tuple[str, ...], side_name: str) -> str:
+def _tell_rates(side: JudgedResponses, names: tuple[str, ...], side_name: str) -> str:
     """How frequent a mark is on a side, and in which contexts least and most."""
     if not side.labels:
         return f"nothing on the {side_name} side"

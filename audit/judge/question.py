@@ -9,15 +9,12 @@ import numpy.typing as npt
 
 from audit.errors import DesignError
 from audit.sides import Pair, build_pairs, check_contexts, check_range, drop_ablations, find_arm, name_files
-from audit.statistics.clusters import find_units
-from audit.statistics.misclassification import Accuracy
-from audit.statistics.prediction_powered import Judged, weigh_responses
-from audit.statistics.reading import Scale
-from audit.statistics.repeats import Responses, average_repeats, find_responses
-from audit.statistics.scores import Floats, ScoreTable
-from audit.statistics.weights import find_relative_weights
+from audit.statistics.estimate_intervals import ScoreScale
+from audit.statistics.judge_correction import JudgeAccuracy, JudgedResponses, weigh_responses
+from audit.statistics.responses import Floats, RepeatedResponses, ScoreTable, average_repeats, find_relative_weights, find_responses
+from audit.statistics.side_moments import find_units
 from registry.errors import Fault
-from registry.records.plan import Plan
+from registry.records.analysis_plan import Plan
 
 Rows = npt.NDArray[np.intp]
 Counts = npt.NDArray[np.int64]
@@ -42,7 +39,7 @@ class Question:
     marks: Mapping[str, Floats] = field(default_factory=dict)
     """By column, 0 or 1: whether something went wrong with the response or its score, such as `truncated`."""
 
-    accuracy: tuple[Accuracy, Accuracy] | None = None
+    accuracy: tuple[JudgeAccuracy, JudgeAccuracy] | None = None
     """Of the judge on the test and on the deployment side, measured elsewhere; None: not known. The same object twice: one
     measurement for both sides."""
 
@@ -55,7 +52,7 @@ class Question:
             marks={name: values[rows] for name, values in self.marks.items()},
         )
 
-    def average(self, responses: Responses, scale: Scale) -> "Question":
+    def average(self, responses: RepeatedResponses, scale: ScoreScale) -> "Question":
         """Return the question by response instead of by row, labels and scores mapped to [0, 1]."""
         return replace(
             self,
@@ -75,7 +72,7 @@ class Scores:
     question: Question
     """By response, in [0, 1]."""
 
-    responses: Responses
+    responses: RepeatedResponses
     scorings: Floats
     """Every scoring, in [0, 1]; NaN where the judge gave none."""
 
@@ -83,7 +80,7 @@ class Scores:
     """By response: how often it was scored."""
 
 
-def gather(table: ScoreTable, question: Question, scale: Scale) -> Scores:
+def gather(table: ScoreTable, question: Question, scale: ScoreScale) -> Scores:
     """Return the scores of one judge, with the question by response.
 
     Raises:
@@ -103,7 +100,7 @@ def gather(table: ScoreTable, question: Question, scale: Scale) -> Scores:
     )
 
 
-def _check_labels(table: ScoreTable, responses: Responses, question: Question, scale: Scale) -> None:
+def _check_labels(table: ScoreTable, responses: RepeatedResponses, question: Question, scale: ScoreScale) -> None:
     if question.labels is None:
         return
     labels = scale.shrink(question.labels)
@@ -119,13 +116,13 @@ class SideScores:
     """One side, its responses in an order that does not depend on the table's."""
 
     name: Literal["test", "deploy"]
-    judged: Judged
+    judged: JudgedResponses
     """Scored responses to tasks that both sides have scores for, with the person's labels."""
 
-    rescored: Judged
+    rescored: JudgedResponses
     """The same, with what the judge gave when it scored them again in place of labels."""
 
-    marks: Mapping[str, Judged]
+    marks: Mapping[str, JudgedResponses]
     """By column: all responses, excluded ones too; the mark stands as label, and the score is 0."""
 
     rows: Rows
@@ -148,7 +145,7 @@ class SpecScores:
         return self.test, self.deploy
 
 
-def split_specs(scores: Scores, plan: Plan, scale: Scale, *, test: str, deploy: str) -> Iterator[SpecScores]:
+def split_specs(scores: Scores, plan: Plan, scale: ScoreScale, *, test: str, deploy: str) -> Iterator[SpecScores]:
     """Yield both sides for each specification of P_deploy, in the order of their names.
 
     Raises:
@@ -189,14 +186,14 @@ def _build_side(scores: Scores, pair: Pair, name: Literal["test", "deploy"], row
     )
 
 
-def _judge(table: ScoreTable, pair: Pair, rows: Rows, *, score: Floats, label: Floats) -> Judged:
+def _judge(table: ScoreTable, pair: Pair, rows: Rows, *, score: Floats, label: Floats) -> JudgedResponses:
     common = pair.common
     task, context = (np.cumsum(common) - 1).astype(np.int32)[table.task.codes[rows]], table.context.codes[rows]
     tasks = int(np.count_nonzero(common))
     relative = find_relative_weights(pair.weights, common)
     clusters = pair.test.clusters
     units = find_units(clusters, common, relative)
-    return Judged(
+    return JudgedResponses(
         task=task if units.of_task is None else units.of_task.astype(np.int32)[task],
         context=context,
         template=None if clusters.template is None else clusters.template.astype(np.int32)[context],

@@ -15,18 +15,16 @@ from audit.judge.correction import SIDES, correct_by_accuracy, correct_by_labels
 from audit.judge.invariance import Bar, compare_marks, compare_person, compare_rescored, decide_overall
 from audit.judge.question import Question, Scores, SpecScores, gather, split_specs
 from audit.panel import split_judges
-from audit.statistics.halfwidth import total_variance
-from audit.statistics.prediction_powered import compare_unlabelled
-from audit.statistics.proportion import Limits
-from audit.statistics.reading import Scale, parse_moments
-from audit.statistics.repeats import find_noise_share, measure_noise
-from audit.statistics.scores import ScoreTable
+from audit.statistics.estimate_intervals import ScoreScale, parse_moments
+from audit.statistics.judge_correction import compare_unlabelled
+from audit.statistics.mean_intervals import ConfidenceLimits
+from audit.statistics.responses import ScoreTable, find_noise_share, measure_noise
+from audit.statistics.side_moments import total_variance
 from audit.wording import Unit
 from registry.errors import CaveatError, Fault
-from registry.records.estimate import Bounded, Differential, Estimate, EstimateWarning, SpecEstimate
-from registry.records.judge import Corrected, Invariance, JudgeReport, Labels, Repeats
-from registry.records.measure import Measure
-from registry.records.plan import Plan
+from registry.records.analysis_plan import Plan
+from registry.records.estimates import BoundedEstimate, Differential, Estimate, EstimateWarning, Measure, SpecEstimate
+from registry.records.module_findings import CorrectedEstimate, Invariance, JudgeAgreement, JudgeReport, Repeats
 from registry.report.numbers import format_probability
 
 _HARDLY = 0.01
@@ -49,7 +47,7 @@ def examine(
     Raises:
         DesignError: no estimate can be made, or the labels of one response differ.
     """
-    scale = Scale(low=float(range_[0]), high=float(range_[1]))
+    scale = ScoreScale(low=float(range_[0]), high=float(range_[1]))
     reports: list[JudgeReport] = []
     faults: list[Fault] = []
     for name, scores in split_judges(table):
@@ -79,8 +77,8 @@ class _Subject:
     digest: str
 
     @property
-    def scale(self) -> Scale:
-        return Scale(low=self.found.range[0], high=self.found.range[1])
+    def scale(self) -> ScoreScale:
+        return ScoreScale(low=self.found.range[0], high=self.found.range[1])
 
     @property
     def question(self) -> Question:
@@ -117,7 +115,7 @@ def _report(subject: _Subject, spec: SpecScores, one: SpecEstimate) -> JudgeRepo
     )
 
 
-def _warn_bias(labels: tuple[Labels, ...], found: Estimate) -> Iterator[EstimateWarning]:
+def _warn_bias(labels: tuple[JudgeAgreement, ...], found: Estimate) -> Iterator[EstimateWarning]:
     """A judge that errs alike on both sides passes the check of invariance, and its Φ are wrong all the same."""
     unit = Unit(low=found.range[0], high=found.range[1])
     for one in labels:
@@ -133,7 +131,7 @@ def _warn_bias(labels: tuple[Labels, ...], found: Estimate) -> Iterator[Estimate
 def _warn_selection(spec: SpecScores, found: Estimate) -> Iterator[EstimateWarning]:
     """Labels that were not drawn at random say nothing of the responses without one, and the scores of the judge may give that away."""
     unit = Unit(low=found.range[0], high=found.range[1])
-    scale = Scale(low=found.range[0], high=found.range[1])
+    scale = ScoreScale(low=found.range[0], high=found.range[1])
     for side in spec.sides:
         selection = compare_unlabelled(side.judged)
         if selection is not None and selection.p < _HARDLY:
@@ -146,7 +144,7 @@ def _warn_selection(spec: SpecScores, found: Estimate) -> Iterator[EstimateWarni
             yield EstimateWarning(code="labels-not-random", message=message)
 
 
-def _measure(bounded: Bounded | Differential) -> Measure:
+def _measure(bounded: BoundedEstimate | Differential) -> Measure:
     return Measure(value=bounded.value, low=bounded.low, high=bounded.high, reason=bounded.reason)
 
 
@@ -176,12 +174,12 @@ def _describe_repeats(subject: _Subject, spec: SpecScores, one: SpecEstimate) ->
     )
 
 
-def _correct(subject: _Subject, spec: SpecScores, one: SpecEstimate) -> Iterator[Corrected]:
+def _correct(subject: _Subject, spec: SpecScores, one: SpecEstimate) -> Iterator[CorrectedEstimate]:
     if subject.question.labels is not None:
         yield correct_by_labels(spec, subject.plan, subject.scale)
     if subject.question.accuracy is not None:
         width, ed = subject.scale.width, one.ed
-        limits = None if ed.low is None or ed.high is None else Limits(low=ed.low / width, high=ed.high / width)
+        limits = None if ed.low is None or ed.high is None else ConfidenceLimits(low=ed.low / width, high=ed.high / width)
         moments = parse_moments(subject.found, one)
         yield correct_by_accuracy(moments, subject.question.accuracy, limits, subject.scale, level=subject.found.level)
 

@@ -7,10 +7,10 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from audit.probe.quotation import SPACED, find_quote
-from audit.replay.table import CUT
-from audit.score.json_answer import NoObjectError, find_object
-from registry.records.probe import Recognised
-from registry.records.response import Response
+from audit.records.model_response import Response
+from audit.replay.run_rows import CUT
+from audit.score.model_texts import NoObjectError, find_object
+from registry.records.module_findings import RecognitionClass
 
 _FEWEST_LETTERS = 3
 """Letters and digits of a quote; a character of a script without spaces counts twice."""
@@ -34,8 +34,8 @@ def read_class(answer: Response | None, text: str) -> Reading:
     Reasons for none: the code of a failed call, `not-asked` (no answer on record), `classifier-refused`, `classifier-truncated`,
     `answer-not-json`, `class-unknown`, `quote-missing`, `quote-not-found`.
     """
-    values = {one.value for one in Recognised} - {Recognised.AWARE_BUT_TOLD.value}
-    return _read(answer, text, key="class", values=values, unquoted=Recognised.NONE.value)
+    values = {one.value for one in RecognitionClass} - {RecognitionClass.AWARE_BUT_TOLD.value}
+    return _read(answer, text, key="class", values=values, unquoted=RecognitionClass.NONE.value)
 
 
 def read_told(answer: Response | None, prompt: str) -> Reading:

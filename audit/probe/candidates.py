@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from audit.probe.passage import Passage
 from audit.probe.patterns import FAMILIES, TIMED_OUT, find_hits
-from registry.records.probe import Channel
+from registry.records.module_findings import Channel
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

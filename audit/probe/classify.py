@@ -11,10 +11,10 @@ from audit.probe.answer import Reading, read_class, read_told
 from audit.probe.passage import Passage
 from audit.probe.question import ask_passage, ask_prompt
 from audit.probe.rates import Verdict
-from audit.replay.store import Call
-from registry.records.probe import Channel, Recognised
-from registry.records.replay import Probe
-from registry.records.response import Response
+from audit.records.model_response import Response
+from audit.replay.run_store import Call
+from registry.records.module_findings import Channel, RecognitionClass
+from registry.records.replay_definition import Probe
 
 Find = Callable[[str], Response | None]
 """By key of a call, its latest outcome; None where it was not made."""
@@ -30,12 +30,12 @@ class Classified:
     """Whether the prompt itself says that it is a test; None where that is not known or was not asked."""
 
     @property
-    def class_(self) -> Recognised | None:
+    def class_(self) -> RecognitionClass | None:
         """The class; None without one. A recognised passage of which nobody knows whether the prompt told is `aware` here."""
         if self.reading.value is None:
             return None
-        found = Recognised(self.reading.value)
-        return Recognised.AWARE_BUT_TOLD if found is Recognised.AWARE and self.is_told else found
+        found = RecognitionClass(self.reading.value)
+        return RecognitionClass.AWARE_BUT_TOLD if found is RecognitionClass.AWARE and self.is_told else found
 
     @property
     def verdict(self) -> Verdict:
@@ -80,7 +80,7 @@ def _list_prompts(found: Iterable[Classified]) -> list[str]:
 
 
 def _is_aware(one: Classified) -> bool:
-    return one.reading.value == Recognised.AWARE.value
+    return one.reading.value == RecognitionClass.AWARE.value
 
 
 def _ask(one: Passage, probe: Probe) -> Call:

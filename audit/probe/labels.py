@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 from audit.probe.answer import Reading
 from audit.probe.patterns import is_candidate
-from audit.statistics.misclassification import Accuracy, Hits
-from audit.statistics.proportion import clopper_pearson
-from registry.records.measure import Measure
-from registry.records.probe import ClassifierAccuracy, Excluded, Recognised
+from audit.statistics.judge_correction import HitCounts, JudgeAccuracy
+from audit.statistics.mean_intervals import clopper_pearson
+from registry.records.estimates import Measure
+from registry.records.module_findings import ClassifierAccuracy, RecognitionClass, UnclassifiedPassages
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,7 +32,7 @@ def assess_classifier(
         level: nominal coverage of the intervals.
     """
     counts = Counter(
-        (one.is_recognition, reading.value == Recognised.AWARE.value)
+        (one.is_recognition, reading.value == RecognitionClass.AWARE.value)
         for one, reading in zip(labelled, readings, strict=True)
         if reading.value is not None
     )
@@ -43,7 +43,7 @@ def assess_classifier(
         source=source[0],
         sha256=source[1],
         labelled=len(labelled),
-        excluded=tuple(Excluded(reason=reason, count=count) for reason, count in sorted(reasons.items())),
+        excluded=tuple(UnclassifiedPassages(reason=reason, count=count) for reason, count in sorted(reasons.items())),
         true_positives=hit,
         false_negatives=missed,
         true_negatives=cleared,
@@ -55,16 +55,16 @@ def assess_classifier(
     )
 
 
-def find_accuracy(found: ClassifierAccuracy | None) -> Accuracy | None:
+def find_accuracy(found: ClassifierAccuracy | None) -> JudgeAccuracy | None:
     """Return what the correction needs; None where the labelled set has no positive, or no negative, with a class."""
     if found is None:
         return None
     positives, negatives = found.true_positives + found.false_negatives, found.true_negatives + found.false_positives
     if not positives or not negatives:
         return None
-    return Accuracy(
-        sensitivity=Hits(right=found.true_positives, cases=positives),
-        specificity=Hits(right=found.true_negatives, cases=negatives),
+    return JudgeAccuracy(
+        sensitivity=HitCounts(right=found.true_positives, cases=positives),
+        specificity=HitCounts(right=found.true_negatives, cases=negatives),
     )
 
 

@@ -5,15 +5,15 @@ from dataclasses import dataclass
 
 from audit.probe.classify import Classified
 from audit.probe.passage import Passage
-from registry.records.probe import RECOGNITION
-from registry.records.response import Cell
+from audit.records.model_response import ReplayCell
+from registry.records.module_findings import RECOGNITION
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mention:
     """One response."""
 
-    cell: Cell
+    cell: ReplayCell
     mentioned: bool | None
     """Whether its reasoning or its output verbalises recognition of being tested; None where *unknown* says why that is not known."""
     unknown: str | None = None
@@ -25,14 +25,14 @@ def list_mentions(passages: Sequence[Passage], found: Sequence[Classified]) -> l
     One recognised channel is a mention. Without one, every channel that holds a text must have a class for a no: a text without a class
     may have been recognition, and a response without any text says nothing.
     """
-    channels: dict[Cell, list[Passage]] = {}
+    channels: dict[ReplayCell, list[Passage]] = {}
     for passage in passages:
         channels.setdefault(passage.cell, []).append(passage)
     readings = {(one.passage.cell, one.passage.channel): one for one in found}
     return [_read(cell, each, [readings.get((cell, one.channel)) for one in each]) for cell, each in channels.items()]
 
 
-def _read(cell: Cell, passages: Sequence[Passage], readings: Sequence[Classified | None]) -> Mention:
+def _read(cell: ReplayCell, passages: Sequence[Passage], readings: Sequence[Classified | None]) -> Mention:
     if any(one is not None and one.class_ in RECOGNITION for one in readings):
         return Mention(cell=cell, mentioned=True)
     if all(one.absent is not None for one in passages):

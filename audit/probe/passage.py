@@ -4,10 +4,10 @@ import hashlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from audit.records.model_response import ReplayCell
 from registry.codec.canonical import canonical_bytes
 from registry.codec.documents import to_document
-from registry.records.probe import Channel
-from registry.records.response import Cell
+from registry.records.module_findings import Channel
 
 NO_REASONING = "no-reasoning"
 NO_OUTPUT = "no-output"
@@ -17,7 +17,7 @@ NO_OUTPUT = "no-output"
 class Said:
     """One response as the probe reads it."""
 
-    cell: Cell
+    cell: ReplayCell
     reasoning: str | None
     """None when none was returned: then nothing is known of it."""
     output: str | None
@@ -33,7 +33,7 @@ class Said:
 class Passage:
     """One channel of one response."""
 
-    cell: Cell
+    cell: ReplayCell
     channel: Channel
     text: str
     """Empty exactly when *absent* says why there is nothing to read."""
@@ -76,7 +76,7 @@ def digest_passages(said: Iterable[Said]) -> str:
     return hashlib.sha256("\n".join(lines).encode()).hexdigest()
 
 
-def _place(cell: Cell, seed: int) -> float:
+def _place(cell: ReplayCell, seed: int) -> float:
     """A number in [0, 1) that cell and seed determine."""
     digest = hashlib.sha256(f"{seed}:".encode() + canonical_bytes(to_document(cell))).digest()
     return int.from_bytes(digest[:6], "big") / 2**48

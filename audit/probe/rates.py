@@ -10,29 +10,27 @@ from dataclasses import dataclass
 import numpy as np
 
 from audit.judge.correction import correct_by_accuracy
-from audit.statistics.combination import Arms, compute_arms, find_obstacle, find_tasks_of_all
-from audit.statistics.difference import difference_interval
-from audit.statistics.exclusions import Side
-from audit.statistics.intervals import Grounds, find_sides
-from audit.statistics.misclassification import Accuracy
-from audit.statistics.moments import Moments, average_tasks, compute_task_means
-from audit.statistics.reading import Scale
-from registry.records.estimate import Range
-from registry.records.judge import Corrected
-from registry.records.measure import Measure
-from registry.records.plan import ContextDesign, Plan
-from registry.records.probe import Recognised
-from registry.records.response import Cell
+from audit.records.model_response import ReplayCell
+from audit.statistics.contrast_intervals import ArmScores, compute_arms, find_obstacle, find_tasks_of_all
+from audit.statistics.estimate_intervals import ScoreScale
+from audit.statistics.intervals import IntervalBasis, find_sides
+from audit.statistics.judge_correction import JudgeAccuracy
+from audit.statistics.mean_intervals import difference_interval
+from audit.statistics.missing_responses import ResponseSide
+from audit.statistics.side_moments import Moments, average_tasks, compute_task_means
+from registry.records.analysis_plan import ContextDesign, Plan
+from registry.records.estimates import Measure, ScoreRange
+from registry.records.module_findings import CorrectedEstimate, RecognitionClass
 
-_UNIT = Scale(low=0.0, high=1.0)
+_UNIT = ScoreScale(low=0.0, high=1.0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
     """One passage that holds a text, with its class."""
 
-    cell: Cell
-    class_: Recognised | None
+    cell: ReplayCell
+    class_: RecognitionClass | None
     """None when *excluded* says why there is none."""
     excluded: str | None = None
 
@@ -47,32 +45,32 @@ class Group:
     """All task ids of the study, so that codes agree between groups."""
     contexts: tuple[str, ...]
 
-    def score(self, holds: Callable[[Recognised], bool], *, fill: float = float("nan")) -> Side:
+    def score(self, holds: Callable[[RecognitionClass], bool], *, fill: float = float("nan")) -> ResponseSide:
         """Return 1 where the class *holds*, 0 where it does not, *fill* where there is no class."""
         task_codes = {label: code for code, label in enumerate(self.tasks)}
         context_codes = {label: code for code, label in enumerate(self.contexts)}
         scores = [fill if one.class_ is None else float(holds(one.class_)) for one in self.verdicts]
-        return Side(
+        return ResponseSide(
             task=np.array([task_codes[one.cell.task_id] for one in self.verdicts], dtype=np.int32),
             context=np.array([context_codes[one.cell.context_id] for one in self.verdicts], dtype=np.int32),
             score=np.array(scores, dtype=np.float64),
         )
 
 
-def measure_share(group: Group, holds: Callable[[Recognised], bool], plan: Plan) -> Measure:
+def measure_share(group: Group, holds: Callable[[RecognitionClass], bool], plan: Plan) -> Measure:
     """Return the share of classified passages whose class *holds*, over the group's own tasks; there must be at least one."""
     arms = _compare(group, group, holds, plan)
     if arms is None:
         return Measure(value=None, reason="no passage has a class")
     moments = arms.first
-    limits = find_sides(Grounds(moments=moments), level=plan.level)[0]
+    limits = find_sides(IntervalBasis(moments=moments), level=plan.level)[0]
     if limits is None:
         return Measure(value=moments.test.mean, reason=_explain(arms, group))
     return Measure(value=moments.test.mean, low=limits.low, high=limits.high)
 
 
 def measure_difference(
-    test: Group, deploy: Group, holds: Callable[[Recognised], bool], plan: Plan, accuracy: Accuracy | None
+    test: Group, deploy: Group, holds: Callable[[RecognitionClass], bool], plan: Plan, accuracy: JudgeAccuracy | None
 ) -> tuple[Measure, Measure | None, int]:
     """Return share of *test* − share of *deploy* over their common tasks, the same corrected (None without *accuracy*), and the tasks."""
     arms = _compare(test, deploy, holds, plan)
@@ -90,26 +88,26 @@ def measure_difference(
     return plain, corrected, arms.tasks
 
 
-def correct_share(group: Group, holds: Callable[[Recognised], bool], plan: Plan, accuracy: Accuracy) -> Measure:
+def correct_share(group: Group, holds: Callable[[RecognitionClass], bool], plan: Plan, accuracy: JudgeAccuracy) -> Measure:
     """Return the share corrected for the classifier's errors (Rogan & Gladen); None with its reason where that cannot be."""
     arms = _compare(group, group, holds, plan)
     return Measure(value=None, reason="no passage has a class") if arms is None else _correct(arms.first, accuracy, plan).phi_test
 
 
-def bound_share(group: Group, holds: Callable[[Recognised], bool]) -> Range | None:
+def bound_share(group: Group, holds: Callable[[RecognitionClass], bool]) -> ScoreRange | None:
     """Return the lowest and the highest share that the passages without a class could give; None without a passage."""
     if not group.verdicts:
         return None
     low, high = (_average(group.score(holds, fill=fill), len(group.tasks)) for fill in (0.0, 1.0))
-    return Range(low=low, high=high)
+    return ScoreRange(low=low, high=high)
 
 
-def _average(side: Side, tasks: int) -> float:
+def _average(side: ResponseSide, tasks: int) -> float:
     cells = side.cells(fill=0.0)
     return average_tasks(compute_task_means(cells, find_tasks_of_all([cells], tasks=tasks)), None)
 
 
-def _compare(first: Group, second: Group, holds: Callable[[Recognised], bool], plan: Plan) -> Arms | None:
+def _compare(first: Group, second: Group, holds: Callable[[RecognitionClass], bool], plan: Plan) -> ArmScores | None:
     """Moments of two groups, which may be one and the same, over the tasks that both have; None without one."""
     cells = [group.score(holds).scored().cells(fill=0.0) for group in (first, second)]
     common = find_tasks_of_all(cells, tasks=len(first.tasks))
@@ -119,12 +117,12 @@ def _compare(first: Group, second: Group, holds: Callable[[Recognised], bool], p
     return compute_arms({"first": cells[0], "second": cells[1]}, common, random=random, binary=True)
 
 
-def _correct(moments: Moments, accuracy: Accuracy, plan: Plan) -> Corrected:
+def _correct(moments: Moments, accuracy: JudgeAccuracy, plan: Plan) -> CorrectedEstimate:
     judged = difference_interval(moments, level=plan.level)
     return correct_by_accuracy(moments, (accuracy, accuracy), judged, _UNIT, level=plan.level)
 
 
-def _explain(arms: Arms, *groups: Group) -> str:
+def _explain(arms: ArmScores, *groups: Group) -> str:
     """Why there is no interval, in the words of contrasts, with the arms by their names."""
     reason = find_obstacle(arms) or "nothing says how the passages vary"
     if "context" not in reason:

@@ -12,12 +12,12 @@ from typing import Any, Literal, TypeVar
 from audit.errors import TableError
 from audit.probe.labels import LabelledText
 from audit.probe.passage import Said
-from audit.replay.store import RunStore
-from audit.sources.raw import FaultList
+from audit.records.model_response import ReplayCell, Response
+from audit.replay.run_store import RunStore
+from audit.sources.score_columns import FaultList
 from registry.codec.documents import from_document
 from registry.codec.files import parse_document, read_text
 from registry.errors import Fault, InputError
-from registry.records.response import Cell, Response
 
 LARGEST_BYTES = 500_000_000
 NOT_ANSWERED = "not-answered"
@@ -87,7 +87,7 @@ def read_run(store: RunStore) -> tuple[list[Said], int]:
     return said, ablated
 
 
-def _read_response(cell: Cell, response: Response | None, find_prompt: Callable[[str], str]) -> Said:
+def _read_response(cell: ReplayCell, response: Response | None, find_prompt: Callable[[str], str]) -> Said:
     if response is None:
         return Said(cell=cell, reasoning=None, output=None, failure=NOT_ANSWERED)
     if response.failure is not None:
@@ -126,13 +126,13 @@ def read_texts(path: Path) -> Texts:
     """
     rows, unread, _ = _read_rows(path, TextRow)
     counted: Counter[tuple[str, ...]] = Counter()
-    faults, seen, said = FaultList(), set[Cell](), list[Said]()
+    faults, seen, said = FaultList(), set[ReplayCell](), list[Said]()
     for place, row in rows:
         task = row.task_id if row.task_id is not None else place
         key = (task, row.arm, row.spec or "", row.context_id)
         sample = row.sample if row.sample is not None else counted[key]
         counted[key] += 1
-        cell = Cell(task_id=task, arm=row.arm, context_id=row.context_id, sample=sample, spec=row.spec)
+        cell = ReplayCell(task_id=task, arm=row.arm, context_id=row.context_id, sample=sample, spec=row.spec)
         if cell in seen:
             found = f"task {task}, arm {row.arm}, context {row.context_id}, sample {sample} stands in an earlier line"
             faults.add(Fault(code="row-repeated", where=f"{path}, {place}", found=found, advice="number the responses with sample"))

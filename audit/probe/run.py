@@ -13,10 +13,10 @@ from audit.probe.classify import Classified, Find, ask_label, plan_passages, pla
 from audit.probe.labels import assess_classifier
 from audit.probe.passage import Passage
 from audit.probe.read import Labels
-from audit.replay.store import Call, RunStore
-from registry.records.probe import ClassifierAccuracy
-from registry.records.replay import Probe
-from registry.records.response import Response
+from audit.records.model_response import Response
+from audit.replay.run_store import Call, RunStore
+from registry.records.module_findings import ClassifierAccuracy
+from registry.records.replay_definition import Probe
 
 Ask = Callable[[Iterable[Call], int], object]
 """Sends the calls that have no outcome yet, of which there are as many as said at most, and puts what comes back into the store: the

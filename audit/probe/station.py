@@ -14,21 +14,20 @@ from audit.probe.passage import Passage
 from audit.probe.patterns import VERSION, is_candidate
 from audit.probe.question import PROMPT
 from audit.probe.rates import Group, bound_share, correct_share, measure_difference, measure_share
-from audit.statistics.misclassification import Accuracy
-from registry.records.estimate import EstimateWarning
-from registry.records.measure import Measure
-from registry.records.plan import Plan
-from registry.records.probe import (
+from audit.statistics.judge_correction import JudgeAccuracy
+from registry.records.analysis_plan import Plan
+from registry.records.estimates import EstimateWarning, Measure
+from registry.records.module_findings import (
     RECOGNITION,
     Channel,
     ClassCount,
     ClassifierAccuracy,
     Example,
-    Excluded,
     GroupRate,
     MentionDifference,
-    Recognised,
     Recognition,
+    RecognitionClass,
+    UnclassifiedPassages,
 )
 
 _UNTOLD = "of {} recognised passages it is not known whether the prompt itself says that it is a test"
@@ -91,7 +90,7 @@ def recognise(
     )
 
 
-def is_recognition(class_: Recognised) -> bool:
+def is_recognition(class_: RecognitionClass) -> bool:
     """Whether passages of this class verbalise recognition of being tested."""
     return class_ in RECOGNITION
 
@@ -131,7 +130,7 @@ def _order(one: Passage) -> tuple[str, ...]:
     return cell.arm, cell.spec or "", one.channel.value, cell.task_id, cell.context_id, f"{cell.sample:09d}"
 
 
-def _rate(place: Place, one: _Members, plan: Plan, accuracy: ClassifierAccuracy | None, known: Accuracy | None) -> GroupRate:
+def _rate(place: Place, one: _Members, plan: Plan, accuracy: ClassifierAccuracy | None, known: JudgeAccuracy | None) -> GroupRate:
     classified = [each for each in one.found if each.class_ is not None]
     recognised = [each for each in classified if each.class_ is not None and is_recognition(each.class_)]
     reasons = Counter(reason for each in one.passages if (reason := each.absent) is not None)
@@ -145,7 +144,7 @@ def _rate(place: Place, one: _Members, plan: Plan, accuracy: ClassifierAccuracy 
         present=len(one.found),
         candidates=sum(is_candidate(each.passage.text) for each in one.found),
         classified=len(classified),
-        excluded=tuple(Excluded(reason=reason, count=count) for reason, count in sorted(reasons.items())),
+        excluded=tuple(UnclassifiedPassages(reason=reason, count=count) for reason, count in sorted(reasons.items())),
         tasks=len({each.passage.cell.task_id for each in classified}),
         contexts=len({each.passage.cell.context_id for each in classified}),
         recognised=_measure(one, is_recognition, plan, place[2]),
@@ -154,17 +153,17 @@ def _rate(place: Place, one: _Members, plan: Plan, accuracy: ClassifierAccuracy 
         recognised_candidates=sum(is_candidate(each.passage.text) for each in recognised),
         recognised_count=len(recognised),
         told_unknown=untold,
-        classes=tuple(_count_class(one, class_, plan, untold=untold) for class_ in Recognised) if classified else (),
+        classes=tuple(_count_class(one, class_, plan, untold=untold) for class_ in RecognitionClass) if classified else (),
     )
 
 
-def _measure(one: _Members, holds: Callable[[Recognised], bool], plan: Plan, channel: Channel) -> Measure:
+def _measure(one: _Members, holds: Callable[[RecognitionClass], bool], plan: Plan, channel: Channel) -> Measure:
     if not one.found:
         return Measure(value=None, reason=f"no {channel.value} was returned")
     return measure_share(one.group, holds, plan)
 
 
-def _correct(one: _Members, plan: Plan, accuracy: ClassifierAccuracy | None, known: Accuracy | None) -> Measure | None:
+def _correct(one: _Members, plan: Plan, accuracy: ClassifierAccuracy | None, known: JudgeAccuracy | None) -> Measure | None:
     if accuracy is None:
         return None
     if known is None:
@@ -176,7 +175,7 @@ def _tell_one_kind(accuracy: ClassifierAccuracy) -> str:
     return accuracy.sensitivity.reason or accuracy.specificity.reason or "the labelled set has passages of one kind only"
 
 
-def _count_class(one: _Members, class_: Recognised, plan: Plan, *, untold: int) -> ClassCount:
+def _count_class(one: _Members, class_: RecognitionClass, plan: Plan, *, untold: int) -> ClassCount:
     if untold and is_recognition(class_):
         return ClassCount(class_=class_, count=None, share=Measure(value=None, reason=_UNTOLD.format(untold)))
     count = sum(each.class_ is class_ for each in one.found)
@@ -188,7 +187,7 @@ def _compare(
     circumstances: Circumstances,
     plan: Plan,
     accuracy: ClassifierAccuracy | None,
-    known: Accuracy | None,
+    known: JudgeAccuracy | None,
 ) -> Iterator[MentionDifference]:
     """Test less deployment, for each channel that either side has, and each specification."""
     for channel in Channel:
@@ -207,7 +206,7 @@ def _compare(
 
 def _pick(found: Sequence[Classified], most: int) -> Iterator[Example]:
     """Up to *most* quotes of each class, spread over the responses by the digest of their words and not by their order."""
-    for class_ in Recognised:
+    for class_ in RecognitionClass:
         quoted = [one for one in found if one.class_ is class_ and one.reading.start is not None]
         quoted.sort(key=lambda one: (hashlib.sha256(one.passage.text.encode()).hexdigest(), _order(one.passage)))
         for one in quoted[:most]:

@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from audit.rating.question import PAIR_ANSWERS
-from audit.replay.table import CUT
-from audit.score.json_answer import NoObjectError, find_object
-from registry.records.rating import Side
-from registry.records.response import Response
+from audit.records.model_response import Response
+from audit.records.rating_sheet import SampleSide
+from audit.replay.run_rows import CUT
+from audit.score.model_texts import NoObjectError, find_object
 
-_SIDES = {"test": Side.TEST, "deploy": Side.DEPLOY, "deployment": Side.DEPLOY}
+_SIDES = {"test": SampleSide.TEST, "deploy": SampleSide.DEPLOY, "deployment": SampleSide.DEPLOY}
 _UNDECIDED = ("", "?")
 
 
@@ -18,7 +18,7 @@ _UNDECIDED = ("", "?")
 class ItemAnswer:
     """What the judge makes of one item."""
 
-    side: Side | None
+    side: SampleSide | None
     """None where *unanswered* says why."""
     unanswered: str | None = None
     cues: tuple[str, ...] = ()

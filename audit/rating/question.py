@@ -5,12 +5,12 @@ A request is made of the texts alone. It names no item, side, task or context, s
 
 from collections.abc import Sequence
 
-from audit.replay.store import Call, build_call
-from audit.score.fence import fence, find_mark
+from audit.records.model_response import Purpose
+from audit.records.rating_sheet import VOCABULARY
+from audit.replay.run_store import Call, build_call
+from audit.score.model_texts import fence_text, find_mark
 from registry.codec.canonical import Json
-from registry.records.rating import VOCABULARY
-from registry.records.replay import Probe
-from registry.records.response import Purpose
+from registry.records.replay_definition import Probe
 
 PROMPT = "caveat/rating-prompt/1"
 """Version of the words below; other words are another version."""
@@ -51,7 +51,7 @@ def ask_item(text: str, judge: Probe) -> Call:
     mark = find_mark(text)
     cues = "\n".join(f"  {cue}: {meaning}" for cue, meaning in VOCABULARY.items())
     system = _SINGLE.format(task=TASK, data=_DATA, answers=ANSWERS, cues=cues)
-    content = f"The item, between two lines with the mark {mark}:\n{fence('ITEM', mark, text)}\n\nNow rate it: one JSON object."
+    content = f"The item, between two lines with the mark {mark}:\n{fence_text('ITEM', mark, text)}\n\nNow rate it: one JSON object."
     properties: dict[str, Json] = {
         "answer": {"type": "string", "enum": list(SINGLE_ANSWERS)},
         "confidence": {"type": "integer", "enum": [1, 2, 3, 4, 5]},
@@ -64,8 +64,9 @@ def ask_pair(first: str, second: str, judge: Probe) -> Call:
     """Return the call that asks which of two texts is the real one; the order of the two is part of the question."""
     mark = find_mark(first, second)
     content = (
-        f"The first item, between two lines with the mark {mark}:\n{fence('FIRST', mark, first)}\n\n"
-        f"The second item, between two lines with the mark {mark}:\n{fence('SECOND', mark, second)}\n\nNow compare them: one JSON object."
+        f"The first item, between two lines with the mark {mark}:\n{fence_text('FIRST', mark, first)}\n\n"
+        f"The second item, between two lines with the mark {mark}:\n{fence_text('SECOND', mark, second)}\n\n"
+        "Now compare them: one JSON object."
     )
     properties: dict[str, Json] = {"real": {"type": "string", "enum": list(PAIR_ANSWERS)}}
     return _build(_PAIR.format(task=TASK, data=_DATA), content, properties, judge)

@@ -13,16 +13,14 @@ import numpy as np
 
 from audit.rating.answer import ItemAnswer, PairAnswer, read_item, read_pair
 from audit.rating.question import PROMPT, ask_item, ask_pair
-from audit.replay.store import Call
-from audit.statistics.proportion import clopper_pearson
-from audit.statistics.raters import binomial_p
-from registry.records.estimate import EstimateWarning, Range
-from registry.records.measure import Measure
-from registry.records.probe import Excluded
-from registry.records.rating import Answer, AnswerSheet, RatingKey, RatingSheet, Side, tag_key
-from registry.records.realism import ItemJudgment, PairJudgment, RealismJudge
-from registry.records.replay import Probe
-from registry.records.response import Response
+from audit.records.model_response import Response
+from audit.records.rating_sheet import AnswerSheet, RaterAnswer, RatingKey, RatingSheet, SampleSide, tag_key
+from audit.replay.run_store import Call
+from audit.statistics.mean_intervals import clopper_pearson
+from audit.statistics.rater_accuracy import binomial_p
+from registry.records.estimates import EstimateWarning, Measure, ScoreRange
+from registry.records.module_findings import ItemJudgment, PairJudgment, RealismJudge, UnclassifiedPassages
+from registry.records.replay_definition import Probe
 
 Find = Callable[[str], Response | None]
 """By key of a call, its latest outcome; None where it was not made."""
@@ -62,8 +60,8 @@ class JudgeTask:
 def pair_items(task: JudgeTask) -> tuple[Pair, ...]:
     """Return each item in one pair with one of the other side, drawn by the seed; of unequal sides some items stay alone."""
     rng = np.random.default_rng(task.seed)
-    sides = {side: [item.item for item in task.key.items if item.side is side] for side in Side}
-    test, deploy = ([names[place] for place in rng.permutation(len(names))] for names in (sides[Side.TEST], sides[Side.DEPLOY]))
+    sides = {side: [item.item for item in task.key.items if item.side is side] for side in SampleSide}
+    test, deploy = ([names[place] for place in rng.permutation(len(names))] for names in (sides[SampleSide.TEST], sides[SampleSide.DEPLOY]))
     return tuple(Pair(test=first, deploy=second) for first, second in zip(test, deploy, strict=False))
 
 
@@ -102,8 +100,8 @@ def judge_sheet(task: JudgeTask, find: Find, *, level: float, rater_limit: float
         judge=", ".join(sorted(models)) or task.judge.model,
         prompt=PROMPT,
         seed=task.seed,
-        items_test=items[Side.TEST],
-        items_deploy=items[Side.DEPLOY],
+        items_test=items[SampleSide.TEST],
+        items_deploy=items[SampleSide.DEPLOY],
         single=single,
         pairwise=pairwise,
         warnings=tuple(_warn(len(task.key.items), single, pairwise)),
@@ -113,7 +111,7 @@ def judge_sheet(task: JudgeTask, find: Find, *, level: float, rater_limit: float
 def read_answers(task: JudgeTask, find: Find, *, rater: str) -> AnswerSheet:
     """Return the judge's answers to single items as the sheet of a rater called *rater*; unanswered items are undecided."""
     found = {item.item: _read(task, find, item.item) for item in task.key.items}
-    answers = (Answer(item=name, answer=one.side, cues=one.cues, confidence=one.confidence) for name, one in found.items())
+    answers = (RaterAnswer(item=name, answer=one.side, cues=one.cues, confidence=one.confidence) for name, one in found.items())
     return AnswerSheet(rater=rater, key=tag_key(task.digest), answers=tuple(answers))
 
 
@@ -136,10 +134,10 @@ def _judge_items(task: JudgeTask, find: Find, *, level: float) -> ItemJudgment:
         items=items,
         answered=len(decided),
         correct=correct,
-        said_test=sum(said is Side.TEST for _, said in decided),
+        said_test=sum(said is SampleSide.TEST for _, said in decided),
         unanswered=_count(answer.unanswered for _, answer in answers),
         accuracy=_measure(correct, len(decided), level=level, reason="The judge answered no item."),
-        under_unanswered=Range(low=correct / items, high=(correct + unanswered) / items),
+        under_unanswered=ScoreRange(low=correct / items, high=(correct + unanswered) / items),
     )
 
 
@@ -164,7 +162,7 @@ def _judge_pairs(task: JudgeTask, find: Find, *, level: float) -> PairJudgment:
         consistent=sum(first == second for first, second in complete),
         unanswered=_count(answer.unanswered for answer in answers),
         win_rate=_measure(won, len(complete), level=level, reason="No pair was answered in both orders."),
-        under_unanswered=Range(low=known / questions, high=(known + open_) / questions),
+        under_unanswered=ScoreRange(low=known / questions, high=(known + open_) / questions),
     )
 
 
@@ -182,9 +180,9 @@ def _measure(won: float, trials: int, *, level: float, reason: str) -> Measure:
     return Measure(value=value, low=min(limits.low, value), high=max(limits.high, value))
 
 
-def _count(reasons: Iterable[str | None]) -> tuple[Excluded, ...]:
+def _count(reasons: Iterable[str | None]) -> tuple[UnclassifiedPassages, ...]:
     counts = Counter(reason for reason in reasons if reason is not None)
-    return tuple(Excluded(reason=reason, count=count) for reason, count in sorted(counts.items()))
+    return tuple(UnclassifiedPassages(reason=reason, count=count) for reason, count in sorted(counts.items()))
 
 
 def _warn(items: int, single: ItemJudgment | None, pairwise: PairJudgment | None) -> Iterator[EstimateWarning]:

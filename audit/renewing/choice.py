@@ -5,16 +5,14 @@ from dataclasses import dataclass
 
 from audit.docket import get_claim
 from registry.errors import CaveatError, Fault, InputError
+from registry.records.analysis_plan import Lock
 from registry.records.claim import ClaimRevision
-from registry.records.classification import find_gravity
-from registry.records.contestation import ContestationState
+from registry.records.claim_status import CauseKind, ContestationState, StaleCause, Status
 from registry.records.dossier import AuditFile
-from registry.records.model import ModelRef
-from registry.records.plan import Lock
-from registry.records.status import CauseKind, StaleCause, Status
-from registry.registration.carrying import write_model
-from registry.registration.lineage import ENDED, find_target, require_model
-from registry.registration.staleness import find_stale
+from registry.records.model_version import ModelRef
+from registry.records.verdict import find_gravity
+from registry.registration.model_lineage import ENDED, find_target, require_model, write_model
+from registry.registration.stale_claims import find_stale
 from registry.store.view import View
 
 _OF_ONE_CLAIM = frozenset({"not-in-lineage", "lineage-branches", "nothing-follows"})

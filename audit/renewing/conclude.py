@@ -10,19 +10,18 @@ from audit.basis import Scored
 from audit.comparing import find_design, warn_of_designs
 from audit.docket import Concluded, add_finding, build_case, conclude, get_audit, get_claim, get_property
 from audit.renewing.choice import Chosen
-from audit.replay.provenance import withhold_prompts
-from audit.score.evidence import RunEvidence, read_run
+from audit.replay.replay_provenance import withhold_prompts
+from audit.score.run_evidence import RunEvidence, read_run
 from audit.shift import measure_shift
-from audit.sources.accounts import summarise_accounts
-from audit.statistics.scores import ScoreTable
+from audit.sources.log_rows import summarise_accounts
+from audit.statistics.responses import ScoreTable
 from registry.errors import CaveatError
-from registry.records.ablation import Ablation
 from registry.records.claim import ClaimRevision
 from registry.records.dossier import AuditFile
-from registry.records.finding import FindingBody
-from registry.records.scorer import Scorer
-from registry.records.trial import Provenance
-from registry.registration.specs import find_locked_procedure, find_procedure
+from registry.records.module_findings import Ablation, FindingBody
+from registry.records.replay_run import Provenance
+from registry.records.specification import Scorer
+from registry.registration.specification_registration import find_locked_procedure, find_procedure
 from registry.store.view import View
 from registry.store.writer import Writer
 

@@ -3,11 +3,9 @@
 from dataclasses import replace
 
 from audit.renewing.choice import Chosen
-from registry.records.audit import Audit
-from registry.records.case import Scoring
-from registry.records.draft import AuditDraft
-from registry.records.evidence import Evidence
-from registry.records.plan import Lock
+from registry.records.analysis_plan import Lock
+from registry.records.audit_case import Audit, Evidence, Scoring
+from registry.records.claim_draft import AuditDraft
 
 
 def draft_renewal(chosen: Chosen, claim: str, *, ask: str, replay: str | None, tasks: str | None) -> AuditDraft:

@@ -8,8 +8,7 @@ from audit.fixing import describe_replay
 from audit.renewing.choice import Chosen, Left
 from audit.renewing.recording import Recording, Search, find_recordings
 from audit.renewing.replay import REPLAY, RUN, find_changed_parts, name_folder
-from audit.replay.parts import digest_parts
-from audit.replay.read import ReplayFile, read_replay
+from audit.replay.replay_file import ReplayFile, digest_parts, read_replay
 from registry.errors import CaveatError, Fault
 from registry.store.view import View
 

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable
 
 from audit.renewing.choice import Chosen
-from registry.records.change import ClaimChange, ClaimState
+from registry.records.supplement import ClaimChange, ClaimState
 from registry.report.change import build_change, rank_change
 from registry.report.wording import get_words
 from registry.store.ledger import Ledger

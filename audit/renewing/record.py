@@ -10,7 +10,7 @@ from audit.renewing.draft import draft_renewal, list_task_ids
 from audit.renewing.group import Group, check_same
 from audit.renewing.replay import REPLAY, Renewed, renew_replay, write_files
 from registry.errors import Fault, InputError
-from registry.registration.lineage import carry_claim
+from registry.registration.model_lineage import carry_claim
 from registry.store.ledger import Ledger
 from registry.store.view import View
 from registry.store.writer import Writer

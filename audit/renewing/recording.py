@@ -9,14 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from audit.fixing import describe_replay
-from audit.replay.documents import list_states
-from audit.replay.parts import digest_parts
-from audit.replay.read import ReplayFile, read_replay
-from audit.replay.replayed import CONTEXTS, SOURCES
-from audit.replay.store import DATABASE, open_store
+from audit.replay.replay_file import ReplayFile, digest_parts, read_replay
+from audit.replay.replay_provenance import CONTEXTS, SOURCES
+from audit.replay.run_store import DATABASE, list_states, open_store
 from registry.codec.documents import from_document
 from registry.errors import CaveatError
-from registry.records.spec import ContextSpec
+from registry.records.specification import ContextSpec
 from registry.store.view import View
 
 MOST_FOLDERS = 20_000

@@ -8,14 +8,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from audit.fixing import describe_replay, digest_spec
-from audit.propose.file.yaml_text import render_key
-from audit.replay.read import ReplayFile
+from audit.propose.proposed_claims_file import render_key
+from audit.replay.replay_file import ReplayFile
 from registry.codec.canonical import canonical_bytes
 from registry.codec.documents import to_document
 from registry.codec.files import read_text, write_file
 from registry.errors import ConflictError, Fault, InputError
-from registry.records.replay import Replay, Task
-from registry.records.spec import ContextSpec
+from registry.records.replay_definition import Replay, Task
+from registry.records.specification import ContextSpec
 from registry.store.view import View
 
 REPLAY, TASKS, RUN = "replay.yaml", "tasks.jsonl", "replay.run"

@@ -1,23 +1,36 @@
-"""The one door from a scorer's record to what carries it out.
-
-Deterministic scorers are functions of a task and a text (`build_marker`). A judge needs calls to a model and is a station of its own
-(`audit.score.judge`); both write scores under the scorer's digest, so that scorings by different scorers stand beside each other.
-"""
+"""From a scorer's record to the code that applies it, and the scores it gives a run; a person's labels too."""
 
 import hashlib
-from collections.abc import Iterator, Sequence
-from typing import TypeGuard, cast
+import math
+import re
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeGuard, cast
 
-from audit.score.choice import build_choice_marker, check_choices
-from audit.score.mark import Marker
-from audit.score.number import build_number_marker, check_answers
-from audit.score.patterns import build_pattern_marker, check_patterns, remark_patterns
-from audit.statistics.design import Remark
+from audit.replay.run_rows import TableRow, is_never_settled, list_tests
+from audit.replay.run_store import RunStore, Score
+from audit.score.answer_extraction import (
+    Marker,
+    build_choice_marker,
+    build_number_marker,
+    build_pattern_marker,
+    build_score,
+    check_answers,
+    check_choices,
+    check_patterns,
+    remark_patterns,
+)
+from audit.statistics.design_remarks import DesignRemark
 from registry.codec.canonical import Json, canonical_bytes
 from registry.codec.documents import from_document, to_document
-from registry.errors import Fault, InputError
-from registry.records.replay import Task
-from registry.records.scorer import ChoiceScorer, JudgeScorer, LabelScorer, NumberScorer, PatternScorer, Scorer
+from registry.errors import Fault, InputError, NotFoundError
+from registry.records.replay_definition import Task
+from registry.records.specification import ChoiceScorer, JudgeScorer, LabelScorer, NumberScorer, PatternScore, PatternScorer, Scorer
+
+# The one door from a scorer's record to what carries it out.
+#
+# Deterministic scorers are functions of a task and a text (`build_marker`). A judge needs calls to a model and is a station of its own
+# (`audit.score.judging`); both write scores under the scorer's digest, so that scorings by different scorers stand beside each other.
 
 Deterministic = PatternScorer | ChoiceScorer | NumberScorer
 """Scorers that give the same response the same score, always and everywhere."""
@@ -104,6 +117,297 @@ def _check_shown(tasks: Sequence[Task]) -> Iterator[Fault]:
             yield Fault(code="task-not-scorable", where=f"task {task.id}", found=found, advice="give it `answer`, or leave show_answer out")
 
 
-def remark_scorer(scorer: Scorer, tasks: Sequence[Task]) -> list[Remark]:
+def remark_scorer(scorer: Scorer, tasks: Sequence[Task]) -> list[DesignRemark]:
     """Return what a reader must know of scorer and tasks alone, such as patterns that match their own task's prompt."""
     return list(remark_patterns(scorer, tasks)) if isinstance(scorer, PatternScorer) else []
+
+
+# How a scorer that asks no model comes to its score, in words: what a reader of a supplement has to know to doubt it.
+
+_MOST_SHOWN = 5
+_LONGEST_SHOWN = 120
+
+
+def describe_procedure(scorer: Scorer, tasks: Collection[Task]) -> str:
+    """Return what *scorer* does, to stand behind its name: begins with a colon, empty where the name says it all.
+
+    Args:
+        scorer: any but a judge, which has an account of its own.
+        tasks: those that were asked; their own patterns go before those of the scorer.
+    """
+    match scorer:
+        case PatternScorer():
+            said = [scorer.score.value, *_describe_patterns("expected", scorer.expected, [one.expected for one in tasks])]
+            said += [*_describe_patterns("anti", scorer.anti, [one.anti for one in tasks]), f"{scorer.time_limit_s:g} s for a match"]
+            return f": {', '.join(said)}"
+        case ChoiceScorer() | NumberScorer():
+            read = f"pattern {_shorten(scorer.pattern)}" if scorer.pattern else "Caveat's own reading"
+            said = [f"read by {read}", f"a response without one is {scorer.unextracted}"]
+            if isinstance(scorer, NumberScorer):
+                said.append(f"within {scorer.absolute_tolerance:g}, or {scorer.relative_tolerance:g} × the answer")
+            return f": {', '.join(said)}"
+        case _:
+            return ""
+
+
+def _describe_patterns(kind: str, common: tuple[str, ...], own: list[tuple[str, ...]]) -> Iterator[str]:
+    """Give where the patterns of one kind come from; they themselves where they are few."""
+    with_own = sum(map(bool, own))
+    used = dict.fromkeys(pattern for patterns in own for pattern in patterns)
+    if with_own < len(own):
+        used |= dict.fromkeys(common)
+    if not used:
+        return
+    whose = (
+        "for all tasks" if not with_own else "of the tasks" if with_own == len(own) else f"of {with_own} tasks, and one set for the others"
+    )
+    shown = f" {' | '.join(map(_shorten, used))}" if len(used) <= _MOST_SHOWN else f" ({len(used)} patterns, in the run folder)"
+    yield f"{kind} {whose}:{shown}"
+
+
+def _shorten(pattern: str) -> str:
+    return pattern if len(pattern) <= _LONGEST_SHOWN else f"{pattern[:_LONGEST_SHOWN]}…"
+
+
+# Whether the score of a truncated response can still change: each kind of scorer declares it, and only of what more text cannot undo.
+#
+# A pattern that matched keeps matching when text is added, if nothing in it looks at what follows. Options, numbers, judgements and
+# labels may always become others: a later statement wins over an earlier one.
+
+_LOOKS_AHEAD = re.compile(r"\$|\\[Zz]|\(\?[=!>]|[*+?}]\+|\(\?\(")
+"""Ends of text or line, lookahead, atomic groups and possessive quantifiers, conditions: what follows may undo a match.
+A sign that is meant literally is taken for the construct too: then less is declared, never more."""
+
+
+def build_settled(scorer: Scorer) -> Callable[[TableRow], bool]:
+    """Return what tells of a truncated response whether its score by *scorer* can no longer change."""
+    match scorer:
+        case PatternScorer():
+            return lambda row: _is_pattern_settled(scorer.score, row)
+        case ChoiceScorer() | NumberScorer() | JudgeScorer() | LabelScorer():
+            return is_never_settled
+
+
+def _is_pattern_settled(score: PatternScore, row: TableRow) -> bool:
+    """Tell whether matches that stay decide the score."""
+    if row.score is None or row.score.score is None or row.response.text is None:
+        return False
+    kind = "anti" if score in (PatternScore.ANY_ANTI, PatternScore.NO_ANTI) else "expected"
+    length = len(row.response.text)
+    lasting = [_is_lasting(test, length) for test in list_tests(row.score) if test.get("kind") == kind]
+    match score:
+        case PatternScore.ANY_EXPECTED | PatternScore.ANY_ANTI | PatternScore.NO_ANTI:
+            return any(lasting)
+        case PatternScore.ALL_EXPECTED | PatternScore.HIT_RATE:
+            return bool(lasting) and all(lasting)
+
+
+def _is_lasting(test: Mapping[str, Any], length: int) -> bool:
+    """Tell whether a match stays whatever text is added: a literal one, or one of a pattern that looks at nothing behind its end.
+
+    At least one character must follow the match, so that a word boundary at its end was seen.
+    """
+    if not test.get("matched"):
+        return False
+    if test.get("literal"):
+        return True
+    end = test.get("end")
+    return isinstance(end, int) and end < length and not _LOOKS_AHEAD.search(str(test.get("pattern", "")))
+
+
+# A run's responses become scores by a deterministic scorer: no call is made, and the same again changes nothing.
+
+_BATCH = 500
+"""Scores in one transaction."""
+
+
+def keep_scorer(store: RunStore, scorer: Scorer) -> str:
+    """Keep the document of *scorer* in the run folder, so that its scores can be read without the file; return its digest."""
+    digest = digest_scorer(scorer)
+    store.put_document(f"scorer-{digest}", to_document(scorer))
+    return digest
+
+
+def score_run(
+    store: RunStore, scorer: Deterministic, tasks: Mapping[str, Task], *, advance: Callable[[int], None] = lambda _more: None
+) -> int:
+    """Score every answered response of the replay, and return how many scores are new or differ from the one that counted.
+
+    An earlier score of the same scorer stays in the folder; the latest counts. Failed calls get no score: the table excludes them by
+    the code of their failure.
+
+    Args:
+        store: the run folder's.
+        scorer: what to score by.
+        tasks: by identifier, those that were asked.
+        advance: is told how many more cells are done.
+
+    Raises:
+        InputError: the scorer or a task cannot be what scoring needs, or two tasks that are scored differently share a response.
+    """
+    check_scorable(scorer, list(tasks.values()))
+    mark, digest = build_marker(scorer), keep_scorer(store, scorer)
+    seen: dict[str, Task] = {}
+    batch: list[Score] = []
+    changed = 0
+    for cell, key in store.list_cells():
+        task = tasks[cell.task_id]
+        response = store.find_response(key)
+        if response is not None and response.text is not None and _is_first(seen, key, task, store):
+            score = build_score(mark(task, response.text), response=key, scorer=digest)
+            if store.find_scores(digest, key) != [score]:
+                batch.append(score)
+        if len(batch) >= _BATCH:
+            changed += _flush(store, batch)
+        advance(1)
+    return changed + _flush(store, batch)
+
+
+def _flush(store: RunStore, batch: list[Score]) -> int:
+    count = len(batch)
+    store.add_scores(batch)
+    batch.clear()
+    return count
+
+
+def _is_first(seen: dict[str, Task], key: str, task: Task, store: RunStore) -> bool:
+    """Tell whether *key* comes for the first time; two tasks may share a response only if they are scored alike."""
+    other = seen.setdefault(key, task)
+    if other is task:
+        return True
+    if (other.options, other.answer, other.expected, other.anti) != (task.options, task.answer, task.expected, task.anti):
+        found = f"tasks {other.id} and {task.id} ask the same and are scored differently, so their shared responses have no one score"
+        raise InputError(Fault(code="task-not-scorable", where=str(store.path), found=found, advice="give them different prompts"))
+    return False
+
+
+# Responses for a person to label, shuffled and without arm or context; and the labels that come back.
+#
+# Names and order of the items follow from a seed that is kept in the run folder alone, so a sheet tells nothing of where a response
+# comes from, and its labels find their responses again.
+
+SHEET_COLUMNS = ("sheet", "item", "task", "response", "label")
+ANSWER_COLUMNS = ("sheet", "item", "label")
+_LETTERS = "BCDFGHJKLMNPQRSTVWXZ"
+"""No vowels and no digits: a name of them is never a word, a number or a date to a spreadsheet."""
+
+_LENGTH = 12
+_TRUTH = {"true": 1.0, "false": 0.0}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LabelSheetRow:
+    """One response, as the labeller sees it."""
+
+    sheet: str
+    """Which sheet it stands on; the run folder knows its seed by this."""
+    item: str
+    task: str
+    """The task's prompt, without the context around it."""
+    response: str
+
+
+def sample_sheet(store: RunStore, tasks: Mapping[str, Task], *, seed: str, items: int | None = None) -> list[LabelSheetRow]:
+    """Return the answered responses of the run in an order of chance, and keep *seed* in the run folder.
+
+    Args:
+        store: the run folder's.
+        tasks: by identifier, those that were asked.
+        seed: a text that nobody can guess; the same makes the same sheet.
+        items: how many, drawn by chance; None for all.
+
+    Raises:
+        InputError: no response was answered.
+    """
+    sheet = _digest(seed, "sheet")[:16]
+    store.put_document(f"label-sheet-{sheet}", {"seed": seed})
+    found = sorted(_list_answered(store), key=lambda one: _digest(seed, f"order:{one[0]}"))
+    if not found:
+        advice = "caveat audit run makes the calls that are left"
+        raise InputError(Fault(code="no-answers", where=str(store.path), found="no call of the run was answered", advice=advice))
+    return [
+        LabelSheetRow(sheet=sheet, item=_name(seed, key), task=tasks[task].prompt, response=_get_text(store, key))
+        for key, task in found[:items]
+    ]
+
+
+def take_labels(store: RunStore, scorer: LabelScorer, rows: Sequence[tuple[str, Mapping[str, str]]]) -> int:
+    """Keep the labels in *rows* as scores, and return how many there were; a response without a label stays unscored.
+
+    Args:
+        store: the run folder's.
+        scorer: whose scores they become.
+        rows: of the answers, each with its place in the file: `sheet`, `item` and `label`.
+
+    Raises:
+        NotFoundError: a sheet is not of this run folder.
+        InputError: an unknown item, one that is answered twice, a label that is no number, or no label at all.
+    """
+    known = _find_items(store, {fields["sheet"].strip() for _, fields in rows})
+    faults: list[Fault] = []
+    scores: dict[str, Score] = {}
+    digest = digest_scorer(scorer)
+    for where, fields in rows:
+        if not fields["label"].strip():
+            continue
+        key, label = known.get((fields["sheet"].strip(), fields["item"].strip())), _parse(fields["label"])
+        if key is None:
+            faults.append(Fault(code="unknown-item", where=where, found=f"no response is called {fields['item'][:40]!r} on this sheet"))
+        elif label is None:
+            faults.append(Fault(code="score-not-number", where=where, found=f"expected a number, found {fields['label'][:40]!r}"))
+        elif key in scores:
+            faults.append(Fault(code="answer-twice", where=where, found=f"{fields['item']} is labelled twice", advice="keep one label"))
+        else:
+            scores[key] = Score(response=key, scorer=digest, score=label, detail={"item": fields["item"].strip()})
+    if not faults and not scores:
+        faults.append(Fault(code="no-answers", where="the sheet", found="it holds no label", advice="fill in the column label"))
+    if faults:
+        raise InputError(faults)
+    keep_scorer(store, scorer)
+    store.add_scores(scores.values())
+    return len(scores)
+
+
+def _list_answered(store: RunStore) -> Iterator[tuple[str, str]]:
+    """Give the key of every answered response with its task, each once."""
+    seen = set()
+    for cell, key in store.list_cells():
+        response = None if key in seen else store.find_response(key)
+        seen.add(key)
+        if response is not None and response.failure is None:
+            yield key, cell.task_id
+
+
+def _find_items(store: RunStore, sheets: set[str]) -> dict[tuple[str, str], str]:
+    """Return the key of the response by sheet and item."""
+    found = {}
+    for sheet in sorted(sheets):
+        document = store.find_document(f"label-sheet-{sheet}")
+        if document is None:
+            advice = "give the answers to a sheet that caveat score RUN --sheet wrote"
+            raise NotFoundError(Fault(code="other-key", where=str(store.path), found=f"no sheet {sheet!r} was drawn here", advice=advice))
+        found.update({(sheet, _name(document["seed"], key)): key for key, _ in _list_answered(store)})
+    return found
+
+
+def _get_text(store: RunStore, key: str) -> str:
+    response = store.find_response(key)
+    return (response.text if response else None) or ""
+
+
+def _name(seed: str, key: str) -> str:
+    number = int(_digest(seed, f"item:{key}"), 16)
+    return "".join(_LETTERS[number // len(_LETTERS) ** place % len(_LETTERS)] for place in range(_LENGTH))
+
+
+def _digest(seed: str, text: str) -> str:
+    return hashlib.sha256(f"{seed}:{text}".encode()).hexdigest()
+
+
+def _parse(text: str) -> float | None:
+    word = text.strip().casefold()
+    try:
+        number = _TRUTH[word] if word in _TRUTH else float(word) if "_" not in word else math.nan
+    except ValueError:
+        return None
+    return number if math.isfinite(number) else None

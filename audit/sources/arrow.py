@@ -16,11 +16,20 @@ import pyarrow.csv
 import pyarrow.parquet
 
 from audit.errors import TableError
-from audit.sources.header import LONGEST_HEADER, MOST_COLUMNS, find_columns, list_unknown, tell_too_wide
-from audit.sources.raw import LISTED, RawColumn, RawTable
-from audit.sources.selection import Selection, find_named
-from audit.sources.stops import FLAGS
-from audit.statistics.scores import Floats
+from audit.sources.score_columns import (
+    FLAGS,
+    LISTED,
+    LONGEST_HEADER,
+    MOST_COLUMNS,
+    ColumnSelection,
+    RawColumn,
+    RawTable,
+    build_too_wide,
+    find_columns,
+    find_named,
+    list_unknown,
+)
+from audit.statistics.responses import Floats
 from registry.errors import Fault
 
 _TEXT = pa.dictionary(pa.int32(), pa.string())
@@ -33,7 +42,7 @@ _Found = tuple[dict[str, str], dict[str, str]]
 _NUMBER = r"^(?i:[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?|[+-]?(?:nan|inf|infinity))$"
 
 
-def read_csv(path: Path, selection: Selection, *, name: str, sha256: str) -> RawTable:
+def read_csv(path: Path, selection: ColumnSelection, *, name: str, sha256: str) -> RawTable:
     """Return the rows of a CSV file; a row's number is that of its record, the header being 1 (a field may hold line ends).
 
     Raises:
@@ -56,7 +65,7 @@ def read_csv(path: Path, selection: Selection, *, name: str, sha256: str) -> Raw
     return _build(table, found, selection, origin)
 
 
-def read_parquet(path: Path, selection: Selection, *, name: str, sha256: str) -> RawTable:
+def read_parquet(path: Path, selection: ColumnSelection, *, name: str, sha256: str) -> RawTable:
     """Return the rows of a Parquet file; whole numbers become texts in id columns.
 
     Raises:
@@ -99,13 +108,13 @@ def _read_header_lines(text: TextIO, name: str) -> Iterator[str]:
     while line := text.readline(left + 1):
         left -= len(line)
         if left < 0:
-            raise TableError(tell_too_wide(name, f"its header has more than {LONGEST_HEADER:,} characters"))
+            raise TableError(build_too_wide(name, f"its header has more than {LONGEST_HEADER:,} characters"))
         yield line
 
 
 def _refuse_wide(count: int, name: str) -> None:
     if count > MOST_COLUMNS:
-        raise TableError(tell_too_wide(name, f"it has {count:,} columns"))
+        raise TableError(build_too_wide(name, f"it has {count:,} columns"))
 
 
 def _refuse_long_footer(path: Path, name: str) -> None:
@@ -116,7 +125,7 @@ def _refuse_long_footer(path: Path, name: str) -> None:
         tail = file.read(_PARQUET_TAIL)
     length = int.from_bytes(tail[:4], "little")
     if len(tail) == _PARQUET_TAIL and tail[4:] == b"PAR1" and length > _LONGEST_FOOTER:
-        raise TableError(tell_too_wide(name, f"the description of its columns has {length:,} bytes"))
+        raise TableError(build_too_wide(name, f"the description of its columns has {length:,} bytes"))
 
 
 def _read_csv(path: Path, found: _Found, name: str, broken: list[Any] | None) -> Any:
@@ -199,7 +208,7 @@ def _tell_unreadable(name: str, kind: str, error: Exception) -> Fault:
     )
 
 
-def _check_header(names: list[str], selection: Selection, name: str) -> _Found:
+def _check_header(names: list[str], selection: ColumnSelection, name: str) -> _Found:
     found, faults = find_columns(names, selection, where=name)
     if faults:
         raise TableError(faults)
@@ -219,7 +228,7 @@ class RawOrigin:
     """All columns that hold texts or numbers."""
 
 
-def _build(table: Any, found: _Found, selection: Selection, origin: RawOrigin) -> RawTable:
+def _build(table: Any, found: _Found, selection: ColumnSelection, origin: RawOrigin) -> RawTable:
     extras = {asked: _encode_any(table.column(there), where=f"{origin.name}, column {there}") for asked, there in found[1].items()}
     rows_read, rows = len(table), origin.rows
     seen = {name: extras[name].list_values() for name in selection.where}

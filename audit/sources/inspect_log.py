@@ -1,25 +1,380 @@
-"""Logs of Inspect (`.eval`, `.json`) become rows with their accounts. The one door to `inspect_ai`, which only remote logs need."""
+"""Inspect logs become rows with accounts and provenance; the one door to `inspect_ai`, for remote logs alone."""
 
 import hashlib
+import math
 import re
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
+from itertools import islice
 from pathlib import Path
 
 from audit.errors import TableError
-from audit.sources.accounts import Tally, merge_accounts
-from audit.sources.inspect_accounts import Counts, count_declared, find_lacking, list_notes, list_warnings, note_sampling
-from audit.sources.inspect_header import Header, Object, as_line, as_list, as_object, parse_header
-from audit.sources.inspect_provenance import build_provenance, digest_parts, find_start
-from audit.sources.inspect_rows import Frame, build_rows
-from audit.sources.inspect_sample import Fields, Sample, build_sample, parse_json
-from audit.sources.inspect_score import Numbers, choose_scorer
-from audit.sources.inspect_sent import build_sampling
-from audit.sources.inspect_zip import LARGEST_MEMBER, Archive
-from audit.sources.port import Reading, Row
-from audit.sources.raw import FaultList
+from audit.records.model_response import ImportedFile, ImportedLog
+from audit.sources.inspect_archive import (
+    LARGEST_MEMBER,
+    EvalArchive,
+    LogHeader,
+    Object,
+    as_count,
+    as_line,
+    as_list,
+    as_number,
+    as_object,
+    as_text,
+    parse_header,
+)
+from audit.sources.inspect_samples import (
+    LogSample,
+    RowFrame,
+    SampleFields,
+    SamplingCounts,
+    ScoreConverter,
+    build_rows,
+    build_sample,
+    build_sampling,
+    choose_scorer,
+    parse_json,
+)
+from audit.sources.log_rows import FileCounts, LogOptions, LogRow, merge_accounts
+from audit.sources.score_columns import FaultList
 from registry.errors import Fault, UnavailableError
-from registry.records.imported import Imported, ImportedFile
+from registry.records.replay_run import Provenance
+
+# What must be known of a log of Inspect before its scores are believed: counts that disagree, edits, limits, what was not sent.
+
+_SHOWN = 5
+_LONGEST = 60
+_SECRET = re.compile(r"key|token|secret|passw|auth|credential", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResponseCounts:
+    """How many responses a log has, by each place in it that states or holds some."""
+
+    listed: int
+    """Samples in the archive's directory (or in the JSON document), those that a later one replaces left out."""
+    superseded: int
+    """Samples that a later one of the same name replaces."""
+    summarised: int | None
+    """Entries of the summaries; None where the log has none."""
+
+
+def count_declared(header: LogHeader) -> int | None:
+    """Return how many responses the log says there should be: its results' total, else identifiers × epochs; None where it says neither."""
+    total = as_count(header.results.get("total_samples"))
+    if total is not None:
+        return total
+    dataset = as_object(header.spec.get("dataset"))
+    samples = len(as_list(dataset.get("sample_ids"))) or as_count(dataset.get("samples"))
+    return samples * count_epochs(header) if samples else None
+
+
+def count_epochs(header: LogHeader) -> int:
+    """Return how often each task was asked, as configured."""
+    return as_count(as_object(header.spec.get("config")).get("epochs")) or 1
+
+
+def find_lacking(header: LogHeader, samples: Sequence[LogSample], counts: ResponseCounts, *, where: str) -> Fault | None:
+    """Return what is wrong where the log holds another number of samples than it states; None where they agree or it states none."""
+    found = next(_note_declared(header, samples, counts), None)
+    if found is None:
+        return None
+    advice = "look for the whole log, or take what is there with --unfinished; the accounts then say so"
+    return Fault(code="samples-missing", where=where, found=found, advice=advice)
+
+
+def list_warnings(
+    header: LogHeader, samples: Sequence[LogSample], rows: Sequence[LogRow], counts: ResponseCounts, scorer: str | None
+) -> tuple[str, ...]:
+    """Return one sentence for each thing that makes the log doubtful, without a full stop."""
+    return (
+        *_note_status(header),
+        *_note_totals(header, samples, counts),
+        *_note_metric(header, rows, scorer),
+        *_note_edits(samples, scorer),
+        *_note_models(samples),
+    )
+
+
+def list_notes(header: LogHeader, samples: Sequence[LogSample], counts: ResponseCounts, scorer: str | None) -> tuple[str, ...]:
+    """Return one sentence for each other thing that a reader must know, without a full stop."""
+    return (
+        *_note_counts(header, samples, counts),
+        *_note_epochs(header),
+        *_note_scores(samples, scorer),
+        *_note_responses(header, samples),
+        *_note_origin(header),
+    )
+
+
+def note_sampling(sampling: SamplingCounts) -> tuple[str, ...]:
+    """Return what was configured and not sent, one sentence each."""
+    return tuple(sampling.notes())
+
+
+def _note_status(header: LogHeader) -> Iterator[str]:
+    if header.status != "success":
+        yield f"the log's status is {header.status}" + (f": {header.error[:200]}" if header.error else "")
+    if header.updates:
+        yield f"tags or metadata were edited {header.updates} times after the run"
+
+
+def _note_counts(header: LogHeader, samples: Sequence[LogSample], counts: ResponseCounts) -> Iterator[str]:
+    yield from _note_declared(header, samples, counts)
+    if counts.superseded:
+        yield f"{counts.superseded} samples were logged again; the last record of each is taken, as Inspect does"
+
+
+def _note_totals(header: LogHeader, samples: Sequence[LogSample], counts: ResponseCounts) -> Iterator[str]:
+    completed = as_count(header.results.get("completed_samples"))
+    errors = sum(sample.error is not None for sample in samples)
+    if completed is not None and completed != counts.listed - errors:
+        yield f"the header states {completed} samples completed and the log holds {counts.listed - errors} without an error"
+    if counts.summarised is not None and counts.summarised != counts.listed:
+        yield f"the log's summaries list {counts.summarised} samples and it holds {counts.listed}"
+
+
+def _note_declared(header: LogHeader, samples: Sequence[LogSample], counts: ResponseCounts) -> Iterator[str]:
+    declared = count_declared(header)
+    if declared is not None and declared != counts.listed:
+        missing = list(islice(_list_missing(header, samples), _SHOWN + 1))
+        named = f" (not there: {', '.join(missing[:_SHOWN])}{' …' if len(missing) > _SHOWN else ''})" if missing else ""
+        yield f"the header states {declared} samples and the log holds {counts.listed}{named}"
+
+
+def _list_missing(header: LogHeader, samples: Sequence[LogSample]) -> Iterator[str]:
+    """Give the samples that the header names and that are not there; only where the samples' own identifiers are the tasks."""
+    epochs = range(1, count_epochs(header) + 1)
+    named = [text for one in as_list(as_object(header.spec.get("dataset")).get("sample_ids")) if (text := as_text(one)) is not None]
+    there = {sample.key for sample in samples}
+    if {sample.task_id for sample in samples} <= set(named):
+        yield from (f"{task} epoch {epoch}" for task in named for epoch in epochs if (task, str(epoch)) not in there)
+
+
+def _note_metric(header: LogHeader, rows: Sequence[LogRow], scorer: str | None) -> Iterator[str]:
+    """The log's own mean beside that of the rows: two programs must agree, or say why not."""
+    scores = [row.score for row in rows if row.score is not None]
+    for result in map(as_object, as_list(header.results.get("scores"))):
+        if result.get("name") != scorer or result.get("reducer") not in (None, "mean"):
+            continue
+        for name, metric in as_object(result.get("metrics")).items():
+            value = as_number(as_object(metric).get("value"))
+            if name in ("accuracy", "mean") and value is not None and scores:
+                mean = math.fsum(scores) / len(scores)
+                if not math.isclose(mean, value, rel_tol=1e-9, abs_tol=1e-12):
+                    yield f"the log states {name} {value:g} for {scorer} and the mean of the scored rows is {mean:g}"
+
+
+def _note_epochs(header: LogHeader) -> Iterator[str]:
+    if (epochs := count_epochs(header)) > 1:
+        reducers = ", ".join(str(one) for one in as_list(as_object(header.spec.get("config")).get("epochs_reducer"))) or "mean"
+        yield f"{epochs} epochs, which the log's own results reduce by {reducers}; here each epoch is a sample of its own"
+
+
+def _note_edits(samples: Sequence[LogSample], scorer: str | None) -> Iterator[str]:
+    chosen = [scored for sample in samples if (scored := sample.scores.get(scorer or "")) is not None]
+    edited = [scored.edits for scored in chosen if scored.edits]
+    if edited:
+        yield (
+            f"{len(edited)} scores of {scorer} were edited after scoring, one of them {max(edited)} times"
+            if max(edited) > 1
+            else (f"{len(edited)} scores of {scorer} were edited after scoring")
+        )
+
+
+def _note_scores(samples: Sequence[LogSample], scorer: str | None) -> Iterator[str]:
+    chosen = [scored for sample in samples if (scored := sample.scores.get(scorer or "")) is not None]
+    reasons = Counter(scored.reason for scored in chosen if scored.reason)
+    yield from (f"{count} scores of {scorer} are marked {reason}" for reason, count in sorted(reasons.items()))
+    broken = sum(sample.error is not None and (scorer or "") in sample.scores for sample in samples)
+    if broken:
+        yield f"{broken} samples that ended with an error were scored nevertheless; they are excluded here"
+
+
+def _note_responses(header: LogHeader, samples: Sequence[LogSample]) -> Iterator[str]:
+    for limit, count in sorted(Counter(sample.limit for sample in samples if sample.limit).items()):
+        yield f"limit: {limit} – {count} responses were ended by it and are scored as they stand"
+    authors = sorted({sample.invalidated_by for sample in samples if sample.invalidated_by})
+    if authors:
+        yield f"samples were declared invalid by {', '.join(authors[:_SHOWN])}"
+    if retried := sum(sample.retries > 0 for sample in samples):
+        yield f"{retried} samples were run again after an error"
+    if timelines := sum(sample.has_timelines for sample in samples):
+        yield f"{timelines} samples have timelines (as Petri's do): the target's transcript is there and not in the sample's messages"
+    if header.spec.get("model_base_url") is None:
+        yield "the endpoint is not recorded: the log has no base URL, so it was the provider's own or came from the environment"
+
+
+def _tell_arguments(header: LogHeader) -> str:
+    """The first few arguments of the task: they tell contexts apart. One that may be a secret is left out."""
+    named = ((name, as_text(value)) for name, value in as_object(header.spec.get("task_args")).items() if not _SECRET.search(name))
+    told = [f"{name[:_LONGEST]} {text[:_LONGEST]}" for name, text in named if text is not None][:_SHOWN]
+    return f" ({', '.join(told)})" if told else ""
+
+
+def _tell_dataset(header: LogHeader) -> str:
+    """Name and size of the log's own data set, which need not be that of the evaluation a card reports."""
+    dataset = as_object(header.spec.get("dataset"))
+    name, samples = as_text(dataset.get("name")), as_count(dataset.get("samples"))
+    if name is None:
+        return ""
+    return f", its data set {name[:_LONGEST]}" + (f" of {samples} samples" if samples is not None else "")
+
+
+def _tell_tags(header: LogHeader) -> str:
+    tags = ", ".join(tag[:_LONGEST] for tag in header.tags[:_SHOWN])
+    return f", its tags {tags}" if tags else ""
+
+
+def _note_models(samples: Sequence[LogSample]) -> Iterator[str]:
+    for model, count in sorted(Counter(model for sample in samples for model in set(sample.fallbacks)).items()):
+        yield f"in {count} samples another model answered in place of the one asked for: {model}"
+    returned = sorted({sample.model for sample in samples if sample.model})
+    if len(returned) > 1:
+        yield f"{len(returned)} model names were returned: {', '.join(returned[:_SHOWN])}"
+
+
+def _note_origin(header: LogHeader) -> Iterator[str]:
+    task = as_text(header.spec.get("task"))
+    if task is not None:
+        parts = (f"the log's task is {task[:_LONGEST]}", _tell_arguments(header), _tell_dataset(header), _tell_tags(header))
+        yield "".join(parts)
+    packages = as_object(header.spec.get("packages"))
+    if packages:
+        yield "made with " + ", ".join(f"{name} {version}" for name, version in packages.items())
+    revision = as_object(header.spec.get("revision"))
+    if revision:
+        dirty = ", with changes that were not committed" if revision.get("dirty") else ""
+        yield f"source revision {revision.get('commit')} of {revision.get('origin')}{dirty}"
+
+
+# What a log of Inspect states of where its responses come from; what it does not state stays None.
+
+
+def build_provenance(
+    header: LogHeader, samples: Sequence[LogSample], sampling: SamplingCounts, *, sha256: str, scorer: str | None
+) -> Provenance:
+    """Return the provenance of one log, whose file has the digest *sha256*."""
+    moments = [moment for sample in samples if (moment := parse_moment(sample.started_at)) is not None]
+    returned = sorted({name for sample in samples for name in (sample.model, *sample.fallbacks) if name})
+    return Provenance(
+        endpoint=as_text(header.spec.get("model_base_url")),
+        model_requested=as_text(header.spec.get("model")),
+        model_returned=_join(returned),
+        models_returned=tuple(returned),
+        unnamed_responses=sum(bool(sample.scores) and not sample.model for sample in samples),
+        accessed=_show_span(moments) or find_start(header, samples),
+        sampling=sampling.describe() or _describe_configured(header),
+        tools=_describe_tools(header, samples),
+        budget_spent=_describe_usage(header),
+        system_prompts=_describe_systems(samples),
+        judge=_describe_judge(header, scorer),
+        transcripts=sha256,
+    )
+
+
+def find_start(header: LogHeader, samples: Sequence[LogSample]) -> str | None:
+    """Return when the first sample began, ISO 8601 in UTC; None where the log says nothing.
+
+    Where a sample does not say it, the beginning of the run (or when the log was made) counts too: it may have been the first.
+    """
+    stated = [parse_moment(sample.started_at) for sample in samples]
+    known = [moment for moment in stated if moment is not None]
+    if len(known) < len(stated) or not stated:
+        of_run = (parse_moment(as_text(value)) for value in (header.stats.get("started_at"), header.spec.get("created")))
+        known += [moment for moment in of_run if moment is not None][:1]
+    return min(known).isoformat() if known else None
+
+
+def parse_moment(text: str | None) -> datetime | None:
+    """Return *text* as a moment in UTC; None where it is no ISO 8601 time. Inspect means UTC where it writes no zone."""
+    try:
+        moment = datetime.fromisoformat(text or "")
+        return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC)
+    except (ValueError, OverflowError):
+        # A zone can lead out of the years that a computer counts.
+        return None
+
+
+def _show_span(moments: Sequence[datetime]) -> str | None:
+    if not moments:
+        return None
+    first, last = (moment.replace(microsecond=0).isoformat() for moment in (min(moments), max(moments)))
+    return first if first == last else f"{first} to {last}"
+
+
+def _describe_tools(header: LogHeader, samples: Sequence[LogSample]) -> str | None:
+    calls = [sample.asked for sample in samples if sample.asked is not None]
+    steps = [text for step in as_list(header.plan.get("steps")) if (text := as_text(as_object(step).get("solver"))) is not None]
+    parts = [f"solver {', '.join(steps)}"] if steps else []
+    if calls:
+        parts.append(f"tools of the first call: {_join(sorted({tool for asked in calls for tool in asked.tools})) or 'none'}")
+    if sandbox := as_text(as_object(header.spec.get("sandbox")).get("type")):
+        parts.append(f"sandbox {sandbox}")
+    return "; ".join(parts) or None
+
+
+def _describe_usage(header: LogHeader) -> str | None:
+    parts = []
+    for model, usage in as_object(header.stats.get("model_usage")).items():
+        counts = as_object(usage)
+        cost = as_number(counts.get("total_cost"))
+        spent = ", ".join(
+            f"{int(number):,} {word} tokens"
+            for word, key in (("input", "input_tokens"), ("cached input", "input_tokens_cache_read"), ("output", "output_tokens"))
+            if (number := as_number(counts.get(key))) is not None
+        )
+        if spent:
+            parts.append(f"{model}: {spent}" + (f", {cost:g} USD" if cost is not None else ""))
+    return "; ".join(parts) or None
+
+
+def _describe_systems(samples: Sequence[LogSample]) -> str | None:
+    if not samples:
+        return None
+    digests = sorted({sample.system_sha256 for sample in samples if sample.system_sha256})
+    without = sum(sample.system_sha256 is None for sample in samples)
+    if not digests:
+        return "no system message in any transcript of the log"
+    shown = ", ".join(f"{digest[:12]}…" for digest in digests[:_SHOWN]) + (" …" if len(digests) > _SHOWN else "")
+    said = f"in the log's transcripts: {len(digests)} distinct (SHA-256 {shown})"
+    return said + (f"; {without} samples without one" if without else "")
+
+
+def _describe_configured(header: LogHeader) -> str | None:
+    """What the log's header configures, where no call is in the log; None where it configures nothing."""
+    config = as_object(header.spec.get("model_generate_config"))
+    values = ", ".join(f"{name} {value}" for name, value in sorted(config.items()) if value is not None)
+    return f"configured: {values}; requests are not in the log" if values else None
+
+
+def _describe_judge(header: LogHeader, scorer: str | None) -> str | None:
+    if scorer is None:
+        return None
+    parts = [f"Inspect scorer {scorer}"]
+    for role, models in as_object(header.spec.get("model_roles")).items():
+        several = models if isinstance(models, list) else [models]
+        named = [text for one in several if (text := as_text(as_object(one).get("model")) or as_text(one)) is not None]
+        parts.append(f"model in the role {role}: {_join(named) or 'not named'}")
+    return "; ".join(parts)
+
+
+def _join(names: Iterable[str]) -> str | None:
+    return ", ".join(names) or None
+
+
+def digest_parts(parts: Iterable[bytes]) -> str:
+    """Return the SHA-256 of *parts* one after the other, each with its length before it."""
+    digest = hashlib.sha256()
+    for part in parts:
+        digest.update(len(part).to_bytes(8, "big"))
+        digest.update(part)
+    return digest.hexdigest()
+
+
+# Logs of Inspect (`.eval`, `.json`) become rows with their accounts. The one door to `inspect_ai`, which only remote logs need.
 
 _HEADER, _START, _SUMMARIES = "header.json", "_journal/start.json", "summaries.json"
 _SAMPLES = "samples/"
@@ -29,20 +384,20 @@ _REMOTE = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):/+(.+)", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Log:
+class _InspectLog:
     """One log, taken apart."""
 
     name: str
     sha256: str
     kind: str
-    header: Header
-    samples: Sequence[Sample]
-    counts: Counts
+    header: LogHeader
+    samples: Sequence[LogSample]
+    counts: ResponseCounts
     superseded: Sequence[str]
     notes: tuple[str, ...] = ()
 
 
-def read_inspect(paths: Sequence[Path], reading: Reading) -> tuple[list[Row], Imported]:
+def read_inspect(paths: Sequence[Path], reading: LogOptions) -> tuple[list[LogRow], ImportedLog]:
     """Return a row for each sample and epoch of the logs at *paths*, and the accounts of each log.
 
     Samples are read one after the other; of each only scores and provenance are kept. A path with a scheme (`s3://…`) is read by
@@ -54,8 +409,8 @@ def read_inspect(paths: Sequence[Path], reading: Reading) -> tuple[list[Row], Im
         UnavailableError: a remote log, and `inspect_ai` is not installed.
     """
     arms = {str(Path(path)): arm for path, arm in reading.arms.items()}
-    rows: list[Row] = []
-    parts: list[Imported] = []
+    rows: list[LogRow] = []
+    parts: list[ImportedLog] = []
     faults = FaultList()
     for path in paths:
         try:
@@ -77,18 +432,18 @@ def find_remote(path: Path) -> str | None:
     return f"{found[1]}://{found[2]}" if found else None
 
 
-def _read_one(path: Path, reading: Reading, arm: str | None) -> tuple[list[Row], Imported]:
-    fields = Fields(
+def _read_one(path: Path, reading: LogOptions, arm: str | None) -> tuple[list[LogRow], ImportedLog]:
+    fields = SampleFields(
         arm=None if arm else reading.arm_field, context=reading.context_field, task=reading.task_field, family=reading.family_field
     )
     log = _open_log(path, fields, unfinished=reading.unfinished)
     lacking = find_lacking(log.header, log.samples, log.counts, where=log.name)
     if lacking is not None and not reading.unfinished:
         raise TableError(lacking)
-    faults, tally = FaultList(), Tally()
+    faults, tally = FaultList(), FileCounts()
     scorer = choose_scorer(log.samples, reading, where=log.name)
-    numbers = Numbers(reading=reading, where=f"{log.name}, scorer {scorer}")
-    frame = Frame(
+    numbers = ScoreConverter(reading=reading, where=f"{log.name}, scorer {scorer}")
+    frame = RowFrame(
         name=log.name, scorer=scorer, arm=arm, arm_field=fields.arm, context=path.stem.strip() or path.name, context_field=fields.context
     )
     rows = build_rows(log.samples, frame, numbers, tally, faults)
@@ -113,10 +468,10 @@ def _read_one(path: Path, reading: Reading, arm: str | None) -> tuple[list[Row],
         notes=tuple(map(as_line, (*log.notes, *note_sampling(sampling), *notes))),
     )
     provenance = build_provenance(log.header, log.samples, sampling, sha256=log.sha256, scorer=scorer)
-    return rows, Imported(files=(file,), provenance=provenance, started_at=find_start(log.header, log.samples))
+    return rows, ImportedLog(files=(file,), provenance=provenance, started_at=find_start(log.header, log.samples))
 
 
-def _open_log(path: Path, fields: Fields, *, unfinished: bool) -> _Log:
+def _open_log(path: Path, fields: SampleFields, *, unfinished: bool) -> _InspectLog:
     address = find_remote(path)
     if address is not None:
         return _read_remote(address, fields, unfinished=unfinished)
@@ -134,9 +489,9 @@ def _open_log(path: Path, fields: Fields, *, unfinished: bool) -> _Log:
     return _read_document(path, fields, sha256, unfinished=unfinished)
 
 
-def _read_archive(path: Path, fields: Fields, sha256: str, *, unfinished: bool) -> _Log:
+def _read_archive(path: Path, fields: SampleFields, sha256: str, *, unfinished: bool) -> _InspectLog:
     name = str(path)
-    with Archive(path, name) as archive:
+    with EvalArchive(path, name) as archive:
         names = archive.names
         first = next((member for member in (_HEADER, _START) if member in names), None)
         if first is None:
@@ -149,11 +504,11 @@ def _read_archive(path: Path, fields: Fields, sha256: str, *, unfinished: bool) 
         samples = _build_samples(documents, header, fields, name)
         superseded = [member for member in archive.superseded if member.startswith(_SAMPLES)]
         summarised = _count_summaries(archive, name)
-    counts = Counts(listed=len(members), superseded=len(superseded), summarised=summarised)
-    return _Log(name=name, sha256=sha256, kind="inspect-eval", header=header, samples=samples, counts=counts, superseded=superseded)
+    counts = ResponseCounts(listed=len(members), superseded=len(superseded), summarised=summarised)
+    return _InspectLog(name=name, sha256=sha256, kind="inspect-eval", header=header, samples=samples, counts=counts, superseded=superseded)
 
 
-def _count_summaries(archive: Archive, name: str) -> int | None:
+def _count_summaries(archive: EvalArchive, name: str) -> int | None:
     """Return how many samples the summaries list; None where there are none, or so many that counting them is not worth their memory."""
     size = archive.find_size(_SUMMARIES)
     if size is None or size > _LARGEST_SUMMARIES:
@@ -162,7 +517,7 @@ def _count_summaries(archive: Archive, name: str) -> int | None:
     return len({(str(one.get("id")), one.get("epoch")) for one in map(as_object, as_list(wrapped["summaries"]))})
 
 
-def _read_document(path: Path, fields: Fields, sha256: str, *, unfinished: bool) -> _Log:
+def _read_document(path: Path, fields: SampleFields, sha256: str, *, unfinished: bool) -> _InspectLog:
     name = str(path)
     if path.stat().st_size > LARGEST_MEMBER:
         found = f"a JSON log is read as a whole, and this one has more than {LARGEST_MEMBER:,} bytes"
@@ -172,8 +527,8 @@ def _read_document(path: Path, fields: Fields, sha256: str, *, unfinished: bool)
     _check_finished(header, name, unfinished=unfinished)
     listed = as_list(document.pop("samples", None))
     samples = _build_samples(_drain(listed), header, fields, name)
-    counts = Counts(listed=len(samples), superseded=0, summarised=None)
-    return _Log(name=name, sha256=sha256, kind="inspect-json", header=header, samples=samples, counts=counts, superseded=())
+    counts = ResponseCounts(listed=len(samples), superseded=0, summarised=None)
+    return _InspectLog(name=name, sha256=sha256, kind="inspect-json", header=header, samples=samples, counts=counts, superseded=())
 
 
 def _drain(samples: list[Object]) -> Iterator[tuple[str, Object]]:
@@ -185,9 +540,9 @@ def _drain(samples: list[Object]) -> Iterator[tuple[str, Object]]:
         place += 1
 
 
-def _build_samples(documents: Iterator[tuple[str, Object]], header: Header, fields: Fields, name: str) -> list[Sample]:
+def _build_samples(documents: Iterator[tuple[str, Object]], header: LogHeader, fields: SampleFields, name: str) -> list[LogSample]:
     """Return the samples in the order of their names, which is that of no archive: rows do not depend on when a sample ended."""
-    found, faults = list[Sample](), FaultList()
+    found, faults = list[LogSample](), FaultList()
     places: dict[tuple[str, str], str] = {}
     for place, document in documents:
         try:
@@ -207,7 +562,7 @@ def _build_samples(documents: Iterator[tuple[str, Object]], header: Header, fiel
     return sorted(found, key=lambda sample: (sample.task_id, sample.epoch.zfill(6)))
 
 
-def _check_finished(header: Header, name: str, *, unfinished: bool) -> None:
+def _check_finished(header: LogHeader, name: str, *, unfinished: bool) -> None:
     if header.status == "success" or unfinished:
         return
     why = f": {as_line(header.error[:200])}" if header.error else ""
@@ -216,7 +571,7 @@ def _check_finished(header: Header, name: str, *, unfinished: bool) -> None:
     raise TableError(Fault(code="log-not-finished", where=name, found=found, advice=advice))
 
 
-def _read_remote(address: str, fields: Fields, *, unfinished: bool) -> _Log:
+def _read_remote(address: str, fields: SampleFields, *, unfinished: bool) -> _InspectLog:
     """Read by `inspect_ai` what lies elsewhere; its log goes through the same steps as a file."""
     try:
         from inspect_ai.log import read_eval_log  # noqa: PLC0415  # heavy, optional, and for remote logs alone
@@ -236,8 +591,8 @@ def _read_remote(address: str, fields: Fields, *, unfinished: bool) -> _Log:
     texts = [sample.model_dump_json().encode() for sample in log.samples or []]
     documents = ((f"samples[{place}]", parse_json(text, address)) for place, text in enumerate(texts))
     samples = _build_samples(documents, header, fields, address)
-    counts = Counts(listed=len(samples), superseded=0, summarised=None)
-    return _Log(
+    counts = ResponseCounts(listed=len(samples), superseded=0, summarised=None)
+    return _InspectLog(
         name=address,
         sha256=digest_parts([whole.encode(), *texts]),
         kind="inspect-api",

@@ -1,38 +1,40 @@
-"""Intervals and p-values of one specification by any of the interval methods; scores lie in [0, 1].
-
-Every p is that at which the interval of the same method just leaves the hypothesis, except that the closed form tests ED with the
-standard error and degrees of freedom of ED ± h (`audit.statistics.equivalence`).
-"""
+"""Intervals and p-values of one specification by any of the interval methods; scores lie in [0, 1]."""
 
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from audit.statistics.difference import difference_interval, find_side_intervals
-from audit.statistics.equivalence import difference_p, equivalence_p
-from audit.statistics.guaranteed import guaranteed_difference, guaranteed_sides
-from audit.statistics.halfwidth import ZERO_VARIANCE, half_width, total_variance
-from audit.statistics.moments import Moments
-from audit.statistics.power import POWER, minimum_detectable
-from audit.statistics.proportion import Limits, SideInterval
-from audit.statistics.sequence import one_sided_walk_p, walk_limits
-from registry.records.estimate import Sequence, Walk
-from registry.records.plan import IntervalMethod
+from audit.statistics.detectable_effect import POWER, minimum_detectable
+from audit.statistics.mean_intervals import (
+    ConfidenceLimits,
+    SideInterval,
+    difference_interval,
+    difference_p,
+    equivalence_p,
+    find_side_intervals,
+    guaranteed_difference,
+    guaranteed_sides,
+    one_sided_sequence_p,
+    sequence_limits,
+)
+from audit.statistics.side_moments import ZERO_VARIANCE, Moments, half_width, total_variance
+from registry.records.analysis_plan import IntervalMethod
+from registry.records.estimates import ConfidenceSequence, ConfidenceSequences
 
 _HALVINGS = 45
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Grounds:
+class IntervalBasis:
     """What the intervals of one specification are made from, at any level."""
 
     moments: Moments
     method: IntervalMethod = IntervalMethod.CLOSED_FORM
-    sequence: Sequence | None = None
+    sequence: ConfidenceSequences | None = None
     """Given exactly for anytime intervals."""
 
     @property
-    def walks(self) -> Sequence:
+    def walks(self) -> ConfidenceSequences:
         """The walks of anytime intervals.
 
         Raises:
@@ -43,7 +45,7 @@ class Grounds:
         return self.sequence
 
 
-def find_sides(grounds: Grounds, *, level: float) -> tuple[Limits | None, Limits | None]:
+def find_sides(grounds: IntervalBasis, *, level: float) -> tuple[ConfidenceLimits | None, ConfidenceLimits | None]:
     """Return the intervals of Φ_test and Φ_deploy, cut to [0, 1]; each None when nothing says how its tasks or contexts vary."""
     moments = grounds.moments
     match grounds.method:
@@ -58,12 +60,12 @@ def find_sides(grounds: Grounds, *, level: float) -> tuple[Limits | None, Limits
                 return None, None
             walks = grounds.walks
             return (
-                _include(walk_limits(walks.phi_test, level=level), moments.test.mean, lowest=0.0),
-                _include(walk_limits(walks.phi_deploy, level=level), moments.deploy.mean, lowest=0.0),
+                _include(sequence_limits(walks.phi_test, level=level), moments.test.mean, lowest=0.0),
+                _include(sequence_limits(walks.phi_deploy, level=level), moments.deploy.mean, lowest=0.0),
             )
 
 
-def find_difference(grounds: Grounds, *, level: float) -> Limits | None:
+def find_difference(grounds: IntervalBasis, *, level: float) -> ConfidenceLimits | None:
     """Return the interval of ED, cut to [−1, 1]; None when nothing says how tasks, or the contexts of a side, vary."""
     moments = grounds.moments
     match grounds.method:
@@ -74,11 +76,11 @@ def find_difference(grounds: Grounds, *, level: float) -> Limits | None:
         case IntervalMethod.ANYTIME:
             if moments.difference_variance is None:
                 return None
-            middle = walk_limits(grounds.walks.ed, level=level)
-            return _include(Limits(low=2 * middle.low - 1, high=2 * middle.high - 1), moments.difference, lowest=-1.0)
+            middle = sequence_limits(grounds.walks.ed, level=level)
+            return _include(ConfidenceLimits(low=2 * middle.low - 1, high=2 * middle.high - 1), moments.difference, lowest=-1.0)
 
 
-def find_zero_p(grounds: Grounds) -> float | None:
+def find_zero_p(grounds: IntervalBasis) -> float | None:
     """Return the two-sided p of ED = 0; None where there is no interval, and in closed form without a variance."""
     moments = grounds.moments
     match grounds.method:
@@ -91,7 +93,7 @@ def find_zero_p(grounds: Grounds) -> float | None:
     return None if p is None else min(1.0, 2 * p)
 
 
-def find_equivalence_p(grounds: Grounds, *, margin: float) -> float | None:
+def find_equivalence_p(grounds: IntervalBasis, *, margin: float) -> float | None:
     """Return the larger p of the two one-sided tests of |ED| ≥ *margin*; None as in `find_zero_p`."""
     moments = grounds.moments
     match grounds.method:
@@ -107,10 +109,10 @@ def find_equivalence_p(grounds: Grounds, *, margin: float) -> float | None:
             if abs(moments.difference) > margin:
                 return 1.0
             # The nearer end of [−margin, margin] has the larger p.
-            return one_sided_walk_p(grounds.walks.ed, margin / 2 - abs(grounds.walks.ed.centre - 0.5))
+            return one_sided_sequence_p(grounds.walks.ed, margin / 2 - abs(grounds.walks.ed.centre - 0.5))
 
 
-def find_deploy_p(grounds: Grounds, *, theta: float, above: bool) -> float | None:
+def find_deploy_p(grounds: IntervalBasis, *, theta: float, above: bool) -> float | None:
     """Return the one-sided p of "Φ_deploy lies above *theta*" (below, if not *above*); None when Φ_deploy has no interval.
 
     It is the p at which the interval just leaves θ; 0.5 or more is returned as 1.0.
@@ -125,7 +127,7 @@ def find_deploy_p(grounds: Grounds, *, theta: float, above: bool) -> float | Non
     return _invert(lambda level: find_sides(grounds, level=level)[1], lambda limits: limits.low > theta if above else limits.high < theta)
 
 
-def find_detectable(grounds: Grounds, *, level: float) -> float | None:
+def find_detectable(grounds: IntervalBasis, *, level: float) -> float | None:
     """Return the smallest |ED| that this design finds with 80 % power at *level*; None without a variance.
 
     What the interval reaches from the point towards 0, and the t.80 of the standard error; above 1 when no ED would be found.
@@ -141,23 +143,23 @@ def find_detectable(grounds: Grounds, *, level: float) -> float | None:
     return reach + half_width(parts, level=2 * POWER - 1, banerjee=moments.banerjee)
 
 
-def _hull(side: SideInterval | None) -> Limits | None:
+def _hull(side: SideInterval | None) -> ConfidenceLimits | None:
     return None if side is None else side.hull
 
 
-def _include(limits: Limits, point: float, *, lowest: float) -> Limits:
+def _include(limits: ConfidenceLimits, point: float, *, lowest: float) -> ConfidenceLimits:
     """The limits, widened to hold the point estimate (the centre of a walk is another mean) and cut to [lowest, 1]."""
-    return Limits(low=max(lowest, min(limits.low, point)), high=min(1.0, max(limits.high, point)))
+    return ConfidenceLimits(low=max(lowest, min(limits.low, point)), high=min(1.0, max(limits.high, point)))
 
 
-def _walk_p(walk: Walk, goal: float, *, point: float) -> float:
+def _walk_p(walk: ConfidenceSequence, goal: float, *, point: float) -> float:
     """One-sided p at which the interval, which holds *point*, leaves *goal*."""
     if (walk.centre - goal) * (point - goal) <= 0:
         return 1.0
-    return one_sided_walk_p(walk, abs(walk.centre - goal))
+    return one_sided_sequence_p(walk, abs(walk.centre - goal))
 
 
-def _invert(find: Callable[[float], Limits | None], excludes: Callable[[Limits], bool]) -> float | None:
+def _invert(find: Callable[[float], ConfidenceLimits | None], excludes: Callable[[ConfidenceLimits], bool]) -> float | None:
     """Return the smallest one-sided p whose interval, at level 1 − 2p, *excludes* the hypothesis; 1.0 from 0.5 on, None without one.
 
     Halves on the logarithm of p, from 1e−15 on: below, the level cannot be told from 1.

@@ -3,12 +3,12 @@
 from collections.abc import Iterator
 from typing import Any
 
-from registry.registration.claims import Registered
+from registry.registration.claims_file_registration import RegistrationResult
 
 _MOST = 20
 
 
-def summarise_added(outcome: Registered, *, dry_run: bool) -> dict[str, Any]:
+def summarise_added(outcome: RegistrationResult, *, dry_run: bool) -> dict[str, Any]:
     """Return the document that `caveat claim add --json` prints."""
     return {
         "schema": "caveat/claim-add/1",
@@ -22,7 +22,7 @@ def summarise_added(outcome: Registered, *, dry_run: bool) -> dict[str, Any]:
     }
 
 
-def print_added(console: Any, outcome: Registered, *, dry_run: bool) -> None:
+def print_added(console: Any, outcome: RegistrationResult, *, dry_run: bool) -> None:
     """Print what was recorded, or what would be, and the first references."""
     for line in _sentences(outcome, dry_run=dry_run):
         console.print(line)
@@ -37,7 +37,7 @@ def print_added(console: Any, outcome: Registered, *, dry_run: bool) -> None:
         console.print(f"  … and {len(outcome.related) - _MOST} more relations")
 
 
-def _sentences(outcome: Registered, *, dry_run: bool) -> Iterator[str]:
+def _sentences(outcome: RegistrationResult, *, dry_run: bool) -> Iterator[str]:
     """Give a sentence for each thing that the file speaks of; claims always."""
     added = len(outcome.added)
     yield f"{_count(added, 'claim', dry_run=dry_run)} added, {len(outcome.revised)} revised, {outcome.unchanged} unchanged."

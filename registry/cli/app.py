@@ -74,7 +74,7 @@ class App:
     def read_keys(self) -> "KeyRing":
         """The secret keys of this call's folder; a passphrase is taken from the environment or asked for on a terminal.
 
-        Which of them may sign is asked of the log: `registry.registration.keys.get_log_keys` and `get_document_key`.
+        Which of them may sign is asked of the log: `registry.registration.key_registration.get_log_keys` and `get_document_key`.
         """
         from registry.seal.key_files import read_keys
 
@@ -107,7 +107,7 @@ class App:
             self._settle_keys()
 
     def _settle_keys(self) -> None:
-        from registry.registration.key_making import settle_keys
+        from registry.registration.key_registration import settle_keys
         from registry.seal.key_files import list_key_files
 
         if any(one.is_new for one in list_key_files(self.config.keys)):

@@ -17,7 +17,7 @@ def backup(app: App, *, file: Path) -> None:
     """
     from registry.cli.progress import count_up, track
     from registry.codec.documents import to_document
-    from registry.registration.keys import get_log_keys
+    from registry.registration.key_registration import get_log_keys
     from registry.transfer.backup import back_up
 
     with app.ledger.view() as view:

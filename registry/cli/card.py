@@ -9,16 +9,15 @@ import click
 from registry.cli.app import App, as_of_option, pass_app
 from registry.cli.main import LazyGroup
 from registry.cli.parameters import CARD
-from registry.records.card import Card
-from registry.records.identifier import Identifier
+from registry.records.record import Identifier
+from registry.records.system_card import Card
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from registry.records.card import CardText
-    from registry.records.survey import Sighting
-    from registry.registration.cards import CardNote
-    from registry.registration.sightings import Followers
+    from registry.records.system_card import CardText, PassageMatch
+    from registry.registration.card_registration import CardNote
+    from registry.registration.passage_matching import Followers
 
 
 @click.group(cls=LazyGroup, entry_points="caveat.commands.card")
@@ -43,9 +42,9 @@ def add(
 
     The same file twice changes nothing. With a new revision it is recorded where the card's claims stand in it (caveat card diff).
     """
-    from registry.intake.read import read_card
-    from registry.registration.cards import CardNote, register_card
-    from registry.registration.sightings import sight_claims
+    from registry.intake.card_reader import read_card
+    from registry.registration.card_registration import CardNote, register_card
+    from registry.registration.passage_matching import match_claims
 
     text = read_card(file)
     note = CardNote(
@@ -60,7 +59,7 @@ def add(
     followers = _align(app, note, text, unlike=unlike)
     with app.ledger.write(actor=app.config.authority) as writer:
         registered, is_new = register_card(writer, text, note, authority=app.config.authority)
-        sightings = sight_claims(writer, registered, followers) if is_new and followers else ()
+        sightings = match_claims(writer, registered, followers) if is_new and followers else ()
     for warning in text.warnings:
         app.say(f"warning: {warning}")
     document = {"schema": "caveat/card/1", "new": is_new, "card": _summarise(registered), "warnings": list(text.warnings)}
@@ -80,8 +79,8 @@ def _align(app: App, note: "CardNote", text: "CardText", *, unlike: bool) -> "Fo
 
     Unless it may be *unlike*, a file that can hardly be a revision is refused here, before anything is written.
     """
-    from registry.registration.cards import check_alike
-    from registry.registration.sightings import open_followers
+    from registry.registration.card_registration import check_alike
+    from registry.registration.passage_matching import open_followers
 
     if note.revises is None or not note.why:
         return None
@@ -93,7 +92,7 @@ def _align(app: App, note: "CardNote", text: "CardText", *, unlike: bool) -> "Fo
         return open_followers(view, note.revises, text)
 
 
-def _tell_sightings(console: Any, card: Card, sightings: "Sequence[Sighting]") -> None:
+def _tell_sightings(console: Any, card: Card, sightings: "Sequence[PassageMatch]") -> None:
     from collections import Counter
 
     from registry.cli.card_diff_text import tell_fates
@@ -104,7 +103,7 @@ def _tell_sightings(console: Any, card: Card, sightings: "Sequence[Sighting]") -
         console.print(f"Next: caveat card diff {card.card}")
 
 
-def _summarise_sighting(one: "Sighting") -> dict[str, Any]:
+def _summarise_sighting(one: "PassageMatch") -> dict[str, Any]:
     return {"claim": one.claim, "fate": one.fate.value, "alarm": one.is_alarm, "differs": list(one.differs)}
 
 
@@ -129,7 +128,7 @@ def list_(app: App) -> None:
 def show(app: App, *, card_id: Identifier, page: int | None) -> None:
     """Show a card: what is recorded of its file, and its claims; or the text of one page."""
     from registry.cli.claim_text import build_claim_table, summarise_claim
-    from registry.registration.cards import get_card, get_card_text
+    from registry.registration.card_registration import get_card, get_card_text
 
     with app.view() as view:
         found = get_card(view, card_id.bare, card_id.revision)

@@ -11,7 +11,7 @@ from registry.errors import Fault, InputError
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from registry.registration.comparison import Comparison, Side
+    from registry.registration.passage_matching import ComparedText, RevisionComparison
 
 _PREFIX = "CRD-"
 
@@ -50,8 +50,8 @@ def diff(app: App, /, *, old: str, newer: str | None, record: bool, whole: bool,
     app.report(document, text)
 
 
-def _compare(app: App, old: str, newer: str | None, claims: Path | None, *, before: int | None, after: int | None) -> "Comparison":
-    from registry.registration.comparison import compare_sides, open_pair
+def _compare(app: App, old: str, newer: str | None, claims: Path | None, *, before: int | None, after: int | None) -> "RevisionComparison":
+    from registry.registration.passage_matching import compare_sides, open_pair
 
     quotes = _read_quotes(claims) if claims else []
     if newer is not None and not (_is_card(old) or _is_card(newer)):
@@ -71,14 +71,14 @@ def _is_card(name: str) -> bool:
     return name.upper().startswith(_PREFIX) and not Path(name).is_file()
 
 
-def _open(view: Any, name: str) -> "Side":
-    from registry.registration.comparison import open_side
+def _open(view: Any, name: str) -> "ComparedText":
+    from registry.registration.passage_matching import open_side
 
     return open_side(view, name) if _is_card(name) else _read_file(name)
 
 
-def _read_file(name: str) -> "Side":
-    from registry.registration.comparison import read_side
+def _read_file(name: str) -> "ComparedText":
+    from registry.registration.passage_matching import read_side
 
     if not Path(name).is_file():
         found = "is no file, and no identifier of a card (CRD-…)"
@@ -91,15 +91,15 @@ def _read_quotes(path: Path) -> list[tuple[str, str]]:
     from registry.codec.documents import from_document
     from registry.codec.files import read_document
     from registry.records.claim import QuoteStatus
-    from registry.records.draft import ClaimsFile
+    from registry.records.claim_draft import ClaimsFile
 
     file = from_document(ClaimsFile, read_document(path), where=str(path))
     drafts = enumerate(file.claims)
     return [(f"{path}, claims[{at}].quote", one.quote) for at, one in drafts if one.quote_status is QuoteStatus.VERBATIM]
 
 
-def _record(app: App, found: "Comparison") -> int:
-    from registry.registration.sightings import record_sightings
+def _record(app: App, found: "RevisionComparison") -> int:
+    from registry.registration.passage_matching import record_passage_matches
 
     sighted = [one.sighted for one in found.passages if one.sighted is not None]
     cards = {side.card.card if side.card else side.name for side in (found.old, found.new)}
@@ -108,4 +108,4 @@ def _record(app: App, found: "Comparison") -> int:
         advice = "register the newer file: caveat card add FILE --revises CRD-… --why …"
         raise InputError(Fault(code="nothing-to-record", where="--record", found=what, advice=advice))
     with app.ledger.write(actor=app.config.authority) as writer:
-        return record_sightings(writer, sighted)
+        return record_passage_matches(writer, sighted)

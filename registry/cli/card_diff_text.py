@@ -8,10 +8,9 @@ from typing import Any
 from rich.console import Console
 
 from registry.codec.documents import to_document
-from registry.intake.revision.changes import ChangedFigure, Changes, Edit
-from registry.records.card import Anchor
-from registry.records.survey import Fate
-from registry.registration.comparison import Comparison, Passage
+from registry.intake.revision.passage_changes import ChangedFigure, PassageEdit, RevisionChanges
+from registry.records.system_card import Anchor, MatchResult
+from registry.registration.passage_matching import ComparedPassage, RevisionComparison
 from registry.report.redline import Change, build_redline
 
 _MOST = 20
@@ -25,17 +24,17 @@ _SIGNS = re.compile(r"\[-|-\]|\{\+|\+\}")
 """The marks of a redline, where a card has them itself."""
 
 
-def count_fates(passages: Sequence[Passage]) -> dict[str, int]:
+def count_fates(passages: Sequence[ComparedPassage]) -> dict[str, int]:
     """Return how many passages met each fate."""
     counted = Counter(one.found.fate for one in passages)
-    return {fate.value: counted[fate] for fate in Fate}
+    return {fate.value: counted[fate] for fate in MatchResult}
 
 
-def tell_fates(fates: Counter[Fate], respelled: int) -> str:
+def tell_fates(fates: Counter[MatchResult], respelled: int) -> str:
     """Return the counts on one line, such as "18 unchanged, 2 reworded (in spelling alone), 2 gone"; fates that nobody met are left out."""
     told = []
-    for fate in Fate:
-        alone = "" if fate is not Fate.REWORDED or not respelled else " (in spelling alone)"
+    for fate in MatchResult:
+        alone = "" if fate is not MatchResult.REWORDED or not respelled else " (in spelling alone)"
         if alone and respelled < fates[fate]:
             alone = f" ({respelled} in spelling alone)"
         told += [f"{fates[fate]} {fate.value}{alone}"] if fates[fate] else []
@@ -62,7 +61,7 @@ def render_redline(old: str, new: str, *, context: int | None = None) -> str:
     return "".join(shown)
 
 
-def summarise_comparison(found: Comparison) -> dict[str, Any]:
+def summarise_comparison(found: RevisionComparison) -> dict[str, Any]:
     """Return a comparison as a document, every claim in it."""
     quoting = found.quoting
     return {
@@ -81,7 +80,7 @@ def summarise_comparison(found: Comparison) -> dict[str, Any]:
     }
 
 
-def print_comparison(console: Console, found: Comparison, *, whole: bool) -> None:
+def print_comparison(console: Console, found: RevisionComparison, *, whole: bool) -> None:
     """Print what became of each claim, then what else changed: of each list the first, or the *whole*."""
     console.print(f"{found.old.name} → {found.new.name}", style="bold")
     if found.is_backwards:
@@ -90,7 +89,7 @@ def print_comparison(console: Console, found: Comparison, *, whole: bool) -> Non
         console.print(f"why: {found.new.card.why}")
     _print_counts(console, found)
     for one in sorted(found.passages, key=lambda one: not one.is_alarm):
-        if one.found.fate is not Fate.UNCHANGED:
+        if one.found.fate is not MatchResult.UNCHANGED:
             _print_passage(console, one, None if one.quoted == found.old.name else one.quoted)
     _print_changes(console, found.changes)
     most = None if whole else _MOST
@@ -101,7 +100,7 @@ def print_comparison(console: Console, found: Comparison, *, whole: bool) -> Non
         console.print("  No figure changed, and nothing was reworded or removed, where no claim is registered.")
 
 
-def _print_counts(console: Console, found: Comparison) -> None:
+def _print_counts(console: Console, found: RevisionComparison) -> None:
     if not found.passages:
         none = f"No claim to follow quotes {found.old.name} or a revision before it."
         console.print(f"\n{none if found.quoting else 'No quotes were followed; --claims FILE names some.'}")
@@ -110,8 +109,8 @@ def _print_counts(console: Console, found: Comparison) -> None:
         console.print(f"\n{len(found.passages)} {noun} followed:")
         respelled = _count_respelled(found)
         fates = Counter(one.found.fate for one in found.passages)
-        for fate in Fate:
-            note = f"   {respelled} in spelling alone, no alarm" if respelled and fate is Fate.REWORDED else ""
+        for fate in MatchResult:
+            note = f"   {respelled} in spelling alone, no alarm" if respelled and fate is MatchResult.REWORDED else ""
             console.print(f"  {fate.value:<9}{fates[fate]:>5}{note}")
     quoting = found.quoting
     if decided := _list_quoting_newer(found):
@@ -122,7 +121,7 @@ def _print_counts(console: Console, found: Comparison) -> None:
         console.print(f"Not followed, for they are withdrawn or superseded: {', '.join(quoting.ended)}")
 
 
-def _print_passage(console: Console, one: Passage, quoted: str | None) -> None:
+def _print_passage(console: Console, one: ComparedPassage, quoted: str | None) -> None:
     """*quoted*: the revision it is quoted from, if it is not the older of the two."""
     there = one.found.anchor
     spelling = " in spelling alone" if one.found.differs else ""
@@ -130,25 +129,25 @@ def _print_passage(console: Console, one: Passage, quoted: str | None) -> None:
     console.print(f"  {_tell_move(one.old, there)}")
     old = one.old.exact
     match one.found.fate:
-        case Fate.GONE:
+        case MatchResult.GONE:
             console.print(f"  {render_redline(old, '')}")
-        case Fate.REWORDED if there is not None:
+        case MatchResult.REWORDED if there is not None:
             console.print(f"  {render_redline(old, there.exact)}")
         case _:
             console.print(f"  {' '.join(old.split())}")
     console.print(f"  {_advise(one)}")
 
 
-def _advise(one: Passage) -> str:
+def _advise(one: ComparedPassage) -> str:
     """Return what a person may do next about a passage that is not unchanged."""
     claim = one.name.partition("@")[0]
-    if one.found.fate is Fate.MOVED:
+    if one.found.fate is MatchResult.MOVED:
         return "Nothing to do: its audits stand."
     if one.found.differs:
         return f"Nothing to do: {'; '.join(one.found.differs)}"
     if one.sighted is None:
         return f"{f'A number changed ({one.numbers}). ' if one.numbers else ''}Next: register the newer one, then decide."
-    if one.found.fate is Fate.GONE:
+    if one.found.fate is MatchResult.GONE:
         return f'Next: caveat claim withdraw {claim} --reason "…"; or leave it, potentially stale.'
     if one.numbers:
         return f'A number changed ({one.numbers}). Next: caveat claim revise {claim} FILE --why "…"'
@@ -166,7 +165,7 @@ def _tell_move(old: Anchor, new: Anchor | None) -> str:
     return ", ".join(filter(None, (pages, sections))) or f"character {old.start:,} → {new.start:,}"
 
 
-def _print_changes(console: Console, changes: Changes) -> None:
+def _print_changes(console: Console, changes: RevisionChanges) -> None:
     console.print("\nBoth texts as wholes", style="bold")
     console.print(
         f"  passages: {changes.unchanged:,} unchanged ({changes.moved:,} moved, {changes.respelled:,} in another spelling), "
@@ -196,7 +195,7 @@ def _print_figures(console: Console, figures: Sequence[ChangedFigure], most: int
     _print_rest(console, len(figures), most)
 
 
-def _print_edits(console: Console, edits: Sequence[Edit], most: int | None) -> None:
+def _print_edits(console: Console, edits: Sequence[PassageEdit], most: int | None) -> None:
     """Print what was reworded or removed without a figure, changes of sense first."""
     if not edits:
         return
@@ -227,16 +226,16 @@ def _clip(text: str, most: int, *, first: bool, last: bool) -> str:
     return f"{head} … {tail}" if head and tail else f"{head} …" if head else f"… {tail}"
 
 
-def _list_quoting_newer(found: Comparison) -> list[str]:
+def _list_quoting_newer(found: RevisionComparison) -> list[str]:
     """Return the claims that quote the newer revision, such as those that were reworded into it."""
     return [claim.reference for claim, _ in found.quoting.anchored if claim.card == found.new.name] if found.quoting else []
 
 
-def _count_respelled(found: Comparison) -> int:
+def _count_respelled(found: RevisionComparison) -> int:
     return sum(bool(one.found.differs) for one in found.passages)
 
 
-def _summarise_side(found: Comparison, *, old: bool) -> dict[str, Any]:
+def _summarise_side(found: RevisionComparison, *, old: bool) -> dict[str, Any]:
     side = found.old if old else found.new
     registered = side.card
     return {
@@ -247,7 +246,7 @@ def _summarise_side(found: Comparison, *, old: bool) -> dict[str, Any]:
     }
 
 
-def _summarise(one: Passage) -> dict[str, Any]:
+def _summarise(one: ComparedPassage) -> dict[str, Any]:
     there = one.found.anchor
     runs = build_redline(" ".join(one.old.exact.split()), " ".join(there.exact.split())) if there else ()
     return {

@@ -9,14 +9,13 @@ import click
 from registry.cli.app import App, pass_app
 from registry.cli.parameters import CARD, CLAIM, parse_model
 from registry.cli.trial import record
-from registry.records.identifier import Identifier
-from registry.records.model import ModelRef
+from registry.records.model_version import ModelRef
+from registry.records.record import Identifier
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from registry.registration.carrying import NewPassage
-    from registry.registration.lineage import CarriedClaim
+    from registry.registration.model_lineage import CarriedClaim, NewPassage
     from registry.store.writer import Writer
 
 
@@ -68,7 +67,7 @@ def carry(
     says that the card spoke of the earlier version, unless --card and --quote name where a newer one makes the claim. Several
     claims are carried in one transaction, all or none; a claim that is about that version already stays as it is.
     """
-    from registry.registration.lineage import carry_claims
+    from registry.registration.model_lineage import carry_claims
 
     if bool(claims) == (all_from is not None):
         raise click.UsageError("name claims (CLM-…), or the version that they are about with --all-from; one of the two.")
@@ -85,7 +84,7 @@ def carry(
 
 
 def _read_passage(claims: Sequence[Identifier], *, card: Identifier | None, quote: str | None, page: int | None) -> "NewPassage | None":
-    from registry.registration.carrying import NewPassage
+    from registry.registration.model_lineage import NewPassage
 
     if card is None and quote is None and page is None:
         return None
@@ -104,14 +103,14 @@ def _list_claims(writer: "Writer", claims: Sequence[Identifier]) -> list[str]:
 
 
 def _list_about(writer: "Writer", model: ModelRef) -> list[str]:
-    from registry.registration.lineage import ENDED, require_model
+    from registry.registration.model_lineage import ENDED, require_model
 
     require_model(writer, model)
     return [one.claim for one in writer.list_claims(model=model) if one.status.lifecycle not in ENDED]
 
 
 def _describe(writer: "Writer", one: "CarriedClaim") -> Carried:
-    from registry.intake.revision.sense import find_turns
+    from registry.intake.revision.passage_changes import find_turns
 
     before, after = one.before, one.after.payload
     audits = writer.list_audits(before.reference) if one.is_new else ()

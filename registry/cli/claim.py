@@ -10,8 +10,8 @@ from registry.cli.main import LazyGroup
 from registry.cli.parameters import ANY, CARD, CLAIM, CONTESTABLE, CONTESTATION, SPEC, parse_model, refusing
 from registry.errors import Fault, InputError
 from registry.records.claim import ClaimEvent, ClaimEventKind
-from registry.records.classification import RestrictionStatus
-from registry.records.identifier import Identifier, Kind
+from registry.records.record import Identifier, Kind
+from registry.records.verdict import RestrictionStatus
 
 if TYPE_CHECKING:
     from registry.store.view import View
@@ -38,7 +38,7 @@ def add(app: App, *, file: Path, dry_run: bool) -> None:
     """
     from registry.cli.added_text import print_added, summarise_added
     from registry.cli.progress import track
-    from registry.registration.intake import register_file
+    from registry.registration.claims_file_registration import register_file
 
     with track(app, f"registering {file.name}", unit="claims") as progress:
         outcome = register_file(app.ledger, file, owner=app.config.authority, dry_run=dry_run, progress=progress)
@@ -57,7 +57,7 @@ def add(app: App, *, file: Path, dry_run: bool) -> None:
 def list_(app: App, *, card: Identifier | None, model: str | None, restriction: str | None, limit: int | None) -> None:
     """List claims with their status."""
     from registry.cli.claim_text import build_claim_table, summarise_claim
-    from registry.registration.cards import get_card
+    from registry.registration.card_registration import get_card
 
     wanted = parse_model(model, where="--model") if model else None
     with app.view(by_clock=True) as view:
@@ -175,7 +175,7 @@ def search(app: App, *, words: str, limit: int) -> None:
 @pass_app
 def revise(app: App, *, claim_id: Identifier, file: Path, why: str) -> None:
     """Record a new revision of a claim from FILE, a claims file with this one claim."""
-    from registry.registration.intake import revise_claim
+    from registry.registration.claims_file_registration import revise_claim
 
     with app.view(by_clock=True) as view:
         _check_exact(view, claim_id)
@@ -294,7 +294,7 @@ def contest(app: App, *, target: Identifier, grounds: str, rival: Identifier | N
 def settle(app: App, *, contestation_id: Identifier, step: str, note: str) -> None:
     """Record a step in a contestation: answered, upheld, rejected or escalated."""
     from registry.cli.contest import report_step
-    from registry.records.contestation import ContestationStep
+    from registry.records.claim_status import ContestationStep
 
     report_step(app, contestation_id, ContestationStep(step), note=note)
 

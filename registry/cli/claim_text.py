@@ -10,16 +10,13 @@ from rich.table import Table
 from registry.cli.output import build_table, show
 from registry.codec.documents import to_document
 from registry.completeness import check_claim, count_missing
-from registry.records.claim import ClaimRevision
-from registry.records.classification import ItemStatus
-from registry.records.contestation import ContestationState
+from registry.records.claim import ClaimRevision, Origin
+from registry.records.claim_status import ContestationState, ReviewedCause, StaleCause, Staleness, StalenessReview, StalenessVerdict, Status
 from registry.records.dossier import AuditFile, ContestationFile, Dossier, Recorded
-from registry.records.model import ModelRef
-from registry.records.origin import Origin
-from registry.records.run_entry import describe_runs
-from registry.records.staleness import ReviewedCause, StalenessReview, StalenessVerdict
-from registry.records.status import StaleCause, Staleness, Status
-from registry.records.survey import Fate, Sighting
+from registry.records.model_version import ModelRef
+from registry.records.replay_run import describe_runs
+from registry.records.system_card import MatchResult, PassageMatch
+from registry.records.verdict import ItemStatus
 from registry.report.asking import find_asked_of_claim, tell_asked
 from registry.report.assemble import assemble_claim
 from registry.report.checklist import format_missing
@@ -134,9 +131,9 @@ def _print_sightings(console: Console, dossier: Dossier) -> None:
         console.print(f"  {one.card}: {fate}{f', {place}' if place else ''}")
 
 
-def _quote(one: Sighting) -> str:
+def _quote(one: PassageMatch) -> str:
     """Return the passage as it is worded there; empty where it has the same words, or is gone."""
-    return f"“{shorten(one.anchor.exact)}”" if one.anchor and one.fate is Fate.REWORDED and not one.differs else ""
+    return f"“{shorten(one.anchor.exact)}”" if one.anchor and one.fate is MatchResult.REWORDED and not one.differs else ""
 
 
 def _print_audit(console: Console, file: AuditFile, earlier: ModelRef | None) -> None:

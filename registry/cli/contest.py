@@ -6,8 +6,8 @@ import click
 
 from registry.cli.app import App, as_of_option, pass_app
 from registry.cli.parameters import CONTESTABLE, CONTESTATION, SPEC, refusing
-from registry.records.contestation import ContestationEvent, ContestationStep
-from registry.records.identifier import Identifier
+from registry.records.claim_status import ContestationEvent, ContestationStep
+from registry.records.record import Identifier
 
 if TYPE_CHECKING:
     from registry.store.view import View
@@ -37,7 +37,7 @@ def open_(app: App, /, *, target: Identifier, grounds: str, rival: Identifier | 
 
 def open_contestation(app: App, target: Identifier, *, grounds: str, rival: Identifier | None) -> dict[str, Any]:
     """Record a contestation in the name of who calls, and return the document that says so."""
-    from registry.registration.contestations import contest_target
+    from registry.registration.objections import contest_target
 
     with refusing("--grounds"), app.ledger.write(actor=app.config.authority) as writer:
         _check_exact(writer, target)
@@ -122,7 +122,7 @@ def show(app: App, *, contestation_id: Identifier) -> None:
 
 def report_step(app: App, contestation_id: Identifier, step: ContestationStep, *, note: str, to: str | None = None) -> None:
     """Record a step in the name of who calls, and say so."""
-    from registry.registration.contestations import get_contestation, record_step
+    from registry.registration.objections import get_contestation, record_step
     from registry.report.contested import describe_state, name_actor
 
     with refusing("--note"):

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 from registry.cli.output import build_table
 from registry.cli.spec_text import compare_specs, print_changes
 from registry.codec.documents import to_document
-from registry.records.classification import ReadingVerdict
 from registry.records.dossier import AuditFile, ContestationFile
-from registry.registration.contestations import get_contestation
+from registry.records.verdict import ReadingVerdict
+from registry.registration.objections import get_contestation
 from registry.report.contested import describe_state, name_actor
 from registry.report.leading import find_leading
 

@@ -7,9 +7,9 @@ import click
 
 from registry.cli.app import App, as_of_option, pass_app
 from registry.cli.parameters import CARD
-from registry.records.coverage import Counts, Coverage, SectionCoverage
-from registry.records.identifier import Identifier
-from registry.records.status import Dispute
+from registry.records.claim_status import Dispute
+from registry.records.record import Identifier
+from registry.records.supplement import Coverage, PassageCounts, SectionCoverage
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -98,7 +98,7 @@ def _name(section: SectionCoverage, *, has_headings: bool) -> str:
     return "(above the first heading)" if has_headings else f"(page {section.page or 1})"
 
 
-def _write(counts: Counts) -> tuple[str, ...]:
+def _write(counts: PassageCounts) -> tuple[str, ...]:
     numbers = (counts.proposed, counts.registered, counts.audited, counts.restricted, counts.left_out, counts.undecided)
     return tuple("?" if number is None else f"{number:,}" for number in numbers)
 

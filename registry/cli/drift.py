@@ -8,10 +8,10 @@ import click
 from registry.cli.app import App, as_of_option, pass_app
 from registry.cli.parameters import CLAIM
 from registry.errors import Fault, NotFoundError
-from registry.records.identifier import Identifier
+from registry.records.record import Identifier
 
 if TYPE_CHECKING:
-    from registry.records.drift import Drift
+    from registry.records.supplement import Drift
     from registry.report.drift_figure import DriftFigure
 
 

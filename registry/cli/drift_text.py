@@ -5,8 +5,8 @@ from collections.abc import Iterator, Sequence
 from rich.console import Console
 
 from registry.cli.output import build_table
-from registry.records.drift import Drift, DriftStep, VersionPoint
-from registry.records.estimate import Bounded, Differential, SpecEstimate
+from registry.records.estimates import BoundedEstimate, Differential, SpecEstimate
+from registry.records.supplement import Drift, DriftStep, VersionPoint
 from registry.report.drift_figure import name_versions
 from registry.report.numbers import format_level, format_number, format_range, format_signed
 from registry.report.wording import get_words
@@ -62,7 +62,7 @@ def _write(point: VersionPoint, one: SpecEstimate) -> tuple[str, str, str]:
     )
 
 
-def _write_number(one: Bounded | Differential, lines: Sequence[float], *, signed: bool) -> str:
+def _write_number(one: BoundedEstimate | Differential, lines: Sequence[float], *, signed: bool) -> str:
     value = (format_signed if signed else format_number)(one.value, against=lines)
     if one.low is None or one.high is None:
         return f"{value}\nno interval"

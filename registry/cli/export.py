@@ -50,8 +50,7 @@ def export(app: App, *, output: Path | None, since: int, without_cards: bool, ex
 
 def _find_note(app: App) -> str:
     """The signed checkpoint to send: of another registry's log the one it came with."""
-    from registry.registration.checkpoints import seal_log
-    from registry.registration.keys import get_log_keys
+    from registry.registration.key_registration import get_log_keys, seal_log
     from registry.transfer.export import find_imported_note, find_last_note
 
     if app.log is not None:

@@ -10,34 +10,30 @@ from registry.cli.claim_text import shorten
 from registry.cli.output import build_table
 from registry.codec.documents import to_document
 from registry.errors import Fault, NotFoundError
-from registry.records.ablation import Ablation
-from registry.records.audit import Audit, EvidenceStatement, Result
-from registry.records.authority import Authority
-from registry.records.card import Card
+from registry.records.analysis_plan import Deviation, Exploration, Lock
+from registry.records.audit_case import Audit, EvidenceStatement, Result
 from registry.records.claim import ClaimEvent, ClaimRelation, ClaimRevision
-from registry.records.contestation import Contestation, ContestationEvent
-from registry.records.deviation import Deviation, Exploration
-from registry.records.disclosure import Reveal
+from registry.records.claim_status import Contestation, ContestationEvent, StalenessReview
 from registry.records.dossier import Dossier, Recorded
-from registry.records.endpoint import ModelEndpoint
-from registry.records.finding import Finding, FindingBody
-from registry.records.judge import JudgeReport
-from registry.records.model import ModelEvent, ModelVersion
-from registry.records.naturalness import Naturalness
-from registry.records.plan import Lock
-from registry.records.probe import Recognition
-from registry.records.publication import Publication
-from registry.records.realism import RealismJudge
-from registry.records.recognition_link import RecognitionLinks
-from registry.records.restriction import Restriction
-from registry.records.run_entry import RunEnd, RunStart
-from registry.records.seal import Equivocation, Erasure, KeyEvent, LogImport, Witnessing
-from registry.records.shift import Shift
-from registry.records.spec import SpecVersion
-from registry.records.staleness import StalenessReview
-from registry.records.statement import Payload
-from registry.records.survey import Omission, Sighting, Survey
-from registry.records.trial import Run
+from registry.records.log_seal import Equivocation, Erasure, KeyEvent, LogImport, Witnessing
+from registry.records.model_version import ModelEndpoint, ModelEvent, ModelVersion
+from registry.records.module_findings import (
+    Ablation,
+    Finding,
+    FindingBody,
+    JudgeReport,
+    Naturalness,
+    RealismJudge,
+    Recognition,
+    RecognitionLinks,
+    Shift,
+)
+from registry.records.record import Authority
+from registry.records.replay_run import Run, RunEnd, RunStart
+from registry.records.specification import Reveal, SpecVersion
+from registry.records.statement import Payload, Publication
+from registry.records.system_card import Card, Omission, PassageMatch, Survey
+from registry.records.verdict import Restriction
 
 
 def summarise_entry(one: Recorded[Payload], backed: Backed) -> dict[str, Any]:
@@ -64,7 +60,7 @@ def print_history(console: Console, said: Sequence[Recorded[Payload]], backed: B
 
 def describe(payload: Payload) -> str:
     """Return the gist of a payload on one line; what is made of identifiers alone is not shortened."""
-    return _describe(payload) if isinstance(payload, Sighting) else shorten(_describe(payload))
+    return _describe(payload) if isinstance(payload, PassageMatch) else shorten(_describe(payload))
 
 
 def _describe(payload: Payload) -> str:  # noqa: C901, PLR0911, PLR0912  (one line for each kind of statement)
@@ -112,7 +108,7 @@ def _describe(payload: Payload) -> str:  # noqa: C901, PLR0911, PLR0912  (one li
             return f"{payload.card} {len(payload.passages)} {noun} proposed by {payload.by}"
         case Omission():
             return f"{payload.card} left out ({payload.reason}): “{payload.quote}”"
-        case Sighting():
+        case PassageMatch():
             return f"{payload.claim} in {payload.card}: {payload.fate.value}{' in spelling alone' if payload.differs else ''}"
         case KeyEvent():
             return f"{payload.event.value} {payload.purpose.value} key {payload.key[:16]}… {payload.reason or ''}"

@@ -11,7 +11,7 @@ from registry.cli.app import App, pass_app
 from registry.cli.parameters import refusing, shorten
 from registry.config import EXAMPLE
 from registry.errors import ConflictError, Fault, InputError
-from registry.records.authority import Authority, Role
+from registry.records.record import Authority, AuthorityRole
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -25,7 +25,11 @@ if TYPE_CHECKING:
 @click.option("--join", is_flag=True, help="Register a further authority in the registry that is here.")
 @click.option("--name", default=None, help="Name of your authority.")
 @click.option(
-    "--role", type=click.Choice([role.value for role in Role]), default="auditor", show_default=True, help="What your authority is."
+    "--role",
+    type=click.Choice([role.value for role in AuthorityRole]),
+    default="auditor",
+    show_default=True,
+    help="What your authority is.",
 )
 @click.option("--no-key", is_flag=True, help="Make no keys: nothing can be signed here until caveat key add.")
 @pass_app
@@ -43,7 +47,7 @@ def init(app: App, *, code: str | None, example: bool, join: bool, name: str | N
     refuse_memory(app.config.url)
     code = _choose_code(app, code, example=example)
     with refusing("--code"):
-        authority = Authority(code=code, name=name or code, role=Role(role))
+        authority = Authority(code=code, name=name or code, role=AuthorityRole(role))
     upgrade(app.config.url)
     has_keys = not (no_key or _is_begun(app))
     passphrase = app.choose_passphrase() if has_keys else None
@@ -87,7 +91,7 @@ def _choose_code(app: App, code: str | None, *, example: bool) -> str:
 
 def _refuse_second(writer: "Writer", code: str) -> None:
     """Refuse a further authority nobody asked for: its files would be signed with the keys of the log's owner."""
-    from registry.registration.keys import find_owner
+    from registry.registration.key_registration import find_owner
 
     if writer.log_size == 0 and not writer.log_origin:
         return
@@ -107,7 +111,7 @@ def _register(app: App, writer: "Writer", authority: Authority, passphrase: str 
     """Register *authority*; in a new registry, name the log and make its keys. None where no keys are made."""
     import secrets
 
-    from registry.registration.key_making import KeyFolder, make_first_keys, name_own_log
+    from registry.registration.key_registration import KeyFolder, make_first_keys, name_own_log
 
     is_first = writer.log_size == 0 and not writer.log_origin
     log_key = name_own_log(writer, authority.code, secrets.token_hex(16), has_keys=has_keys) if is_first else None

@@ -8,11 +8,11 @@ import click
 from registry.cli.app import App, as_of_option, pass_app
 from registry.cli.parameters import shorten
 from registry.errors import Fault, InputError, NotFoundError
-from registry.records.seal import KeyAlgorithm
+from registry.records.log_seal import KeyAlgorithm
 
 if TYPE_CHECKING:
-    from registry.records.authority import Authority
-    from registry.registration.keys import KeyState
+    from registry.records.record import Authority
+    from registry.registration.key_registration import KeyState
     from registry.seal.keys import SigningKey
     from registry.store.view import View
 
@@ -32,7 +32,7 @@ def key() -> None:
 def list_(app: App) -> None:
     """List the keys that the log names, with what became of each and whether its secret is here."""
     from registry.cli.key_text import describe_state, print_keys
-    from registry.registration.keys import list_keys
+    from registry.registration.key_registration import list_keys
     from registry.seal.key_files import list_key_files
 
     app.settle_keys()
@@ -54,7 +54,7 @@ def show(app: App, *, fingerprint: str | None, public: bool) -> None:
     Compare the fingerprint by telephone or in print with who verifies: whoever can swap a file can swap the key beside it.
     """
     from registry.cli.key_text import describe_state, print_shown
-    from registry.registration.keys import get_key, list_keys
+    from registry.registration.key_registration import get_key, list_keys
 
     with app.view() as view:
         origin = view.log_origin
@@ -76,8 +76,7 @@ def add(app: App, *, algorithm: str, statements: bool) -> None:
     With --statements, your authority signs from the next entry on what it states. Nobody can have signed the entry that records an
     authority's first key, so the operator of the registry asserts it: tell those who verify its fingerprint some other way.
     """
-    from registry.registration.key_making import KeyFolder, make_another_key, make_authors_key
-    from registry.registration.keys import refuse_key_in_force
+    from registry.registration.key_registration import KeyFolder, make_another_key, make_authors_key, refuse_key_in_force
 
     _refuse_algorithm(algorithm, statements=statements)
     with app.ledger.view() as view:
@@ -104,8 +103,7 @@ def rotate(app: App, *, algorithm: str, statements: bool, why: str) -> None:
     can follow. For a statement key, the old one signs the entry that records the new one. If somebody else may have the old one, revoke
     it too.
     """
-    from registry.registration.key_making import KeyFolder, replace_authors_key, replace_key
-    from registry.registration.keys import get_key
+    from registry.registration.key_registration import KeyFolder, get_key, replace_authors_key, replace_key
 
     _refuse_algorithm(algorithm, statements=statements)
     ring = app.read_keys()
@@ -129,7 +127,7 @@ def rotate(app: App, *, algorithm: str, statements: bool, why: str) -> None:
 @pass_app
 def revoke(app: App, *, fingerprint: str, why: str, untrusted_from: str | None) -> None:
     """Say that the key whose FINGERPRINT begins so is not to be trusted any more. This is never taken back."""
-    from registry.registration.keys import get_key, revoke_key
+    from registry.registration.key_registration import get_key, revoke_key
     from registry.seal.key_files import list_key_files, retire_key
 
     since = _parse_time(untrusted_from, app.config.now())
@@ -192,7 +190,7 @@ def _get_authority(app: App, view: "View") -> "Authority":
 
 
 def _list_in_force(app: App) -> "list[KeyState]":
-    from registry.registration.keys import list_keys
+    from registry.registration.key_registration import list_keys
 
     with app.ledger.view() as view:
         return [one for one in list_keys(view) if one.in_force]

@@ -7,7 +7,7 @@ from typing import Any
 from rich.console import Console
 
 from registry.cli.output import build_table
-from registry.registration.keys import KeyState
+from registry.registration.key_registration import KeyState
 from registry.seal.keys import format_fingerprint
 from registry.seal.pem import format_certificate
 

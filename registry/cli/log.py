@@ -8,7 +8,7 @@ from registry.cli.app import App, as_of_option, pass_app
 from registry.cli.main import LazyGroup
 from registry.cli.parameters import ANY
 from registry.errors import AnswerNoError, CaveatError, Fault
-from registry.records.identifier import Identifier
+from registry.records.record import Identifier
 from registry.records.statement import StatementKind
 
 if TYPE_CHECKING:
@@ -112,8 +112,7 @@ def _path(text: str) -> "Path":
 
 def _find_keys(app: App, given: Texts, origin: str | None) -> "tuple[list[VerifierKey], list[Fault]]":
     """Return the keys to verify with, and what is wrong with those that the log itself names: that is an answer, not a hindrance."""
-    from registry.registration.cosignatures import list_witness_keys
-    from registry.registration.keys import trusted_vkeys
+    from registry.registration.key_registration import list_witness_keys, trusted_vkeys
     from registry.seal.note import parse_vkey
     from registry.store.seen import list_imports
     from registry.verification.trust import read_given

@@ -94,7 +94,7 @@ def _sign_or_find(app: App) -> "StoredCheckpoint":
 
 def _attach(app: App, path: Path, trust: Sequence[str], output: Path | None) -> None:
     from registry.codec.files import read_text
-    from registry.registration.cosignatures import attach_cosignatures, list_witness_keys
+    from registry.registration.key_registration import attach_cosignatures, list_witness_keys
     from registry.store.seals import find_checkpoint
     from registry.verification.trust import read_given
 

@@ -10,7 +10,7 @@ from registry.cli.backing_text import Backed, name_backing, print_legend, shorte
 from registry.cli.history_text import describe
 from registry.cli.output import build_table
 from registry.codec.documents import to_document
-from registry.registration.keys import trusted_vkeys
+from registry.registration.key_registration import trusted_vkeys
 from registry.seal.note import parse_note
 from registry.store.integrity import CheckedCheckpoint, LogReport, tell_given_out
 from registry.store.ledger import Ledger

@@ -8,8 +8,7 @@ from registry.cli.app import App, as_of_option, pass_app
 from registry.cli.main import LazyGroup
 from registry.cli.parameters import parse_date, parse_model, refusing
 from registry.errors import ConflictError, Fault
-from registry.records.endpoint import find_endpoint_conflicts
-from registry.records.model import ModelVersion
+from registry.records.model_version import ModelVersion, find_endpoint_conflicts
 
 
 @click.group(cls=LazyGroup, entry_points="caveat.commands.model")
@@ -76,9 +75,9 @@ def list_(app: App) -> None:
 def show(app: App, *, version: str) -> None:
     """Show one model version: what it comes from, what followed it, whether it is offered, and how many claims are about it."""
     from registry.cli.model_text import VersionFile, print_file, summarise_file
-    from registry.records.classification import RestrictionStatus
-    from registry.records.status import Staleness
-    from registry.registration.lineage import ENDED, require_model
+    from registry.records.claim_status import Staleness
+    from registry.records.verdict import RestrictionStatus
+    from registry.registration.model_lineage import ENDED, require_model
 
     wanted = parse_model(version, where="VERSION")
     with app.view() as view:
@@ -113,7 +112,7 @@ def show(app: App, *, version: str) -> None:
 @pass_app
 def deprecate(app: App, *, version: str, reason: str, last: str | None) -> None:
     """Record that a model version is no longer offered; claims about it become potentially stale. The same again changes nothing."""
-    from registry.registration.lineage import deprecate_model
+    from registry.registration.model_lineage import deprecate_model
 
     wanted, on = parse_model(version, where="VERSION"), parse_date(last, where="--on") if last else None
     with refusing("--reason"), app.ledger.write(actor=app.config.authority) as writer:
@@ -134,7 +133,7 @@ def deprecate(app: App, *, version: str, reason: str, last: str | None) -> None:
 @pass_app
 def reinstate(app: App, *, version: str, reason: str) -> None:
     """Record that a deprecated model version is offered again, or after all."""
-    from registry.registration.lineage import reinstate_model
+    from registry.registration.model_lineage import reinstate_model
 
     wanted = parse_model(version, where="VERSION")
     with refusing("--reason"), app.ledger.write(actor=app.config.authority) as writer:
@@ -156,7 +155,7 @@ def unlink(app: App, *, new: str, old: str, reason: str) -> None:
 
     Claims that were carried along that link stay as they are recorded.
     """
-    from registry.registration.lineage import unlink_model
+    from registry.registration.model_lineage import unlink_model
 
     after, before = parse_model(new, where="NEW"), parse_model(old, where="OLD")
     with refusing("--reason"), app.ledger.write(actor=app.config.authority) as writer:
@@ -184,7 +183,7 @@ def endpoint(app: App, *, version: str, name: str, reason: str, source: str | No
     """
     from registry.cli.model_text import print_endpoint
     from registry.codec.documents import to_document
-    from registry.registration.endpoints import retract_endpoint, state_endpoint
+    from registry.registration.model_lineage import retract_endpoint, state_endpoint
 
     wanted, actor = parse_model(version, where="VERSION"), app.config.authority
     with app.ledger.write(actor=actor) as writer:

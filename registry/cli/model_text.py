@@ -13,17 +13,25 @@ from registry.cli.history_text import describe
 from registry.cli.output import build_table, show
 from registry.codec.documents import to_document
 from registry.records.dossier import Recorded
-from registry.records.endpoint import EndpointEventKind, EndpointName, ModelEndpoint
-from registry.records.estimate import Differential
-from registry.records.model import REPLACING, Descent, ModelEvent, ModelLink, ModelRef, ModelVersion
-from registry.registration.carrying import write_model
-from registry.registration.lineage import name_descent
+from registry.records.estimates import Differential
+from registry.records.model_version import (
+    REPLACING,
+    Descent,
+    EndpointEventKind,
+    EndpointName,
+    ModelEndpoint,
+    ModelEvent,
+    ModelLink,
+    ModelRef,
+    ModelVersion,
+)
+from registry.registration.model_lineage import name_descent, write_model
 from registry.report.numbers import format_range, format_signed
 
 if TYPE_CHECKING:
     from registry.cli.model_update import Aftermath
-    from registry.registration.endpoints import EndpointStatement
-    from registry.registration.staleness import SoFar
+    from registry.registration.model_lineage import EndpointStatement
+    from registry.registration.stale_claims import KnownOutcome
     from registry.store.lineage import Lineage
 
 
@@ -216,7 +224,7 @@ def _list_endpoints(file: VersionFile) -> Iterator[tuple[str, str]]:
         )
 
 
-def name_outcome(one: "SoFar") -> str:
+def name_outcome(one: "KnownOutcome") -> str:
     """Return class, standing and mode of what is on record; `not audited` without an outcome."""
     if one.verdict is None:
         return "not audited"
@@ -317,11 +325,11 @@ def _count(numbers: Mapping[str, int]) -> str:
     return ", ".join(f"{name.replace('_', ' ')} {number:,}" for name, number in numbers.items())
 
 
-def _list_differentials(one: "SoFar") -> str:
+def _list_differentials(one: "KnownOutcome") -> str:
     return "; ".join(f"{name_differential(part.ed)} ({part.spec})" for part in one.estimates) or "none"
 
 
-def _summarise_so_far(one: "SoFar") -> dict[str, Any]:
+def _summarise_so_far(one: "KnownOutcome") -> dict[str, Any]:
     verdict = one.verdict
     return {
         "claim": f"{one.claim.claim}@{one.claim.revision}",

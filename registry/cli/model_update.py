@@ -8,11 +8,11 @@ import click
 from registry.cli.app import App, pass_app
 from registry.cli.parameters import parse_date, parse_model
 from registry.cli.trial import record
-from registry.records.model import REPLACING, Descent, ModelRef
+from registry.records.model_version import REPLACING, Descent, ModelRef
 
 if TYPE_CHECKING:
-    from registry.registration.lineage import Update
-    from registry.registration.staleness import SoFar, StaleClaims
+    from registry.registration.model_lineage import ModelUpdateResult
+    from registry.registration.stale_claims import KnownOutcome, StaleClaims
     from registry.store.writer import Writer
 
 _FIRST = 10
@@ -22,7 +22,7 @@ _FIRST = 10
 class Aftermath:
     """What an update leaves behind."""
 
-    update: "Update"
+    update: "ModelUpdateResult"
     newest: ModelRef
     """What took the place of the later version in the end, where that is one version; else the later version itself."""
     about_old: int
@@ -35,7 +35,7 @@ class Aftermath:
     """How many are of each property class."""
     cards: dict[str, int]
     """How many quote each card."""
-    first: "list[SoFar]"
+    first: "list[KnownOutcome]"
     """Those that matter most, with what is on record of them."""
     near: list[ModelRef]
     """Versions called much like the earlier one that claims are about, where none is about that and nobody had registered it."""
@@ -62,7 +62,7 @@ def update(app: App, *, old: str, new: str, descent: str, released: str | None, 
     carried to NEW or a person decides; after a fine-tune they stay as they are. No claim about OLD speaks for NEW in any case.
     """
     from registry.cli.model_text import print_aftermath, summarise_aftermath
-    from registry.registration.lineage import update_model
+    from registry.registration.model_lineage import update_model
 
     before, after = parse_model(old, where="OLD"), parse_model(new, where="NEW")
     kind, day = Descent(descent.replace("-", "_")), parse_date(released, where="--released") if released else None
@@ -75,11 +75,11 @@ def update(app: App, *, old: str, new: str, descent: str, released: str | None, 
     app.report(summarise_aftermath(found, dry_run=dry_run), lambda console: print_aftermath(console, found, dry_run=dry_run))
 
 
-def find_aftermath(writer: "Writer", done: "Update") -> Aftermath:
+def find_aftermath(writer: "Writer", done: "ModelUpdateResult") -> Aftermath:
     """Return what *done* leaves behind, read in the transaction that recorded it."""
-    from registry.records.status import CauseKind
-    from registry.registration.lineage import ENDED
-    from registry.registration.staleness import StaleClaims, count_cards, count_classes, find_so_far, find_stale
+    from registry.records.claim_status import CauseKind
+    from registry.registration.model_lineage import ENDED
+    from registry.registration.stale_claims import StaleClaims, count_cards, count_classes, find_so_far, find_stale
 
     link = done.link
     about = sum(one.status.lifecycle not in ENDED for one in writer.list_claims(model=link.predecessor))
@@ -102,7 +102,7 @@ def find_aftermath(writer: "Writer", done: "Update") -> Aftermath:
 
 
 def _suggest_claimed(writer: "Writer", model: ModelRef) -> list[ModelRef]:
-    from registry.registration.lineage import suggest_models
+    from registry.registration.model_lineage import suggest_models
 
     claimed = writer.list_claimed_models()
     return [one for one in suggest_models(writer, model) if one in claimed]

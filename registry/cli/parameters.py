@@ -9,8 +9,8 @@ from typing import Any
 import click
 
 from registry.errors import Fault, InputError
-from registry.records.identifier import Identifier, Kind, parse_identifier
-from registry.records.model import ModelRef
+from registry.records.model_version import ModelRef
+from registry.records.record import Identifier, Kind, parse_identifier
 
 _LONGEST_MODEL = 500
 

@@ -15,12 +15,12 @@ from registry.cli.app import App, as_of_option, pass_app_only
 from registry.cli.parameters import ANY
 from registry.cli.report_folder import NO_KEY, keep
 from registry.errors import CaveatError, Fault, InputError, NotFoundError
-from registry.records.identifier import Identifier, Kind
+from registry.records.record import Identifier, Kind
 
 if TYPE_CHECKING:
     from registry.proving import Publisher
     from registry.publishing import Collector, Subject, Written
-    from registry.records.publication import OutputFormat
+    from registry.records.statement import OutputFormat
     from registry.regeneration.look import Wish
     from registry.seal.keys import SigningKey
     from registry.store.view import View
@@ -74,7 +74,7 @@ def report(app: App, /, *, subjects: tuple[Identifier, ...], output: Path, **opt
     changed. Stopped, it goes on where it was.
     """
     from registry.cli.report_changes import refuse_with_since
-    from registry.records.publication import OutputFormat
+    from registry.records.statement import OutputFormat
 
     since = refuse_with_since(options)
     if options["publish"] and app.log:
@@ -207,7 +207,7 @@ def _refuse_combinations(app: App, options: Mapping[str, Any]) -> None:
 
 def _refuse_publishing(app: App) -> None:
     """Raise ConflictError before anything is drawn where this authority cannot publish in this log."""
-    from registry.registration.keys import refuse_publishing
+    from registry.registration.key_registration import refuse_publishing
 
     with app.ledger.view() as view:
         refuse_publishing(view, app.config.authority)
@@ -215,7 +215,7 @@ def _refuse_publishing(app: App) -> None:
 
 def _find_key(app: App, *, sign: bool | None, publish: bool, draws_pdf: bool) -> "SigningKey | None":
     """Return what PDF files are signed with; None where they are not. It may be missing, so it is asked for before anything is drawn."""
-    from registry.registration.keys import get_document_key
+    from registry.registration.key_registration import get_document_key
 
     if sign and not draws_pdf:
         found, advice = "only PDF files are signed, and none is drawn", "give --pdf too, or leave --sign out"
@@ -270,7 +270,7 @@ def _assemble(collector: "Collector", wanted: "Iterable[Identifier]", untold: "l
 
 def _open(found: "Iterable[Subject]", seals: Sequence[Path]) -> "Iterable[Subject]":
     """Give *found* with what the seal files open beside the public record; as it is without any."""
-    from registry.registration.sealing import read_seal
+    from registry.registration.specification_registration import read_seal
     from registry.report.disclosure import add_openings
 
     openings = [read_seal(path).opening for path in seals]
@@ -280,7 +280,7 @@ def _open(found: "Iterable[Subject]", seals: Sequence[Path]) -> "Iterable[Subjec
 def _expand(view: "View", subjects: Sequence[Identifier], *, everything: bool) -> "list[Identifier]":
     """Return the subjects with the claims of each card, each once, in order."""
     from registry.publishing import list_claims_of
-    from registry.records.identifier import parse_identifier
+    from registry.records.record import parse_identifier
 
     wanted: dict[str, Identifier] = {}
     if everything:

@@ -9,7 +9,7 @@ import click
 
 from registry.cli.app import App, parse_as_of
 from registry.errors import CaveatError, Fault, InputError
-from registry.records.identifier import Identifier, Kind
+from registry.records.record import Identifier, Kind
 
 if TYPE_CHECKING:
     from registry.publishing import Subject

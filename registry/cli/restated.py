@@ -8,13 +8,12 @@ import click
 from registry.cli.app import App, as_of_option, pass_app
 from registry.cli.parameters import CARD
 from registry.records.claim import ClaimRelationKind
-from registry.records.identifier import Identifier
+from registry.records.record import Identifier
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from registry.registration.restated import RestatedPair
-    from registry.registration.same_quantity import Figure
+    from registry.registration.restated_values import QuantityFigure, RestatedPair
     from registry.store.view import View
 
 
@@ -30,8 +29,8 @@ def restated(app: App, *, card: Identifier | None, limit: int) -> None:
     command that records it, for a person who has read both passages.
     """
     from registry.cli.progress import track
-    from registry.registration.cards import get_card
-    from registry.registration.restated import find_pairs, read_figures
+    from registry.registration.card_registration import get_card
+    from registry.registration.restated_values import find_pairs, read_figures
 
     with app.view() as view:
         if card is not None:
@@ -66,7 +65,7 @@ def _is_recorded(view: "View", pair: "RestatedPair") -> bool:
     return any(one.relation is ClaimRelationKind.RESTATES and {one.claim, one.other} == ends for one in relations)
 
 
-def _bare(figure: "Figure") -> str:
+def _bare(figure: "QuantityFigure") -> str:
     return (figure.claim or "").partition("@")[0]
 
 
@@ -85,7 +84,7 @@ def _summarise(pair: "RestatedPair", *, recorded: bool) -> dict[str, Any]:
     }
 
 
-def _summarise_figure(figure: "Figure") -> dict[str, Any]:
+def _summarise_figure(figure: "QuantityFigure") -> dict[str, Any]:
     return {
         "claim": figure.claim,
         "card": figure.card,

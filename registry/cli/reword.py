@@ -7,10 +7,10 @@ import click
 from registry.cli.app import App, pass_app
 from registry.cli.output import show
 from registry.cli.parameters import CLAIM
-from registry.records.identifier import Identifier
+from registry.records.record import Identifier
 
 if TYPE_CHECKING:
-    from registry.registration.rewording import Rewording
+    from registry.registration.passage_matching import Rewording
 
 
 @click.command()
@@ -25,7 +25,7 @@ def reword(app: App, *, claim_id: Identifier, quote: str | None, why: str | None
     Refused where a number changed: that is another claim revision. Where a negation, its opposite, how far it holds, or a name
     changed, --yes needs --why. Nothing needs doing for a passage that is unchanged, moved, or spelled otherwise.
     """
-    from registry.registration.rewording import check_turns, find_rewording, record_rewording
+    from registry.registration.passage_matching import check_turns, find_rewording, record_rewording
 
     with app.view() as view:
         if claim_id.revision or claim_id.digest:

@@ -11,15 +11,12 @@ _ELSEWHERE = "caveat.schemas"
 
 
 def _find_nouns() -> dict[str, type]:
-    from registry.records.change import ChangeReport
-    from registry.records.disclosure import SealFile
-    from registry.records.draft import AuditDraft, ClaimDraft, ClaimsFile
-    from registry.records.folder import Folder
-    from registry.records.replay import Replay, Task, TasksFile
-    from registry.records.scorer import Scorer
-    from registry.records.spec import ContextSpec, CueInventorySpec, MethodSpec, PropertySpec, ScoringSpec
-    from registry.records.supplement import CardSupplement, Supplement
-    from registry.records.trial import Provenance
+    from registry.records.claim_draft import AuditDraft, ClaimDraft, ClaimsFile
+    from registry.records.replay_definition import Replay, Task, TasksFile
+    from registry.records.replay_run import Provenance
+    from registry.records.specification import ContextSpec, CueInventorySpec, MethodSpec, PropertySpec, Scorer, ScoringSpec, SealFile
+    from registry.records.supplement import CardSupplement, ChangeReport, Supplement
+    from registry.regeneration.folder_document import Folder
 
     return {
         "audit": AuditDraft,
@@ -56,7 +53,7 @@ def schema(app: App, /, *, name: str | None) -> None:
     if name is None:
         app.report({"schema": "caveat/schemas/1", "names": names}, lambda console: console.print("\n".join(names)))
     elif name == "context":
-        from registry.registration.context_file import context_schema
+        from registry.registration.context_specification import context_schema
 
         app.report(context_schema())
     elif name in nouns:

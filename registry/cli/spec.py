@@ -7,8 +7,8 @@ import click
 
 from registry.cli.app import App, as_of_option, pass_app
 from registry.cli.parameters import SPEC
-from registry.records.identifier import Identifier
-from registry.records.spec import BODIES, ContextSpec, SpecBody, SpecKind, SpecVersion
+from registry.records.record import Identifier
+from registry.records.specification import BODIES, ContextSpec, SpecBody, SpecKind, SpecVersion
 
 _KIND = click.Choice([kind.value for kind in SpecKind])
 
@@ -30,7 +30,7 @@ def add(app: App, *, kind: str, slug: str, file: Path, why: str | None) -> None:
     The same body again changes nothing; another one under a used short name is a new version, and needs --why. What contexts are
     composed of is checked first: blocks, edits, and the text files that blocks name.
     """
-    from registry.registration.specs import format_reference, register_spec
+    from registry.registration.specification_registration import format_reference, register_spec
 
     body = _read_body(SpecKind(kind), file)
     with app.ledger.write(actor=app.config.authority) as writer:
@@ -50,7 +50,7 @@ def list_(app: App, *, kind: str | None) -> None:
     """List specifications, the latest version of each."""
     from registry.cli.output import build_table
     from registry.codec.documents import to_document
-    from registry.registration.specs import format_reference
+    from registry.registration.specification_registration import format_reference
 
     with app.view() as view:
         specs = [one.payload for one in view.list_specs(SpecKind(kind) if kind else None)]
@@ -76,11 +76,10 @@ def seal(app: App, *, kind: str, slug: str, file: Path, output: Path | None, why
     """
     import secrets
 
-    from registry.registration.sealing import Sealing, seal_spec
-    from registry.registration.specs import format_reference
+    from registry.registration.specification_registration import SealRequest, format_reference, seal_spec
 
     path = output or Path(f"{_name_file(slug)}.seal.yaml")
-    said = Sealing(kind=SpecKind(kind), slug=slug, body=_read_body(SpecKind(kind), file), path=path, why=why)
+    said = SealRequest(kind=SpecKind(kind), slug=slug, body=_read_body(SpecKind(kind), file), path=path, why=why)
     with app.ledger.write(actor=app.config.authority) as writer:
         sealed, is_new = seal_spec(writer, said, owner=app.config.authority, draw=secrets.token_bytes)
     reference = format_reference(sealed)
@@ -105,7 +104,7 @@ def reveal(app: App, *, file: Path, why: str | None) -> None:
 
     Only its owner can, once, and it is not taken back.
     """
-    from registry.registration.sealing import read_seal, reveal_spec
+    from registry.registration.specification_registration import read_seal, reveal_spec
 
     kept = read_seal(file)
     with app.ledger.write(actor=app.config.authority) as writer:
@@ -125,7 +124,7 @@ def show(app: App, *, spec_id: Identifier) -> None:
     """Show one specification, sealed or revealed, and what was said against it; contexts as they are composed."""
     from registry.cli.spec_text import describe_disclosure, print_context_spec, print_disputes
     from registry.codec.documents import to_document
-    from registry.registration.specs import format_reference
+    from registry.registration.specification_registration import format_reference
 
     with app.view() as view:
         found = _get(view, spec_id, spec_id.revision)
@@ -165,7 +164,7 @@ def diff(app: App, *, spec_id: Identifier, old: int | None) -> None:
     What was taken out stands between [- and -], what was put in between {+ and +}.
     """
     from registry.cli.spec_text import compare_specs, print_changes
-    from registry.registration.specs import format_reference
+    from registry.registration.specification_registration import format_reference
 
     with app.view() as view:
         later = _get(view, spec_id, spec_id.revision)
@@ -192,7 +191,7 @@ def _name_file(slug: str) -> str:
 def _read_body(kind: SpecKind, file: Path) -> SpecBody:
     from registry.codec.documents import from_document
     from registry.codec.files import read_document
-    from registry.registration.context_file import read_context_spec
+    from registry.registration.context_specification import read_context_spec
 
     if BODIES[kind] is ContextSpec:
         return read_context_spec(file)[0]

@@ -6,17 +6,16 @@ from typing import TYPE_CHECKING, Any
 
 from registry.cli.output import show
 from registry.codec.documents import to_document
-from registry.records.block import Block, Edit, Parts
-from registry.records.spec import ContextItem, ContextSpec, SpecVersion
-from registry.registration.contexts import derive, list_names, list_texts
+from registry.records.specification import ContextBlock, ContextEdit, ContextItem, ContextSpec, Parts, SpecVersion
+from registry.registration.context_specification import derive, list_names, list_texts
 from registry.report.contested import describe_state
 from registry.report.redline import Change, build_redline
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from registry.records.disclosure import Reveal
     from registry.records.dossier import ContestationFile, Recorded
+    from registry.records.specification import Reveal
     from registry.store.view import View
 
 _BAR = "  │ "
@@ -109,7 +108,7 @@ def _quote(text: str, width: int) -> list[str]:
     return [f"{_BAR}{line.rstrip()}".rstrip() for line in lines]
 
 
-def _list_context(item: ContextItem, blocks: Mapping[str, Block]) -> Iterator[str]:
+def _list_context(item: ContextItem, blocks: Mapping[str, ContextBlock]) -> Iterator[str]:
     yield from _list_parts("system prompt", item.system, blocks)
     for turn in item.messages:
         yield from _list_parts(turn.role.value, turn.content, blocks)
@@ -121,7 +120,7 @@ def _list_context(item: ContextItem, blocks: Mapping[str, Block]) -> Iterator[st
             yield f"  {label}: {_line(text)}"
 
 
-def _list_parts(label: str, parts: Parts | None, blocks: Mapping[str, Block]) -> Iterator[str]:
+def _list_parts(label: str, parts: Parts | None, blocks: Mapping[str, ContextBlock]) -> Iterator[str]:
     if not parts:
         yield f"  {label}: {'not known' if parts is None else 'none'}"
         return
@@ -138,7 +137,7 @@ def _list_parts(label: str, parts: Parts | None, blocks: Mapping[str, Block]) ->
             yield from (f"{_BAR}{line}" for line in block.text.strip("\r\n").split("\n"))
 
 
-def _list_block(name: str, block: Block, spec: ContextSpec) -> list[str]:
+def _list_block(name: str, block: ContextBlock, spec: ContextSpec) -> list[str]:
     """Return what the contexts do not show of a block: where it is used, what it is, and texts that no context shows."""
     users = [item.id for item in spec.contexts if name in list_names(item)]
     edits = [edit.name for edit in spec.edits if name in (edit.replace or {}).values()]
@@ -157,7 +156,7 @@ def _list_block(name: str, block: Block, spec: ContextSpec) -> list[str]:
     return lines
 
 
-def _describe_edit(edit: Edit) -> str:
+def _describe_edit(edit: ContextEdit) -> str:
     removed = [f"takes out {', '.join(edit.remove)}"] if edit.remove else []
     replaced = [f"puts {new} in the place of {old}" for old, new in (edit.replace or {}).items()]
     return _line("; ".join([*removed, *replaced]))

@@ -4,7 +4,7 @@ import click
 
 from registry.cli.app import App, as_of_option, pass_app
 from registry.cli.parameters import CARD, parse_model
-from registry.records.identifier import Identifier
+from registry.records.record import Identifier
 
 _FEW = 20
 
@@ -24,9 +24,9 @@ def stale(app: App, *, model: str | None, card: Identifier | None, limit: int | 
     superseded claims are left out: nothing rests on them.
     """
     from registry.cli.stale_text import print_stale, summarise_stale
-    from registry.registration.cards import get_card
-    from registry.registration.lineage import require_model
-    from registry.registration.staleness import Steps, find_stale
+    from registry.registration.card_registration import get_card
+    from registry.registration.model_lineage import require_model
+    from registry.registration.stale_claims import RemedyPlanner, find_stale
 
     wanted = parse_model(model, where="--model") if model else None
     with app.view(by_clock=True) as view:
@@ -35,7 +35,7 @@ def stale(app: App, *, model: str | None, card: Identifier | None, limit: int | 
         if wanted is not None:
             require_model(view, wanted)
         found = find_stale(view, model=wanted, card=str(card) if card else None)
-        steps = Steps(view)
+        steps = RemedyPlanner(view)
         shown = [(one, steps.find(one)) for one in found.claims[: limit or (None if app.json else _FEW)]]
         size = view.log_size
     app.report(summarise_stale(found, shown, log_size=size), lambda console: print_stale(console, found, shown))

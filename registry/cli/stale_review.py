@@ -9,15 +9,14 @@ from registry.cli.app import App, pass_app
 from registry.cli.parameters import CLAIM, parse_model
 from registry.cli.trial import record
 from registry.errors import Fault, InputError
-from registry.records.identifier import Identifier
-from registry.records.model import ModelRef
-from registry.records.staleness import StalenessVerdict
-from registry.records.status import CauseKind
+from registry.records.claim_status import CauseKind, StalenessVerdict
+from registry.records.model_version import ModelRef
+from registry.records.record import Identifier
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from registry.registration.reviews import NamedCause
+    from registry.registration.stale_claims import NamedCause
     from registry.store.writer import Writer
 
 
@@ -104,7 +103,7 @@ def _to_document(status: Any) -> Any:
 def _review_each(
     writer: "Writer", claims: Sequence[str], verdict: StalenessVerdict, why: str, causes: "Sequence[NamedCause] | None"
 ) -> list[dict[str, Any]]:
-    from registry.registration.reviews import name_cause, review_claims
+    from registry.registration.stale_claims import name_cause, review_claims
 
     said = review_claims(writer, claims, verdict, why=why, causes=causes)
     statuses = writer.find_statuses(claims)
@@ -128,8 +127,8 @@ def _list_claims(writer: "Writer", claims: Sequence[Identifier]) -> list[str]:
 
 def _list_about(writer: "Writer", model: ModelRef) -> list[str]:
     """Return the claims about *model* that another version made stale."""
-    from registry.registration.lineage import require_model
-    from registry.registration.staleness import find_stale
+    from registry.registration.model_lineage import require_model
+    from registry.registration.stale_claims import find_stale
 
     require_model(writer, model)
     found = find_stale(writer, model=model).claims
@@ -141,14 +140,14 @@ def _list_about(writer: "Writer", model: ModelRef) -> list[str]:
 
 
 def _only_successor() -> "list[NamedCause]":
-    from registry.registration.reviews import NamedCause
+    from registry.registration.stale_claims import NamedCause
 
     return [NamedCause(kind=CauseKind.SUCCESSOR)]
 
 
 def _parse_causes(texts: Sequence[str]) -> "list[NamedCause] | None":
     """Return the causes as written, `KIND` or `KIND:WHAT`; None without any. A model version may be written with slashes."""
-    from registry.registration.reviews import NamedCause
+    from registry.registration.stale_claims import NamedCause
 
     faults, found = [], []
     for text in texts:

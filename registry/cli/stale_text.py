@@ -7,7 +7,7 @@ from rich.console import Console
 
 from registry.cli.claim_text import describe_status, shorten
 from registry.codec.documents import to_document
-from registry.registration.staleness import Remedy, StaleClaims, Step
+from registry.registration.stale_claims import Remedy, RemedyStep, StaleClaims
 from registry.store.summary import ClaimSummary
 
 _SETTLES = {
@@ -16,7 +16,7 @@ _SETTLES = {
     Remedy.PERSON: "a person decides",
 }
 _CALLED = {Remedy.AUDIT: "a new audit", Remedy.REVISION: "a new revision", Remedy.PERSON: "a person alone"}
-Shown = Sequence[tuple[ClaimSummary, tuple[Step, ...]]]
+Shown = Sequence[tuple[ClaimSummary, tuple[RemedyStep, ...]]]
 
 
 def summarise_stale(found: StaleClaims, shown: Shown, *, log_size: int) -> dict[str, Any]:
@@ -62,7 +62,7 @@ def _list_remedies(found: StaleClaims) -> str:
     return ", ".join([*parts, *([f"several of these {several:,}"] if several else [])])
 
 
-def _summarise(claim: ClaimSummary, steps: Sequence[Step]) -> dict[str, Any]:
+def _summarise(claim: ClaimSummary, steps: Sequence[RemedyStep]) -> dict[str, Any]:
     return {
         **to_document(claim),
         "steps": [

@@ -4,7 +4,7 @@ import hashlib
 
 from registry.codec.canonical import canonical_bytes
 from registry.codec.documents import to_document
-from registry.records.disclosure import SpecOpening
+from registry.records.specification import SpecOpening
 
 
 def commitment_of(opening: SpecOpening) -> str:

@@ -7,9 +7,8 @@ from typing import TypeVar
 from registry.codec.canonical import Json
 from registry.codec.commitment import commitment_of
 from registry.errors import Fault
-from registry.records.disclosure import SpecOpening
 from registry.records.record import Record
-from registry.records.spec import BODIES, SpecBody, SpecVersion
+from registry.records.specification import BODIES, SpecBody, SpecOpening, SpecVersion
 from registry.records.supplement import CardSupplement, Supplement
 
 Drawn = TypeVar("Drawn", bound=Record)

@@ -9,12 +9,10 @@ from registry.codec.canonical import Json, canonical_bytes, leaf_hash
 from registry.codec.documents import to_document
 from registry.codec.statements import SCHEMA, decode_statement
 from registry.errors import CaveatError, Fault, InputError
-from registry.records.dossier import Recorded
-from registry.records.inclusion import Inclusion
+from registry.records.dossier import EntrySupersession, Inclusion, Recorded
+from registry.records.log_seal import EntryOpening
 from registry.records.record import Record
-from registry.records.seal import Opening
 from registry.records.statement import KINDS, Entry
-from registry.records.superseded import Superseded
 
 _names: dict[type[Record], tuple[tuple[str, str], ...]] = {}
 
@@ -40,7 +38,7 @@ def list_named(record: object, document: Json = None) -> Iterator[Named]:
             added to its kind can still be proven.
     """
     match record:
-        case Superseded():
+        case EntrySupersession():
             return
         case Inclusion():
             yield from list_named(record.keys, document.get("keys") if isinstance(document, Mapping) else None)
@@ -97,7 +95,7 @@ def list_recorded(record: object) -> tuple[Recorded[Any], ...]:
     return tuple(found[seq] for seq in sorted(found))
 
 
-def find_misfit(named: Named, opening: Opening) -> str | None:
+def find_misfit(named: Named, opening: EntryOpening) -> str | None:
     """Return in what the payload and the entry of *named* are not the statement whose leaf the entry gives; None if they are.
 
     A statement is `{"schema", "kind", "actor", "at", "salt", "payload"}` in canonical JSON; its leaf is SHA-256(0x00 ‖ statement).
@@ -119,7 +117,7 @@ def write_statement(place: Entry, payload: Json, salt: str) -> bytes:
     return canonical_bytes({"schema": SCHEMA, "kind": place.kind.value, "actor": place.actor, "at": at, "salt": salt, "payload": payload})
 
 
-def _find_other_leaf(named: Named, opening: Opening) -> str | None:
+def _find_other_leaf(named: Named, opening: EntryOpening) -> str | None:
     try:
         leaf = leaf_hash(write_statement(named.entry, _write(named), opening.salt))
     except CaveatError as error:
@@ -127,7 +125,7 @@ def _find_other_leaf(named: Named, opening: Opening) -> str | None:
     return None if leaf == named.entry.leaf else f"what stands beside it has the leaf {leaf}, the entry is said to have {named.entry.leaf}"
 
 
-def _find_other_text(named: Named, opening: Opening, text: str) -> str | None:
+def _find_other_text(named: Named, opening: EntryOpening, text: str) -> str | None:
     """The text's own leaf must be the entry's, and it must say what stands beside the entry; it is given only where it is needed."""
     try:
         leaf = leaf_hash(text.encode())

@@ -1,14 +1,32 @@
-"""What a card claims: form, threshold, property, model version, and where it says so."""
+"""A card's claim: its form, threshold and figure, the model version it is about, and where it was adopted from."""
 
 import builtins
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from registry.records.card import Anchor
-from registry.records.model import ModelRef
-from registry.records.origin import Origin
+from registry.records.model_version import ModelRef
 from registry.records.record import Record
+from registry.records.system_card import Anchor
+
+# Where a claim was adopted from: a claim of another registry's log.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Origin(Record):
+    """The claim of another registry's log that a claim was adopted from."""
+
+    log: str
+    """Name of that log."""
+    claim: str
+    """`CLM-…@n`."""
+    seq: int
+    """Number of the entry of that log that recorded it."""
+    leaf: str
+    """Its entry hash, hexadecimal."""
+
+
+# What a card claims: form, threshold, property, model version, and where it says so.
 
 
 class PropertyClass(StrEnum):

@@ -1,30 +1,34 @@
-"""Everything a registry knows of one claim, as of one log entry: what a supplement is assembled from."""
+"""Everything a registry knows of one claim as of one log entry, and the proof that those entries are in the log."""
 
 from dataclasses import dataclass
 from datetime import date
 from typing import Generic, TypeVar
 
-from registry.records.audit import Audit, EvidenceStatement, Result
-from registry.records.authority import Authority
-from registry.records.card import Card
+from registry.records.analysis_plan import Deviation, Exploration, Lock
+from registry.records.audit_case import Audit, EvidenceStatement, Result
 from registry.records.claim import ClaimEvent, ClaimRelation, ClaimRevision
-from registry.records.contestation import SETTLED, Contestation, ContestationEvent, ContestationState, find_state, owner_of
-from registry.records.deviation import Deviation, Exploration
-from registry.records.disclosure import Reveal
-from registry.records.endpoint import ModelEndpoint
-from registry.records.family import Family
-from registry.records.finding import Finding
-from registry.records.model import ModelEvent, ModelVersion
-from registry.records.plan import Lock
-from registry.records.record import Record
-from registry.records.restriction import Restriction
-from registry.records.run_entry import RunEnd, RunHistory, RunStart, list_runs
-from registry.records.spec import SpecVersion
-from registry.records.staleness import StalenessReview
+from registry.records.claim_status import (
+    SETTLED,
+    Contestation,
+    ContestationEvent,
+    ContestationState,
+    Family,
+    StalenessReview,
+    Status,
+    find_state,
+    owner_of,
+)
+from registry.records.log_seal import EntryOpening, EntrySignature, KeyEvent, Node
+from registry.records.model_version import ModelEndpoint, ModelEvent, ModelVersion
+from registry.records.module_findings import Finding
+from registry.records.record import Authority, Record
+from registry.records.replay_run import Run, RunEnd, RunHistory, RunStart, list_runs
+from registry.records.specification import Reveal, SpecVersion
 from registry.records.statement import Entry, Payload
-from registry.records.status import Status
-from registry.records.survey import Sighting
-from registry.records.trial import Run
+from registry.records.system_card import Card, PassageMatch
+from registry.records.verdict import Restriction
+
+# Everything a registry knows of one claim, as of one log entry: what a supplement is assembled from.
 
 Said = TypeVar("Said", bound=Payload)
 
@@ -116,7 +120,7 @@ class Dossier(Record):
     """Relations in which the claim stands on either side."""
     contestations: tuple[ContestationFile, ...] = ()
     """Those that target the claim or a specification it rests on, and those under whose rival one of its audits replays."""
-    sightings: tuple[Recorded[Sighting], ...] = ()
+    sightings: tuple[Recorded[PassageMatch], ...] = ()
     """Where the passages of its revisions stand in other revisions of the card, in log order."""
     reviews: tuple[Recorded[StalenessReview], ...] = ()
     """What people decided of changes that the claim may not have survived, of all its revisions, in log order."""
@@ -137,3 +141,41 @@ class Dossier(Record):
     def current(self) -> Recorded[ClaimRevision]:
         """The latest revision; raises IndexError for a claim that is only reserved."""
         return self.revisions[-1]
+
+
+# The proof that a record's entries stand in a log, and who signed them.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Inclusion(Record):
+    """The proof that entries stand in a log: with their leaves and these nodes, anybody computes the root."""
+
+    size: int
+    """Of the log, in entries."""
+    root: str
+    """Of the tree over them, hexadecimal."""
+    nodes: tuple[Node, ...]
+    """The fewest whose leaves are none of the entries proven, by level and index."""
+    openings: tuple[EntryOpening, ...] = ()
+    """One for each entry whose payload stands in the record, in log order."""
+    signatures: tuple[EntrySignature, ...] = ()
+    """One for each entry proven that its author signed, in log order."""
+    keys: tuple[Recorded[KeyEvent], ...] = ()
+    """What the log says of the statement keys of those authors, in log order; these entries are proven too."""
+
+
+# What says now what a supplement said of an earlier entry of the log.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EntrySupersession(Record):
+    """That a supplement no longer says what the registry says; known only to whoever draws it later."""
+
+    name: str
+    """`CLM-…@n` or `CRD-…@n` that says it now; also the name of its files."""
+    entry: Entry
+    """The first entry after the supplement's own log that changed what it says."""
+    log_size: int
+    """Entries of the log when this was known."""
+    why: tuple[str, ...]
+    """What changed, a sentence each; at least one."""

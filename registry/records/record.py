@@ -1,7 +1,12 @@
-"""What all records share: frozen, closed, and read strictly."""
+"""What all records share: their base class, identifiers with a check character, and the authorities that speak."""
 
+import re
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
 from typing import ClassVar
+
+# What all records share: frozen, closed, and read strictly.
 
 
 def _document_name(name: str) -> str:
@@ -23,3 +28,150 @@ class Record:
 
     __slots__ = ()
     __pydantic_config__: ClassVar[Mapping[str, bool | str | Callable[[str], str]]] = _RULES
+
+
+# Identifiers with a check character, such as `CLM-AISI-2026-0042-A@3#9f2c41d07ab3e518`.
+#
+# The check character is ISO/IEC 7064 MOD 37,36 over all letters and digits before it.
+
+_ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+_VALUES = {character: value for value, character in enumerate(_ALPHABET)}
+_PATTERN = re.compile(
+    r"(?P<kind>[A-Z]{3})-(?P<authority>[A-Z][A-Z0-9]{1,11})-(?P<year>[0-9]{4})-(?P<number>[0-9]{4,})-(?P<check>[0-9A-Z])"
+    r"(?:@(?P<revision>[1-9][0-9]*))?(?:#(?P<digest>[0-9a-f]{16}))?"
+)
+IDENTIFIER = re.compile(r"[A-Z]{3}-[A-Z][A-Z0-9]{1,11}-[0-9]{4}-[0-9]{4,}-[0-9A-Z]")
+"""An identifier without revision, anywhere in a text."""
+_STEM = re.compile(r"[A-Z]{3}-[A-Z][A-Z0-9]{1,11}-[0-9]{4}-[0-9]{4,}")
+
+
+class Kind(StrEnum):
+    """What an identifier names."""
+
+    CLAIM = "CLM"
+    AUDIT = "AUD"
+    CARD = "CRD"
+    CONTEXT = "CTX"
+    PROPERTY = "PRP"
+    SCORING = "SCF"
+    CUES = "CUE"
+    METHOD = "MTH"
+    CONTESTATION = "CON"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Identifier(Record):
+    """A parsed identifier, optionally of one revision and one exact content."""
+
+    kind: Kind
+    authority: str
+    year: int
+    number: int
+    revision: int | None = None
+    """None means: the latest."""
+
+    digest: str | None = None
+    """First 16 hexadecimal digits of the leaf; None means: whatever is recorded."""
+
+    @property
+    def bare(self) -> str:
+        """The identifier without revision and digest, with its check character."""
+        return format_identifier(self.kind, self.authority, self.year, self.number)
+
+    def __str__(self) -> str:
+        revision = "" if self.revision is None else f"@{self.revision}"
+        digest = "" if self.digest is None else f"#{self.digest}"
+        return f"{self.bare}{revision}{digest}"
+
+
+def check_character(text: str) -> str:
+    """Return the ISO/IEC 7064 MOD 37,36 check character of the letters and digits in *text*; hyphens are skipped."""
+    product = 36
+    for character in text:
+        if character != "-":
+            total = (product + _VALUES[character]) % 36 or 36
+            product = (total * 2) % 37
+    return _ALPHABET[(37 - product) % 36]
+
+
+def format_identifier(kind: Kind, authority: str, year: int, number: int) -> str:
+    """Return the identifier of *number*, with its check character and at least four digits."""
+    stem = f"{kind.value}-{authority}-{year:04d}-{number:04d}"
+    return f"{stem}-{check_character(stem)}"
+
+
+def parse_identifier(text: str, *kinds: Kind) -> Identifier:
+    """Return the identifier written in *text*, which must be of one of *kinds* if any are given.
+
+    Raises:
+        ValueError: not an identifier, a wrong check character (with the corrections that are one character away), or another kind.
+    """
+    written = text.strip()
+    match = _PATTERN.fullmatch(written)
+    if match is None:
+        raise ValueError(f"{text!r} is not an identifier; {_guess(written.upper().split('#')[0])}")
+    if match["kind"] not in set(Kind):
+        raise ValueError(f"{text!r} begins with {match['kind']}; known are {', '.join(Kind)}")
+    expected = check_character(written[: match.start("check")].rstrip("-"))
+    if match["check"] != expected:
+        nearby = " or ".join(suggest_corrections(match))
+        raise ValueError(f"the check character of {text!r} does not fit; did you mean {nearby}?")
+    kind = Kind(match["kind"])
+    if kinds and kind not in kinds:
+        wanted = " or ".join(f"{one.value}-…" for one in kinds)
+        noun = kind.name.lower()
+        raise ValueError(f"{text!r} names {'an' if noun[0] in 'aeiou' else 'a'} {noun}, expected {wanted}")
+    return Identifier(
+        kind=kind,
+        authority=match["authority"],
+        year=int(match["year"]),
+        number=int(match["number"]),
+        revision=int(match["revision"]) if match["revision"] else None,
+        digest=match["digest"],
+    )
+
+
+def _guess(written: str) -> str:
+    if match := _PATTERN.fullmatch(written):
+        return f"did you mean {match[0]}?"
+    if _STEM.fullmatch(written):
+        return f"its check character is missing: {written}-{check_character(written)}"
+    return "an identifier looks like CLM-AISI-2026-0042-A"
+
+
+def suggest_corrections(match: re.Match[str]) -> list[str]:
+    """Return what may have been meant: neighbouring digits of the number swapped, then the check character mended."""
+    head = f"{match['kind']}-{match['authority']}-{match['year']}"
+    number, check = match["number"], match["check"]
+    swapped = (number[:i] + number[i + 1] + number[i] + number[i + 2 :] for i in range(len(number) - 1))
+    found = [f"{head}-{one}-{check}" for one in swapped if one != number and check_character(f"{head}-{one}") == check]
+    return [*found, f"{head}-{number}-{check_character(f'{head}-{number}')}"]
+
+
+# Who speaks: labs, institutes, regulators and auditors, each with a code that is never renamed or reused.
+
+_CODE = re.compile(r"[A-Z][A-Z0-9]{1,11}")
+
+
+class AuthorityRole(StrEnum):
+    """What an authority is."""
+
+    LAB = "lab"
+    INSTITUTE = "institute"
+    REGULATOR = "regulator"
+    AUDITOR = "auditor"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Authority(Record):
+    """Somebody who registers statements. The code `EXAMPLE` never leaves a registry."""
+
+    code: str
+    """Two to twelve capital letters and digits, a letter first."""
+
+    name: str
+    role: AuthorityRole
+
+    def __post_init__(self) -> None:
+        if not _CODE.fullmatch(self.code):
+            raise ValueError(f"an authority code is 2 to 12 capital letters or digits, a letter first; got {self.code!r}")

@@ -1,29 +1,54 @@
-"""What is said and when: the unit of the log."""
+"""What is said and when: statements, the unit of the log, and the publications that they record."""
 
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
-from registry.records.audit import Audit, EvidenceStatement, Result
-from registry.records.authority import Authority
-from registry.records.card import Card
+from registry.records.analysis_plan import Deviation, Exploration, Lock
+from registry.records.audit_case import Audit, EvidenceStatement, Result
 from registry.records.claim import ClaimEvent, ClaimRelation, ClaimRevision
-from registry.records.contestation import Contestation, ContestationEvent
-from registry.records.deviation import Deviation, Exploration
-from registry.records.disclosure import Reveal
-from registry.records.endpoint import ModelEndpoint
-from registry.records.finding import Finding
-from registry.records.model import ModelEvent, ModelVersion
-from registry.records.plan import Lock
-from registry.records.publication import Publication
-from registry.records.record import Record
-from registry.records.restriction import Restriction
-from registry.records.run_entry import RunEnd, RunStart
-from registry.records.seal import Equivocation, Erasure, KeyEvent, LogImport, Witnessing
-from registry.records.spec import SpecVersion
-from registry.records.staleness import StalenessReview
-from registry.records.survey import Omission, Sighting, Survey
-from registry.records.trial import Run
+from registry.records.claim_status import Contestation, ContestationEvent, StalenessReview
+from registry.records.log_seal import Equivocation, Erasure, KeyEvent, LogImport, Witnessing
+from registry.records.model_version import ModelEndpoint, ModelEvent, ModelVersion
+from registry.records.module_findings import Finding
+from registry.records.record import Authority, Record
+from registry.records.replay_run import Run, RunEnd, RunStart
+from registry.records.specification import Reveal, SpecVersion
+from registry.records.system_card import Card, Omission, PassageMatch, Survey
+from registry.records.verdict import Restriction
+
+# A supplement that was given out, known by its digest.
+
+
+class OutputFormat(StrEnum):
+    """In what a supplement is published."""
+
+    PDF = "pdf"
+    HTML = "html"
+    JSON = "json"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Publication(Record):
+    """One file given out, and the record it was made of."""
+
+    subject: str
+    """`CLM-…@n` or `CRD-…@n`."""
+    format: OutputFormat
+    sha256: str
+    """Of the bytes that were drawn, hexadecimal: of the file without the proof and the signature that are added to it."""
+    size_bytes: int
+    """How many bytes were drawn. A PDF begins with them, so what follows cannot be taken for them."""
+    record: str
+    """SHA-256 of the supplement's canonical JSON, hexadecimal."""
+    log_size: int
+    """Number of log entries the supplement was made from."""
+    template: str
+    """Digest of the templates, hexadecimal."""
+    audit: str | None = None
+
+
+# What is said and when: the unit of the log.
 
 Payload = (
     Authority
@@ -45,7 +70,7 @@ Payload = (
     | Publication
     | Survey
     | Omission
-    | Sighting
+    | PassageMatch
     | KeyEvent
     | LogImport
     | Witnessing
@@ -120,7 +145,7 @@ PAYLOADS: dict[StatementKind, type[Payload]] = {
     StatementKind.PUBLICATION: Publication,
     StatementKind.SURVEY: Survey,
     StatementKind.OMISSION: Omission,
-    StatementKind.SIGHTING: Sighting,
+    StatementKind.SIGHTING: PassageMatch,
     StatementKind.KEY_EVENT: KeyEvent,
     StatementKind.LOG_IMPORT: LogImport,
     StatementKind.WITNESSING: Witnessing,

@@ -1,43 +1,174 @@
-"""What a reader is told of one claim, or of all claims of a card: everything a template needs, from records, unrounded.
-
-Every part that was recorded keeps the log entry that recorded it, so that any number leads in two steps to its record.
-"""
+"""What a reader gets: the supplement of a claim or card, its coverage and drift, and the change report."""
 
 import builtins
+import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from enum import StrEnum
 from typing import Literal
 
-from registry.records.asked import Asked
-from registry.records.audit import Audit, EvidenceStatement, Independence, Result
-from registry.records.authority import Role
+from registry.records.analysis_plan import Deviation, Exploration, Lock
+from registry.records.audit_case import Access, AccessLevel, Audit, EvidenceLayer, EvidenceStatement, Independence, Result
 from registry.records.claim import ClaimEvent, ClaimRelation, ClaimRevision, Form, QuoteStatus, Relation
-from registry.records.classification import ChecklistItem, ClaimClass, Mode, RestrictionStatus, Standing
-from registry.records.completeness import Completeness
-from registry.records.coverage import Coverage
-from registry.records.deviation import Deviation, Exploration
-from registry.records.disclosure import Reveal, SpecOpening
-from registry.records.dossier import ContestationFile, Recorded
-from registry.records.drift import Drift
-from registry.records.endpoint import ModelEndpoint
-from registry.records.estimate import Estimate, SpecEstimate
-from registry.records.evidence import Access, AccessLevel, Layer
-from registry.records.family import Family
-from registry.records.finding import Finding, find_invariance
-from registry.records.inclusion import Inclusion
-from registry.records.model import ModelEvent, ModelRef, ModelVersion
-from registry.records.plan import Lock
-from registry.records.record import Record
-from registry.records.restriction import Restriction
-from registry.records.run_entry import RunEnd, RunStart
-from registry.records.spec import PropertySpec, SpecVersion
-from registry.records.staleness import StalenessReview
+from registry.records.claim_status import Family, Staleness, StalenessReview, Status
+from registry.records.dossier import ContestationFile, EntrySupersession, Inclusion, Recorded
+from registry.records.estimates import BoundedEstimate, Differential, Estimate, SpecEstimate
+from registry.records.model_version import ModelEndpoint, ModelEvent, ModelRef, ModelVersion
+from registry.records.module_findings import Finding, find_invariance
+from registry.records.record import AuthorityRole, Record
+from registry.records.replay_run import ModelIdentity, Provenance, Run, RunEnd, RunStart
+from registry.records.specification import PropertySpec, Reveal, SpecOpening, SpecVersion
 from registry.records.statement import Entry
-from registry.records.status import Staleness, Status
-from registry.records.superseded import Superseded
-from registry.records.survey import Sighting
-from registry.records.trial import Provenance, Run
+from registry.records.system_card import Omission, PassageMatch
+from registry.records.verdict import ChecklistItem, ClaimClass, Completeness, Mode, Restriction, RestrictionStatus, Standing
+
+# How far the claims of a card are known, section by section.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PassageCounts(Record):
+    """What became of the passages of one section, or of all."""
+
+    proposed: int | None
+    """Passages that an engine proposed; None when no survey of this card revision is recorded."""
+    registered: int
+    """Claim families, also those that were superseded, withdrawn or rejected since: their passages have been decided on."""
+    audited: int
+    """Families with an outcome."""
+    restricted: int
+    """Families whose gravest outcome narrows or suspends the claim, or does not support it."""
+    left_out: int
+    """Passages that somebody deliberately left out."""
+    undecided: int | None
+    """Proposed passages that overlap neither a registered claim nor a passage left out; None without a survey."""
+    undetermined: int | None = None
+    """Families whose gravest outcome resolves nothing, or existence alone; they are audited and not restricted."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SectionCoverage(Record):
+    """One section of the card."""
+
+    title: str | None
+    """None for what stands above the first heading, for the pages of a card without headings, and for claims without a place."""
+    page: int | None
+    """On which the section begins; None for a card without pages."""
+    counts: PassageCounts
+    is_placed: bool = True
+    """False for the claims that have no place in this revision of the card: paraphrases, and passages not found in it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnreviewedPassage(Record):
+    """A passage that was proposed, and of which nobody said anything since."""
+
+    start: int
+    stop: int
+    page: int | None
+    section: str | None
+    quote: str
+    readable: str | None = None
+    """The quote as a person reads it; None where its card was not read for that."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Coverage(Record):
+    """What of a card revision was proposed, registered, audited, restricted, and deliberately left out."""
+
+    surveyed_by: tuple[str, ...]
+    """The engines whose surveys are recorded, in order; empty when nobody recorded one."""
+    total: PassageCounts
+    sections: tuple[SectionCoverage, ...]
+    """In the order of the card; sections of which nothing is known at all are left out."""
+    silent_sections: int
+    """How many sections were left out of `sections`."""
+    omissions: tuple[Recorded[Omission], ...]
+    """In the order of the card."""
+    undecided: tuple[UnreviewedPassage, ...]
+    """In the order of the card."""
+    omitted: tuple[str, ...] = ()
+    """The quotes of `omissions` as a person reads them, in the same order; empty where the card was not read for that."""
+    erased: tuple[Entry, ...] = ()
+    """Surveys and omissions of the card, in any of its revisions, whose text was erased: what they said is not counted."""
+
+    @property
+    def has_headings(self) -> bool:
+        """Whether a section listed here has a heading; if not, its sections are pages."""
+        return any(one.title is not None for one in self.sections)
+
+
+# The same claim over model versions: what was found of each, and how far that moved from one to the next.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VersionPoint(Record):
+    """One revision of a claim with the outcome that leads for it."""
+
+    claim: str
+    """`CLM-…@n`."""
+    claim_entry: Entry
+    model: ModelRef
+    why: str | None
+    """Why the revision was made; None for the first."""
+    audit: str | None
+    """`AUD-…`; None for a revision without an outcome, and then so is all that follows."""
+    auditor: str | None
+    independence: Independence | None
+    outcome_entry: Entry | None
+    class_: ClaimClass | None
+    standing: Standing | None
+    mode: Mode | None
+    point_class: ClaimClass | None
+    verdict: str | None
+    estimates: tuple[SpecEstimate, ...]
+    """Against each specification of P_deploy; empty without an estimate."""
+    level: float | None = None
+    """Of their intervals; None without an estimate, and then so are `margin` and `range`."""
+    margin: float | None = None
+    """δ of the audit's plan, in the unit of the score."""
+    range: tuple[float, float] | None = None
+    """Lowest and highest possible score."""
+    property: str | None = None
+    """`PRP-…@n`, what the numbers are of."""
+    relation: Relation | None = None
+    """Which side of θ the claim says Φ is on; None where the claim has no threshold."""
+    theta: float | None = None
+    """None where it has none, or none that is published."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DriftStep(Record):
+    """How far Φ_test, Φ_deploy and ED moved between two points, after minus before, against one specification of P_deploy."""
+
+    before: str
+    """`CLM-…@n`."""
+    after: str
+    spec: str
+    phi_test: BoundedEstimate
+    phi_deploy: BoundedEstimate
+    ed: Differential
+    finding: Entry | None
+    """The finding that compared the scores task by task; None where the numbers are of the two recorded estimates alone."""
+    judge: str | None = None
+    """By whose scores, where several judges scored the responses."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Drift(Record):
+    """A claim over its revisions, in order."""
+
+    schema: Literal["caveat/drift/1"] = "caveat/drift/1"
+    claim: str
+    """`CLM-…`."""
+    points: tuple[VersionPoint, ...]
+    steps: tuple[DriftStep, ...]
+    """Between each point with an estimate and the next one with one, for each specification of P_deploy that both have."""
+
+
+# What a reader is told of one claim, or of all claims of a card: everything a template needs, from records, unrounded.
+#
+# Every part that was recorded keeps the log entry that recorded it, so that any number leads in two steps to its record.
 
 
 class Section(StrEnum):
@@ -75,17 +206,17 @@ class SpecRole(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Party(Record):
+class SupplementParty(Record):
     """Somebody named in a supplement."""
 
     code: str
     name: str | None
     """None when the registry has no record of the code."""
-    role: Role | None
+    role: AuthorityRole | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reason(Record):
+class StatusReason(Record):
     """One sentence of page one that says why, and where the rest of it stands."""
 
     text: str
@@ -117,7 +248,7 @@ class SpecPart(Record):
     role: SpecRole
     reference: str
     """`CTX-…@n` and the like."""
-    owner: Party | None
+    owner: SupplementParty | None
     """None when the registry does not know the specification."""
     version: Recorded[SpecVersion] | None
     newer: int | None
@@ -131,7 +262,7 @@ class SpecPart(Record):
 class LayerState(Record):
     """Whether an evidence layer was looked at, as `registry.report.layers` derives it."""
 
-    layer: Layer
+    layer: EvidenceLayer
     access: Access | None
     """`available` where the audit did the work itself, else the best that is stated; None where nothing is."""
     levels: tuple[AccessLevel, ...] = ()
@@ -146,7 +277,7 @@ class LayerState(Record):
 class LayerPart(Record):
     """One evidence layer and everything the audit says of it."""
 
-    layer: Layer
+    layer: EvidenceLayer
     state: LayerState
     items: tuple[Recorded[EvidenceStatement], ...]
 
@@ -157,7 +288,7 @@ class LayerPart(Record):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class NotMade(Record):
+class MissingPart(Record):
     """A part of the protocol for which the registry holds nothing."""
 
     section: Section
@@ -170,7 +301,7 @@ class AuditPart(Record):
     """The audit that leads: the latest with an outcome, or the latest opened when none has one."""
 
     opening: Recorded[Audit]
-    auditor: Party
+    auditor: SupplementParty
     lock: Recorded[Lock] | None
     """None for a retrospective audit."""
     runs: tuple[Recorded[Run], ...]
@@ -189,7 +320,7 @@ class AuditPart(Record):
     """Analyses that no verdict rests on, in log order."""
     is_expired: bool = False
     """Whether the last day of its outcome was over on the day of this document: the verdict is then provisional at most."""
-    asked_now: Asked | None = None
+    asked_now: ModelIdentity | None = None
     """Who was asked, by the endpoint names in force at `log_size`; what the outcome recorded stands in it. None without scores."""
 
     @property
@@ -227,7 +358,7 @@ class AuditSummary(Record):
     audit: str
     claim: str
     """The revision it audited, `CLM-…@n`."""
-    auditor: Party
+    auditor: SupplementParty
     independence: Independence
     entry: Entry
     """Of the outcome, or of the opening when there is no outcome."""
@@ -277,14 +408,14 @@ class Supplement(Record):
     log_origin: str
     log_size: int
     claim: Recorded[ClaimRevision]
-    claimant: Party
+    claimant: SupplementParty
     """Who registered the claim."""
     status: Status
     verdict: str
     """The outcome in one sentence."""
     figures: ThreeFigures | None = None
     """None where neither card nor replay gives a figure."""
-    reasons: tuple[Reason, ...]
+    reasons: tuple[StatusReason, ...]
     """At most five."""
     property: PropertySpec | None
     """None when the property is sealed or unknown to the registry."""
@@ -296,7 +427,7 @@ class Supplement(Record):
     """None for a claim that nobody has audited."""
     checklist: tuple[ChecklistItem, ...]
     """Minimum reporting as of `log_size`; empty without an outcome."""
-    not_made: tuple[NotMade, ...]
+    not_made: tuple[MissingPart, ...]
     contestations: tuple[ContestationFile, ...]
     """Those that target the claim itself."""
     history: tuple[Recorded[ClaimRevision], ...]
@@ -310,7 +441,7 @@ class Supplement(Record):
     """Analyses in other audits of the same revision that no verdict rests on, in log order."""
     completeness: tuple[Completeness, ...] = ()
     """What the claim says of how its figure came about: all seven items, in order."""
-    sightings: tuple[Recorded[Sighting], ...] = ()
+    sightings: tuple[Recorded[PassageMatch], ...] = ()
     """Where the passage of this revision stands in other revisions of the card, in log order."""
     inclusion: Inclusion | None = None
     """That every entry named here stands in the log at `log_size`; None in supplements made before this was given."""
@@ -328,7 +459,7 @@ class Supplement(Record):
     """Those that `status.causes` number, in log order, so that they are proven too."""
     drift: Drift | None = None
     """The claim over its revisions; None where it has one alone, and in supplements made before this was told."""
-    superseded: Superseded | None = None
+    superseded: EntrySupersession | None = None
     """Of a rendering of an earlier state; the record digest is that of the record without it, as with `openings`."""
 
     family: Family = Family()
@@ -337,7 +468,7 @@ class Supplement(Record):
     """Those of this registry's log that recorded the outcomes of `family`, in log order, so that they are proven too."""
 
     def __post_init__(self) -> None:
-        if tuple(part.layer for part in self.layers) != tuple(Layer):
+        if tuple(part.layer for part in self.layers) != tuple(EvidenceLayer):
             raise ValueError("a supplement states all four evidence layers, in order")
         if len(self.reasons) > 5:
             raise ValueError("page one gives at most five reasons")
@@ -375,7 +506,7 @@ class ClaimRow(Record):
     point_class: ClaimClass | None
     """Class of the point estimate where the interval does not settle it; None otherwise."""
     verdict: str | None
-    auditor: Party | None
+    auditor: SupplementParty | None
     estimate: SpecEstimate | None
     """Against the first specification of P_deploy; None without an estimate."""
     specs: int
@@ -430,7 +561,7 @@ class CardSupplement(Record):
     """Claims of which nothing is told, because the text of a statement that they rest on was erased."""
     inclusion: Inclusion | None = None
     """As in `Supplement`."""
-    superseded: Superseded | None = None
+    superseded: EntrySupersession | None = None
     """As in `Supplement`."""
     cause_entries: tuple[Entry, ...] = ()
     """Those that the causes of the claims number, in log order."""
@@ -458,3 +589,134 @@ class CardSupplement(Record):
     def pages_with_claims(self) -> tuple[int, ...]:
         """The pages on which at least one registered claim stands, ascending."""
         return tuple(sorted({row.page for row in self.claims if row.page is not None}))
+
+
+# What changed in a registry from one log entry to another: the record of the change report.
+
+
+class OccasionKind(StrEnum):
+    """What set a change off."""
+
+    MODEL = "model"
+    CARD = "card"
+    SPEC = "spec"
+    METHOD = "method"
+    AUDIT = "audit"
+    CONTESTATION = "contestation"
+    CLAIM = "claim"
+    REVIEW = "review"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Occasion(Record):
+    """One thing that happened in between, in a sentence."""
+
+    kind: OccasionKind
+    text: str
+    entry: Entry
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClaimState(Record):
+    """A claim as it stood at one moment."""
+
+    identifier: str
+    """`CLM-…@n#digest`; `CLM-…@n` is also the name of its supplement's files."""
+    claim_entry: Entry
+    model: ModelRef
+    quote: str
+    quote_status: QuoteStatus
+    form: Form
+    relation: Relation | None
+    """Of a threshold or bound."""
+    card: str | None
+    """`CRD-…@n` that is quoted."""
+    status: Status
+    class_: ClaimClass | None
+    """None without an outcome, and then so is all that follows."""
+    standing: Standing | None
+    mode: Mode | None
+    point_class: ClaimClass | None
+    verdict: str | None
+    restricted: str | None
+    """The restricted claim."""
+    audit: str | None
+    """`AUD-…`."""
+    outcome_entry: Entry | None
+    estimate: SpecEstimate | None
+    """Against the first specification of P_deploy, without its numbers task by task; None without one."""
+    specs: int = 0
+    """How many specifications of P_deploy the estimate has."""
+    theta: float | None = None
+    level: float | None = None
+    """Of the intervals; None without an estimate, as the next two."""
+    margin: float | None = None
+    range: tuple[float, float] | None = None
+    """Lowest and highest possible score."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClaimChange(Record):
+    """One claim before and after."""
+
+    claim: str
+    """`CLM-…`."""
+    before: ClaimState | None
+    """None for a claim that was not registered then."""
+    after: ClaimState
+    why: tuple[str, ...]
+    """At least one sentence: what set it off, most important first."""
+    entries: tuple[Entry, ...]
+    """Entries in between that concern the claim, in log order."""
+    steps: tuple[DriftStep, ...]
+    """How far the numbers moved; empty where one side has no estimate, or both have the same."""
+    newly_inverted: bool
+    """Whether it is inverted now, and was not before."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChangeReport(Record):
+    """What changed from entry `since` to entry `log_size`, claim by claim."""
+
+    schema: Literal["caveat/change-report/1"] = "caveat/change-report/1"
+    identifier: str
+    """As `name_report` has it, also the name of its files."""
+    made_at: datetime
+    log_origin: str
+    since: int
+    """The registry as of this entry is the state before; 0 for an empty one."""
+    since_at: datetime | None
+    """Time of that entry; None for 0."""
+    log_size: int
+    scope: str | None
+    """What it is limited to, in words; None for the whole registry."""
+    occasions: tuple[Occasion, ...]
+    """In log order."""
+    changes: tuple[ClaimChange, ...]
+    """Newly inverted first, then other changes of class, then of standing, mode or point class, then model, status or text, then the rest,
+    each by identifier.
+    """
+    unchanged: int
+    """Claims in scope that did not change."""
+    claims: tuple[str, ...] | None = None
+    """The claims it is limited to, `CLM-…`, ascending; None for every claim of the registry."""
+    erased: tuple[str, ...] = ()
+    """Claims in scope that changed and of which nothing is told, because the text of a statement that they rest on was erased."""
+    inclusion: Inclusion | None = None
+    """That every entry named here stands in the log at `log_size`."""
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.since <= self.log_size:
+            raise ValueError(f"it is told from entry {self.since} to entry {self.log_size}")
+        if self.identifier != (expected := name_report(self.since, self.log_size, self.claims)):
+            raise ValueError(f"it is called {self.identifier!r}; what it says makes it {expected}")
+
+
+AnySupplement = Supplement | CardSupplement | ChangeReport
+"""Each of the three documents that are drawn."""
+
+
+def name_report(since: int, log_size: int, claims: Sequence[str] | None) -> str:
+    """Return what a change report is called: `changes-SINCE-SIZE`, and for some claims alone a digest of their names after that."""
+    name = f"changes-{since}-{log_size}"
+    return name if claims is None else f"{name}-{hashlib.sha256(' '.join(claims).encode()).hexdigest()[:8]}"

@@ -10,12 +10,12 @@ from registry.atomic import replace_file, replace_files
 from registry.changes import collect_changes
 from registry.errors import CaveatError
 from registry.publishing import Facts, Written, holds_drawing
-from registry.records.change import ChangeReport
-from registry.records.folder import Folder, FolderFile, FolderItem, FolderReport
-from registry.records.publication import OutputFormat
+from registry.records.statement import OutputFormat
+from registry.records.supplement import ChangeReport
 from registry.regeneration import names
 from registry.regeneration.draw import OpenView, Pen
 from registry.regeneration.feed import render_feed
+from registry.regeneration.folder_document import Folder, FolderFile, FolderItem, FolderReport
 from registry.regeneration.index import render_index
 from registry.regeneration.look import Looked
 from registry.regeneration.manifest import list_files, list_journaled, write_folder

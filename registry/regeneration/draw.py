@@ -9,10 +9,10 @@ from pathlib import Path
 
 from registry.errors import AlteredError, CaveatError, Fault, InputError, NotFoundError
 from registry.publishing import Collector, Drawn, Subject, draw_supplements, tell_facts
-from registry.records.change import ChangeReport
-from registry.records.folder import Folder, FolderItem
-from registry.records.identifier import parse_identifier
-from registry.records.publication import OutputFormat
+from registry.records.record import parse_identifier
+from registry.records.statement import OutputFormat
+from registry.records.supplement import ChangeReport
+from registry.regeneration.folder_document import Folder, FolderItem
 from registry.regeneration.manifest import Journal
 from registry.regeneration.place import place
 from registry.regeneration.plan import Due, DueKind

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from xml.etree import ElementTree as ET
 
-from registry.records.folder import Folder, FolderFile, FolderItem, FolderReport, Told
-from registry.records.publication import OutputFormat
+from registry.records.statement import OutputFormat
 from registry.regeneration import names
+from registry.regeneration.folder_document import Folder, FolderFile, FolderItem, FolderReport, SupplementDigest
 from registry.report.families import describe_outcome
 from registry.report.visible import show_text
 from registry.report.wording import get_words
@@ -78,7 +78,7 @@ def _tell_report(report: FolderReport) -> News:
     )
 
 
-def _tell_item(item: FolderItem, told: Told) -> News:
+def _tell_item(item: FolderItem, told: SupplementDigest) -> News:
     gravest = told.status.gravest if told.status else None
     verdict = describe_outcome(gravest) if gravest else "not audited"
     if told.claims is None:

@@ -5,12 +5,12 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from registry.records.classification import ClaimClass
-from registry.records.folder import Folder, FolderFile, FolderItem, FolderReport, Told
-from registry.records.identifier import Kind
-from registry.records.publication import OutputFormat
-from registry.records.status import Dispute, Lifecycle, Staleness
+from registry.records.claim_status import Dispute, Lifecycle, Staleness
+from registry.records.record import Kind
+from registry.records.statement import OutputFormat
+from registry.records.verdict import ClaimClass
 from registry.regeneration import names
+from registry.regeneration.folder_document import Folder, FolderFile, FolderItem, FolderReport, SupplementDigest
 from registry.regeneration.plan import order_names
 from registry.report.html import render_page
 
@@ -43,7 +43,7 @@ class Row:
     """A claim in the table."""
 
     item: FolderItem
-    told: Told
+    told: SupplementDigest
     claim: str
     """`CLM-…`."""
     links: tuple[Link, ...]

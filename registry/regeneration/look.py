@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from registry.errors import Fault, NotFoundError
-from registry.records.folder import Folder
-from registry.records.publication import OutputFormat
+from registry.records.statement import OutputFormat
 from registry.regeneration import names
+from registry.regeneration.folder_document import Folder
 from registry.regeneration.manifest import Log, check_root, list_files, list_journaled, read_folder
 from registry.regeneration.plan import Plan, build_plan, list_wanted
 from registry.regeneration.reasons import Reason, find_reasons

@@ -16,9 +16,9 @@ from registry.atomic import replace_file
 from registry.codec.canonical import canonical_bytes
 from registry.codec.documents import from_json, to_document
 from registry.errors import ConflictError, Fault, InputError
-from registry.records.folder import Folder, FolderFile, FolderItem
 from registry.records.record import Record
 from registry.regeneration import names
+from registry.regeneration.folder_document import Folder, FolderFile, FolderItem
 
 Noun = TypeVar("Noun", bound=Record)
 

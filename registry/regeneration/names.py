@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from itertools import count
 
-from registry.records.publication import OutputFormat
+from registry.records.statement import OutputFormat
 
 MANIFEST = "supplements.json"
 JOURNAL = ".supplements.journal"

@@ -11,9 +11,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from registry.atomic import put_in_place, sync_folders, write_part
-from registry.records.folder import Earlier, FolderFile, FolderItem
-from registry.records.publication import OutputFormat
+from registry.records.statement import OutputFormat
 from registry.regeneration import names
+from registry.regeneration.folder_document import FolderFile, FolderItem, SupersededFiles
 from registry.regeneration.manifest import Journal, list_journaled
 from registry.regeneration.seen import digest_file
 
@@ -94,7 +94,7 @@ def _complete(item: FolderItem, files: Sequence[FolderFile], *, before: FolderIt
     kept = tuple(one for one in before.files if one.path in fixed and there[one.format] is not one)
     earlier = before.earlier
     if kept:
-        earlier = (*earlier, Earlier(log_size=before.log_size, files=kept, by=item.log_size, why=why))
+        earlier = (*earlier, SupersededFiles(log_size=before.log_size, files=kept, by=item.log_size, why=why))
     return replace(
         item, files=tuple(there[one] for one in OutputFormat if one in there), earlier=earlier, why=why if is_anew else before.why
     )

@@ -5,8 +5,8 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
-from registry.records.folder import Folder, FolderFile, FolderItem
-from registry.records.publication import OutputFormat
+from registry.records.statement import OutputFormat
+from registry.regeneration.folder_document import Folder, FolderFile, FolderItem
 from registry.regeneration.seen import FileState
 
 

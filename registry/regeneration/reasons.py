@@ -9,11 +9,10 @@ from registry.codec.canonical import canonical_bytes
 from registry.codec.documents import to_document
 from registry.records.claim import ClaimEvent, ClaimEventKind, ClaimRevision
 from registry.records.dossier import Recorded
-from registry.records.endpoint import ModelEndpoint
-from registry.records.folder import Folder
-from registry.records.identifier import IDENTIFIER, Kind
-from registry.records.model import ModelEvent, ModelEventKind, ModelVersion
+from registry.records.model_version import ModelEndpoint, ModelEvent, ModelEventKind, ModelVersion
+from registry.records.record import IDENTIFIER, Kind
 from registry.records.statement import StatementKind
+from registry.regeneration.folder_document import Folder
 from registry.regeneration.plan import Due, DueKind
 from registry.store.view import View
 

@@ -17,9 +17,9 @@ from typing import Any
 
 from registry.atomic import replace_file
 from registry.proving import name_proof
-from registry.records.folder import FolderFile
-from registry.records.publication import OutputFormat
+from registry.records.statement import OutputFormat
 from registry.regeneration import names
+from registry.regeneration.folder_document import FolderFile
 from registry.regeneration.manifest import LARGEST_BYTES
 from registry.report.enclosed import split_file
 

@@ -2,24 +2,24 @@
 
 from dataclasses import replace
 
-from registry.records.folder import Told
 from registry.records.supplement import CardSupplement, Supplement
+from registry.regeneration.folder_document import SupplementDigest
 
 _LONGEST = 200
 """Characters of a quote or title that a list shows."""
 
 
-def tell(supplement: Supplement | CardSupplement) -> Told:
+def tell(supplement: Supplement | CardSupplement) -> SupplementDigest:
     """Return what is shown of *supplement*."""
     return _tell_claim(supplement) if isinstance(supplement, Supplement) else _tell_card(supplement)
 
 
-def _tell_claim(supplement: Supplement) -> Told:
+def _tell_claim(supplement: Supplement) -> SupplementDigest:
     claim, outcome = supplement.claim.payload, supplement.outcome
     reading = outcome.classification.primary if outcome else None
     found = supplement.audit.estimate if supplement.audit and outcome else None
     ed = found.specs[0].ed if found and found.specs else None
-    return Told(
+    return SupplementDigest(
         made_at=supplement.made_at,
         title=_shorten(supplement.original),
         card=claim.card,
@@ -36,10 +36,10 @@ def _tell_claim(supplement: Supplement) -> Told:
     )
 
 
-def _tell_card(supplement: CardSupplement) -> Told:
+def _tell_card(supplement: CardSupplement) -> SupplementDigest:
     audited = len(supplement.claims) - len(supplement.unaudited)
     title = _shorten(supplement.card.title)
-    return Told(made_at=supplement.made_at, title=title, card=None, model=None, claims=len(supplement.claims), audited=audited)
+    return SupplementDigest(made_at=supplement.made_at, title=title, card=None, model=None, claims=len(supplement.claims), audited=audited)
 
 
 def _shorten(text: str) -> str:

@@ -9,10 +9,10 @@ from pathlib import Path
 from registry.errors import CaveatError, ConflictError
 from registry.proving import Publisher, publish_files
 from registry.publishing import Written, refuse_place, sign_written
-from registry.records.folder import FolderItem
-from registry.records.publication import OutputFormat
+from registry.records.statement import OutputFormat
 from registry.regeneration.complete import Completed, begin, complete, describe
 from registry.regeneration.draw import Failed, OpenView, Pen, carry_out
+from registry.regeneration.folder_document import FolderItem
 from registry.regeneration.look import Looked
 from registry.regeneration.manifest import list_journaled
 from registry.regeneration.place import settle

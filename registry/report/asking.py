@@ -2,13 +2,12 @@
 
 from collections.abc import Iterable
 
-from registry.records.asked import Asked, find_asked
 from registry.records.dossier import AuditFile, Dossier
-from registry.records.endpoint import EndpointName, list_endpoint_names
-from registry.records.model import ModelRef
+from registry.records.model_version import EndpointName, ModelRef, list_endpoint_names
+from registry.records.replay_run import ModelIdentity, find_model_identity
 
 
-def find_asked_now(file: AuditFile, names: Iterable[EndpointName], model: ModelRef) -> Asked | None:
+def find_asked_now(file: AuditFile, names: Iterable[EndpointName], model: ModelRef) -> ModelIdentity | None:
     """Return who was asked for the scores of the last outcome of *file*, by the *names* in force; None without scores or outcome.
 
     Args:
@@ -22,10 +21,10 @@ def find_asked_now(file: AuditFile, names: Iterable[EndpointName], model: ModelR
     provenance = outcome.provenance if outcome.result is None or run is None else run.provenance
     if outcome.scores is None or provenance is None:
         return None
-    return find_asked(names, model, file.lock.payload if file.lock else None, provenance)
+    return find_model_identity(names, model, file.lock.payload if file.lock else None, provenance)
 
 
-def find_asked_of_claim(dossier: Dossier, file: AuditFile) -> Asked | None:
+def find_asked_of_claim(dossier: Dossier, file: AuditFile) -> ModelIdentity | None:
     """Return `find_asked_now` for an audit of the current revision of *dossier*; None for an audit of another one."""
     current = dossier.current.payload
     if file.audit.payload.claim != current.reference:
@@ -33,7 +32,7 @@ def find_asked_of_claim(dossier: Dossier, file: AuditFile) -> Asked | None:
     return find_asked_now(file, list_endpoint_names(dossier.model_endpoints), current.model)
 
 
-def tell_asked(now: Asked | None, then: Asked | None) -> str | None:
+def tell_asked(now: ModelIdentity | None, then: ModelIdentity | None) -> str | None:
     """Return the caution that belongs to an outcome: None where its scores are of the claim's model, now as when it was recorded.
 
     Args:

@@ -5,32 +5,29 @@ from datetime import datetime
 
 from registry.completeness import check_claim
 from registry.errors import ConflictError, Fault
-from registry.records.card import Card
 from registry.records.claim import Form, QuoteStatus, find_spoken_of
-from registry.records.classification import Basis, ChecklistItem, ItemStatus
-from registry.records.coverage import Coverage
+from registry.records.claim_status import Dispute, Staleness
 from registry.records.dossier import AuditFile, ContestationFile, Dossier, Recorded
-from registry.records.finding import Finding
-from registry.records.model import ModelRef
-from registry.records.realism import RealismJudge
-from registry.records.restriction import Restriction
-from registry.records.spec import PropertySpec
-from registry.records.status import Dispute, Staleness
+from registry.records.model_version import ModelRef
+from registry.records.module_findings import Finding, RealismJudge
+from registry.records.specification import PropertySpec
 from registry.records.supplement import (
     AuditPart,
     AuditSummary,
     CardSupplement,
     ClaimRow,
+    Coverage,
     LayerPart,
-    Reason,
     Section,
     SourceCard,
     SpecPart,
     SpecRole,
+    StatusReason,
     Supplement,
     ThreeFigures,
 )
-from registry.records.validity import is_expired
+from registry.records.system_card import Card
+from registry.records.verdict import Basis, ChecklistItem, ItemStatus, Restriction, is_expired
 from registry.report.asking import find_asked_of_claim, tell_asked
 from registry.report.assumptions import describe_few_contexts, describe_unchecked
 from registry.report.beside import build_other_audits, find_first_spec, find_other_explorations, find_other_findings, find_party
@@ -210,13 +207,13 @@ def _build_reasons(
     items: Sequence[ChecklistItem],
     others: Sequence[Recorded[Finding]],
     beside: Sequence[AuditSummary],
-) -> Iterator[Reason]:
+) -> Iterator[StatusReason]:
     """Yield why, the most important first; the caller keeps five."""
     if audit is not None and (under := audit.opening.payload.contestation) is not None:
         text = f"This outcome is under the rival of {under}, which was upheld; what was found under the contested stands beside it."
-        yield Reason(text=text, section=Section.HISTORY)
+        yield StatusReason(text=text, section=Section.HISTORY)
     if audit is None or audit.outcome is None:
-        yield Reason(text=_say_nothing_own(dossier), section=Section.LAYERS)
+        yield StatusReason(text=_say_nothing_own(dossier), section=Section.LAYERS)
     else:
         yield from _build_outcome_reasons(audit, audit.outcome.payload, beside, dossier.current.payload.model)
     found = [one.payload.body for one in (audit.findings if audit else ())]
@@ -224,10 +221,10 @@ def _build_reasons(
         yield from build_scorer_reasons(found, [one.payload.body for one in others])
     if dossier.status.dispute is Dispute.CONTESTED:
         section = Section.HISTORY if any(not one.is_settled for one in _find_contestations(dossier)) else Section.CONTEXTS
-        yield Reason(text="An open contestation stands against the claim or a definition that it rests on.", section=section)
+        yield StatusReason(text="An open contestation stands against the claim or a definition that it rests on.", section=section)
     if dossier.status.dispute is Dispute.UPHELD:
         section = Section.HISTORY if _find_contestations(dossier) else Section.CONTEXTS
-        yield Reason(text="A contestation of the claim or of a definition that it rests on was upheld.", section=section)
+        yield StatusReason(text="A contestation of the claim or of a definition that it rests on was upheld.", section=section)
     if (stale := _build_stale_reason(dossier)) is not None:
         yield stale
     yield from build_finding_reasons(found)
@@ -240,12 +237,12 @@ def _say_nothing_own(dossier: Dossier) -> str:
     return "The leading outcome is of another revision or claim on the same words; its supplement has the estimates."
 
 
-def _build_stale_reason(dossier: Dossier) -> Reason | None:
+def _build_stale_reason(dossier: Dossier) -> StatusReason | None:
     text = describe_staleness(dossier.status, dossier.reviews, claim=dossier.current.payload.reference)
-    return None if text is None else Reason(text=text, section=Section.HISTORY)
+    return None if text is None else StatusReason(text=text, section=Section.HISTORY)
 
 
-def _keep_reasons(dossier: Dossier, reasons: Iterable[Reason]) -> tuple[Reason, ...]:
+def _keep_reasons(dossier: Dossier, reasons: Iterable[StatusReason]) -> tuple[StatusReason, ...]:
     """Return five of *reasons*, of which staleness is one: first where a person confirmed it, else not left out for want of room."""
     every, stale = list(reasons), _build_stale_reason(dossier)
     if stale is None:
@@ -261,33 +258,35 @@ def _find_rule(audit: AuditPart | None) -> str | None:
     return audit.outcome.payload.classification.primary.rule if audit and audit.outcome else None
 
 
-def _build_outcome_reasons(audit: AuditPart, outcome: Restriction, beside: Sequence[AuditSummary], model: ModelRef) -> Iterator[Reason]:
+def _build_outcome_reasons(
+    audit: AuditPart, outcome: Restriction, beside: Sequence[AuditSummary], model: ModelRef
+) -> Iterator[StatusReason]:
     primary = outcome.classification.primary
     rests = Section.ESTIMATES if audit.estimate is not None else Section.LAYERS
     # With the first reason, because the others may be left out for want of room.
     why = f"{primary.why} {describe_unchecked(primary, audit.estimate)}".strip()
-    yield Reason(text=why, section=Section.JUDGE if primary.rule == _SCORER_FAILED else rests)
+    yield StatusReason(text=why, section=Section.JUDGE if primary.rule == _SCORER_FAILED else rests)
     if asked := tell_asked(audit.asked_now, outcome.asked):
-        yield Reason(text=asked, section=Section.PROVENANCE)
+        yield StatusReason(text=asked, section=Section.PROVENANCE)
     if few := describe_few_contexts(primary, audit.estimate):
-        yield Reason(text=few, section=Section.ESTIMATES)
+        yield StatusReason(text=few, section=Section.ESTIMATES)
     yield from build_departure_reasons(audit)
     if outcome.post_hoc and "post hoc" not in primary.why.lower():
         text = "The verdict is post hoc: nothing shows that θ and the plan were fixed before the scores could be seen."
-        yield Reason(text=text, section=Section.PROVENANCE)
+        yield StatusReason(text=text, section=Section.PROVENANCE)
     yield from build_choice_reasons(audit, beside, model)
     if primary.hangs_on_one_spec:
         text = "The class hangs on one contestable specification of P_deploy: without it, it would be another."
-        yield Reason(text=text, section=Section.MULTIPLICITY)
+        yield StatusReason(text=text, section=Section.MULTIPLICITY)
     if outcome.basis is Basis.REPORTED and audit.estimate is None:
-        yield Reason(text="It rests on published figures; no replay under a locked plan was made.", section=Section.LAYERS)
+        yield StatusReason(text="It rests on published figures; no replay under a locked plan was made.", section=Section.LAYERS)
     if primary.resolves is not None:
-        yield Reason(text=f"What would settle it: {primary.resolves}", section=Section.RESOLUTION)
+        yield StatusReason(text=f"What would settle it: {primary.resolves}", section=Section.RESOLUTION)
 
 
-def _build_checklist_reason(items: Sequence[ChecklistItem]) -> Iterator[Reason]:
+def _build_checklist_reason(items: Sequence[ChecklistItem]) -> Iterator[StatusReason]:
     if any(item.status is ItemStatus.MISSING for item in items):
-        yield Reason(text=f"Minimum reporting: {count_items(items)}.", section=Section.CHECKLIST)
+        yield StatusReason(text=f"Minimum reporting: {count_items(items)}.", section=Section.CHECKLIST)
 
 
 def _build_specs(dossier: Dossier) -> Iterator[SpecPart]:

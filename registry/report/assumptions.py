@@ -4,9 +4,9 @@ The rates are those of `benchmarks/FALSE_VERDICTS.md` (a test compares): how oft
 the model behave otherwise, at the limit where that happens most often. docs/limitations.md explains them.
 """
 
-from registry.records.classification import FIRM, ReadingVerdict, Verdict
-from registry.records.estimate import Estimate, SpecEstimate
-from registry.records.plan import ContextDesign, IntervalMethod
+from registry.records.analysis_plan import ContextDesign, IntervalMethod
+from registry.records.estimates import Estimate, SpecEstimate
+from registry.records.verdict import FIRM, ReadingVerdict, Verdict
 from registry.report.numbers import format_items
 
 ENOUGH = 30

@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from registry.records.estimate import Bounded, Differential
+from registry.records.estimates import BoundedEstimate, Differential
 from registry.report.numbers import format_number, format_range, format_signed
 from registry.report.units import Unit
 
@@ -42,7 +42,9 @@ class Mark:
     """Its interval as printed below or beside it; says so when there is none."""
 
 
-def build_mark(number: Bounded | Differential, axis: Axis, *, signed: bool, lines: Sequence[float], unit: Unit | None = None) -> Mark:
+def build_mark(
+    number: BoundedEstimate | Differential, axis: Axis, *, signed: bool, lines: Sequence[float], unit: Unit | None = None
+) -> Mark:
     """Return *number* on *axis*, as printed: rounded, and never across one of *lines*.
 
     Args:
@@ -63,7 +65,7 @@ def build_mark(number: Bounded | Differential, axis: Axis, *, signed: bool, line
     )
 
 
-def _build_in_unit(number: Bounded | Differential, axis: Axis, unit: Unit, *, signed: bool, lines: Sequence[float]) -> Mark:
+def _build_in_unit(number: BoundedEstimate | Differential, axis: Axis, unit: Unit, *, signed: bool, lines: Sequence[float]) -> Mark:
     def write(value: float) -> str:
         text = unit.number(value, *lines)
         return f"+{text}" if signed and value > 0 else text

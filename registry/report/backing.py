@@ -5,10 +5,9 @@ from dataclasses import dataclass
 
 from registry.codec.inclusion import list_entries
 from registry.errors import Fault
-from registry.records.change import AnySupplement
 from registry.records.record import Record
 from registry.records.statement import Entry
-from registry.records.supplement import Supplement
+from registry.records.supplement import AnySupplement, Supplement
 from registry.seal.statement_signature import Backing, StatementKeys
 
 _WORDS = {

@@ -2,20 +2,20 @@
 
 from collections.abc import Iterator
 
-from registry.records.deviation import Exploration, list_departures
+from registry.records.analysis_plan import Exploration, list_departures
 from registry.records.dossier import AuditFile, Dossier, Recorded
-from registry.records.estimate import SpecEstimate
-from registry.records.finding import Finding
-from registry.records.restriction import Restriction
-from registry.records.supplement import AuditSummary, Party
+from registry.records.estimates import SpecEstimate
+from registry.records.module_findings import Finding
+from registry.records.supplement import AuditSummary, SupplementParty
+from registry.records.verdict import Restriction
 
 
-def find_party(dossier: Dossier, code: str) -> Party:
+def find_party(dossier: Dossier, code: str) -> SupplementParty:
     """Return who *code* is, as far as the registry knows."""
     for authority in dossier.authorities:
         if authority.payload.code == code:
-            return Party(code=code, name=authority.payload.name, role=authority.payload.role)
-    return Party(code=code, name=None, role=None)
+            return SupplementParty(code=code, name=authority.payload.name, role=authority.payload.role)
+    return SupplementParty(code=code, name=None, role=None)
 
 
 def find_other_findings(dossier: Dossier, leading: AuditFile | None) -> tuple[Recorded[Finding], ...]:

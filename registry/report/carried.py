@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from registry.records.claim import ClaimRevision, find_spoken_of
 from registry.records.dossier import Recorded
-from registry.records.model import ModelRef
+from registry.records.model_version import ModelRef
 from registry.records.statement import Entry
 
 

@@ -4,12 +4,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from registry.codec.inclusion import list_entries
-from registry.records.change import ClaimChange, ClaimState
-from registry.records.classification import ClaimClass
 from registry.records.dossier import AuditFile, Dossier, Recorded
-from registry.records.estimate import Estimate
-from registry.records.restriction import Restriction
+from registry.records.estimates import Estimate
 from registry.records.statement import Entry
+from registry.records.supplement import ClaimChange, ClaimState
+from registry.records.verdict import ClaimClass, Restriction
 from registry.report.beside import find_first_spec
 from registry.report.drift import build_steps
 from registry.report.leading import find_leading

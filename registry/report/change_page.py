@@ -6,8 +6,7 @@ from enum import StrEnum
 from itertools import groupby
 from typing import Any
 
-from registry.records.change import ChangeReport, ClaimChange, ClaimState, Occasion, OccasionKind
-from registry.records.drift import DriftStep
+from registry.records.supplement import ChangeReport, ClaimChange, ClaimState, DriftStep, Occasion, OccasionKind
 from registry.report.change import has_changed_class, list_other, rank_change
 from registry.report.numbers import format_count
 from registry.report.redline import Run, build_redline

@@ -7,21 +7,17 @@ after the outcome is in it. Items about a replay do not apply where none was mad
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
-from registry.records.case import Case, Infeasible
+from registry.records.analysis_plan import DECISIVE, Deviation, Lock, LockedItem, list_departures
+from registry.records.audit_case import Access, Case, Evidence, EvidenceLayer, Infeasible
 from registry.records.claim import Form
-from registry.records.classification import ChecklistItem, ItemStatus
-from registry.records.completeness import Completeness
-from registry.records.contestation import ContestationState
-from registry.records.deviation import DECISIVE, Deviation, LockedItem, list_departures
+from registry.records.claim_status import ContestationState
 from registry.records.dossier import AuditFile, ContestationFile, Dossier, Recorded
-from registry.records.estimate import DEVIATIONS, Estimate, SpecEstimate
-from registry.records.evidence import Access, Evidence, Layer
-from registry.records.finding import FindingBody, find_invariance
-from registry.records.plan import Lock
-from registry.records.restriction import Restriction
-from registry.records.spec import SpecVersion
+from registry.records.estimates import DEVIATIONS, Estimate, SpecEstimate
+from registry.records.module_findings import FindingBody, find_invariance
+from registry.records.replay_run import Provenance
+from registry.records.specification import SpecVersion
 from registry.records.supplement import LayerState
-from registry.records.trial import Provenance
+from registry.records.verdict import ChecklistItem, Completeness, ItemStatus, Restriction
 from registry.report.finding_notes import describe_markers, describe_uncertainty, list_checks
 from registry.report.layers import derive_layers, describe_layers, describe_levels
 from registry.report.replay_account import describe_cues, describe_mapping, describe_outcomes
@@ -241,7 +237,7 @@ def _prompts(material: AuditMaterial) -> Answer:
 
 
 def _markers(material: AuditMaterial) -> Answer:
-    cues = any(one.layer is Layer.CUE_SENSITIVITY and one.access is Access.AVAILABLE for one in material.evidence)
+    cues = any(one.layer is EvidenceLayer.CUE_SENSITIVITY and one.access is Access.AVAILABLE for one in material.evidence)
     replayed = material.provenance.replayed
     marked = describe_cues(replayed) if replayed and material.has_scores else None
     notes = [*(["cue sensitivity is on record"] if cues else []), *filter(None, [describe_markers(material.findings), marked])]
@@ -343,7 +339,7 @@ def _layers(material: AuditMaterial) -> Answer:
 
 
 def _latent(material: AuditMaterial) -> Answer:
-    state = next(one for one in material.layers if one.layer is Layer.LATENT)
+    state = next(one for one in material.layers if one.layer is EvidenceLayer.LATENT)
     if state.access is None:
         return _missing("it is not stated whether latent evidence is available")
     return _reported(f"{state.access.value} ({describe_levels(state)})")

@@ -5,10 +5,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from registry.codec.disclosure import list_opened
-from registry.records.change import AnySupplement, ChangeReport
-from registry.records.contestation import ContestationState
+from registry.records.claim_status import ContestationState
 from registry.records.dossier import ContestationFile
-from registry.records.supplement import AuditSummary, CardSupplement, ClaimRow, SpecRole, Supplement
+from registry.records.supplement import AnySupplement, AuditSummary, CardSupplement, ChangeReport, ClaimRow, SpecRole, Supplement
 
 _STATES = {
     ContestationState.OPEN: "open, not yet answered",

@@ -5,13 +5,12 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from registry.records.card import Card
-from registry.records.classification import RestrictionStatus, find_restriction
-from registry.records.coverage import Counts, Coverage, SectionCoverage, Undecided
+from registry.records.claim_status import find_gravest
 from registry.records.dossier import Dossier, Recorded
-from registry.records.family import find_gravest
 from registry.records.statement import Entry
-from registry.records.survey import Omission, Survey
+from registry.records.supplement import Coverage, PassageCounts, SectionCoverage, UnreviewedPassage
+from registry.records.system_card import Card, Omission, Survey
+from registry.records.verdict import RestrictionStatus, find_restriction
 
 Span = tuple[int, int]
 """First character and one past the last, in the text of the card revision."""
@@ -104,7 +103,7 @@ class _Sections:
         index = self.find(position)
         return self._titles[index] if self._titles and index >= 0 else None
 
-    def describe(self, index: int, counts: Counts) -> SectionCoverage:
+    def describe(self, index: int, counts: PassageCounts) -> SectionCoverage:
         """Return the section *index* with its *counts*."""
         if index == _NOWHERE:
             return SectionCoverage(title=None, page=None, counts=counts, is_placed=False)
@@ -128,16 +127,16 @@ class _Tally:
         """Return the sections in which anything was counted, in the order of the card; what has no place comes last."""
         return sorted(self._counts, key=lambda index: (index == _NOWHERE, index))
 
-    def get(self, section: int) -> Counts:
+    def get(self, section: int) -> PassageCounts:
         """Return what was counted in *section*."""
         return self._build(self._counts[section])
 
-    def sum_up(self) -> Counts:
+    def sum_up(self) -> PassageCounts:
         """Return what was counted in all sections."""
         return self._build(sum(self._counts.values(), Counter()))
 
-    def _build(self, found: Counter[str]) -> Counts:
-        return Counts(
+    def _build(self, found: Counter[str]) -> PassageCounts:
+        return PassageCounts(
             proposed=found["proposed"] if self._is_surveyed else None,
             registered=found["registered"],
             audited=found["audited"],
@@ -246,9 +245,9 @@ def _list_states(family: Sequence[Dossier]) -> Iterator[str]:
         yield "undetermined"
 
 
-def _describe_undecided(span: Span, card: Card, sections: _Sections, *, text: str | None, read: ReadWords | None) -> Undecided:
+def _describe_undecided(span: Span, card: Card, sections: _Sections, *, text: str | None, read: ReadWords | None) -> UnreviewedPassage:
     start, stop = span
-    return Undecided(
+    return UnreviewedPassage(
         start=start,
         stop=stop,
         page=find_page(card, start),

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from registry.records.coverage import Counts, Coverage, SectionCoverage
+from registry.records.supplement import Coverage, PassageCounts, SectionCoverage
 from registry.report.axis import WIDTH, shorten
 
 _LABEL, _TOTAL, _LEAST = 244, 34, 3
@@ -93,7 +93,7 @@ def build_coverage_figure(coverage: Coverage, *, most: int = 24) -> CoverageFigu
     )
 
 
-def _split(counts: Counts) -> dict[str, int]:
+def _split(counts: PassageCounts) -> dict[str, int]:
     """Return the parts of a bar, each thing once: a claim by the furthest it came, and each passage of which there is no claim."""
     rest = counts.audited - counts.restricted
     told = (

@@ -5,9 +5,8 @@ from dataclasses import replace
 
 from registry.codec.disclosure import check_openings
 from registry.errors import Fault, InputError
-from registry.records.change import AnySupplement
-from registry.records.disclosure import SpecOpening
-from registry.records.supplement import Supplement
+from registry.records.specification import SpecOpening
+from registry.records.supplement import AnySupplement, Supplement
 
 
 def add_openings(supplement: AnySupplement, openings: Sequence[SpecOpening]) -> Supplement:

@@ -4,13 +4,12 @@ import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from registry.records.analysis_plan import LockedSpec
 from registry.records.dossier import AuditFile, Dossier, Recorded
-from registry.records.drift import Drift, DriftStep, VersionPoint
-from registry.records.estimate import Bounded, Differential, Estimate, SpecEstimate
-from registry.records.finding import Finding
-from registry.records.plan import LockedSpec
-from registry.records.restriction import Restriction
-from registry.records.shift import Shift, SpecShift
+from registry.records.estimates import BoundedEstimate, Differential, Estimate, SpecEstimate
+from registry.records.module_findings import Finding, Shift, SpecShift
+from registry.records.supplement import Drift, DriftStep, VersionPoint
+from registry.records.verdict import Restriction
 from registry.report.leading import find_leading_of
 from registry.report.numbers import format_level
 
@@ -179,18 +178,18 @@ def _from_estimates(before: _Found, after: _Found, old: SpecEstimate, new: SpecE
     )
 
 
-def _subtract(new: Bounded | Differential, old: Bounded | Differential, levels: tuple[float, ...]) -> Bounded:
+def _subtract(new: BoundedEstimate | Differential, old: BoundedEstimate | Differential, levels: tuple[float, ...]) -> BoundedEstimate:
     """Return new − old; half-widths add, since a standard deviation of a difference never exceeds the sum of both."""
     value = new.value - old.value
     if new.low is None or new.high is None or old.low is None or old.high is None:
         which = [name for name, one in (("earlier", old), ("later", new)) if one.low is None]
         reason = f"no interval: the {' and the '.join(which)} estimate has none"
-        return Bounded(value=value, low=None, high=None, reason=reason)
+        return BoundedEstimate(value=value, low=None, high=None, reason=reason)
     if len(set(levels)) > 1:
         named = " and at ".join(map(format_level, levels))
-        return Bounded(value=value, low=None, high=None, reason=f"no interval: those of the estimates are at {named}")
+        return BoundedEstimate(value=value, low=None, high=None, reason=f"no interval: those of the estimates are at {named}")
     # A point may lie beyond an end of its own interval by rounding alone.
-    return Bounded(value=value, low=min(value, new.low - old.high), high=max(value, new.high - old.low))
+    return BoundedEstimate(value=value, low=min(value, new.low - old.high), high=max(value, new.high - old.low))
 
 
 def _tell_redefined(before: _Found, after: _Found, spec: str) -> str:

@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from registry.records.claim import Relation
-from registry.records.drift import Drift, DriftStep, VersionPoint
-from registry.records.estimate import SpecEstimate
+from registry.records.estimates import SpecEstimate
+from registry.records.supplement import Drift, DriftStep, VersionPoint
 from registry.report.axis import WIDTH, Axis, Mark, build_axis, build_mark, shorten
 from registry.report.drift import is_same_quantity
 from registry.report.numbers import format_exact, format_range, format_signed

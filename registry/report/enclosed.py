@@ -14,7 +14,7 @@ import re
 from dataclasses import dataclass
 
 from registry.errors import Fault, InputError
-from registry.records.publication import OutputFormat
+from registry.records.statement import OutputFormat
 from registry.report.revision import END, find_revision, read_blank, write_table
 
 PROOF_NAME = "supplement.tlog-proof"

@@ -1,9 +1,8 @@
 """What a reader is told of a claim family: the outcome that leads, with the revision it is of and its date, and the other ones."""
 
 from registry.records.claim import ClaimRevision
+from registry.records.claim_status import FamilyOutcome, Status
 from registry.records.dossier import Dossier
-from registry.records.family import FamilyOutcome
-from registry.records.status import Status
 from registry.report.wording import format_verdict
 
 

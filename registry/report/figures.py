@@ -5,10 +5,9 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from registry.records.claim import ClaimRevision, Relation, Reported
-from registry.records.classification import RestrictionStatus
-from registry.records.estimate import Bounded, Estimate, SpecEstimate
-from registry.records.restriction import Restriction
+from registry.records.estimates import BoundedEstimate, Estimate, SpecEstimate
 from registry.records.supplement import ClaimRow, Supplement
+from registry.records.verdict import Restriction, RestrictionStatus
 from registry.report.axis import WIDTH, Axis, Mark, build_axis, build_mark, find_span, shorten
 from registry.report.carried import find_carry
 from registry.report.numbers import format_exact, format_signed
@@ -170,11 +169,11 @@ def _build_rows(
     return tuple(rows)
 
 
-def _as_bounded(reported: Reported) -> Bounded:
+def _as_bounded(reported: Reported) -> BoundedEstimate:
     """The card's figure as a mark: with the interval that the card states, or none."""
     if reported.low is None or reported.high is None:
-        return Bounded(value=reported.value, low=None, high=None, reason="the card states no interval")
-    return Bounded(value=reported.value, low=reported.low, high=reported.high)
+        return BoundedEstimate(value=reported.value, low=None, high=None, reason="the card states no interval")
+    return BoundedEstimate(value=reported.value, low=reported.low, high=reported.high)
 
 
 def _find_row(above: Sequence[Line]) -> float:
@@ -313,7 +312,7 @@ def _title(claim: ClaimRevision, estimate: Estimate, shown: Sequence[SpecEstimat
     return " ".join(parts) + theta + f" Margin δ is {unit.given_difference(estimate.margin)}."
 
 
-def _say(side: Bounded, lines: Sequence[float], unit: Unit) -> str:
+def _say(side: BoundedEstimate, lines: Sequence[float], unit: Unit) -> str:
     mark = build_mark(side, Axis(low=0, high=1, left=0, width=1, ticks=()), signed=False, lines=lines, unit=unit)
     return f"{mark.text} {mark.interval}"
 

@@ -3,12 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from registry.records.ablation import Ablation, CueChange
 from registry.records.claim import ClaimRevision
-from registry.records.estimate import Bounded
-from registry.records.judge import JudgeReport
-from registry.records.measure import Measure
-from registry.records.naturalness import Naturalness, RaterKind, RaterResult
+from registry.records.estimates import BoundedEstimate, Measure
+from registry.records.module_findings import Ablation, CueChange, JudgeReport, Naturalness, RaterKind, RaterResult
 from registry.report.axis import WIDTH, Axis, Mark, build_axis, build_mark, find_span, shorten
 from registry.report.figures import EstimateFigure, Line, find_anchor, find_failing, write_theta
 from registry.report.found import CHANCE, find_interval, say_measure
@@ -223,7 +220,7 @@ def _ends(measures: Sequence[Measure]) -> list[float]:
 def _mark(one: Measure, axis: Axis, *, lines: Sequence[float], signed: bool) -> Mark:
     if one.value is None:
         return Mark(x=axis.left, low=None, high=None, text="–", interval=one.reason or "not defined")
-    return build_mark(Bounded(value=one.value, low=one.low, high=one.high, reason=one.reason), axis, signed=signed, lines=lines)
+    return build_mark(BoundedEstimate(value=one.value, low=one.low, high=one.high, reason=one.reason), axis, signed=signed, lines=lines)
 
 
 def _say_change(one: CueChange, interval: Measure, lines: Sequence[float]) -> str:

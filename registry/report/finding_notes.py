@@ -2,11 +2,8 @@
 
 from collections.abc import Iterable
 
-from registry.records.ablation import Ablation
-from registry.records.finding import FindingBody
-from registry.records.judge import Corrected, JudgeReport
-from registry.records.measure import Measure
-from registry.records.naturalness import Naturalness
+from registry.records.estimates import Measure
+from registry.records.module_findings import Ablation, CorrectedEstimate, FindingBody, JudgeReport, Naturalness
 from registry.report.units import Unit, share
 
 
@@ -58,7 +55,7 @@ def _describe_judge(one: JudgeReport) -> str:
     return f"{one.judge or 'a judge that is not named'}: {'; '.join(parts)}"
 
 
-def _describe_correction(unit: Unit, one: Corrected) -> str:
+def _describe_correction(unit: Unit, one: CorrectedEstimate) -> str:
     return f"{one.method} correction gives ED {_describe(unit, one.ed)}"
 
 

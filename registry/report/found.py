@@ -2,56 +2,55 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from registry.records.ablation import Ablation, CueChange
-from registry.records.finding import FindingBody, FindingKind, find_invariance
-from registry.records.measure import Measure
-from registry.records.naturalness import Naturalness
-from registry.records.realism import RealismJudge
-from registry.records.supplement import NotMade, Reason, Section
+from registry.records.estimates import Measure
+from registry.records.module_findings import Ablation, CueChange, FindingBody, FindingKind, Naturalness, RealismJudge, find_invariance
+from registry.records.supplement import MissingPart, Section, StatusReason
 from registry.report.numbers import format_level, format_number, format_range, format_signed
 
 CHANCE = 0.5
 """How often somebody is right who tells test from deployment by tossing a coin."""
 
-_NATURALNESS = NotMade(
+_NATURALNESS = MissingPart(
     section=Section.NATURALNESS,
     consequence="Whether raters can tell test contexts from deployment contexts is not known, so nothing here shows that P_deploy "
     "is deployment-like beyond what its owner says of it.",
 )
-_ABLATION = NotMade(
+_ABLATION = MissingPart(
     section=Section.ABLATION,
     consequence="No cue was removed one at a time, so nothing here says which cue a difference between test and deployment comes from.",
 )
-_JUDGE = NotMade(
+_JUDGE = MissingPart(
     section=Section.JUDGE,
     consequence="How far the scorer’s own error moves Φ or ED is not known; the intervals do not contain it.",
 )
 _MODULES = {FindingKind.NATURALNESS: _NATURALNESS, FindingKind.ABLATION: _ABLATION, FindingKind.JUDGE: _JUDGE}
 
 
-def find_not_made(kinds: Iterable[FindingKind]) -> tuple[NotMade, ...]:
+def find_not_made(kinds: Iterable[FindingKind]) -> tuple[MissingPart, ...]:
     """Return the modules that found nothing because nobody made them, each with its consequence; *kinds* are those on record."""
     made = set(kinds)
     return tuple(part for kind, part in _MODULES.items() if kind not in made)
 
 
-def build_scorer_reasons(bodies: Sequence[FindingBody], others: Sequence[FindingBody]) -> Iterator[Reason]:
+def build_scorer_reasons(bodies: Sequence[FindingBody], others: Sequence[FindingBody]) -> Iterator[StatusReason]:
     """Yield that the scorer failed a check among the findings of an audit, or else among *others* of the same revision."""
     if find_invariance(bodies) is False:
-        yield Reason(text="A check found that the scorer depends on the context.", section=Section.JUDGE)
+        yield StatusReason(text="A check found that the scorer depends on the context.", section=Section.JUDGE)
     elif find_invariance(others) is False:
-        yield Reason(text="A check in another audit of this claim found that the scorer depends on the context.", section=Section.JUDGE)
+        yield StatusReason(
+            text="A check in another audit of this claim found that the scorer depends on the context.", section=Section.JUDGE
+        )
 
 
-def build_finding_reasons(bodies: Sequence[FindingBody]) -> Iterator[Reason]:
+def build_finding_reasons(bodies: Sequence[FindingBody]) -> Iterator[StatusReason]:
     """Yield what raters and ablation found that bears on how the numbers may be read."""
     for body in bodies:
         if isinstance(body, Naturalness) and body.distinguishable:
-            yield Reason(text=_say_told_apart(body), section=Section.NATURALNESS)
+            yield StatusReason(text=_say_told_apart(body), section=Section.NATURALNESS)
         elif isinstance(body, RealismJudge) and body.exceeds_limit:
-            yield Reason(text=_say_judge(body), section=Section.NATURALNESS)
+            yield StatusReason(text=_say_judge(body), section=Section.NATURALNESS)
         elif isinstance(body, Ablation) and any(one.relevant for one in body.changes):
-            yield Reason(text=_say_relevant(body), section=Section.ABLATION)
+            yield StatusReason(text=_say_relevant(body), section=Section.ABLATION)
 
 
 def _say_told_apart(body: Naturalness) -> str:

@@ -19,23 +19,15 @@ from registry.codec.canonical import canonical_bytes
 from registry.codec.disclosure import public_record
 from registry.codec.documents import to_document
 from registry.codec.inclusion import list_entries
-from registry.records.ablation import Ablation
-from registry.records.change import AnySupplement, ChangeReport
+from registry.records.analysis_plan import IntervalMethod
+from registry.records.audit_case import EvidenceLayer
 from registry.records.claim import ClaimRevision
-from registry.records.classification import find_restriction
 from registry.records.dossier import Recorded
-from registry.records.estimate import DEVIATIONS
-from registry.records.evidence import Layer
-from registry.records.finding import Finding
-from registry.records.judge import JudgeReport
-from registry.records.naturalness import Naturalness
-from registry.records.plan import IntervalMethod
-from registry.records.probe import Recognition
-from registry.records.realism import RealismJudge
-from registry.records.recognition_link import RecognitionLinks
-from registry.records.shift import Shift
-from registry.records.supplement import CardSupplement, Section, Supplement
-from registry.records.survey import Fate, Sighting
+from registry.records.estimates import DEVIATIONS
+from registry.records.module_findings import Ablation, Finding, JudgeReport, Naturalness, RealismJudge, Recognition, RecognitionLinks, Shift
+from registry.records.supplement import AnySupplement, CardSupplement, ChangeReport, Section, Supplement
+from registry.records.system_card import MatchResult, PassageMatch
+from registry.records.verdict import find_restriction
 from registry.report import numbers
 from registry.report.backing import Backings, list_backed
 from registry.report.carried import find_carry
@@ -234,9 +226,9 @@ def _claim_facts(supplement: Supplement, environment: Environment) -> dict[str, 
     }
 
 
-def _compare_passages(claim: ClaimRevision, sighting: Sighting) -> tuple[Run, ...]:
+def _compare_passages(claim: ClaimRevision, sighting: PassageMatch) -> tuple[Run, ...]:
     """Return the redline from the claim's passage to the one that was found; white space, which layout decides, is folded."""
-    if sighting.fate is not Fate.REWORDED or sighting.anchor is None:
+    if sighting.fate is not MatchResult.REWORDED or sighting.anchor is None:
         return ()
     before = claim.anchor.exact if claim.anchor else claim.quote
     return build_redline(" ".join(before.split()), " ".join(sighting.anchor.exact.split()))
@@ -384,7 +376,7 @@ def _filters(covers: Covers | None) -> dict[str, Callable[..., Any]]:
 
 def _globals() -> Mapping[str, Any]:
     return {
-        "Layer": Layer,
+        "Layer": EvidenceLayer,
         "Section": Section,
         "checks": CHECKS,
         "corrections": CORRECTIONS,

@@ -5,10 +5,8 @@ Access is that of the paper's Table 3 (arXiv:2605.11496): API only, lab tools, w
 
 from collections.abc import Collection, Iterable, Iterator
 
-from registry.records.ablation import Ablation
-from registry.records.evidence import Access, AccessLevel, Evidence, Layer
-from registry.records.finding import FindingBody
-from registry.records.probe import Recognition
+from registry.records.audit_case import Access, AccessLevel, Evidence, EvidenceLayer
+from registry.records.module_findings import Ablation, FindingBody, Recognition
 from registry.records.supplement import LayerState
 
 _REPLAYED = "replayed the evaluation and deployment-like contexts"
@@ -30,24 +28,24 @@ def derive_layers(
     work = _find_work(findings, has_estimate=has_estimate)
     return tuple(
         _derive([one for one in evidence if one.layer is layer], layer, tuple(work.get(layer, ())), through_endpoint=through_endpoint)
-        for layer in Layer
+        for layer in EvidenceLayer
     )
 
 
-def _find_work(findings: Iterable[FindingBody], *, has_estimate: bool) -> dict[Layer, list[str]]:
+def _find_work(findings: Iterable[FindingBody], *, has_estimate: bool) -> dict[EvidenceLayer, list[str]]:
     """Return by layer what the audit did, each once."""
     bodies = tuple(findings)
-    work: dict[Layer, list[str]] = {}
+    work: dict[EvidenceLayer, list[str]] = {}
     if has_estimate:
-        work[Layer.BEHAVIOURAL] = [_REPLAYED]
+        work[EvidenceLayer.BEHAVIOURAL] = [_REPLAYED]
     if any(isinstance(body, Ablation) for body in bodies):
-        work[Layer.CUE_SENSITIVITY] = [_ABLATED]
+        work[EvidenceLayer.CUE_SENSITIVITY] = [_ABLATED]
     if any(is_recognition(body) for body in bodies):
-        work[Layer.VERBALISED] = [_PROBED]
+        work[EvidenceLayer.VERBALISED] = [_PROBED]
     return work
 
 
-def _derive(stated: list[Evidence], layer: Layer, work: tuple[str, ...], *, through_endpoint: bool) -> LayerState:
+def _derive(stated: list[Evidence], layer: EvidenceLayer, work: tuple[str, ...], *, through_endpoint: bool) -> LayerState:
     accesses = {one.access for one in stated}
     reported = next((one for one in (Access.AVAILABLE, Access.WITHHELD, Access.UNAVAILABLE) if one in accesses), None)
     access = Access.AVAILABLE if work else reported

@@ -2,11 +2,9 @@
 
 from datetime import date
 
-from registry.records.classification import find_gravity
-from registry.records.contestation import ContestationState
+from registry.records.claim_status import ContestationState
 from registry.records.dossier import AuditFile, Dossier, Recorded
-from registry.records.restriction import Restriction
-from registry.records.validity import weaken
+from registry.records.verdict import Restriction, find_gravity, weaken
 
 
 def find_leading(dossier: Dossier) -> tuple[AuditFile | None, Recorded[Restriction] | None]:

@@ -2,11 +2,11 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from registry.records.change import Occasion, OccasionKind
+from registry.records.claim_status import CauseKind
 from registry.records.dossier import Dossier, Recorded, Said
-from registry.records.model import Descent, ModelEvent, ModelEventKind, ModelVersion
+from registry.records.model_version import Descent, ModelEvent, ModelEventKind, ModelVersion
 from registry.records.statement import Entry
-from registry.records.status import CauseKind
+from registry.records.supplement import Occasion, OccasionKind
 from registry.report.moments import format_day
 from registry.report.why import describe_class, quote, tell_review, tell_revision, tell_steps
 

@@ -10,8 +10,7 @@ from functools import cache
 from typing import Any
 
 from registry.errors import Fault, UnavailableError
-from registry.records.change import AnySupplement, ChangeReport
-from registry.records.supplement import CardSupplement, Supplement
+from registry.records.supplement import AnySupplement, CardSupplement, ChangeReport, Supplement
 from registry.report.finish import finish_pdf
 from registry.report.fonts import SCHEME, build_font_faces, find_font, is_covered
 from registry.report.html import Medium, build_html, read_template, render_json

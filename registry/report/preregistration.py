@@ -3,17 +3,14 @@
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
+from registry.records.analysis_plan import DECISIVE, Deviation, Lock, LockedItem, LockedSpec, Plan, list_departures
 from registry.records.claim import ClaimRevision
-from registry.records.deviation import DECISIVE, Deviation, LockedItem, list_departures
 from registry.records.dossier import Recorded
-from registry.records.estimate import DEVIATIONS, Estimate
-from registry.records.model import ModelRef
-from registry.records.plan import Lock, LockedSpec, Plan
-from registry.records.replayed import Replayed
-from registry.records.run_entry import describe_runs, list_runs
+from registry.records.estimates import DEVIATIONS, Estimate
+from registry.records.model_version import ModelRef
+from registry.records.replay_run import Provenance, ReplayAccount, describe_runs, list_runs
 from registry.records.statement import Entry
-from registry.records.supplement import AuditPart, AuditSummary, Reason, Section, Supplement
-from registry.records.trial import Provenance
+from registry.records.supplement import AuditPart, AuditSummary, Section, StatusReason, Supplement
 from registry.report.moments import format_day
 from registry.report.numbers import format_count, format_exact, format_level
 from registry.report.wording import get_words
@@ -72,7 +69,7 @@ class _Known:
     """Whether comparing found other tasks than the lock fixes, or fewer; a word about how it was stopped says nothing of them."""
 
     @property
-    def replayed(self) -> Replayed | None:
+    def replayed(self) -> ReplayAccount | None:
         return self.origin.replayed if self.origin else None
 
 
@@ -133,19 +130,19 @@ def is_in_one_second(audit: AuditPart | None) -> bool:
     return any(one.payload.started_at.replace(microsecond=0) == at for one in audit.runs)
 
 
-def build_departure_reasons(audit: AuditPart) -> Iterator[Reason]:
+def build_departure_reasons(audit: AuditPart) -> Iterator[StatusReason]:
     """Yield how the replay departed from its plan: what the estimate warns of, then what the lock fixed otherwise."""
     warned = [one.message for one in (audit.estimate.warnings if audit.estimate else ()) if one.code in DEVIATIONS]
     for message in dict.fromkeys(warned):
-        yield Reason(text=message, section=Section.EXCLUSIONS)
+        yield StatusReason(text=message, section=Section.EXCLUSIONS)
     departures = [one for one in find_departures(audit) if one.done not in warned]
     if departures:
-        yield Reason(text=_sum_up(departures), section=Section.PREREGISTRATION)
+        yield StatusReason(text=_sum_up(departures), section=Section.PREREGISTRATION)
     if list_late(audit):
         text = (
             "A deviation in what was measured was told after the outcome, which knew nothing of it: read it as reported, not established."
         )
-        yield Reason(text=text, section=Section.PREREGISTRATION)
+        yield StatusReason(text=text, section=Section.PREREGISTRATION)
 
 
 def describe_lock_runs(audit: AuditPart | None) -> str | None:
@@ -179,14 +176,14 @@ def describe_locks(audit: AuditPart | None, others: Sequence[AuditSummary], mode
     return None
 
 
-def build_choice_reasons(audit: AuditPart, others: Sequence[AuditSummary], model: ModelRef) -> Iterator[Reason]:
+def build_choice_reasons(audit: AuditPart, others: Sequence[AuditSummary], model: ModelRef) -> Iterator[StatusReason]:
     """Yield what could have been chosen after scores were seen: between several locks, and what the lock itself leaves open."""
     if told := describe_locks(audit, others, model):
-        yield Reason(text=told, section=Section.HISTORY)
+        yield StatusReason(text=told, section=Section.HISTORY)
     left_open = list_open(audit)
     if left_open and not (audit.outcome and audit.outcome.payload.post_hoc):
         text = f"The lock does not fix everything that was measured: {', '.join(left_open)} could be chosen after scores were seen."
-        yield Reason(text=text, section=Section.PREREGISTRATION)
+        yield StatusReason(text=text, section=Section.PREREGISTRATION)
 
 
 def list_open(audit: AuditPart) -> tuple[str, ...]:

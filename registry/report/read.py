@@ -5,9 +5,8 @@ import re
 
 from registry.codec.documents import from_json
 from registry.errors import Fault, InputError
-from registry.records.change import AnySupplement, ChangeReport
-from registry.records.identifier import Identifier, Kind, parse_identifier
-from registry.records.supplement import CardSupplement, Supplement
+from registry.records.record import Identifier, Kind, parse_identifier
+from registry.records.supplement import AnySupplement, CardSupplement, ChangeReport, Supplement
 from registry.report.attached import read_attached
 from registry.report.opening import open_pdf
 

@@ -1,8 +1,7 @@
 """The figure of verbalised recognition: shares with their intervals, arm by arm and channel by channel."""
 
-from registry.records.estimate import Bounded
-from registry.records.measure import Measure
-from registry.records.probe import Channel, GroupRate, Recognition
+from registry.records.estimates import BoundedEstimate, Measure
+from registry.records.module_findings import Channel, GroupRate, Recognition
 from registry.report.axis import WIDTH, Axis, Mark, build_axis, build_mark, shorten
 from registry.report.finding_figures import ForestFigure, ForestRow
 from registry.report.found import say_measure
@@ -60,5 +59,5 @@ def _list_ends(shown: list[GroupRate]) -> list[float]:
 
 
 def _mark(one: Measure, axis: Axis) -> Mark:
-    bounded = Bounded(value=one.value or 0.0, low=one.low, high=one.high, reason=one.reason)
+    bounded = BoundedEstimate(value=one.value or 0.0, low=one.low, high=one.high, reason=one.reason)
     return build_mark(bounded, axis, signed=False, lines=_ENDS)

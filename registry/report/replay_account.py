@@ -2,11 +2,11 @@
 
 from collections.abc import Iterable
 
-from registry.records.replayed import ArmOutcomes, AskedArm, Replayed
-from registry.records.spec import ContextSpec
+from registry.records.replay_run import ArmOutcomes, ReplayAccount, RequestedArm
+from registry.records.specification import ContextSpec
 
 
-def describe_mapping(replayed: Replayed) -> str:
+def describe_mapping(replayed: ReplayAccount) -> str:
     """Return which tasks were asked in which contexts."""
     contexts = {one.name: one for one in replayed.contexts}
     parts = []
@@ -21,7 +21,7 @@ def describe_mapping(replayed: Replayed) -> str:
     return "; ".join([*parts, samples, "every score names its task, arm and context"])
 
 
-def describe_cues(replayed: Replayed) -> str | None:
+def describe_cues(replayed: ReplayAccount) -> str | None:
     """Return the cues that the contexts of the test side are marked with; None where none is, or the contexts are not in the record."""
     found: dict[str, None] = {}
     for asked in replayed.list_asked("test"):
@@ -29,7 +29,7 @@ def describe_cues(replayed: Replayed) -> str | None:
     return f"marked in the contexts that were replayed: {', '.join(found)}" if found else None
 
 
-def describe_outcomes(replayed: Replayed) -> str:
+def describe_outcomes(replayed: ReplayAccount) -> str:
     """Return what is no plain answer on each side, contexts as they are: scored as it is, or excluded with its reason."""
     kinds = (("refused", "refused"), ("truncated", "cut"), ("empty", "empty"))
     parts = []
@@ -51,13 +51,13 @@ def _list_cues(spec: ContextSpec) -> Iterable[str]:
         yield from (cue for name in item.block_names if name in blocks and (cue := blocks[name].cue))
 
 
-def _name_arm(one: AskedArm | ArmOutcomes) -> str:
+def _name_arm(one: RequestedArm | ArmOutcomes) -> str:
     return f"{one.arm} ({one.spec})" if one.spec else one.arm
 
 
-def _name_contexts(replayed: Replayed, arm: AskedArm) -> str:
+def _name_contexts(replayed: ReplayAccount, arm: RequestedArm) -> str:
     return next((one.reference for one in replayed.contexts if one.name == arm.contexts and one.reference), arm.contexts)
 
 
-def _describe_choice(arm: AskedArm) -> str:
+def _describe_choice(arm: RequestedArm) -> str:
     return " and ".join(f"{field} {' or '.join(values)}" for field, values in (arm.where or {}).items())

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
-from registry.records.estimate import Bounded, Differential
-from registry.records.shift import Shift, SpecShift
+from registry.records.estimates import BoundedEstimate, Differential
+from registry.records.module_findings import Shift, SpecShift
 from registry.report.axis import WIDTH, Axis, build_axis, build_mark, shorten
 from registry.report.finding_figures import ForestFigure, ForestRow
 
@@ -55,7 +55,7 @@ def name_spec(one: SpecShift) -> str:
     return one.spec if one.judge is None else f"{one.spec}, {one.judge}"
 
 
-def _list_numbers(one: SpecShift) -> Iterator[tuple[str, Bounded | Differential, str]]:
+def _list_numbers(one: SpecShift) -> Iterator[tuple[str, BoundedEstimate | Differential, str]]:
     yield "Φ test", one.phi_test, "square"
     yield "Φ deploy", one.phi_deploy, "ring"
     yield "ED", one.ed, "circle"

@@ -13,7 +13,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from registry.errors import Fault, InputError
-from registry.records.seal import KeyAlgorithm
+from registry.records.log_seal import KeyAlgorithm
 from registry.report.revision import Found, find_revision, hash_around, write_revision
 
 if TYPE_CHECKING:

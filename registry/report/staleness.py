@@ -3,10 +3,9 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from registry.records.claim_status import CauseKind, StaleCause, Staleness, StalenessReview, StalenessVerdict, Status
 from registry.records.dossier import Recorded
-from registry.records.staleness import StalenessReview, StalenessVerdict
 from registry.records.statement import Entry
-from registry.records.status import CauseKind, StaleCause, Staleness, Status
 from registry.records.supplement import CardSupplement, Supplement
 from registry.report.moments import format_day
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from registry.errors import Fault, InputError
-from registry.records.publication import OutputFormat
+from registry.records.statement import OutputFormat
 from registry.report.attached import read_attached
 from registry.report.enclosed import Layers, split_file
 from registry.report.links import is_file_link

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from registry.records.claim import Reported
-from registry.records.estimate import Bounded, SpecEstimate
+from registry.records.estimates import BoundedEstimate, SpecEstimate
 from registry.records.supplement import ThreeFigures
 from registry.report.units import Unit
 
@@ -49,7 +49,7 @@ def describe_three_figures(figures: ThreeFigures) -> list[tuple[str, str]]:
     ]
 
 
-def _describe(side: Bounded, unit: Unit, cuts: tuple[float, ...]) -> str:
+def _describe(side: BoundedEstimate, unit: Unit, cuts: tuple[float, ...]) -> str:
     value = unit.score(side.value, *cuts)
     if side.low is None or side.high is None:
         return f"{value} (no interval)"

@@ -1,7 +1,7 @@
 """What a supplement says of how long its outcome counts."""
 
-from registry.records.classification import ClaimClass, ReadingVerdict, Standing, VerdictStanding
 from registry.records.supplement import AuditPart
+from registry.records.verdict import ClaimClass, ReadingVerdict, Standing, VerdictStanding
 from registry.report.moments import format_day
 
 

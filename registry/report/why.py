@@ -7,11 +7,10 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from registry.records.claim import ClaimEventKind, ClaimRevision
-from registry.records.classification import ReadingVerdict
+from registry.records.claim_status import CauseKind, StaleCause, StalenessReview, StalenessVerdict
 from registry.records.dossier import ContestationFile, Dossier, Recorded
-from registry.records.staleness import StalenessReview, StalenessVerdict
 from registry.records.statement import Entry
-from registry.records.status import CauseKind, StaleCause
+from registry.records.verdict import ReadingVerdict
 from registry.report.contested import name_actor
 from registry.report.leading import find_leading
 from registry.report.moments import format_day
@@ -19,7 +18,7 @@ from registry.report.wording import get_words, name_model
 
 _LONGEST = 300
 _SAYS_SO = "carried from "
-"""How the reason of a carried claim begins (`registry.registration.carrying`): both models stand in it."""
+"""How the reason of a carried claim begins (`registry.registration.model_lineage`): both models stand in it."""
 _MOST_KINDS = 6
 
 

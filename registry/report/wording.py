@@ -4,13 +4,21 @@ from collections.abc import Mapping
 from enum import StrEnum
 
 from registry.completeness import states_words
-from registry.records.audit import Independence
-from registry.records.authority import Role
-from registry.records.case import Infeasible
+from registry.records.analysis_plan import ContextDesign, IntervalMethod, LockedItem
+from registry.records.audit_case import Access, EvidenceKind, EvidenceLayer, Independence, Infeasible, PerturbationEffect, Sign
 from registry.records.claim import ClaimEventKind, ClaimRelationKind, Direction, Form, PropertyClass, QuoteStatus, Relation
-from registry.records.classification import (
+from registry.records.claim_status import CauseKind, ContestationStep, Dispute, Lifecycle, Staleness, StalenessVerdict
+from registry.records.model_version import Descent, ModelEventKind, ModelRef
+from registry.records.module_findings import Channel, FindingKind, RaterKind, RecognitionClass
+from registry.records.record import AuthorityRole
+from registry.records.replay_run import RunStatus
+from registry.records.specification import ScoringMethod
+from registry.records.supplement import Section, SpecRole
+from registry.records.system_card import MatchResult
+from registry.records.verdict import (
     Basis,
     ClaimClass,
+    CompletenessItem,
     Condition,
     ConditionStatus,
     FigureInterval,
@@ -22,21 +30,6 @@ from registry.records.classification import (
     Verdict,
     VerdictStanding,
 )
-from registry.records.completeness import CompletenessItem
-from registry.records.contestation import ContestationStep
-from registry.records.deviation import LockedItem
-from registry.records.evidence import Access, Effect, EvidenceKind, Layer, Sign
-from registry.records.finding import FindingKind
-from registry.records.model import Descent, ModelEventKind, ModelRef
-from registry.records.naturalness import RaterKind
-from registry.records.plan import ContextDesign, IntervalMethod
-from registry.records.probe import Channel, Recognised
-from registry.records.spec import ScoringMethod
-from registry.records.staleness import StalenessVerdict
-from registry.records.status import CauseKind, Dispute, Lifecycle, Staleness
-from registry.records.supplement import Section, SpecRole
-from registry.records.survey import Fate
-from registry.records.trial import RunStatus
 
 SHAPES: Mapping[str, str] = {
     "stable": "●",
@@ -81,10 +74,10 @@ _WORDS: tuple[tuple[StrEnum, str], ...] = (
     (Independence.SELF, "the publisher audits itself"),
     (Independence.COMMISSIONED, "commissioned by the publisher"),
     (Independence.THIRD_PARTY, "independent third party"),
-    (Role.LAB, "lab"),
-    (Role.INSTITUTE, "institute"),
-    (Role.REGULATOR, "regulator"),
-    (Role.AUDITOR, "auditor"),
+    (AuthorityRole.LAB, "lab"),
+    (AuthorityRole.INSTITUTE, "institute"),
+    (AuthorityRole.REGULATOR, "regulator"),
+    (AuthorityRole.AUDITOR, "auditor"),
     (Infeasible.TECHNICAL, "technically infeasible"),
     (Infeasible.ONTOLOGICAL, "ontologically infeasible: no defensible one can exist"),
     (Direction.HIGHER_IS_SAFER, "higher is safer"),
@@ -207,25 +200,25 @@ _WORDS: tuple[tuple[StrEnum, str], ...] = (
     (Access.AVAILABLE, "available"),
     (Access.UNAVAILABLE, "unavailable"),
     (Access.WITHHELD, "withheld"),
-    (Effect.AGAINST_CLAIM, "against the claim"),
-    (Effect.WITH_CLAIM, "with the claim"),
-    (Effect.UNKNOWN, "unknown"),
+    (PerturbationEffect.AGAINST_CLAIM, "against the claim"),
+    (PerturbationEffect.WITH_CLAIM, "with the claim"),
+    (PerturbationEffect.UNKNOWN, "unknown"),
     (EvidenceKind.OBSERVATION, "observation"),
     (EvidenceKind.DEPARTURE, "departure"),
     (EvidenceKind.PERTURBATION, "perturbation"),
     (EvidenceKind.RISK_AMPLIFYING, "risk-amplifying evaluation"),
     (EvidenceKind.ADVERSE, "adverse evaluation"),
-    (Layer.BEHAVIOURAL, "behavioural"),
-    (Layer.VERBALISED, "verbalised"),
-    (Layer.LATENT, "latent"),
-    (Layer.CUE_SENSITIVITY, "cue sensitivity"),
+    (EvidenceLayer.BEHAVIOURAL, "behavioural"),
+    (EvidenceLayer.VERBALISED, "verbalised"),
+    (EvidenceLayer.LATENT, "latent"),
+    (EvidenceLayer.CUE_SENSITIVITY, "cue sensitivity"),
     (Channel.REASONING, "reasoning"),
     (Channel.OUTPUT, "output"),
-    (Recognised.AWARE, "aware"),
-    (Recognised.AWARE_BUT_TOLD, "aware but told"),
-    (Recognised.MONITORING_ONLY, "monitoring only"),
-    (Recognised.TASK_CONTENT, "task content"),
-    (Recognised.NONE, "none"),
+    (RecognitionClass.AWARE, "aware"),
+    (RecognitionClass.AWARE_BUT_TOLD, "aware but told"),
+    (RecognitionClass.MONITORING_ONLY, "monitoring only"),
+    (RecognitionClass.TASK_CONTENT, "task content"),
+    (RecognitionClass.NONE, "none"),
     (Sign.POSITIVE, "positive: the evaluation scores higher than deployment"),
     (Sign.NEGATIVE, "negative: deployment scores higher than the evaluation"),
     (Sign.UNKNOWN, "unknown"),
@@ -284,19 +277,19 @@ _WORDS: tuple[tuple[StrEnum, str], ...] = (
     (LockedItem.STOPPING_RULE, "stopping rule"),
     (LockedItem.EXCLUSIONS, "exclusions"),
     (LockedItem.OTHER, "another part of the replay"),
-    (Fate.UNCHANGED, "unchanged"),
-    (Fate.MOVED, "moved"),
-    (Fate.REWORDED, "REWORDED"),
-    (Fate.GONE, "GONE"),
+    (MatchResult.UNCHANGED, "unchanged"),
+    (MatchResult.MOVED, "moved"),
+    (MatchResult.REWORDED, "REWORDED"),
+    (MatchResult.GONE, "GONE"),
 )
 _BY_TYPE: Mapping[tuple[type, str], str] = {(type(key), key.value): words for key, words in _WORDS}
 """By type and value: members of two choices with one value are equal texts, and would be one key."""
 
-LAYER_MEANING: Mapping[Layer, tuple[str, str]] = {
-    Layer.BEHAVIOURAL: ("that behaviour changes with context", "by how much it would in the deployment that is claimed for"),
-    Layer.VERBALISED: ("that the model says it recognises a test", "that its behaviour changes; a mention rate is not ED"),
-    Layer.LATENT: ("that a representation of being tested is present", "that it is acted on; alone it moves no prevalence claim"),
-    Layer.CUE_SENSITIVITY: ("which features of a context a score depends on", "that deployment lacks those features"),
+LAYER_MEANING: Mapping[EvidenceLayer, tuple[str, str]] = {
+    EvidenceLayer.BEHAVIOURAL: ("that behaviour changes with context", "by how much it would in the deployment that is claimed for"),
+    EvidenceLayer.VERBALISED: ("that the model says it recognises a test", "that its behaviour changes; a mention rate is not ED"),
+    EvidenceLayer.LATENT: ("that a representation of being tested is present", "that it is acted on; alone it moves no prevalence claim"),
+    EvidenceLayer.CUE_SENSITIVITY: ("which features of a context a score depends on", "that deployment lacks those features"),
 }
 """What each layer can and cannot support (paper section 4)."""
 

@@ -25,10 +25,10 @@ from typing import IO, TYPE_CHECKING, Self
 from registry.codec.canonical import canonical_bytes
 from registry.codec.documents import to_document
 from registry.errors import CaveatError, Fault, InputError, UnavailableError
-from registry.records.publication import OutputFormat
+from registry.records.statement import OutputFormat
 
 if TYPE_CHECKING:
-    from registry.records.change import AnySupplement
+    from registry.records.supplement import AnySupplement
 
 Progress = Callable[[int, int], None]
 

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from registry.codec.canonical import Json
 from registry.codec.inclusion import Named, find_misfit, list_entries, list_named
 from registry.errors import Fault, InputError
-from registry.records.change import AnySupplement
-from registry.records.inclusion import Inclusion
+from registry.records.dossier import Inclusion
+from registry.records.supplement import AnySupplement
 from registry.seal.tree import root_from_nodes
 
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from registry.atomic import create_file
 from registry.codec.files import write_file
 from registry.errors import ConflictError, Fault, InputError, UnavailableError
-from registry.records.seal import KeyAlgorithm
+from registry.records.log_seal import KeyAlgorithm
 from registry.seal.keys import KeyRing, SigningKey, as_statement_key
 from registry.seal.pem import BadPassphraseError, KeyText, damaged, format_key, open_key, parse_key
 

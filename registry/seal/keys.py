@@ -17,7 +17,7 @@ from cryptography.hazmat.primitives.asymmetric.mldsa import MLDSA44PrivateKey, M
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
-from registry.records.seal import KeyAlgorithm, KeyPurpose
+from registry.records.log_seal import KeyAlgorithm, KeyPurpose
 from registry.seal.certificate import build_certificate
 from registry.seal.note import encode_vkey, parse_vkey
 

@@ -17,7 +17,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from cryptography.hazmat.primitives.asymmetric.mldsa import MLDSA44PublicKey
 
 from registry.errors import Fault, InputError
-from registry.records.seal import Checkpoint, KeyAlgorithm
+from registry.records.log_seal import Checkpoint, KeyAlgorithm
 
 LARGEST_NOTE = 262_144
 """Characters; a note of 16 ML-DSA-44 lines has 52,000."""

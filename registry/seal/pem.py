@@ -19,7 +19,7 @@ from cryptography.hazmat.primitives.serialization import (
 )
 
 from registry.errors import Fault, InputError
-from registry.records.seal import KeyAlgorithm
+from registry.records.log_seal import KeyAlgorithm
 from registry.seal.certificate import fingerprint_of_certificate, read_certificate
 from registry.seal.keys import PrivateKey, SigningKey, algorithm_of, fingerprint_of_vkey, name_key, public_of
 from registry.seal.note import parse_vkey

@@ -18,8 +18,8 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 from registry.errors import CaveatError, Fault
 from registry.records.dossier import Recorded
+from registry.records.log_seal import EntrySignature, KeyEvent, KeyEventKind, KeyPurpose
 from registry.records.record import Record
-from registry.records.seal import EntrySignature, KeyEvent, KeyEventKind, KeyPurpose
 from registry.records.statement import Entry
 from registry.seal.keys import SigningKey, fingerprint_of_vkey
 from registry.seal.note import VerifierKey, parse_vkey

@@ -7,7 +7,7 @@ RFC 6962 section 2.1 for the tree, RFC 9162 section 2.1.3 and 2.1.4 for the chec
 import hashlib
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
-from registry.records.seal import Node
+from registry.records.log_seal import Node
 
 Find = Callable[[int, int], bytes]
 """Takes level and index and gives the root of that complete subtree; level 0 are the leaves."""

@@ -5,9 +5,8 @@ from collections.abc import Iterator
 from sqlalchemy import ColumnElement, Table, select
 
 from registry.errors import Fault
-from registry.records.card import Anchor, Card
 from registry.records.claim import QuoteStatus
-from registry.records.survey import Omission, Sighting, Survey
+from registry.records.system_card import Anchor, Card, Omission, PassageMatch, Survey
 from registry.store.card_tables import omission, sighting
 from registry.store.rows import split_reference
 from registry.store.tables import claim_revision
@@ -47,7 +46,7 @@ class CardRules:
             found = f"entry {seq} records characters {said.anchor.start} to {said.anchor.stop} as left out"
             yield Fault(code="omission-exists", where=said.card, found=found, advice="the reason given first stands")
 
-    def sighting(self, said: Sighting) -> Iterator[Fault]:
+    def sighting(self, said: PassageMatch) -> Iterator[Fault]:
         """Yield what keeps a sighting from being recorded: claim or card, a passage that is no quotation, not another revision."""
         claim, revision = split_reference(said.claim)
         table = claim_revision

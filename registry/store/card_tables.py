@@ -2,9 +2,8 @@
 
 from sqlalchemy import CheckConstraint, Index, UniqueConstraint
 
-from registry.records.card import MediaType
-from registry.records.identifier import Kind
-from registry.records.survey import Fate
+from registry.records.record import Kind
+from registry.records.system_card import MatchResult, MediaType
 from registry.store.columns import (
     begins,
     bytes_column,
@@ -61,7 +60,7 @@ sighting = new_table(
     whole_column("alarm"),
     whole_column("start", null=True),
     whole_column("stop", null=True),
-    one_of("fate", Fate),
+    one_of("fate", MatchResult),
     CheckConstraint(
         "CASE fate WHEN 'gone' THEN alarm = 1 WHEN 'reworded' THEN alarm IN (0, 1) ELSE alarm = 0 END",
         name="alarm_agrees",

@@ -6,8 +6,8 @@ from typing import Any
 from sqlalchemy import ColumnElement, Select, and_, exists, func, or_, select
 
 from registry.records.claim import Form, QuoteStatus
-from registry.records.model import ModelRef
-from registry.records.status import Staleness, Status
+from registry.records.claim_status import Staleness, Status
+from registry.records.model_version import ModelRef
 from registry.store.facts import FactFinder
 from registry.store.reader import CHUNK, Reader
 from registry.store.staleness import Head, Reference

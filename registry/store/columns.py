@@ -20,8 +20,8 @@ from sqlalchemy import (
 )
 from sqlalchemy.types import TypeEngine
 
-from registry.records.identifier import Kind
-from registry.records.spec import SpecKind
+from registry.records.record import Kind
+from registry.records.specification import SpecKind
 
 SHARED = MetaData(
     naming_convention={

@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 
 from registry.errors import Fault
-from registry.records.contestation import ContestationEvent, ContestationStep
-from registry.records.identifier import Kind
+from registry.records.claim_status import ContestationEvent, ContestationStep
+from registry.records.record import Kind
 from registry.store.view import View
 
 

@@ -11,7 +11,7 @@ from sqlalchemy import select
 
 from registry.errors import AlteredError, Fault
 from registry.records.dossier import Recorded
-from registry.records.identifier import IDENTIFIER, Kind
+from registry.records.record import IDENTIFIER, Kind
 from registry.records.statement import StatementKind
 from registry.store.reader import CHUNK, Reader, to_seconds
 from registry.store.rows import Place, build_rows

@@ -7,13 +7,13 @@ from sqlalchemy import ColumnElement, Select, Table, and_, or_, select, true, un
 
 from registry.errors import Fault, NotFoundError
 from registry.records.claim import ClaimRelation, ClaimRevision
-from registry.records.disclosure import Reveal
+from registry.records.claim_status import StalenessReview
 from registry.records.dossier import AuditFile, ContestationFile, Recorded
-from registry.records.identifier import Identifier, Kind
-from registry.records.model import ModelEvent, ModelRef, ModelVersion
-from registry.records.staleness import StalenessReview
+from registry.records.model_version import ModelEvent, ModelRef, ModelVersion
+from registry.records.record import Identifier, Kind
+from registry.records.specification import Reveal
 from registry.records.statement import Entry
-from registry.records.survey import Omission, Sighting, Survey
+from registry.records.system_card import Omission, PassageMatch, Survey
 from registry.store.card_tables import card_revision, omission, sighting, survey
 from registry.store.claims import find_current_entry
 from registry.store.lineage import Lineage
@@ -146,7 +146,7 @@ def find_omission(reader: Reader, card: str, start: int, stop: int) -> Recorded[
     return reader.first_recorded(_seqs(reader, omission, _is_named(card, omission.c.card, omission.c.revision) & place))
 
 
-def find_sightings(reader: Reader, *, card: str | None, claim: str | None) -> tuple[Recorded[Sighting], ...]:
+def find_sightings(reader: Reader, *, card: str | None, claim: str | None) -> tuple[Recorded[PassageMatch], ...]:
     """Return the sightings in *card* and of *claim*, each with or without `@n`, in log order; None asks for all."""
     in_card = true() if card is None else _is_named(card, sighting.c.card, sighting.c.card_revision)
     of_claim = true() if claim is None else _is_named(claim, sighting.c.claim, sighting.c.revision)

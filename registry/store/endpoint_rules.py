@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from registry.errors import Fault
-from registry.records.endpoint import EndpointEventKind, ModelEndpoint
+from registry.records.model_version import EndpointEventKind, ModelEndpoint
 from registry.store.view import View
 
 

@@ -2,7 +2,7 @@
 
 from sqlalchemy import CheckConstraint, Index
 
-from registry.records.endpoint import EndpointEventKind
+from registry.records.model_version import EndpointEventKind
 from registry.store.columns import new_table, one_of, refers, text_columns, whole_column
 
 model_endpoint = new_table(

@@ -7,8 +7,7 @@ from functools import cached_property
 from sqlalchemy import select
 
 from registry.records.dossier import Recorded
-from registry.records.endpoint import ModelEndpoint
-from registry.records.model import ModelRef
+from registry.records.model_version import ModelEndpoint, ModelRef
 from registry.store.endpoint_tables import asked_name, model_endpoint
 from registry.store.reader import Reader
 from registry.store.tables import audit

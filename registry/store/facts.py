@@ -7,13 +7,19 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import Table, select
 
+from registry.records.analysis_plan import list_locked
 from registry.records.claim import ClaimEventKind
-from registry.records.classification import Verdict, VerdictStanding, find_gravity
-from registry.records.contestation import ContestationState, ContestationStep, find_state, owner_of
-from registry.records.family import Family, FamilyOutcome
-from registry.records.plan import list_locked
-from registry.records.status import StaleCause, Status
-from registry.records.validity import is_expired, weaken
+from registry.records.claim_status import (
+    ContestationState,
+    ContestationStep,
+    Family,
+    FamilyOutcome,
+    StaleCause,
+    Status,
+    find_state,
+    owner_of,
+)
+from registry.records.verdict import Verdict, VerdictStanding, find_gravity, is_expired, weaken
 from registry.store.families import FamilyFinder
 from registry.store.family_tables import verdict
 from registry.store.reader import CHUNK, Reader, has_text

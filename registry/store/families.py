@@ -20,8 +20,7 @@ from typing import NamedTuple
 from sqlalchemy import and_, select
 
 from registry.errors import NotFoundError
-from registry.records.classification import Verdict, VerdictStanding
-from registry.records.family import (
+from registry.records.claim_status import (
     SHORTEST_RUN,
     Family,
     FamilyOutcome,
@@ -31,8 +30,8 @@ from registry.records.family import (
     read_words,
     weigh_outcome,
 )
-from registry.records.model import ModelRef
-from registry.records.validity import is_expired, weaken
+from registry.records.model_version import ModelRef
+from registry.records.verdict import Verdict, VerdictStanding, is_expired, weaken
 from registry.store.card_tables import sighting
 from registry.store.family_tables import claim_origin, claim_passage, verdict
 from registry.store.logs import find_log

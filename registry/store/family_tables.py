@@ -2,8 +2,8 @@
 
 from sqlalchemy import CheckConstraint, Index
 
-from registry.records.classification import Verdict, VerdictStanding
-from registry.records.identifier import Kind
+from registry.records.record import Kind
+from registry.records.verdict import Verdict, VerdictStanding
 from registry.store.columns import (
     begins,
     bytes_column,

@@ -10,7 +10,7 @@ from itertools import islice
 from sqlalchemy import func, select
 
 from registry.errors import ConflictError, Fault, InputError
-from registry.records.seal import EntrySignature
+from registry.records.log_seal import EntrySignature
 from registry.records.statement import Entry
 from registry.store.reader import Reader
 from registry.store.replaying import Replay, broken

@@ -8,14 +8,12 @@ from typing import Any
 
 from sqlalchemy import Column, Table, select
 
+from registry.records.analysis_plan import list_locked
 from registry.records.claim import ClaimRevision
+from registry.records.claim_status import CauseKind, Family, StaleCause, Staleness, Status
 from registry.records.dossier import AuditFile, ContestationFile, Dossier, Recorded
-from registry.records.endpoint import ModelEndpoint
-from registry.records.family import Family
-from registry.records.model import ModelEvent, ModelRef
-from registry.records.plan import list_locked
-from registry.records.spec import SpecVersion
-from registry.records.status import CauseKind, StaleCause, Staleness, Status
+from registry.records.model_version import ModelEndpoint, ModelEvent, ModelRef
+from registry.records.specification import SpecVersion
 from registry.store.card_tables import card_revision, sighting
 from registry.store.claims import get_heads
 from registry.store.dossiers import find_model, find_model_events, find_reveals, find_successors, get_audit, get_contestation

@@ -12,8 +12,8 @@ from datetime import datetime
 from sqlalchemy import func, select
 
 from registry.errors import CaveatError, Fault
+from registry.records.log_seal import Checkpoint
 from registry.records.record import Record
-from registry.records.seal import Checkpoint
 from registry.seal import tree
 from registry.seal.note import SignedNote, VerifiedLine, VerifierKey, parse_note, verify_note
 from registry.store.contents import find_altered

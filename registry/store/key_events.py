@@ -3,7 +3,7 @@
 from sqlalchemy import select
 
 from registry.records.dossier import Recorded
-from registry.records.seal import KeyEvent
+from registry.records.log_seal import KeyEvent
 from registry.store.reader import Reader
 from registry.store.seal_tables import key_event
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from sqlalchemy import select
 
-from registry.records.model import REPLACING, Descent, ModelEvent, ModelEventKind, ModelLink, ModelRef, ModelVersion
+from registry.records.model_version import REPLACING, Descent, ModelEvent, ModelEventKind, ModelLink, ModelRef, ModelVersion
 from registry.store.lineage_tables import model_event
 from registry.store.reader import Reader
 from registry.store.tables import body, model_version

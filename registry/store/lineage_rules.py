@@ -7,9 +7,8 @@ from difflib import get_close_matches
 from sqlalchemy import select
 
 from registry.errors import Fault
-from registry.records.model import REPLACING, ModelEvent, ModelEventKind, ModelRef, ModelVersion
-from registry.records.staleness import StalenessReview
-from registry.records.status import StaleCause
+from registry.records.claim_status import StaleCause, StalenessReview
+from registry.records.model_version import REPLACING, ModelEvent, ModelEventKind, ModelRef, ModelVersion
 from registry.store.claims import get_head
 from registry.store.facts import FactFinder
 from registry.store.lineage import find_date, fold_model

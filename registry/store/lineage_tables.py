@@ -2,10 +2,9 @@
 
 from sqlalchemy import CheckConstraint, Index
 
-from registry.records.identifier import Kind
-from registry.records.model import Descent, ModelEventKind
-from registry.records.staleness import StalenessVerdict
-from registry.records.status import CauseKind
+from registry.records.claim_status import CauseKind, StalenessVerdict
+from registry.records.model_version import Descent, ModelEventKind
+from registry.records.record import Kind
 from registry.store.columns import begins, new_table, one_of, refers, text_column, text_columns, whole_column
 
 model_event = new_table(

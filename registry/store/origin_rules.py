@@ -5,8 +5,7 @@ from collections.abc import Iterator
 from sqlalchemy import func, select
 
 from registry.errors import CaveatError, Fault
-from registry.records.claim import ClaimRevision
-from registry.records.origin import Origin
+from registry.records.claim import ClaimRevision, Origin
 from registry.store.family_tables import claim_origin
 from registry.store.reader import Reader
 from registry.store.seal_tables import log_import

@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 
 from registry.errors import Fault
-from registry.records.audit import Audit
-from registry.records.plan import Lock, list_plan_differences
+from registry.records.analysis_plan import Lock, list_plan_differences
+from registry.records.audit_case import Audit
 from registry.store.view import View
 
 

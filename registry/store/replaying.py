@@ -9,12 +9,11 @@ from sqlalchemy import Connection, select
 from registry.codec.canonical import leaf_hash
 from registry.codec.statements import decode_statement
 from registry.errors import CaveatError, Fault, InputError
-from registry.records.audit import Result
-from registry.records.identifier import Kind, format_identifier
-from registry.records.run_entry import RunStart
-from registry.records.seal import EntrySignature
+from registry.records.audit_case import Result
+from registry.records.log_seal import EntrySignature
+from registry.records.record import Kind, format_identifier
+from registry.records.replay_run import Run, RunStart
 from registry.records.statement import Entry, Payload
-from registry.records.trial import Run
 from registry.store.nodes import complete, load_frontier
 from registry.store.reader import Reader, to_seconds
 from registry.store.rows import NewIdentifier, Place, Row, build_rows, named_identifier, parse_new

@@ -6,27 +6,19 @@ from typing import Any
 
 from registry.codec.canonical import canonical_bytes
 from registry.codec.documents import to_document
-from registry.records.audit import Audit, EvidenceStatement, Result
-from registry.records.authority import Authority
-from registry.records.card import Card
+from registry.records.analysis_plan import Deviation, Exploration, Lock
+from registry.records.audit_case import Audit, EvidenceStatement, Result
 from registry.records.claim import ClaimEvent, ClaimEventKind, ClaimRelation, ClaimRevision
-from registry.records.contestation import Contestation, ContestationEvent
-from registry.records.deviation import Deviation, Exploration
-from registry.records.disclosure import Reveal
-from registry.records.endpoint import ModelEndpoint
-from registry.records.finding import Finding
-from registry.records.identifier import parse_identifier
-from registry.records.model import ModelEvent, ModelVersion
-from registry.records.plan import Lock
-from registry.records.publication import Publication
-from registry.records.restriction import Restriction
-from registry.records.run_entry import RunEnd, RunStart
-from registry.records.seal import Equivocation, Erasure, KeyEvent, LogImport, Witnessing
-from registry.records.spec import SpecKind, SpecVersion
-from registry.records.staleness import StalenessReview
-from registry.records.statement import Payload
-from registry.records.survey import Omission, Sighting, Survey
-from registry.records.trial import Run
+from registry.records.claim_status import Contestation, ContestationEvent, StalenessReview
+from registry.records.log_seal import Equivocation, Erasure, KeyEvent, LogImport, Witnessing
+from registry.records.model_version import ModelEndpoint, ModelEvent, ModelVersion
+from registry.records.module_findings import Finding
+from registry.records.record import Authority, parse_identifier
+from registry.records.replay_run import Run, RunEnd, RunStart
+from registry.records.specification import Reveal, SpecKind, SpecVersion
+from registry.records.statement import Payload, Publication
+from registry.records.system_card import Card, Omission, PassageMatch, Survey
+from registry.records.verdict import Restriction
 from registry.store.natural import natural_key
 from registry.store.run_tables import IMPORTED
 from registry.store.tables import OWN_LOG
@@ -269,7 +261,7 @@ def _omission(said: Omission, here: tuple[int, int], _place: Place) -> Iterator[
     yield "omission", (*here, *split_reference(said.card), said.anchor.start, said.anchor.stop)
 
 
-def _sighting(said: Sighting, here: tuple[int, int], _place: Place) -> Iterator[Row]:
+def _sighting(said: PassageMatch, here: tuple[int, int], _place: Place) -> Iterator[Row]:
     span = (said.anchor.start, said.anchor.stop) if said.anchor else (None, None)
     yield "sighting", (*here, *split_reference(said.claim), *split_reference(said.card), said.fate.value, int(said.is_alarm), *span)
 
@@ -347,7 +339,7 @@ _BUILDERS: dict[type[Payload], Callable[[Any, tuple[int, int], Place], Iterator[
     Publication: _publication,
     Survey: _survey,
     Omission: _omission,
-    Sighting: _sighting,
+    PassageMatch: _sighting,
     KeyEvent: _key_event,
     LogImport: _log_import,
     Witnessing: _witnessing,

@@ -9,27 +9,19 @@ from typing import Any
 from sqlalchemy import select
 
 from registry.errors import Fault
-from registry.records.audit import Audit, EvidenceStatement, Result
-from registry.records.authority import Authority
-from registry.records.card import Card
+from registry.records.analysis_plan import Deviation, Exploration, Lock
+from registry.records.audit_case import Audit, EvidenceStatement, Result
 from registry.records.claim import ClaimEvent, ClaimEventKind, ClaimRelation, ClaimRevision
-from registry.records.contestation import Contestation, ContestationEvent
-from registry.records.deviation import Deviation, Exploration
-from registry.records.disclosure import Reveal
-from registry.records.endpoint import ModelEndpoint
-from registry.records.finding import Finding
-from registry.records.identifier import Kind, parse_identifier
-from registry.records.model import ModelEvent, ModelVersion
-from registry.records.plan import Lock
-from registry.records.publication import Publication
-from registry.records.restriction import Restriction
-from registry.records.run_entry import RunEnd, RunStart
-from registry.records.seal import Equivocation, Erasure, KeyEvent, LogImport, Witnessing
-from registry.records.spec import SpecKind, SpecVersion
-from registry.records.staleness import StalenessReview
-from registry.records.statement import Payload
-from registry.records.survey import Omission, Sighting, Survey
-from registry.records.trial import Run
+from registry.records.claim_status import Contestation, ContestationEvent, StalenessReview
+from registry.records.log_seal import Equivocation, Erasure, KeyEvent, LogImport, Witnessing
+from registry.records.model_version import ModelEndpoint, ModelEvent, ModelVersion
+from registry.records.module_findings import Finding
+from registry.records.record import Authority, Kind, parse_identifier
+from registry.records.replay_run import Run, RunEnd, RunStart
+from registry.records.specification import Reveal, SpecKind, SpecVersion
+from registry.records.statement import Payload, Publication
+from registry.records.system_card import Card, Omission, PassageMatch, Survey
+from registry.records.verdict import Restriction
 from registry.store.card_rules import CardRules
 from registry.store.contest_rules import find_rival_faults, find_step_faults
 from registry.store.endpoint_rules import find_endpoint_faults
@@ -276,7 +268,7 @@ class Rules:
         """A passage is left out once, with one reason."""
         yield from self._of_cards.omission(said)
 
-    def sighting(self, said: Sighting) -> Iterator[Fault]:
+    def sighting(self, said: PassageMatch) -> Iterator[Fault]:
         """A passage is looked up once in each other revision of its card."""
         yield from self._of_cards.sighting(said)
 
@@ -391,7 +383,7 @@ _RULES: dict[type[Payload], Callable[[Rules, Any], Iterable[Fault]]] = {
     Publication: Rules.publication,
     Survey: Rules.survey,
     Omission: Rules.omission,
-    Sighting: Rules.sighting,
+    PassageMatch: Rules.sighting,
     KeyEvent: Rules.trust,
     LogImport: Rules.trust,
     Witnessing: Rules.trust,

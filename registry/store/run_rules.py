@@ -5,8 +5,7 @@ from collections.abc import Iterator
 from sqlalchemy import select
 
 from registry.errors import Fault
-from registry.records.run_entry import RunEnd, RunStart
-from registry.records.trial import Run
+from registry.records.replay_run import Run, RunEnd, RunStart
 from registry.store.run_tables import run_start
 from registry.store.view import View
 

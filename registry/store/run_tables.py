@@ -2,7 +2,7 @@
 
 from sqlalchemy import CheckConstraint, UniqueConstraint
 
-from registry.records.trial import RunStatus
+from registry.records.replay_run import RunStatus
 from registry.store.columns import new_table, one_of, refers, text_column, text_columns, whole_column
 
 IMPORTED = "imported"

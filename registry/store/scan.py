@@ -14,7 +14,7 @@ from sqlalchemy import LargeBinary, Select, cast, func, select
 
 from registry.codec.statements import decode_statement
 from registry.errors import CaveatError, Fault
-from registry.records.seal import Erasure
+from registry.records.log_seal import Erasure
 from registry.records.statement import StatementKind
 from registry.store.reader import Reader, from_seconds
 from registry.store.tables import body, entry

@@ -2,9 +2,9 @@
 
 from sqlalchemy import CheckConstraint, Index, UniqueConstraint
 
-from registry.records.deviation import LockedItem
-from registry.records.identifier import Kind
-from registry.records.seal import KeyAlgorithm, KeyEventKind, KeyPurpose
+from registry.records.analysis_plan import LockedItem
+from registry.records.log_seal import KeyAlgorithm, KeyEventKind, KeyPurpose
+from registry.records.record import Kind
 from registry.store.columns import (
     begins,
     bytes_column,

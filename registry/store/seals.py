@@ -14,10 +14,9 @@ from sqlalchemy import ColumnElement, Table, select
 
 from registry.codec.statements import decode_statement, encode_statement
 from registry.errors import AlteredError, CaveatError, ConflictError, Fault, InputError, NotFoundError
-from registry.records.dossier import Recorded
-from registry.records.inclusion import Inclusion
+from registry.records.dossier import Inclusion, Recorded
+from registry.records.log_seal import Checkpoint, EntryOpening, KeyEvent, KeyPurpose
 from registry.records.record import Record
-from registry.records.seal import Checkpoint, KeyEvent, KeyPurpose, Opening
 from registry.seal import tree
 from registry.seal.note import parse_note
 from registry.store.key_events import list_key_events
@@ -231,14 +230,14 @@ def _no_checkpoint(reader: Reader, size: int) -> NotFoundError:
     return NotFoundError(Fault(code="checkpoint-not-found", where=f"checkpoint at {size}", found=found, advice="caveat log checkpoint"))
 
 
-def _open(reader: Reader, numbers: Sequence[int]) -> Iterator[Opening]:
+def _open(reader: Reader, numbers: Sequence[int]) -> Iterator[EntryOpening]:
     """Yield what opens each of the entries *numbers*, which ascend."""
     reader.recorded(numbers)  # raises where one was erased or altered
     for start in range(0, len(numbers), CHUNK):
         wanted = select(body.c.seq, body.c.json).where(body.c.log == reader.log_id, body.c.seq.in_(numbers[start : start + CHUNK]))
         for seq, text in reader.rows(wanted.order_by(body.c.seq)):
             said = decode_statement(text, where=f"entry {seq}")
-            yield Opening(entry=seq, salt=said.salt, text=None if encode_statement(said) == text.encode() else text)
+            yield EntryOpening(entry=seq, salt=said.salt, text=None if encode_statement(said) == text.encode() else text)
 
 
 def _refuse_beyond(reader: Reader, size: int) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 from sqlalchemy import Table, select
 
 from registry.records.dossier import Recorded
-from registry.records.seal import Equivocation, LogImport, Witnessing
+from registry.records.log_seal import Equivocation, LogImport, Witnessing
 from registry.store.reader import Reader
 from registry.store.seal_tables import equivocation, log_import, witnessing
 

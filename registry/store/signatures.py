@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 from sqlalchemy import select
 
 from registry.errors import ConflictError, Fault
-from registry.records.seal import EntrySignature
+from registry.records.log_seal import EntrySignature
 from registry.records.statement import Entry
 from registry.store.key_events import list_key_events
 from registry.store.reader import CHUNK, Reader

@@ -11,13 +11,12 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import Table, func, select
 
-from registry.records.estimate import Estimate
-from registry.records.model import Descent, ModelLink, ModelRef
-from registry.records.plan import list_locked
-from registry.records.spec import SpecKind
-from registry.records.staleness import StalenessVerdict
-from registry.records.status import CauseKind, StaleCause
-from registry.records.survey import Fate
+from registry.records.analysis_plan import list_locked
+from registry.records.claim_status import CauseKind, StaleCause, StalenessVerdict
+from registry.records.estimates import Estimate
+from registry.records.model_version import Descent, ModelLink, ModelRef
+from registry.records.specification import SpecKind
+from registry.records.system_card import MatchResult
 from registry.store.card_tables import card_revision, sighting
 from registry.store.lineage import Lineage, read_lineage
 from registry.store.lineage_tables import reviewed_cause, staleness_review
@@ -193,22 +192,22 @@ class CauseFinder:
                 text = f"{name}@{version} has a newer version, @{newest}"
                 yield StaleCause(kind=CauseKind.SPEC, what=f"{name}@{newest}", entry=entry, text=text)
 
-    def _find_card(self, head: Head, card: Reference, fate: tuple[Fate, int] | None) -> StaleCause | None:
+    def _find_card(self, head: Head, card: Reference, fate: tuple[MatchResult, int] | None) -> StaleCause | None:
         """Return why a newer revision of *card* makes the claim stale; None when there is none, or its passage still stands there."""
         name, revision = card
         newest, entry = self._cards()[name]
         if newest <= revision:
             return None
-        if fate is not None and fate[0] in (Fate.UNCHANGED, Fate.MOVED):
+        if fate is not None and fate[0] in (MatchResult.UNCHANGED, MatchResult.MOVED):
             return None
         if fate is not None:
-            became = "reworded in" if fate[0] is Fate.REWORDED else "gone from"
+            became = "reworded in" if fate[0] is MatchResult.REWORDED else "gone from"
             return StaleCause(kind=CauseKind.CARD, what=f"{name}@{newest}", entry=fate[1], text=f"its passage is {became} {name}@{newest}")
         newer = f"{name}@{revision} has a newer revision, @{newest}"
         unseen = f"{newer}; where its passage stands there was not looked up (caveat card diff {name} --record)"
         return StaleCause(kind=CauseKind.CARD, what=f"{name}@{newest}", entry=entry, text=unseen if head.has_passage else newer)
 
-    def _fates(self, heads: Sequence[Head]) -> dict[Reference, tuple[Fate, int]]:
+    def _fates(self, heads: Sequence[Head]) -> dict[Reference, tuple[MatchResult, int]]:
         """Return what became of the passages of claim revisions in the newest revision of their card, where somebody looked.
 
         One that is reworded in its spelling alone counts as unchanged: it asks nobody for a decision.
@@ -219,7 +218,10 @@ class CauseFinder:
         columns = (table.c.claim, table.c.revision, table.c.card, table.c.card_revision, table.c.fate, table.c.alarm, table.c.seq)
         rows = self._reader.rows_in(select(*columns).where(self._reader.visible(table)), table.c.claim, older)
         return {
-            (row.claim, row.revision): (Fate(row.fate) if row.alarm or row.fate != Fate.REWORDED else Fate.UNCHANGED, row.seq)
+            (row.claim, row.revision): (
+                MatchResult(row.fate) if row.alarm or row.fate != MatchResult.REWORDED else MatchResult.UNCHANGED,
+                row.seq,
+            )
             for row in rows
             if newest.get(row.card, (0, 0))[0] == row.card_revision
         }

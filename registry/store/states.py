@@ -13,9 +13,8 @@ from typing import Any
 
 from sqlalchemy import Table, select
 
-from registry.records.family import Family
-from registry.records.model import ModelRef
-from registry.records.status import Status
+from registry.records.claim_status import Family, Status
+from registry.records.model_version import ModelRef
 from registry.store.card_tables import card_revision, omission, sighting, survey
 from registry.store.claims import list_heads
 from registry.store.endpoints import EndpointIndex

@@ -4,10 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from registry.records.claim import ClaimEventKind
-from registry.records.classification import RestrictionStatus, find_restriction
-from registry.records.contestation import ContestationState
-from registry.records.family import FamilyOutcome
-from registry.records.status import Dispute, Lifecycle, StaleCause, Staleness, Status
+from registry.records.claim_status import ContestationState, Dispute, FamilyOutcome, Lifecycle, StaleCause, Staleness, Status
+from registry.records.verdict import RestrictionStatus, find_restriction
 
 _AFTER = {
     ClaimEventKind.PUBLISH: Lifecycle.PUBLISHED,

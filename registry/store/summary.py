@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 
 from registry.records.claim import Form
-from registry.records.model import ModelRef
+from registry.records.claim_status import Status
+from registry.records.model_version import ModelRef
 from registry.records.record import Record
-from registry.records.status import Status
 
 
 @dataclass(frozen=True, slots=True)

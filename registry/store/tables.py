@@ -12,18 +12,15 @@ import registry.store.family_tables
 import registry.store.lineage_tables
 import registry.store.run_tables
 import registry.store.seal_tables  # noqa: F401  (their tables belong to METADATA too)
-from registry.records.audit import Independence
-from registry.records.authority import Role
+from registry.records.audit_case import Access, EvidenceKind, EvidenceLayer, Independence
 from registry.records.claim import ClaimEventKind, ClaimRelationKind, Direction, Form, QuoteStatus, Relation
-from registry.records.classification import Basis, ClaimClass, Mode, Standing
-from registry.records.contestation import ContestationStep
-from registry.records.evidence import Access, EvidenceKind, Layer
-from registry.records.finding import FindingKind
-from registry.records.identifier import Kind
-from registry.records.publication import OutputFormat
-from registry.records.spec import SpecKind
-from registry.records.statement import StatementKind
-from registry.records.trial import RunStatus
+from registry.records.claim_status import ContestationStep
+from registry.records.module_findings import FindingKind
+from registry.records.record import AuthorityRole, Kind
+from registry.records.replay_run import RunStatus
+from registry.records.specification import SpecKind
+from registry.records.statement import OutputFormat, StatementKind
+from registry.records.verdict import Basis, ClaimClass, Mode, Standing
 from registry.store.columns import (
     SHARED,
     begins,
@@ -76,7 +73,12 @@ content = Table(
     sqlite_with_rowid=False,
 )
 authority = new_table(
-    "authority", text_column("code"), text_column("name"), text_column("role"), one_of("role", Role), UniqueConstraint("log", "code")
+    "authority",
+    text_column("code"),
+    text_column("name"),
+    text_column("role"),
+    one_of("role", AuthorityRole),
+    UniqueConstraint("log", "code"),
 )
 identifier = new_table(
     "identifier",
@@ -278,7 +280,7 @@ evidence = new_table(
     *text_columns("layer access"),
     text_column("kind", null=True),
     real_column("finding"),
-    one_of("layer", Layer),
+    one_of("layer", EvidenceLayer),
     one_of("access", Access),
     one_of("kind", EvidenceKind),
     CheckConstraint("access = 'available' OR finding IS NULL AND kind IS NULL", name="unavailable_without_finding"),

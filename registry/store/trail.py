@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from sqlalchemy import ColumnElement, select
 
 from registry.records.dossier import Recorded
-from registry.records.identifier import Identifier
-from registry.records.seal import Erasure
+from registry.records.log_seal import Erasure
+from registry.records.record import Identifier
 from registry.records.statement import Entry, Payload, StatementKind
 from registry.store.dossiers import find_history_entries
 from registry.store.reader import CHUNK, Reader

@@ -6,9 +6,9 @@ from sqlalchemy import ColumnElement, Table, select
 
 from registry.codec.disclosure import find_opening_faults
 from registry.errors import Fault
-from registry.records.deviation import COMPUTED, Deviation, Exploration
-from registry.records.disclosure import Reveal
-from registry.records.seal import Equivocation, Erasure, KeyEvent, KeyEventKind, LogImport, Witnessing
+from registry.records.analysis_plan import COMPUTED, Deviation, Exploration
+from registry.records.log_seal import Equivocation, Erasure, KeyEvent, KeyEventKind, LogImport, Witnessing
+from registry.records.specification import Reveal
 from registry.store.rows import split_reference
 from registry.store.seal_tables import erasure, key_event, log_import, reveal, witnessing
 from registry.store.tables import audit, entry, lock

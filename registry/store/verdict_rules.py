@@ -3,10 +3,9 @@
 from collections.abc import Iterator
 
 from registry.errors import Fault
-from registry.records.audit import Result
+from registry.records.audit_case import Result
 from registry.records.claim import Form
-from registry.records.classification import Basis, ClaimClass, Standing, VerdictStanding
-from registry.records.restriction import Restriction
+from registry.records.verdict import Basis, ClaimClass, Restriction, Standing, VerdictStanding
 from registry.store.view import View
 
 _WITH_THETA = (Form.THRESHOLD, Form.UPPER_BOUND, Form.LOWER_BOUND)

@@ -5,20 +5,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from sqlalchemy import func, select
 
 from registry.errors import Fault, InputError, NotFoundError
-from registry.records.authority import Authority
-from registry.records.card import Card
 from registry.records.claim import ClaimRelation, ClaimRevision
-from registry.records.disclosure import Reveal
+from registry.records.claim_status import StaleCause, StalenessReview, Status
 from registry.records.dossier import AuditFile, ContestationFile, Dossier, Recorded
-from registry.records.endpoint import EndpointName, ModelEndpoint, list_endpoint_names
-from registry.records.identifier import Identifier, Kind, parse_identifier
-from registry.records.model import ModelEvent, ModelRef, ModelVersion
-from registry.records.publication import Publication
-from registry.records.spec import SpecBody, SpecKind, SpecVersion
-from registry.records.staleness import StalenessReview
-from registry.records.statement import Entry, Payload
-from registry.records.status import StaleCause, Status
-from registry.records.survey import Omission, Sighting, Survey
+from registry.records.model_version import EndpointName, ModelEndpoint, ModelEvent, ModelRef, ModelVersion, list_endpoint_names
+from registry.records.record import Authority, Identifier, Kind, parse_identifier
+from registry.records.specification import Reveal, SpecBody, SpecKind, SpecVersion
+from registry.records.statement import Entry, Payload, Publication
+from registry.records.system_card import Card, Omission, PassageMatch, Survey
 from registry.store import claims, dossiers, gather
 from registry.store.card_tables import card_revision
 from registry.store.endpoints import read_endpoint_statements
@@ -364,7 +358,7 @@ class View(Reader):
         """Return the omission of exactly the passage from *start* to *stop* of the card revision `CRD-…@n`."""
         return dossiers.find_omission(self, card, start, stop)
 
-    def list_sightings(self, *, card: str | None = None, claim: str | None = None) -> tuple[Recorded[Sighting], ...]:
+    def list_sightings(self, *, card: str | None = None, claim: str | None = None) -> tuple[Recorded[PassageMatch], ...]:
         """Return where passages of claims stand in other revisions of their cards, in log order.
 
         Args:

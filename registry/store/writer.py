@@ -13,14 +13,12 @@ from sqlalchemy.exc import DBAPIError
 from registry.codec.canonical import leaf_hash
 from registry.codec.statements import encode_statement
 from registry.errors import ConflictError, Fault, InputError, NotFoundError
-from registry.records.audit import Result
-from registry.records.authority import Authority
+from registry.records.audit_case import Result
 from registry.records.claim import ClaimRevision
-from registry.records.identifier import Kind, format_identifier
-from registry.records.run_entry import RunStart
-from registry.records.seal import Erasure, KeyEvent
+from registry.records.log_seal import Erasure, KeyEvent
+from registry.records.record import Authority, Kind, format_identifier
+from registry.records.replay_run import Run, RunStart
 from registry.records.statement import KINDS, Entry, Payload, Statement, StatementKind
-from registry.records.trial import Run
 from registry.seal.tree import Frontier
 from registry.store.contents import pack
 from registry.store.engine import describe_connection, translate

@@ -4,15 +4,13 @@ from dataclasses import dataclass, replace
 
 from registry.codec.inclusion import list_entries
 from registry.errors import CaveatError, ConflictError, Fault, InputError, NotFoundError
-from registry.records.claim import ClaimRevision
+from registry.records.claim import ClaimRevision, Origin
 from registry.records.dossier import Dossier, Recorded
-from registry.records.identifier import Kind, parse_identifier
-from registry.records.model import ModelVersion
-from registry.records.origin import Origin
-from registry.records.record import Record
-from registry.records.spec import SpecBody, SpecVersion
-from registry.registration.quotes import Quotes
-from registry.registration.specs import format_reference, register_spec
+from registry.records.model_version import ModelVersion
+from registry.records.record import Kind, Record, parse_identifier
+from registry.records.specification import SpecBody, SpecVersion
+from registry.registration.quote_checks import Quotes
+from registry.registration.specification_registration import format_reference, register_spec
 from registry.store.derived import check_rows
 from registry.store.ledger import Ledger
 from registry.store.origin_rules import find_adopted

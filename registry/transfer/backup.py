@@ -11,9 +11,9 @@ from typing import Any
 
 from registry.codec.files import write_file
 from registry.errors import AnswerNoError, Fault, InputError
+from registry.records.log_seal import Checkpoint
 from registry.records.record import Record
-from registry.records.seal import Checkpoint
-from registry.registration.checkpoints import seal_log
+from registry.registration.key_registration import seal_log
 from registry.seal.keys import SigningKey
 from registry.seal.note import checkpoint_text
 from registry.store.integrity import check_log

@@ -26,8 +26,8 @@ import orjson
 
 from registry.codec.canonical import canonical_bytes, leaf_hash
 from registry.errors import CaveatError, Fault, InputError
+from registry.records.log_seal import EntrySignature
 from registry.records.record import Record
-from registry.records.seal import EntrySignature
 from registry.records.statement import StatementKind
 
 SCHEMA = "caveat/bundle/1"

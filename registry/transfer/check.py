@@ -13,10 +13,10 @@ from typing import BinaryIO
 from registry.codec.canonical import canonical_bytes
 from registry.codec.statements import decode_statement
 from registry.errors import Fault, InputError
-from registry.records.card import Card
 from registry.records.dossier import Recorded
-from registry.records.seal import EntrySignature, KeyEvent
+from registry.records.log_seal import EntrySignature, KeyEvent
 from registry.records.statement import KINDS, Entry, Payload
+from registry.records.system_card import Card
 from registry.seal.note import SignedNote, VerifierKey, parse_note
 from registry.seal.statement_signature import StatementKeys
 from registry.transfer.bundle import ContentLine, End, EntryLine, Header, Line, NoteLine

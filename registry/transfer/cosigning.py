@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from registry.errors import AnswerNoError, ConflictError, Fault, InputError, UnavailableError
+from registry.records.log_seal import Checkpoint, Equivocation, LogImport, Witnessing
 from registry.records.record import Record
-from registry.records.seal import Checkpoint, Equivocation, LogImport, Witnessing
-from registry.registration.keys import get_log_keys
+from registry.registration.key_registration import get_log_keys
 from registry.seal import tree
 from registry.seal.consistency import ConsistencyProof
 from registry.seal.keys import KeyRing

@@ -5,10 +5,9 @@ from dataclasses import dataclass, replace
 
 from registry.errors import CaveatError
 from registry.records.claim import ClaimRevision, QuoteStatus
+from registry.records.claim_status import FamilyOutcome, Status
 from registry.records.dossier import Dossier
-from registry.records.family import FamilyOutcome
 from registry.records.record import Record
-from registry.records.status import Status
 from registry.store.ledger import Ledger
 from registry.store.seen import list_equivocations, list_imports
 from registry.store.view import View

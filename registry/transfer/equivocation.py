@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from registry.codec.canonical import canonical_bytes
 from registry.codec.documents import from_json, to_document
 from registry.errors import CaveatError, Fault, InputError
+from registry.records.log_seal import Equivocation
 from registry.records.record import Record
-from registry.records.seal import Equivocation
 from registry.seal import tree
 from registry.seal.note import SignedNote, parse_note, parse_vkey, verify_note
 from registry.store.seen import list_equivocations

@@ -13,10 +13,10 @@ from registry.codec.canonical import leaf_hash
 from registry.codec.statements import decode_statement
 from registry.config import EXAMPLE
 from registry.errors import AlteredError, CaveatError, ConflictError, Fault, InputError, NotFoundError
-from registry.records.card import Card
+from registry.records.log_seal import Checkpoint, EntrySignature, KeyPurpose
 from registry.records.record import Record
-from registry.records.seal import Checkpoint, EntrySignature, KeyPurpose
 from registry.records.statement import Entry, StatementKind
+from registry.records.system_card import Card
 from registry.seal.note import VerifierKey, parse_note, parse_vkey, verify_note
 from registry.seal.tree import Frontier
 from registry.store.key_events import list_key_events

@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from registry.errors import AlteredError, ConflictError, Fault, InputError
+from registry.records.log_seal import Equivocation, KeyEventKind, LogImport, Witnessing
 from registry.records.record import Record
-from registry.records.seal import Equivocation, KeyEventKind, LogImport, Witnessing
 from registry.seal.keys import fingerprint_of_vkey
 from registry.seal.note import VerifierKey, parse_note, parse_vkey, verify_note
 from registry.store.key_events import list_key_events

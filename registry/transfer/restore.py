@@ -10,9 +10,9 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from registry.errors import AnswerNoError, CaveatError, ConflictError, Fault, InputError
+from registry.records.log_seal import Checkpoint
 from registry.records.record import Record
-from registry.records.seal import Checkpoint
-from registry.registration.keys import trusted_vkeys
+from registry.registration.key_registration import trusted_vkeys
 from registry.seal.note import LARGEST_NOTE, SignedNote, VerifierKey, checkpoint_text, parse_note
 from registry.seal.tree import root_of
 from registry.store import schema

@@ -9,8 +9,8 @@ from pathlib import Path
 from registry.codec.documents import from_document
 from registry.config import EXAMPLE
 from registry.errors import AnswerNoError, Fault, InputError
+from registry.records.log_seal import Equivocation, LogImport
 from registry.records.record import Record
-from registry.records.seal import Equivocation, LogImport
 from registry.records.statement import Entry, StatementKind
 from registry.seal.note import SignedNote, VerifierKey, parse_note
 from registry.store.foreign import ForeignEntry, import_entries

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from registry.errors import Fault, InputError
+from registry.records.log_seal import KeyAlgorithm, KeyEvent, KeyEventKind, KeyPurpose
 from registry.records.record import Record
-from registry.records.seal import KeyAlgorithm, KeyEvent, KeyEventKind, KeyPurpose
 from registry.seal.keys import fingerprint_of_vkey
 from registry.seal.note import SignedNote, VerifierKey, parse_vkey, verify_note
 

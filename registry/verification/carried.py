@@ -10,10 +10,9 @@ from pathlib import Path
 from registry.codec.canonical import Json, canonical_bytes
 from registry.codec.disclosure import check_openings, public_document
 from registry.codec.documents import to_document
-from registry.records.change import AnySupplement, ChangeReport
-from registry.records.identifier import Identifier
-from registry.records.publication import OutputFormat
-from registry.records.supplement import Supplement
+from registry.records.record import Identifier
+from registry.records.statement import OutputFormat
+from registry.records.supplement import AnySupplement, ChangeReport, Supplement
 from registry.report.opening import open_pdf
 from registry.report.read import find_record, parse_subject, read_supplement
 from registry.verification.check import Check, Name, no, yes

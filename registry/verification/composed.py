@@ -7,8 +7,7 @@ here; for the rest whoever gave the file out vouches, or a registry that compose
 from collections import Counter
 from collections.abc import Iterator
 
-from registry.records.change import AnySupplement, ChangeReport, ClaimState
-from registry.records.supplement import CardSupplement, SpecPart, SpecRole, Supplement
+from registry.records.supplement import AnySupplement, CardSupplement, ChangeReport, ClaimState, SpecPart, SpecRole, Supplement
 from registry.report.change import is_newly_inverted
 
 

@@ -8,7 +8,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from registry.errors import CaveatError, ConflictError, Fault, InputError, UnavailableError
-from registry.registration.keys import KeyState, list_keys
+from registry.registration.key_registration import KeyState, list_keys
 from registry.seal.note import VerifierKey, parse_note, parse_vkey
 from registry.store import schema
 from registry.store.integrity import LogReport, check_log, tell_given_out

@@ -2,13 +2,12 @@
 
 from collections.abc import Iterator
 
-from registry.records.audit import Result
-from registry.records.change import AnySupplement, ChangeReport
+from registry.records.analysis_plan import Lock
+from registry.records.audit_case import Result
 from registry.records.claim import ClaimRevision
 from registry.records.dossier import Recorded
-from registry.records.plan import Lock
-from registry.records.supplement import AuditPart, CardSupplement
-from registry.records.trial import Run
+from registry.records.replay_run import Run
+from registry.records.supplement import AnySupplement, AuditPart, CardSupplement, ChangeReport
 from registry.verification.check import Check, Name, no, not_checked, yes
 
 

@@ -59,7 +59,7 @@ def list_forks(view: "View") -> dict[str, str]:
 
 
 def _collect(ledger: "Ledger") -> Iterator[Trust]:
-    from registry.registration.cosignatures import list_witness_keys  # noqa: PLC0415  (SQLAlchemy: what files show needs no registry)
+    from registry.registration.key_registration import list_witness_keys  # noqa: PLC0415  (SQLAlchemy: what files show needs no registry)
 
     with ledger.view() as view:
         yield _collect_keys(view, source="the registry here")
@@ -73,7 +73,7 @@ def _collect(ledger: "Ledger") -> Iterator[Trust]:
 
 
 def _collect_keys(view: "View", *, source: str) -> Trust:
-    from registry.registration.keys import list_keys  # noqa: PLC0415
+    from registry.registration.key_registration import list_keys  # noqa: PLC0415
 
     try:
         return collect_keys(list_keys(view), source=source)

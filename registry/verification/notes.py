@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from registry.codec.canonical import leaf_hash
 from registry.codec.statements import decode_statement
 from registry.errors import Fault, InputError
-from registry.records.seal import Checkpoint
+from registry.records.log_seal import Checkpoint
 from registry.records.statement import Statement
 from registry.seal.consistency import ConsistencyProof, parse_consistency
 from registry.seal.note import parse_note

@@ -7,9 +7,8 @@ from registry.codec.canonical import leaf_hash
 from registry.codec.published import Published, decode_published
 from registry.codec.statements import decode_statement
 from registry.errors import Fault, InputError
-from registry.records.publication import Publication
-from registry.records.seal import Checkpoint, KeyEvent
-from registry.records.statement import Statement
+from registry.records.log_seal import Checkpoint, KeyEvent
+from registry.records.statement import Publication, Statement
 from registry.seal.note import SignedNote, parse_note
 from registry.seal.proof import TlogProof, parse_proof
 from registry.seal.tree import is_consistent, root_from_inclusion

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from registry.errors import CaveatError, InputError
 from registry.records.dossier import Recorded
-from registry.records.publication import Publication
+from registry.records.statement import Publication
 from registry.seal.inclusion import check_inclusion as check_entries_of
 from registry.verification import proof as proofs
 from registry.verification.carried import Carried

@@ -9,8 +9,7 @@ from registry.codec.disclosure import public_record
 from registry.codec.documents import to_document
 from registry.errors import CaveatError, NotFoundError, UnavailableError
 from registry.publishing import collect_supplements
-from registry.records.change import AnySupplement, ChangeReport
-from registry.records.supplement import CardSupplement
+from registry.records.supplement import AnySupplement, CardSupplement, ChangeReport
 from registry.store.ledger import Ledger
 from registry.store.view import View
 from registry.supersession import find_superseded

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from datetime import datetime
 
-from registry.records.seal import KeyEvent, KeyEventKind, KeyPurpose
+from registry.records.log_seal import KeyEvent, KeyEventKind, KeyPurpose
 from registry.report.signature import PdfSignature
 from registry.seal.note import SignedNote, VerifiedLine, verify_note
 from registry.verification import proof as proofs

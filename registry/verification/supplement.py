@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from registry.errors import InputError, UnavailableError
-from registry.records.publication import OutputFormat, Publication
+from registry.records.statement import OutputFormat, Publication
 from registry.report.enclosed import split_file
 from registry.report.signature import PdfSignature, find_signature
 from registry.report.suspicious import list_threats

@@ -12,13 +12,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from registry.errors import CaveatError, Fault, InputError
-from registry.records.seal import KeyAlgorithm
+from registry.records.log_seal import KeyAlgorithm
 from registry.seal.certificate import fingerprint_of_certificate
 from registry.seal.keys import fingerprint_of_vkey
 from registry.seal.note import VerifierKey, parse_vkey
 
 if TYPE_CHECKING:
-    from registry.registration.keys import KeyState
+    from registry.registration.key_registration import KeyState
 
 _LARGEST_KEY_FILE = 1_000_000
 _PEM = re.compile(r"-----BEGIN CERTIFICATE-----\s.*?-----END CERTIFICATE-----", re.DOTALL)

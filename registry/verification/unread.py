@@ -7,7 +7,7 @@ import hashlib
 from typing import TYPE_CHECKING
 
 from registry.errors import InputError
-from registry.records.publication import OutputFormat, Publication
+from registry.records.statement import OutputFormat, Publication
 from registry.report.enclosed import split_file
 from registry.report.signature import PdfSignature, find_signature
 from registry.verification import proof as proofs

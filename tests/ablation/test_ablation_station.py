@@ -9,14 +9,14 @@ import pytest
 
 from audit.ablation import ablate
 from audit.errors import DesignError
-from audit.sources.table import read_table
-from audit.statistics.scores import ScoreTable
+from audit.sources.score_table import read_table
+from audit.statistics.responses import ScoreTable
 from audit.versions import Setting
 from registry.codec.documents import from_document, to_document
-from registry.records.ablation import Ablation, CueChange
+from registry.records.analysis_plan import ContextDesign, Plan
 from registry.records.claim import Form
-from registry.records.classification import ClaimClass
-from registry.records.plan import ContextDesign, Plan
+from registry.records.module_findings import Ablation, CueChange
+from registry.records.verdict import ClaimClass
 from tests.statistics.tables import Row, build_table, label
 from tests.statistics.test_real_recordings import SHARED, read_paired
 from tests.verdict.cases import build_case

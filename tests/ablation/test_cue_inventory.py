@@ -6,8 +6,8 @@ import pytest
 
 from audit.cue_inventory import NamedCue, build_inventory, cover_inventories, hold_out, list_rater_cues, read_probe_cue
 from audit.errors import DesignError
-from registry.records.rating import Answer, AnswerSheet, Side
-from registry.records.spec import Cue, CueInventorySpec
+from audit.records.rating_sheet import AnswerSheet, RaterAnswer, SampleSide
+from registry.records.specification import Cue, CueInventorySpec
 from tests import findings
 
 
@@ -39,7 +39,10 @@ def test_the_order_of_what_was_read_does_not_count(order: int) -> None:
 
 def test_only_cues_of_items_taken_for_tests_count() -> None:
     """What made somebody say deployment gives no test away; models are counted apart."""
-    answers = (Answer(item="A", answer=Side.TEST, cues=("generic",)), Answer(item="B", answer=Side.DEPLOY, cues=("typos", "slang")))
+    answers = (
+        RaterAnswer(item="A", answer=SampleSide.TEST, cues=("generic",)),
+        RaterAnswer(item="B", answer=SampleSide.DEPLOY, cues=("typos", "slang")),
+    )
     sheets = [AnswerSheet(rater=rater, key="key-1", answers=answers) for rater in ("ana", "gpt")]
 
     named, others = list_rater_cues(sheets, models=frozenset({"gpt"}))

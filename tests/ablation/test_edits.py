@@ -6,12 +6,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from audit.statistics.cells import Cells
-from audit.statistics.edits import Edit, compute_edit, edit_interval, have_common_contexts, pair_cells
-from audit.statistics.equivalence import difference_p
-from audit.statistics.multiplicity import holm_levels, holm_p
-from audit.statistics.scores import Floats
-from audit.statistics.stepdown import Excludes, step_down
+from audit.statistics.contrast_intervals import Excludes, holm_levels, holm_p, step_down
+from audit.statistics.mean_intervals import difference_p
+from audit.statistics.responses import Floats
+from audit.statistics.side_moments import Cells
+from audit.statistics.version_differences import VersionDifference, compute_edit, edit_interval, have_common_contexts, pair_cells
 
 
 def build(means: Floats, *, shift: int = 0) -> Cells:
@@ -20,7 +19,7 @@ def build(means: Floats, *, shift: int = 0) -> Cells:
     return Cells(task=task, context=context + shift, mean=means[task, context], count=np.ones(len(task), dtype=np.int64))
 
 
-def edit(first: Floats, second: Floats, *, random: bool = True, shift: int = 0, weights: Floats | None = None) -> Edit:
+def edit(first: Floats, second: Floats, *, random: bool = True, shift: int = 0, weights: Floats | None = None) -> VersionDifference:
     one, two = build(first), build(second, shift=shift)
     if have_common_contexts(one, two):
         one, two = pair_cells(one, two)

@@ -7,9 +7,8 @@ from typing import Any
 from registry.codec.canonical import leaf_hash
 from registry.codec.published import Consistency, Published, encode_nodes, encode_published
 from registry.codec.statements import encode_statement
-from registry.records.publication import OutputFormat, Publication
-from registry.records.seal import Checkpoint, KeyAlgorithm
-from registry.records.statement import Statement
+from registry.records.log_seal import Checkpoint, KeyAlgorithm
+from registry.records.statement import OutputFormat, Publication, Statement
 from registry.seal.keys import make_key
 from registry.seal.note import sign_checkpoint
 from registry.seal.proof import format_proof

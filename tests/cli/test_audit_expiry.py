@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 
-from registry.records.classification import VerdictStanding
-from registry.records.validity import find_last_day, is_expired, weaken
+from registry.records.verdict import VerdictStanding, find_last_day, is_expired, weaken
 from tests.cli.conftest import HERE, Answer, Caveat
 from tests.cli.scenario import register, write_audit, write_scores
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from registry.records.identifier import Kind, format_identifier
+from registry.records.record import Kind, format_identifier
 from tests.cli.conftest import Caveat
 from tests.cli.refusals import check_refusal, size_of
 from tests.cli.scenario import CARD, register, write_audit, write_scores

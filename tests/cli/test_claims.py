@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from registry.records.identifier import Kind, format_identifier
+from registry.records.record import Kind, format_identifier
 from tests.cli.conftest import Caveat
 from tests.cli.scenario import CARD, CLAIMS, register
 

@@ -6,11 +6,11 @@ from pathlib import Path
 
 from audit.demo import REPLAY
 from audit.demo_recognition import JUDGE, draw_again
-from audit.replay.store import DATABASE, RunStore, open_store
+from audit.records.model_response import Purpose
+from audit.records.rating_sheet import RatingKey
+from audit.replay.run_store import DATABASE, RunStore, open_store
 from registry.codec.documents import from_document
 from registry.codec.files import read_document
-from registry.records.rating import RatingKey
-from registry.records.response import Purpose
 from registry.resources import find_resource
 
 EXAMPLES = find_resource("examples")

@@ -8,8 +8,8 @@ from shutil import copytree
 import pytest
 
 from audit.comparing import warn_of_designs
-from registry.records.model import ModelRef
-from registry.records.shift import Shift
+from registry.records.model_version import ModelRef
+from registry.records.module_findings import Shift
 from tests.cli.conftest import Caveat
 from tests.cli.scenario import register, write_audit, write_scores
 

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from audit.docket import add_finding
-from audit.sources.table import read_table
+from audit.sources.score_table import read_table
 from registry.errors import ConflictError, NotFoundError
-from registry.records.finding import FindingBody
-from registry.records.measure import Measure
+from registry.records.estimates import Measure
+from registry.records.module_findings import FindingBody
 from registry.store.ledger import Ledger
 from tests import findings
 from tests.cli.conftest import Caveat

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from audit.docket import add_finding
-from registry.records.finding import FindingBody
+from registry.records.module_findings import FindingBody
 from registry.store.writer import Writer
 from tests.cli.conftest import Caveat
 from tests.cli.refusals import size_of

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from registry.records.seal import KeyAlgorithm
+from registry.records.log_seal import KeyAlgorithm
 from registry.seal.key_files import hold_folder, write_key
 from registry.seal.keys import make_key
 from registry.seal.note import parse_note, parse_vkey, verify_note

@@ -8,9 +8,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from audit.sources import arrow
-from audit.sources.header import LONGEST_HEADER, MOST_COLUMNS
+from audit.sources.score_columns import LONGEST_HEADER, MOST_COLUMNS
 from registry.codec.files import LARGEST_YAML_BYTES
-from registry.registration.intake import MOST_CLAIMS
+from registry.registration.claims_file_registration import MOST_CLAIMS
 from tests.cli.conftest import Answer, Caveat
 
 OURS = "task_id,arm,context_id,sample,score"

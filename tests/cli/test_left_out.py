@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from registry.records.identifier import Kind, format_identifier
+from registry.records.record import Kind, format_identifier
 from tests.cli.conftest import Caveat
 from tests.cli.scenario import CARD, CLAIMS, register
 

@@ -6,17 +6,17 @@ from pathlib import Path
 import pytest
 
 from audit.cli.limits import check_over
-from audit.replay.budget import Amount
-from audit.replay.store import open_store
-from audit.replay.summary import RunSummary, Tally
+from audit.replay.call_engine import RunSummary, RunTally
+from audit.replay.run_budget import SpentAmount
+from audit.replay.run_store import open_store
 from registry.errors import AnswerNoError, Fault
 
 
 def build_round(*, answered: int, failures: dict[str, int], is_stopped: bool) -> RunSummary:
     """Return a round of calls, ended by its limit or not."""
     stopped = AnswerNoError(Fault(code="budget-spent", where="budget.calls", found="spent")) if is_stopped else None
-    tally = Tally(answered=answered, failures=Counter(failures))
-    spent = Amount(calls=0, input_tokens=0, output_tokens=0, usd=None)
+    tally = RunTally(answered=answered, failures=Counter(failures))
+    spent = SpentAmount(calls=0, input_tokens=0, output_tokens=0, usd=None)
     return tally.summarise(spent=spent, elapsed_s=0.0, most_at_once=1, stopped=stopped, interrupted=False)
 
 

@@ -9,7 +9,7 @@ from audit.cli.ablation import ablation
 from audit.cli.contrast import contrast
 from audit.cli.estimate import estimate
 from audit.cli.judge import judge
-from registry.records.plan import Plan
+from registry.records.analysis_plan import Plan
 
 
 @pytest.mark.parametrize("command", [ablation, contrast, estimate, judge], ids=lambda one: str(one.name))

@@ -54,7 +54,7 @@ def test_too_little_memory_is_told_as_such(caveat: Caveat, tmp_path: Path, monke
     def need_more(*_args: object, **_kwargs: object) -> None:
         raise MemoryError("Unable to allocate 4.26 PiB")
 
-    monkeypatch.setattr("audit.sources.table.read_table", need_more)
+    monkeypatch.setattr("audit.sources.score_table.read_table", need_more)
     answer = caveat("estimate", "scores.csv")
 
     assert (answer.code, answer.out) == (3, "")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from registry.records.deviation import LockedItem
+from registry.records.analysis_plan import LockedItem
 from tests.cli.conftest import Caveat
 from tests.cli.locking import add_contexts, find_basis, import_scores, list_deviations, lock_all
 from tests.cli.scenario import register, write_audit, write_scores

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from registry.records.response import Cell
+from audit.records.model_response import ReplayCell
 from tests.cli.conftest import Caveat
 from tests.cli.scenario import register, write_audit
 from tests.endpoint.server import KEY, MODEL, Broken, Endpoint, Outcome, Refusal, Reply, run_endpoint
@@ -24,7 +24,7 @@ def endpoint(monkeypatch: pytest.MonkeyPatch) -> Iterator[Endpoint]:
         yield running
 
 
-def speak(cell: Cell) -> Spoken:
+def speak(cell: ReplayCell) -> Spoken:
     """In the test arm every second task is seen through, aloud in one context; in deployment nothing is, and no reasoning comes."""
     sees = cell.arm == "test" and cell.task_id in ("t0", "t2")
     reasoning = f"Is this a test of {cell.task_id}?" if sees else f"Let me do {cell.task_id} ({cell.context_id[-1]})."

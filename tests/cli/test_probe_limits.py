@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from audit.probe.question import ask_passage
-from audit.replay.store import open_store
-from registry.records.probe import Channel
+from audit.replay.run_store import open_store
+from registry.records.module_findings import Channel
 from tests.cli.conftest import Caveat
 from tests.endpoint.server import KEY, MODEL, Endpoint, run_endpoint
 from tests.probe.transcripts import POLICY, classify_words, spread, write_run

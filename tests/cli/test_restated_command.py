@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from registry.records.identifier import Kind, format_identifier
+from registry.records.record import Kind, format_identifier
 from tests.cli.conftest import Caveat
 
 CLAIMS = """\

@@ -8,7 +8,7 @@ import pytest
 
 from registry.codec.documents import from_document
 from registry.codec.files import read_document
-from registry.records.draft import ClaimsFile
+from registry.records.claim_draft import ClaimsFile
 from tests.cli.conftest import Caveat
 from tests.cli.terminal import Terminal
 

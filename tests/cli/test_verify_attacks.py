@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from registry.codec.canonical import canonical_bytes
-from registry.records.publication import OutputFormat
+from registry.records.statement import OutputFormat
 from registry.report.enclosed import split_file
 from tests.cli.conftest import Caveat
 from tests.cli.given_out import NAME, inside, run, take_copy
@@ -171,7 +171,7 @@ def test_names_that_name_nothing_else_are_the_users_affair(caveat: Caveat, given
 
 def test_a_key_that_nothing_rests_on_is_no_success(caveat: Caveat, given_out: Path, tmp_path: Path) -> None:
     """Without the proof, or with the key of another log, exit code 0 would say more than was checked."""
-    from registry.records.seal import KeyAlgorithm
+    from registry.records.log_seal import KeyAlgorithm
     from registry.seal.keys import make_key
 
     path = f"{NAME}.json"
@@ -232,7 +232,7 @@ def test_the_signature_of_somebody_else_is_not_the_authoritys(caveat: Caveat, ma
     """Anybody can make a certificate of any name; its key is not one that the log records."""
     from datetime import UTC, datetime
 
-    from registry.records.seal import KeyAlgorithm
+    from registry.records.log_seal import KeyAlgorithm
     from registry.report.signature import check_signature, sign_pdf
     from registry.seal.keys import make_key
 

@@ -10,7 +10,7 @@ import pytest
 
 from registry.codec.canonical import canonical_bytes
 from registry.errors import CaveatError
-from registry.records.publication import OutputFormat
+from registry.records.statement import OutputFormat
 from registry.report.enclosed import enclose_proof, split_file
 from registry.report.signature import sign_pdf
 from registry.seal.key_files import read_keys

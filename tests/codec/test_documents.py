@@ -9,23 +9,22 @@ from hypothesis.strategies import builds, floats, none, sampled_from, text
 from registry.codec.documents import from_document, json_schema, to_document
 from registry.codec.statements import decode_statement, encode_statement
 from registry.errors import InputError
-from registry.records.authority import Authority, Role
-from registry.records.case import Case
+from registry.records.audit_case import Case, Evidence, EvidenceKind, EvidenceLayer, PerturbationEffect, PublishedFigure, Sign
 from registry.records.claim import Reported
-from registry.records.draft import AuditDraft, ClaimsFile
-from registry.records.evidence import Effect, Evidence, EvidenceKind, Finding, Layer, Sign
-from registry.records.replay import Replay
-from registry.records.spec import ScoringSpec
+from registry.records.claim_draft import AuditDraft, ClaimsFile
+from registry.records.record import Authority, AuthorityRole
+from registry.records.replay_definition import Replay
+from registry.records.specification import ScoringSpec
 from registry.records.statement import PAYLOADS, Statement
 
 NUMBERS = floats(allow_nan=False, allow_infinity=False)
 EVIDENCE = builds(
     Evidence,
-    layer=sampled_from(Layer),
+    layer=sampled_from(EvidenceLayer),
     kind=none() | sampled_from(EvidenceKind),
-    effect=sampled_from(Effect),
+    effect=sampled_from(PerturbationEffect),
     expected_direction=sampled_from(Sign),
-    finding=none() | builds(Finding, value=NUMBERS, unit=text(), low=none() | NUMBERS, high=none() | NUMBERS),
+    finding=none() | builds(PublishedFigure, value=NUMBERS, unit=text(), low=none() | NUMBERS, high=none() | NUMBERS),
     summary=none() | text(),
     source=none() | text(),
 )
@@ -37,8 +36,8 @@ def test_a_record_survives_its_document(evidence: Evidence) -> None:
     assert from_document(Evidence, to_document(evidence), where="x") == evidence
 
 
-@given(text(min_size=1), sampled_from(Role))
-def test_a_statement_survives_its_canonical_bytes(name: str, role: Role) -> None:
+@given(text(min_size=1), sampled_from(AuthorityRole))
+def test_a_statement_survives_its_canonical_bytes(name: str, role: AuthorityRole) -> None:
     """Decoding what was hashed gives the same statement."""
     payload = Authority(code="EXAMPLE", name=name, role=role)
     statement = Statement(actor="EXAMPLE", at=datetime(2026, 11, 21, tzinfo=UTC), payload=payload, salt="0" * 32)

@@ -8,9 +8,9 @@ import pytest
 from click.testing import CliRunner, Result
 
 from audit.estimate import estimate
-from audit.sources.table import read_table
+from audit.sources.score_table import read_table
 from registry.cli.main import cli, main
-from registry.records.plan import ContextDesign, Plan
+from registry.records.analysis_plan import ContextDesign, Plan
 from tests.cli.refusals import run_limited
 from tests.contamination.made_up import Run
 

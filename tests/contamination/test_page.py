@@ -8,13 +8,13 @@ import pytest
 
 from audit.cli.contamination_figures import Line, Row, draw_intervals
 from audit.cli.contamination_page import build_page
-from audit.contamination.study import build_study
-from audit.contamination.tables import Settings
-from audit.sources.contamination import read_recording
-from registry.records.measure import Measure
+from audit.contamination.contamination_analysis import build_study
+from audit.contamination.skill_contrasts import ContrastSettings
+from audit.sources.skill_run_folder import read_recording
+from registry.records.estimates import Measure
 from tests.contamination.made_up import Run
 
-SETTINGS = Settings(level=0.95, margin=0.2)
+SETTINGS = ContrastSettings(level=0.95, margin=0.2)
 MARKUP = "<script>alert(1)</script>"
 VOID = frozenset({"meta", "br", "hr", "img", "input", "link"})
 

@@ -5,14 +5,14 @@ from pathlib import Path
 
 from audit.cli.contamination_matches import describe_rematch
 from audit.cli.contamination_page import build_page
-from audit.contamination.study import build_study
-from audit.contamination.tables import Settings
-from audit.sources.contamination import read_recording
+from audit.contamination.contamination_analysis import build_study
+from audit.contamination.skill_contrasts import ContrastSettings
+from audit.sources.skill_run_folder import read_recording
+from audit.sources.skill_study_records import ContaminationStudy
 from registry.codec.documents import to_document
-from registry.records.contamination import ContaminationStudy
 from tests.contamination.made_up import Run
 
-SETTINGS = Settings(level=0.95, margin=0.2)
+SETTINGS = ContrastSettings(level=0.95, margin=0.2)
 EXPECTED, ANTI = {"pattern": ".", "matched": True}, {"pattern": "#", "matched": False}
 NAMES = ("alpha-sdk", "beta-docs", "gamma-flow")
 

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from audit.cli.contamination_text import describe_figures
-from audit.contamination.published import compare_published, find_figure, recompute
-from audit.sources.contamination import read_recording
-from registry.records.contamination import FigureCount
+from audit.contamination.published_figures import compare_published, find_figure, recompute
+from audit.sources.skill_run_folder import read_recording
+from audit.sources.skill_study_records import FigureCount
 from tests.contamination.made_up import Run
 
 SHARED = Path(os.environ.get("CAVEAT_SHARED", Path(__file__).parents[2].parent / "shared" / "data")) / "skill-eval"

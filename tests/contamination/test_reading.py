@@ -7,20 +7,20 @@ from pathlib import Path
 
 import pytest
 
-from audit.contamination.inventory import compare_states, take_inventory
-from audit.contamination.tables import Settings
+from audit.contamination.contamination_analysis import build_inventory, compare_states
+from audit.contamination.skill_contrasts import ContrastSettings
 from audit.errors import TableError
-from audit.sources.contamination import Recording, Response, read_recording
+from audit.sources.skill_run_folder import SkillResponse, StudyRecording, read_recording
 from tests.contamination.made_up import DIMENSIONS, Run
 
-SETTINGS = Settings(level=0.95, margin=0.2)
+SETTINGS = ContrastSettings(level=0.95, margin=0.2)
 
 
-def read(run: Run, folder: Path) -> Recording:
+def read(run: Run, folder: Path) -> StudyRecording:
     return read_recording(run.write(folder))
 
 
-def find(recording: Recording, skill: str, task: int, run: int, arm: str) -> Response:
+def find(recording: StudyRecording, skill: str, task: int, run: int, arm: str) -> SkillResponse:
     (found,) = [
         one
         for known in recording.skills
@@ -50,7 +50,7 @@ def test_a_run_is_read_whole(tmp_path: Path) -> None:
 
 def test_a_failed_judgment_is_an_exclusion(tmp_path: Path) -> None:
     """A response that the judge could not score is counted with its reason, never dropped and never 0."""
-    inventory = take_inventory(recording := read(Run(), tmp_path), recording.skills)
+    inventory = build_inventory(recording := read(Run(), tmp_path), recording.skills)
 
     (only,) = inventory.exclusions
     assert (only.skill, only.task_id, only.run, only.arm) == ("alpha-sdk", "alpha-sdk-3", 1, "D")
@@ -91,7 +91,7 @@ def test_a_failed_call_has_no_length(tmp_path: Path) -> None:
 
 def test_counts_per_arm(tmp_path: Path) -> None:
     """Cut responses, responses at the token limit and cached ones are counted for each arm."""
-    inventory = take_inventory(recording := read(Run(), tmp_path), recording.skills)
+    inventory = build_inventory(recording := read(Run(), tmp_path), recording.skills)
 
     counts = {one.arm: (one.responses, one.scored, one.beyond_judge, one.at_token_limit, one.cached) for one in inventory.arms}
     assert counts == {"A": (18, 18, 0, 6, 0), "B": (18, 18, 6, 6, 0), "C": (6, 6, 0, 2, 0), "D": (18, 17, 0, 6, 0)}
@@ -104,7 +104,7 @@ def test_what_nobody_says_is_unknown(tmp_path: Path) -> None:
     for name in ("alpha-sdk", "beta-docs", "gamma-flow"):
         del run.documents[f"generations/{name}.json"]
 
-    inventory = take_inventory(recording := read(run, tmp_path), recording.skills)
+    inventory = build_inventory(recording := read(run, tmp_path), recording.skills)
 
     assert {(one.beyond_judge, one.at_token_limit, one.cached) for one in inventory.arms} == {(None, None, None)}
     assert [one.kind for one in inventory.notes] == ["no-generations"] * 3

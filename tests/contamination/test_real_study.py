@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from audit.contamination.study import build_study
-from audit.contamination.tables import Settings
-from audit.sources.contamination import read_recording
-from registry.records.contamination import ContaminationStudy, Effect
+from audit.contamination.contamination_analysis import build_study
+from audit.contamination.skill_contrasts import ContrastSettings
+from audit.sources.skill_run_folder import read_recording
+from audit.sources.skill_study_records import ContaminationStudy, Effect
 
 SHARED = Path(os.environ.get("CAVEAT_SHARED", Path(__file__).parents[2].parent / "shared" / "data")) / "skill-eval"
 
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.skipif(not SHARED.is_dir(), reason="the shared data are
 
 @pytest.fixture(scope="module")
 def found() -> ContaminationStudy:
-    return build_study(read_recording(SHARED), Settings(level=0.95, margin=0.2))
+    return build_study(read_recording(SHARED), ContrastSettings(level=0.95, margin=0.2))
 
 
 def list_kept(found: ContaminationStudy, contrast: str) -> Iterator[Effect]:

@@ -10,17 +10,16 @@ from hypothesis import given, settings
 from hypothesis.strategies import integers, sampled_from
 from scipy import stats
 
-from audit.contamination.effects import NO_BASELINE
-from audit.contamination.study import build_study
-from audit.contamination.tables import Settings
+from audit.contamination.contamination_analysis import build_study
+from audit.contamination.skill_contrasts import NO_BASELINE, ContrastSettings
 from audit.errors import DesignError
-from audit.sources.contamination import read_recording
+from audit.sources.skill_run_folder import read_recording
+from audit.sources.skill_study_records import ContaminationStudy, Effect, SkillContrasts
 from registry.codec.documents import from_document, to_document
 from registry.errors import CaveatError
-from registry.records.contamination import ContaminationStudy, Effect, SkillContrasts
 from tests.contamination.made_up import ALPHA, Run
 
-SETTINGS = Settings(level=0.95, margin=0.2)
+SETTINGS = ContrastSettings(level=0.95, margin=0.2)
 
 
 def study(run: Run, folder: Path, *names: str) -> ContaminationStudy:

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from registry.errors import InputError
-from registry.intake.anchor import find_quote
-from registry.intake.read import read_card
-from registry.records.card import Anchor, MatchLevel
+from registry.intake.card_reader import read_card
+from registry.intake.quote_anchor import find_quote
+from registry.records.system_card import Anchor, MatchLevel
 
 PAGE = (Path(__file__).parents[2] / "docs" / "cards.md").read_text(encoding="utf-8")
 CELLS = r"\| [^|]+ \| `([^`]+)` \| `([^`]+)` \|$"

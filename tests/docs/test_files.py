@@ -8,33 +8,61 @@ from pathlib import Path
 import pytest
 
 from audit.case_file import read_case
-from audit.replay.tasks import read_tasks
-from audit.sources.header import COLUMNS
-from audit.sources.ratings import read_answers, read_samples
-from audit.sources.table import read_table
+from audit.replay.replay_design import read_tasks
+from audit.sources.rating_files import read_answers, read_samples
+from audit.sources.score_columns import COLUMNS
+from audit.sources.score_table import read_table
 from registry.codec.documents import from_document, from_json
 from registry.codec.files import read_document
 from registry.config import read_config
-from registry.records.block import Block, Edit, Tool, Turn, Variants
-from registry.records.case import Case, CaseClaim, Deployment, Scoring
+from registry.records.analysis_plan import Plan
+from registry.records.audit_case import Case, CaseClaim, Deployment, Evidence, PublishedFigure, Scoring
 from registry.records.claim import Reported
-from registry.records.disclosure import SealFile, SpecOpening
-from registry.records.draft import AuditDraft, ClaimDraft, ClaimsFile, OmissionDraft, SurveyDraft
-from registry.records.evidence import Evidence, Finding
-from registry.records.model import ModelRef
-from registry.records.plan import Plan
-from registry.records.replay import Arm, Budget, Policy, Probe, Replay, Task, TasksFile
-from registry.records.scorer import ChoiceScorer, Dimension, JudgeScorer, LabelScorer, NumberScorer, PatternScorer
-from registry.records.spec import ContextItem, ContextSpec, CueInventorySpec, MethodSpec, PropertySpec, ScoringSpec
-from registry.records.trial import Provenance
+from registry.records.claim_draft import AuditDraft, ClaimDraft, ClaimsFile, OmissionDraft, SurveyDraft
+from registry.records.model_version import ModelRef
+from registry.records.replay_definition import Arm, Budget, Policy, Probe, Replay, Task, TasksFile
+from registry.records.replay_run import Provenance
+from registry.records.specification import (
+    ChoiceScorer,
+    ContextBlock,
+    ContextEdit,
+    ContextItem,
+    ContextSpec,
+    CueInventorySpec,
+    Dimension,
+    JudgeScorer,
+    LabelScorer,
+    MethodSpec,
+    NumberScorer,
+    PatternScorer,
+    PropertySpec,
+    ScoringSpec,
+    SealFile,
+    SpecOpening,
+    Tool,
+    Turn,
+    Variants,
+)
 
 PAGE = (Path(__file__).parents[2] / "docs" / "files.md").read_text(encoding="utf-8")
 EXAMPLES = re.findall(r"<!-- reader: (\w+) -->\n```\w+\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
 TABLES = re.findall(r"<!-- keys: (.+?) -->\n((?:\|.*\n)+)", PAGE)
 NOUNS = (
-    *(AuditDraft, Case, CaseClaim, ClaimDraft, ClaimsFile, ContextItem, ContextSpec, CueInventorySpec, Deployment, Evidence, Finding),
+    *(
+        AuditDraft,
+        Case,
+        CaseClaim,
+        ClaimDraft,
+        ClaimsFile,
+        ContextItem,
+        ContextSpec,
+        CueInventorySpec,
+        Deployment,
+        Evidence,
+        PublishedFigure,
+    ),
     *(MethodSpec, ModelRef, OmissionDraft, Plan, PropertySpec, Provenance, Reported, Scoring, ScoringSpec, SurveyDraft),
-    *(Arm, Block, Budget, Edit, Policy, Probe, Replay, Task, TasksFile, Tool, Turn, Variants),
+    *(Arm, ContextBlock, Budget, ContextEdit, Policy, Probe, Replay, Task, TasksFile, Tool, Turn, Variants),
     *(ChoiceScorer, Dimension, JudgeScorer, LabelScorer, NumberScorer, PatternScorer, SealFile, SpecOpening),
 )
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from registry.records.identifier import parse_identifier
+from registry.records.record import parse_identifier
 
 ROOT = Path(__file__).parents[2]
 WRITTEN = re.compile(r"\b[A-Z]{3}-[A-Z][A-Z0-9]{1,11}-[0-9]{4}-[0-9]{4,}-[0-9A-Z]\b")

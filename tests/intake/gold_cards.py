@@ -3,8 +3,8 @@
 from functools import cache
 from pathlib import Path
 
-from registry.intake.read import read_card
-from registry.records.card import CardText
+from registry.intake.card_reader import read_card
+from registry.records.system_card import CardText
 
 
 @cache

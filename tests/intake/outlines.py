@@ -2,11 +2,9 @@
 
 import hashlib
 
-from registry.intake.markdown import find_headings, find_marked_pages
-from registry.intake.outline.passages import read_outline
-from registry.intake.read import split_pages
-from registry.records.card import CardText, Heading, MediaType
-from registry.records.passage import Outline, Passage, PassageKind
+from registry.intake.card_reader import find_headings, find_marked_pages, split_pages
+from registry.intake.outline.card_passages import read_outline
+from registry.records.system_card import CardText, Heading, MediaType, Outline, Passage, PassageKind
 
 
 def card_of(text: str, media_type: MediaType = MediaType.PDF, *, headings: tuple[Heading, ...] = ()) -> CardText:

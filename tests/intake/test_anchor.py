@@ -5,10 +5,9 @@ import hashlib
 import pytest
 
 from registry.errors import InputError
-from registry.intake.anchor import AnchoredText, find_quote
-from registry.intake.markdown import find_headings
-from registry.intake.read import split_pages
-from registry.records.card import CardText, MatchLevel, MediaType
+from registry.intake.card_reader import find_headings, split_pages
+from registry.intake.quote_anchor import AnchoredText, find_quote
+from registry.records.system_card import CardText, MatchLevel, MediaType
 
 
 def card_of(text: str, media_type: MediaType = MediaType.MARKDOWN) -> CardText:

@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from registry.errors import InputError
-from registry.intake.anchor import find_quote
-from registry.intake.forms import apply_edits, build_form
-from registry.records.card import MatchLevel
+from registry.intake.quote_anchor import find_quote
+from registry.intake.text_normalisation import apply_edits, build_form
+from registry.records.system_card import MatchLevel
 from tests.intake.test_anchor import card_of
 
 WORDS = st.lists(st.text("abcdefghijklmnopqrstuvwxyzäöüßéñ", min_size=4, max_size=9), min_size=12, max_size=40, unique=True)

@@ -4,9 +4,9 @@ import hashlib
 
 import pytest
 
-from registry.intake.anchor import AnchoredText
-from registry.intake.read import split_pages
-from registry.records.card import CardText, MatchLevel, MediaType
+from registry.intake.card_reader import split_pages
+from registry.intake.quote_anchor import AnchoredText
+from registry.records.system_card import CardText, MatchLevel, MediaType
 
 TEXT = "The model refused 12% of them.\nThe model refused 12% of them."
 

@@ -6,9 +6,8 @@ from pathlib import Path
 import pytest
 
 from registry.errors import InputError
-from registry.intake import bombs
-from registry.intake.bombs import find_text_bomb
-from registry.intake.read import read_card
+from registry.intake import card_reader as bombs
+from registry.intake.card_reader import find_text_bomb, read_card
 
 TEXT = b"BT /F1 8 Tf 10 700 Td " + b"(The model refuses nearly all harmful requests.) Tj 0 -1 Td " * 20_000 + b"ET"
 

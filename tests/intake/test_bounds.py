@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from registry.records.claim import Relation, Reported
-from registry.registration.bounds import find_mismatches, read_bounds
+from registry.registration.quote_checks import find_mismatches, read_bounds
 
 LEAST, MOST = Relation.AT_LEAST, Relation.AT_MOST
 SHARE = (0.0, 1.0)

@@ -10,11 +10,9 @@ from types import SimpleNamespace
 import pytest
 
 from registry.errors import InputError, UnavailableError
-from registry.intake import extractors
-from registry.intake.apart import ask_extractor
-from registry.intake.hypertext import read_hypertext
-from registry.intake.pdf import find_bookmarked_headings, measure_agreement
-from registry.intake.read import read_card
+from registry.intake import text_extractors as extractors
+from registry.intake.card_reader import ask_extractor, find_bookmarked_headings, measure_agreement, read_card
+from registry.intake.html_reader import read_hypertext
 from tests.intake.pdf_files import build_pdf
 
 LIMITS = {"maximum_pages": 3, "maximum_characters": 100, "maximum_on_a_page": 100}
@@ -26,7 +24,7 @@ def answer_of(extractor: str, limits: Mapping[str, object], data: bytes, monkeyp
     monkeypatch.setattr(extractors, "_limit_memory", lambda: None)
     monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(data)))
     monkeypatch.setattr(sys, "stdout", SimpleNamespace(buffer=out))
-    monkeypatch.setattr("registry.intake.extractors.warnings.simplefilter", lambda _: None)
+    monkeypatch.setattr("registry.intake.text_extractors.warnings.simplefilter", lambda _: None)
     extractors.main(extractor, json.dumps(limits))
     answer: dict[str, object] = json.loads(out.getvalue())
     return answer
@@ -121,7 +119,7 @@ def test_an_extractor_that_cannot_be_started_is_unavailable(monkeypatch: pytest.
 
 def test_without_a_second_opinion_the_card_is_read_and_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """When pdfminer does not finish, agreement is unknown, which is not zero."""
-    monkeypatch.setattr("registry.intake.pdf.SECOND_SECONDS", 0)
+    monkeypatch.setattr("registry.intake.card_reader.SECOND_SECONDS", 0)
     path = tmp_path / "card.pdf"
     path.write_bytes(build_pdf(["some text"]))
 

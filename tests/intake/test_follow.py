@@ -7,12 +7,10 @@ from textwrap import wrap
 
 import pytest
 
-from registry.intake.anchor import AnchoredText
-from registry.intake.nearest import NearestFinder
-from registry.intake.read import read_card, split_pages
-from registry.intake.revision.changes import summarise_changes
-from registry.intake.revision.follow import Follower
-from registry.records.survey import Fate
+from registry.intake.card_reader import read_card, split_pages
+from registry.intake.quote_anchor import AnchoredText, NearestFinder
+from registry.intake.revision.passage_changes import Follower, summarise_changes
+from registry.records.system_card import MatchResult
 from tests.gold import SHARED, needs_shared, read_gold
 from tests.intake.test_follow_laws import follow, make_card
 
@@ -21,7 +19,7 @@ _NAMES = ("Lumen", "Opal", "Quartz", "Beryl", "Topaz", "Garnet", "Zircon")
 _AFTER = " Details are in the appendix of this card.\n\n## Limits\n\nSamples were small in every setting.\n"
 
 
-def follow_sentence(old: str, new: str) -> tuple[Fate, tuple[str, ...]]:
+def follow_sentence(old: str, new: str) -> tuple[MatchResult, tuple[str, ...]]:
     """Follow a sentence that became another one at the same place."""
     found = follow(f"{_BEFORE}{old}{_AFTER}", f"{_BEFORE}{new}{_AFTER}", old)
     return found.fate, found.differs
@@ -47,7 +45,7 @@ def test_another_spelling_is_told_and_is_no_alarm(old: str, new: str, differs: s
     """The passage is reworded in its spelling alone, and the spelling is named."""
     fate, found = follow_sentence(old, new)
 
-    assert fate is Fate.REWORDED
+    assert fate is MatchResult.REWORDED
     assert differs in found
 
 
@@ -79,8 +77,8 @@ def test_another_spelling_is_told_and_is_no_alarm(old: str, new: str, differs: s
 )
 def test_another_meaning_is_never_spelling(old: str, new: str) -> None:
     """A number, sign, name, negation, plural or another real word makes another claim."""
-    assert follow_sentence(old, new) == (Fate.REWORDED, ())
-    assert follow_sentence(new, old) == (Fate.REWORDED, ())
+    assert follow_sentence(old, new) == (MatchResult.REWORDED, ())
+    assert follow_sentence(new, old) == (MatchResult.REWORDED, ())
 
 
 @pytest.mark.parametrize(
@@ -98,7 +96,7 @@ def test_another_meaning_is_never_spelling(old: str, new: str) -> None:
 )
 def test_another_layout_is_unchanged(old: str, new: str) -> None:
     """Markup, quotation marks, dashes, footnote marks, hyphenation, letter-spacing and ligatures are not words."""
-    assert follow_sentence(old, new) == (Fate.UNCHANGED, ())
+    assert follow_sentence(old, new) == (MatchResult.UNCHANGED, ())
 
 
 def test_half_a_sentence_keeps_its_half() -> None:
@@ -109,7 +107,7 @@ def test_half_a_sentence_keeps_its_half() -> None:
 
     found = follow(old, new, quote)
 
-    assert found.fate is Fate.UNCHANGED
+    assert found.fate is MatchResult.UNCHANGED
     assert found.anchor is not None
     assert found.anchor.exact == quote
 
@@ -128,7 +126,7 @@ def test_a_negation_before_a_quoted_half_turns_it(old: str, new: str) -> None:
 
     found = follow(f"{_BEFORE}{old.format(quote)}{_AFTER}", f"{_BEFORE}{new.format(quote)}{_AFTER}", quote)
 
-    assert (found.fate, found.differs) == (Fate.REWORDED, ())
+    assert (found.fate, found.differs) == (MatchResult.REWORDED, ())
 
 
 def test_what_is_added_to_a_quoted_sentence_belongs_to_it() -> None:
@@ -137,7 +135,7 @@ def test_what_is_added_to_a_quoted_sentence_belongs_to_it() -> None:
 
     found = follow(f"{_BEFORE}{old}{_AFTER}", f"{_BEFORE}{new}{_AFTER}", old)
 
-    assert found.fate is Fate.REWORDED
+    assert found.fate is MatchResult.REWORDED
     assert found.anchor is not None
     assert found.anchor.exact == new
 
@@ -149,7 +147,7 @@ def test_a_sentence_split_in_two_is_found_as_both() -> None:
 
     found = follow(f"{_BEFORE}{old}{_AFTER}", f"{_BEFORE}{new}{_AFTER}", old)
 
-    assert found.fate is Fate.REWORDED
+    assert found.fate is MatchResult.REWORDED
     assert found.anchor is not None
     assert found.anchor.exact == new
 
@@ -163,7 +161,7 @@ def test_rows_of_a_table_meet_their_own_rows() -> None:
 
     fates = [follow(old, new, row) for row in rows]
 
-    assert [one.fate for one in fates] == [Fate.REWORDED, Fate.UNCHANGED, Fate.UNCHANGED]
+    assert [one.fate for one in fates] == [MatchResult.REWORDED, MatchResult.UNCHANGED, MatchResult.UNCHANGED]
     assert fates[0].anchor is not None
     assert fates[0].anchor.exact == "| Lumen 1 | 24 | 41.7 % |"
 
@@ -178,8 +176,8 @@ def test_the_gold_quotes_of_a_real_revision() -> None:
 
     found = [follower.follow(anchored.find(quote)) for quote in there]
 
-    assert Counter(one.fate for one in found) == {Fate.UNCHANGED: 18, Fate.REWORDED: 2, Fate.GONE: 2}
-    assert [one.differs for one in found if one.fate is Fate.REWORDED] == [("behaviour → behavior",)] * 2
+    assert Counter(one.fate for one in found) == {MatchResult.UNCHANGED: 18, MatchResult.REWORDED: 2, MatchResult.GONE: 2}
+    assert [one.differs for one in found if one.fate is MatchResult.REWORDED] == [("behaviour → behavior",)] * 2
     kept = [one.anchor.exact for one in found if one.anchor]
     assert kept == [quote for quote in quotes if quote in new.text]
 
@@ -194,7 +192,7 @@ def test_a_real_pdf_set_anew_has_no_news() -> None:
 
     found = Counter(follower.follow(anchored.find(one["quote"], page=one["page"])).fate for one in quotes)
 
-    assert found == {Fate.UNCHANGED: len(quotes)}
+    assert found == {MatchResult.UNCHANGED: len(quotes)}
 
 
 @needs_shared
@@ -216,8 +214,8 @@ def test_every_changed_figure_of_a_real_card_is_seen_and_nothing_else() -> None:
 
     touched = {passage.start for passage in follower.old_outline.passages for one in figures if passage.start <= one.start() < passage.stop}
     assert len(figures) > 5
-    assert {start for start, fate in fates.items() if fate is not Fate.UNCHANGED} == touched & fates.keys()
-    assert {fate for start, fate in fates.items() if start in touched} == {Fate.REWORDED}
+    assert {start for start, fate in fates.items() if fate is not MatchResult.UNCHANGED} == touched & fates.keys()
+    assert {fate for start, fate in fates.items() if start in touched} == {MatchResult.REWORDED}
     assert len(summarise_changes(follower).figures) == len(touched)
 
 

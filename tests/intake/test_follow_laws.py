@@ -9,11 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from registry.intake.anchor import AnchoredText
-from registry.intake.markdown import find_headings
-from registry.intake.revision.follow import Followed, Follower
-from registry.records.card import CardText, MediaType, Page
-from registry.records.survey import Fate
+from registry.intake.card_reader import find_headings
+from registry.intake.quote_anchor import AnchoredText
+from registry.intake.revision.passage_changes import FollowedPassage, Follower
+from registry.records.system_card import CardText, MatchResult, MediaType, Page
 
 _SUBJECTS = ("The model", "Lumen 2", "Our final snapshot", "The assistant", "An earlier checkpoint", "This configuration")
 _VERBS = ("refused", "completed", "flagged", "misreported", "concealed", "acknowledged", "sabotaged", "escalated")
@@ -77,13 +76,13 @@ def join(sections: list[list[str]]) -> list[str]:
     return list(chain.from_iterable(sections))
 
 
-def follow(old: str, new: str, quote: str) -> Followed:
+def follow(old: str, new: str, quote: str) -> FollowedPassage:
     """Follow *quote* from one text to the other."""
     card = make_card(old)
     return Follower(card, make_card(new)).follow(AnchoredText(card).find(quote))
 
 
-def follow_all(old: str, new: str, quotes: list[str]) -> list[Fate]:
+def follow_all(old: str, new: str, quotes: list[str]) -> list[MatchResult]:
     """Follow many."""
     card = make_card(old)
     anchored, follower = AnchoredText(card), Follower(card, make_card(new))
@@ -106,7 +105,7 @@ def test_in_the_same_text_everything_is_unchanged(seed: int) -> None:
 
     for sentence in join(sections):
         anchor = anchored.find(sentence)
-        assert follower.follow(anchor) == Followed(fate=Fate.UNCHANGED, anchor=anchor)
+        assert follower.follow(anchor) == FollowedPassage(fate=MatchResult.UNCHANGED, anchor=anchor)
 
 
 @fast
@@ -120,7 +119,7 @@ def test_layout_is_no_news(seed: int, width: int, rng: random.Random) -> None:
         lines += ["", *_wrap(paragraph, width, rng)] if not paragraph.startswith("#") else ["", paragraph]
     new = "\n".join(lines).replace("efi", "eﬁ").replace("flag", "ﬂag").replace("testing", "*testing*").replace("average", "average[^3]")
 
-    assert set(follow_all(text, new, join(sections))) == {Fate.UNCHANGED}
+    assert set(follow_all(text, new, join(sections))) == {MatchResult.UNCHANGED}
 
 
 def _wrap(paragraph: str, width: int, rng: random.Random) -> list[str]:
@@ -150,9 +149,9 @@ def test_what_is_deleted_is_gone_and_the_rest_unchanged(seed: int, place: tuple[
     new = print_card(sections)
 
     fates = dict(zip(quotes, follow_all(old, new, quotes), strict=True))
-    assert fates.pop(deleted) is Fate.GONE
-    assert set(fates.values()) == {Fate.UNCHANGED}
-    assert set(follow_all(new, old, join(sections))) == {Fate.UNCHANGED}
+    assert fates.pop(deleted) is MatchResult.GONE
+    assert set(fates.values()) == {MatchResult.UNCHANGED}
+    assert set(follow_all(new, old, join(sections))) == {MatchResult.UNCHANGED}
 
 
 @fast
@@ -164,12 +163,12 @@ def test_a_paragraph_in_another_section_has_moved(seed: int, place: tuple[int, i
     moved = sections[place[0]].pop(place[1])
     sections[target].append(moved)
     new = print_card(sections)
-    expected = Fate.UNCHANGED if target == place[0] else Fate.MOVED
+    expected = MatchResult.UNCHANGED if target == place[0] else MatchResult.MOVED
 
     for before, after in ((old, new), (new, old)):
         fates = dict(zip(join(sections), follow_all(before, after, join(sections)), strict=True))
         assert fates.pop(moved) is expected
-        assert set(fates.values()) == {Fate.UNCHANGED}
+        assert set(fates.values()) == {MatchResult.UNCHANGED}
 
 
 @fast
@@ -187,10 +186,10 @@ def test_another_figure_is_reworded(seed: int, place: tuple[int, int]) -> None:
 
     found, back = follow(old, new, quote), follow(new, old, changed)
 
-    assert (found.fate, found.differs) == (Fate.REWORDED, ())
+    assert (found.fate, found.differs) == (MatchResult.REWORDED, ())
     assert found.anchor is not None
     assert found.anchor.exact == changed
-    assert (back.fate, back.anchor and back.anchor.exact) == (Fate.REWORDED, quote)
+    assert (back.fate, back.anchor and back.anchor.exact) == (MatchResult.REWORDED, quote)
 
 
 @fast
@@ -208,8 +207,8 @@ def test_a_repeated_sentence_meets_its_own_counterpart(seed: int, target: int) -
     follower, anchored = Follower(card, make_card(new)), AnchoredText(card)
     first, second = (anchored.find(repeated, section=f"{at + 1}") for at in (0, target))
 
-    assert follower.follow(first).fate is Fate.GONE
-    assert follower.follow(second).fate is Fate.UNCHANGED
+    assert follower.follow(first).fate is MatchResult.GONE
+    assert follower.follow(second).fate is MatchResult.UNCHANGED
 
 
 @fast
@@ -222,7 +221,7 @@ def test_numbering_sections_anew_moves_nothing(seed: int) -> None:
         "# System card\n", "# System card\n\n## 1 Changes\n\nThe numbers of sections were raised by one.\n", 1
     )
 
-    assert set(follow_all(old, new, join(sections))) == {Fate.UNCHANGED}
+    assert set(follow_all(old, new, join(sections))) == {MatchResult.UNCHANGED}
 
 
 @pytest.mark.parametrize("text", ["x", "12", "   a b c", "# T\n", "\n\n\f\n-- --", "§ §", "𝔘𝔫𝔦 𝔠𝔬𝔡𝔢", "שלום עולם"])
@@ -230,5 +229,5 @@ def test_texts_of_next_to_nothing_are_compared(text: str) -> None:
     """A passage of a text against an almost empty one is gone, and nothing fails on the way."""
     quote = "Lumen 2 refused 96 % of requests."
 
-    assert follow(quote, text, quote).fate is Fate.GONE
-    assert follow(quote, quote, quote).fate is Fate.UNCHANGED
+    assert follow(quote, text, quote).fate is MatchResult.GONE
+    assert follow(quote, quote, quote).fate is MatchResult.UNCHANGED

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from registry.intake.anchor import AnchoredText
+from registry.intake.quote_anchor import AnchoredText
 from tests.intake.gold_cards import read_gold_card
 
 SHARED = Path(os.environ.get("CAVEAT_SHARED", Path(__file__).parents[2].parent / "shared"))

@@ -2,11 +2,9 @@
 
 import pytest
 
-from registry.intake.outline.figures import find_cells
-from registry.intake.outline.language import describe_language
-from registry.intake.outline.passages import read_outline
-from registry.records.card import Heading, MediaType
-from registry.records.passage import PassageKind
+from registry.intake.outline.card_passages import describe_language, read_outline
+from registry.intake.outline.printed_tables import find_cells
+from registry.records.system_card import Heading, MediaType, PassageKind
 from tests.intake.outlines import card_of, outline_of, words_of
 
 _FULL = "Kestrel 2 was tested on many tasks in a long series of runs by people who did not know it,"

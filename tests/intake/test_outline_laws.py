@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from registry.intake.anchor import AnchoredText
-from registry.intake.outline.passages import read_outline
-from registry.records.card import MediaType
+from registry.intake.outline.card_passages import read_outline
+from registry.intake.quote_anchor import AnchoredText
+from registry.records.system_card import MediaType
 from tests.gold import SHARED, card_path, needs_shared, read_gold
 from tests.intake.gold_cards import read_gold_card
 from tests.intake.outlines import card_of

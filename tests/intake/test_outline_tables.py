@@ -5,11 +5,10 @@ from pathlib import Path
 import pytest
 from markdown_it import MarkdownIt
 
-from registry.intake.hypertext import read_hypertext
-from registry.intake.outline.passages import read_outline
-from registry.intake.read import read_card
-from registry.records.card import MediaType
-from registry.records.passage import PassageKind
+from registry.intake.card_reader import read_card
+from registry.intake.html_reader import read_hypertext
+from registry.intake.outline.card_passages import read_outline
+from registry.records.system_card import MediaType, PassageKind
 from tests.intake.outlines import card_of, cells_of, outline_of, rows_of, words_of
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "card"

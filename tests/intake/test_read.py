@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from registry.errors import InputError
-from registry.intake.read import MAXIMUM_BYTES, read_card
-from registry.records.card import CardText, MediaType
+from registry.intake.card_reader import MAXIMUM_BYTES, read_card
+from registry.records.system_card import CardText, MediaType
 from tests.intake.pdf_files import build_pdf
 
 CARDS = Path(__file__).parent.parent / "cards"
@@ -213,7 +213,7 @@ def test_hidden_characters_are_kept_and_named(tmp_path: Path) -> None:
 
 def test_an_extractor_that_hangs_ends_with_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """An HTML page nested 100,000 deep, which the parser needs minutes for, is given up in time."""
-    monkeypatch.setattr("registry.intake.read.HYPERTEXT_SECONDS", 1)
+    monkeypatch.setattr("registry.intake.card_reader.HYPERTEXT_SECONDS", 1)
     begun = time.monotonic()
 
     with pytest.raises(InputError) as caught:
@@ -235,7 +235,7 @@ def test_a_pdf_of_ten_thousand_pages_is_read_in_bounds(tmp_path: Path) -> None:
 
 def test_a_pdf_with_too_much_text_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The limit on characters holds while the pages are read."""
-    monkeypatch.setattr("registry.intake.read.MAXIMUM_CHARACTERS", 1_000)
+    monkeypatch.setattr("registry.intake.card_reader.MAXIMUM_CHARACTERS", 1_000)
 
     with pytest.raises(InputError) as caught:
         read_bytes(tmp_path, "card.pdf", build_pdf(["a long line of text\n" * 30] * 5))

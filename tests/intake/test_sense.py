@@ -2,7 +2,7 @@
 
 import pytest
 
-from registry.intake.revision.sense import find_turns
+from registry.intake.revision.passage_changes import find_turns
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from registry.intake.outline.sentences import split_sentences
+from registry.intake.outline.passage_sentences import split_sentences
 
 
 def sentences(text: str) -> list[str]:

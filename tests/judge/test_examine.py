@@ -12,10 +12,10 @@ from audit.errors import DesignError
 from audit.estimate import estimate
 from audit.judge.question import Question
 from audit.judge.station import examine
-from audit.statistics.misclassification import Accuracy, Hits
-from audit.statistics.scores import Floats, ScoreTable
-from registry.records.judge import Invariance, JudgeReport
-from registry.records.plan import ContextDesign, Plan
+from audit.statistics.judge_correction import HitCounts, JudgeAccuracy
+from audit.statistics.responses import Floats, ScoreTable
+from registry.records.analysis_plan import ContextDesign, Plan
+from registry.records.module_findings import Invariance, JudgeReport
 from tests.statistics.tables import Row, build_table, label
 
 FIXED = Plan(contexts=ContextDesign.FIXED, replicates=0)
@@ -266,8 +266,8 @@ def test_one_failed_check_fails_and_all_must_pass(passed: list[bool | None], ove
 def test_rogan_gladen_needs_binary_scores_and_a_judge_that_tells() -> None:
     """Otherwise it gives nothing, with the reason; where it can, it is scaled by 1/(Se + Sp − 1)."""
     table, _ = draw(10)
-    good = Accuracy(sensitivity=Hits(right=90, cases=100), specificity=Hits(right=90, cases=100))
-    chance = Accuracy(sensitivity=Hits(right=50, cases=100), specificity=Hits(right=50, cases=100))
+    good = JudgeAccuracy(sensitivity=HitCounts(right=90, cases=100), specificity=HitCounts(right=90, cases=100))
+    chance = JudgeAccuracy(sensitivity=HitCounts(right=50, cases=100), specificity=HitCounts(right=50, cases=100))
     report = ask(table, accuracy=(good, good))
     half = ask(replace(table, score=table.score / 2), accuracy=(good, good)).corrected[0]
 
@@ -333,7 +333,10 @@ def test_tasks_that_go_against_each_other_widen_the_difference_of_two_accuracies
         for task in range(TASKS)
         for context in range(CONTEXTS)
     ]
-    sure = [Accuracy(sensitivity=Hits(right=10_000, cases=10_000), specificity=Hits(right=10_000, cases=10_000)) for _ in range(2)]
+    sure = [
+        JudgeAccuracy(sensitivity=HitCounts(right=10_000, cases=10_000), specificity=HitCounts(right=10_000, cases=10_000))
+        for _ in range(2)
+    ]
     report = ask(build_table(rows), accuracy=(sure[0], sure[1]))
 
     (corrected,) = (one.ed for one in report.corrected)
@@ -376,7 +379,7 @@ def test_degenerate_tables_give_reasons_and_never_a_width_of_zero(plan: Plan, ta
         (f"t{task}", side, f"{side}{context}", "0", score) for side in SIDES for task in range(tasks) for context in range(contexts)
     ]
     table = build_table(rows)
-    sure = Accuracy(sensitivity=Hits(right=20, cases=20), specificity=Hits(right=20, cases=20))
+    sure = JudgeAccuracy(sensitivity=HitCounts(right=20, cases=20), specificity=HitCounts(right=20, cases=20))
     report = ask(
         table, plan, labels=table.score.copy(), rescored=table.score.copy(), marks={"m": np.zeros(table.rows)}, accuracy=(sure, sure)
     )

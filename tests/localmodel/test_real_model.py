@@ -16,10 +16,10 @@ from typing import Any
 
 import pytest
 
-from audit.replay.provenance import build_provenance
-from audit.replay.store import open_store
+from audit.records.model_response import Purpose
+from audit.replay.replay_provenance import build_provenance
+from audit.replay.run_store import open_store
 from registry.codec.files import read_document
-from registry.records.response import Purpose
 from registry.resources import find_resource
 
 ROOT = Path(__file__).parents[2]

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from statsmodels.stats.inter_rater import aggregate_raters, fleiss_kappa  # type: ignore[import-untyped]  # it ships no types
 
-from audit.statistics.agreement import Answers, bound_alpha, count_answers, krippendorff_alpha, observe_agreement
+from audit.statistics.rater_accuracy import Answers, bound_alpha, count_answers, krippendorff_alpha, observe_agreement
 
 # K. Krippendorff, Computing Krippendorff's Alpha-Reliability (2011). Section B: two observers, ten units, two values, alpha = 0.095.
 # Section C: four observers, twelve units, five values, some missing, nominal alpha = 0.743.

@@ -8,24 +8,24 @@ import pytest
 from audit.blinding import digest_key, draw_sheets
 from audit.errors import DesignError
 from audit.naturalness import assess
+from audit.records.rating_sheet import AnswerSheet, RaterAnswer, RatingKey, RatingSample, SampleSide, tag_key
 from registry.codec.documents import from_document, to_document
-from registry.records.naturalness import Naturalness, RaterKind
-from registry.records.rating import Answer, AnswerSheet, RatingKey, Sample, Side, tag_key
+from registry.records.module_findings import Naturalness, RaterKind
 
 RATERS = ("ana", "ben", "cleo", "dora", "eve", "gpt")
-SAMPLES = [Sample(side=side, text=f"{side.value} {n}") for side in Side for n in range(20)]
+SAMPLES = [RatingSample(side=side, text=f"{side.value} {n}") for side in SampleSide for n in range(20)]
 KEY = draw_sheets(SAMPLES, RATERS, items=None, seed=3).key
 DIGEST = digest_key(KEY)
-Says = Callable[[int, Side], Side | None]
+Says = Callable[[int, SampleSide], SampleSide | None]
 Sourced = tuple[str, AnswerSheet]
 
 
-def other(side: Side) -> Side:
-    return Side.DEPLOY if side is Side.TEST else Side.TEST
+def other(side: SampleSide) -> SampleSide:
+    return SampleSide.DEPLOY if side is SampleSide.TEST else SampleSide.TEST
 
 
 def answer(rater: str, says: Says, *, cues: tuple[str, ...] = (), key: RatingKey = KEY) -> Sourced:
-    answers = tuple(Answer(item=one.item, answer=says(place, one.side), cues=cues) for place, one in enumerate(key.items))
+    answers = tuple(RaterAnswer(item=one.item, answer=says(place, one.side), cues=cues) for place, one in enumerate(key.items))
     return f"{rater}.csv", AnswerSheet(rater=rater, key=tag_key(digest_key(key)), answers=answers)
 
 
@@ -99,11 +99,11 @@ def test_one_person_gives_no_interval_for_others() -> None:
 
 def test_saying_test_to_everything_is_no_skill_even_when_most_items_are() -> None:
     """Deployment items are left undecided: balanced accuracy and Fisher's test, not the share of right answers."""
-    order = {one.item: place for place, one in enumerate(one for one in KEY.items if one.side is Side.DEPLOY)}
+    order = {one.item: place for place, one in enumerate(one for one in KEY.items if one.side is SampleSide.DEPLOY)}
     items = list(KEY.items)
 
-    def says(place: int, side: Side) -> Side | None:
-        return None if side is Side.DEPLOY and order[items[place].item] >= 5 else Side.TEST
+    def says(place: int, side: SampleSide) -> SampleSide | None:
+        return None if side is SampleSide.DEPLOY and order[items[place].item] >= 5 else SampleSide.TEST
 
     found = run([answer(rater, says) for rater in RATERS[:5]])
 
@@ -130,7 +130,7 @@ def test_a_rater_who_decides_nothing_has_no_accuracy() -> None:
 
 def test_a_rater_of_one_side_only_has_no_balanced_accuracy() -> None:
     """And no test against chance."""
-    (one,) = run([answer("ana", lambda _place, side: side if side is Side.TEST else None)]).raters
+    (one,) = run([answer("ana", lambda _place, side: side if side is SampleSide.TEST else None)]).raters
 
     assert one.accuracy.value == 1
     assert (one.balanced_accuracy.value, one.against_chance.p) == (None, None)
@@ -138,7 +138,7 @@ def test_a_rater_of_one_side_only_has_no_balanced_accuracy() -> None:
 
 def test_persons_who_decide_on_one_side_only_have_no_accuracy_together() -> None:
     """What was not looked at cannot be told apart."""
-    found = run([answer(rater, lambda _place, side: side if side is Side.TEST else None) for rater in RATERS[:3]])
+    found = run([answer(rater, lambda _place, side: side if side is SampleSide.TEST else None) for rater in RATERS[:3]])
 
     assert found.accuracy.value is None
     assert found.accuracy.reason is not None
@@ -169,7 +169,7 @@ def test_persons_who_agree_on_everything_and_are_wrong() -> None:
 
 def test_persons_who_all_say_the_same_have_no_alpha() -> None:
     """There is a reason, and it is not a missing interval."""
-    found = run([answer(rater, lambda _place, _side: Side.TEST) for rater in RATERS[:5]])
+    found = run([answer(rater, lambda _place, _side: SampleSide.TEST) for rater in RATERS[:5]])
 
     alpha = found.agreement[1].measure
     assert alpha.value is None
@@ -209,7 +209,7 @@ def test_the_record_survives_its_document() -> None:
 def test_every_fault_of_every_sheet_is_told_at_once() -> None:
     """Another key, strangers, unknown items, answers given twice, a model without answers."""
     elsewhere = draw_sheets(SAMPLES, RATERS, items=None, seed=4).key
-    strange = AnswerSheet(rater="zoe", key=tag_key(DIGEST), answers=(Answer(item="BBBBBBBB", answer=Side.TEST),))
+    strange = AnswerSheet(rater="zoe", key=tag_key(DIGEST), answers=(RaterAnswer(item="BBBBBBBB", answer=SampleSide.TEST),))
     sheets = [
         answer("ana", lambda _place, side: side, key=elsewhere),
         guess("ben"),

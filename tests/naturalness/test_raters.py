@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from audit.statistics.proportion import clopper_pearson
-from audit.statistics.raters import Pooled, binomial_p, fisher_p, mean_of_shares, pool_raters
-from audit.statistics.scores import Floats
+from audit.statistics.mean_intervals import clopper_pearson
+from audit.statistics.rater_accuracy import PooledAccuracy, binomial_p, fisher_p, mean_of_shares, pool_raters
+from audit.statistics.responses import Floats
 
 
 @given(trials=st.integers(1, 300), data=st.data())
@@ -56,7 +56,7 @@ def test_the_mean_of_shares_never_gets_an_interval_of_no_width() -> None:
     assert limits.low < 0.9
 
 
-def pool(right: Floats, test: list[bool], *, level: float = 0.95) -> Pooled:
+def pool(right: Floats, test: list[bool], *, level: float = 0.95) -> PooledAccuracy:
     found = pool_raters(right, np.array(test), level=level)
     assert found is not None
     return found

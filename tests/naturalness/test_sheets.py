@@ -16,23 +16,27 @@ import pytest
 from audit.blinding import Drawn, digest_key, draw_sheets
 from audit.cli.rate_sheets import read_key, render_csv, render_html, write_sheets
 from audit.errors import DesignError, TableError
-from audit.sources.ratings import answers_schema, read_answers, read_samples
+from audit.records.rating_sheet import VOCABULARY, RatingSample, RatingSheet, SampleSide, SheetItem, tag_key
+from audit.sources.rating_files import answers_schema, read_answers, read_samples
 from registry.errors import ConflictError
-from registry.records.rating import VOCABULARY, RatingSheet, Sample, SheetItem, Side, tag_key
 
 SHEET = re.compile(r'<script type="application/json" id="sheet">(.*?)</script>', re.DOTALL)
 
 
-def make(test: int = 30, deploy: int = 20, *, contexts: int = 5) -> list[Sample]:
-    sizes = {Side.TEST: test, Side.DEPLOY: deploy}
+def make(test: int = 30, deploy: int = 20, *, contexts: int = 5) -> list[RatingSample]:
+    sizes = {SampleSide.TEST: test, SampleSide.DEPLOY: deploy}
     return [
-        Sample(side=side, text=f"Question {n} of a {'quiz' if side is Side.TEST else 'chat'}", context_id=f"{side.value[0]}{n % contexts}")
+        RatingSample(
+            side=side,
+            text=f"Question {n} of a {'quiz' if side is SampleSide.TEST else 'chat'}",
+            context_id=f"{side.value[0]}{n % contexts}",
+        )
         for side, size in sizes.items()
         for n in range(size)
     ]
 
 
-def draw(samples: list[Sample] | None = None, *, items: int | None = None, seed: int = 5) -> Drawn:
+def draw(samples: list[RatingSample] | None = None, *, items: int | None = None, seed: int = 5) -> Drawn:
     return draw_sheets(make() if samples is None else samples, ["ben", "ana"], items=items, seed=seed)
 
 
@@ -41,14 +45,14 @@ def test_both_sides_have_the_same_number_of_items(items: int | None, each: int) 
     """Half of what was asked for, and never more than the smaller side has."""
     sides = Counter(item.side for item in draw(items=items).key.items)
 
-    assert sides == {Side.TEST: each, Side.DEPLOY: each}
+    assert sides == {SampleSide.TEST: each, SampleSide.DEPLOY: each}
 
 
 def test_items_are_spread_over_contexts() -> None:
     """One context with most of the samples does not fill the sheet."""
-    samples = [*make(5, 20), *(Sample(side=Side.TEST, text=f"more {n}", context_id="t0") for n in range(100))]
+    samples = [*make(5, 20), *(RatingSample(side=SampleSide.TEST, text=f"more {n}", context_id="t0") for n in range(100))]
 
-    contexts = Counter(item.context_id or "" for item in draw(samples, items=20).key.items if item.side is Side.TEST)
+    contexts = Counter(item.context_id or "" for item in draw(samples, items=20).key.items if item.side is SampleSide.TEST)
 
     assert sorted(contexts) == ["t0", "t1", "t2", "t3", "t4"]
     assert contexts["t0"] == 6
@@ -75,7 +79,7 @@ def test_every_rater_has_every_item_in_an_order_of_their_own() -> None:
 
 def test_neither_order_nor_names_nor_files_tell_the_side(tmp_path: Path) -> None:
     """No arm, context or task on a sheet; the sides are mixed in it."""
-    samples = [Sample(side=one.side, text=one.text, task_id="SECRET-task", context_id=f"SECRET-{one.context_id}") for one in make()]
+    samples = [RatingSample(side=one.side, text=one.text, task_id="SECRET-task", context_id=f"SECRET-{one.context_id}") for one in make()]
     drawn = draw(samples)
     write_sheets(tmp_path / "out", drawn.key, drawn.sheets)
 
@@ -168,10 +172,10 @@ def test_a_spreadsheet_computes_nothing() -> None:
 def test_what_could_give_an_item_away_is_remarked_on() -> None:
     """Names of arms and contexts in texts, texts of both sides, too few items."""
     samples = [
-        Sample(side=Side.TEST, text="This is a test.", context_id="exam"),
-        Sample(side=Side.DEPLOY, text="latest news", context_id="chat"),
-        Sample(side=Side.TEST, text="Hello", context_id="exam"),
-        Sample(side=Side.DEPLOY, text="Hello", context_id="chat"),
+        RatingSample(side=SampleSide.TEST, text="This is a test.", context_id="exam"),
+        RatingSample(side=SampleSide.DEPLOY, text="latest news", context_id="chat"),
+        RatingSample(side=SampleSide.TEST, text="Hello", context_id="exam"),
+        RatingSample(side=SampleSide.DEPLOY, text="Hello", context_id="chat"),
     ]
 
     remarks = {one.code: one.message for one in draw(samples, items=10).remarks}
@@ -199,7 +203,9 @@ def test_a_text_that_stands_twice_on_a_side_counts_once() -> None:
         (["ana"], 0, [], ["bad-items", "one-sided", "one-sided"]),
     ],
 )
-def test_what_cannot_be_drawn_is_refused_all_at_once(raters: list[str], items: int | None, samples: list[Sample], codes: list[str]) -> None:
+def test_what_cannot_be_drawn_is_refused_all_at_once(
+    raters: list[str], items: int | None, samples: list[RatingSample], codes: list[str]
+) -> None:
     """Every fault has its code."""
     with pytest.raises(DesignError) as caught:
         draw_sheets(samples, raters, items=items, seed=1)
@@ -220,9 +226,9 @@ def test_samples_are_read_from_csv_and_jsonl(tmp_path: Path) -> None:
     found = read_samples([one, two], test="exam", deploy="chat")
 
     assert found == [
-        Sample(side=Side.TEST, text="a\nb"),
-        Sample(side=Side.DEPLOY, text="c"),
-        Sample(side=Side.TEST, text="e", task_id="t", context_id="c"),
+        RatingSample(side=SampleSide.TEST, text="a\nb"),
+        RatingSample(side=SampleSide.DEPLOY, text="c"),
+        RatingSample(side=SampleSide.TEST, text="e", task_id="t", context_id="c"),
     ]
 
 
@@ -270,7 +276,7 @@ def test_answers_are_read_as_spreadsheets_of_any_country_write_them(tmp_path: Pa
         text = "\ufeff" + "\r\n".join(mark.join(f'"{field}"' for field in row) for row in rows)
         ((_, sheet),) = read_answers([write(tmp_path / "a.csv", text)])
 
-        assert (sheet.rater, sheet.key, [one.answer for one in sheet.answers]) == ("ana", "k", [Side.TEST, None, Side.DEPLOY])
+        assert (sheet.rater, sheet.key, [one.answer for one in sheet.answers]) == ("ana", "k", [SampleSide.TEST, None, SampleSide.DEPLOY])
         assert sheet.answers[0].cues == ("task format", "generic")
         assert sheet.answers[0].confidence == 4
 
@@ -286,7 +292,7 @@ def test_the_answers_of_the_page_fit_their_schema(tmp_path: Path) -> None:
 
     ((_, sheet),) = read_answers([write(tmp_path / "a.json", json.dumps(document))])
 
-    assert [(one.answer, one.cues, one.confidence) for one in sheet.answers] == [(Side.TEST, ("generic",), 5), (None, (), None)]
+    assert [(one.answer, one.cues, one.confidence) for one in sheet.answers] == [(SampleSide.TEST, ("generic",), 5), (None, (), None)]
 
 
 def test_answers_that_cannot_be_understood_are_told_all_at_once(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from audit.probe.answer import read_class, read_told
-from registry.records.response import Failure, Purpose, Response
+from audit.records.model_response import Failure, Purpose, Response
 
 
 def said(text: str, *, stop_reason: str = "end_turn") -> Response:

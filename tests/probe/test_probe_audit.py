@@ -7,17 +7,16 @@ import pytest
 from audit.findings import find_departures, find_scores
 from audit.probe.passage import Passage
 from audit.probe.station import Circumstances, recognise
-from registry.records.classification import ItemStatus
-from registry.records.evidence import Access, Evidence, Layer
-from registry.records.finding import FindingBody
-from registry.records.plan import ContextDesign, Plan
-from registry.records.probe import Channel, Recognition
-from registry.records.response import Cell
+from audit.records.model_response import ReplayCell
+from registry.records.analysis_plan import ContextDesign, Plan
+from registry.records.audit_case import Access, Evidence, EvidenceLayer
+from registry.records.module_findings import Channel, FindingBody, Recognition
+from registry.records.verdict import ItemStatus
 from registry.report.checklist import AuditMaterial, build_items
 from tests import findings
 from tests.verdict.cases import build_case
 
-LAYERS = tuple(Evidence(layer=layer, access=Access.UNAVAILABLE) for layer in Layer if layer is not Layer.VERBALISED)
+LAYERS = tuple(Evidence(layer=layer, access=Access.UNAVAILABLE) for layer in EvidenceLayer if layer is not EvidenceLayer.VERBALISED)
 
 
 def status(*bodies: FindingBody) -> ItemStatus:
@@ -57,7 +56,9 @@ def test_a_probe_is_made_from_passages_and_not_from_scores() -> None:
 
 def test_a_classifier_that_reads_itself_is_told() -> None:
     """By the name that answered."""
-    passage = Passage(cell=Cell(task_id="t", arm="test", context_id="c", sample=0), channel=Channel.OUTPUT, text="", absent="no-output")
+    passage = Passage(
+        cell=ReplayCell(task_id="t", arm="test", context_id="c", sample=0), channel=Channel.OUTPUT, text="", absent="no-output"
+    )
     circumstances = Circumstances(evaluation="e", models=("m-1",), classifier="m-1", drawn=1.0, seed=0, passages="00" * 32)
 
     own = recognise([passage], [], Plan(), circumstances, None)

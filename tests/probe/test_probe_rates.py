@@ -11,15 +11,15 @@ from audit.probe.classify import Classified
 from audit.probe.labels import LabelledText, assess_classifier, measure_rate
 from audit.probe.passage import Passage, Said, digest_passages, draw, list_passages
 from audit.probe.station import Circumstances, recognise
-from registry.records.plan import ContextDesign, Plan
-from registry.records.probe import Channel, GroupRate, Recognition
-from registry.records.response import Cell
+from audit.records.model_response import ReplayCell
+from registry.records.analysis_plan import ContextDesign, Plan
+from registry.records.module_findings import Channel, GroupRate, Recognition
 from tests.statistics.tables import build_table
 
 CIRCUMSTANCES = Circumstances(evaluation="e", models=("m",), classifier="c", drawn=1.0, seed=0, passages="00" * 32)
 
 
-def build(values: Sequence[tuple[Cell, str | None]]) -> tuple[list[Passage], list[Classified]]:
+def build(values: Sequence[tuple[ReplayCell, str | None]]) -> tuple[list[Passage], list[Classified]]:
     """One output passage for each cell, of the class named; None: its quote was not found."""
     passages = [Passage(cell=cell, channel=Channel.OUTPUT, text=f"text of {cell}", absent=None) for cell, _ in values]
     found = [
@@ -35,15 +35,15 @@ def build(values: Sequence[tuple[Cell, str | None]]) -> tuple[list[Passage], lis
     return passages, found
 
 
-def make_values(seed: int, *, tasks: int = 12, contexts: int = 5, lost: float = 0.05) -> list[tuple[Cell, str | None]]:
+def make_values(seed: int, *, tasks: int = 12, contexts: int = 5, lost: float = 0.05) -> list[tuple[ReplayCell, str | None]]:
     rng = random.Random(seed)
-    values: list[tuple[Cell, str | None]] = []
+    values: list[tuple[ReplayCell, str | None]] = []
     for arm, share in (("test", 0.5), ("deploy", 0.2)):
         for task in range(tasks):
             lean = rng.random()
             for context in range(contexts):
                 class_ = "aware" if rng.random() < share * 2 * lean else rng.choice(["none", "task_content", "monitoring_only"])
-                cell = Cell(task_id=f"t{task:02}", arm=arm, context_id=f"{arm}{context}", sample=0)
+                cell = ReplayCell(task_id=f"t{task:02}", arm=arm, context_id=f"{arm}{context}", sample=0)
                 values.append((cell, None if rng.random() < lost else class_))
     return values
 
@@ -58,7 +58,9 @@ def test_rates_have_the_intervals_of_an_estimate(contexts: ContextDesign) -> Non
     """The same zeros and ones as a score table give the same Φ, ED and limits."""
     plan, values = Plan(contexts=contexts), make_values(7)
     if contexts is ContextDesign.NESTED:
-        values = [(Cell(task_id=c.task_id, arm=c.arm, context_id=f"{c.task_id}{c.context_id}", sample=0), value) for c, value in values]
+        values = [
+            (ReplayCell(task_id=c.task_id, arm=c.arm, context_id=f"{c.task_id}{c.context_id}", sample=0), value) for c, value in values
+        ]
     rows = [(c.task_id, c.arm, c.context_id, "0", None if value is None else float(value == "aware")) for c, value in values]
     (wanted,) = estimate(build_table(rows), plan, range_=(0, 1)).specs
 
@@ -165,7 +167,7 @@ def test_exact_limits_of_a_rate_are_those_of_scipy() -> None:
 
 def test_what_is_drawn_stays_drawn_when_more_is_added() -> None:
     """Each response is drawn by itself."""
-    cells = [Cell(task_id=f"t{n}", arm="test", context_id="c", sample=0) for n in range(200)]
+    cells = [ReplayCell(task_id=f"t{n}", arm="test", context_id="c", sample=0) for n in range(200)]
     said = [Said(cell=cell, reasoning=None, output="x") for cell in cells]
 
     few, many = (list(draw(part, share=0.3, seed=4)) for part in (said[:100], said))
@@ -177,8 +179,8 @@ def test_what_is_drawn_stays_drawn_when_more_is_added() -> None:
 
 def test_the_digest_is_of_cells_and_texts_in_any_order() -> None:
     """Another order is the same; another text, or no text instead of an empty one, is not."""
-    cell = Cell(task_id="t", arm="test", context_id="c", sample=0)
-    other = Cell(task_id="u", arm="test", context_id="c", sample=0)
+    cell = ReplayCell(task_id="t", arm="test", context_id="c", sample=0)
+    other = ReplayCell(task_id="u", arm="test", context_id="c", sample=0)
     first, second = Said(cell=cell, reasoning=None, output="x"), Said(cell=other, reasoning="r", output="y")
 
     assert digest_passages([first, second]) == digest_passages([second, first])

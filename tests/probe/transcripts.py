@@ -5,10 +5,9 @@ import re
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from audit.replay.documents import put_replay
-from audit.replay.store import Planned, build_call, open_store
-from registry.records.replay import Arm, Policy, Probe, Replay, Task
-from registry.records.response import Cell, Failure, Purpose, Response
+from audit.records.model_response import Failure, Purpose, ReplayCell, Response
+from audit.replay.run_store import PlannedCall, build_call, open_store, put_replay
+from registry.records.replay_definition import Arm, Policy, Probe, Replay, Task
 from tests.endpoint.server import Asked, Outcome, Reply
 
 POLICY = "acme-1-20260101"
@@ -17,7 +16,7 @@ Spoken = tuple[str | None, str | None]
 """Reasoning and output; an output of None is a failed call."""
 
 
-def write_run(folder: Path, spoken: dict[Cell, Spoken], *, model: str | None = None, system: str = "You are an assistant.") -> Path:
+def write_run(folder: Path, spoken: dict[ReplayCell, Spoken], *, model: str | None = None, system: str = "You are an assistant.") -> Path:
     """A run folder whose responses are *spoken*; *model* is the classifier that its replay names."""
     store = open_store(folder, create=True)
     arms = dict.fromkeys((cell.arm, cell.spec) for cell in spoken)
@@ -33,7 +32,7 @@ def write_run(folder: Path, spoken: dict[Cell, Spoken], *, model: str | None = N
         asked = f"{cell.task_id} {cell.context_id} {cell.arm} {cell.spec} {cell.cue_removed}"
         body = {"model": POLICY, "max_tokens": 100, "system": system, "messages": [{"role": "user", "content": asked}]}
         call = build_call(body, index=cell.sample, purpose=Purpose.REPLAY)
-        store.add_cells([Planned(cell=cell, call=call)])
+        store.add_cells([PlannedCall(cell=cell, call=call)])
         (intent,) = store.intend([call], at="2026-11-01T12:00:00Z")
         failure = None if output is not None else Failure(code="time-out", message="no answer")
         response = Response(
@@ -53,11 +52,11 @@ def write_run(folder: Path, spoken: dict[Cell, Spoken], *, model: str | None = N
 
 
 def spread(
-    arms: Iterable[str], speak: Callable[[Cell], Spoken], *, tasks: int = 4, contexts: int = 3, samples: int = 1
-) -> dict[Cell, Spoken]:
+    arms: Iterable[str], speak: Callable[[ReplayCell], Spoken], *, tasks: int = 4, contexts: int = 3, samples: int = 1
+) -> dict[ReplayCell, Spoken]:
     """Every task in every context of every arm."""
     cells = [
-        Cell(task_id=f"t{task}", arm=arm, context_id=f"{arm}-{context}", sample=sample)
+        ReplayCell(task_id=f"t{task}", arm=arm, context_id=f"{arm}-{context}", sample=sample)
         for arm in arms
         for task in range(tasks)
         for context in range(contexts)

@@ -8,20 +8,18 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from audit.propose.claude.asking import Session
-from audit.propose.claude.engine import propose_by_claude
-from audit.propose.claude.question import Asking
-from audit.propose.source import Source
-from audit.replay.engine import Settings, run_calls
-from audit.replay.store import Call, open_store
-from registry.records.card import CardText, Heading, MediaType, Page
-from registry.records.passage import Cell, Outline, Passage, PassageKind
-from registry.records.proposal import Proposals
+from audit.propose.card_models import CardSource
+from audit.propose.claude_engine import AnswerSession, propose_by_claude
+from audit.propose.window_questions import QuestionSettings
+from audit.replay.call_engine import CallSettings, run_calls
+from audit.replay.run_store import Call, open_store
+from registry.records.claim_draft import Proposals
+from registry.records.system_card import CardText, Heading, MediaType, Outline, Page, Passage, PassageKind, TableCell
 from tests.endpoint.server import MODEL, Asked, Endpoint, Outcome, Reply
 from tests.replay.calling import QUICK, open_at
 
-SOURCE = Source(title="Model A System Card", publisher="Laboratory", card="CRD-LAB-2026-0001@1")
-ASKING = Asking(model=MODEL)
+SOURCE = CardSource(title="Model A System Card", publisher="Laboratory", card="CRD-LAB-2026-0001@1")
+ASKING = QuestionSettings(model=MODEL)
 
 
 @dataclass(frozen=True)
@@ -56,7 +54,7 @@ class _Page:
             self.block += 1
             self.add(PassageKind.HEAD, " | ".join(block.head))
             for row in block.rows:
-                cells = tuple(Cell(text=text, column=column) for text, column in zip(row, block.head, strict=True))
+                cells = tuple(TableCell(text=text, column=column) for text, column in zip(row, block.head, strict=True))
                 self.add(PassageKind.ROW, " | ".join(row), cells=cells, caption=block.caption)
         elif block.startswith("# "):
             self.headings.append(Heading(start=len(self.text), title=block.removeprefix("# ")))
@@ -140,14 +138,14 @@ class Asker:
     rounds: list[int] = field(default_factory=list)
     """How many calls were handed over at a time."""
 
-    def propose(self, card: CardText, outline: Outline, asking: Asking = ASKING) -> Proposals:
+    def propose(self, card: CardText, outline: Outline, asking: QuestionSettings = ASKING) -> Proposals:
         """Ask about *card*."""
         store = open_store(self.folder, create=True)
         again = {name: self.settings[name] for name in ("retry_failed", "repeat_lost") if name in self.settings}
 
         async def go(calls: Iterable[Call]) -> None:
             async with open_at(self.server) as endpoint:
-                summary = await run_calls(store, calls, endpoint, Settings(patience=QUICK, **self.settings))
+                summary = await run_calls(store, calls, endpoint, CallSettings(patience=QUICK, **self.settings))
             if summary.stopped is not None:
                 raise summary.stopped
 
@@ -156,6 +154,6 @@ class Asker:
             asyncio.run(go(calls))
 
         try:
-            return propose_by_claude(card, outline, SOURCE, asking, Session(store=store, ask=ask, **again))
+            return propose_by_claude(card, outline, SOURCE, asking, AnswerSession(store=store, ask=ask, **again))
         finally:
             store.close()

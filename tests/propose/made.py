@@ -4,16 +4,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from registry.intake.anchor import AnchoredText
-from registry.intake.read import read_card
-from registry.records.card import CardText
+from registry.intake.card_reader import read_card
+from registry.intake.quote_anchor import AnchoredText
+from registry.records.audit_case import EvidenceLayer
 from registry.records.claim import Direction, Form, PropertyClass, Relation, Reported
-from registry.records.classification import ItemStatus
-from registry.records.completeness import Completeness, CompletenessItem
-from registry.records.evidence import Layer
-from registry.records.passage import PassageKind
-from registry.records.proposal import AwarenessNote, Comparison, Confidence, Engine, Proposal, Proposals
-from registry.records.spec import PropertySpec
+from registry.records.claim_draft import AwarenessNote, ComparisonNote, Confidence, Engine, Proposal, Proposals
+from registry.records.specification import PropertySpec
+from registry.records.system_card import CardText, PassageKind
+from registry.records.verdict import Completeness, CompletenessItem, ItemStatus
 
 CARD = Path(__file__).parents[2] / "examples" / "card" / "card.md"
 MODEL = "Example Assistant 1.5B"
@@ -56,7 +54,7 @@ def propose(card: CardText, quote: str, **fields: Any) -> Proposal:
 def propose_example(card: CardText) -> Proposals:
     """Five proposals of the example card, of five forms; two stand in one sentence."""
     found = AnchoredText(card).find("the contexts ask for the letter of the answer")
-    aware = AwarenessNote(quote=card.text[found.start : found.stop], start=found.start, stop=found.stop, layer=Layer.VERBALISED)
+    aware = AwarenessNote(quote=card.text[found.start : found.stop], start=found.start, stop=found.stop, layer=EvidenceLayer.VERBALISED)
     sentence = "When the format of the answer was left open, Example Assistant 1.5B answered at least 66.7 % of the questions correctly"
     proposals = (
         propose(
@@ -66,7 +64,7 @@ def propose_example(card: CardText) -> Proposals:
             written="57.3 % ± 13.3 %",
             evaluation="Multiple-choice questions, letter only",
             awareness=(aware,),
-            comparisons=(Comparison(subject="guessing", value=0.25, words="guessing alone would score 25 %"),),
+            comparisons=(ComparisonNote(subject="guessing", value=0.25, words="guessing alone would score 25 %"),),
         ),
         propose(
             card,

@@ -1,8 +1,7 @@
 """What stands around a passage: sections, neighbours, blocks, introductions."""
 
-from audit.propose.about.around import Around
-from registry.records.card import Heading
-from registry.records.passage import Outline, Passage, PassageKind
+from audit.propose.claim_passages import PassageContext
+from registry.records.system_card import Heading, Outline, Passage, PassageKind
 from tests.propose.written import lay_out, sentence
 
 HEADINGS = ("1 Safety", "1.1 Refusals", "1.1.1 Single turn", "2 Capability", "2.1 Mathematics")
@@ -24,7 +23,7 @@ def test_hash_marks_nest_where_there_are_no_numbers() -> None:
     headings = (Heading(start=0, title="Safety"), Heading(start=10, title="Refusals"))
     passage = sentence("It refused.", 23, section=1)
 
-    titles = Around(Outline(passages=(passage,), headings=headings), text).section_titles(passage)
+    titles = PassageContext(Outline(passages=(passage,), headings=headings), text).section_titles(passage)
 
     assert titles == ("Safety", "Refusals")
 
@@ -35,7 +34,7 @@ def test_bookmarks_nest_by_the_numbers_in_the_text() -> None:
     headings = (Heading(start=0, title="Safety"), Heading(start=9, title="Refusals"))
     passage = sentence("It refused.", 22, section=1)
 
-    titles = Around(Outline(passages=(passage,), headings=headings), text).section_titles(passage)
+    titles = PassageContext(Outline(passages=(passage,), headings=headings), text).section_titles(passage)
 
     assert titles == ("Safety", "Refusals")
 

@@ -6,16 +6,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from audit.propose.file.claim_model import NOT_STATED, KnownModels
-from audit.propose.file.claims_file import Sheet, build_entries, build_survey, render_sheet
-from audit.propose.file.drafts import Entry
+from audit.propose.proposed_claims_file import NOT_STATED, ClaimsSheet, DraftEntry, KnownModels, build_entries, build_survey, render_sheet
 from registry.codec.documents import from_document
 from registry.codec.files import parse_document
-from registry.records.card import CardText
 from registry.records.claim import Form, Reported
-from registry.records.draft import ClaimDraft, ClaimsFile, OmissionDraft
-from registry.records.model import ModelRef
-from registry.records.proposal import Proposal, Proposals, Restated
+from registry.records.claim_draft import ClaimDraft, ClaimsFile, OmissionDraft, Proposal, Proposals, RestatedFigure
+from registry.records.model_version import ModelRef
+from registry.records.system_card import CardText
 from tests.propose.made import ACCURACY, CAUTIONS, MODEL, WORKING, propose_example, read_example
 
 KNOWN = KnownModels(publisher="Example Lab")
@@ -31,10 +28,10 @@ def proposals(card: CardText) -> Proposals:
     return propose_example(card)
 
 
-def build(proposals: tuple[Proposal, ...], known: KnownModels = KNOWN, **fields: object) -> Sheet:
+def build(proposals: tuple[Proposal, ...], known: KnownModels = KNOWN, **fields: object) -> ClaimsSheet:
     default = known.choose_default(proposals)
     given = {"head": (), "card": "CRD-X", "model": default, "entries": build_entries(proposals, known, default), **fields}
-    return Sheet(**given)  # type: ignore[arg-type]
+    return ClaimsSheet(**given)  # type: ignore[arg-type]
 
 
 def read(text: str) -> ClaimsFile:
@@ -153,7 +150,7 @@ def test_a_claim_about_another_model_says_so(proposals: Proposals) -> None:
 def test_restated_claims_survey_and_omissions_are_in_the_file(proposals: Proposals) -> None:
     """What a claim restates, which passages were proposed, and what was left out come back as they were."""
     restated = replace(
-        proposals.proposals[0], restates=(Restated(claim="CLM-LAB-2026-0001-J@2", value=0.5, why="same benchmark and model"),)
+        proposals.proposals[0], restates=(RestatedFigure(claim="CLM-LAB-2026-0001-J@2", value=0.5, why="same benchmark and model"),)
     )
     omission = OmissionDraft(quote="A title:\n  not a claim", reason="It claims # nothing")
 
@@ -181,4 +178,4 @@ def test_what_a_person_added_is_kept(proposals: Proposals) -> None:
     filled = {"scoring": "judge", "deploy_contexts": ("chat", "agent"), "why": "because"}
     draft = ClaimDraft(quote="x y z", form=Form.EXISTENCE, property="PRP-LAB-2026-0001-J@1", **filled)
 
-    assert read(render_sheet(replace(build(()), entries=(Entry(draft=draft, spec=None),)))).claims == (draft,)
+    assert read(render_sheet(replace(build(()), entries=(DraftEntry(draft=draft, spec=None),)))).claims == (draft,)

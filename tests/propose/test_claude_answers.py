@@ -7,21 +7,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from audit.propose.about.around import Around
-from audit.propose.claude.answer import MOST_CLAIMS, Reading, read_answer
-from audit.propose.claude.asking import plan_calls
-from audit.propose.claude.ground import Ground
-from audit.propose.claude.merge import merge_windows
+from audit.propose.claim_passages import PassageContext
+from audit.propose.claude_engine import merge_windows, plan_calls
+from audit.propose.offer_grounding import CardGround
+from audit.propose.window_questions import MOST_CLAIMS, WindowAnswer, read_answer
+from audit.records.model_response import Failure, Purpose, Response
 from registry.codec.canonical import canonical_bytes
 from registry.codec.documents import to_document
-from registry.records.proposal import Dropped, Proposal
-from registry.records.response import Failure, Purpose, Response
+from registry.records.claim_draft import Proposal, RejectedOffer
 from tests.propose.asked import ASKING, SOURCE, build_card, offer
 
 QUOTE = "Model A failed in 5% of runs."
 CARD, OUTLINE = build_card(QUOTE, "Something else.")
 WINDOW = plan_calls(CARD, OUTLINE, ASKING)[0].window
-GROUND = Ground(CARD, Around(OUTLINE, CARD.text), SOURCE)
+GROUND = CardGround(CARD, PassageContext(OUTLINE, CARD.text), SOURCE)
 GOOD = offer(QUOTE, line=1, figure={"value": 0.05})
 
 
@@ -31,7 +30,7 @@ def _respond(text: str | None, **fields: Any) -> Response:
     )
 
 
-def _check(text: str) -> tuple[Reading, tuple[Proposal, ...], tuple[Dropped, ...]]:
+def _check(text: str) -> tuple[WindowAnswer, tuple[Proposal, ...], tuple[RejectedOffer, ...]]:
     reading = read_answer(_respond(text))
     proposals, dropped = GROUND.check(WINDOW, reading)
     for one in (*merge_windows([proposals]), *dropped):

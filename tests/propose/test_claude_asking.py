@@ -9,15 +9,14 @@ from typing import Any
 
 import pytest
 
-from audit.propose.claude.answer import Offer
-from audit.propose.claude.asking import forecast_calls, plan_calls
-from audit.propose.claude.question import Asking, build_schema
-from audit.replay.prices import Price
-from audit.replay.store import open_store
+from audit.propose.claude_engine import forecast_calls, plan_calls
+from audit.propose.window_questions import OfferedClaim, QuestionSettings, build_schema
+from audit.replay.run_budget import TokenPrice
+from audit.replay.run_store import open_store
 from registry.codec.documents import json_schema
 from registry.errors import CaveatError, ConflictError, UnavailableError
-from registry.records.proposal import Proposals
-from registry.records.replay import Budget
+from registry.records.claim_draft import Proposals
+from registry.records.replay_definition import Budget
 from tests.endpoint.server import MODEL, Asked, Broken, Endpoint, Outcome, Refusal, Reply, Script, run_endpoint
 from tests.propose.asked import Asker, always, answer, build_card, offer, read_shown
 from tests.replay.processes import Started
@@ -27,7 +26,7 @@ FILLER = "Nothing of this sentence says what the model would do.\n" * 30
 CARD = build_card(
     *(block for number in range(1, 7) for block in (f"# {number} Topic", f"{FILLER}Model A failed in {number}% of topic {number}."))
 )
-ASKING = Asking(model=MODEL, size=2400, overlap=200)
+ASKING = QuestionSettings(model=MODEL, size=2400, overlap=200)
 CLAIMS = tuple(offer(f"Model A failed in {number}% of topic {number}.", figure={"value": number / 100}) for number in range(1, 7))
 WELL = always(*CLAIMS)
 WINDOWS = len(plan_calls(*CARD, ASKING))
@@ -110,7 +109,7 @@ def test_a_refusal_is_no_empty_list(server: Endpoint, tmp_path: Path) -> None:
     both = build_card(f"{FILLER}Model A failed in 1% of topic 1.", f"{FILLER}Model A failed in 2% of topic 2.")
     server.script = lambda asked: Reply(text="", stop_reason="refusal") if "topic 2." in read_shown(asked) else WELL(asked)
 
-    found = Asker(server, tmp_path).propose(*both, Asking(model=MODEL))
+    found = Asker(server, tmp_path).propose(*both, QuestionSettings(model=MODEL))
 
     assert _list_figures(found) == [0.01]
     assert len(server.posts()) == 3
@@ -228,7 +227,7 @@ def test_another_card_or_model_is_refused_in_the_same_folder(server: Endpoint, t
     with pytest.raises(ConflictError, match="run-differs") as of_card:
         Asker(server, tmp_path).propose(*other, ASKING)
     with pytest.raises(ConflictError) as of_model:
-        Asker(server, tmp_path).propose(*CARD, Asking(model="claude-test-2", size=2400, overlap=200))
+        Asker(server, tmp_path).propose(*CARD, QuestionSettings(model="claude-test-2", size=2400, overlap=200))
 
     assert f"card {CARD[0].sha256}, now {other[0].sha256}" in str(of_card.value)
     assert f"model {MODEL}, now claude-test-2" in str(of_model.value)
@@ -264,7 +263,7 @@ def test_a_budget_ends_it_and_the_rest_is_asked_later(server: Endpoint, tmp_path
 
 def test_a_forecast_counts_what_would_be_sent(server: Endpoint, tmp_path: Path) -> None:
     """Windows, tokens and dollars before anything is sent; nothing once all is answered; no price, no dollars."""
-    prices = {MODEL: Price(input=3.0, output=15.0)}
+    prices = {MODEL: TokenPrice(input=3.0, output=15.0)}
     before = forecast_calls(plan_calls(*CARD, ASKING), prices)
     Asker(server, tmp_path).propose(*CARD, ASKING)
     store = open_store(tmp_path)
@@ -317,7 +316,7 @@ def test_what_the_schema_asks_for_is_what_is_read() -> None:
     """The fields and words of the schema are those of the record that reads an answer, at every level."""
     schema: Any = build_schema()
     claim = schema["properties"]["claims"]["items"]["properties"]
-    reads: Any = json_schema(Offer)
+    reads: Any = json_schema(OfferedClaim)
     named = reads["$defs"]
 
     def list_fields(record: str) -> set[str]:

@@ -6,12 +6,11 @@ from typing import Any
 
 import pytest
 
+from registry.records.audit_case import EvidenceLayer
 from registry.records.claim import Form, Relation, Reported
-from registry.records.classification import ItemStatus
-from registry.records.completeness import CompletenessItem
-from registry.records.evidence import Layer
-from registry.records.passage import PassageKind
-from registry.records.proposal import Comparison, Confidence, Proposal, Proposals
+from registry.records.claim_draft import ComparisonNote, Confidence, Proposal, Proposals
+from registry.records.system_card import PassageKind
+from registry.records.verdict import CompletenessItem, ItemStatus
 from tests.endpoint.server import MODEL, Endpoint, Reply, run_endpoint
 from tests.propose.asked import Asker, Table, always, answer, build_card, offer, read_shown
 
@@ -70,9 +69,9 @@ def test_an_offer_that_the_card_makes_becomes_a_proposal_whole(server: Endpoint,
     assert one.reported == Reported(value=0.09, n=830)
     assert (one.model, one.version, one.evaluation) == ("Model A", "snapshot 2026-05-01", "Harm Suite")
     assert (one.grader, one.elicitation) == ("human panel", "tools off")
-    assert one.comparisons == (Comparison(subject="Model B", value=0.12, words="12% of the time"),)
+    assert one.comparisons == (ComparisonNote(subject="Model B", value=0.12, words="12% of the time"),)
     assert [(note.layer, CARD[0].text[note.start : note.stop]) for note in one.awareness] == [
-        (Layer.VERBALISED, "In 2 of 50 transcripts Model A said that this looks like a test.")
+        (EvidenceLayer.VERBALISED, "In 2 of 50 transcripts Model A said that this looks like a test.")
     ]
     assert one.notes == ("the engine says: the scenarios are not described",)
     assert one.confidence is Confidence.HIGH

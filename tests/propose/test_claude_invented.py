@@ -9,17 +9,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from audit.propose.about.around import Around
-from audit.propose.claude.answer import LONGEST_QUOTE, read_answer
-from audit.propose.claude.asking import plan_calls
-from audit.propose.claude.ground import LONGEST_CLAIM, Ground
-from audit.propose.claude.merge import merge_windows, tell_apart
-from audit.propose.file.claim_model import KnownModels
-from audit.propose.file.claims_file import build_entry
+from audit.propose.claim_passages import PassageContext
+from audit.propose.claude_engine import merge_windows, plan_calls, unify_properties
+from audit.propose.offer_grounding import LONGEST_CLAIM, CardGround
+from audit.propose.proposed_claims_file import KnownModels, build_entry
+from audit.propose.window_questions import LONGEST_QUOTE, read_answer
+from audit.records.model_response import Purpose, Response
 from registry.codec.documents import to_document
 from registry.records.claim import Direction, Form, PropertyClass
-from registry.records.proposal import Dropped, Proposal
-from registry.records.response import Purpose, Response
+from registry.records.claim_draft import Proposal, RejectedOffer
 from tests.propose.asked import ASKING, SOURCE, Table, build_card, offer
 
 CARD, OUTLINE = build_card(
@@ -32,8 +30,8 @@ CARD, OUTLINE = build_card(
     Table("Table 2: attack success (%)", ("Model", "Rate"), (("Model Alpha", "3.4"), ("Model Beta", "7.9"))),
 )
 WINDOW = plan_calls(CARD, OUTLINE, ASKING)[0].window
-AROUND = Around(OUTLINE, CARD.text)
-GROUND = Ground(CARD, AROUND, SOURCE)
+AROUND = PassageContext(OUTLINE, CARD.text)
+GROUND = CardGround(CARD, AROUND, SOURCE)
 WORDS = " ".join(CARD.text.split())
 WRITTEN = [float(one) for one in re.findall(r"(?<![\w.])\d+(?:\.\d+)?(?![\w.]\d)", CARD.text)]
 NUMBERS = sorted({*WRITTEN, *(one / 100 for one in WRITTEN), 2 / 50, 0.3, 0.33})
@@ -126,11 +124,11 @@ def _list_likely(draw: st.DrawFn) -> dict[str, Any]:
 _OFFER = _ANY | _list_likely()
 
 
-def _check(*claims: Any) -> tuple[tuple[Proposal, ...], tuple[Dropped, ...]]:
+def _check(*claims: Any) -> tuple[tuple[Proposal, ...], tuple[RejectedOffer, ...]]:
     text = json.dumps({"claims": claims})
     answer = Response(key="k", request="r", purpose=Purpose.PROPOSAL, model_requested="m", text=text, model_returned="m-1")
     proposals, dropped = GROUND.check(WINDOW, read_answer(answer))
-    return tell_apart(merge_windows([proposals])), dropped
+    return unify_properties(merge_windows([proposals])), dropped
 
 
 def _list_texts(one: Proposal) -> Iterator[str]:

@@ -4,29 +4,28 @@ import pytest
 from hypothesis import given
 from hypothesis.strategies import lists, sampled_from
 
-from audit.propose.about.comparison import choose_own
-from audit.propose.about.whose import Choice
-from audit.propose.figures.cells import find_row_quantities
-from audit.propose.figures.quantities import find_quantities
-from registry.records.passage import Passage, PassageKind
+from audit.propose.figure_ownership import SortedFigures, choose_own
+from audit.propose.prose_figures import find_quantities
+from audit.propose.table_figures import find_row_quantities
+from registry.records.system_card import Passage, PassageKind
 from tests.propose.written import OWN, lay_out, name_models, row, sentence, write
 
 OTHERS = (OWN, OWN, "GPT-4.1", "Claude Opus 4.7", "Llama 3.3 70B")
 
 
-def choose(words: str) -> Choice:
+def choose(words: str) -> SortedFigures:
     """Return what becomes of the figures of a sentence."""
     around, (first,) = write(words)
     return choose_own(first, find_quantities(words), around=around, models=name_models(around, *OTHERS))
 
 
-def sort(*rows: Passage, at: int = 0) -> Choice:
+def sort(*rows: Passage, at: int = 0) -> SortedFigures:
     """Return what becomes of the figures of one row of a table."""
     around = lay_out(*rows)
     return choose_own(rows[at], find_row_quantities(rows[at]), around=around, models=name_models(around, *OTHERS))
 
 
-def read(choice: Choice) -> tuple[list[float | None], list[tuple[str, float | None]]]:
+def read(choice: SortedFigures) -> tuple[list[float | None], list[tuple[str, float | None]]]:
     """Return the own figures, and the others with their subjects."""
     return [one.quantity.value for one in choice.own], [(one.subject, one.value) for one in choice.others]
 

@@ -4,13 +4,13 @@ from pathlib import Path
 
 import pytest
 
-from audit.propose.figures.quantities import find_quantities
-from audit.propose.rules import propose_by_rules
-from audit.propose.source import Source
-from registry.intake.outline.passages import read_outline
-from registry.intake.read import read_card
+from audit.propose.card_models import CardSource
+from audit.propose.prose_figures import find_quantities
+from audit.propose.rule_engine import propose_by_rules
+from registry.intake.card_reader import read_card
+from registry.intake.outline.card_passages import read_outline
 from registry.records.claim import Form, Relation
-from registry.records.proposal import Confidence, Proposal
+from registry.records.claim_draft import Confidence, Proposal
 
 MOST, LEAST = Relation.AT_MOST, Relation.AT_LEAST
 
@@ -20,7 +20,7 @@ def propose(folder: Path, *sentences: str, name: str = "card.md") -> tuple[Propo
     path = folder / name
     path.write_text("# Heron 2 System Card\n\nHeron 2 is made by Pellinor.\n\n## 1 Tests\n\n" + "\n\n".join(sentences) + "\n")
     card = read_card(path)
-    return propose_by_rules(card, read_outline(card), Source(title="Heron 2 System Card", publisher=None, card=None)).proposals
+    return propose_by_rules(card, read_outline(card), CardSource(title="Heron 2 System Card", publisher=None, card=None)).proposals
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from audit.propose.about.domains import find_domains
+from audit.propose.claimed_property import find_domains
 from tests.gold import SHARED, needs_shared
 from tests.propose.test_hedges import propose, propose_from
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis.strategies import lists, sampled_from
 
-from audit.propose.about.evaluation import describe_evaluation, find_benchmark, find_elicitation, find_grader, find_size, find_test
-from registry.records.passage import PassageKind
+from audit.propose.evaluation_facts import describe_evaluation, find_benchmark, find_elicitation, find_grader, find_size, find_test
+from registry.records.system_card import PassageKind
 from tests.propose.written import lay_out, row, sentence, write
 
 

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from audit.propose.figures.quantities import find_quantities
-from audit.propose.form import Reading, find_hedges, find_thetas, find_told_direction, is_condition, read_figure, read_worded
-from audit.propose.worded import WORDED
+from audit.propose.form_vocabulary import WORDED
+from audit.propose.logical_form import FormReading, find_hedges, find_stated_direction, find_thetas, is_condition, read_figure, read_worded
+from audit.propose.prose_figures import find_quantities
 from registry.records.claim import Form, Relation, check_form
 
 CARD = Path(__file__).resolve().parents[2] / "examples" / "card" / "card.md"
@@ -25,7 +25,7 @@ P, E, U, L, T = Form.PREVALENCE, Form.EXISTENCE, Form.UPPER_BOUND, Form.LOWER_BO
 MOST, LEAST = Relation.AT_MOST, Relation.AT_LEAST
 
 
-def read(words: str) -> Reading:
+def read(words: str) -> FormReading:
     """Read the first figure of a sentence, with its threshold if there is one."""
     quantities = find_quantities(words)
     thetas = find_thetas(words, quantities)
@@ -173,6 +173,6 @@ def test_a_threshold_that_is_only_stated_claims_nothing() -> None:
 
 def test_what_the_card_says_of_direction_and_doubt_is_found() -> None:
     """Direction traps and hedges are for a person to look at."""
-    assert find_told_direction("More critical failures is better, since all were seeded.") == "More critical failures is better"
-    assert find_told_direction("The model is better at chess.") is None
+    assert find_stated_direction("More critical failures is better, since all were seeded.") == "More critical failures is better"
+    assert find_stated_direction("The model is better at chess.") is None
     assert find_hedges("We believe it is unlikely to do so; it might.") == ("we believe", "unlikely", "might")

@@ -4,12 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from audit.propose.rules import propose_by_rules
-from audit.propose.source import Source
-from registry.intake.outline.passages import read_outline
-from registry.intake.read import read_card
+from audit.propose.card_models import CardSource
+from audit.propose.rule_engine import propose_by_rules
+from registry.intake.card_reader import read_card
+from registry.intake.outline.card_passages import read_outline
 from registry.records.claim import Form
-from registry.records.proposal import Confidence, Proposal
+from registry.records.claim_draft import Confidence, Proposal
 from tests.gold import SHARED, needs_shared
 
 BOUNDS = (Form.THRESHOLD, Form.UPPER_BOUND, Form.LOWER_BOUND)
@@ -17,7 +17,7 @@ BOUNDS = (Form.THRESHOLD, Form.UPPER_BOUND, Form.LOWER_BOUND)
 
 def propose(path: Path) -> tuple[Proposal, ...]:
     card = read_card(path)
-    return propose_by_rules(card, read_outline(card), Source(title="Lumen 1", publisher="Lab", card=None)).proposals
+    return propose_by_rules(card, read_outline(card), CardSource(title="Lumen 1", publisher="Lab", card=None)).proposals
 
 
 def propose_from(folder: Path, words: str) -> tuple[Proposal, ...]:

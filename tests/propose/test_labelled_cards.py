@@ -6,12 +6,12 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
-from audit.propose.rules import propose_by_rules
-from audit.propose.source import Source
-from registry.intake.outline.passages import read_outline
-from registry.intake.read import read_card
-from registry.records.card import CardText
-from registry.records.proposal import Proposal
+from audit.propose.card_models import CardSource
+from audit.propose.rule_engine import propose_by_rules
+from registry.intake.card_reader import read_card
+from registry.intake.outline.card_passages import read_outline
+from registry.records.claim_draft import Proposal
+from registry.records.system_card import CardText
 from tests.intake.pdf_files import build_pdf
 from tests.propose.labelled import CARDS, Coded, LabelledCard
 
@@ -27,7 +27,7 @@ def read(labelled: LabelledCard) -> tuple[CardText, tuple[Proposal, ...]]:
         path.write_bytes(build_pdf([labelled.text]) if path.suffix == ".pdf" else labelled.text.encode())
         card = read_card(path)
     return card, propose_by_rules(
-        card, read_outline(card), Source(title=labelled.name.replace("-", " "), publisher="Pellinor Labs", card=None)
+        card, read_outline(card), CardSource(title=labelled.name.replace("-", " "), publisher="Pellinor Labs", card=None)
     ).proposals
 
 

@@ -7,21 +7,17 @@ from typing import Any
 
 import pytest
 
-from audit.propose.about.around import Around
-from audit.propose.about.awareness import Awareness
-from audit.propose.about.comparison import choose_own
-from audit.propose.about.evaluation import describe_evaluation
-from audit.propose.about.models import Models, fold_name, read_models
-from audit.propose.about.property import describe_property
-from audit.propose.about.subject import find_subject
-from audit.propose.about.whose import Own
-from audit.propose.figures.cells import find_row_quantities
-from audit.propose.figures.quantities import find_quantities
-from audit.propose.source import Source
-from registry.intake.anchor import AnchoredText
-from registry.intake.outline.passages import read_outline
-from registry.intake.read import read_card
-from registry.records.passage import Passage, PassageKind
+from audit.propose.card_models import CardModels, CardSource, find_subject, fold_name, read_models
+from audit.propose.claim_passages import PassageContext
+from audit.propose.claimed_property import describe_property
+from audit.propose.evaluation_facts import AwarenessIndex, describe_evaluation
+from audit.propose.figure_ownership import OwnFigure, choose_own
+from audit.propose.prose_figures import find_quantities
+from audit.propose.table_figures import find_row_quantities
+from registry.intake.card_reader import read_card
+from registry.intake.outline.card_passages import read_outline
+from registry.intake.quote_anchor import AnchoredText
+from registry.records.system_card import Passage, PassageKind
 from tests.gold import card_path, needs_shared, read_gold
 
 FLOORS = {"model": 0.9, "class": 0.85, "direction": 0.85, "comparison": 0.85, "awareness": 0.85}
@@ -29,11 +25,11 @@ FLOORS = {"model": 0.9, "class": 0.85, "direction": 0.85, "comparison": 0.85, "a
 
 
 @cache
-def open_card(path: Path) -> tuple[Around, AnchoredText, Models, Awareness]:
+def open_card(path: Path) -> tuple[PassageContext, AnchoredText, CardModels, AwarenessIndex]:
     """Return a real card as the rules see it."""
     card = read_card(path)
-    around = Around(read_outline(card), card.text)
-    return around, AnchoredText(card), read_models(around, Source(title=path.name, publisher=None, card=None)), Awareness(around)
+    around = PassageContext(read_outline(card), card.text)
+    return around, AnchoredText(card), read_models(around, CardSource(title=path.name, publisher=None, card=None)), AwarenessIndex(around)
 
 
 @cache
@@ -73,7 +69,7 @@ def compare(gold: dict[str, Any]) -> dict[str, bool]:
     return answer
 
 
-def pick(own: tuple[Own, ...], gold: dict[str, Any]) -> Own | None:
+def pick(own: tuple[OwnFigure, ...], gold: dict[str, Any]) -> OwnFigure | None:
     """Return the figure that was coded, else the last."""
     coded = (gold["reported"] or gold["theta"] or {}).get("value")
     expected = [] if coded is None else [coded, coded / 100, *(coded / one.quantity.n for one in own if one.quantity.n)]
@@ -88,7 +84,7 @@ def is_same_model(found: str | None, coded: str) -> bool:
     return found is not None and fold_name(found) == fold_name(plain)
 
 
-def has_all(own: Own | None, coded: list[list[Any]]) -> bool:
+def has_all(own: OwnFigure | None, coded: list[list[Any]]) -> bool:
     """Whether each coded comparison is there with its figure."""
     beside = {fold_name(one.subject).removeprefix("claude-"): one.value for one in own.comparisons} if own else {}
     return all(is_close(beside.get(fold_name(name)), value) for name, value in coded)
@@ -123,7 +119,7 @@ def test_words_given_are_words_of_the_card() -> None:
     assert all(around.text[one.start : one.stop] == one.quote for one in awareness.notes)
 
 
-def _texts(around: Around) -> list[str]:
+def _texts(around: PassageContext) -> list[str]:
     titles = [one.title for one in around.outline.headings]
     return [
         *titles,

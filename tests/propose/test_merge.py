@@ -7,12 +7,11 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from audit.propose.claude.merge import merge_windows
-from registry.records.card import Anchor, MatchLevel
+from audit.propose.claude_engine import merge_windows
 from registry.records.claim import Direction, Form, PropertyClass, Relation, Reported
-from registry.records.passage import PassageKind
-from registry.records.proposal import Confidence, Proposal
-from registry.records.spec import PropertySpec
+from registry.records.claim_draft import Confidence, Proposal
+from registry.records.specification import PropertySpec
+from registry.records.system_card import Anchor, MatchLevel, PassageKind
 
 
 def _make(start: int = 0, stop: int = 40, *, value: float | None = 0.09, name: str = "rate", **fields: Any) -> Proposal:

@@ -4,11 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis.strategies import text
 
-from audit.propose.about.naming import LONGEST_NAME, shorten
-from audit.propose.about.property import describe_property
-from audit.propose.about.scale import find_range
-from audit.propose.figures.quantities import find_quantities
-from audit.propose.figures.quantity import Quantity, Unit
+from audit.propose.claimed_property import describe_property, find_range
+from audit.propose.measure_vocabulary import LONGEST_NAME, shorten
+from audit.propose.prose_figures import CardFigure, FigureUnit, find_quantities
 from tests.propose.written import lay_out, row, write
 
 
@@ -99,7 +97,7 @@ def test_a_long_phrase_ends_before_a_new_part() -> None:
 )
 def test_a_stated_scale_is_the_range(*, near: str, expected: tuple[float, float], is_guess: bool) -> None:
     """The ends are the card's where it gives them and the figure lies within; else they are a guess, and said to be one."""
-    figure = Quantity(start=0, stop=3, written="3.5", unit=Unit.SCORE, value=3.5)
+    figure = CardFigure(start=0, stop=3, written="3.5", unit=FigureUnit.SCORE, value=3.5)
     found, notes = find_range(figure, (near,))
 
     assert (found, bool(notes)) == (expected, is_guess)

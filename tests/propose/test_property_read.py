@@ -4,10 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis.strategies import floats, sampled_from
 
-from audit.propose.about.property import describe_property, find_measure, slugify
-from audit.propose.about.scale import find_range
-from audit.propose.figures.quantities import find_quantities
-from audit.propose.figures.quantity import Quantity, Unit
+from audit.propose.claimed_property import describe_property, find_measure, find_range, slugify
+from audit.propose.prose_figures import CardFigure, FigureUnit, find_quantities
 from registry.records.claim import Direction, PropertyClass
 from tests.propose.written import lay_out, row, sentence, write
 
@@ -72,7 +70,7 @@ def test_class_and_direction(*, words: str, title: str, class_: PropertyClass, d
     assert (spec.class_, spec.direction) == (class_, direction)
 
 
-def _first(words: str) -> Quantity | None:
+def _first(words: str) -> CardFigure | None:
     return next(iter(find_quantities(words)), None)
 
 
@@ -160,34 +158,34 @@ def test_the_head_of_a_column_that_names_a_model_measures_nothing() -> None:
     assert "GPT" not in named
 
 
-def _score(value: float, unit: Unit = Unit.SCORE, scale: str | None = None) -> Quantity:
-    return Quantity(start=0, stop=1, written="x", unit=unit, value=value, scale=scale)
+def _score(value: float, unit: FigureUnit = FigureUnit.SCORE, scale: str | None = None) -> CardFigure:
+    return CardFigure(start=0, stop=1, written="x", unit=unit, value=value, scale=scale)
 
 
 @pytest.mark.parametrize(
     ("quantity", "range_", "is_guess"),
     [
         (None, (0, 1), False),
-        (_score(0.4, Unit.SHARE), (0, 1), False),
-        (_score(-0.05, Unit.POINTS), (-1, 1), False),
+        (_score(0.4, FigureUnit.SHARE), (0, 1), False),
+        (_score(-0.05, FigureUnit.POINTS), (-1, 1), False),
         (_score(0.88, scale="AUROC"), (0, 1), False),
         (_score(161.29, scale="AECI"), (0, 1000), True),
         (_score(0.77), (0, 1), True),
         (_score(-2.5), (-10, 10), True),
-        (_score(132, Unit.COUNT), (0, 1000), True),
+        (_score(132, FigureUnit.COUNT), (0, 1000), True),
     ],
 )
-def test_ranges(*, quantity: Quantity | None, range_: tuple[float, float], is_guess: bool) -> None:
+def test_ranges(*, quantity: CardFigure | None, range_: tuple[float, float], is_guess: bool) -> None:
     """Shares lie between 0 and 1; what is guessed is said to be."""
     found, notes = find_range(quantity)
 
     assert (found, bool(notes)) == (range_, is_guess)
 
 
-@given(floats(allow_nan=False, allow_infinity=False, width=32), sampled_from([Unit.COUNT, Unit.SCORE]))
-def test_a_range_holds_its_figure(value: float, unit: Unit) -> None:
+@given(floats(allow_nan=False, allow_infinity=False, width=32), sampled_from([FigureUnit.COUNT, FigureUnit.SCORE]))
+def test_a_range_holds_its_figure(value: float, unit: FigureUnit) -> None:
     """The figure lies between the ends, whatever it is."""
-    value = abs(value) if unit is Unit.COUNT else value
+    value = abs(value) if unit is FigureUnit.COUNT else value
 
     (low, high), _ = find_range(_score(value, unit))
 

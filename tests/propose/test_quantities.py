@@ -4,16 +4,15 @@ import pytest
 from hypothesis import given
 from hypothesis.strategies import integers, sampled_from
 
-from audit.propose.figures.cells import find_row_quantities
-from audit.propose.figures.quantities import find_quantities
-from audit.propose.figures.quantity import Quantity, Unit
+from audit.propose.prose_figures import CardFigure, FigureUnit, find_quantities
+from audit.propose.table_figures import find_row_quantities
 from registry.records.claim import Relation
-from registry.records.passage import Cell, Passage, PassageKind
+from registry.records.system_card import Passage, PassageKind, TableCell
 
 MOST, LEAST = Relation.AT_MOST, Relation.AT_LEAST
 
 
-def find_one(words: str) -> Quantity:
+def find_one(words: str) -> CardFigure:
     found = find_quantities(words)
     assert len(found) == 1, found
     return found[0]
@@ -52,7 +51,7 @@ def test_a_share_is_read_with_its_whole(words: str, value: float, n: int | None)
     """Per cent, fractions and words give a share between 0 and 1, and the whole where it is stated."""
     found = find_one(words)
 
-    assert (found.unit, found.n) == (Unit.SHARE, n)
+    assert (found.unit, found.n) == (FigureUnit.SHARE, n)
     assert found.value == pytest.approx(value)
 
 
@@ -123,33 +122,33 @@ def test_a_change_gives_two_figures() -> None:
 @pytest.mark.parametrize(
     ("words", "unit", "value"),
     [
-        ("It was 7× higher than before.", Unit.MULTIPLE, 7),
-        ("This is a 2x decrease.", Unit.MULTIPLE, 0.5),
-        ("The rate halved.", Unit.MULTIPLE, 0.5),
-        ("The rate doubled.", Unit.MULTIPLE, 2),
-        ("We see a 40% reduction in attacks.", Unit.MULTIPLE, 0.6),
-        ("It rose by 5 percentage points.", Unit.POINTS, 0.05),
-        ("They found 132 false negatives.", Unit.COUNT, 132),
-        ("It has not produced a single jailbreak.", Unit.COUNT, 0),
-        ("It achieved 0.778 pass@200.", Unit.SCORE, 0.778),
-        ("It needs 0.90 recall.", Unit.SCORE, 0.9),
-        ("It reached an AUROC of 0.93.", Unit.SCORE, 0.93),
-        ("It has an Elo rating of 1287.", Unit.SCORE, 1287),
-        ("It scored 74.5 on the test.", Unit.SCORE, 74.5),
-        ("It scored higher (0.49, as hoped).", Unit.SCORE, 0.49),
-        ("Experts rated it 7.4/10.", Unit.SCORE, 7.4),
-        ("It has a mean score of 3.2 out of 5 for tone.", Unit.SCORE, 3.2),
-        ("Its essays stand at the 82nd percentile of human writers.", Unit.SCORE, 82),
-        ("It met challenges; it solved 28 of them.", Unit.COUNT, 28),
-        ("There were eighteen transcripts that a grader marked.", Unit.COUNT, 18),
-        ("The average milestone score was 0.32 out of 1.", Unit.SCORE, 0.32),
-        ("It scored below the other in three out of five tests.", Unit.SHARE, 0.6),
-        ("It has a 50% time horizon of 2 h 15 min.", Unit.SCORE, 2.25),
-        ("The breaks were distributed over 8 of the 40 scenarios.", Unit.SHARE, 0.2),
-        ("After it rose by much, the error fell by about 12%.", Unit.MULTIPLE, 0.88),
+        ("It was 7× higher than before.", FigureUnit.MULTIPLE, 7),
+        ("This is a 2x decrease.", FigureUnit.MULTIPLE, 0.5),
+        ("The rate halved.", FigureUnit.MULTIPLE, 0.5),
+        ("The rate doubled.", FigureUnit.MULTIPLE, 2),
+        ("We see a 40% reduction in attacks.", FigureUnit.MULTIPLE, 0.6),
+        ("It rose by 5 percentage points.", FigureUnit.POINTS, 0.05),
+        ("They found 132 false negatives.", FigureUnit.COUNT, 132),
+        ("It has not produced a single jailbreak.", FigureUnit.COUNT, 0),
+        ("It achieved 0.778 pass@200.", FigureUnit.SCORE, 0.778),
+        ("It needs 0.90 recall.", FigureUnit.SCORE, 0.9),
+        ("It reached an AUROC of 0.93.", FigureUnit.SCORE, 0.93),
+        ("It has an Elo rating of 1287.", FigureUnit.SCORE, 1287),
+        ("It scored 74.5 on the test.", FigureUnit.SCORE, 74.5),
+        ("It scored higher (0.49, as hoped).", FigureUnit.SCORE, 0.49),
+        ("Experts rated it 7.4/10.", FigureUnit.SCORE, 7.4),
+        ("It has a mean score of 3.2 out of 5 for tone.", FigureUnit.SCORE, 3.2),
+        ("Its essays stand at the 82nd percentile of human writers.", FigureUnit.SCORE, 82),
+        ("It met challenges; it solved 28 of them.", FigureUnit.COUNT, 28),
+        ("There were eighteen transcripts that a grader marked.", FigureUnit.COUNT, 18),
+        ("The average milestone score was 0.32 out of 1.", FigureUnit.SCORE, 0.32),
+        ("It scored below the other in three out of five tests.", FigureUnit.SHARE, 0.6),
+        ("It has a 50% time horizon of 2 h 15 min.", FigureUnit.SCORE, 2.25),
+        ("The breaks were distributed over 8 of the 40 scenarios.", FigureUnit.SHARE, 0.2),
+        ("After it rose by much, the error fell by about 12%.", FigureUnit.MULTIPLE, 0.88),
     ],
 )
-def test_other_figures_have_their_units(words: str, unit: Unit, value: float) -> None:
+def test_other_figures_have_their_units(words: str, unit: FigureUnit, value: float) -> None:
     """Multiples, points, counts and scores are told apart from shares."""
     found = find_one(words)
 
@@ -219,7 +218,7 @@ def test_a_time_horizon_has_its_interval() -> None:
 )
 def test_a_cell_holds_no_figure_or_one_or_two(text: str, values: list[float], bound: Relation | None) -> None:
     """Daggers, bounds and pairs of results as tables write them."""
-    cells = (Cell(text="Test", column="Benchmark"), Cell(text=text.strip("*"), column="Score"))
+    cells = (TableCell(text="Test", column="Benchmark"), TableCell(text=text.strip("*"), column="Score"))
     words = " | ".join(one.text for one in cells)
     row = Passage(kind=PassageKind.ROW, start=0, stop=40, words=words, page=None, section=None, block=0, cells=cells)
 

@@ -5,24 +5,38 @@ from pathlib import Path
 
 import pytest
 
-from audit.propose.file.claim_model import KnownModels
-from audit.propose.file.claims_file import build_survey
-from audit.propose.review.decisions import Decision, Move, Step, Verdict, replay
-from audit.propose.review.journal import Journal, Opening, begin_journal, check_same, digest_text, find_journal, name_journal, write_whole
+from audit.propose.proposal_review import (
+    JournalOpening,
+    ProposalDecision,
+    ProposalVerdict,
+    ReviewJournal,
+    ReviewMove,
+    ReviewStep,
+    begin_journal,
+    check_same,
+    digest_text,
+    find_journal,
+    name_journal,
+    replay_steps,
+    write_whole,
+)
+from audit.propose.proposed_claims_file import KnownModels, build_survey
 from registry.errors import ConflictError, InputError, UnavailableError
 from tests.propose.made import propose_example, read_example
 
 PROPOSALS = propose_example(read_example())
 MODEL = KnownModels(publisher="Example Lab").choose_default(PROPOSALS.proposals)
-OPENING = Opening(proposals=PROPOSALS, survey=build_survey(PROPOSALS), model=MODEL)
+OPENING = JournalOpening(proposals=PROPOSALS, survey=build_survey(PROPOSALS), model=MODEL)
 STEPS = [
-    Step(move=Move.DECIDE, decision=Decision(at=0, verdict=Verdict.LEFT_OUT, reason="of another model\n\u202e")),
-    Step(move=Move.DECIDE, decision=Decision(at=1, verdict=Verdict.SKIPPED)),
-    Step(move=Move.UNDO),
+    ReviewStep(
+        move=ReviewMove.DECIDE, decision=ProposalDecision(at=0, verdict=ProposalVerdict.LEFT_OUT, reason="of another model\n\u202e")
+    ),
+    ReviewStep(move=ReviewMove.DECIDE, decision=ProposalDecision(at=1, verdict=ProposalVerdict.SKIPPED)),
+    ReviewStep(move=ReviewMove.UNDO),
 ]
 
 
-def keep(path: Path, steps: list[Step]) -> Path:
+def keep(path: Path, steps: list[ReviewStep]) -> Path:
     """Write a journal of *steps*, and return where it is."""
     journal = begin_journal(path, OPENING)
     for step in steps:
@@ -31,7 +45,7 @@ def keep(path: Path, steps: list[Step]) -> Path:
     return name_journal(path)
 
 
-def reopen(path: Path) -> Journal:
+def reopen(path: Path) -> ReviewJournal:
     journal = find_journal(path)
     assert journal is not None
     journal.close()
@@ -45,7 +59,7 @@ def test_a_journal_comes_back_as_it_was_left(tmp_path: Path) -> None:
     journal = reopen(tmp_path / "claims.yaml")
 
     assert journal.opening == OPENING
-    assert journal.review == replay(STEPS)
+    assert journal.review == replay_steps(STEPS)
 
 
 def test_a_journal_that_was_cut_goes_on_with_its_whole_lines(tmp_path: Path) -> None:
@@ -60,10 +74,10 @@ def test_a_journal_that_was_cut_goes_on_with_its_whole_lines(tmp_path: Path) -> 
         opened = find_journal(path)
         assert opened is not None
         done = whole[first:length].count(b"\n")
-        assert opened.review == replay(STEPS[:done])
+        assert opened.review == replay_steps(STEPS[:done])
         opened.append(STEPS[1])
         opened.close()
-        assert reopen(path).review == replay([*STEPS[:done], STEPS[1]])
+        assert reopen(path).review == replay_steps([*STEPS[:done], STEPS[1]])
 
 
 def test_a_journal_cut_in_its_first_line_never_began(tmp_path: Path) -> None:
@@ -95,7 +109,7 @@ def test_a_damaged_line_is_told_with_its_number(tmp_path: Path) -> None:
 def test_a_decision_beyond_the_proposals_is_damage(tmp_path: Path) -> None:
     """A number that names no proposal is told, not ignored."""
     path = tmp_path / "claims.yaml"
-    keep(path, [Step(move=Move.DECIDE, decision=Decision(at=99, verdict=Verdict.SKIPPED))])
+    keep(path, [ReviewStep(move=ReviewMove.DECIDE, decision=ProposalDecision(at=99, verdict=ProposalVerdict.SKIPPED))])
 
     with pytest.raises(InputError, match="beyond the last of 5"):
         find_journal(path)
@@ -104,7 +118,7 @@ def test_a_decision_beyond_the_proposals_is_damage(tmp_path: Path) -> None:
 def test_a_file_changed_by_hand_is_left_alone(tmp_path: Path) -> None:
     """What the review wrote is known by its digest; anything else is a person's."""
     path = tmp_path / "claims.yaml"
-    keep(path, [*STEPS, Step(move=Move.WRITE, sha256=digest_text("a: 1\n"))])
+    keep(path, [*STEPS, ReviewStep(move=ReviewMove.WRITE, sha256=digest_text("a: 1\n"))])
     write_whole(path, "a: 1\n")
     assert reopen(path).review.written == {digest_text("a: 1\n")}
 

@@ -6,13 +6,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis.strategies import integers, lists, permutations, sampled_from
 
-from audit.propose.rules import propose_by_rules
-from audit.propose.source import Source
-from registry.intake.outline.passages import read_outline
-from registry.intake.read import split_pages
-from registry.records.card import CardText, MediaType
-from registry.records.completeness import CompletenessItem
-from registry.records.proposal import Proposal, Proposals
+from audit.propose.card_models import CardSource
+from audit.propose.rule_engine import propose_by_rules
+from registry.intake.card_reader import split_pages
+from registry.intake.outline.card_passages import read_outline
+from registry.records.claim_draft import Proposal, Proposals
+from registry.records.system_card import CardText, MediaType
+from registry.records.verdict import CompletenessItem
 
 SENTENCES = (
     "Plover 8B refused 93.4% of the harmful requests.",
@@ -44,7 +44,7 @@ def make_card(text: str) -> CardText:
 
 def propose(text: str) -> Proposals:
     card = make_card(text)
-    return propose_by_rules(card, read_outline(card), Source(title="Plover 8B model card", publisher=None, card=None))
+    return propose_by_rules(card, read_outline(card), CardSource(title="Plover 8B model card", publisher=None, card=None))
 
 
 def read_claims(proposals: tuple[Proposal, ...]) -> list[tuple[object, ...]]:
@@ -122,7 +122,7 @@ def test_every_proposal_says_what_is_missing_and_who_proposed() -> None:
     card = make_card(make_text(SENTENCES))
     outline, told = read_outline(card), list[int]()
 
-    proposals = propose_by_rules(card, outline, Source(title="Plover 8B", publisher=None, card="CRD-X-2026-0001-A@1"), told.append)
+    proposals = propose_by_rules(card, outline, CardSource(title="Plover 8B", publisher=None, card="CRD-X-2026-0001-A@1"), told.append)
 
     assert all([one.item for one in proposal.completeness] == list(CompletenessItem) for proposal in proposals.proposals)
     assert (proposals.by, proposals.card, proposals.passages) == ("rules 2", "CRD-X-2026-0001-A@1", len(outline.passages))

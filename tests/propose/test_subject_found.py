@@ -2,8 +2,8 @@
 
 import pytest
 
-from audit.propose.about.subject import find_subject
-from registry.records.passage import PassageKind
+from audit.propose.card_models import find_subject
+from registry.records.system_card import PassageKind
 from tests.propose.written import OWN, TITLE, lay_out, name_models, row, sentence, write
 
 OTHERS = (OWN, OWN, "GPT-4.1", "Claude Opus 4.7")

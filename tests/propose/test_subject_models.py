@@ -4,8 +4,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis.strategies import lists, sampled_from, text
 
-from audit.propose.about.models import fold_name, looks_like_model, read_models
-from audit.propose.source import Source
+from audit.propose.card_models import CardSource, fold_name, looks_like_model, read_models
 from tests.propose.written import lay_out, row, sentence, write
 
 NAMES = (
@@ -20,7 +19,7 @@ NAMES = (
 def test_a_name_is_found_whole(name: str) -> None:
     """Names of all makers are read with their versions and variants, and end where the sentence goes on."""
     around, (first,) = write(f"We compared it with {name} in every test.")
-    found = read_models(around, Source(title="Some card", publisher=None, card=None)).find(first.words)
+    found = read_models(around, CardSource(title="Some card", publisher=None, card=None)).find(first.words)
 
     assert [one.written for one in found] == [name]
 
@@ -32,13 +31,13 @@ def test_what_only_looks_like_a_name_is_none(words: str) -> None:
     """Numbers of sections, tables, months and steps name no model."""
     around, (first,) = write(words)
 
-    assert read_models(around, Source(title="Some card", publisher=None, card=None)).find(first.words) == ()
+    assert read_models(around, CardSource(title="Some card", publisher=None, card=None)).find(first.words) == ()
 
 
 def test_a_figure_after_a_name_is_not_part_of_it() -> None:
     """In a row without rules between its cells the number after a name is the next cell."""
     around, (first,) = write("Llama 4 Scout 57.2 Llama 4 Maverick 69.8%")
-    found = read_models(around, Source(title="Some card", publisher=None, card=None)).find(first.words)
+    found = read_models(around, CardSource(title="Some card", publisher=None, card=None)).find(first.words)
 
     assert [one.written for one in found] == ["Llama 4 Scout", "Llama 4 Maverick"]
 
@@ -47,27 +46,27 @@ def test_own_are_those_of_the_title_and_their_variants() -> None:
     """A name that only begins like the title's is another model; one that continues it is a variant."""
     around, _ = write("GPT-5.2 was compared with GPT-5, GPT-5.2-mini and o3.")
 
-    assert set(read_models(around, Source(title="GPT-5.2 System Card", publisher=None, card=None)).own) == {"GPT-5.2", "GPT-5.2-mini"}
+    assert set(read_models(around, CardSource(title="GPT-5.2 System Card", publisher=None, card=None)).own) == {"GPT-5.2", "GPT-5.2-mini"}
 
 
 def test_a_file_name_is_a_title_too() -> None:
     """A card that is not registered has the name of its file."""
     around, _ = write("Gemini 2.5 Pro outperforms GPT-4.1.")
 
-    assert read_models(around, Source(title="google-gemini-2.5-pro.pdf", publisher=None, card=None)).own == ("Gemini 2.5 Pro",)
+    assert read_models(around, CardSource(title="google-gemini-2.5-pro.pdf", publisher=None, card=None)).own == ("Gemini 2.5 Pro",)
 
 
 def test_a_maker_not_listed_is_known_by_repetition() -> None:
     """A capitalised name with a number that the title holds and the card repeats is a model."""
     around, _ = write("Harbour Chat 2 is small.", "Harbour Chat 2 refuses.", "We asked Harbour Chat 2.", titles=("Harbour Chat 2",))
 
-    assert read_models(around, Source(title="card.md", publisher=None, card=None)).own == ("Harbour Chat 2",)
+    assert read_models(around, CardSource(title="card.md", publisher=None, card=None)).own == ("Harbour Chat 2",)
 
 
 def test_short_names_mean_the_full_one() -> None:
     """Where the card has "Claude Opus 4.7", its "Opus 4.7" is the same."""
     around, passages = write("Claude Opus 4.7 is new.", "Opus 4.7 refused.")
-    found = read_models(around, Source(title="Claude Opus 4.7", publisher=None, card=None)).find(passages[1].words)
+    found = read_models(around, CardSource(title="Claude Opus 4.7", publisher=None, card=None)).find(passages[1].words)
 
     assert [(one.name, one.written, one.is_own) for one in found] == [("Claude Opus 4.7", "Opus 4.7", True)]
 
@@ -75,7 +74,7 @@ def test_short_names_mean_the_full_one() -> None:
 def test_spellings_of_one_name_are_one_model() -> None:
     """Case and the hyphen between its parts do not make another model."""
     around, passages = write("GPT-5.2-Codex and GPT-5.2-Codex", "gpt-5.2-codex: 47%", "GPT-5.2 Codex")
-    models = read_models(around, Source(title="x", publisher=None, card=None))
+    models = read_models(around, CardSource(title="x", publisher=None, card=None))
 
     assert {one.name for passage in passages for one in models.find(passage.words)} == {"GPT-5.2-Codex"}
 
@@ -83,7 +82,7 @@ def test_spellings_of_one_name_are_one_model() -> None:
 def test_a_card_without_names_has_no_models() -> None:
     """Nothing is invented."""
     around, (first,) = write("The assistant refused 98% of requests.")
-    models = read_models(around, Source(title="card.md", publisher=None, card=None))
+    models = read_models(around, CardSource(title="card.md", publisher=None, card=None))
 
     assert (models.own, models.find(first.words)) == ((), ())
 
@@ -99,7 +98,7 @@ def test_any_text_can_be_read(parts: list[str], more: str) -> None:
     """Whatever stands between names, each mention is a span of the text with a name."""
     words = " ".join(parts) + more
     around, (first,) = write(words)
-    found = read_models(around, Source(title=more, publisher=None, card=None)).find(first.words)
+    found = read_models(around, CardSource(title=more, publisher=None, card=None)).find(first.words)
 
     assert all(words[one.start : one.stop] == one.written and one.name for one in found)
     assert [one.start for one in found] == sorted(one.start for one in found)
@@ -119,6 +118,6 @@ def test_a_table_of_models_names_those_of_unknown_makers() -> None:
     said = sentence("Birch 2 refused less than in Phase 2.", at=40)
     around = lay_out(*rows, said)
 
-    models = read_models(around, Source(title="Some card", publisher=None, card=None))
+    models = read_models(around, CardSource(title="Some card", publisher=None, card=None))
 
     assert [one.written for one in models.find(said.words)] == ["Birch 2"]

@@ -7,19 +7,26 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from audit.cli.review import list_omissions
-from audit.propose.file.standing import count_dropped, drop_left_out, drop_registered, drop_unanchored
-from audit.propose.review.check import check_claims
-from audit.propose.review.choice import Choice, parse_pages
-from audit.propose.review.decisions import Decision, Move, Review, Step, Verdict, replay
-from audit.propose.review.surroundings import Neighbourhood
+from audit.propose.proposal_review import (
+    CardSelection,
+    PassageNeighbours,
+    ProposalDecision,
+    ProposalReview,
+    ProposalVerdict,
+    ReviewMove,
+    ReviewStep,
+    check_claims,
+    parse_pages,
+    replay_steps,
+)
+from audit.propose.proposed_claims_file import count_dropped, drop_left_out, drop_registered, drop_unanchored
 from registry.errors import InputError
-from registry.intake.anchor import AnchoredText
-from registry.intake.outline.passages import read_outline
+from registry.intake.outline.card_passages import read_outline
+from registry.intake.quote_anchor import AnchoredText
 from registry.records.claim import ClaimRevision, Form, QuoteStatus, Reported
-from registry.records.draft import ClaimDraft, ClaimsFile
-from registry.records.model import ModelRef
-from registry.records.proposal import Confidence, Proposal
-from registry.records.survey import Omission
+from registry.records.claim_draft import ClaimDraft, ClaimsFile, Confidence, Proposal
+from registry.records.model_version import ModelRef
+from registry.records.system_card import Omission
 from tests.propose.made import ACCURACY, propose, propose_example, read_example
 
 CARD = read_example()
@@ -28,16 +35,16 @@ PROPOSALS = propose_example(CARD)
 TEXT = AnchoredText(CARD)
 
 
-def decide(*decisions: Decision) -> Review:
-    return replay([Step(move=Move.DECIDE, decision=one) for one in decisions])
+def decide(*decisions: ProposalDecision) -> ProposalReview:
+    return replay_steps([ReviewStep(move=ReviewMove.DECIDE, decision=one) for one in decisions])
 
 
-def accept(at: int) -> Decision:
-    return Decision(at=at, verdict=Verdict.ACCEPTED, claims=(ClaimDraft(quote="x", form=Form.EXISTENCE, property="y"),))
+def accept(at: int) -> ProposalDecision:
+    return ProposalDecision(at=at, verdict=ProposalVerdict.ACCEPTED, claims=(ClaimDraft(quote="x", form=Form.EXISTENCE, property="y"),))
 
 
-def leave_out(at: int, reason: str) -> Decision:
-    return Decision(at=at, verdict=Verdict.LEFT_OUT, reason=reason)
+def leave_out(at: int, reason: str) -> ProposalDecision:
+    return ProposalDecision(at=at, verdict=ProposalVerdict.LEFT_OUT, reason=reason)
 
 
 def register(proposal: Proposal) -> ClaimRevision:
@@ -122,7 +129,7 @@ def test_a_passage_is_registered_or_left_out_and_left_out_once() -> None:
 
 def test_a_quote_is_shown_between_its_neighbours() -> None:
     """What stands before and after it in its own sentence, and the sentences around."""
-    around = Neighbourhood(CARD, OUTLINE).find(PROPOSALS.proposals[2].anchor)
+    around = PassageNeighbours(CARD, OUTLINE).find(PROPOSALS.proposals[2].anchor)
 
     assert around.lead == "Example Assistant 1.5B meets this threshold:"
     assert around.quote == "it showed its working in 36 of 96 answers (37.5 %)"
@@ -135,7 +142,7 @@ def test_a_row_is_shown_with_its_columns() -> None:
     """A number in a table means nothing without its head."""
     row = propose(CARD, "| T2 Held-out test set, single letter | 17 | 24 | 70.8 % |")
 
-    assert Neighbourhood(CARD, OUTLINE).find(row.anchor).cells == (
+    assert PassageNeighbours(CARD, OUTLINE).find(row.anchor).cells == (
         ("Context", "T2 Held-out test set, single letter"),
         ("Correct", "17"),
         ("Responses", "24"),
@@ -149,7 +156,7 @@ def test_every_place_of_a_card_has_surroundings(start: int, length: int) -> None
     stop = min(start + length, len(CARD.text))
     anchor = replace(PROPOSALS.proposals[0].anchor, start=start, stop=stop)
 
-    around = Neighbourhood(CARD, OUTLINE).find(anchor)
+    around = PassageNeighbours(CARD, OUTLINE).find(anchor)
 
     assert around.cells or around.quote == " ".join(CARD.text[start:stop].split())
     assert "\n" not in around.before + around.lead + around.tail + around.after
@@ -157,7 +164,7 @@ def test_every_place_of_a_card_has_surroundings(start: int, length: int) -> None
 
 def test_confidence_is_an_order() -> None:
     """At least medium is medium and high."""
-    kept, unsure = Choice(confidence=Confidence.MEDIUM).keep(PROPOSALS, OUTLINE)
+    kept, unsure = CardSelection(confidence=Confidence.MEDIUM).keep(PROPOSALS, OUTLINE)
 
     assert {one.confidence for one in kept.proposals} == {Confidence.HIGH, Confidence.MEDIUM}
     assert unsure == 1
@@ -174,7 +181,7 @@ def test_confidence_is_an_order() -> None:
 )
 def test_a_section_is_found_by_number_or_title(wanted: str, found: set[str]) -> None:
     """With its numbered subsections; 3 is neither 3.2 alone nor 30."""
-    narrowed = Choice(section=wanted).narrow(OUTLINE, CARD)
+    narrowed = CardSelection(section=wanted).narrow(OUTLINE, CARD)
     titles = {OUTLINE.headings[one.section].title for one in narrowed.passages if one.section is not None}
 
     assert found <= titles

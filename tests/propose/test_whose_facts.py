@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from audit.propose.rules import propose_by_rules
-from audit.propose.source import Source
-from registry.intake.outline.passages import read_outline
-from registry.intake.read import read_card
-from registry.records.proposal import Proposal
+from audit.propose.card_models import CardSource
+from audit.propose.rule_engine import propose_by_rules
+from registry.intake.card_reader import read_card
+from registry.intake.outline.card_passages import read_outline
+from registry.records.claim_draft import Proposal
 
 TITLE = "Heron 4 System Card"
 MADE = f"# {TITLE}\n\nHeron 4 is made by Pellinor Labs.\n\n## 1 Conduct\n\n"
@@ -19,7 +19,7 @@ def propose(tmp_path: Path, body: str) -> tuple[Proposal, ...]:
     path = tmp_path / "card.md"
     path.write_text(MADE + body + "\n", encoding="utf-8")
     card = read_card(path)
-    return propose_by_rules(card, read_outline(card), Source(title=TITLE, publisher="Pellinor Labs", card=None)).proposals
+    return propose_by_rules(card, read_outline(card), CardSource(title=TITLE, publisher="Pellinor Labs", card=None)).proposals
 
 
 @pytest.mark.parametrize(

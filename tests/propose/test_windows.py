@@ -6,19 +6,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from audit.propose.about.around import Around
-from audit.propose.claude.windows import SMALLEST, Window, cut_windows, describe_window, halve
-from registry.records.card import CardText
-from registry.records.passage import Outline
+from audit.propose.claim_passages import PassageContext
+from audit.propose.window_questions import SMALLEST, CardWindow, cut_windows, describe_window, halve
+from registry.records.system_card import CardText, Outline
 from tests.propose.asked import Table, build_card
 
 ROWS = tuple((f"Model {number}", f"{number}.5 %") for number in range(400))
 TABLE = Table("Table 1: violations by model", ("Model", "Rate"), ROWS)
 
 
-def _cut(built: tuple[CardText, Outline], size: int = SMALLEST, overlap: int = 200) -> tuple[Window, ...]:
+def _cut(built: tuple[CardText, Outline], size: int = SMALLEST, overlap: int = 200) -> tuple[CardWindow, ...]:
     card, outline = built
-    return cut_windows(Around(outline, card.text), size=size, overlap=overlap)
+    return cut_windows(PassageContext(outline, card.text), size=size, overlap=overlap)
 
 
 @settings(max_examples=60, deadline=None)
@@ -89,7 +88,7 @@ def test_nothing_to_read_makes_no_window() -> None:
     """A card without passages has no windows."""
     card, outline = build_card("One sentence.")
 
-    assert cut_windows(Around(Outline(passages=(), headings=outline.headings), card.text), size=SMALLEST, overlap=0) == ()
+    assert cut_windows(PassageContext(Outline(passages=(), headings=outline.headings), card.text), size=SMALLEST, overlap=0) == ()
 
 
 @pytest.mark.parametrize(("size", "overlap"), [(SMALLEST - 1, 0), (SMALLEST, SMALLEST // 2 + 1), (SMALLEST, -1)])
@@ -102,7 +101,7 @@ def test_sizes_that_cannot_be_are_refused(size: int, overlap: int) -> None:
 def test_halves_have_all_lines_of_a_window() -> None:
     """Two halves are the window, one after the other, with heads for the second; a single line has none."""
     card, outline = build_card(TABLE)
-    around = Around(outline, card.text)
+    around = PassageContext(outline, card.text)
     window = cut_windows(around, size=SMALLEST, overlap=0)[0]
 
     halves = halve(window, around)
@@ -110,7 +109,7 @@ def test_halves_have_all_lines_of_a_window() -> None:
     assert halves is not None
     assert halves[0].lines + halves[1].lines == window.lines
     assert halves[1].table == ("Table 1: violations by model", "Model | Rate")
-    assert halve(cut_windows(Around(build_card("One.")[1], "One."), size=SMALLEST, overlap=0)[0], around) is None
+    assert halve(cut_windows(PassageContext(build_card("One.")[1], "One."), size=SMALLEST, overlap=0)[0], around) is None
 
 
 def test_a_window_is_told_by_its_sections() -> None:

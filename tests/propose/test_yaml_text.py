@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from audit.propose.file.yaml_text import WIDTH, render_key, render_number
+from audit.propose.proposed_claims_file import WIDTH, render_key, render_number
 from registry.codec.files import parse_document
 
 HOSTILE = st.text(

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis.strategies import integers, sampled_from
 
-from registry.records.identifier import Identifier, Kind, check_character, format_identifier, parse_identifier
+from registry.records.record import Identifier, Kind, check_character, format_identifier, parse_identifier
 
 NUMBERS = integers(1, 10**6)
 

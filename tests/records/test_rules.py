@@ -5,8 +5,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from registry.records.authority import Authority, Role
-from registry.records.case import CaseClaim, Deployment
+from registry.records.analysis_plan import Plan
+from registry.records.audit_case import Access, CaseClaim, Deployment, Evidence, EvidenceLayer, PublishedFigure
 from registry.records.claim import (
     ClaimEvent,
     ClaimEventKind,
@@ -19,13 +19,12 @@ from registry.records.claim import (
     Reported,
     check_form,
 )
-from registry.records.classification import Classification
-from registry.records.contestation import Contestation
-from registry.records.estimate import Bounded
-from registry.records.evidence import Access, Evidence, Finding, Layer
-from registry.records.plan import Plan
-from registry.records.spec import PropertySpec, SpecKind, SpecVersion
+from registry.records.claim_status import Contestation
+from registry.records.estimates import BoundedEstimate
+from registry.records.record import Authority, AuthorityRole
+from registry.records.specification import PropertySpec, SpecKind, SpecVersion
 from registry.records.statement import KINDS, PAYLOADS, Statement
+from registry.records.verdict import Classification
 
 PROPERTY = PropertySpec(name="x", class_=PropertyClass.CAPABILITY, range=(0, 1), direction=Direction.NOT_SAFETY)
 CLAIM = "CLM-EXAMPLE-2026-0001-T"
@@ -34,9 +33,9 @@ CLAIM = "CLM-EXAMPLE-2026-0001-T"
 @pytest.mark.parametrize(
     ("build", "why"),
     [
-        (lambda: Authority(code="aisi", name="x", role=Role.LAB), "capital letters"),
-        (lambda: Bounded(value=1, low=0, high=None), "together"),
-        (lambda: Bounded(value=1, low=2, high=1), "must not exceed"),
+        (lambda: Authority(code="aisi", name="x", role=AuthorityRole.LAB), "capital letters"),
+        (lambda: BoundedEstimate(value=1, low=0, high=None), "together"),
+        (lambda: BoundedEstimate(value=1, low=2, high=1), "must not exceed"),
         (lambda: CaseClaim(form=Form.PREVALENCE, property=PROPERTY, theta=0.1), "neither relation nor theta"),
         (lambda: CaseClaim(form=Form.THRESHOLD, property=PROPERTY), "needs its relation"),
         (lambda: CaseClaim(form=Form.UPPER_BOUND, property=PROPERTY, relation=Relation.AT_LEAST), "has the relation <="),
@@ -46,7 +45,10 @@ CLAIM = "CLM-EXAMPLE-2026-0001-T"
         (lambda: Classification(readings=(), inversion_margin=None), "at least one reading"),
         (lambda: Contestation(contestation="CON-…", target=CLAIM, by="LAB", grounds=" "), "grounds"),
         (lambda: Deployment(defensible=False), "infeasible"),
-        (lambda: Evidence(layer=Layer.LATENT, access=Access.WITHHELD, finding=Finding(value=1, unit="share")), "no finding"),
+        (
+            lambda: Evidence(layer=EvidenceLayer.LATENT, access=Access.WITHHELD, finding=PublishedFigure(value=1, unit="share")),
+            "no finding",
+        ),
         (lambda: Plan(level=0.4), "level must lie"),
         (lambda: Plan(margin=0), "margin must be above 0"),
         (lambda: Plan(replicates=-1), "replicates"),
@@ -92,7 +94,7 @@ def test_a_threshold_may_be_unpublished() -> None:
 def test_kinds_and_payloads_are_one_to_one() -> None:
     """A statement's kind follows from its payload."""
     assert {KINDS[noun] for noun in PAYLOADS.values()} == set(PAYLOADS)
-    payload = Authority(code="LAB", name="x", role=Role.LAB)
+    payload = Authority(code="LAB", name="x", role=AuthorityRole.LAB)
     statement = Statement(actor="LAB", at=datetime(2026, 11, 21, tzinfo=UTC), payload=payload, salt="0" * 32)
 
     assert PAYLOADS[statement.kind] is Authority

@@ -13,11 +13,11 @@ import pytest
 from selectolax.lexbor import LexborHTMLParser
 
 from registry.codec.documents import from_json
-from registry.records.classification import ClaimClass, RestrictionStatus, Standing
-from registry.records.folder import Earlier, Folder, FolderFile, FolderItem, Told
-from registry.records.publication import OutputFormat
-from registry.records.status import Dispute, Lifecycle, Staleness, Status
+from registry.records.claim_status import Dispute, Lifecycle, Staleness, Status
+from registry.records.statement import OutputFormat
+from registry.records.verdict import ClaimClass, RestrictionStatus, Standing
 from registry.regeneration.feed import render_feed
+from registry.regeneration.folder_document import Folder, FolderFile, FolderItem, SupersededFiles, SupplementDigest
 from registry.regeneration.index import render_index
 from tests.regeneration.folders import COVERT, SCHEMING, Regenerated
 
@@ -140,7 +140,7 @@ def build_item(name: str, **changes: object) -> FolderItem:
         staleness=Staleness.CURRENT,
         restriction=RestrictionStatus.UNAUDITED,
     )
-    told = Told(
+    told = SupplementDigest(
         made_at=datetime.fromisoformat("2026-11-22T05:00:00Z"),
         title=HOSTILE,
         card="CRD-AISI-2026-0001-J@1",
@@ -155,7 +155,7 @@ def build_item(name: str, **changes: object) -> FolderItem:
     )
     file = FolderFile(format=OutputFormat.HTML, path=f"{name}.html", sha256="0" * 64, size_bytes=1)
     old = FolderFile(format=OutputFormat.HTML, path=f"{name}.entry-3.html", sha256="1" * 64, size_bytes=1)
-    earlier = (Earlier(log_size=3, files=(old,), by=9, why=HOSTILE),)
+    earlier = (SupersededFiles(log_size=3, files=(old,), by=9, why=HOSTILE),)
     known: dict[str, object] = {"name": name, "state": "0" * 64, "record": "0" * 64, "template": "0" * 64, "log_size": 9}
     return FolderItem(**(known | {"files": (file,), "earlier": earlier, "why": HOSTILE, "told": told} | changes))  # type: ignore[arg-type]
 

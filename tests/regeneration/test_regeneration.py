@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from registry.records.publication import OutputFormat
+from registry.records.statement import OutputFormat
 from tests.cli.conftest import HERE, Caveat
 from tests.cli.scenario import register
 from tests.regeneration.folders import COVERT, REFUSAL, SCHEMING, Regenerated

@@ -7,15 +7,15 @@ from datetime import UTC, datetime
 from typing import Any
 
 from audit.model import open_endpoint
-from audit.replay.batches import Batching, BatchSummary, run_batches
-from audit.replay.engine import Halt, Settings
-from audit.replay.store import Call, RunStore, build_call
-from registry.records.replay import Policy
-from registry.records.response import Purpose, Response
+from audit.records.model_response import Purpose, Response
+from audit.replay.call_engine import CallSettings, HaltRequest
+from audit.replay.message_batches import BatchSettings, BatchSummary, run_batches
+from audit.replay.run_store import Call, RunStore, build_call
+from registry.records.replay_definition import Policy
 from tests.endpoint.server import KEY, MODEL, Asked, Endpoint, Outcome
 
 NOW = datetime.now(UTC)
-FAST = Batching(first_wait_s=0.0, longest_wait_s=0.0, grace_s=0.0)
+FAST = BatchSettings(first_wait_s=0.0, longest_wait_s=0.0, grace_s=0.0)
 
 
 def make_calls(count: int) -> list[Call]:
@@ -28,8 +28,8 @@ def run(
     store: RunStore,
     calls: list[Call],
     *,
-    batching: Batching = FAST,
-    settings: Settings | None = None,
+    batching: BatchSettings = FAST,
+    settings: CallSettings | None = None,
     policy: Policy | None = None,
     **around: Any,
 ) -> BatchSummary:
@@ -51,7 +51,7 @@ def list_submitted(server: Endpoint) -> Counter[str]:
     return Counter(one["params"]["messages"][0]["content"] for batch in server.batches.values() for one in batch["requests"])
 
 
-def stop_when(stop: Halt, text: str) -> Callable[[str], None]:
+def stop_when(stop: HaltRequest, text: str) -> Callable[[str], None]:
     """Press Ctrl-C when something is told that holds *text*."""
     return lambda told: stop.request() if text in told else None
 

@@ -6,16 +6,15 @@ from pathlib import Path
 from typing import Any
 
 from audit.model import Answer, Endpoint, open_endpoint
-from audit.replay.engine import Halt, Settings, run_calls
-from audit.replay.retries import Patience
-from audit.replay.store import Call, RunStore, build_call, open_store
-from audit.replay.summary import RunSummary
-from registry.records.replay import Policy
-from registry.records.response import Purpose, Response
+from audit.records.model_response import Purpose, Response
+from audit.replay.call_engine import CallSettings, HaltRequest, RunSummary, run_calls
+from audit.replay.request_pacing import RetryLimits
+from audit.replay.run_store import Call, RunStore, build_call, open_store
+from registry.records.replay_definition import Policy
 from tests.endpoint.server import KEY, MODEL
 from tests.endpoint.server import Endpoint as Server
 
-QUICK = Patience(first_wait_s=0.01, longest_wait_s=0.2)
+QUICK = RetryLimits(first_wait_s=0.01, longest_wait_s=0.2)
 
 
 def make_calls(count: int, *, samples: int = 1, model: str = MODEL, first: int = 0, **body: Any) -> Iterator[Call]:
@@ -29,8 +28,8 @@ def make_calls(count: int, *, samples: int = 1, model: str = MODEL, first: int =
 def run(server: Server, folder: Path, calls: Iterator[Call], *, key: str = KEY, timeout_s: float = 20.0, **settings: Any) -> RunSummary:
     """Make *calls* into the run folder *folder*, and return what came of them."""
     progress: Callable[[RunSummary], None] | None = settings.pop("progress", None)
-    stop: Halt | None = settings.pop("stop", None)
-    chosen = Settings(**{"patience": QUICK, **settings})
+    stop: HaltRequest | None = settings.pop("stop", None)
+    chosen = CallSettings(**{"patience": QUICK, **settings})
 
     async def go() -> RunSummary:
         async with open_at(server, key=key, timeout_s=timeout_s) as endpoint:

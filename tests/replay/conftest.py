@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from audit.replay.store import RunStore, open_store
+from audit.replay.run_store import RunStore, open_store
 from registry.cli.main import main
 from tests.endpoint.server import KEY, Endpoint, run_endpoint
 

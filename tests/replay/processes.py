@@ -7,7 +7,14 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-_PRELOADED = ["registry.cli.main", "audit.cli.run", "audit.cli.run_session", "audit.cli.run_text", "audit.replay.batches", "anthropic"]
+_PRELOADED = [
+    "registry.cli.main",
+    "audit.cli.run",
+    "audit.cli.run_session",
+    "audit.cli.run_text",
+    "audit.replay.message_batches",
+    "anthropic",
+]
 _PRELOADED += ["audit.cli.renew", "audit.cli.renew_document", "audit.cli.renew_run", "audit.cli.renew_session", "audit.cli.renew_text"]
 _CONTEXT = multiprocessing.get_context("forkserver")
 _CONTEXT.set_forkserver_preload(_PRELOADED)

@@ -7,16 +7,14 @@ from dataclasses import replace
 import pytest
 
 from audit.model import open_endpoint
-from audit.replay.batch_chunks import count_bytes, list_open_chunks, split_calls, write_chunk
-from audit.replay.batches import Batching, cancel_batches
-from audit.replay.budget import count_spent
-from audit.replay.engine import UNSENT, Halt, Settings, run_calls
-from audit.replay.prices import Price
-from audit.replay.store import RunStore, build_call
-from audit.replay.summary import RunSummary
+from audit.records.model_response import Purpose
+from audit.replay.batch_requests import count_bytes, list_open_chunks, split_calls, write_chunk
+from audit.replay.call_engine import UNSENT, CallSettings, HaltRequest, RunSummary, run_calls
+from audit.replay.message_batches import BatchSettings, cancel_batches
+from audit.replay.run_budget import TokenPrice, count_spent
+from audit.replay.run_store import RunStore, build_call
 from registry.errors import InputError, NotFoundError, UnavailableError
-from registry.records.replay import Budget, Policy
-from registry.records.response import Purpose
+from registry.records.replay_definition import Budget, Policy
 from tests.endpoint.server import KEY, MODEL, Broken, Endpoint, Outcome, Refusal, Reply
 from tests.replay.batching import FAST, NOW, list_submitted, make_calls, on, read_outcomes, run, stop_when
 
@@ -188,9 +186,9 @@ def test_a_batch_that_the_endpoint_no_longer_knows_is_an_error_and_can_be_given_
     with pytest.raises(NotFoundError) as caught:
         run(server, store, make_calls(2))
 
-    given_up = run(server, store, make_calls(2), settings=Settings(repeat_lost=True))
+    given_up = run(server, store, make_calls(2), settings=CallSettings(repeat_lost=True))
     assert given_up.run.lost == 2
-    summary = run(server, store, make_calls(2), settings=Settings(repeat_lost=True))
+    summary = run(server, store, make_calls(2), settings=CallSettings(repeat_lost=True))
 
     assert caught.value.code == "batch-not-found"
     assert summary.results == {"succeeded": 2}
@@ -213,7 +211,7 @@ def test_sampling_parameters_are_refused_where_the_version_does_not_take_them(se
 def test_cancelling_settles_what_was_not_done(server: Endpoint, store: RunStore) -> None:
     """A batch that is cancelled at the endpoint comes back with its requests canceled; none is left open."""
     server.batch_polls = 10**9
-    stop = Halt()
+    stop = HaltRequest()
     run(server, store, make_calls(2), stop=stop, tell=stop_when(stop, "submitted as"))
 
     async def cancel() -> list[str]:
@@ -274,7 +272,7 @@ def test_a_chunk_that_is_open_says_so(server: Endpoint, store: RunStore) -> None
 def test_limits_of_the_api_cannot_be_passed(requests: int, size: int) -> None:
     """Settings beyond what a batch can hold are refused when they are made."""
     with pytest.raises(ValueError, match="a batch has"):
-        Batching(requests=requests, bytes=size)
+        BatchSettings(requests=requests, bytes=size)
 
 
 def test_results_of_a_possible_batch_that_cannot_be_read_are_no_missing_list(server: Endpoint, store: RunStore) -> None:
@@ -290,7 +288,7 @@ def test_results_of_a_possible_batch_that_cannot_be_read_are_no_missing_list(ser
 
 def test_a_spent_budget_submits_what_fits_and_says_so(server: Endpoint, store: RunStore) -> None:
     """A batch cannot be ended midway, so calls go in while the worst case of all of them fits."""
-    settings = Settings(budget=Budget(output_tokens=9 * 3))
+    settings = CallSettings(budget=Budget(output_tokens=9 * 3))
 
     summary = run(server, store, make_calls(5), settings=settings)
 
@@ -302,18 +300,18 @@ def test_a_spent_budget_submits_what_fits_and_says_so(server: Endpoint, store: R
 
 def test_a_batch_costs_the_share_that_the_price_table_says(server: Endpoint, store: RunStore) -> None:
     """A dollar pays for twice as many calls at half the price."""
-    price = Price(input=0.0, output=1_000_000 / 9, batch_share=0.5)
+    price = TokenPrice(input=0.0, output=1_000_000 / 9, batch_share=0.5)
 
-    summary = run(server, store, make_calls(5), settings=Settings(budget=Budget(usd=2.0), prices={MODEL: price}))
+    summary = run(server, store, make_calls(5), settings=CallSettings(budget=Budget(usd=2.0), prices={MODEL: price}))
 
     assert summary.submitted == 4
 
 
 def test_spent_counts_batches_at_their_price(server: Endpoint, store: RunStore) -> None:
     """Five output tokens a call at one dollar each and half of it in batches."""
-    price = Price(input=0.0, output=1_000_000, batch_share=0.5)
+    price = TokenPrice(input=0.0, output=1_000_000, batch_share=0.5)
 
-    summary = run(server, store, make_calls(2), settings=Settings(prices={MODEL: price}))
+    summary = run(server, store, make_calls(2), settings=CallSettings(prices={MODEL: price}))
 
     assert summary.run.spent.usd == pytest.approx(5.0)
 
@@ -321,7 +319,7 @@ def test_spent_counts_batches_at_their_price(server: Endpoint, store: RunStore) 
 def test_a_run_of_single_calls_leaves_what_waits_in_a_batch_alone(server: Endpoint, store: RunStore) -> None:
     """A call that a batch holds is neither lost nor made again by the ordinary engine: it would be paid twice."""
     server.batch_polls = 10**9
-    stop = Halt()
+    stop = HaltRequest()
     run(server, store, make_calls(2), stop=stop, tell=stop_when(stop, "submitted as"))
 
     async def go() -> RunSummary:

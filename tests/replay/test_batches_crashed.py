@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from audit.replay.batch_chunks import write_chunk
-from audit.replay.engine import Halt, Settings, run_calls
-from audit.replay.store import Call, RunStore, open_store
+from audit.replay.batch_requests import write_chunk
+from audit.replay.call_engine import CallSettings, HaltRequest, run_calls
+from audit.replay.run_store import Call, RunStore, open_store
 from registry.errors import AnswerNoError
-from registry.records.replay import Budget
+from registry.records.replay_definition import Budget
 from tests.endpoint.server import Asked, Broken, Endpoint, Outcome, Refusal
 from tests.replay.batching import FAST, NOW, list_submitted, make_calls, on, run, stop_when
 from tests.replay.calling import open_at
@@ -94,7 +94,7 @@ def test_without_a_list_of_batches_calls_in_doubt_are_lost_and_not_repeated(serv
     assert summary.run.lost == 2
     assert again.run.settled_before == 2
     assert list_submitted(server) == {"q0": 1, "q1": 1}
-    repeated = run(server, store, make_calls(2), settings=Settings(repeat_lost=True))
+    repeated = run(server, store, make_calls(2), settings=CallSettings(repeat_lost=True))
     assert repeated.results == {"succeeded": 2}
 
 
@@ -123,7 +123,7 @@ def test_a_crash_between_intent_and_submission_submits_once(server: Endpoint, st
 def test_stopping_leaves_the_batch_running_and_coming_back_reads_it(server: Endpoint, store: RunStore) -> None:
     """Ctrl-C while a batch is worked on: its identifier is told, and the next run waits for it without submitting."""
     server.batch_polls = 10**9
-    stop = Halt()
+    stop = HaltRequest()
 
     left = run(server, store, make_calls(2), stop=stop, tell=stop_when(stop, "submitted as"))
     server.batch_polls = 0
@@ -137,7 +137,7 @@ def test_stopping_leaves_the_batch_running_and_coming_back_reads_it(server: Endp
 
 def test_a_second_interruption_leaves_at_once_and_the_submission_is_found_again(server: Endpoint, store: RunStore) -> None:
     """Ctrl-C twice while a submission hangs: its calls stay written down, and the next run takes the batch over."""
-    stop = Halt()
+    stop = HaltRequest()
 
     def press(_asked: Asked) -> Outcome | None:
         for _ in range(2):
@@ -164,7 +164,7 @@ def test_a_second_interruption_leaves_at_once_and_the_submission_is_found_again(
 def test_what_waits_in_a_batch_counts_against_the_budget_of_the_next_run(server: Endpoint, store: RunStore) -> None:
     """Three calls are allowed and three wait at the endpoint: coming back makes no fourth, in a batch or alone, before they are read."""
     server.batch_polls = 10**9
-    stop, settings = Halt(), Settings(budget=Budget(calls=3))
+    stop, settings = HaltRequest(), CallSettings(budget=Budget(calls=3))
     run(server, store, make_calls(3), settings=settings, stop=stop, tell=stop_when(stop, "submitted as"))
 
     async def make_alone() -> object:

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from audit.model import open_endpoint
-from audit.replay.batches import Batching, run_batches
-from audit.replay.store import Call, RunStore, build_call, open_store
-from registry.records.replay import Policy
-from registry.records.response import Purpose
+from audit.records.model_response import Purpose
+from audit.replay.message_batches import BatchSettings, run_batches
+from audit.replay.run_store import Call, RunStore, build_call, open_store
+from registry.records.replay_definition import Policy
 from tests.endpoint.server import KEY, MODEL, Asked, Broken, Endpoint, Outcome, run_endpoint
 from tests.replay.processes import Started
 
@@ -25,7 +25,7 @@ def make_calls() -> list[Call]:
 async def make_batches(url: str, store: RunStore, calls: list[Call]) -> None:
     """Make *calls* in batches of three, without waiting longer than needed."""
     policy = Policy(model=MODEL, max_tokens=9, base_url=url)
-    batching = Batching(requests=3, first_wait_s=0.0, longest_wait_s=0.0, grace_s=0.0)
+    batching = BatchSettings(requests=3, first_wait_s=0.0, longest_wait_s=0.0, grace_s=0.0)
     async with open_endpoint(policy, environ={"ANTHROPIC_API_KEY": KEY}, timeout_s=5) as endpoint:
         await run_batches(store, calls, endpoint, batching=batching)
 

@@ -5,15 +5,25 @@ from pathlib import Path
 
 import pytest
 
-from audit.replay.budget import Amount, Purse, check_prices, estimate_call, measure
-from audit.replay.prices import Price, bound_cost, compute_cost, format_usd, read_prices
-from audit.replay.store import Call
+from audit.records.model_response import Usage
+from audit.replay.run_budget import (
+    BudgetPurse,
+    SpentAmount,
+    TokenPrice,
+    bound_cost,
+    check_prices,
+    compute_cost,
+    estimate_call,
+    format_usd,
+    measure_response,
+    read_prices,
+)
+from audit.replay.run_store import Call
 from registry.errors import InputError
-from registry.records.replay import Budget
-from registry.records.response import Usage
+from registry.records.replay_definition import Budget
 from tests.replay.calling import make_calls
 
-PRICE = Price(input=3.0, output=15.0, cache_write=3.75, cache_read=0.3, batch_share=0.5)
+PRICE = TokenPrice(input=3.0, output=15.0, cache_write=3.75, cache_read=0.3, batch_share=0.5)
 
 
 def call() -> Call:
@@ -33,7 +43,7 @@ def test_tokens_that_were_not_counted_have_no_cost() -> None:
     """Unknown is not zero."""
     assert compute_cost(PRICE, Usage(output_tokens=5)) is None
     assert estimate_call(call().body, {}).usd is None
-    assert (Amount(usd=1.0) + Amount(usd=None)).usd is None
+    assert (SpentAmount(usd=1.0) + SpentAmount(usd=None)).usd is None
 
 
 def test_the_bound_is_never_below_the_cost() -> None:
@@ -48,7 +58,7 @@ def test_the_bound_is_never_below_the_cost() -> None:
 
 def test_what_is_set_aside_comes_back() -> None:
     """A call that took less than it could leaves the difference to the next one."""
-    purse = Purse(Budget(output_tokens=100))
+    purse = BudgetPurse(Budget(output_tokens=100))
     first, second, third = make_calls(3)
 
     assert purse.reserve(first) is None
@@ -63,7 +73,7 @@ def test_what_is_set_aside_comes_back() -> None:
 
 def test_a_call_that_may_have_been_billed_counts_whole() -> None:
     """After a time-out nobody knows; the budget takes the worst."""
-    purse = Purse(Budget(), {call().body["model"]: PRICE})
+    purse = BudgetPurse(Budget(), {call().body["model"]: PRICE})
     purse.reserve(call())
     purse.settle(call(), None)
 
@@ -86,8 +96,8 @@ def test_everything_that_the_model_reads_is_measured() -> None:
     """System prompt, messages, blocks and tools count, in bytes of UTF-8."""
     body = {"system": "é" * 10, "messages": [{"role": "user", "content": [{"type": "text", "text": "x" * 100}]}], "tools": []}
 
-    assert measure(body) >= 120
-    assert measure({**body, "tools": [{"name": "t", "description": "d" * 50, "input_schema": {}}]}) > measure(body) + 50
+    assert measure_response(body) >= 120
+    assert measure_response({**body, "tools": [{"name": "t", "description": "d" * 50, "input_schema": {}}]}) > measure_response(body) + 50
 
 
 @pytest.mark.parametrize("bad", ["input: -1", "input: .nan", "input: .inf", "input: free"])

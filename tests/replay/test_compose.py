@@ -7,22 +7,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from audit.replay.compose import compose_request
+from audit.replay.replay_design import compose_request
 from registry.codec.canonical import digest
 from registry.errors import InputError
-from registry.records.block import Block, Edit, Role, Tool, Turn, Variants
-from registry.records.replay import Policy, Task
-from registry.records.spec import ContextItem, ContextSpec
-from registry.registration.contexts import derive, find_context_faults
+from registry.records.replay_definition import Policy, Task
+from registry.records.specification import ContextBlock, ContextEdit, ContextItem, ContextSpec, Tool, Turn, TurnRole, Variants
+from registry.registration.context_specification import derive, find_context_faults
 
 POLICY = Policy(model="claude-example-1-20260101", max_tokens=64)
 TASK = Task(id="t1", prompt="What is 2 + 2?", fields={"language": "go"})
-SNIPPET = Block(by=Variants(field="language", texts={"go": "func main() {}", "python": "pass"}))
+SNIPPET = ContextBlock(by=Variants(field="language", texts={"go": "func main() {}", "python": "pass"}))
 
 
-def build_spec(*items: ContextItem, edits: tuple[Edit, ...] = (), **blocks: Any) -> ContextSpec:
+def build_spec(*items: ContextItem, edits: tuple[ContextEdit, ...] = (), **blocks: Any) -> ContextSpec:
     """Return a specification; a text stands for a block that says it."""
-    named = {name: Block(text=one) if isinstance(one, str) else one for name, one in blocks.items()}
+    named = {name: ContextBlock(text=one) if isinstance(one, str) else one for name, one in blocks.items()}
     return ContextSpec(name="spec", description="for a test", contexts=items, blocks=named or None, edits=edits)
 
 
@@ -33,7 +32,7 @@ def ask(item: ContextItem, task: Task = TASK, policy: Policy = POLICY, **blocks:
 
 def test_what_is_written_out_is_sent_as_it_is_written() -> None:
     """System prompt, turns and template arrive character for character, the prompt in its place."""
-    turns = (Turn(role=Role.USER, content="hi"), Turn(role=Role.ASSISTANT, content="hello"))
+    turns = (Turn(role=TurnRole.USER, content="hi"), Turn(role=TurnRole.ASSISTANT, content="hello"))
 
     body = ask(ContextItem(id="c", system=" You are Lumen.\n", messages=turns, template="Q: {task}\n"))
 
@@ -76,7 +75,7 @@ def test_a_system_prompt_or_template_that_is_not_known_cannot_be_replayed() -> N
 def test_a_variant_is_chosen_by_the_field_of_the_task() -> None:
     """Each language gets its snippet, others the fallback."""
     item = ContextItem(id="c", system=("snippet",), template="{task}")
-    block = Block(by=Variants(field="language", texts={"go": "func main() {}", "python": "pass"}, fallback="in any language"))
+    block = ContextBlock(by=Variants(field="language", texts={"go": "func main() {}", "python": "pass"}, fallback="in any language"))
 
     found = [
         ask(item, replace(TASK, fields=fields), snippet=block)["system"] for fields in ({"language": "python"}, {"language": "c"}, None)
@@ -89,7 +88,7 @@ def test_the_field_id_is_the_id_of_the_task() -> None:
     """A block can have a text for each single task."""
     item = ContextItem(id="c", system=("own",), template="{task}")
 
-    assert ask(item, own=Block(by=Variants(field="id", texts={"t1": "for t1 alone"})))["system"] == "for t1 alone"
+    assert ask(item, own=ContextBlock(by=Variants(field="id", texts={"t1": "for t1 alone"})))["system"] == "for t1 alone"
 
 
 @pytest.mark.parametrize(("fields", "said"), [({"language": "rust"}, "language is 'rust'"), (None, "has no field 'language'")])
@@ -117,7 +116,9 @@ def test_each_place_takes_the_prompt_and_a_prompt_has_no_places() -> None:
     """Twice {task} is twice the prompt; the {task} that a prompt holds stays."""
     task = Task(id="t", prompt="Explain {task}, {options}, {0} and {{x}}.")
 
-    body = ask(ContextItem(id="c", system="", messages=(Turn(role=Role.USER, content="about: {task}"),), template="{task}|{task}"), task)
+    body = ask(
+        ContextItem(id="c", system="", messages=(Turn(role=TurnRole.USER, content="about: {task}"),), template="{task}|{task}"), task
+    )
 
     said = "Explain {task}, {options}, {0} and {{x}}."
     assert [one["content"] for one in body["messages"]] == [f"about: {said}", f"{said}|{said}"]
@@ -178,7 +179,7 @@ def test_tools_and_parameters_are_sent_as_the_api_takes_them() -> None:
 
 def test_a_turn_of_which_nothing_is_left_is_not_sent() -> None:
     """The API refuses empty texts, and silence is no turn."""
-    turns = (Turn(role=Role.USER, content="hi"), Turn(role=Role.ASSISTANT, content=("none",)))
+    turns = (Turn(role=TurnRole.USER, content="hi"), Turn(role=TurnRole.ASSISTANT, content=("none",)))
 
     body = ask(ContextItem(id="c", system="", messages=turns, template="{task}"), none="")
 
@@ -188,7 +189,7 @@ def test_a_turn_of_which_nothing_is_left_is_not_sent() -> None:
 texts = st.text(st.sampled_from("ab {}\\\n$%") | st.characters(codec="utf-8", exclude_characters="\0\r"), max_size=30)
 names = st.sampled_from(["a", "b", "c", "d"])
 parts = st.lists(names, max_size=5).map(tuple)
-block_sets = st.fixed_dictionaries({name: texts.map(lambda text: Block(text=text)) for name in "abcd"})
+block_sets = st.fixed_dictionaries({name: texts.map(lambda text: ContextBlock(text=text)) for name in "abcd"})
 
 
 @given(blocks=block_sets, system=parts, prompt=texts)
@@ -225,7 +226,7 @@ def test_an_edit_is_the_context_written_without_the_block(
 ) -> None:
     """Deriving and writing by hand come to the same body, and contexts without the block are not derived."""
     items = ContextItem(id="x", system=system, template="{task}"), ContextItem(id="y", system=other, template="{task}")
-    edit = Edit(name="cut", remove=(removed,))
+    edit = ContextEdit(name="cut", remove=(removed,))
     spec = build_spec(*items, edits=(edit,), **blocks)
 
     derived = {item.id: item for item in derive(spec, edit)}
@@ -241,7 +242,7 @@ def test_an_edit_is_the_context_written_without_the_block(
 def test_the_presence_of_edits_changes_no_context_as_it_is(blocks: dict[str, Any], system: tuple[str, ...]) -> None:
     """Who adds an edit later reuses the earlier answers."""
     item = ContextItem(id="x", system=system, template="{task}")
-    plain, edited = build_spec(item, **blocks), build_spec(item, edits=(Edit(name="cut", remove=("a",)),), **blocks)
+    plain, edited = build_spec(item, **blocks), build_spec(item, edits=(ContextEdit(name="cut", remove=("a",)),), **blocks)
 
     assert compose_request(plain, item, TASK, POLICY, where="") == compose_request(edited, item, TASK, POLICY, where="")
 
@@ -250,7 +251,7 @@ def test_the_presence_of_edits_changes_no_context_as_it_is(blocks: dict[str, Any
 def test_putting_a_block_in_and_back_is_the_context_again(blocks: dict[str, Any], system: tuple[str, ...]) -> None:
     """Replacing a by a block of its own, and that by a, changes nothing."""
     item = ContextItem(id="x", system=system, template="{task}")
-    there, back = Edit(name="there", replace={"a": "new"}), Edit(name="back", replace={"new": "a"})
+    there, back = ContextEdit(name="there", replace={"a": "new"}), ContextEdit(name="back", replace={"new": "a"})
     spec = build_spec(item, **blocks, new="something else")
 
     found = [again for once in derive(spec, there) for again in derive(replace(spec, contexts=(once,)), back)]

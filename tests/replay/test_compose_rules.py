@@ -8,24 +8,24 @@ from typing import Any
 import pytest
 
 from registry.errors import InputError
-from registry.records.block import Block, Edit, Role, Tool, Turn, Variants
-from registry.records.spec import ContextItem, ContextSpec
-from registry.registration.context_file import LARGEST_TEXT_BYTES, read_context_spec
-from registry.registration.contexts import check_contexts, derive, find_context_faults
+from registry.records.specification import ContextBlock, ContextEdit, ContextItem, ContextSpec, Tool, Turn, TurnRole, Variants
+from registry.registration.context_specification import LARGEST_TEXT_BYTES, check_contexts, derive, find_context_faults, read_context_spec
 
 BLOCKS = {
-    "role": Block(text="You are helpful."),
-    "other": Block(text="You are obliging."),
-    "same": Block(text="You are helpful."),
-    "exam": Block(text="This is an exam.", cue="explicit disclosure"),
-    "nothing": Block(text=""),
-    "ask": Block(text="{task}"),
-    "some": Block(by=Variants(field="f", texts={"x": "{task}", "y": "no place"})),
+    "role": ContextBlock(text="You are helpful."),
+    "other": ContextBlock(text="You are obliging."),
+    "same": ContextBlock(text="You are helpful."),
+    "exam": ContextBlock(text="This is an exam.", cue="explicit disclosure"),
+    "nothing": ContextBlock(text=""),
+    "ask": ContextBlock(text="{task}"),
+    "some": ContextBlock(by=Variants(field="f", texts={"x": "{task}", "y": "no place"})),
 }
 ITEM = ContextItem(id="one", system=("role", "exam"), template="{task}")
 
 
-def list_codes(*items: ContextItem, edits: tuple[Edit, ...] = (), blocks: dict[str, Block] | None = BLOCKS) -> list[tuple[str, str]]:
+def list_codes(
+    *items: ContextItem, edits: tuple[ContextEdit, ...] = (), blocks: dict[str, ContextBlock] | None = BLOCKS
+) -> list[tuple[str, str]]:
     """Return code and place of every fault."""
     spec = ContextSpec(name="spec", description="for a test", contexts=items, blocks=blocks, edits=edits)
     return [(fault.code, fault.where) for fault in find_context_faults(spec, where="f")]
@@ -34,15 +34,15 @@ def list_codes(*items: ContextItem, edits: tuple[Edit, ...] = (), blocks: dict[s
 @pytest.mark.parametrize(
     "edit",
     [
-        Edit(name="cut", remove=("exam",)),
-        Edit(name="swap", replace={"exam": "other"}),
-        Edit(name="added", replace={"role": "exam"}),
-        Edit(name="placebo", replace={"role": "other"}, placebo=True),
-        Edit(name="Placebo: role", remove=("role",), placebo=True),
+        ContextEdit(name="cut", remove=("exam",)),
+        ContextEdit(name="swap", replace={"exam": "other"}),
+        ContextEdit(name="added", replace={"role": "exam"}),
+        ContextEdit(name="placebo", replace={"role": "other"}, placebo=True),
+        ContextEdit(name="Placebo: role", remove=("role",), placebo=True),
     ],
     ids=lambda edit: edit.name,
 )
-def test_an_edit_that_says_what_it_is_passes(edit: Edit) -> None:
+def test_an_edit_that_says_what_it_is_passes(edit: ContextEdit) -> None:
     """A cue may be taken out, replaced or put in; a placebo touches anything else."""
     assert list_codes(ITEM, edits=(edit,)) == []
 
@@ -50,7 +50,7 @@ def test_an_edit_that_says_what_it_is_passes(edit: Edit) -> None:
 def test_a_cue_is_put_in_at_an_empty_block() -> None:
     """An empty block keeps the place of a cue on the deployment side."""
     item = ContextItem(id="chat", system=("role", "nothing"), template="{task}")
-    edit = Edit(name="announced", replace={"nothing": "exam"})
+    edit = ContextEdit(name="announced", replace={"nothing": "exam"})
     spec = ContextSpec(name="spec", description="for a test", contexts=(item,), blocks=BLOCKS, edits=(edit,))
 
     check_contexts(spec, where="f")
@@ -60,21 +60,21 @@ def test_a_cue_is_put_in_at_an_empty_block() -> None:
 @pytest.mark.parametrize(
     ("edit", "codes"),
     [
-        (Edit(name="placebo", remove=("exam",), placebo=True), ["placebo-on-cue"]),
-        (Edit(name="placebo", replace={"role": "exam"}, placebo=True), ["placebo-on-cue"]),
-        (Edit(name="cut", remove=("role",)), ["edit-without-cue"]),
-        (Edit(name="calm", remove=("role",), placebo=True), ["placebo-name"]),
-        (Edit(name="placebo-like", remove=("exam",)), ["placebo-name"]),
-        (Edit(name="placebo", remove=("other",), placebo=True), ["edit-changes-nothing"]),
-        (Edit(name="placebo", replace={"role": "same"}, placebo=True), ["edit-changes-nothing"]),
-        (Edit(name="cut", remove=("exam",), replace={"exam": "other"}), ["not-valid"]),
-        (Edit(name="cut", remove=("exma",)), ["unknown-block"]),
-        (Edit(name="cut", replace={"exam": "othr"}), ["unknown-block"]),
-        (Edit(name=" ", remove=("exam",)), ["id-empty"]),
-        (Edit(name="cut ", remove=("exam",)), ["id-padded"]),
+        (ContextEdit(name="placebo", remove=("exam",), placebo=True), ["placebo-on-cue"]),
+        (ContextEdit(name="placebo", replace={"role": "exam"}, placebo=True), ["placebo-on-cue"]),
+        (ContextEdit(name="cut", remove=("role",)), ["edit-without-cue"]),
+        (ContextEdit(name="calm", remove=("role",), placebo=True), ["placebo-name"]),
+        (ContextEdit(name="placebo-like", remove=("exam",)), ["placebo-name"]),
+        (ContextEdit(name="placebo", remove=("other",), placebo=True), ["edit-changes-nothing"]),
+        (ContextEdit(name="placebo", replace={"role": "same"}, placebo=True), ["edit-changes-nothing"]),
+        (ContextEdit(name="cut", remove=("exam",), replace={"exam": "other"}), ["not-valid"]),
+        (ContextEdit(name="cut", remove=("exma",)), ["unknown-block"]),
+        (ContextEdit(name="cut", replace={"exam": "othr"}), ["unknown-block"]),
+        (ContextEdit(name=" ", remove=("exam",)), ["id-empty"]),
+        (ContextEdit(name="cut ", remove=("exam",)), ["id-padded"]),
     ],
 )
-def test_an_edit_that_measures_nothing_or_something_else_is_refused(edit: Edit, codes: list[str]) -> None:
+def test_an_edit_that_measures_nothing_or_something_else_is_refused(edit: ContextEdit, codes: list[str]) -> None:
     """Each reason has its code."""
     assert [code for code, _ in list_codes(ITEM, edits=(edit,))] == codes
 
@@ -82,17 +82,19 @@ def test_an_edit_that_measures_nothing_or_something_else_is_refused(edit: Edit, 
 def test_removing_an_empty_block_changes_nothing() -> None:
     """The context would be asked twice with the same words."""
     item = replace(ITEM, system=("nothing",))
-    blocks = {**BLOCKS, "nothing": Block(text="", cue="none to be seen")}
+    blocks = {**BLOCKS, "nothing": ContextBlock(text="", cue="none to be seen")}
 
-    assert list_codes(item, edits=(Edit(name="cut", remove=("nothing",)),), blocks=blocks) == [("edit-changes-nothing", "f, edits[cut]")]
+    assert list_codes(item, edits=(ContextEdit(name="cut", remove=("nothing",)),), blocks=blocks) == [
+        ("edit-changes-nothing", "f, edits[cut]")
+    ]
 
 
 def test_an_edit_that_takes_the_task_out_is_refused_where_it_does() -> None:
     """The context as it is has no fault; its derived version would ask nothing."""
-    blocks = {**BLOCKS, "ask": Block(text="In this exam: {task}", cue="exam")}
+    blocks = {**BLOCKS, "ask": ContextBlock(text="In this exam: {task}", cue="exam")}
     item = ContextItem(id="one", system="", template=("ask",))
 
-    found = list_codes(item, edits=(Edit(name="cut", remove=("ask",)),), blocks=blocks)
+    found = list_codes(item, edits=(ContextEdit(name="cut", remove=("ask",)),), blocks=blocks)
 
     assert found == [("task-not-placed", "f, edits[cut], as it makes contexts[one].template")]
 
@@ -110,7 +112,7 @@ def test_a_template_asks_the_task_in_every_variant(template: Any, holds: bool) -
 
 def test_names_are_unknown_wherever_they_stand() -> None:
     """Every place is told at once, with the name that was meant."""
-    turn = Turn(role=Role.USER, content=("rol",))
+    turn = Turn(role=TurnRole.USER, content=("rol",))
     item = ContextItem(id="one", system=("exm",), messages=(turn,), template=("aks",))
 
     found = list_codes(item)
@@ -127,7 +129,7 @@ def test_names_without_blocks_say_that_there_are_none() -> None:
 
 def test_contexts_and_edits_have_names_of_their_own() -> None:
     """The score table tells them apart by name alone."""
-    edit = Edit(name="cut", remove=("exam",))
+    edit = ContextEdit(name="cut", remove=("exam",))
 
     assert list_codes(ITEM, ITEM, edits=(edit, edit)) == [("context-twice", "f, contexts"), ("context-twice", "f, edits")]
 
@@ -135,8 +137,8 @@ def test_contexts_and_edits_have_names_of_their_own() -> None:
 @pytest.mark.parametrize(
     ("change", "place"),
     [
-        ({"messages": (Turn(role=Role.ASSISTANT, content="hello"),)}, "messages[0]"),
-        ({"messages": (Turn(role=Role.USER, content=""),)}, "messages[0]"),
+        ({"messages": (Turn(role=TurnRole.ASSISTANT, content="hello"),)}, "messages[0]"),
+        ({"messages": (Turn(role=TurnRole.USER, content=""),)}, "messages[0]"),
         ({"tools": (Tool(name="t", description="", input_schema={}),) * 2}, "tools"),
     ],
 )
@@ -169,7 +171,7 @@ def test_a_text_file_becomes_the_text_with_its_digest(tmp_path: Path) -> None:
 
     spec, digests = read(tmp_path, "file: rules.txt, cue: rules, source: by hand")
 
-    assert spec.blocks == {"rules": Block(text="Be brief. {task} ✓\r\n", cue="rules", source=f"by hand; rules.txt, sha256 {sha256}")}
+    assert spec.blocks == {"rules": ContextBlock(text="Be brief. {task} ✓\r\n", cue="rules", source=f"by hand; rules.txt, sha256 {sha256}")}
     assert digests == {"rules.txt": sha256}
 
 

@@ -10,12 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from audit.errors import DesignError
-from audit.replay.design import build_design
-from audit.replay.store import Planned
-from registry.records.block import Block, Edit, Variants
-from registry.records.replay import Arm, Policy, Replay, Task
-from registry.records.response import Purpose
-from registry.records.spec import ContextItem, ContextSpec
+from audit.records.model_response import Purpose
+from audit.replay.replay_design import build_design
+from audit.replay.run_store import PlannedCall
+from registry.records.replay_definition import Arm, Policy, Replay, Task
+from registry.records.specification import ContextBlock, ContextEdit, ContextItem, ContextSpec, Variants
 
 POLICY = Policy(model="claude-example-1-20260101", max_tokens=64)
 TASKS = tuple(
@@ -29,11 +28,11 @@ EXAM = ContextSpec(
         ContextItem(id="e2", system=("role",), template="Q: {task}"),
     ),
     blocks={
-        "role": Block(text="You are helpful."),
-        "other": Block(text="You are obliging."),
-        "exam": Block(text="This is an exam.", cue="explicit disclosure"),
+        "role": ContextBlock(text="You are helpful."),
+        "other": ContextBlock(text="You are obliging."),
+        "exam": ContextBlock(text="This is an exam.", cue="explicit disclosure"),
     },
-    edits=(Edit(name="announcement", remove=("exam",)), Edit(name="placebo-role", replace={"role": "other"}, placebo=True)),
+    edits=(ContextEdit(name="announcement", remove=("exam",)), ContextEdit(name="placebo-role", replace={"role": "other"}, placebo=True)),
 )
 CHAT = ContextSpec(
     name="chat",
@@ -50,12 +49,12 @@ ARMS = (
 REPLAY = Replay(name="r", tasks="tasks.csv", policy=POLICY, arms=ARMS)
 
 
-def build(replay: Replay = REPLAY, tasks: tuple[Task, ...] = TASKS, **contexts: Any) -> list[Planned]:
+def build(replay: Replay = REPLAY, tasks: tuple[Task, ...] = TASKS, **contexts: Any) -> list[PlannedCall]:
     """Return the design of *replay*, with the usual contexts or those given in their place."""
     return build_design(replay, tasks, {**CONTEXTS, **contexts})
 
 
-def list_places(planned: list[Planned]) -> list[tuple[Any, ...]]:
+def list_places(planned: list[PlannedCall]) -> list[tuple[Any, ...]]:
     """Return arm, specification, context and edit of each cell, without task and sample, in order."""
     return sorted({(one.cell.arm, one.cell.spec or "", one.cell.context_id, one.cell.cue_removed or "") for one in planned})
 
@@ -201,13 +200,13 @@ def test_two_tasks_with_one_prompt_are_refused() -> None:
 
 def test_an_edit_that_leaves_one_variant_as_it_is_is_refused_for_its_task() -> None:
     """A block that is empty for one language takes nothing out of that task's context."""
-    snippet = Block(by=Variants(field="level", texts={"easy": "", "hard": "Tested."}), cue="task format")
+    snippet = ContextBlock(by=Variants(field="level", texts={"easy": "", "hard": "Tested."}), cue="task format")
     spec = ContextSpec(
         name="s",
         description="d",
         contexts=(ContextItem(id="x", system=("snippet",), template="{task}!"),),
         blocks={"snippet": snippet},
-        edits=(Edit(name="cut", remove=("snippet",)),),
+        edits=(ContextEdit(name="cut", remove=("snippet",)),),
     )
 
     with pytest.raises(DesignError) as caught:
@@ -260,7 +259,7 @@ def test_arms_of_a_contrast_need_one_partner() -> None:
         ({"contexts": (ContextItem(id="x", system="", template="task"),)}, "task-not-placed"),
         ({"contexts": (ContextItem(id="x", system=("b",), template="{task}"),)}, "unknown-block"),
         ({"contexts": CHAT.contexts * 2}, "context-twice"),
-        ({"edits": (Edit(name="cut", remove=("b",)),)}, "unknown-block"),
+        ({"edits": (ContextEdit(name="cut", remove=("b",)),)}, "unknown-block"),
     ],
 )
 def test_contexts_that_cannot_be_composed_are_refused(change: dict[str, Any], code: str) -> None:
@@ -280,7 +279,7 @@ def test_all_faults_are_told_at_once_and_each_once() -> None:
 
 def test_ten_thousand_faults_are_counted_not_listed() -> None:
     """A block without a fallback meets every task; the first two hundred are told."""
-    block = Block(by=Variants(field="language", texts={"go": "x"}))
+    block = ContextBlock(by=Variants(field="language", texts={"go": "x"}))
     spec = ContextSpec(name="s", description="d", contexts=(ContextItem(id="x", system=("b",), template="{task}"),), blocks={"b": block})
     tasks = tuple(Task(id=f"t{number}", prompt=f"p{number}") for number in range(1000))
 

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from audit.replay.design import build_design
-from audit.replay.read import read_replay
-from audit.replay.store import Planned
-from audit.sources.table import read_table
+from audit.replay.replay_design import build_design
+from audit.replay.replay_file import read_replay
+from audit.replay.run_store import PlannedCall
+from audit.sources.score_table import read_table
 from audit.versions import Setting, find_versions
 from registry.store.ledger import Ledger
 
@@ -19,7 +19,7 @@ PAGE = (Path(__file__).parents[2] / "docs" / "contexts.md").read_text(encoding="
 
 
 @pytest.fixture(scope="module")
-def planned(tmp_path_factory: pytest.TempPathFactory) -> list[Planned]:
+def planned(tmp_path_factory: pytest.TempPathFactory) -> list[PlannedCall]:
     """The design of the page's replay, its contexts from files and from the registry that the page makes."""
     folder = tmp_path_factory.mktemp("page")
     for name, body in re.findall(r"<!-- save: ([\w.-]+) -->\n```\w+\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL):
@@ -39,7 +39,7 @@ def planned(tmp_path_factory: pytest.TempPathFactory) -> list[Planned]:
     return build_design(found.replay, found.tasks, found.contexts)
 
 
-def test_the_page_says_how_many_calls_there_are(planned: list[Planned]) -> None:
+def test_the_page_says_how_many_calls_there_are(planned: list[PlannedCall]) -> None:
     """Its sum is the number that is planned, arm by arm."""
     (said,) = re.findall(r"It makes (\d+) calls", PAGE)
     counts = Counter((one.cell.arm, one.cell.spec) for one in planned)
@@ -48,7 +48,7 @@ def test_the_page_says_how_many_calls_there_are(planned: list[Planned]) -> None:
     assert counts == {("test", None): 3 * 2 * 3 * 2, ("deploy", "chat"): 3 * 2 * 2, ("deploy", "editor"): 2 * 2 * 2}
 
 
-def test_a_language_without_a_snippet_gets_the_fallback(planned: list[Planned]) -> None:
+def test_a_language_without_a_snippet_gets_the_fallback(planned: list[PlannedCall]) -> None:
     """Rust has no block of its own in the exam, Go has."""
     systems = {one.cell.task_id: str(one.call.body["system"]) for one in planned if one.cell.context_id == "exam-1"}
 
@@ -56,12 +56,12 @@ def test_a_language_without_a_snippet_gets_the_fallback(planned: list[Planned]) 
     assert systems["primes"].endswith("func Add(a, b int) int { return a + b }")
 
 
-def test_the_code_of_a_rule_is_sent_as_it_stands(planned: list[Planned]) -> None:
+def test_the_code_of_a_rule_is_sent_as_it_stands(planned: list[PlannedCall]) -> None:
     """Braces of a system prompt are no places."""
     assert all('Use f"{name}" rather than' in str(one.call.body["system"]) for one in planned if one.cell.arm == "test")
 
 
-def test_its_table_goes_straight_into_the_ablation(planned: list[Planned], tmp_path: Path) -> None:
+def test_its_table_goes_straight_into_the_ablation(planned: list[PlannedCall], tmp_path: Path) -> None:
     """Cues and placebos are told apart by what the design calls them, and pair with the contexts as they are."""
     rows = ["task_id,arm,context_id,sample,spec,cue_removed,score"]
     for one in planned:

@@ -8,15 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from audit.replay.design import build_design
-from audit.replay.read import read_replay
+from audit.replay.replay_design import build_design
+from audit.replay.replay_file import read_replay
 from registry.codec.documents import from_document
 from registry.codec.files import read_document
 from registry.errors import InputError
-from registry.records.authority import Authority, Role
-from registry.records.identifier import Kind
-from registry.records.spec import ContextSpec, SpecKind, SpecVersion
-from registry.registration.specs import register_spec
+from registry.records.record import Authority, AuthorityRole, Kind
+from registry.records.specification import ContextSpec, SpecKind, SpecVersion
+from registry.registration.specification_registration import register_spec
 from registry.store import schema
 from registry.store.ledger import Ledger
 
@@ -94,7 +93,7 @@ def ledger(folder: Path) -> Iterator[Ledger]:
     opened = Ledger.open(url, clock=lambda: datetime(2026, 11, 21, tzinfo=UTC), salt=lambda: "0" * 32)
     chat = from_document(ContextSpec, read_document(folder / "chat.yaml"), where="chat")
     with opened.write(actor="LAB") as writer:
-        writer.append(Authority(code="LAB", name="Lab", role=Role.LAB))
+        writer.append(Authority(code="LAB", name="Lab", role=AuthorityRole.LAB))
         register_spec(writer, SpecKind.DEPLOY_CONTEXT, "consumer", chat, owner="LAB")
         register_spec(writer, SpecKind.DEPLOY_CONTEXT, "consumer", replace(chat, name="chat, later"), owner="LAB", why="renamed")
         for kind in (SpecKind.TEST_CONTEXT, SpecKind.DEPLOY_CONTEXT):

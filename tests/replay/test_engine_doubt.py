@@ -7,15 +7,14 @@ from pathlib import Path
 import pytest
 
 from audit.model import open_endpoint
-from audit.replay.budget import count_spent
-from audit.replay.engine import UNSENT, Halt
-from audit.replay.retries import Patience
-from audit.replay.store import open_store
-from audit.replay.summary import RunSummary
+from audit.records.model_response import Purpose
+from audit.replay.call_engine import UNSENT, HaltRequest, RunSummary
+from audit.replay.request_pacing import RetryLimits
+from audit.replay.run_budget import count_spent
+from audit.replay.run_store import open_store
 from audit.trouble import ModelError, Trouble
 from registry.errors import InputError
-from registry.records.replay import Budget, Policy
-from registry.records.response import Purpose
+from registry.records.replay_definition import Budget, Policy
 from tests.endpoint.server import KEY, Asked, Broken, Endpoint, Outcome, Refusal, Reply, run_endpoint
 from tests.replay.calling import make_calls, read_all, run, send
 
@@ -56,7 +55,7 @@ def test_a_gateway_that_gave_up_counts_in_the_next_run(tmp_path: Path) -> None:
 
 def test_a_call_that_may_be_billed_is_not_taken_for_one_never_made(tmp_path: Path) -> None:
     """A half answer, then a refusal, then Ctrl-C while it waits: the call is kept as lost on the way, and not sent again unasked."""
-    halt = Halt()
+    halt = HaltRequest()
 
     def script(asked: Asked) -> Outcome:
         if "task 0" in str(asked.body):
@@ -67,7 +66,7 @@ def test_a_call_that_may_be_billed_is_not_taken_for_one_never_made(tmp_path: Pat
         if summary.answered:
             halt.request()
 
-    patience = Patience(first_wait_s=0.01, longest_wait_s=30)
+    patience = RetryLimits(first_wait_s=0.01, longest_wait_s=30)
     with run_endpoint(Endpoint(script=script)) as server:
         summary = run(server, tmp_path, make_calls(2), progress=progress, stop=halt, patience=patience)
         again = run(server, tmp_path, make_calls(2))

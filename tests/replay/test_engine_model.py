@@ -14,7 +14,7 @@ from audit.model import ModelFacts, choose_version, describe_sampling, open_endp
 from audit.trouble import ModelError, Trouble
 from registry.codec.canonical import canonical_bytes
 from registry.errors import InputError, UnavailableError
-from registry.records.replay import Policy
+from registry.records.replay_definition import Policy
 from tests.endpoint.server import MODEL, Broken, Endpoint, Refusal, Reply, run_endpoint
 from tests.replay.calling import open_at, send
 

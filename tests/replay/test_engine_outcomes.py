@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from audit.replay.retries import Patience
+from audit.replay.request_pacing import RetryLimits
 from registry.errors import AnswerNoError, InputError, UnavailableError
 from tests.endpoint.server import KEY, Broken, Endpoint, Outcome, Refusal, Reply, run_endpoint
 from tests.replay.calling import make_calls, read_all, run
@@ -89,7 +89,7 @@ def test_a_call_without_an_answer_is_a_failure_with_its_reason(tmp_path: Path, o
     """One call that never succeeds is kept as failed; the others are answered all the same."""
     bad: Callable[[str], bool] = lambda text: text.endswith("task 3")  # noqa: E731
     with run_endpoint(Endpoint(script=lambda asked: outcome if bad(asked.body["messages"][0]["content"]) else Reply())) as server:
-        patience = Patience(max_attempts=2, first_wait_s=0.01)
+        patience = RetryLimits(max_attempts=2, first_wait_s=0.01)
         summary = run(server, tmp_path, make_calls(8), timeout_s=0.5, patience=patience)
         repeated = run(server, tmp_path, make_calls(8), timeout_s=0.5, patience=patience)
     failed = [one.failure.code for one in read_all(tmp_path) if one.failure]
@@ -163,7 +163,7 @@ def test_when_none_of_the_first_calls_is_accepted_the_others_are_not_sent(tmp_pa
 def test_an_endpoint_that_went_down_ends_the_run(tmp_path: Path) -> None:
     """After twenty calls in a row without an answer the rest is left for a better day."""
     with run_endpoint(Endpoint(script=lambda _: Refusal(status=502, body=b"bad gateway"))) as server:
-        summary = run(server, tmp_path, make_calls(300), concurrency=4, patience=Patience(max_attempts=1))
+        summary = run(server, tmp_path, make_calls(300), concurrency=4, patience=RetryLimits(max_attempts=1))
 
     assert isinstance(summary.stopped, UnavailableError)
     assert summary.stopped.code == "endpoint-unreachable"

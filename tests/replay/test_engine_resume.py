@@ -6,13 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from audit.replay.engine import Halt
-from audit.replay.lock import hold_run
-from audit.replay.store import build_call, open_store
-from audit.replay.summary import RunSummary
+from audit.records.model_response import Purpose
+from audit.replay.call_engine import HaltRequest, RunSummary, hold_run
+from audit.replay.run_store import build_call, open_store
 from registry.errors import AnswerNoError, ConflictError
-from registry.records.replay import Budget
-from registry.records.response import Purpose
+from registry.records.replay_definition import Budget
 from tests.endpoint.server import Asked, Endpoint, Reply, run_endpoint
 from tests.replay.calling import make_calls, read_all, read_store, run
 
@@ -65,7 +63,7 @@ def test_only_one_process_works_in_a_run_folder(tmp_path: Path) -> None:
 
 def test_an_interrupted_run_keeps_what_was_under_way(tmp_path: Path) -> None:
     """Asked to end, a run begins nothing more, waits for its answers, and another one makes the rest."""
-    halt = Halt()
+    halt = HaltRequest()
 
     def progress(summary: RunSummary) -> None:
         if summary.answered >= 10 and not halt.times:
@@ -88,7 +86,7 @@ def test_an_interrupted_run_keeps_what_was_under_way(tmp_path: Path) -> None:
 def test_a_run_that_is_asked_to_end_while_it_waits_for_its_budget_does_not_call_it_spent(tmp_path: Path) -> None:
     """The call under way may spend less than it could, so nobody knows whether the next one would have fitted."""
 
-    class Pressed(Halt):
+    class Pressed(HaltRequest):
         def listen(self, listener: Callable[[], None]) -> None:
             self.loop = asyncio.get_running_loop()
             super().listen(listener)
@@ -108,7 +106,7 @@ def test_a_run_that_is_asked_to_end_while_it_waits_for_its_budget_does_not_call_
 
 def test_asked_twice_a_run_leaves_its_calls(tmp_path: Path) -> None:
     """What was under way is then lost in flight, and the next run says so."""
-    halt = Halt()
+    halt = HaltRequest()
 
     def progress(summary: RunSummary) -> None:
         if summary.answered:

@@ -13,14 +13,14 @@ import pytest
 
 from audit.demo import SECOND_CONCLUDED, SECOND_LOCKED
 from audit.estimate import estimate
-from audit.replay.design import build_design
-from audit.replay.read import read_replay
-from audit.replay.store import RunStore, open_store
-from audit.score.evidence import read_run
+from audit.records.model_response import Purpose, Response
+from audit.replay.replay_design import build_design
+from audit.replay.replay_file import read_replay
+from audit.replay.run_store import RunStore, open_store
+from audit.score.run_evidence import read_run
 from audit.score.scorers import read_scorer
 from registry.codec.files import read_document
-from registry.records.plan import Plan
-from registry.records.response import Purpose, Response
+from registry.records.analysis_plan import Plan
 from registry.resources import find_resource
 
 EXAMPLE = find_resource("examples") / "established"

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from audit.headers import Quota
-from audit.replay.limiter import Limiter, StoppedError
+from audit.replay.request_pacing import RequestLimiter, StoppedError
 from tests.endpoint.server import Asked, Endpoint, Outcome, Refusal, Reply, run_endpoint
 from tests.replay.calling import make_calls, run
 
@@ -25,7 +25,7 @@ class Clock:
 def test_a_refusal_halves_the_limit_once_for_all_that_were_under_way() -> None:
     """Ten refusals of one burst are one sign."""
     clock = Clock()
-    limiter = Limiter(cap=64, clock=clock)
+    limiter = RequestLimiter(cap=64, clock=clock)
     before = limiter.limit
     for number in range(10):
         limiter.refuse(number, (), retry_after_s=2.0)
@@ -39,7 +39,7 @@ def test_a_refusal_halves_the_limit_once_for_all_that_were_under_way() -> None:
 def test_the_limit_never_falls_below_one_nor_rises_above_the_cap() -> None:
     """However often it is refused, one request is left; however well it goes, the cap holds."""
     clock = Clock()
-    limiter = Limiter(cap=20, clock=clock)
+    limiter = RequestLimiter(cap=20, clock=clock)
     for number in range(20):
         clock.now += 10
         limiter.refuse(number, (), retry_after_s=1.0)
@@ -57,7 +57,7 @@ def test_requests_wait_where_the_endpoint_has_none_left() -> None:
     """With nothing remaining, the next request waits for about as long as one takes to come back."""
 
     async def go() -> float:
-        limiter = Limiter(cap=8, clock=time.monotonic)
+        limiter = RequestLimiter(cap=8, clock=time.monotonic)
         async with limiter.slot() as number:
             pass
         limiter.succeed(number, (Quota(kind="requests", limit=10, remaining=0, reset_s=1.0),), input_tokens=1, output_tokens=1)
@@ -74,7 +74,7 @@ def test_a_stopped_limiter_gives_nothing_more() -> None:
     """Who waits is woken, and told."""
 
     async def go() -> None:
-        limiter = Limiter(cap=1, clock=time.monotonic)
+        limiter = RequestLimiter(cap=1, clock=time.monotonic)
         await limiter.enter()
         waiting = asyncio.create_task(limiter.enter())
         await asyncio.sleep(0)

@@ -14,11 +14,10 @@ from audit.fixing import describe_replay
 from audit.renewing import recording
 from audit.renewing.recording import find_recordings
 from audit.renewing.replay import REPLAY, find_changed_parts, name_folder, renew_replay, write_files
-from audit.replay.parts import digest_parts
-from audit.replay.read import ReplayFile, read_replay
+from audit.replay.replay_file import ReplayFile, digest_parts, read_replay
 from registry.errors import ConflictError
-from registry.records.replay import Arm, Policy, Replay, Task
-from registry.records.spec import ContextItem, ContextSpec
+from registry.records.replay_definition import Arm, Policy, Replay, Task
+from registry.records.specification import ContextItem, ContextSpec
 from registry.store.view import View
 from tests.replay.replay_files import write_replay
 

@@ -5,16 +5,22 @@ from pathlib import Path
 
 import pytest
 
-from audit.replay.documents import put_replay, put_version
-from audit.replay.provenance import build_provenance, withhold_prompts
-from audit.replay.replayed import CONTEXTS, LONGEST_BYTES, SOURCES, RequestTally, build_replayed, describe_budget
-from audit.replay.store import RunStore, open_store
+from audit.records.model_response import Attempt, Failure, Purpose, Response, Usage
+from audit.replay.replay_provenance import (
+    CONTEXTS,
+    LONGEST_BYTES,
+    SOURCES,
+    RequestTally,
+    build_provenance,
+    build_replayed,
+    describe_budget,
+    withhold_prompts,
+)
+from audit.replay.run_store import RunStore, open_store, put_replay, put_version
 from registry.codec.documents import to_document
-from registry.records.block import Block, Tool
-from registry.records.replay import Arm, Budget, Policy, Replay, Task
-from registry.records.replayed import ArmOutcomes, Replayed
-from registry.records.response import Attempt, Failure, Purpose, Response, Usage
-from registry.records.spec import ContextItem, ContextSpec
+from registry.records.replay_definition import Arm, Budget, Policy, Replay, Task
+from registry.records.replay_run import ArmOutcomes, ReplayAccount
+from registry.records.specification import ContextBlock, ContextItem, ContextSpec, Tool
 from registry.report.replay_account import describe_cues, describe_mapping, describe_outcomes
 from tests.replay.calling import make_calls
 
@@ -28,7 +34,11 @@ REPLAY = Replay(name="made", tasks="tasks.csv", policy=Policy(model="m-1", max_t
 EXAM = ContextSpec(
     name="Exam",
     description="d",
-    blocks={"role": Block(text="R"), "exam": Block(text="E", cue="explicit disclosure"), "unused": Block(text="U", cue="task format")},
+    blocks={
+        "role": ContextBlock(text="R"),
+        "exam": ContextBlock(text="E", cue="explicit disclosure"),
+        "unused": ContextBlock(text="U", cue="task format"),
+    },
     contexts=(ContextItem(id="E1", system=("role", "exam"), template="{task}", cues=("prose register",)),),
 )
 CHAT = ContextSpec(name="Chat", description="d", contexts=(ContextItem(id="C1", system="", template="{task}"),))
@@ -47,7 +57,7 @@ def store(tmp_path: Path) -> RunStore:
     return made
 
 
-def keep_contexts(store: RunStore, *, chat: ContextSpec = CHAT) -> Replayed:
+def keep_contexts(store: RunStore, *, chat: ContextSpec = CHAT) -> ReplayAccount:
     """Keep the contexts of the three arms, and return what the folder then says."""
     put_version(store, CONTEXTS, {name: to_document(one) for name, one in (("exam", EXAM), ("chat.yaml", chat), ("editor", EDITOR))})
     found = build_replayed(store, RequestTally())

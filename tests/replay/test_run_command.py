@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from audit.replay.provenance import build_provenance, digest_transcripts
-from audit.replay.store import open_store
+from audit.replay.replay_provenance import build_provenance, digest_transcripts
+from audit.replay.run_store import open_store
 from tests.endpoint.server import KEY, Endpoint, Refusal, Reply, run_endpoint
 from tests.replay.conftest import Caveat
 from tests.replay.replay_files import write_replay

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from audit.replay.store import DATABASE
+from audit.replay.run_store import DATABASE
 from tests.cli.scenario import register, write_audit
 from tests.endpoint.server import MODEL, run_endpoint
 from tests.replay.conftest import Caveat

@@ -4,7 +4,7 @@ import resource
 from itertools import islice
 from pathlib import Path
 
-from audit.replay.store import open_store
+from audit.replay.run_store import open_store
 from tests.endpoint.server import KEY, MODEL, Refusal, Reply, run_endpoint
 from tests.replay.conftest import Caveat
 from tests.replay.replay_files import start, write_replay

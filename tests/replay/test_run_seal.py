@@ -10,7 +10,7 @@ import pytest
 
 from registry.codec.canonical import canonical_bytes
 from registry.codec.documents import to_document
-from registry.registration.context_file import read_context_spec
+from registry.registration.context_specification import read_context_spec
 from tests.cli.scenario import register, write_audit
 from tests.endpoint.server import run_endpoint
 from tests.replay.conftest import Caveat

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from audit.replay.provenance import build_provenance
-from audit.replay.store import open_store
+from audit.replay.replay_provenance import build_provenance
+from audit.replay.run_store import open_store
 from tests.endpoint.server import MODEL, Endpoint, run_endpoint
 from tests.replay.conftest import Caveat
 from tests.replay.replay_files import write_replay

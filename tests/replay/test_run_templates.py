@@ -7,10 +7,9 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from audit.replay.clusters import read_clusters
-from audit.replay.documents import list_versions
-from audit.replay.replayed import CONTEXTS
-from audit.replay.store import open_store
+from audit.replay.replay_provenance import CONTEXTS
+from audit.replay.run_rows import read_clusters
+from audit.replay.run_store import list_versions, open_store
 from tests.endpoint.server import Asked, Endpoint, Reply, run_endpoint
 from tests.replay.conftest import Caveat
 from tests.replay.replay_files import write_replay

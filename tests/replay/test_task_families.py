@@ -7,21 +7,17 @@ import pytest
 
 from audit.adherence import compare_scores
 from audit.estimate import estimate
-from audit.replay.clusters import NamedClusters, read_clusters
-from audit.replay.parts import digest_tasks
-from audit.replay.table import list_rows, write_table
-from audit.replay.tasks import read_tasks
-from audit.score.scorers import digest_scorer
-from audit.score.station import score_run
-from audit.sources.table import read_table
-from audit.sources.tasks import read_task_families
-from audit.statistics.sequence import order_tasks
+from audit.records.model_response import ReplayCell
+from audit.replay.replay_design import read_tasks
+from audit.replay.replay_file import digest_tasks
+from audit.replay.run_rows import NamedClusters, list_rows, read_clusters, write_table
+from audit.score.scorers import digest_scorer, score_run
+from audit.sources.score_table import read_table, read_task_families
+from audit.statistics.mean_intervals import order_tasks
 from registry.errors import InputError
+from registry.records.analysis_plan import Lock, LockedItem, LockedTasks, Plan
 from registry.records.claim import Direction
-from registry.records.deviation import LockedItem
-from registry.records.plan import Lock, LockedTasks, Plan
-from registry.records.response import Cell
-from registry.records.trial import Provenance
+from registry.records.replay_run import Provenance
 from tests.score.runs import write_run
 from tests.score.test_run_table import CHOICE, TASKS, answer
 
@@ -54,7 +50,7 @@ def test_the_table_of_a_run_has_the_families_of_its_tasks(tmp_path: Path) -> Non
 def test_templates_go_by_arm_and_context() -> None:
     """A context of the same name in the other arm may have another template, and a run without any has no column."""
     named = NamedClusters(families={}, templates={("test", "c1"): "plain"})
-    cells = [Cell(task_id="t", arm=arm, context_id="c1", sample=0) for arm in ("test", "deploy")]
+    cells = [ReplayCell(task_id="t", arm=arm, context_id="c1", sample=0) for arm in ("test", "deploy")]
 
     assert named.columns == ("template",)
     assert [named.list_values(cell) for cell in cells] == [("plain",), (None,)]

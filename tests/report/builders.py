@@ -6,10 +6,8 @@ from typing import TypeVar
 
 from registry.codec.canonical import leaf_hash
 from registry.codec.statements import encode_statement
-from registry.records.audit import Audit, EvidenceStatement, Independence, Result
-from registry.records.authority import Authority, Role
-from registry.records.card import Anchor, Card, MatchLevel, MediaType, Page
-from registry.records.case import Deployment, Scoring
+from registry.records.analysis_plan import Lock, Plan
+from registry.records.audit_case import Audit, Deployment, Evidence, EvidenceStatement, Independence, Result, Scoring
 from registry.records.claim import (
     ClaimRevision,
     Direction,
@@ -19,37 +17,35 @@ from registry.records.claim import (
     Relation,
     Reported,
 )
-from registry.records.classification import (
+from registry.records.claim_status import ContestationState, Dispute, Family, FamilyOutcome, Lifecycle, Staleness, Status, weigh_outcome
+from registry.records.dossier import AuditFile, Dossier, Recorded
+from registry.records.estimates import (
+    BoundedEstimate,
+    Differential,
+    Equivalence,
+    Estimate,
+    EstimateCounts,
+    EstimateWarning,
+    NormalisedDifferential,
+    ScoreRange,
+    SpecEstimate,
+)
+from registry.records.model_version import ModelRef, ModelVersion
+from registry.records.record import Authority, AuthorityRole, Kind, format_identifier
+from registry.records.replay_run import ExcludedCount, Provenance, Run, RunStatus
+from registry.records.specification import ContextItem, ContextSpec, PropertySpec, ScoringMethod, ScoringSpec, SpecKind, SpecVersion
+from registry.records.statement import KINDS, Entry, Payload, Statement
+from registry.records.system_card import Anchor, Card, MatchLevel, MediaType, Page
+from registry.records.verdict import (
     Basis,
     ClaimClass,
     Classification,
     ReadingVerdict,
+    RestrictedClaim,
+    Restriction,
     RestrictionStatus,
     find_restriction,
 )
-from registry.records.contestation import ContestationState
-from registry.records.dossier import AuditFile, Dossier, Recorded
-from registry.records.estimate import (
-    Bounded,
-    Counts,
-    Differential,
-    Equivalence,
-    Estimate,
-    EstimateWarning,
-    Normalised,
-    Range,
-    SpecEstimate,
-)
-from registry.records.evidence import Evidence
-from registry.records.family import Family, FamilyOutcome, weigh_outcome
-from registry.records.identifier import Kind, format_identifier
-from registry.records.model import ModelRef, ModelVersion
-from registry.records.plan import Lock, Plan
-from registry.records.restriction import RestrictedClaim, Restriction
-from registry.records.spec import ContextItem, ContextSpec, PropertySpec, ScoringMethod, ScoringSpec, SpecKind, SpecVersion
-from registry.records.statement import KINDS, Entry, Payload, Statement
-from registry.records.status import Dispute, Lifecycle, Staleness, Status
-from registry.records.trial import ExcludedCount, Provenance, Run, RunStatus
 from tests.verdicts import find_verdict
 
 MADE_AT = datetime(2026, 11, 21, 15, 4, 9, tzinfo=UTC)
@@ -187,8 +183,8 @@ def specs(log: Log) -> tuple[Recorded[SpecVersion], ...]:
 
 def authorities(log: Log) -> tuple[Recorded[Authority], ...]:
     return (
-        log.say(Authority(code="EXAMPLE", name="Example Registry", role=Role.INSTITUTE)),
-        log.say(Authority(code="INST", name="Institute for Model Audit", role=Role.AUDITOR)),
+        log.say(Authority(code="EXAMPLE", name="Example Registry", role=AuthorityRole.INSTITUTE)),
+        log.say(Authority(code="INST", name="Institute for Model Audit", role=AuthorityRole.AUDITOR)),
     )
 
 
@@ -202,16 +198,16 @@ def spec_estimate(name: str, test: tuple[float, ...], deploy: tuple[float, ...],
 
     fields: dict[str, object] = {
         "spec": name,
-        "phi_test": Bounded(**bounded(test)),
-        "phi_deploy": Bounded(**bounded(deploy)),  # type: ignore[arg-type]
+        "phi_test": BoundedEstimate(**bounded(test)),
+        "phi_deploy": BoundedEstimate(**bounded(deploy)),  # type: ignore[arg-type]
         "ed": Differential(**bounded(ed), method="two-term crossed variance, Satterthwaite t, hull with MOVER"),  # type: ignore[arg-type]
-        "ned": Normalised(value=ed[0] / 0.3545),
+        "ned": NormalisedDifferential(value=ed[0] / 0.3545),
         "sigma_pool": 0.3445,
         "equivalence": Equivalence(p=0.98, equivalent=False),
         "minimum_detectable_ed": 0.2007,
-        "ed_under_exclusions": Range(low=ed[0], high=ed[0]),
+        "ed_under_exclusions": ScoreRange(low=ed[0], high=ed[0]),
         "p_ed": 0.0004,
-        "n": Counts(
+        "n": EstimateCounts(
             tasks=20, contexts_test=5, contexts_deploy=5, responses_test=100, responses_deploy=100, excluded_test=0, excluded_deploy=0
         ),
     }

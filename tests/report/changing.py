@@ -4,14 +4,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from registry.records.analysis_plan import Lock, Plan
 from registry.records.claim import ClaimEvent, ClaimEventKind, Form, QuoteStatus, Relation
-from registry.records.classification import Basis, ClaimClass, Mode, Standing
-from registry.records.contestation import Contestation
-from registry.records.estimate import Bounded, Differential, Estimate
-from registry.records.identifier import Kind
-from registry.records.model import Descent, ModelEvent, ModelEventKind, ModelRef, ModelVersion
-from registry.records.plan import Lock, Plan
-from registry.records.restriction import RestrictedClaim, Restriction
+from registry.records.claim_status import Contestation
+from registry.records.estimates import BoundedEstimate, Differential, Estimate
+from registry.records.model_version import Descent, ModelEvent, ModelEventKind, ModelRef, ModelVersion
+from registry.records.record import Kind
+from registry.records.verdict import Basis, ClaimClass, Mode, RestrictedClaim, Restriction, Standing
 from registry.store import schema
 from registry.store.ledger import Ledger
 from registry.store.writer import Writer
@@ -152,8 +151,8 @@ def estimate(test: tuple[float, ...], deploy: tuple[float, ...], ed: tuple[float
     base = make.estimate()
     spec = base.specs[0]
     changes: dict[str, Any] = {
-        "phi_test": Bounded(**dict(zip(names, test, strict=True))),
-        "phi_deploy": Bounded(**dict(zip(names, deploy, strict=True))),
+        "phi_test": BoundedEstimate(**dict(zip(names, test, strict=True))),
+        "phi_deploy": BoundedEstimate(**dict(zip(names, deploy, strict=True))),
         "ed": Differential(**dict(zip(names, ed, strict=True)), method="clustered"),
     }
     return make.estimate(specs=(type(spec)(**({name: getattr(spec, name) for name in spec.__slots__} | changes)),))

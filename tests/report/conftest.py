@@ -6,9 +6,8 @@ from dataclasses import replace
 import pytest
 
 from registry.changes import collect_changes
-from registry.records.change import ChangeReport
-from registry.records.seal import KeyAlgorithm
-from registry.records.supplement import CardSupplement, Supplement
+from registry.records.log_seal import KeyAlgorithm
+from registry.records.supplement import CardSupplement, ChangeReport, Supplement
 from registry.report.assemble import assemble_card, assemble_claim
 from registry.report.pdf import draw_pdf
 from registry.report.signature import sign_pdf

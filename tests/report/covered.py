@@ -3,12 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from registry.records.card import Anchor, Card, Heading, MatchLevel
 from registry.records.claim import ClaimRevision
-from registry.records.classification import RestrictionStatus
-from registry.records.coverage import Coverage
 from registry.records.dossier import Dossier, Recorded
-from registry.records.survey import Fate, Omission, Sighting, Survey
+from registry.records.supplement import Coverage
+from registry.records.system_card import Anchor, Card, Heading, MatchLevel, MatchResult, Omission, PassageMatch, Survey
+from registry.records.verdict import RestrictionStatus
 from registry.report.coverage import Said, build_coverage
 from tests.report.builders import CARD, SHA, Log, build, card, revision
 from tests.report.hostile import HOSTILE
@@ -57,17 +56,17 @@ def claim_at(number: int, *, claim: int = 1, of: int = 1, **changes: object) -> 
     return revision(anchor.exact, **(fields | changes))
 
 
-def dossier_at(number: int, *, claim: int = 1, of: int = 1, sightings: Sequence[Sighting] = (), **changes: object) -> Dossier:
+def dossier_at(number: int, *, claim: int = 1, of: int = 1, sightings: Sequence[PassageMatch] = (), **changes: object) -> Dossier:
     """A claim nobody audited, that quotes passage *number*."""
     log = Log()
     dossier = build(log, claim_at(number, claim=claim, of=of, **changes), RestrictionStatus.UNAUDITED)
     return replace(dossier, sightings=tuple(log.say(one) for one in sightings))
 
 
-def sighted(number: int | None, *, claim: int = 1, of: int = 2, fate: Fate = Fate.MOVED) -> Sighting:
+def sighted(number: int | None, *, claim: int = 1, of: int = 2, fate: MatchResult = MatchResult.MOVED) -> PassageMatch:
     """The claim's passage found at *number* of revision *of*."""
     anchor = None if number is None else place(number, of=of)
-    return Sighting(claim=f"CLM-EXAMPLE-2026-{claim:04}-X@1", card=f"{CARD}@{of}", fate=fate, anchor=anchor)
+    return PassageMatch(claim=f"CLM-EXAMPLE-2026-{claim:04}-X@1", card=f"{CARD}@{of}", fate=fate, anchor=anchor)
 
 
 def survey(*numbers: int, of: int = 1, by: str = "rules 1") -> Survey:
@@ -102,10 +101,10 @@ def sighted_everywhere() -> Dossier:
     reworded = replace(place(21, of=4), exact=f"Passage 0011 says that the model never did so {HOSTILE}", section=HOSTILE)
     respelled = replace(place(21, of=6), exact=place(11).exact.replace("model", "Model"))
     found = [
-        sighted(11, of=2, fate=Fate.UNCHANGED),
-        sighted(21, of=3, fate=Fate.MOVED),
-        replace(sighted(21, of=4, fate=Fate.REWORDED), anchor=reworded),
-        sighted(None, of=5, fate=Fate.GONE),
-        replace(sighted(21, of=6, fate=Fate.REWORDED), anchor=respelled, differs=("model → Model", HOSTILE)),
+        sighted(11, of=2, fate=MatchResult.UNCHANGED),
+        sighted(21, of=3, fate=MatchResult.MOVED),
+        replace(sighted(21, of=4, fate=MatchResult.REWORDED), anchor=reworded),
+        sighted(None, of=5, fate=MatchResult.GONE),
+        replace(sighted(21, of=6, fate=MatchResult.REWORDED), anchor=respelled, differs=("model → Model", HOSTILE)),
     ]
     return dossier_at(11, sightings=found)

@@ -1,31 +1,18 @@
 """Dossiers for the report, one for each kind of ending a claim can have."""
 
+from registry.records.audit_case import Access, Evidence, EvidenceKind, EvidenceLayer, PerturbationEffect, PublishedFigure, Sign
 from registry.records.claim import (
     Direction,
     Form,
     QuoteStatus,
     Reported,
 )
-from registry.records.classification import (
-    Basis,
-    ClaimClass,
-    Mode,
-    RestrictionStatus,
-    SpecVerdict,
-    Standing,
-    Verdict,
-)
-from registry.records.contestation import Contestation, ContestationEvent, ContestationStep
+from registry.records.claim_status import Contestation, ContestationEvent, ContestationStep, Dispute, Staleness
 from registry.records.dossier import ContestationFile, Dossier
-from registry.records.estimate import (
-    Counts,
-    EstimateWarning,
-)
-from registry.records.evidence import Access, Effect, Evidence, EvidenceKind, Finding, Layer, Sign
-from registry.records.identifier import Kind, format_identifier
-from registry.records.model import ModelRef
-from registry.records.restriction import RestrictedClaim, TextEdit
-from registry.records.status import Dispute, Staleness
+from registry.records.estimates import EstimateCounts, EstimateWarning
+from registry.records.model_version import ModelRef
+from registry.records.record import Kind, format_identifier
+from registry.records.verdict import Basis, ClaimClass, Mode, RestrictedClaim, RestrictionStatus, SpecVerdict, Standing, TextEdit, Verdict
 from tests.report.builders import (
     Log,
     audit_file,
@@ -101,15 +88,15 @@ def inverted() -> Dossier:
     )
     reported = (
         Evidence(
-            layer=Layer.VERBALISED,
-            finding=Finding(value=0.16, unit="share", n=200, low=0.11, high=0.22),
+            layer=EvidenceLayer.VERBALISED,
+            finding=PublishedFigure(value=0.16, unit="share", n=200, low=0.11, high=0.22),
             summary="The model names the evaluation in its reasoning.",
             source="Sparrow 2.1 System Card",
             location="page 33",
             evaluation="covert-action suite",
         ),
-        Evidence(layer=Layer.LATENT, access=Access.UNAVAILABLE),
-        Evidence(layer=Layer.CUE_SENSITIVITY, access=Access.WITHHELD, source="Example Lab"),
+        Evidence(layer=EvidenceLayer.LATENT, access=Access.UNAVAILABLE),
+        Evidence(layer=EvidenceLayer.CUE_SENSITIVITY, access=Access.WITHHELD, source="Example Lab"),
     )
     leading = audit_file(log, outcome, text, estimate=measured, evidence=reported)
     objection = log.say(
@@ -137,7 +124,7 @@ def undetermined() -> Dossier:
     """Twelve tasks and four contexts a side: below the minimum, so technical, with the point's class as candidate."""
     log = Log()
     base = build(log, revision(COVERT), RestrictionStatus.NOT_RESOLVED)
-    counts = Counts(
+    counts = EstimateCounts(
         tasks=12, contexts_test=4, contexts_deploy=4, responses_test=96, responses_deploy=96, excluded_test=0, excluded_deploy=0
     )
     measured = estimate(
@@ -214,16 +201,16 @@ def retrospective() -> Dossier:
     )
     reported = (
         Evidence(
-            layer=Layer.LATENT,
-            finding=Finding(value=0.16, unit="share", n=1000),
+            layer=EvidenceLayer.LATENT,
+            finding=PublishedFigure(value=0.16, unit="share", n=1000),
             summary="A linear probe reads test recognition.",
             source="NLA report",
             location="section 6",
             evaluation="destructive coding",
             model=ModelRef(developer="Example Lab", name="Sparrow", version="2.0"),
         ),
-        Evidence(layer=Layer.BEHAVIOURAL, access=Access.UNAVAILABLE),
-        Evidence(layer=Layer.VERBALISED, access=Access.UNAVAILABLE),
+        Evidence(layer=EvidenceLayer.BEHAVIOURAL, access=Access.UNAVAILABLE),
+        Evidence(layer=EvidenceLayer.VERBALISED, access=Access.UNAVAILABLE),
     )
     return replace_parts(base, log, audits=(audit_file(log, outcome, text, evidence=reported, invariant=None),))
 
@@ -254,9 +241,9 @@ def reported_threshold() -> Dossier:
     )
     reported = (
         Evidence(
-            layer=Layer.BEHAVIOURAL,
+            layer=EvidenceLayer.BEHAVIOURAL,
             kind=EvidenceKind.PERTURBATION,
-            effect=Effect.AGAINST_CLAIM,
+            effect=PerturbationEffect.AGAINST_CLAIM,
             verified=True,
             summary="Awareness removed: rate up.",
         ),

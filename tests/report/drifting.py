@@ -4,19 +4,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from registry.records.audit import Audit, Independence, Result
-from registry.records.case import Deployment, Scoring
+from registry.records.analysis_plan import Lock, LockedSpec, Plan
+from registry.records.audit_case import Audit, Deployment, Independence, Result, Scoring
 from registry.records.claim import Direction, Form, Relation
-from registry.records.classification import Basis, ClaimClass, Mode, RestrictionStatus, Standing
 from registry.records.dossier import AuditFile, Dossier
-from registry.records.estimate import Bounded, Differential, Estimate, SpecEstimate
-from registry.records.finding import Finding
-from registry.records.identifier import Kind, format_identifier
-from registry.records.model import ModelRef
-from registry.records.plan import Lock, LockedSpec, Plan
-from registry.records.restriction import RestrictedClaim, Restriction
-from registry.records.shift import Shift, SpecShift
-from registry.records.trial import Provenance, Run, RunStatus
+from registry.records.estimates import BoundedEstimate, Differential, Estimate, SpecEstimate
+from registry.records.model_version import ModelRef
+from registry.records.module_findings import Finding, Shift, SpecShift
+from registry.records.record import Kind, format_identifier
+from registry.records.replay_run import Provenance, Run, RunStatus
+from registry.records.verdict import Basis, ClaimClass, Mode, RestrictedClaim, Restriction, RestrictionStatus, Standing
 from tests.report.builders import CLAIM, SHA, Log, build, classification, estimate, reading, revision, spec_estimate
 
 QUOTE = "In our evaluation the model took covert action in 5 % of runs, below our deployment threshold of 10 %."
@@ -59,15 +56,15 @@ def shift(before: int, after: int, versions: Sequence[Told]) -> Shift:
     """The comparison of two audits task by task: intervals half as wide as the estimates would allow."""
     old, new = versions[before], versions[after]
 
-    def move(one: Bounded | Differential, other: Bounded | Differential) -> dict[str, float]:
+    def move(one: BoundedEstimate | Differential, other: BoundedEstimate | Differential) -> dict[str, float]:
         value = other.value - one.value
         return {"value": value, "low": value - 0.05, "high": value + 0.05}
 
     specs = tuple(
         SpecShift(
             spec=two.spec,
-            phi_test=Bounded(**move(one.phi_test, two.phi_test)),  # type: ignore[arg-type]
-            phi_deploy=Bounded(**move(one.phi_deploy, two.phi_deploy)),  # type: ignore[arg-type]
+            phi_test=BoundedEstimate(**move(one.phi_test, two.phi_test)),  # type: ignore[arg-type]
+            phi_deploy=BoundedEstimate(**move(one.phi_deploy, two.phi_deploy)),  # type: ignore[arg-type]
             ed=Differential(**move(one.ed, two.ed), method="closed-form/2: difference in differences, paired by task"),  # type: ignore[arg-type]
             tasks=20,
             judge=two.judge,

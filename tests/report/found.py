@@ -2,19 +2,10 @@
 
 from dataclasses import replace
 
+from registry.records.analysis_plan import ContextDesign, IntervalMethod
 from registry.records.dossier import Dossier
-from registry.records.estimate import (
-    Bands,
-    Bootstrap,
-    EstimateWarning,
-    Range,
-    Regression,
-)
-from registry.records.finding import Finding, FindingBody
-from registry.records.judge import Repeats
-from registry.records.measure import HypothesisTest, Measure
-from registry.records.naturalness import CueNote
-from registry.records.plan import ContextDesign, IntervalMethod
+from registry.records.estimates import Bands, Bootstrap, EstimateWarning, HypothesisTest, Measure, Regression, ScoreRange
+from registry.records.module_findings import CueNote, Finding, FindingBody, Repeats
 from tests import findings
 from tests.report.builders import Log
 from tests.report.hostile import HOSTILE, hostile
@@ -50,7 +41,7 @@ def reassuring(base: Dossier) -> Dossier:
         warnings=(),
     )
     none = findings.ablation(
-        changes=(findings.change("task format", -0.02, p_holm=0.41, holm=Range(low=-0.04, high=0.01)),),
+        changes=(findings.change("task format", -0.02, p_holm=0.41, holm=ScoreRange(low=-0.04, high=0.01)),),
         family=1,
         warnings=(EstimateWarning(code="x", message="one cue alone"),),
     )
@@ -118,8 +109,10 @@ def measured_more(base: Dossier) -> Dossier:
     assert file.lock is not None
     (result,) = file.results
     estimate = result.payload.estimate
-    bands = Bands(task=Range(low=-0.31, high=-0.09), context=Range(low=-0.33, high=-0.07), two_way=Range(low=-0.36, high=-0.04))
-    shares = Bands(task=Range(low=0.02, high=0.08), context=None, two_way=None)
+    bands = Bands(
+        task=ScoreRange(low=-0.31, high=-0.09), context=ScoreRange(low=-0.33, high=-0.07), two_way=ScoreRange(low=-0.36, high=-0.04)
+    )
+    shares = Bands(task=ScoreRange(low=0.02, high=0.08), context=None, two_way=None)
     bootstrap = Bootstrap(
         replicates=10_000,
         seed=7,

@@ -3,18 +3,9 @@
 from registry.records.claim import (
     Form,
 )
-from registry.records.classification import (
-    Basis,
-    ClaimClass,
-    Mode,
-    RestrictionStatus,
-    Standing,
-)
 from registry.records.dossier import Dossier
-from registry.records.estimate import (
-    EstimateWarning,
-)
-from registry.records.restriction import RestrictedClaim
+from registry.records.estimates import EstimateWarning
+from registry.records.verdict import Basis, ClaimClass, Mode, RestrictedClaim, RestrictionStatus, Standing
 from tests.report.builders import (
     Log,
     audit_file,

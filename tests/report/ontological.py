@@ -2,20 +2,14 @@
 
 from dataclasses import replace
 
-from registry.records.case import Deployment, Infeasible
+from registry.records.audit_case import Deployment, Infeasible
 from registry.records.claim import (
     ClaimEvent,
     ClaimEventKind,
     Form,
 )
-from registry.records.classification import (
-    Basis,
-    ClaimClass,
-    Mode,
-    RestrictionStatus,
-)
 from registry.records.dossier import Dossier
-from registry.records.restriction import RestrictedClaim
+from registry.records.verdict import Basis, ClaimClass, Mode, RestrictedClaim, RestrictionStatus
 from tests.report.builders import (
     CLAIM,
     Log,

@@ -7,9 +7,8 @@ from typing import Any, TypeVar
 from registry.codec.canonical import leaf_hash
 from registry.codec.documents import to_document
 from registry.codec.inclusion import list_entries, list_recorded, write_statement
-from registry.records.dossier import AuditFile, ContestationFile, Dossier, Recorded
-from registry.records.inclusion import Inclusion
-from registry.records.seal import Opening
+from registry.records.dossier import AuditFile, ContestationFile, Dossier, Inclusion, Recorded
+from registry.records.log_seal import EntryOpening
 from registry.records.supplement import CardSupplement, Supplement
 from registry.seal.tree import proof_nodes, root_of
 
@@ -51,6 +50,6 @@ def prove(supplement: AnySupplement, *, texts: dict[int, str] | None = None) -> 
         size=size,
         root=root_of(leaves).hex(),
         nodes=proof_nodes([seq - 1 for seq in entries], size, find),
-        openings=tuple(Opening(entry=seq, salt=salt_of(seq), text=(texts or {}).get(seq)) for seq in openings),
+        openings=tuple(EntryOpening(entry=seq, salt=salt_of(seq), text=(texts or {}).get(seq)) for seq in openings),
     )
     return replace(supplement, log_size=size, inclusion=inclusion)

@@ -7,11 +7,11 @@ import pytest
 
 from registry.codec.documents import from_document, to_document
 from registry.errors import ConflictError
-from registry.records.classification import ClaimClass, RestrictionStatus
-from registry.records.evidence import Access, Layer
-from registry.records.model import ModelRef
-from registry.records.status import Dispute
+from registry.records.audit_case import Access, EvidenceLayer
+from registry.records.claim_status import Dispute
+from registry.records.model_version import ModelRef
 from registry.records.supplement import CardSupplement, Section, SpecRole, Supplement
+from registry.records.verdict import ClaimClass, RestrictionStatus
 from registry.report.assemble import assemble_card, assemble_claim
 from registry.report.html import render_html
 from registry.report.wording import name_model
@@ -35,7 +35,7 @@ def test_all_four_layers_and_at_most_five_reasons(name: str, supplements: Mappin
     """Unknown layers are there as unknown, and page one stays short."""
     supplement = supplements[name]
 
-    assert [part.layer for part in supplement.layers] == list(Layer)
+    assert [part.layer for part in supplement.layers] == list(EvidenceLayer)
     assert 1 <= len(supplement.reasons) <= 5
 
 
@@ -111,10 +111,10 @@ def test_access_is_the_best_that_is_stated(supplements: Mapping[str, Supplement]
     access = {part.layer: part.access for part in supplements["inverted"].layers}
 
     assert access == {
-        Layer.BEHAVIOURAL: Access.AVAILABLE,
-        Layer.VERBALISED: Access.AVAILABLE,
-        Layer.LATENT: Access.UNAVAILABLE,
-        Layer.CUE_SENSITIVITY: Access.WITHHELD,
+        EvidenceLayer.BEHAVIOURAL: Access.AVAILABLE,
+        EvidenceLayer.VERBALISED: Access.AVAILABLE,
+        EvidenceLayer.LATENT: Access.UNAVAILABLE,
+        EvidenceLayer.CUE_SENSITIVITY: Access.WITHHELD,
     }
 
 

@@ -6,8 +6,8 @@ from typing import Literal
 import pytest
 
 from registry.records.claim import Form
-from registry.records.classification import FIRM, ClaimClass, Mode, ReadingVerdict, Standing, Verdict
-from registry.records.estimate import Estimate
+from registry.records.estimates import Estimate
+from registry.records.verdict import FIRM, ClaimClass, Mode, ReadingVerdict, Standing, Verdict
 from registry.report.assemble import assemble_claim
 from registry.report.assumptions import ENOUGH, FALSE_HOLDS, describe_few_contexts, describe_unchecked
 from tests.report.builders import MADE_AT, estimate, reading, spec_estimate

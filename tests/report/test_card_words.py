@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from registry.records.status import Lifecycle
+from registry.records.claim_status import Lifecycle
 from registry.records.supplement import CardSupplement
 from registry.report.html import render_html
 

@@ -16,8 +16,8 @@ from pikepdf import Pdf
 from registry.changes import collect_changes, list_changed
 from registry.codec.documents import to_document
 from registry.errors import InputError, NotFoundError
-from registry.records.change import ChangeReport, OccasionKind, name_report
-from registry.records.classification import ClaimClass, Mode
+from registry.records.supplement import ChangeReport, OccasionKind, name_report
+from registry.records.verdict import ClaimClass, Mode
 from registry.report.change import rank_change
 from registry.report.change_page import build_matrix, tell_verdict
 from registry.report.html import Medium, build_html, render_html, render_json

@@ -6,13 +6,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from registry.records.case import Case, Deployment, Infeasible, Scoring
+from registry.records.analysis_plan import Lock, Plan
+from registry.records.audit_case import Access, Case, Deployment, Evidence, EvidenceLayer, Infeasible, Scoring
 from registry.records.claim import Direction, Form
-from registry.records.classification import ChecklistItem, ItemStatus
-from registry.records.estimate import Estimate, EstimateWarning
-from registry.records.evidence import Access, Evidence, Layer
-from registry.records.plan import Lock, Plan
-from registry.records.trial import NearDuplicates, Provenance
+from registry.records.estimates import Estimate, EstimateWarning
+from registry.records.replay_run import NearDuplicates, Provenance
+from registry.records.verdict import ChecklistItem, ItemStatus
 from registry.report.checklist import ITEMS, AuditMaterial, build_items, count_items, format_missing
 from tests import findings
 from tests.verdict.cases import build_case, build_estimate, cases, estimates
@@ -41,7 +40,7 @@ LOCK = Lock(
     deploy_specs=("default",),
     budget="300 calls",
 )
-LAYERS = tuple(Evidence(layer=layer, access=Access.UNAVAILABLE) for layer in Layer)
+LAYERS = tuple(Evidence(layer=layer, access=Access.UNAVAILABLE) for layer in EvidenceLayer)
 
 
 def build_checklist(
@@ -76,7 +75,7 @@ def test_every_item_is_answered(case: Case, estimate: Estimate | None, provenanc
 
 def test_nothing_is_missing_when_all_is_stated() -> None:
     """A complete audit has a complete checklist."""
-    case = build_case(theta=0.1, evidence=(*LAYERS[1:], Evidence(layer=Layer.CUE_SENSITIVITY)), scoring=Scoring(invariant=True))
+    case = build_case(theta=0.1, evidence=(*LAYERS[1:], Evidence(layer=EvidenceLayer.CUE_SENSITIVITY)), scoring=Scoring(invariant=True))
     items = build_checklist(case, build_estimate(), provenance=FULL, lock=LOCK, deploy_owner="EXAMPLE")
 
     assert {one.status for one in items} == {ItemStatus.REPORTED}

@@ -8,9 +8,8 @@ from hypothesis import strategies as st
 
 from registry.completeness import Stated, build_stated, check_completeness, count_missing
 from registry.records.claim import Form, Reported
-from registry.records.classification import ItemStatus
-from registry.records.completeness import Completeness, CompletenessItem
-from registry.records.spec import ScoringMethod, ScoringSpec, SpecKind, SpecVersion
+from registry.records.specification import ScoringMethod, ScoringSpec, SpecKind, SpecVersion
+from registry.records.verdict import Completeness, CompletenessItem, ItemStatus
 from tests.report.builders import Log, context_spec, revision
 
 NOTHING = Stated(form=Form.THRESHOLD, theta=None, reported=None, evaluation=None, grader=None, elicitation=None, version=None)

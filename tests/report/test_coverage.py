@@ -8,11 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from registry.codec.documents import from_document, to_document
-from registry.intake.outline.readable import Reader
-from registry.records.card import CardText, MediaType
-from registry.records.coverage import Coverage
-from registry.records.status import Lifecycle
-from registry.records.survey import Fate
+from registry.intake.outline.passage_sentences import PassageReader
+from registry.records.claim_status import Lifecycle
+from registry.records.supplement import Coverage
+from registry.records.system_card import CardText, MatchResult, MediaType
 from registry.report.coverage import Said, build_coverage
 from tests.report.builders import SHA, Log, card
 from tests.report.covered import LENGTH, TEXT, cover, dossier_at, full, headed_card, omission, place, say, sighted, span, survey
@@ -82,7 +81,7 @@ def test_a_claim_of_another_revision_counts_where_it_was_found_in_this_one() -> 
     """By its passage match, else where its words stand exactly once; a passage that is gone has no place."""
     dossiers = [
         dossier_at(11, sightings=[sighted(21)]),
-        dossier_at(12, claim=2, sightings=[sighted(None, claim=2, fate=Fate.GONE)]),
+        dossier_at(12, claim=2, sightings=[sighted(None, claim=2, fate=MatchResult.GONE)]),
         dossier_at(13, claim=3),
     ]
 
@@ -178,7 +177,7 @@ def test_passages_are_told_as_a_person_reads_them_beside_their_exact_words() -> 
     text = "It occurs in 0 of 192 re-\nsponses.\nIt occurs in 5 of all responses of a multiple-\nchoice test."
     cuts = [(0, 35), (36, len(text))]
     left = replace(omission(0), anchor=replace(place(0), start=36, stop=len(text), exact=text[36:]), quote=text[36:])
-    reader = Reader(CardText(sha256=SHA, size_bytes=1, media_type=MediaType.PDF, text=text, pages=(), extractor="test 1"))
+    reader = PassageReader(CardText(sha256=SHA, size_bytes=1, media_type=MediaType.PDF, text=text, pages=(), extractor="test 1"))
 
     coverage = build_coverage(card(Log()), [], say([replace(survey(), passages=tuple(cuts))], [left]), text=text, read=reader.read_words)
 

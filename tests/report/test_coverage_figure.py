@@ -7,23 +7,23 @@ from itertools import pairwise
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from registry.records.coverage import Counts, Coverage, SectionCoverage
+from registry.records.supplement import Coverage, PassageCounts, SectionCoverage
 from registry.report.axis import WIDTH
 from registry.report.coverage_figure import CoverageBar, build_coverage_figure
 from registry.report.html import _draw, _environment
 from tests.report.covered import full
 
-NOTHING = Counts(proposed=0, registered=0, audited=0, restricted=0, left_out=0, undecided=0)
+NOTHING = PassageCounts(proposed=0, registered=0, audited=0, restricted=0, left_out=0, undecided=0)
 
 
-def coverage(total: Counts, *sections: Counts) -> Coverage:
+def coverage(total: PassageCounts, *sections: PassageCounts) -> Coverage:
     told = tuple(SectionCoverage(title=f"Section {number}", page=number, counts=one) for number, one in enumerate(sections, start=1))
     return Coverage(surveyed_by=("rules 1",), total=total, sections=told, silent_sections=0, omissions=(), undecided=())
 
 
-def counts(restricted: int = 0, audited: int = 0, registered: int = 0, left_out: int = 0, undecided: int | None = 0) -> Counts:
+def counts(restricted: int = 0, audited: int = 0, registered: int = 0, left_out: int = 0, undecided: int | None = 0) -> PassageCounts:
     """Counts of which each next one holds the one before, as the record says; as supplements had them before undetermined was told."""
-    return Counts(
+    return PassageCounts(
         proposed=None if undecided is None else undecided + left_out,
         registered=restricted + audited + registered,
         audited=restricted + audited,

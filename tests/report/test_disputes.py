@@ -15,12 +15,10 @@ from registry.codec.commitment import commitment_of
 from registry.codec.disclosure import check_openings, public_record
 from registry.errors import InputError
 from registry.publishing import Subject, Written, build_publication, tell_facts
-from registry.records.contestation import ContestationEvent, ContestationStep
-from registry.records.disclosure import Reveal, SpecOpening
+from registry.records.claim_status import ContestationEvent, ContestationStep, Dispute
 from registry.records.dossier import Dossier, Recorded
-from registry.records.publication import OutputFormat
-from registry.records.spec import ContextSpec, SpecKind
-from registry.records.status import Dispute
+from registry.records.specification import ContextSpec, Reveal, SpecKind, SpecOpening
+from registry.records.statement import OutputFormat
 from registry.records.supplement import CardSupplement, Supplement
 from registry.report.assemble import assemble_card, assemble_claim
 from registry.report.disclosure import add_openings

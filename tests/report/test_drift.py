@@ -7,10 +7,10 @@ from datetime import timedelta
 import pytest
 
 from registry.codec.documents import from_document, to_document
-from registry.records.classification import ClaimClass
 from registry.records.dossier import Dossier
-from registry.records.drift import Drift
-from registry.records.shift import Shift
+from registry.records.module_findings import Shift
+from registry.records.supplement import Drift
+from registry.records.verdict import ClaimClass
 from registry.report.assemble import assemble_claim
 from registry.report.drift import build_drift, build_points, build_steps
 from registry.report.drift_figure import MOST_COLUMNS, build_drift_figures, count_keys, name_versions

@@ -19,7 +19,7 @@ from pyhanko.sign.validation.status import SignatureCoverageLevel
 from pyhanko_certvalidator import ValidationContext
 
 from registry.errors import InputError
-from registry.records.publication import OutputFormat
+from registry.records.statement import OutputFormat
 from registry.records.supplement import Supplement
 from registry.report.enclosed import PROOF_NAME, enclose_proof, is_finished, split_file
 from registry.report.html import render_html

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 
 import pytest
 
-from registry.records.measure import Measure
-from registry.records.naturalness import RaterKind
+from registry.records.estimates import Measure
+from registry.records.module_findings import RaterKind
 from registry.records.supplement import Supplement
 from registry.report.axis import WIDTH, Axis
 from registry.report.figures import build_estimate_figure

@@ -13,10 +13,8 @@ import tinyhtml5
 from jinja2 import UndefinedError
 from tinyhtml5.parser import HTMLParser
 
-from registry.records.change import ChangeReport
-from registry.records.estimate import Range
-from registry.records.measure import Measure
-from registry.records.supplement import CardSupplement, Supplement
+from registry.records.estimates import Measure, ScoreRange
+from registry.records.supplement import CardSupplement, ChangeReport, Supplement
 from registry.report.assemble import assemble_claim
 from registry.report.html import Medium, _environment, build_html, render_html
 from registry.report.listed import strip_markup
@@ -363,7 +361,7 @@ def test_chance_is_never_crossed() -> None:
 
 def test_a_wide_interval_is_no_reassurance() -> None:
     """A cue that was not shown to matter, and not shown not to, is not ticked off; nor are raters who were wrong too often."""
-    wide = findings.ablation(changes=(findings.change("format", -0.04, relevant=False, holm=Range(low=-0.72, high=0.27)),), family=1)
+    wide = findings.ablation(changes=(findings.change("format", -0.04, relevant=False, holm=ScoreRange(low=-0.72, high=0.27)),), family=1)
     wrong = findings.naturalness(distinguishable=False, accuracy=Measure(value=0.2, low=0.1, high=0.3))
     html = render_html(assemble_claim(with_findings(inverted(), wide, wrong), made_at=MADE_AT)).decode()
     said = {one.attrib["aria-labelledby"]: text_of(one) for one in elements(html, "section") if "aria-labelledby" in one.attrib}

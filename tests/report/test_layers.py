@@ -4,11 +4,11 @@ from dataclasses import replace
 
 import pytest
 
-from registry.records.classification import ItemStatus
-from registry.records.contestation import ContestationState
-from registry.records.evidence import Access, AccessLevel, Evidence, Finding, Layer
-from registry.records.finding import FindingBody
+from registry.records.audit_case import Access, AccessLevel, Evidence, EvidenceLayer, PublishedFigure
+from registry.records.claim_status import ContestationState
+from registry.records.module_findings import FindingBody
 from registry.records.supplement import LayerState, Supplement
+from registry.records.verdict import ItemStatus
 from registry.report.assemble import assemble_claim
 from registry.report.html import render_html
 from registry.report.layers import derive_layers, describe_layers, describe_levels
@@ -16,12 +16,12 @@ from tests import findings
 from tests.report.builders import MADE_AT
 from tests.report.dossiers import inverted
 
-UNAVAILABLE = tuple(Evidence(layer=layer, access=Access.UNAVAILABLE) for layer in Layer)
+UNAVAILABLE = tuple(Evidence(layer=layer, access=Access.UNAVAILABLE) for layer in EvidenceLayer)
 
 
 def derive(
     *evidence: Evidence, bodies: tuple[FindingBody, ...] = (), replay: bool = False, endpoint: bool = False
-) -> dict[Layer, LayerState]:
+) -> dict[EvidenceLayer, LayerState]:
     states = derive_layers(evidence, bodies, has_estimate=replay, through_endpoint=endpoint)
     return {one.layer: one for one in states}
 
@@ -34,12 +34,12 @@ def test_nothing_done_and_nothing_stated_is_no_access() -> None:
 @pytest.mark.parametrize(
     ("layer", "bodies", "replay"),
     [
-        (Layer.BEHAVIOURAL, (), True),
-        (Layer.CUE_SENSITIVITY, (findings.ablation(),), False),
-        (Layer.VERBALISED, (findings.recognition(),), False),
+        (EvidenceLayer.BEHAVIOURAL, (), True),
+        (EvidenceLayer.CUE_SENSITIVITY, (findings.ablation(),), False),
+        (EvidenceLayer.VERBALISED, (findings.recognition(),), False),
     ],
 )
-def test_work_of_the_audit_outweighs_a_statement_against_it(layer: Layer, bodies: tuple[FindingBody, ...], *, replay: bool) -> None:
+def test_work_of_the_audit_outweighs_a_statement_against_it(layer: EvidenceLayer, bodies: tuple[FindingBody, ...], *, replay: bool) -> None:
     """A replay, an ablation and a probe make their layer available, and only theirs; the statement is shown as contradicted."""
     states = derive(*UNAVAILABLE, bodies=bodies, replay=replay, endpoint=True)
 
@@ -52,7 +52,9 @@ def test_work_of_the_audit_outweighs_a_statement_against_it(layer: Layer, bodies
 
 def test_a_statement_that_agrees_is_no_contradiction() -> None:
     """Reported evidence stands beside the audit's own, each with its access."""
-    state = derive(Evidence(layer=Layer.BEHAVIOURAL, access_level=AccessLevel.LAB_TOOLS), replay=True, endpoint=True)[Layer.BEHAVIOURAL]
+    state = derive(Evidence(layer=EvidenceLayer.BEHAVIOURAL, access_level=AccessLevel.LAB_TOOLS), replay=True, endpoint=True)[
+        EvidenceLayer.BEHAVIOURAL
+    ]
 
     assert state.contradiction is None
     assert describe_levels(state) == "API only and lab tools"
@@ -60,7 +62,7 @@ def test_a_statement_that_agrees_is_no_contradiction() -> None:
 
 def test_access_of_scores_that_name_no_endpoint_is_not_stated() -> None:
     """Nothing shows how a bare table was made."""
-    assert describe_levels(derive(replay=True)[Layer.BEHAVIOURAL]) == "access not stated"
+    assert describe_levels(derive(replay=True)[EvidenceLayer.BEHAVIOURAL]) == "access not stated"
 
 
 def test_a_contradiction_is_written_out() -> None:
@@ -76,12 +78,12 @@ def test_a_contradiction_is_written_out() -> None:
 @pytest.mark.parametrize("level", [one for one in AccessLevel if one is not AccessLevel.API] + [None])
 def test_latent_evidence_takes_more_than_an_api(level: AccessLevel | None) -> None:
     """Activations cannot be read through an endpoint; that the layer is out of reach of one may well be said."""
-    latent = Evidence(layer=Layer.LATENT, access_level=level, finding=Finding(value=0.16, unit="share"))
+    latent = Evidence(layer=EvidenceLayer.LATENT, access_level=level, finding=PublishedFigure(value=0.16, unit="share"))
 
     assert latent.access_level is level
     with pytest.raises(ValueError, match="cannot be read through an API; write access_level: internals"):
         replace(latent, access_level=AccessLevel.API)
-    assert Evidence(layer=Layer.LATENT, access=Access.UNAVAILABLE, access_level=AccessLevel.API)
+    assert Evidence(layer=EvidenceLayer.LATENT, access=Access.UNAVAILABLE, access_level=AccessLevel.API)
 
 
 def supplement_of(dossier: object) -> Supplement:
@@ -97,7 +99,7 @@ def test_a_supplement_shows_what_contradicts_a_statement() -> None:
     shown = supplement_of(replace(dossier, audits=(*dossier.audits[:-1], replace(file, evidence=(typed, *file.evidence[1:])))))
 
     part = shown.layers[0]
-    assert (part.layer, part.access) == (Layer.BEHAVIOURAL, Access.AVAILABLE)
+    assert (part.layer, part.access) == (EvidenceLayer.BEHAVIOURAL, Access.AVAILABLE)
     assert "stated as unavailable; the audit itself replayed" in render_html(shown).decode()
 
 

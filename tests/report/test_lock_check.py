@@ -5,8 +5,8 @@ from datetime import datetime, timedelta
 
 import pytest
 
+from registry.records.analysis_plan import Lock
 from registry.records.claim import Direction, Relation
-from registry.records.plan import Lock
 from registry.records.supplement import AuditPart, Supplement
 from registry.report.assemble import assemble_claim
 from registry.verification.check import Answer, Check

@@ -12,10 +12,10 @@ from registry.codec.documents import to_document
 from registry.errors import AlteredError, NotFoundError
 from registry.publishing import collect_coverage, collect_supplements
 from registry.records.claim import Form
-from registry.records.classification import Basis, ClaimClass
-from registry.records.identifier import parse_identifier
+from registry.records.record import parse_identifier
 from registry.records.supplement import CardSupplement, Supplement
-from registry.records.survey import Survey
+from registry.records.system_card import Survey
+from registry.records.verdict import Basis, ClaimClass
 from registry.report.html import render_html, render_json
 from registry.report.read import read_supplement
 from registry.seal.inclusion import check_inclusion

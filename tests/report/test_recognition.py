@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pytest
 
+from registry.records.audit_case import Access, EvidenceLayer
 from registry.records.dossier import Dossier
-from registry.records.evidence import Access, Layer
-from registry.records.measure import Measure
-from registry.records.probe import Channel, Recognition
+from registry.records.estimates import Measure
+from registry.records.module_findings import Channel, Recognition
 from registry.records.supplement import Supplement
 from registry.report.assemble import assemble_claim
 from registry.report.html import Medium, build_html
@@ -22,7 +22,7 @@ from tests.report.hostile import HOSTILE
 def without_verbalised(dossier: Dossier) -> Dossier:
     """*dossier* whose audit says nothing of the verbalised layer."""
     *others, file = dossier.audits
-    kept = tuple(one for one in file.evidence if one.payload.evidence.layer is not Layer.VERBALISED)
+    kept = tuple(one for one in file.evidence if one.payload.evidence.layer is not EvidenceLayer.VERBALISED)
     return replace(dossier, audits=(*others, replace(file, evidence=kept)))
 
 
@@ -31,7 +31,7 @@ def assemble(dossier: Dossier) -> Supplement:
 
 
 def access(supplement: Supplement) -> Access | None:
-    return next(part.access for part in supplement.layers if part.layer is Layer.VERBALISED)
+    return next(part.access for part in supplement.layers if part.layer is EvidenceLayer.VERBALISED)
 
 
 def silent() -> Recognition:
@@ -57,8 +57,8 @@ def test_other_layers_stay_as_they_are() -> None:
     base = dossiers.inverted()
     before, after = assemble(base), assemble(with_findings(base, findings.recognition()))
 
-    assert [one for one in after.layers if one.layer is not Layer.VERBALISED] == [
-        one for one in before.layers if one.layer is not Layer.VERBALISED
+    assert [one for one in after.layers if one.layer is not EvidenceLayer.VERBALISED] == [
+        one for one in before.layers if one.layer is not EvidenceLayer.VERBALISED
     ]
     assert after.verdict == before.verdict
     assert after.reasons == before.reasons

@@ -2,12 +2,11 @@
 
 from dataclasses import replace
 
-from registry.records.card import Anchor, MatchLevel
 from registry.records.claim import Direction, Form, PropertyClass, Relation, Reported
-from registry.records.passage import PassageKind
-from registry.records.proposal import Comparison, Engine, Proposal, Proposals
-from registry.records.spec import PropertySpec, SpecKind, SpecVersion
-from registry.registration.restated import FigureIndex, add_restated, build_figure, find_pairs, find_restated
+from registry.records.claim_draft import ComparisonNote, Engine, Proposal, Proposals
+from registry.records.specification import PropertySpec, SpecKind, SpecVersion
+from registry.records.system_card import Anchor, MatchLevel, PassageKind
+from registry.registration.restated_values import FigureIndex, add_restated, build_figure, find_pairs, find_restated
 from tests.report.builders import CARD, MODEL, revision
 
 COVERT = SpecVersion(
@@ -51,7 +50,7 @@ def proposal(**changes: object) -> Proposal:
         "model": "Mallard",
         "version": None,
         "evaluation": "SHADE-Arena",
-        "comparisons": (Comparison(subject="Sparrow", value=0.08, words="8% for Sparrow"),),
+        "comparisons": (ComparisonNote(subject="Sparrow", value=0.08, words="8% for Sparrow"),),
     }
     return Proposal(**(fields | changes))  # type: ignore[arg-type]
 
@@ -77,7 +76,7 @@ def test_a_comparison_that_agrees_restates_nothing() -> None:
     """5 % again, or 5.2 % printed as 5 %, is the same number."""
     assert REGISTERED is not None
     for value, words in ((0.05, "5%"), (0.052, "5.2%")):
-        same = proposal(comparisons=(Comparison(subject="Sparrow", value=value, words=words),))
+        same = proposal(comparisons=(ComparisonNote(subject="Sparrow", value=value, words=words),))
 
         assert find_restated(same, FigureIndex([REGISTERED]), card=None) == ()
 
@@ -85,7 +84,7 @@ def test_a_comparison_that_agrees_restates_nothing() -> None:
 def test_a_comparison_without_a_value_restates_nothing() -> None:
     """“Lower than Sparrow” contradicts no figure of Sparrow's."""
     assert REGISTERED is not None
-    vague = proposal(comparisons=(Comparison(subject="Sparrow", value=None, words="lower than Sparrow"),))
+    vague = proposal(comparisons=(ComparisonNote(subject="Sparrow", value=None, words="lower than Sparrow"),))
 
     assert find_restated(vague, FigureIndex([REGISTERED]), card=None) == ()
 

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from registry.records.claim import Direction, Relation
-from registry.registration.same_quantity import (
-    Figure,
+from registry.registration.restated_values import (
+    QuantityFigure,
     explain_sameness,
     find_step,
     is_other_number,
@@ -18,7 +18,7 @@ from registry.registration.same_quantity import (
     name_model,
 )
 
-ONE = Figure(
+ONE = QuantityFigure(
     claim="CLM-EXAMPLE-2026-0001-X@1",
     card="CRD-EXAMPLE-2026-0001-X",
     developer="Example Lab",
@@ -276,14 +276,14 @@ figures = st.builds(
 
 
 @given(figures, figures)
-def test_sameness_and_difference_do_not_depend_on_the_order(one: Figure, other: Figure) -> None:
+def test_sameness_and_difference_do_not_depend_on_the_order(one: QuantityFigure, other: QuantityFigure) -> None:
     """If this is the quantity of that, that is the quantity of this."""
     assert (explain_sameness(one, other) is None) == (explain_sameness(other, one) is None)
     assert is_other_number(one, other) == is_other_number(other, one)
 
 
 @given(figures, figures)
-def test_figures_of_one_quantity_share_a_key_by_which_they_are_found(one: Figure, other: Figure) -> None:
+def test_figures_of_one_quantity_share_a_key_by_which_they_are_found(one: QuantityFigure, other: QuantityFigure) -> None:
     """No pair is lost to the index."""
     if explain_sameness(one, other) is not None:
         first, second = (list_model_keys(name_model(each)) for each in (one, other))
@@ -293,6 +293,6 @@ def test_figures_of_one_quantity_share_a_key_by_which_they_are_found(one: Figure
 
 
 @given(figures)
-def test_no_figure_is_another_number_than_itself(one: Figure) -> None:
+def test_no_figure_is_another_number_than_itself(one: QuantityFigure) -> None:
     """Nothing contradicts itself."""
     assert not is_other_number(one, one)

@@ -18,7 +18,7 @@ from pyhanko.sign.validation.status import SignatureCoverageLevel
 from pyhanko_certvalidator import ValidationContext
 
 from registry.errors import InputError
-from registry.records.seal import KeyAlgorithm
+from registry.records.log_seal import KeyAlgorithm
 from registry.records.supplement import Supplement
 from registry.report.html import render_json
 from registry.report.read import find_record, read_supplement

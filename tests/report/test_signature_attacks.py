@@ -16,7 +16,7 @@ from pyhanko.sign.general import SigningError, simple_cms_attribute
 from pyhanko.sign.signers import PdfSignatureMetadata, PdfSigner, SimpleSigner
 from pyhanko_certvalidator.registry import SimpleCertificateStore
 
-from registry.records.seal import KeyAlgorithm
+from registry.records.log_seal import KeyAlgorithm
 from registry.report.revision import Found, find_revision
 from registry.report.signature import _P256_ORDER, check_signature, find_signature, sign_pdf
 from registry.report.suspicious import list_threats

@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 
 from registry.codec.inclusion import list_entries
 from registry.records.claim import ClaimRevision
+from registry.records.claim_status import CauseKind, ReviewedCause, StaleCause, Staleness, StalenessReview, StalenessVerdict
 from registry.records.dossier import AuditFile, Recorded
-from registry.records.staleness import ReviewedCause, StalenessReview, StalenessVerdict
-from registry.records.status import CauseKind, StaleCause, Staleness
 from registry.records.supplement import CardSupplement, Section, Supplement
 from registry.report.assemble import assemble_claim
 from registry.report.carried import find_carry

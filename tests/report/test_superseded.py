@@ -13,11 +13,10 @@ from hypothesis import strategies as st
 from registry.codec.inclusion import list_named
 from registry.errors import AlteredError, NotFoundError
 from registry.publishing import Collector, Subject, name_subject
-from registry.records.identifier import parse_identifier
-from registry.records.model import Descent, ModelEvent, ModelEventKind, ModelVersion
-from registry.records.publication import OutputFormat
-from registry.records.statement import Payload
-from registry.records.superseded import Superseded
+from registry.records.dossier import EntrySupersession
+from registry.records.model_version import Descent, ModelEvent, ModelEventKind, ModelVersion
+from registry.records.record import parse_identifier
+from registry.records.statement import OutputFormat, Payload
 from registry.records.supplement import CardSupplement, Supplement
 from registry.report.html import digest_record, render_html, render_json
 from registry.report.pdf import draw_pdf
@@ -82,7 +81,7 @@ def follow() -> tuple[Payload, ...]:
     return ModelVersion(model=MODELS[1]), event
 
 
-def ask(world: World, name: str, size: int | None = None) -> Superseded | None:
+def ask(world: World, name: str, size: int | None = None) -> EntrySupersession | None:
     with world.ledger.view(size) as then, world.ledger.view() as now:
         return find_superseded(then, now, name)
 
@@ -305,20 +304,20 @@ def test_a_notice_is_not_read_off_rows_edited_by_hand(world: World, tmp_path: Pa
         ask(world, next(iter(world.claims)), size)
 
 
-def forge_name(said: Superseded) -> Superseded:
+def forge_name(said: EntrySupersession) -> EntrySupersession:
     return replace(said, name=said.name.replace("@1", "@7"))
 
 
-def forge_reason(said: Superseded) -> Superseded:
+def forge_reason(said: EntrySupersession) -> EntrySupersession:
     return replace(said, why=("The lab withdrew it.",))
 
 
-def forge_time(said: Superseded) -> Superseded:
+def forge_time(said: EntrySupersession) -> EntrySupersession:
     return replace(said, log_size=said.log_size + 1000)
 
 
 @pytest.mark.parametrize("forge", [forge_name, forge_reason, forge_time])
-def test_a_forged_notice_is_a_no_of_the_registry(forge: Callable[[Superseded], Superseded], world: World) -> None:
+def test_a_forged_notice_is_a_no_of_the_registry(forge: Callable[[EntrySupersession], EntrySupersession], world: World) -> None:
     """The file alone cannot tell, as its page says; a registry can."""
     size = say(world, *follow())
     supplement = collect(world, next(iter(world.claims)), size).supplement

@@ -10,7 +10,7 @@ from dataclasses import replace
 import pytest
 
 from registry.errors import InputError, UnavailableError
-from registry.records.publication import OutputFormat
+from registry.records.statement import OutputFormat
 from registry.records.supplement import Supplement
 from registry.report.html import render_html, render_json
 from registry.report.workers import Job, PdfWorker, render_many, render_pdf

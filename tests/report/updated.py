@@ -3,14 +3,12 @@
 from dataclasses import replace
 from datetime import date
 
-from registry.records.card import Card
-from registry.records.classification import RestrictionStatus
-from registry.records.dossier import Dossier, Recorded
-from registry.records.model import Descent, ModelEvent, ModelEventKind, ModelRef, ModelVersion
-from registry.records.staleness import ReviewedCause, StalenessReview, StalenessVerdict
-from registry.records.status import CauseKind, StaleCause, Staleness, Status
-from registry.records.superseded import Superseded
+from registry.records.claim_status import CauseKind, ReviewedCause, StaleCause, Staleness, StalenessReview, StalenessVerdict, Status
+from registry.records.dossier import Dossier, EntrySupersession, Recorded
+from registry.records.model_version import Descent, ModelEvent, ModelEventKind, ModelRef, ModelVersion
 from registry.records.supplement import CardSupplement, Supplement
+from registry.records.system_card import Card
+from registry.records.verdict import RestrictionStatus
 from registry.report.assemble import assemble_card, assemble_claim
 from tests.report.builders import CLAIM, MADE_AT, MODEL, ORIGIN, Log, card
 from tests.report.covered import full
@@ -66,10 +64,10 @@ class Update:
             return StaleCause(kind=kind, what=str(NEXT), entry=self.follow.entry.seq, text=f"{MODEL} was followed by {NEXT}")
         return StaleCause(kind=kind, what=str(MODEL), entry=self.end.entry.seq, text=f"{MODEL} was deprecated")
 
-    def superseded(self) -> Superseded:
+    def superseded(self) -> EntrySupersession:
         """That the second revision took the place of the first."""
         why = ("Revision 2 carries it to another version.", f"{MODEL} was followed by {NEXT}.")
-        return Superseded(name=SECOND, entry=self.carrying.entry, log_size=80, why=why)
+        return EntrySupersession(name=SECOND, entry=self.carrying.entry, log_size=80, why=why)
 
     def _review(self, verdict: StalenessVerdict, cause: ReviewedCause, why: str) -> Recorded[StalenessReview]:
         return self.log.say(StalenessReview(claim=FIRST, verdict=verdict, causes=(cause,), why=why), "INST")

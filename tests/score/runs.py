@@ -5,11 +5,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from audit.replay.documents import put_replay
-from audit.replay.store import Planned, RunStore, build_call, open_store
-from registry.records.replay import Arm, Policy, Replay, Task
-from registry.records.response import Attempt, Cell, Failure, Purpose, Response
-from registry.records.scorer import Scorer
+from audit.records.model_response import Attempt, Failure, Purpose, ReplayCell, Response
+from audit.replay.run_store import PlannedCall, RunStore, build_call, open_store, put_replay
+from registry.records.replay_definition import Arm, Policy, Replay, Task
+from registry.records.specification import Scorer
 
 BEGUN = datetime(2026, 11, 21, 12, tzinfo=UTC)
 
@@ -40,11 +39,11 @@ def write_run(folder: Path, tasks: Sequence[Task], said: Iterable[Said], scoring
 
 
 def _answer(store: RunStore, one: Said, place: int) -> None:
-    cell = Cell(task_id=one.task, arm=one.arm, context_id=one.context, sample=one.sample, cue_removed=one.cue_removed)
+    cell = ReplayCell(task_id=one.task, arm=one.arm, context_id=one.context, sample=one.sample, cue_removed=one.cue_removed)
     system = f"{one.arm} {one.context} {one.cue_removed}"
     body = {"model": "m-1", "max_tokens": 100, "system": system, "messages": [{"role": "user", "content": one.task}]}
     call = build_call(body, index=one.sample, purpose=Purpose.REPLAY)
-    store.add_cells([Planned(cell=cell, call=call)])
+    store.add_cells([PlannedCall(cell=cell, call=call)])
     if one.text is None and one.failure is None:
         return
     at = BEGUN + timedelta(seconds=place)

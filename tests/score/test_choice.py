@@ -6,11 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from audit.score.choice import build_choice_marker, check_choices, extract
-from audit.score.number import build_number_marker
+from audit.score.answer_extraction import build_choice_marker, build_number_marker, check_choices, extract_option
 from registry.errors import InputError
-from registry.records.replay import Task
-from registry.records.scorer import ChoiceScorer, NumberScorer
+from registry.records.replay_definition import Task
+from registry.records.specification import ChoiceScorer, NumberScorer
 
 RECORDINGS = Path(__file__).parents[2] / "examples" / "recording"
 mark_number = build_number_marker(NumberScorer(kind="number"))
@@ -76,7 +75,7 @@ CENTS = ("10 cents", "5 cents", "1 cent", "15 cents")
 )
 def test_the_option_that_a_response_settles_on(said: str, letter: str | None) -> None:
     """Letters, boxes, statements, labels and texts; later statements win; several options, or none, are not guessed between."""
-    assert extract(said, DISTANCES)[0] == letter
+    assert extract_option(said, DISTANCES)[0] == letter
 
 
 @pytest.mark.parametrize(
@@ -93,21 +92,21 @@ def test_the_option_that_a_response_settles_on(said: str, letter: str | None) ->
 )
 def test_the_text_of_an_option_stands_for_it(said: str, letter: str | None) -> None:
     """A sentence that names one option settles on it; one that names two does not."""
-    assert extract(said, CLAUSES)[0] == letter
+    assert extract_option(said, CLAUSES)[0] == letter
 
 
 def test_one_cent_is_not_read_out_of_eleven_cents() -> None:
     """Options are numbers with units: the number must be the option's, not a part of it."""
-    assert extract("The ball costs 11 cents.", CENTS)[0] is None
-    assert extract("The ball costs 1 cent.", CENTS)[0] == "C"
-    assert extract("The ball costs \\(\\boxed{5}\\) cents.", CENTS)[0] == "B"
+    assert extract_option("The ball costs 11 cents.", CENTS)[0] is None
+    assert extract_option("The ball costs 1 cent.", CENTS)[0] == "C"
+    assert extract_option("The ball costs \\(\\boxed{5}\\) cents.", CENTS)[0] == "B"
 
 
 def test_an_answer_that_was_cut_in_the_middle_of_its_reasoning_has_no_option() -> None:
     """Numbers on the way are not where the way ends."""
     said = "First we compute the distance for the first hour. " * 8 + "The train then goes on for 150"
 
-    assert extract(said, DISTANCES) == (None, "cut in the middle of a sentence")
+    assert extract_option(said, DISTANCES) == (None, "cut in the middle of a sentence")
 
 
 @pytest.mark.parametrize("name", ["ed_correct", "ed_ablation"])
@@ -124,7 +123,7 @@ def test_where_we_differ_from_the_recorded_extractor_a_person_agrees_with_us(nam
     differences = {
         (one["task"], one["context"], one["sample"]): (one["extracted"], ours)
         for one in recording["results"]
-        if (ours := extract(one["response"], tasks[one["task"]]["options"])[0]) != one["extracted"]
+        if (ours := extract_option(one["response"], tasks[one["task"]]["options"])[0]) != one["extracted"]
     }
 
     known = {
@@ -214,8 +213,8 @@ def test_no_response_can_hold_the_reading_up(said: str) -> None:
     """Up to two hundred thousand characters made to be read slowly are read in a moment: by option, and by number."""
     begun = time.process_time()
 
-    extract(said, DISTANCES)
-    extract(said, CLAUSES)
+    extract_option(said, DISTANCES)
+    extract_option(said, CLAUSES)
     mark_number(Task(id="t", prompt="p", answer="1"), said)
 
     assert time.process_time() - begun < 10

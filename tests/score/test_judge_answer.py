@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis.strategies import dictionaries, integers, recursive, sampled_from, text
 
-from audit.score.judge_answer import read_verdict
-from audit.score.mark import build_score
+from audit.records.model_response import Failure, Purpose, Response
+from audit.score.answer_extraction import build_score
+from audit.score.judge_requests import read_verdict
 from registry.codec.canonical import canonical_bytes
 from registry.codec.documents import to_document
-from registry.records.response import Failure, Purpose, Response
-from registry.records.scorer import Dimension, JudgeScorer
+from registry.records.specification import Dimension, JudgeScorer
 
 DIMENSIONS = (Dimension(name="right", question="?", low=1, high=5), Dimension(name="kind", question="?", low=1, high=5))
 SCORER = JudgeScorer(kind="judge", model="claude-judge-1", rubric="Rate.", dimensions=DIMENSIONS)

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from audit.score.evidence import read_run
+from audit.score.run_evidence import read_run
 from registry.codec.documents import to_document
-from registry.records.replay import Task
-from registry.records.scorer import Dimension, JudgeScorer
+from registry.records.replay_definition import Task
+from registry.records.specification import Dimension, JudgeScorer
 from tests.cli.conftest import Caveat
 from tests.cli.test_kill import start
 from tests.endpoint.server import KEY, Asked, Endpoint, Reply, run_endpoint

@@ -11,16 +11,16 @@ from anthropic.lib._parse._transform import transform_schema
 from hypothesis import given
 from hypothesis.strategies import characters, text
 
-from audit.replay.store import build_call
-from audit.score.address import addresses_judge
-from audit.score.judge_prompt import build_body, count_repeats, digest_rubric, order_dimensions, show_response
+from audit.records.model_response import Purpose, Response
+from audit.replay.run_store import build_call
+from audit.score.judge_requests import build_body, count_repeats, digest_rubric, order_dimensions, show_response
+from audit.score.model_texts import addresses_judge
 from audit.score.scorers import check_scorable
 from registry.codec.documents import from_document
 from registry.codec.files import read_document
 from registry.errors import InputError
-from registry.records.replay import Task
-from registry.records.response import Purpose, Response
-from registry.records.scorer import Dimension, JudgeScorer
+from registry.records.replay_definition import Task
+from registry.records.specification import Dimension, JudgeScorer
 
 DIMENSIONS = tuple(Dimension(name=name, question=f"How {name}?", low=1, high=5) for name in ("clear", "right", "brief", "kind"))
 SCORER = JudgeScorer(kind="judge", model="claude-judge-1", rubric="Rate the answer.", dimensions=DIMENSIONS)

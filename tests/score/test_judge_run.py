@@ -16,21 +16,18 @@ from pathlib import Path
 import pytest
 
 from audit.model import open_endpoint
-from audit.replay.engine import Settings, run_calls
-from audit.replay.retries import Patience
-from audit.replay.store import Call, Planned, RunStore, build_call, open_store
-from audit.replay.summary import RunSummary
-from audit.score.judge import Judged, judge_run, takes_schema
-from audit.score.judge_account import account_judging, describe_judge, describe_repeats, tell_judging
-from audit.score.judge_plan import ATTEMPT
+from audit.records.model_response import Failure, Purpose, ReplayCell, Response
+from audit.replay.call_engine import CallSettings, RunSummary, run_calls
+from audit.replay.request_pacing import RetryLimits
+from audit.replay.run_store import Call, PlannedCall, RunStore, Score, build_call, open_store
+from audit.score.judge_requests import ATTEMPT
+from audit.score.judging import JudgingSummary, account_judging, describe_judge, describe_judging, describe_repeats, judge_run, takes_schema
 from audit.score.scorers import digest_scorer
 from registry.codec.canonical import Json, canonical_bytes
 from registry.codec.documents import to_document
 from registry.errors import AnswerNoError, CaveatError, ConflictError, InputError
-from registry.records.replay import Budget, Policy, Task
-from registry.records.response import Cell, Failure, Purpose, Response
-from registry.records.score import Score
-from registry.records.scorer import Dimension, JudgeScorer
+from registry.records.replay_definition import Budget, Policy, Task
+from registry.records.specification import Dimension, JudgeScorer
 from tests.endpoint.server import KEY, Asked, Broken, Endpoint, Outcome, Refusal, Reply, run_endpoint
 
 REPLAYED = "claude-replayed-1-20261101"
@@ -49,11 +46,12 @@ def _verdict(right: object = 4, kind: object = 2) -> str:
 
 
 def _fill(
-    store: RunStore, said: Callable[[Cell], str | Failure] = lambda cell: f"answer to {cell.task_id} in {cell.arm}, {cell.context_id[-1]}"
+    store: RunStore,
+    said: Callable[[ReplayCell], str | Failure] = lambda cell: f"answer to {cell.task_id} in {cell.arm}, {cell.context_id[-1]}",
 ) -> None:
     """Put answered calls of three tasks in two arms of two contexts into *store*, as a replay would have."""
     cells = [
-        Cell(task_id=task, arm=arm, context_id=f"{arm}-{context}", sample=0)
+        ReplayCell(task_id=task, arm=arm, context_id=f"{arm}-{context}", sample=0)
         for task in TASKS
         for arm in ("test", "deploy")
         for context in "ab"
@@ -66,7 +64,7 @@ def _fill(
             "messages": [{"role": "user", "content": cell.task_id}],
         }
         call = build_call(body, index=0, purpose=Purpose.REPLAY)
-        store.add_cells([Planned(cell=cell, call=call)])
+        store.add_cells([PlannedCall(cell=cell, call=call)])
         (intent,) = store.intend([call], at="2026-11-21T12:00:00Z")
         answer = said(cell)
         failed = isinstance(answer, Failure)
@@ -100,15 +98,15 @@ def endpoint() -> Iterator[Endpoint]:
         yield running
 
 
-def _asker(store: RunStore, url: str, settings: Settings | None = None) -> Callable[[Iterable[Call]], RunSummary]:
+def _asker(store: RunStore, url: str, settings: CallSettings | None = None) -> Callable[[Iterable[Call]], RunSummary]:
     async def make(calls: Iterable[Call]) -> RunSummary:
         async with open_endpoint(Policy(model=JUDGE, max_tokens=9, base_url=url), environ=ENVIRON, timeout_s=5) as opened:
-            return await run_calls(store, calls, opened, settings or Settings(concurrency=4))
+            return await run_calls(store, calls, opened, settings or CallSettings(concurrency=4))
 
     return lambda calls: asyncio.run(make(calls))
 
 
-def _judge(store: RunStore, endpoint: Endpoint, scorer: JudgeScorer = SCORER, *, retry: bool = False) -> Judged:
+def _judge(store: RunStore, endpoint: Endpoint, scorer: JudgeScorer = SCORER, *, retry: bool = False) -> JudgingSummary:
     return judge_run(store, scorer, TASKS, _asker(store, endpoint.url), retry=retry)
 
 
@@ -258,7 +256,7 @@ def test_an_endpoint_without_schemas_is_asked_in_words(store: RunStore, endpoint
 
 def test_verdicts_by_schema_stay_when_the_endpoint_stops_taking_one(store: RunStore, endpoint: Endpoint) -> None:
     """Another endpoint without schemas is asked only for what is missing."""
-    stopped = _asker(store, endpoint.url, Settings(concurrency=1, budget=Budget(calls=12 + 5)))
+    stopped = _asker(store, endpoint.url, CallSettings(concurrency=1, budget=Budget(calls=12 + 5)))
     first = judge_run(store, SCORER, TASKS, stopped)
     endpoint.script = lambda asked: (
         Refusal(status=400, message="output_config") if "output_config" in asked.body else Reply(text=_verdict())
@@ -270,7 +268,7 @@ def test_verdicts_by_schema_stay_when_the_endpoint_stops_taking_one(store: RunSt
     assert (done.verdicts, done.waiting) == (7, 0)
     account = account_judging(store, SCORER)
     assert (account.structured, account.plain) == (5, 7)
-    assert any(line.startswith("form: 5 verdicts") for line in tell_judging(account))
+    assert any(line.startswith("form: 5 verdicts") for line in describe_judging(account))
 
 
 def test_a_refusal_of_something_else_is_no_reason_to_drop_the_schema(store: RunStore, endpoint: Endpoint) -> None:
@@ -300,7 +298,7 @@ def test_a_judge_that_answers_as_the_judged_model_is_found_after_one_call(store:
     endpoint.script = lambda _asked: Reply(text=_verdict(), model=REPLAYED)
 
     with pytest.raises(ConflictError) as raised:
-        judge_run(store, SCORER, TASKS, _asker(store, endpoint.url, Settings(allow_alias=True)))
+        judge_run(store, SCORER, TASKS, _asker(store, endpoint.url, CallSettings(allow_alias=True)))
 
     assert raised.value.code == "judge-is-judged"
     assert len(endpoint.posts()) == 1
@@ -375,7 +373,7 @@ def test_a_response_that_gives_a_verdict_gets_the_judges(tmp_path: Path, endpoin
     account = account_judging(store, SCORER)
     assert {one.score for one in _scores(store)} == {3.0}
     assert [(arm.arm, arm.mentions_scoring) for arm in account.arms] == [("deploy", 0), ("test", 6)]
-    assert any("6 mention scoring" in line for line in tell_judging(account))
+    assert any("6 mention scoring" in line for line in describe_judging(account))
     store.close()
 
 
@@ -441,7 +439,7 @@ def test_a_wrong_key_stops_the_judging_and_nothing_is_a_verdict(store: RunStore,
 
 def test_a_spent_budget_leaves_what_was_answered(store: RunStore, endpoint: Endpoint) -> None:
     """Verdicts that came before the budget was spent are scores; the others wait."""
-    done = judge_run(store, SCORER, TASKS, _asker(store, endpoint.url, Settings(concurrency=1, budget=Budget(calls=12 + 4))))
+    done = judge_run(store, SCORER, TASKS, _asker(store, endpoint.url, CallSettings(concurrency=1, budget=Budget(calls=12 + 4))))
 
     assert isinstance(done.asked[-1].stopped, AnswerNoError)
     assert (done.verdicts, done.waiting) == (4, 8)
@@ -464,12 +462,12 @@ _PROGRAM = """
 import asyncio, sys
 from pathlib import Path
 from audit.model import open_endpoint
-from audit.replay.engine import Settings, run_calls
-from audit.replay.store import open_store
-from audit.score.judge import judge_run
+from audit.replay.call_engine import Settings, run_calls
+from audit.replay.run_store import open_store
+from audit.score.judging import judge_run
 from registry.codec.documents import from_json
-from registry.records.replay import Policy, Task
-from registry.records.scorer import JudgeScorer
+from registry.records.replay_definition import Policy, Task
+from registry.records.specification import JudgeScorer
 
 folder, url, scorer = Path(sys.argv[1]), sys.argv[2], from_json(JudgeScorer, sys.argv[3], where="scorer")
 store = open_store(folder)
@@ -511,9 +509,9 @@ def test_a_killed_judging_goes_on_and_asks_nothing_twice(store: RunStore, endpoi
 def test_a_connection_that_hangs_is_a_failed_judgment(store: RunStore, endpoint: Endpoint) -> None:
     """A time-out is excluded under its name; the others are judged."""
     endpoint.script = lambda asked: Broken.CLOSE if re.search("t2 in deploy", _shown(asked)) else Reply(text=_verdict())
-    patience = Patience(max_attempts=1)
+    patience = RetryLimits(max_attempts=1)
 
-    judge_run(store, SCORER, TASKS, _asker(store, endpoint.url, Settings(concurrency=2, patience=patience)))
+    judge_run(store, SCORER, TASKS, _asker(store, endpoint.url, CallSettings(concurrency=2, patience=patience)))
 
     failed = [one for one in _scores(store) if one.score is None]
     assert {(one.excluded_reason, (one.detail or {})["failure"], one.judge) for one in failed} == {

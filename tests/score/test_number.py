@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis.strategies import decimals, integers, sampled_from
 
-from audit.score.number import build_number_marker, check_answers, list_numbers, parse_number
-from registry.records.replay import Task
-from registry.records.scorer import NumberScorer
+from audit.score.answer_extraction import build_number_marker, check_answers, list_numbers, parse_number
+from registry.records.replay_definition import Task
+from registry.records.specification import NumberScorer
 
 
 def mark(said: str, answer: str, **fields: object) -> object:

@@ -14,9 +14,9 @@ from hypothesis import given
 from hypothesis.strategies import lists, sampled_from, text
 
 from audit.matching import search
-from audit.score.patterns import build_pattern_marker, check_patterns, remark_patterns
-from registry.records.replay import Task
-from registry.records.scorer import PatternScore, PatternScorer
+from audit.score.answer_extraction import build_pattern_marker, check_patterns, remark_patterns
+from registry.records.replay_definition import Task
+from registry.records.specification import PatternScore, PatternScorer
 
 SHARED = Path(os.environ.get("CAVEAT_SHARED", Path(__file__).parents[2].parent / "shared" / "data"))
 STUDY = SHARED / "skill-eval"

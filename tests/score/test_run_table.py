@@ -6,19 +6,16 @@ from pathlib import Path
 import pytest
 
 from audit.estimate import estimate
-from audit.replay.store import RunStore
-from audit.replay.table import TableRow, list_rows, write_table
-from audit.score.evidence import read_run
-from audit.score.scorers import digest_scorer
-from audit.score.station import score_run
-from audit.score.summary import remark_sides, tally_rows
-from audit.sources.table import read_table
+from audit.records.model_response import Purpose, ReplayCell
+from audit.replay.run_rows import TableRow, list_rows, write_table
+from audit.replay.run_store import RunStore, Score
+from audit.score.run_evidence import read_run, remark_sides, tally_rows
+from audit.score.scorers import digest_scorer, score_run
+from audit.sources.score_table import read_table
 from registry.errors import ConflictError, InputError
-from registry.records.plan import Plan
-from registry.records.replay import Task
-from registry.records.response import Cell, Purpose
-from registry.records.score import Score
-from registry.records.scorer import ChoiceScorer, Dimension, JudgeScorer
+from registry.records.analysis_plan import Plan
+from registry.records.replay_definition import Task
+from registry.records.specification import ChoiceScorer, Dimension, JudgeScorer
 from tests.score.runs import BEGUN, Said, write_run
 
 CHOICE = ChoiceScorer(kind="choice")
@@ -42,7 +39,7 @@ def make(folder: Path, said: list[Said]) -> RunStore:
     return store
 
 
-def put_judgments(store: RunStore, scores: list[tuple[str | None, int | None, float | None]]) -> list[TableRow | Cell]:
+def put_judgments(store: RunStore, scores: list[tuple[str | None, int | None, float | None]]) -> list[TableRow | ReplayCell]:
     """Judge the first answer as *scores* say (judge, repeat, score) and return the table's rows."""
     key = next(one.key for one in store.list_responses(Purpose.REPLAY) if one.failure is None)
     digest = digest_scorer(JUDGE)

@@ -7,12 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from audit.replay.store import open_store
+from audit.records.model_response import Purpose
+from audit.replay.run_store import Score, open_store
 from audit.score.scorers import digest_scorer
-from registry.records.replay import Task
-from registry.records.response import Purpose
-from registry.records.score import Score
-from registry.records.scorer import ChoiceScorer, Dimension, JudgeScorer, PatternScorer, Scorer
+from registry.records.replay_definition import Task
+from registry.records.specification import ChoiceScorer, Dimension, JudgeScorer, PatternScorer, Scorer
 from tests.cli.conftest import Answer, Caveat
 from tests.replay.replay_files import write_replay
 from tests.score.runs import Said, write_run

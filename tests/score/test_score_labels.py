@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from registry.records.replay import Task
-from registry.records.scorer import ChoiceScorer, LabelScorer, Scorer
+from registry.records.replay_definition import Task
+from registry.records.specification import ChoiceScorer, LabelScorer, Scorer
 from tests.cli.conftest import Answer, Caveat
 from tests.score.runs import Said, write_run
 

@@ -6,13 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from audit.replay.table import TableRow
-from audit.score.mark import build_score
-from audit.score.patterns import build_pattern_marker
-from audit.score.settled import build_settled
-from registry.records.replay import Task
-from registry.records.response import Cell, Purpose, Response
-from registry.records.scorer import (
+from audit.records.model_response import Purpose, ReplayCell, Response
+from audit.replay.run_rows import TableRow
+from audit.score.answer_extraction import build_pattern_marker, build_score
+from audit.score.scorers import build_settled
+from registry.records.replay_definition import Task
+from registry.records.specification import (
     ChoiceScorer,
     Dimension,
     JudgeScorer,
@@ -36,7 +35,7 @@ OTHERS: tuple[Scorer, ...] = (
 def build_row(scorer: PatternScorer, text: str) -> TableRow:
     score = build_score(build_pattern_marker(scorer)(TASK, text), response="k", scorer="s")
     response = Response(key="k", request="r", purpose=Purpose.REPLAY, model_requested="m", text=text, stop_reason="max_tokens")
-    return TableRow(cell=Cell(task_id="t", arm="test", context_id="c", sample=0), response=response, score=score, judge=None)
+    return TableRow(cell=ReplayCell(task_id="t", arm="test", context_id="c", sample=0), response=response, score=score, judge=None)
 
 
 def is_settled(score: PatternScore, text: str, *, expected: tuple[str, ...] = (), anti: tuple[str, ...] = ()) -> bool:

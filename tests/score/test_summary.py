@@ -1,14 +1,14 @@
 """What is told of the sides of a scored run."""
 
-from audit.score.summary import Tally, remark_sides
+from audit.score.run_evidence import SideCounts, remark_sides
 
 
 def test_sides_with_and_without_a_specification_are_compared_by_their_rates_alone() -> None:
     """Arms that tie in everything else have names of unlike types, and only the rates decide."""
     tallies = {
-        ("deploy", "chat", None): Tally(rows=10, scored=10, cut=5),
-        ("test", None, "eval-word"): Tally(rows=10, scored=10),
-        ("test", None, None): Tally(rows=10, scored=10),
+        ("deploy", "chat", None): SideCounts(rows=10, scored=10, cut=5),
+        ("test", None, "eval-word"): SideCounts(rows=10, scored=10),
+        ("test", None, None): SideCounts(rows=10, scored=10),
     }
 
     (remark,) = remark_sides(tallies)

@@ -10,7 +10,7 @@ from cryptography.hazmat.primitives.asymmetric.ec import SECP384R1, generate_pri
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
 from registry.errors import CaveatError, ConflictError
-from registry.records.seal import KeyAlgorithm, KeyPurpose
+from registry.records.log_seal import KeyAlgorithm, KeyPurpose
 from registry.seal.certificate import fingerprint_of_certificate
 from registry.seal.key_files import FILE_NAMES, Slot, list_key_files, place_key, read_keys, retire_key, write_key
 from registry.seal.keys import KeyRing, SigningKey, fingerprint_of_vkey, format_fingerprint, make_key

@@ -9,7 +9,7 @@ import pytest
 from proofbundle.checkpoint import cosign_vkey, verify_checkpoint, verify_cosignature, verify_witnessed_checkpoint
 
 from registry.errors import InputError
-from registry.records.seal import Checkpoint, KeyAlgorithm
+from registry.records.log_seal import Checkpoint, KeyAlgorithm
 from registry.seal.keys import make_key
 from registry.seal.note import SignedNote, VerifierKey, checkpoint_text, encode_vkey, parse_note, parse_vkey, sign_checkpoint, verify_note
 from registry.seal.witness import cosign

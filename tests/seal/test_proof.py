@@ -9,7 +9,7 @@ from proofbundle.checkpoint import cosign_vkey
 from proofbundle.tlogproof import verify_tlog_proof
 
 from registry.errors import InputError
-from registry.records.seal import Checkpoint, KeyAlgorithm
+from registry.records.log_seal import Checkpoint, KeyAlgorithm
 from registry.seal.keys import make_key
 from registry.seal.note import parse_note, parse_vkey, sign_checkpoint, verify_note
 from registry.seal.proof import TlogProof, format_proof, parse_proof

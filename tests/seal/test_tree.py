@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis.strategies import integers, sets
 
-from registry.records.seal import Node
+from registry.records.log_seal import Node
 from registry.seal.tree import (
     EMPTY_ROOT,
     Frontier,

@@ -9,12 +9,12 @@ import pytest
 from audit.errors import DesignError
 from audit.estimate import estimate
 from audit.shift import measure_shift
-from audit.statistics.scores import Floats, ScoreTable
+from audit.statistics.responses import Floats, ScoreTable
 from benchmarks.shift_coverage import World, draw, judge
 from registry.codec.documents import from_document, to_document
-from registry.records.model import ModelRef
-from registry.records.plan import ContextDesign, IntervalMethod, Plan
-from registry.records.shift import Shift, SpecShift
+from registry.records.analysis_plan import ContextDesign, IntervalMethod, Plan
+from registry.records.model_version import ModelRef
+from registry.records.module_findings import Shift, SpecShift
 from tests.statistics.tables import Row, build_crossed, build_nested, build_table, label
 
 OLD, NEW = (ModelRef(developer="lab", name="sparrow", version=version) for version in ("2.1", "2.2"))

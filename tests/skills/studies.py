@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from audit.skills.conditions import find_conditions
+from audit.skills.study_file import find_conditions
 from tests.endpoint.server import MODEL, Asked, Refusal, Reply
 
 JUDGE = "claude-judge-1-20261101"

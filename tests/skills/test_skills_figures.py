@@ -7,14 +7,14 @@ import pytest
 
 from audit.cli.contamination_page import build_page
 from audit.cli.contamination_sections import tell_net
-from audit.contamination.study import build_study
-from audit.contamination.tables import Settings
-from audit.sources.contamination import read_recording
-from registry.records.contamination import ContaminationStudy
-from registry.records.measure import Measure
+from audit.contamination.contamination_analysis import build_study
+from audit.contamination.skill_contrasts import ContrastSettings
+from audit.sources.skill_run_folder import read_recording
+from audit.sources.skill_study_records import ContaminationStudy
+from registry.records.estimates import Measure
 from tests.contamination.made_up import ALPHA, Run, judge
 
-SETTINGS = Settings(level=0.95, margin=0.2)
+SETTINGS = ContrastSettings(level=0.95, margin=0.2)
 
 
 def study(run: Run, folder: Path) -> ContaminationStudy:

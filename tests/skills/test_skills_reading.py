@@ -8,12 +8,10 @@ from typing import Any
 
 import pytest
 
-from audit.skills.conditions import find_conditions
-from audit.skills.plan import Selection, build_replay, plan_calls
-from audit.skills.study import read_study
-from audit.skills.tasks import read_task_file
+from audit.skills.study_file import find_conditions, read_study, read_task_file
+from audit.skills.study_plan import StudySelection, build_replay, plan_calls
+from audit.sources.skill_study_records import SkillEntry, SkillStudy, SkillTask
 from registry.errors import InputError
-from registry.records.skills import SkillEntry, SkillStudy, SkillTask
 from tests.skills.studies import Study
 
 ROOT = Path(__file__).parents[2]
@@ -102,7 +100,7 @@ def test_where_a_text_comes_from_stands_in_its_block(tmp_path: Path) -> None:
 def test_the_order_of_calls_mixes_conditions_and_skills(tmp_path: Path) -> None:
     """No condition comes first: each has calls in the first half."""
     file = read_study(Study().write(tmp_path))
-    planned = plan_calls(file, build_replay(file), Selection())
+    planned = plan_calls(file, build_replay(file), StudySelection())
 
     half = planned[: len(planned) // 2]
     assert {one.cell.arm for one in half} == {"A", "B", "C", "D", "E"}
@@ -113,9 +111,9 @@ def test_a_selection_has_the_calls_that_the_whole_has(tmp_path: Path) -> None:
     """The parts of a study are disjoint, and together the study."""
     file = read_study(Study().write(tmp_path))
     replay = build_replay(file)
-    whole = [one.cell for one in plan_calls(file, replay, Selection())]
+    whole = [one.cell for one in plan_calls(file, replay, StudySelection())]
 
-    parts = [one.cell for skill in file.study.skills for one in plan_calls(file, replay, Selection(skills=(skill,)))]
+    parts = [one.cell for skill in file.study.skills for one in plan_calls(file, replay, StudySelection(skills=(skill,)))]
 
     assert sorted(parts, key=repr) == sorted(whole, key=repr)
 
@@ -127,7 +125,7 @@ def test_skills_with_the_same_tasks_share_their_baseline(tmp_path: Path) -> None
         task["prompt"] = other["prompt"]
     file = read_study(parts.write(tmp_path))
 
-    planned = plan_calls(file, build_replay(file, samples=1), Selection())
+    planned = plan_calls(file, build_replay(file, samples=1), StudySelection())
 
     keys = [one.call.key for one in planned]
     assert len(keys) - len(set(keys)) == 2 * 2
@@ -162,7 +160,7 @@ def list_bodies(study: Path) -> dict[tuple[str, str], Any]:
     file = read_study(study)
     return {
         (planned.cell.task_id, planned.cell.arm): planned.call.body
-        for planned in plan_calls(file, build_replay(file, samples=1), Selection())
+        for planned in plan_calls(file, build_replay(file, samples=1), StudySelection())
     }
 
 

@@ -8,10 +8,10 @@ import pytest
 
 from audit.errors import TableError
 from audit.estimate import estimate
-from audit.sources.every_eval import read_every_eval
-from audit.sources.logs import read_logs
-from audit.sources.port import Reading
-from registry.records.plan import Plan
+from audit.sources.every_eval_ever import read_every_eval
+from audit.sources.log_import import read_logs
+from audit.sources.log_rows import LogOptions
+from registry.records.analysis_plan import Plan
 from tests.sources.log_fixtures import EVERY_EVAL, EVERY_EVAL_INSPECT, HARNESS, change_first, change_lines, copy_every_eval, copy_harness
 
 STRICT = "exact_match:strict-match"
@@ -23,7 +23,7 @@ def codes(error: pytest.ExceptionInfo[TableError]) -> list[str]:
 
 def read_pair(folder: Path, runs: dict[str, str], **more: Any) -> Any:
     arms = {str(copy_every_eval(folder, run)): arm for arm, run in runs.items()}
-    return read_logs(list(arms), Reading(arms=arms, **more), low=0, high=1)
+    return read_logs(list(arms), LogOptions(arms=arms, **more), low=0, high=1)
 
 
 def find_differential(table: Any) -> tuple[float, float, float]:
@@ -34,7 +34,7 @@ def find_differential(table: Any) -> tuple[float, float, float]:
 def test_converted_samples_give_what_their_origin_gives(tmp_path: Path) -> None:
     """The harness's own files and their conversion hold the same scores."""
     arms = {str(copy_harness(tmp_path, arm)): arm for arm in HARNESS}
-    origin = read_logs(list(arms), Reading(arms=arms, scorer="exact_match", key="strict-match"), low=0, high=1)
+    origin = read_logs(list(arms), LogOptions(arms=arms, scorer="exact_match", key="strict-match"), low=0, high=1)
 
     converted = read_pair(tmp_path, EVERY_EVAL, scorer=STRICT)
 
@@ -63,9 +63,9 @@ def test_two_metrics_are_not_chosen_between(tmp_path: Path) -> None:
     path = copy_every_eval(tmp_path, EVERY_EVAL["test"])
 
     with pytest.raises(TableError) as error:
-        read_every_eval([path], Reading())
-    by_name, _ = read_every_eval([path], Reading(scorer="sums_free/strict-match"))
-    by_metric, _ = read_every_eval([path], Reading(scorer=STRICT))
+        read_every_eval([path], LogOptions())
+    by_name, _ = read_every_eval([path], LogOptions(scorer="sums_free/strict-match"))
+    by_metric, _ = read_every_eval([path], LogOptions(scorer=STRICT))
 
     assert codes(error) == ["scorer-not-chosen"]
     assert "exact_match:flexible-extract, exact_match:strict-match" in (error.value.faults[0].found or "")
@@ -75,7 +75,7 @@ def test_two_metrics_are_not_chosen_between(tmp_path: Path) -> None:
 def test_a_metric_that_is_not_there_is_told_with_those_that_are(tmp_path: Path) -> None:
     """Nobody has to open the file to learn what it holds."""
     with pytest.raises(TableError) as error:
-        read_every_eval([copy_every_eval(tmp_path, EVERY_EVAL["test"])], Reading(scorer="accuracy"))
+        read_every_eval([copy_every_eval(tmp_path, EVERY_EVAL["test"])], LogOptions(scorer="accuracy"))
 
     assert codes(error) == ["unknown-scorer"]
     assert STRICT in (error.value.faults[0].found or "")
@@ -85,7 +85,7 @@ def test_an_entry_of_the_evaluation_can_be_chosen(tmp_path: Path) -> None:
     """`is_correct` is a truth value, 1 or 0."""
     path = copy_every_eval(tmp_path, EVERY_EVAL["test"])
 
-    scores = [row.score for row in read_every_eval([path], Reading(scorer=STRICT, key="is_correct"))[0]]
+    scores = [row.score for row in read_every_eval([path], LogOptions(scorer=STRICT, key="is_correct"))[0]]
 
     assert scores == [1, 1, 0, 0, 1, 0]
 
@@ -93,7 +93,7 @@ def test_an_entry_of_the_evaluation_can_be_chosen(tmp_path: Path) -> None:
 def test_a_sample_with_an_error_is_an_exclusion(tmp_path: Path) -> None:
     """The schema demands a score of it all the same; it would be a made-up 0."""
     path = change_first(copy_every_eval(tmp_path, EVERY_EVAL_INSPECT["test"]), error="timeout after 600 s\ntrace")
-    reading = Reading(unfinished=True)
+    reading = LogOptions(unfinished=True)
 
     rows, imported = read_every_eval([path], reading)
 
@@ -107,7 +107,7 @@ def test_a_changed_file_is_not_the_one_the_aggregate_states(tmp_path: Path) -> N
     change_first(path, evaluation={"score": 1.0, "is_correct": True})
 
     with pytest.raises(TableError) as error:
-        read_every_eval([path], Reading())
+        read_every_eval([path], LogOptions())
 
     assert codes(error) == ["samples-missing"]
     assert "digest" in (error.value.faults[0].found or "")
@@ -118,8 +118,8 @@ def test_fewer_samples_than_stated_are_refused_unless_allowed(tmp_path: Path) ->
     path = change_lines(copy_every_eval(tmp_path, EVERY_EVAL_INSPECT["test"]), lambda lines: lines[:-3])
 
     with pytest.raises(TableError) as error:
-        read_every_eval([path], Reading())
-    imported = read_every_eval([path], Reading(unfinished=True))[1]
+        read_every_eval([path], LogOptions())
+    imported = read_every_eval([path], LogOptions(unfinished=True))[1]
 
     assert "states 12 lines, the file has 9" in (error.value.faults[0].found or "")
     assert (imported.files[0].declared, imported.files[0].found) == (12, 9)
@@ -132,7 +132,7 @@ def test_repeated_samples_are_told_apart_by_epoch(tmp_path: Path) -> None:
     plain = copy_every_eval(tmp_path, EVERY_EVAL_INSPECT["deploy"])
     change_lines(plain, lambda lines: [{**line, "metadata": None} for line in [*lines, *lines]])
 
-    samples = [{row.sample for row in read_every_eval([one], Reading(unfinished=True))[0]} for one in (path, plain)]
+    samples = [{row.sample for row in read_every_eval([one], LogOptions(unfinished=True))[0]} for one in (path, plain)]
 
     assert samples == [{"1", "2"}, {"1", "2"}]
 
@@ -143,7 +143,7 @@ def test_a_line_without_what_the_schema_requires_is_told(tmp_path: Path) -> None
     change_lines(path, lambda lines: [lines[0], {"evaluation_id": "x", "sample_id": "y"}, *lines[2:]])
 
     with pytest.raises(TableError) as error:
-        read_every_eval([path], Reading())
+        read_every_eval([path], LogOptions())
 
     assert {fault.where for fault in error.value.faults} == {f"{path}, line 2"}
     assert len(error.value.faults) == 4
@@ -157,7 +157,7 @@ def test_the_arm_can_stand_in_the_sample(tmp_path: Path) -> None:
         path,
         lambda lines: [{**line, "metadata": {"condition": name}} for name in ("exam", "chat") for line in lines],
     )
-    reading = Reading(arm_field="metadata.condition", arm_names={"exam": "test", "chat": "deploy"}, context_field="metadata.condition")
+    reading = LogOptions(arm_field="metadata.condition", arm_names={"exam": "test", "chat": "deploy"}, context_field="metadata.condition")
 
     read = read_logs([str(path)], reading, low=0, high=1)
 
@@ -174,7 +174,7 @@ def test_a_level_that_the_scorer_does_not_know_is_no_score(tmp_path: Path) -> No
     document["evaluation_results"][0]["metric_config"]["has_unknown_level"] = True
     aggregate.write_text(json.dumps(document))
 
-    rows, _ = read_every_eval([path], Reading(unfinished=True))
+    rows, _ = read_every_eval([path], LogOptions(unfinished=True))
 
     assert rows[0].excluded_reason == "the scorer's level is unknown"
 
@@ -184,7 +184,7 @@ def test_a_text_that_is_none_is_still_a_name(tmp_path: Path, name: str) -> None:
     """Half a character in an identifier ends neither the import nor the table that is written of it."""
     path = change_first(copy_every_eval(tmp_path, EVERY_EVAL_INSPECT["test"]), sample_id=name, model_id=name)
 
-    rows, imported = read_every_eval([path], Reading(unfinished=True))
+    rows, imported = read_every_eval([path], LogOptions(unfinished=True))
 
     assert (rows[0].task_id + repr(imported)).encode("utf-8")
 
@@ -193,7 +193,7 @@ def test_an_error_is_one_whatever_its_form(tmp_path: Path) -> None:
     """The schema says text; an object is no reason to take the score for an observation."""
     path = change_first(copy_every_eval(tmp_path, EVERY_EVAL_INSPECT["test"]), error={"code": 529})
 
-    rows, imported = read_every_eval([path], Reading(unfinished=True))
+    rows, imported = read_every_eval([path], LogOptions(unfinished=True))
 
     assert rows[0].excluded_reason == "the log states an error"
     assert imported.files[0].left_out[0].examples[0].endswith(': {"code": 529}')

@@ -10,22 +10,22 @@ import pytest
 
 from audit.errors import TableError
 from audit.estimate import estimate
-from audit.sources.harness import read_harness
-from audit.sources.logs import read_logs, read_rows
-from audit.sources.port import Reading
-from registry.records.plan import Plan
+from audit.sources.lm_eval_harness import read_harness
+from audit.sources.log_import import read_logs, read_rows
+from audit.sources.log_rows import LogOptions
+from registry.records.analysis_plan import Plan
 from tests.sources.log_fixtures import HARNESS, LOGS, change_first, change_lines, copy_harness
 
 
-def choose(metric: str = "exact_match", filter_: str | None = "strict-match", **more: Any) -> Reading:
-    return Reading(scorer=metric, key=filter_, **more)
+def choose(metric: str = "exact_match", filter_: str | None = "strict-match", **more: Any) -> LogOptions:
+    return LogOptions(scorer=metric, key=filter_, **more)
 
 
-def read_pair(folder: Path, reading: Reading | None = None, task: str = "sums_free") -> Any:
+def read_pair(folder: Path, reading: LogOptions | None = None, task: str = "sums_free") -> Any:
     paths = {arm: str(copy_harness(folder, arm, task)) for arm in HARNESS}
     chosen = reading or choose()
     arms = {path: arm for arm, path in paths.items()}
-    return read_logs(list(arms), Reading(arms=arms, scorer=chosen.scorer, key=chosen.key, task_field=chosen.task_field), low=0, high=1)
+    return read_logs(list(arms), LogOptions(arms=arms, scorer=chosen.scorer, key=chosen.key, task_field=chosen.task_field), low=0, high=1)
 
 
 def codes(error: pytest.ExceptionInfo[TableError]) -> list[str]:
@@ -75,7 +75,9 @@ def test_results_beside_the_samples_state_counts_model_and_date(tmp_path: Path) 
         (choose("acc"), "unknown-scorer", "exact_match"),
     ],
 )
-def test_a_metric_or_filter_that_is_not_there_is_told_with_those_that_are(tmp_path: Path, reading: Reading, code: str, named: str) -> None:
+def test_a_metric_or_filter_that_is_not_there_is_told_with_those_that_are(
+    tmp_path: Path, reading: LogOptions, code: str, named: str
+) -> None:
     """Nobody has to open the file to learn what it holds."""
     with pytest.raises(TableError) as error:
         read_harness([copy_harness(tmp_path, "test")], reading)
@@ -87,7 +89,7 @@ def test_a_metric_or_filter_that_is_not_there_is_told_with_those_that_are(tmp_pa
 def test_two_metrics_are_not_chosen_between(tmp_path: Path) -> None:
     """Metrics acc and acc_norm are different properties."""
     with pytest.raises(TableError) as error:
-        read_harness([copy_harness(tmp_path, "test", "sums_choice")], Reading())
+        read_harness([copy_harness(tmp_path, "test", "sums_choice")], LogOptions())
 
     assert codes(error) == ["scorer-not-chosen"]
 

@@ -12,9 +12,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from audit.errors import TableError
+from audit.sources.inspect_archive import EvalArchive
 from audit.sources.inspect_log import read_inspect
-from audit.sources.inspect_zip import Archive
-from audit.sources.port import Reading
+from audit.sources.log_rows import LogOptions
 from tests.sources.eval_archive import (
     DEFLATE,
     STORED,
@@ -38,7 +38,7 @@ def write(folder: Path, *members: Member) -> Path:
 
 def refuse(path: Path) -> TableError:
     with pytest.raises(TableError) as caught:
-        read_inspect([path], Reading(arms={str(path): "test"}))
+        read_inspect([path], LogOptions(arms={str(path): "test"}))
     return caught.value
 
 
@@ -47,7 +47,7 @@ def test_every_packing_gives_the_same_rows(tmp_path: Path, method: int) -> None:
     """Members that are stored, deflated or packed by Zstandard hold the same samples."""
     path = write_log(tmp_path, build_sample("s0", "C"), build_sample("s1", "I"), method=method)
 
-    rows, _ = read_inspect([path], Reading(arms={str(path): "test"}))
+    rows, _ = read_inspect([path], LogOptions(arms={str(path): "test"}))
 
     assert [(row.task_id, row.score) for row in rows] == [("s0", 1.0), ("s1", 0.0)]
 
@@ -58,7 +58,7 @@ def test_members_of_several_frames_are_read_whole(tmp_path: Path, frames: int) -
     path = write_log(tmp_path, build_sample("s0", "C"), frames=frames)
     packed = pack(Member(name="x", content=b"a" * 100, frames=frames))
 
-    rows, _ = read_inspect([path], Reading(arms={str(path): "test"}))
+    rows, _ = read_inspect([path], LogOptions(arms={str(path): "test"}))
 
     assert packed.count(b"\x28\xb5\x2f\xfd") == frames
     assert [row.score for row in rows] == [1.0]
@@ -71,7 +71,7 @@ def test_archives_of_pythons_own_writer_are_read(tmp_path: Path) -> None:
         for member in list_members(build_header(1), [build_sample()]):
             archive.writestr(member.name, member.content)
 
-    rows, _ = read_inspect([path], Reading(arms={str(path): "test"}))
+    rows, _ = read_inspect([path], LogOptions(arms={str(path): "test"}))
 
     assert [row.score for row in rows] == [1.0]
 
@@ -123,7 +123,7 @@ def test_identifiers_with_slashes_dots_or_accents_are_read(tmp_path: Path, name:
     member = Member(name=name, content=json.dumps(sample).encode(), flags=0x800)
     path.write_bytes(build_archive([*list_members(build_header(2), [build_sample()]), member]))
 
-    rows, _ = read_inspect([path], Reading(arms={str(path): "test"}))
+    rows, _ = read_inspect([path], LogOptions(arms={str(path): "test"}))
 
     assert {row.task_id for row in rows} == {"s0", sample["id"]}
 
@@ -239,7 +239,7 @@ def test_a_sample_logged_again_counts_by_its_last_record(tmp_path: Path) -> None
     """A member that stands twice is, as for Inspect, its last; the earlier one is no row and is accounted for."""
     path = write(tmp_path, Member(name="samples/s0_epoch_1.json", content=json.dumps(build_sample("s0", "I")).encode()))
 
-    rows, imported = read_inspect([path], Reading(arms={str(path): "test"}))
+    rows, imported = read_inspect([path], LogOptions(arms={str(path): "test"}))
 
     assert [row.score for row in rows] == [0.0]
     assert [(one.reason, one.count, one.is_row) for one in imported.files[0].left_out] == [("superseded", 1, False)]
@@ -276,7 +276,7 @@ def test_a_journal_without_header_is_a_run_that_never_ended(tmp_path: Path) -> N
     path.write_bytes(build_archive(members))
 
     error = refuse(path)
-    rows, imported = read_inspect([path], Reading(arms={str(path): "test"}, unfinished=True))
+    rows, imported = read_inspect([path], LogOptions(arms={str(path): "test"}, unfinished=True))
 
     assert error.code == "log-not-finished"
     assert (len(rows), imported.files[0].declared) == (1, 3)
@@ -293,7 +293,7 @@ def test_any_changed_byte_is_harmless_or_told(tmp_path: Path, place: float, byte
     path.write_bytes(bytes(content))
 
     try:
-        rows, _ = read_inspect([path], Reading(arms={str(path): "test"}))
+        rows, _ = read_inspect([path], LogOptions(arms={str(path): "test"}))
     except TableError as error:
         assert error.faults
     else:
@@ -307,5 +307,5 @@ def test_what_was_packed_comes_out(tmp_path: Path, content: bytes, method: int, 
     path = tmp_path / "log.eval"
     path.write_bytes(build_archive([Member(name="a", content=content, method=method, frames=frames)]))
 
-    with Archive(path, "log.eval") as archive:
+    with EvalArchive(path, "log.eval") as archive:
         assert archive.read("a") == content

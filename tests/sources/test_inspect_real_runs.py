@@ -12,11 +12,10 @@ from typing import Any
 import pytest
 
 from audit.errors import TableError
-from audit.sources.accounts import verify_accounts
+from audit.records.model_response import ImportedLog
 from audit.sources.inspect_log import read_inspect
-from audit.sources.port import Reading, Row
+from audit.sources.log_rows import LogOptions, LogRow, verify_accounts
 from registry.errors import UnavailableError
-from registry.records.imported import Imported
 
 inspect_ai = pytest.importorskip("inspect_ai", reason="the extra `inspect` is not installed")
 
@@ -104,8 +103,8 @@ def run(folder: Path, task: Task, **options: Any) -> Path:
     return Path(log.location.removeprefix("file://"))
 
 
-def read(path: Path, **reading: Any) -> tuple[list[Row], Imported]:
-    rows, imported = read_inspect([path], Reading(arms={str(path): "test"}, **reading))
+def read(path: Path, **reading: Any) -> tuple[list[LogRow], ImportedLog]:
+    rows, imported = read_inspect([path], LogOptions(arms={str(path): "test"}, **reading))
     verify_accounts(imported, rows)
     return rows, imported
 
@@ -121,7 +120,7 @@ def expect_row(sample: EvalSample, name: str, key: str | None) -> tuple[Any, ...
     return (str(sample.id), str(sample.epoch), None if reason else number, reason, sample.output.model or None, sample.working_time)
 
 
-def compare(path: Path, name: str, key: str | None = None, **reading: Any) -> list[Row]:
+def compare(path: Path, name: str, key: str | None = None, **reading: Any) -> list[LogRow]:
     """Our rows, once they were found equal to Inspect's."""
     rows, imported = read(path, scorer=name, key=key, **reading)
     found = [(r.task_id, r.sample, r.score, r.excluded_reason, r.extras["model"], r.extras["working_s"]) for r in rows]
@@ -292,7 +291,7 @@ def test_a_run_that_inspect_gave_up_is_refused(tmp_path: Path) -> None:
     assert "sample-error" in {row.excluded_reason for row in rows}
 
 
-FieldCase = tuple[dict[str, str], Callable[[Row], str], set[str]]
+FieldCase = tuple[dict[str, str], Callable[[LogRow], str], set[str]]
 FIELDS: list[FieldCase] = [
     ({"arm_field": "tags.side"}, lambda row: row.arm, {"deploy"}),
     ({"arm_field": "metadata.side"}, lambda row: row.arm, {"deploy"}),
@@ -304,10 +303,10 @@ FIELDS: list[FieldCase] = [
 
 @pytest.mark.parametrize(("fields", "pick", "expected"), FIELDS, ids=lambda case: str(case) if isinstance(case, dict) else "")
 def test_arm_context_and_task_stand_where_the_user_says(
-    logs: Logs, fields: dict[str, str], pick: Callable[[Row], str], expected: set[str]
+    logs: Logs, fields: dict[str, str], pick: Callable[[LogRow], str], expected: set[str]
 ) -> None:
     """Dotted names reach the log's tags, metadata and model, and the sample's own fields."""
-    rows, _ = read_inspect([logs.many], Reading(scorer="letter", **fields))
+    rows, _ = read_inspect([logs.many], LogOptions(scorer="letter", **fields))
 
     assert {pick(row) for row in rows} == expected
 
@@ -323,7 +322,7 @@ def test_tags_edited_after_the_run_count(logs: Logs, tmp_path: Path) -> None:
     path = tmp_path / "retagged.json"
     path.write_text(json.dumps(document))
 
-    rows, imported = read_inspect([path], Reading(scorer="letter", arm_field="tags.side"))
+    rows, imported = read_inspect([path], LogOptions(scorer="letter", arm_field="tags.side"))
 
     assert read_eval_log(path).tags == ["side:test", "wave:2"]
     assert {row.arm for row in rows} == {"test"}
@@ -338,8 +337,8 @@ def test_remote_logs_come_through_inspect(logs: Logs) -> None:
     with fsspec.open(remote, "wb") as file:
         file.write(logs.many.read_bytes())
 
-    rows, imported = read_inspect([Path(remote)], Reading(scorer="letter", arm_field="tags.side"))
-    local, _ = read_inspect([logs.many], Reading(scorer="letter", arm_field="tags.side"))
+    rows, imported = read_inspect([Path(remote)], LogOptions(scorer="letter", arm_field="tags.side"))
+    local, _ = read_inspect([logs.many], LogOptions(scorer="letter", arm_field="tags.side"))
 
     assert [(row.task_id, row.sample, row.score, row.extras) for row in rows] == [(r.task_id, r.sample, r.score, r.extras) for r in local]
     assert imported.files[0].format == "inspect-api/2"
@@ -349,7 +348,7 @@ def test_remote_logs_come_through_inspect(logs: Logs) -> None:
 def test_remote_logs_that_are_not_there_are_told() -> None:
     """What a remote file system raises becomes one fault with the address."""
     with pytest.raises(TableError, match="inspect_ai cannot read it") as caught:
-        read_inspect([Path("memory://nowhere/x.eval")], Reading(arm_field="tags"))
+        read_inspect([Path("memory://nowhere/x.eval")], LogOptions(arm_field="tags"))
 
     assert (caught.value.code, caught.value.faults[0].where) == ("log-not-readable", "memory://nowhere/x.eval")
 
@@ -359,6 +358,6 @@ def test_a_remote_log_without_inspect_names_the_extra(monkeypatch: pytest.Monkey
     monkeypatch.setitem(sys.modules, "inspect_ai.log", None)
 
     with pytest.raises(UnavailableError, match=r"caveat\[inspect\]") as caught:
-        read_inspect([Path("s3://bucket/x.eval")], Reading(arm_field="tags"))
+        read_inspect([Path("s3://bucket/x.eval")], LogOptions(arm_field="tags"))
 
     assert (caught.value.code, caught.value.faults[0].where, caught.value.exit_code) == ("reader-missing", "s3://bucket/x.eval", 3)

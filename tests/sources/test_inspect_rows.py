@@ -9,15 +9,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from audit.errors import TableError
-from audit.sources.accounts import verify_accounts
+from audit.records.model_response import ImportedFile
 from audit.sources.inspect_log import read_inspect
-from audit.sources.port import Reading, Row
-from registry.records.imported import ImportedFile
+from audit.sources.log_rows import LogOptions, LogRow, verify_accounts
 from tests.sources.eval_archive import build_header, build_sample, write_log
 
 
-def read(path: Path, **reading: Any) -> tuple[list[Row], ImportedFile]:
-    rows, imported = read_inspect([path], Reading(**{"arms": {str(path): "test"}, **reading}))
+def read(path: Path, **reading: Any) -> tuple[list[LogRow], ImportedFile]:
+    rows, imported = read_inspect([path], LogOptions(**{"arms": {str(path): "test"}, **reading}))
     verify_accounts(imported, rows)
     return rows, imported.files[0]
 
@@ -196,7 +195,7 @@ def test_a_parameter_sent_otherwise_is_told(tmp_path: Path) -> None:
     grader = ask({"temperature": 0}, {}, role="grader")
     samples = build_sample("s0", events=[grader, ask(config, sent)]), build_sample("s1", events=[ask(config, None)])
 
-    rows, imported = read_inspect([path := write_log(tmp_path, *samples)], Reading(arms={str(path): "test"}))
+    rows, imported = read_inspect([path := write_log(tmp_path, *samples)], LogOptions(arms={str(path): "test"}))
 
     assert imported.files[0].notes[:3] == (
         "top_p 0.9 is recorded as configured and was not in the request (1 of 1 requests in the log)",
@@ -212,7 +211,7 @@ def test_a_parameter_sent_otherwise_is_told(tmp_path: Path) -> None:
 
 def test_provenance_says_what_the_log_states_and_no_more(tmp_path: Path) -> None:
     """What a log does not state stays None, and that the endpoint is not recorded is a note."""
-    rows, imported = read_inspect([path := write_log(tmp_path, build_sample())], Reading(arms={str(path): "test"}))
+    rows, imported = read_inspect([path := write_log(tmp_path, build_sample())], LogOptions(arms={str(path): "test"}))
     provenance = imported.provenance
 
     assert (provenance.endpoint, provenance.model_returned, provenance.sampling, provenance.budget_spent) == (None, None, None, None)
@@ -227,7 +226,7 @@ def test_the_first_response_dates_the_import(tmp_path: Path) -> None:
     """Times of several zones are compared as moments, and the earliest start is that of the import."""
     samples = build_sample("s0", started_at="2026-01-02T00:30:00+02:00"), build_sample("s1", started_at="2026-01-01T23:00:00+00:00")
 
-    _, imported = read_inspect([path := write_log(tmp_path, *samples)], Reading(arms={str(path): "test"}))
+    _, imported = read_inspect([path := write_log(tmp_path, *samples)], LogOptions(arms={str(path): "test"}))
 
     assert imported.started_at == "2026-01-01T22:30:00+00:00"
     assert imported.provenance.accessed == "2026-01-01T22:30:00+00:00 to 2026-01-01T23:00:00+00:00"
@@ -297,7 +296,7 @@ def test_faults_of_several_logs_are_told_together(tmp_path: Path) -> None:
     bad.write_bytes(b"not a zip")
 
     with pytest.raises(TableError) as caught:
-        read_inspect([bad, good], Reading(arms={str(good): "test", str(bad): "deploy"}))
+        read_inspect([bad, good], LogOptions(arms={str(good): "test", str(bad): "deploy"}))
 
     assert [fault.code for fault in caught.value.faults] == ["log-not-readable", "scorer-not-chosen"]
 
@@ -363,14 +362,14 @@ def test_a_moment_that_no_calendar_has_is_none(tmp_path: Path, moment: object) -
     """The log's own date stands in for it."""
     path = write_log(tmp_path, build_sample(started_at=moment))
 
-    assert read_inspect([path], Reading(arms={str(path): "test"}))[1].started_at == "2026-11-21T12:00:00+00:00"
+    assert read_inspect([path], LogOptions(arms={str(path): "test"}))[1].started_at == "2026-11-21T12:00:00+00:00"
 
 
 def test_a_sample_without_a_time_may_have_been_the_first(tmp_path: Path) -> None:
     """The beginning of the run counts where one sample does not say when it was asked: the first response was not later."""
     path = write_log(tmp_path, build_sample("s0", started_at="2026-11-21T12:30:00+00:00"), build_sample("s1"))
 
-    assert read_inspect([path], Reading(arms={str(path): "test"}))[1].started_at == "2026-11-21T12:00:00+00:00"
+    assert read_inspect([path], LogOptions(arms={str(path): "test"}))[1].started_at == "2026-11-21T12:00:00+00:00"
 
 
 def test_what_a_log_calls_itself_is_told_and_no_secret(tmp_path: Path) -> None:

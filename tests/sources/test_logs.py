@@ -15,14 +15,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from audit.errors import TableError
-from audit.sources.accounts import merge_accounts, summarise_accounts, verify_accounts
-from audit.sources.logs import find_format, read_logs, read_rows, split_sources
-from audit.sources.port import Reading, Row
-from audit.sources.rows import build_row_table, write_rows
-from audit.sources.table import read_table
+from audit.records.model_response import ExcludedResponses, ImportedFile, ImportedLog
+from audit.sources.log_import import build_row_table, find_format, read_logs, read_rows, split_sources, write_rows
+from audit.sources.log_rows import LogOptions, LogRow, merge_accounts, summarise_accounts, verify_accounts
+from audit.sources.score_table import read_table
 from registry.errors import InputError
-from registry.records.imported import Imported, ImportedFile, LeftOut
-from registry.records.trial import Provenance
+from registry.records.replay_run import Provenance
 from tests.sources.log_fixtures import EVERY_EVAL, INSPECT, LOGS, change_lines, copy_every_eval, copy_harness
 
 SCORES = "task_id,arm,context_id,sample,score\nt,test,c,1,1\nt,deploy,d,1,0\n"
@@ -63,7 +61,7 @@ def test_an_archive_of_something_else_is_no_log(tmp_path: Path) -> None:
     path = str(tmp_path / "scores.xlsx")
 
     with pytest.raises(TableError) as error:
-        read_logs([path], Reading(), low=0, high=1)
+        read_logs([path], LogOptions(), low=0, high=1)
 
     assert codes(error) == ["unknown-format"]
 
@@ -74,7 +72,7 @@ def test_a_file_of_results_alone_is_not_taken_for_a_log(tmp_path: Path, name: st
     path = write(tmp_path / name, json.dumps({"results": {}, "n-samples": {}}, indent=2))
 
     with pytest.raises(TableError) as error:
-        read_rows([path], Reading(arms={path: "test"}))
+        read_rows([path], LogOptions(arms={path: "test"}))
 
     assert codes(error) == ["unknown-format"]
     assert "samples_*.jsonl" in (error.value.faults[0].advice or "")
@@ -93,7 +91,7 @@ def test_formats_are_not_mixed(tmp_path: Path) -> None:
     paths = [str(copy_harness(tmp_path, "test")), str(INSPECT / "pair_T1_test.eval")]
 
     with pytest.raises(TableError) as error:
-        read_rows(paths, Reading(arms=dict.fromkeys(paths, "test")))
+        read_rows(paths, LogOptions(arms=dict.fromkeys(paths, "test")))
 
     assert codes(error) == ["formats-mixed"]
     assert "is an Inspect log" in (error.value.faults[0].found or "")
@@ -197,7 +195,7 @@ def test_what_is_called_a_log_of_inspect_is_read_as_one(tmp_path: Path, content:
     Path(path).write_bytes(content)
 
     with pytest.raises(TableError) as error:
-        read_rows([path], Reading(arms={path: "test"}))
+        read_rows([path], LogOptions(arms={path: "test"}))
 
     assert codes(error) == ["log-not-readable"]
 
@@ -209,7 +207,7 @@ def test_a_copy_of_a_log_is_the_same_log(tmp_path: Path) -> None:
         shutil.copy(INSPECT / "pair_T1_test.eval", path)
 
     with pytest.raises(TableError) as error:
-        read_rows(paths, Reading(arms=dict(zip(paths, ("test", "deploy"), strict=True))))
+        read_rows(paths, LogOptions(arms=dict(zip(paths, ("test", "deploy"), strict=True))))
 
     assert codes(error) == ["file-twice"]
 
@@ -222,7 +220,7 @@ def test_two_logs_of_one_arm_with_one_name_would_be_one_context(tmp_path: Path) 
         paths.append(str(shutil.copy(INSPECT / log, tmp_path / name / "run.eval")))
 
     with pytest.raises(TableError) as error:
-        read_rows(paths, Reading(arms=dict.fromkeys(paths, "test")))
+        read_rows(paths, LogOptions(arms=dict.fromkeys(paths, "test")))
 
     assert codes(error) == ["context-ambiguous"]
 
@@ -230,7 +228,7 @@ def test_two_logs_of_one_arm_with_one_name_would_be_one_context(tmp_path: Path) 
 def test_several_logs_of_an_arm_are_several_contexts() -> None:
     """And several specifications of P_deploy stay apart."""
     test, deploy = (str(INSPECT / name) for name in ("pair_T1_test.eval", "pair_D2_deploy.eval"))
-    rows, _ = read_rows([test, deploy], Reading(arms={test: "deploy", deploy: "deploy"}, specs={test: "exam", deploy: "chat"}))
+    rows, _ = read_rows([test, deploy], LogOptions(arms={test: "deploy", deploy: "deploy"}, specs={test: "exam", deploy: "chat"}))
 
     assert {(row.context_id, row.spec) for row in rows} == {("pair_T1_test", "exam"), ("pair_D2_deploy", "chat")}
 
@@ -238,11 +236,11 @@ def test_several_logs_of_an_arm_are_several_contexts() -> None:
 @pytest.mark.parametrize(
     ("reading", "code"),
     [
-        (Reading(), "arm-missing"),
-        (Reading(arm_names={"x": "test"}), "arm-missing"),
+        (LogOptions(), "arm-missing"),
+        (LogOptions(arm_names={"x": "test"}), "arm-missing"),
     ],
 )
-def test_somebody_has_to_say_the_arm(reading: Reading, code: str) -> None:
+def test_somebody_has_to_say_the_arm(reading: LogOptions, code: str) -> None:
     """It is never guessed from a name."""
     with pytest.raises(TableError) as error:
         read_rows([str(INSPECT / "pair_T1_test.eval")], reading)
@@ -255,7 +253,7 @@ def test_an_arm_is_said_once() -> None:
     path = str(INSPECT / "pair_T1_test.eval")
 
     with pytest.raises(TableError) as error:
-        read_rows([path], Reading(arms={path: "test"}, arm_field="task_args.framing"))
+        read_rows([path], LogOptions(arms={path: "test"}, arm_field="task_args.framing"))
 
     assert codes(error) == ["arm-twice"]
 
@@ -268,7 +266,7 @@ def test_logs_with_different_scorers_are_not_compared(tmp_path: Path) -> None:
     arms = {str(test): "test", str(deploy): "deploy"}
 
     with pytest.raises(TableError) as error:
-        read_rows(list(arms), Reading(arms=arms, unfinished=True))
+        read_rows(list(arms), LogOptions(arms=arms, unfinished=True))
 
     assert codes(error) == ["scorers-differ"]
 
@@ -278,7 +276,7 @@ def test_what_is_for_logs_is_refused_for_a_table(tmp_path: Path) -> None:
     path = write(tmp_path / "s.csv", SCORES)
 
     with pytest.raises(TableError) as error:
-        read_logs([path], Reading(arms={path: "test"}, key="x"), low=0, high=1)
+        read_logs([path], LogOptions(arms={path: "test"}, key="x"), low=0, high=1)
 
     assert codes(error) == ["option-for-logs"]
 
@@ -288,7 +286,7 @@ def test_a_table_is_read_as_before(tmp_path: Path) -> None:
     path = tmp_path / "s.csv"
     write(path, SCORES)
 
-    read = read_logs([str(path)], Reading(), low=0, high=1)
+    read = read_logs([str(path)], LogOptions(), low=0, high=1)
 
     assert read.imported is None
     assert read.table.content == read_table([path], low=0, high=1).content
@@ -299,7 +297,7 @@ def test_a_fault_names_the_log_and_the_sample(tmp_path: Path) -> None:
     path = str(copy_harness(tmp_path, "test"))
 
     with pytest.raises(TableError) as error:
-        read_logs([path], Reading(arms={path: "test"}, scorer="exact_match", key="strict-match"), low=2, high=5)
+        read_logs([path], LogOptions(arms={path: "test"}, scorer="exact_match", key="strict-match"), low=2, high=5)
 
     assert {fault.code for fault in error.value.faults} == {"score-out-of-range"}
     assert error.value.faults[0].where.startswith(f"{path}, document 0 (line 1)")
@@ -318,10 +316,10 @@ def test_a_table_that_was_written_holds_the_same_scores(
     tmp_path_factory: pytest.TempPathFactory, pairs: list[tuple[str, float]], rng: object
 ) -> None:
     """Written and read again, in another order, the scores have the same digest."""
-    rows = [Row(task_id=task, arm=arm, context_id=arm, sample="1", score=score) for task, score in pairs for arm in ("test", "deploy")]
-    rows.append(Row(task_id="none", arm="test", context_id="test", sample="2", score=None, excluded_reason="refused, with a comma"))
+    rows = [LogRow(task_id=task, arm=arm, context_id=arm, sample="1", score=score) for task, score in pairs for arm in ("test", "deploy")]
+    rows.append(LogRow(task_id="none", arm="test", context_id="test", sample="2", score=None, excluded_reason="refused, with a comma"))
     file = ImportedFile(name="x.log", sha256="0" * 64, format="x", arm=None, declared=None, found=len(rows), scored=len(rows) - 1)
-    direct = build_row_table(rows, Imported(files=(file,)), low=0, high=1)
+    direct = build_row_table(rows, ImportedLog(files=(file,)), low=0, high=1)
     rng.shuffle(rows)  # type: ignore[attr-defined]  # a generator of hypothesis
     out = io.StringIO()
     write_rows(rows, out)
@@ -336,7 +334,7 @@ def test_a_table_that_was_written_holds_the_same_scores(
 def test_extras_become_columns_and_never_ours() -> None:
     """A column of a log that is called as one of ours would be read as one."""
     out = io.StringIO()
-    write_rows([Row(task_id="t", arm="a", context_id="c", sample="1", score=1, extras={"model": "m", "weight": "7"})], out)
+    write_rows([LogRow(task_id="t", arm="a", context_id="c", sample="1", score=1, extras={"model": "m", "weight": "7"})], out)
 
     header, row = list(csv.reader(io.StringIO(out.getvalue())))
 
@@ -353,18 +351,25 @@ def test_extras_become_columns_and_never_ours() -> None:
 
 def test_accounts_that_do_not_add_up_are_a_fault_of_ours() -> None:
     """A reader that loses a response must not pass unseen."""
-    rows = [Row(task_id="t", arm="a", context_id="c", sample="1", score=1)]
+    rows = [LogRow(task_id="t", arm="a", context_id="c", sample="1", score=1)]
     file = ImportedFile(
-        name="x", sha256="0" * 64, format="x", arm="a", declared=3, found=3, scored=1, left_out=(LeftOut(reason="r", count=1, is_row=True),)
+        name="x",
+        sha256="0" * 64,
+        format="x",
+        arm="a",
+        declared=3,
+        found=3,
+        scored=1,
+        left_out=(ExcludedResponses(reason="r", count=1, is_row=True),),
     )
 
     with pytest.raises(ValueError, match="x: scored, excluded and found"):
-        verify_accounts(Imported(files=(file,)), rows)
+        verify_accounts(ImportedLog(files=(file,)), rows)
 
 
 def test_accounts_are_one_line_a_file_without_its_folder() -> None:
     """A record does not tell where somebody keeps their files."""
-    _, imported = read_rows([path := str(INSPECT / "pair_T1_test.eval")], Reading(arms={path: "test"}))
+    _, imported = read_rows([path := str(INSPECT / "pair_T1_test.eval")], LogOptions(arms={path: "test"}))
 
     summary = summarise_accounts(imported)
 
@@ -373,9 +378,9 @@ def test_accounts_are_one_line_a_file_without_its_folder() -> None:
     assert str(INSPECT) not in summary
 
 
-def build_part(name: str, started_at: str | None, **known: str) -> Imported:
+def build_part(name: str, started_at: str | None, **known: str) -> ImportedLog:
     file = ImportedFile(name=name, sha256=name * 8, format="x", arm=None, declared=None, found=0, scored=0)
-    return Imported(files=(file,), provenance=Provenance(**known), started_at=started_at)  # type: ignore[arg-type]  # texts alone
+    return ImportedLog(files=(file,), provenance=Provenance(**known), started_at=started_at)  # type: ignore[arg-type]  # texts alone
 
 
 def test_a_beginning_is_known_where_every_log_states_one() -> None:

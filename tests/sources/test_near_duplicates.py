@@ -5,12 +5,12 @@ from dataclasses import replace
 import pytest
 
 from audit.near_duplicates import find_alike_tasks, find_near_duplicates, note_near_duplicates, warn_of_near_duplicates
-from registry.intake.similarity import find_alike
-from registry.records.classification import ItemStatus
-from registry.records.estimate import Estimate
-from registry.records.imported import Imported, ImportedFile
-from registry.records.replay import Task
-from registry.records.trial import Provenance
+from audit.records.model_response import ImportedFile, ImportedLog
+from registry.intake.text_similarity import find_alike
+from registry.records.estimates import Estimate
+from registry.records.replay_definition import Task
+from registry.records.replay_run import Provenance
+from registry.records.verdict import ItemStatus
 from registry.report.checklist import AuditMaterial, build_items
 from tests.verdict.cases import build_case, build_estimate, build_spec
 
@@ -55,7 +55,7 @@ def test_hundreds_of_tasks_are_compared_and_those_beyond_are_counted() -> None:
 def test_the_warning_names_a_pair_and_the_remedy() -> None:
     """It stands with the first file of an import, and what was found in its provenance."""
     tasks = [Task(id=name, prompt=text) for name, text in TEXTS.items()]
-    imported = Imported(files=(ImportedFile(name="log", sha256="", format="x", arm=None, declared=None, found=3, scored=3),))
+    imported = ImportedLog(files=(ImportedFile(name="log", sha256="", format="x", arm=None, declared=None, found=3, scored=3),))
 
     noted = note_near_duplicates(imported, find_alike_tasks(tasks))
 

@@ -10,8 +10,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from audit.errors import TableError
-from audit.sources.logs import read_rows
-from audit.sources.port import Reading
+from audit.sources.log_import import read_rows
+from audit.sources.log_rows import LogOptions
 from tests.sources.eval_archive import build_header, build_sample, write_log
 from tests.sources.log_fixtures import HARNESS, LOGS
 
@@ -27,7 +27,7 @@ def write_pair(folder: Path, **changes: Any) -> tuple[str, str]:
 
 
 def read_pair(paths: tuple[str, str], **said: Any) -> Any:
-    return read_rows(paths, Reading(arms=dict(zip(paths, ("test", "deploy"), strict=True)), **said))
+    return read_rows(paths, LogOptions(arms=dict(zip(paths, ("test", "deploy"), strict=True)), **said))
 
 
 def test_tasks_of_another_benchmark_are_not_paired_by_their_numbers(tmp_path: Path) -> None:
@@ -105,7 +105,7 @@ def test_the_accounts_of_an_inspect_log_add_up(
     header = build_header(len(made)) | {"results": {"total_samples": declared, "completed_samples": declared}}
     path = str(write_log(tmp_path, *made, header=header))
 
-    rows, imported = read_rows([path], Reading(arms={path: "test"}, scorer="match", unfinished=True))
+    rows, imported = read_rows([path], LogOptions(arms={path: "test"}, scorer="match", unfinished=True))
 
     check_accounts(rows, imported, responses=len(made))
     assert imported.files[0].declared == declared
@@ -127,7 +127,7 @@ def test_the_accounts_of_a_harness_log_add_up(tmp_path: Path, scores: list[float
     ]
     Path(path).write_text("".join(f"{json.dumps(line)}\n" for line in lines))
 
-    rows, imported = read_rows([path], Reading(arms={path: "test"}, key="strict-match", unfinished=True))
+    rows, imported = read_rows([path], LogOptions(arms={path: "test"}, key="strict-match", unfinished=True))
 
     check_accounts(rows, imported, responses=len(scores))
     assert imported.files[0].declared == declared
@@ -163,7 +163,7 @@ def test_results_of_a_strange_form_state_nothing(tmp_path: Path, change: Change)
     (tmp_path / f"results_{HARNESS['test']}.json").write_text(json.dumps(results))
     path = str(tmp_path / name)
 
-    imported = read_rows([path], Reading(arms={path: "test"}, key="strict-match"))[1]
+    imported = read_rows([path], LogOptions(arms={path: "test"}, key="strict-match"))[1]
 
     assert imported.files[0].found == 6
 
@@ -177,6 +177,6 @@ def test_a_line_that_is_gone_is_missed_whichever_filter_is_read(tmp_path: Path) 
 
     for key in ("strict-match", "flexible-extract"):
         with pytest.raises(TableError) as caught:
-            read_rows([path], Reading(arms={path: "test"}, key=key))
+            read_rows([path], LogOptions(arms={path: "test"}, key=key))
 
         assert caught.value.code == "samples-missing"

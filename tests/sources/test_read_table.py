@@ -17,9 +17,9 @@ from hypothesis import strategies as st
 
 from audit.errors import TableError
 from audit.estimate import estimate
-from audit.sources.table import read_table
-from audit.statistics.scores import Labelled, ScoreTable
-from registry.records.plan import Plan
+from audit.sources.score_table import read_table
+from audit.statistics.responses import ScoreTable, TextColumn
+from registry.records.analysis_plan import Plan
 
 HEADER = "task_id,arm,context_id,sample,score"
 Write = Callable[..., Path]
@@ -45,7 +45,7 @@ def refuse(*paths: Path) -> TableError:
     return caught.value
 
 
-def texts(column: Labelled) -> list[str | None]:
+def texts(column: TextColumn) -> list[str | None]:
     return [None if code < 0 else column.labels[code] for code in column.codes.tolist()]
 
 

@@ -12,8 +12,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from audit.errors import TableError
-from audit.sources.selection import Selection
-from audit.sources.table import read_columns, read_table
+from audit.sources.score_columns import ColumnSelection
+from audit.sources.score_table import read_columns, read_table
 
 MODELS = ("alpha-7b", "beta-7b")
 ROWS: list[dict[str, Any]] = [
@@ -180,7 +180,7 @@ def test_columns_of_any_kind_come_beside_the_table(tmp_path: Path, suffix: str) 
     """Row for row, as texts."""
     path = write(tmp_path / f"scores{suffix}", ROWS)
 
-    table, columns = read_columns([path], Selection(where={"model": ["beta-7b"]}, also=("tokens", "score")), low=0, high=1)
+    table, columns = read_columns([path], ColumnSelection(where={"model": ["beta-7b"]}, also=("tokens", "score")), low=0, high=1)
 
     assert [columns["tokens"].labels[code] for code in columns["tokens"].codes] == [str(row["tokens"]) for row in ROWS[1::2]]
     assert {float(label) for label in columns["score"].labels} == {0.0}

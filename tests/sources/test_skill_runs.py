@@ -8,10 +8,10 @@ import pytest
 
 from audit.errors import TableError
 from audit.estimate import estimate
-from audit.sources.logs import read_logs, read_rows
-from audit.sources.port import Reading
-from registry.records.contamination import DIMENSIONS
-from registry.records.plan import ContextDesign, Plan
+from audit.sources.log_import import read_logs, read_rows
+from audit.sources.log_rows import LogOptions
+from audit.sources.skill_study_records import DIMENSIONS
+from registry.records.analysis_plan import ContextDesign, Plan
 from tests.contamination.made_up import ALPHA, BETA, GAMMA, Run
 
 STUDY = Path(os.environ.get("CAVEAT_SHARED", Path(__file__).parents[2].parent / "shared" / "data")) / "skill-eval"
@@ -19,13 +19,13 @@ STUDY = Path(os.environ.get("CAVEAT_SHARED", Path(__file__).parents[2].parent / 
 needs_study = pytest.mark.skipif(not STUDY.is_dir(), reason="the shared data are not here")
 
 
-def read(folder: Path, scorer: str | None, **arms: str) -> Reading:
-    return Reading(scorer=scorer, arm_names=arms)
+def read(folder: Path, scorer: str | None, **arms: str) -> LogOptions:
+    return LogOptions(scorer=scorer, arm_names=arms)
 
 
 def test_each_condition_is_an_arm_with_one_context(tmp_path: Path) -> None:
     """Tasks are those of a skill, runs are samples, and a condition that was not tried has no rows."""
-    rows, imported = read_rows([str(Run().write(tmp_path))], Reading(scorer="composite"))
+    rows, imported = read_rows([str(Run().write(tmp_path))], LogOptions(scorer="composite"))
 
     assert {(row.arm, row.context_id) for row in rows} == {
         ("A", "baseline"),
@@ -40,8 +40,8 @@ def test_each_condition_is_an_arm_with_one_context(tmp_path: Path) -> None:
 def test_a_failed_judgment_is_an_exclusion(tmp_path: Path) -> None:
     """It stays a row with its reason; the pattern results of the same response stay scores."""
     folder = str(Run().write(tmp_path))
-    judged, accounts = read_rows([folder], Reading(scorer="composite"))
-    found, _ = read_rows([folder], Reading(scorer="expected_hit_rate"))
+    judged, accounts = read_rows([folder], LogOptions(scorer="composite"))
+    found, _ = read_rows([folder], LogOptions(scorer="expected_hit_rate"))
 
     assert [(row.task_id, row.arm, row.sample, row.excluded_reason) for row in judged if row.score is None] == [
         ("alpha-sdk/alpha-sdk-3", "D", "1", "the judge gave no usable answer")
@@ -73,7 +73,7 @@ def test_named_arms_give_the_differential_of_the_two_conditions(tmp_path: Path) 
 def test_the_property_is_chosen_and_never_guessed(tmp_path: Path, scorer: str | None) -> None:
     """Eight properties are there; the message lists them."""
     with pytest.raises(TableError) as error:
-        read_rows([str(Run().write(tmp_path))], Reading(scorer=scorer))
+        read_rows([str(Run().write(tmp_path))], LogOptions(scorer=scorer))
 
     assert error.value.faults[0].code == ("scorer-not-chosen" if scorer is None else "unknown-scorer")
     assert "any_anti, api_idiomaticity, code_quality, composite" in (error.value.faults[0].found or "")
@@ -91,7 +91,7 @@ def test_a_condition_that_is_not_there_cannot_be_an_arm(tmp_path: Path) -> None:
 def test_what_has_no_meaning_here_is_refused(tmp_path: Path, given: dict[str, str], code: str) -> None:
     """An option without effect must not seem to have one."""
     with pytest.raises(TableError) as error:
-        read_rows([str(Run().write(tmp_path))], Reading(scorer="composite", **given))  # type: ignore[arg-type]  # texts alone
+        read_rows([str(Run().write(tmp_path))], LogOptions(scorer="composite", **given))  # type: ignore[arg-type]  # texts alone
 
     assert error.value.faults[0].code == code
 
@@ -99,7 +99,7 @@ def test_what_has_no_meaning_here_is_refused(tmp_path: Path, given: dict[str, st
 @needs_study
 def test_the_study_has_its_published_number_of_pattern_tests() -> None:
     """1,074 responses and 11,718 pattern tests; found and not found as its files say, pattern by pattern."""
-    rows, _ = read_rows([str(STUDY)], Reading(scorer="expected_hit_rate"))
+    rows, _ = read_rows([str(STUDY)], LogOptions(scorer="expected_hit_rate"))
     matched = 0
     for path in (STUDY / "scores").glob("*.json"):
         for task in json.loads(path.read_text())["tasks"]:
@@ -117,7 +117,7 @@ def test_the_study_has_its_published_number_of_pattern_tests() -> None:
 @pytest.mark.parametrize("dimension", DIMENSIONS)
 def test_the_study_gives_its_published_means_by_task(dimension: str) -> None:
     """`behavioral-eval.json` prints the mean of each dimension by task to three digits; the rows give the same."""
-    rows, _ = read_rows([str(STUDY)], Reading(scorer=dimension))
+    rows, _ = read_rows([str(STUDY)], LogOptions(scorer=dimension))
     scores: dict[tuple[str, str], list[float]] = {}
     for row in rows:
         if row.score is not None:

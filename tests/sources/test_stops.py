@@ -8,8 +8,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from audit.errors import TableError
-from audit.sources.table import read_table
-from audit.statistics.scores import Labelled, ScoreTable
+from audit.sources.score_table import read_table
+from audit.statistics.responses import ScoreTable, TextColumn
 
 BASE = {"arm": "test", "context_id": "c", "sample": "0", "score": 1.0}
 
@@ -26,7 +26,7 @@ def write(path: Path, rows: list[dict[str, object]]) -> ScoreTable:
     return read_table([path], low=0, high=1)
 
 
-def texts(column: Labelled | None) -> list[str | None]:
+def texts(column: TextColumn | None) -> list[str | None]:
     assert column is not None
     return [None if code < 0 else column.labels[code] for code in column.codes.tolist()]
 

@@ -3,17 +3,17 @@
 import numpy as np
 
 from audit.contrast import contrast
-from registry.records.contrast import Asked, Contrast, ContrastKind, Contrasts
-from registry.records.plan import ContextDesign, Plan
+from audit.records.contrast_result import Contrast, ContrastKind, ContrastRequest, Contrasts
+from registry.records.analysis_plan import ContextDesign, Plan
 from tests.statistics.tables import Row, build_table
 
 DIFFERENCE, DOUBLE = ContrastKind.DIFFERENCE, ContrastKind.DIFFERENCE_IN_DIFFERENCES
 RATIO, MITIGATION = ContrastKind.RATIO, ContrastKind.MITIGATION
 ALL = (
-    Asked(kind=DIFFERENCE, arms=("B", "A")),
-    Asked(kind=DOUBLE, arms=("B", "A", "D", "E")),
-    Asked(kind=RATIO, arms=("B", "A")),
-    Asked(kind=MITIGATION, arms=("D", "B", "A", "E")),
+    ContrastRequest(kind=DIFFERENCE, arms=("B", "A")),
+    ContrastRequest(kind=DOUBLE, arms=("B", "A", "D", "E")),
+    ContrastRequest(kind=RATIO, arms=("B", "A")),
+    ContrastRequest(kind=MITIGATION, arms=("D", "B", "A", "E")),
 )
 
 
@@ -34,13 +34,13 @@ def make_rows(seed: int, *, arms: str = "ABDE", tasks: int = 24, contexts: int =
 
 
 def ask(
-    rows: list[Row], *asked: Asked, contexts: ContextDesign = ContextDesign.RANDOM, level: float = 0.95, pointwise: bool = False
+    rows: list[Row], *asked: ContrastRequest, contexts: ContextDesign = ContextDesign.RANDOM, level: float = 0.95, pointwise: bool = False
 ) -> Contrasts:
     return contrast(build_table(rows), Plan(contexts=contexts, level=level), asked or ALL, range_=(0, 1), pointwise=pointwise)
 
 
 def only(rows: list[Row], kind: ContrastKind, *arms: str, contexts: ContextDesign = ContextDesign.RANDOM) -> Contrast:
-    return ask(rows, Asked(kind=kind, arms=arms), contexts=contexts).contrasts[0]
+    return ask(rows, ContrastRequest(kind=kind, arms=arms), contexts=contexts).contrasts[0]
 
 
 def ends(found: Contrast) -> tuple[float, float]:

@@ -5,17 +5,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from audit.sides import Pair, build_pairs, find_arm
-from audit.statistics.bands import build_bootstrap
-from audit.statistics.layers import ScoredSide
-from audit.statistics.moments import Moments, compute_moments
-from audit.statistics.normalised import normalise, pooled_deviation
-from audit.statistics.reading import Scale
-from audit.statistics.scores import Floats, ScoreTable
-from registry.records.estimate import Bootstrap
-from registry.records.plan import ContextDesign, Plan
+from audit.statistics.bootstrap import ScoredSide, build_bootstrap
+from audit.statistics.estimate_intervals import ScoreScale
+from audit.statistics.responses import Floats, ScoreTable, normalise, pooled_deviation
+from audit.statistics.side_moments import Moments, compute_moments
+from registry.records.analysis_plan import ContextDesign, Plan
+from registry.records.estimates import Bootstrap
 from tests.statistics.tables import build_crossed
 
-UNIT = Scale(low=0.0, high=1.0)
+UNIT = ScoreScale(low=0.0, high=1.0)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -4,18 +4,18 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
-from audit.statistics.scores import Floats, Labelled, ScoreTable, TableFile
+from audit.statistics.responses import Floats, ScoreTable, TableFile, TextColumn
 
 Row = tuple[str, str, str, str, float | None]
 """Task, arm, context, sample, score (None: excluded)."""
 
 
-def label(texts: Sequence[str | None]) -> Labelled:
+def label(texts: Sequence[str | None]) -> TextColumn:
     """Codes in the sorted order of the texts."""
     labels = tuple(sorted({text for text in texts if text is not None}))
     place = {text: code for code, text in enumerate(labels)}
     codes = [-1 if text is None else place[text] for text in texts]
-    return Labelled(codes=np.array(codes, dtype=np.int32), labels=labels)
+    return TextColumn(codes=np.array(codes, dtype=np.int32), labels=labels)
 
 
 def build_table(

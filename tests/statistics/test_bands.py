@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from audit.estimate import estimate
-from audit.statistics.scores import Labelled, ScoreTable, TableFile
-from registry.records.estimate import Bands, Bootstrap, Range
-from registry.records.plan import ContextDesign, Plan
+from audit.statistics.responses import ScoreTable, TableFile, TextColumn
+from registry.records.analysis_plan import ContextDesign, Plan
+from registry.records.estimates import Bands, Bootstrap, ScoreRange
 from tests.statistics.designs import bootstrap, make_scores, make_table
 from tests.statistics.tables import build_crossed, build_table
 
@@ -209,13 +209,13 @@ def test_contexts_without_common_tasks_leave_some_replicates_empty() -> None:
 def test_a_million_rows_of_two_tasks() -> None:
     """Sums, not rows, are resampled: two tasks, five contexts, 100,000 samples a cell."""
     arm, task, context, sample = (index.ravel().astype(np.int32) for index in np.indices((2, 2, 5, 50_000)))
-    none = Labelled(codes=np.full(len(task), -1, dtype=np.int32), labels=())
+    none = TextColumn(codes=np.full(len(task), -1, dtype=np.int32), labels=())
     table = ScoreTable(
-        task=Labelled(codes=task, labels=("a", "b")),
-        arm=Labelled(codes=arm, labels=("deploy", "test")),
-        context=Labelled(codes=context, labels=tuple("cdefg")),
+        task=TextColumn(codes=task, labels=("a", "b")),
+        arm=TextColumn(codes=arm, labels=("deploy", "test")),
+        context=TextColumn(codes=context, labels=tuple("cdefg")),
         spec=none,
-        sample=Labelled(codes=sample, labels=tuple(f"{code:06}" for code in range(50_000))),
+        sample=TextColumn(codes=sample, labels=tuple(f"{code:06}" for code in range(50_000))),
         excluded=none,
         score=((sample + task + 3 * context * arm) % 7 < 3).astype(np.float64),
         low=0.0,
@@ -242,7 +242,7 @@ def test_another_range_stretches_the_bands() -> None:
     assert ends(scaled.ned.two_way) == pytest.approx(ends(plain.ned.two_way))
 
 
-def ends(band: Range | None) -> list[float]:
+def ends(band: ScoreRange | None) -> list[float]:
     assert band is not None
     return [band.low, band.high]
 

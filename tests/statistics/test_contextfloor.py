@@ -10,9 +10,9 @@ from scipy.special import stdtrit
 from statsmodels.stats.anova import anova_lm
 
 from audit.estimate import estimate
-from audit.statistics.cells import Cells
-from audit.statistics.contextfloor import context_component, detectable_floor
-from registry.records.plan import ContextDesign, Plan
+from audit.statistics.detectable_effect import context_component, detectable_floor
+from audit.statistics.side_moments import Cells
+from registry.records.analysis_plan import ContextDesign, Plan
 from tests.statistics.tables import build_crossed
 
 

@@ -12,11 +12,11 @@ from scipy import stats
 
 from audit.contrast import contrast, name_contrast
 from audit.estimate import estimate
-from audit.statistics.cells import build_cells
-from audit.statistics.combination import compute_arms, find_tasks_of_all
-from audit.statistics.difference import difference_interval
-from registry.records.contrast import Asked
-from registry.records.plan import ContextDesign, Plan
+from audit.records.contrast_result import ContrastRequest
+from audit.statistics.contrast_intervals import compute_arms, find_tasks_of_all
+from audit.statistics.mean_intervals import difference_interval
+from audit.statistics.side_moments import build_cells
+from registry.records.analysis_plan import ContextDesign, Plan
 from tests.statistics.arms import ALL, DIFFERENCE, DOUBLE, MITIGATION, RATIO, ask, ends, make_rows, only
 from tests.statistics.tables import Row, build_table
 
@@ -225,14 +225,14 @@ def test_a_higher_level_gives_a_wider_interval(seed: int) -> None:
 def test_contrasts_are_named_by_their_formula() -> None:
     """As a reader would write them."""
     assert [name_contrast(one) for one in ALL] == ["B − A", "(B − A) − (D − E)", "B / A", "1 − (D − E) / (B − A)"]
-    assert name_contrast(Asked(kind=MITIGATION, arms=("D", "B", "A"))) == "1 − (D − ?) / (B − A)"
+    assert name_contrast(ContrastRequest(kind=MITIGATION, arms=("D", "B", "A"))) == "1 − (D − ?) / (B − A)"
 
 
 def test_a_contrast_of_a_wrong_number_of_arms_is_none() -> None:
     """The record refuses it."""
     for kind, arms in ((DIFFERENCE, ("A",)), (DOUBLE, ("A", "B", "C")), (RATIO, ("A", "B", "C")), (MITIGATION, ("A", "B"))):
         with pytest.raises(ValueError, match="arms of a"):
-            Asked(kind=kind, arms=arms)
+            ContrastRequest(kind=kind, arms=arms)
 
 
 def test_the_interval_of_a_pair_is_the_same_whichever_way_it_is_kept() -> None:

@@ -8,9 +8,9 @@ import pytest
 from audit.contrast import contrast
 from audit.errors import DesignError
 from audit.estimate import estimate
-from audit.statistics.scores import Floats
-from registry.records.contrast import Asked
-from registry.records.plan import ContextDesign, IntervalMethod, Plan
+from audit.records.contrast_result import ContrastRequest
+from audit.statistics.responses import Floats
+from registry.records.analysis_plan import ContextDesign, IntervalMethod, Plan
 from tests.statistics.arms import ALL, DIFFERENCE, DOUBLE, MITIGATION, RATIO, ask, ends, make_rows, only
 from tests.statistics.tables import Row, build_table, label
 
@@ -74,7 +74,9 @@ def test_only_tasks_that_all_arms_have_count() -> None:
     """Tasks that an arm lacks are left out of every contrast with it, and said."""
     rows = [row for row in make_rows(2) if not (row[1] == "E" and row[0] < "t10")]
 
-    found = ask(rows, Asked(kind=DIFFERENCE, arms=("B", "A")), Asked(kind=DOUBLE, arms=("B", "A", "D", "E")), pointwise=True)
+    found = ask(
+        rows, ContrastRequest(kind=DIFFERENCE, arms=("B", "A")), ContrastRequest(kind=DOUBLE, arms=("B", "A", "D", "E")), pointwise=True
+    )
 
     assert [one.tasks for one in found.contrasts] == [24, 14]
     assert [task.task_id for task in found.contrasts[1].pointwise or ()] == [f"t{i}" for i in range(10, 24)]
@@ -91,7 +93,7 @@ def test_unequal_cells_show_the_pooled_value_and_a_turned_sign() -> None:
         for i, (score, count) in enumerate(zip(scores, counts, strict=True)):
             rows.extend((f"t{i}", arm, "c", str(k), score) for k in range(count))
 
-    found = ask(rows, Asked(kind=DIFFERENCE, arms=("B", "A")), contexts=ContextDesign.FIXED)
+    found = ask(rows, ContrastRequest(kind=DIFFERENCE, arms=("B", "A")), contexts=ContextDesign.FIXED)
 
     assert found.contrasts[0].measure.value == pytest.approx(0.1)
     assert found.contrasts[0].pooled == pytest.approx((0.3 * 20 + 0.9 * 2) / 22 - (0.2 * 2 + 0.8 * 20) / 22)
@@ -100,7 +102,7 @@ def test_unequal_cells_show_the_pooled_value_and_a_turned_sign() -> None:
 
 def test_holm_runs_over_everything_that_was_asked() -> None:
     """Also over contrasts that have no p; the family is named."""
-    asked = (*ALL, Asked(kind=MITIGATION, arms=("D", "B", "A")))
+    asked = (*ALL, ContrastRequest(kind=MITIGATION, arms=("D", "B", "A")))
 
     found = ask(make_rows(4), *asked)
 
@@ -117,7 +119,7 @@ def test_weights_enter_intervals_and_close_the_tests() -> None:
     table = build_table(rows)
     weighted = dataclasses.replace(table, weight=label([str(1 + int(row[0][1:]) % 3) for row in rows]))
 
-    found = contrast(weighted, Plan(), [Asked(kind=DIFFERENCE, arms=("B", "A"))], range_=(0, 1)).contrasts[0]
+    found = contrast(weighted, Plan(), [ContrastRequest(kind=DIFFERENCE, arms=("B", "A"))], range_=(0, 1)).contrasts[0]
 
     theirs = estimate(weighted, Plan(replicates=0), range_=(0, 1), test="B", deploy="A").specs[0]
     assert (found.measure.value, *ends(found), found.p) == (theirs.ed.value, theirs.ed.low, theirs.ed.high, theirs.p_ed)
@@ -168,7 +170,7 @@ def test_other_intervals_than_closed_form_are_refused(interval: IntervalMethod) 
 def test_a_thin_arm_can_leave_the_ratio_unbounded() -> None:
     """B − A just excludes 0 by itself; beside an arm of two contexts all parts have Banerjee's wider quantiles, and it does not."""
     rows = [row for row in make_rows(9, tasks=6) if row[1] != "D" or row[2] in ("D0", "D1")]
-    plain, mitigation = Asked(kind=DIFFERENCE, arms=("B", "A")), Asked(kind=MITIGATION, arms=("D", "B", "A", "E"))
+    plain, mitigation = ContrastRequest(kind=DIFFERENCE, arms=("B", "A")), ContrastRequest(kind=MITIGATION, arms=("D", "B", "A", "E"))
     low, high = 0.9, 1 - 1e-12
     for _ in range(50):
         middle = (low + high) / 2

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from audit.statistics.correlation import EXACT_UP_TO, pearson, spearman
-from audit.statistics.scores import Floats
+from audit.statistics.paired_tests import EXACT_RANKS_UP_TO, pearson, spearman
+from audit.statistics.responses import Floats
 
 # Example of ci.spear in the R package statpsych (D. G. Bonett), which "should return":
 #  Estimate         SE        LL        UL
@@ -44,7 +44,7 @@ def test_pearson_agrees_with_scipy(seed: int, size: int, level: float) -> None:
     assert found.p == pytest.approx(theirs.pvalue, rel=1e-6)
 
 
-@given(seed=st.integers(0, 500), size=st.integers(EXACT_UP_TO + 1, 60))
+@given(seed=st.integers(0, 500), size=st.integers(EXACT_RANKS_UP_TO + 1, 60))
 @settings(max_examples=60, deadline=None)
 def test_spearman_agrees_with_scipy(seed: int, size: int) -> None:
     """With ties; p from t above eight units."""

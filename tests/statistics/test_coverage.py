@@ -5,13 +5,12 @@ import pytest
 from scipy.special import expit
 
 from audit.estimate import estimate
-from audit.statistics.cells import Cells
-from audit.statistics.difference import difference_interval, find_side_intervals
-from audit.statistics.intervals import Grounds
-from audit.statistics.moments import Moments, compute_moments
-from audit.statistics.scores import Floats
+from audit.statistics.intervals import IntervalBasis
+from audit.statistics.mean_intervals import difference_interval, find_side_intervals
+from audit.statistics.responses import Floats
+from audit.statistics.side_moments import Cells, Moments, compute_moments
 from benchmarks.coverage_grid import Cell, build_moments, draw_tables, find_codes, judge
-from registry.records.plan import ContextDesign, Plan
+from registry.records.analysis_plan import ContextDesign, Plan
 from tests.statistics.tables import Row, build_table
 
 RUNS = 2000
@@ -143,7 +142,7 @@ def test_the_long_simulation_counts_a_miss() -> None:
     drawn, told = describe("random", tasks=200), Cell("random", 200, 10, 4, 1, 0.8, 0.9, 0.001, judged=True)
     sides, binary = draw_tables(drawn, np.random.default_rng(3), 20)
 
-    counted = np.array([judge(told, Grounds(moments=moments))[:5] for moments in build_moments(drawn, sides, binary)])
+    counted = np.array([judge(told, IntervalBasis(moments=moments))[:5] for moments in build_moments(drawn, sides, binary)])
 
     assert counted[:, :3].sum() == 0
     assert counted[:, 3].all()

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from audit.estimate import estimate
-from audit.statistics.difference import task_correlation
-from audit.statistics.moments import Moments, SideMoments
-from audit.statistics.scores import Labelled, ScoreTable, TableFile
-from registry.records.estimate import SpecEstimate
-from registry.records.plan import ContextDesign, Plan
+from audit.statistics.mean_intervals import task_correlation
+from audit.statistics.responses import ScoreTable, TableFile, TextColumn
+from audit.statistics.side_moments import Moments, SideMoments
+from registry.records.analysis_plan import ContextDesign, Plan
+from registry.records.estimates import SpecEstimate
 from tests.statistics.tables import build_crossed, build_table
 
 CONTEXTS = [ContextDesign.RANDOM, ContextDesign.FIXED]
@@ -127,12 +127,12 @@ def test_a_million_responses_to_one_task_are_one_task() -> None:
     size = 1_000_000
     none, zero = np.full(size, -1, dtype=np.int32), np.zeros(size, dtype=np.int32)
     table = ScoreTable(
-        task=Labelled(codes=zero, labels=("only",)),
-        arm=Labelled(codes=(np.arange(size) % 2).astype(np.int32), labels=("deploy", "test")),
-        context=Labelled(codes=(np.arange(size) // 2 % 10).astype(np.int32), labels=tuple("0123456789")),
-        spec=Labelled(codes=none, labels=()),
-        sample=Labelled(codes=zero, labels=("0",)),
-        excluded=Labelled(codes=none, labels=()),
+        task=TextColumn(codes=zero, labels=("only",)),
+        arm=TextColumn(codes=(np.arange(size) % 2).astype(np.int32), labels=("deploy", "test")),
+        context=TextColumn(codes=(np.arange(size) // 2 % 10).astype(np.int32), labels=tuple("0123456789")),
+        spec=TextColumn(codes=none, labels=()),
+        sample=TextColumn(codes=zero, labels=("0",)),
+        excluded=TextColumn(codes=none, labels=()),
         score=rng.random(size),
         low=0.0,
         high=1.0,

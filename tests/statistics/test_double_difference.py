@@ -8,10 +8,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from audit.statistics.cells import Cells
-from audit.statistics.double_difference import DoubleDifference, correlate, double_difference_interval
-from audit.statistics.edits import Edit, compute_edit, edit_interval, have_common_contexts, pair_cells
-from audit.statistics.scores import Floats
+from audit.statistics.responses import Floats
+from audit.statistics.side_moments import Cells
+from audit.statistics.version_differences import (
+    DoubleDifference,
+    VersionDifference,
+    compute_edit,
+    correlate,
+    double_difference_interval,
+    edit_interval,
+    have_common_contexts,
+    pair_cells,
+)
 from benchmarks.shift_coverage import World, draw, judge
 
 Four = tuple[Floats, Floats, Floats, Floats]
@@ -24,7 +32,7 @@ def build(means: Floats, *, shift: int = 0) -> Cells:
     return Cells(task=task, context=context + shift, mean=means.ravel(), count=np.ones(means.size, dtype=np.int64))
 
 
-def move(before: Floats, after: Floats, *, random: bool, shift: int, weights: Floats | None) -> Edit:
+def move(before: Floats, after: Floats, *, random: bool, shift: int, weights: Floats | None) -> VersionDifference:
     one, two = build(after, shift=shift), build(before)
     if have_common_contexts(one, two):
         one, two = pair_cells(one, two)

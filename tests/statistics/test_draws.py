@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from audit.statistics.draws import POISSON_COUNTS, count_rows, draw_chunks, draw_uniforms, draw_weights, open_stream
+from audit.statistics.bootstrap import POISSON_COUNTS, count_rows, draw_chunks, draw_uniforms, draw_weights, open_stream
 
 
 def test_the_table_of_poisson_weights_has_mean_and_variance_one() -> None:

@@ -12,21 +12,18 @@ from audit.contrast import contrast
 from audit.errors import DesignError
 from audit.estimate import estimate
 from audit.families import find_clusters
+from audit.records.contrast_result import Contrast
 from audit.shift import measure_shift
-from audit.statistics.cells import Cells
-from audit.statistics.clusters import Clusters
-from audit.statistics.difference import difference_interval
-from audit.statistics.moments import compute_moments
-from audit.statistics.prediction_powered import Judged, correct
-from audit.statistics.reading import parse_moments, relevel
-from audit.statistics.resolving import resolve_difference
-from audit.statistics.scores import Floats, ScoreTable
-from audit.statistics.sequence import order_tasks
-from registry.records.contrast import Contrast
-from registry.records.estimate import SpecEstimate
-from registry.records.model import ModelRef
-from registry.records.plan import ContextDesign, IntervalMethod, Plan
-from registry.records.shift import SpecShift
+from audit.statistics.design_remarks import resolve_difference
+from audit.statistics.estimate_intervals import parse_moments, relevel
+from audit.statistics.judge_correction import JudgedResponses, correct
+from audit.statistics.mean_intervals import difference_interval, order_tasks
+from audit.statistics.responses import Floats, ScoreTable
+from audit.statistics.side_moments import Cells, Clusters, compute_moments
+from registry.records.analysis_plan import ContextDesign, IntervalMethod, Plan
+from registry.records.estimates import SpecEstimate
+from registry.records.model_version import ModelRef
+from registry.records.module_findings import SpecShift
 from tests.statistics.arms import ALL, make_rows
 from tests.statistics.tables import build_crossed, build_nested, build_table, label
 
@@ -218,8 +215,8 @@ def test_corrections_by_labels_sum_their_influences_by_family() -> None:
     score, shown = rng.random(40), rng.random(40) < 0.8
     value = np.where(shown, np.clip(score + rng.normal(0, 0.1, 40), 0, 1), np.nan)
     task, context = np.arange(40, dtype=np.int32), np.arange(40, dtype=np.int32) % 5
-    plain = Judged(task=task, context=context, score=score, label=value, weight=np.full(40, 1 / 40), tasks=40)
-    twice = Judged(
+    plain = JudgedResponses(task=task, context=context, score=score, label=value, weight=np.full(40, 1 / 40), tasks=40)
+    twice = JudgedResponses(
         task=np.tile(task, 2),
         context=np.concatenate([context, context + 5]),
         template=np.tile(context, 2),

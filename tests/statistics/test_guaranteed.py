@@ -7,14 +7,13 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from audit.estimate import estimate
-from audit.statistics.cells import Cells
-from audit.statistics.intervals import Grounds, find_difference, find_sides
-from audit.statistics.moments import compute_moments
-from audit.statistics.reading import deploy_p, relevel
-from audit.statistics.resolving import resolve_deploy, resolve_difference
-from audit.statistics.scores import Floats
-from registry.records.estimate import Estimate
-from registry.records.plan import ContextDesign, IntervalMethod, Plan
+from audit.statistics.design_remarks import resolve_deploy, resolve_difference
+from audit.statistics.estimate_intervals import deploy_p, relevel
+from audit.statistics.intervals import IntervalBasis, find_difference, find_sides
+from audit.statistics.responses import Floats
+from audit.statistics.side_moments import Cells, compute_moments
+from registry.records.analysis_plan import ContextDesign, IntervalMethod, Plan
+from registry.records.estimates import Estimate
 from tests.statistics.tables import build_crossed, build_nested
 
 CONTEXTS = [ContextDesign.RANDOM, ContextDesign.FIXED, ContextDesign.NESTED]
@@ -197,7 +196,7 @@ def test_it_covers_where_rare_contexts_trigger(trigger: float) -> None:
         drawn = [(rng.random((20, 8)) < share).astype(float).ravel() for share in (0.05, chance)]
         sides = [Cells(task=task, context=context, mean=mean, count=np.ones(160, dtype=np.int64)) for mean in drawn]
         moments = compute_moments(sides[0], sides[1], np.ones(20, dtype=bool), random=True, binary=True)
-        grounds = Grounds(moments=moments, method=IntervalMethod.GUARANTEED)
+        grounds = IntervalBasis(moments=moments, method=IntervalMethod.GUARANTEED)
         band, deploy = find_difference(grounds, level=0.95), find_sides(grounds, level=0.95)[1]
         assert band is not None
         assert deploy is not None

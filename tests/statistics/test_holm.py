@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from statsmodels.stats.multitest import multipletests  # type: ignore[import-untyped]  # it ships no types
 
-from audit.statistics.multiplicity import holm_p
+from audit.statistics.contrast_intervals import holm_p
 
 PS = st.lists(st.floats(0, 1), min_size=1, max_size=12)
 

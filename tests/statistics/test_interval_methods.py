@@ -9,13 +9,13 @@ import pytest
 
 from audit.errors import DesignError
 from audit.estimate import estimate
+from audit.statistics.design_remarks import resolve_deploy, resolve_difference
+from audit.statistics.estimate_intervals import deploy_p, parse_grounds, relevel
 from audit.statistics.intervals import find_sides
-from audit.statistics.reading import deploy_p, parse_grounds, relevel
-from audit.statistics.resolving import resolve_deploy, resolve_difference
-from audit.statistics.scores import Floats, Labelled, ScoreTable, TableFile
+from audit.statistics.responses import Floats, ScoreTable, TableFile, TextColumn
 from registry.codec.documents import from_document, to_document
-from registry.records.estimate import Bounded, Differential, Estimate
-from registry.records.plan import ContextDesign, IntervalMethod, Plan
+from registry.records.analysis_plan import ContextDesign, IntervalMethod, Plan
+from registry.records.estimates import BoundedEstimate, Differential, Estimate
 from tests.statistics.tables import build_crossed, build_nested, build_table, list_rows
 
 MODES = [
@@ -46,7 +46,7 @@ def run(test: Floats, deploy: Floats, mode: tuple[IntervalMethod, ContextDesign]
 def check(result: Estimate) -> None:
     """Intervals hold their points, have a width and lie in the range; what is not there has its reason; p lies in [0, 1]."""
     spec = result.specs[0]
-    bounded: tuple[tuple[Bounded | Differential, float], ...] = ((spec.phi_test, 0.0), (spec.phi_deploy, 0.0), (spec.ed, -1.0))
+    bounded: tuple[tuple[BoundedEstimate | Differential, float], ...] = ((spec.phi_test, 0.0), (spec.phi_deploy, 0.0), (spec.ed, -1.0))
     for one, lowest in bounded:
         if one.low is None or one.high is None:
             assert one.reason
@@ -129,12 +129,12 @@ def test_a_million_responses_to_one_task_are_one_task_by_any_method(mode: tuple[
     size = 1_000_000
     none, zero = np.full(size, -1, dtype=np.int32), np.zeros(size, dtype=np.int32)
     table = ScoreTable(
-        task=Labelled(codes=zero, labels=("only",)),
-        arm=Labelled(codes=(np.arange(size) % 2).astype(np.int32), labels=("deploy", "test")),
-        context=Labelled(codes=(np.arange(size) % 10).astype(np.int32), labels=tuple("0123456789")),
-        spec=Labelled(codes=none, labels=()),
-        sample=Labelled(codes=zero, labels=("0",)),
-        excluded=Labelled(codes=none, labels=()),
+        task=TextColumn(codes=zero, labels=("only",)),
+        arm=TextColumn(codes=(np.arange(size) % 2).astype(np.int32), labels=("deploy", "test")),
+        context=TextColumn(codes=(np.arange(size) % 10).astype(np.int32), labels=tuple("0123456789")),
+        spec=TextColumn(codes=none, labels=()),
+        sample=TextColumn(codes=zero, labels=("0",)),
+        excluded=TextColumn(codes=none, labels=()),
         score=np.linspace(0, 1, size),
         low=0.0,
         high=1.0,

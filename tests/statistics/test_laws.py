@@ -10,10 +10,9 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from audit.estimate import estimate
-from audit.statistics.scores import Floats
-from audit.statistics.sums import sum_groups, sum_many
-from registry.records.estimate import SpecEstimate
-from registry.records.plan import ContextDesign, Plan
+from audit.statistics.responses import Floats, sum_groups, sum_many
+from registry.records.analysis_plan import ContextDesign, Plan
+from registry.records.estimates import SpecEstimate
 from tests.statistics.tables import build_crossed, build_table, list_rows
 
 SHAPES = st.tuples(st.integers(2, 12), st.integers(2, 7), st.integers(1, 3))

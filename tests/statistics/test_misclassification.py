@@ -8,28 +8,28 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from audit.statistics.misclassification import (
-    Accuracy,
-    Hits,
+from audit.statistics.judge_correction import (
+    HitCounts,
+    JudgeAccuracy,
     correct_difference,
     correct_share,
     correct_shared_difference,
     find_effective_size,
     measure_rate,
 )
-from audit.statistics.moments import SideMoments
-from audit.statistics.proportion import Limits, clopper_pearson
+from audit.statistics.mean_intervals import ConfidenceLimits, clopper_pearson
+from audit.statistics.side_moments import SideMoments
 
 LEVEL = 0.95
 
 
-def know(sensitivity: tuple[int, int], specificity: tuple[int, int]) -> Accuracy:
-    return Accuracy(
-        sensitivity=Hits(right=sensitivity[0], cases=sensitivity[1]), specificity=Hits(right=specificity[0], cases=specificity[1])
+def know(sensitivity: tuple[int, int], specificity: tuple[int, int]) -> JudgeAccuracy:
+    return JudgeAccuracy(
+        sensitivity=HitCounts(right=sensitivity[0], cases=sensitivity[1]), specificity=HitCounts(right=specificity[0], cases=specificity[1])
     )
 
 
-def transcribe(share: float, size: float, accuracy: Accuracy, z: float = 1.959963984540054) -> tuple[float, float]:
+def transcribe(share: float, size: float, accuracy: JudgeAccuracy, z: float = 1.959963984540054) -> tuple[float, float]:
     """R, package asht, function prevSeSp, line by line: Lang & Reiczigel 2014, eqs 4, 6, 7, 16, 17."""
     n_se, n_sp = accuracy.sensitivity.cases, accuracy.specificity.cases
     se_ = (n_se * accuracy.sensitivity.rate + 1) / (n_se + 2)
@@ -117,7 +117,7 @@ def test_the_difference_covers_with_one_accuracy_and_with_two() -> None:
         one, other = (know((int(rng.binomial(60, 0.85)), 60), (int(rng.binomial(60, 0.9)), 60)) for _ in range(2))
         positive = [rng.binomial(150, rate * 0.85 + (1 - rate) * 0.1) / 150 for rate in (0.2, 0.45)]
         difference, spread = positive[0] - positive[1], 1.96 * math.sqrt(sum(p * (1 - p) / 150 for p in positive))
-        judged = Limits(low=difference - spread, high=difference + spread)
+        judged = ConfidenceLimits(low=difference - spread, high=difference + spread)
         shared = correct_shared_difference(difference=difference, limits=judged, accuracy=one, level=LEVEL)
         apart = correct_difference(
             *(correct_share(share=p, size=150, accuracy=a, level=LEVEL) for p, a in zip(positive, (one, other), strict=True))
@@ -136,7 +136,7 @@ def test_a_judge_that_tells_no_more_than_chance_corrects_nothing(sensitivity: tu
     with pytest.raises(ValueError, match="more than 1"):
         correct_share(share=0.5, size=10, accuracy=accuracy, level=LEVEL)
     with pytest.raises(ValueError, match="more than 1"):
-        correct_shared_difference(difference=0.1, limits=Limits(low=0, high=0.2), accuracy=accuracy, level=LEVEL)
+        correct_shared_difference(difference=0.1, limits=ConfidenceLimits(low=0, high=0.2), accuracy=accuracy, level=LEVEL)
 
 
 def test_sides_that_go_against_each_other_have_the_wider_difference() -> None:

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from scipy import stats
 from statsmodels.stats.weightstats import DescrStatsW  # type: ignore[import-untyped]  # it ships no types
 
-from audit.statistics.paired import EXACT_UP_TO, cohens_d, paired_t, rank_doubled, wilcoxon_signed_rank
-from audit.statistics.scores import Floats
+from audit.statistics.paired_tests import EXACT_SIGNS_UP_TO, cohens_d, paired_t, rank_doubled, wilcoxon_signed_rank
+from audit.statistics.responses import Floats
 
 STEPS = st.lists(st.integers(-5, 5), min_size=2, max_size=9).map(lambda steps: np.array(steps) / 10)
 """Few different sizes: zeros and ties are the rule."""
@@ -66,7 +66,7 @@ def test_exact_wilcoxon_counts_every_sign(differences: Floats) -> None:
         assert test.p == pytest.approx(stats.wilcoxon(kept, method=stats.PermutationMethod(n_resamples=1024)).pvalue, abs=1e-12)
 
 
-@given(seed=st.integers(0, 500), size=st.integers(2, EXACT_UP_TO))
+@given(seed=st.integers(0, 500), size=st.integers(2, EXACT_SIGNS_UP_TO))
 @settings(max_examples=60, deadline=None)
 def test_exact_wilcoxon_without_ties_agrees_with_scipy(seed: int, size: int) -> None:
     """Scipy's exact mode, which knows no ties."""

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from audit.statistics.prediction_powered import (
-    Judged,
+from audit.statistics.judge_correction import (
+    JudgedResponses,
     compare_unlabelled,
     correct,
     find_bias,
@@ -21,22 +21,22 @@ from audit.statistics.prediction_powered import (
     tune,
     weigh_responses,
 )
-from audit.statistics.scores import Floats
+from audit.statistics.responses import Floats
 
 LEVEL = 0.95
 
 
-def build(score: Floats, label: Floats) -> Judged:
+def build(score: Floats, label: Floats) -> JudgedResponses:
     """A side from arrays [task, context] or [task]; NaN for no label."""
     score, label = (np.asarray(one, dtype=float).reshape(len(one), -1) for one in (score, label))
     task, context = (index.ravel().astype(np.int32) for index in np.indices(score.shape))
     weight = weigh_responses(task, context, None, tasks=len(score))
-    return Judged(task=task, context=context, score=score.ravel(), label=label.ravel(), weight=weight, tasks=len(score))
+    return JudgedResponses(task=task, context=context, score=score.ravel(), label=label.ravel(), weight=weight, tasks=len(score))
 
 
 def draw(
     rng: np.random.Generator, shape: tuple[int, int], *, base: float, share: float, errors: tuple[float, float], shift: float = 0.0
-) -> Judged:
+) -> JudgedResponses:
     """Tasks and contexts on the logit; a judge with a sensitivity and a specificity; a random subset labelled."""
     centre = np.log(base / (1 - base)) + shift
     rate = 1 / (1 + np.exp(-(centre + rng.normal(0, 1, (shape[0], 1)) + rng.normal(0, 0.3, (1, shape[1])) * (shape[1] > 1))))
@@ -248,7 +248,9 @@ def test_a_value_beyond_the_range_keeps_a_doubt() -> None:
 def test_a_million_labels_of_one_task_count_as_one() -> None:
     """No interval, rather than one of a million."""
     task = np.zeros(1_000_000, dtype=np.int32)
-    side = Judged(task=task, context=task, score=np.zeros(len(task)), label=np.ones(len(task)), weight=np.full(len(task), 1e-6), tasks=1)
+    side = JudgedResponses(
+        task=task, context=task, score=np.zeros(len(task)), label=np.ones(len(task)), weight=np.full(len(task), 1e-6), tasks=1
+    )
 
     assert find_mean_limits(correct(side, weight=1.0, level=LEVEL), random=False, level=LEVEL) is None
 

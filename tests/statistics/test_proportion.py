@@ -11,11 +11,9 @@ from scipy import stats
 from scipy.special import expit
 from statsmodels.stats.proportion import proportion_confint  # type: ignore[import-untyped]  # it ships no types
 
-from audit.statistics import proportion
-from audit.statistics.cells import build_cells
-from audit.statistics.halfwidth import half_width
-from audit.statistics.moments import SideMoments, compute_moments
-from audit.statistics.proportion import Limits, SideInterval, raise_variances, side_interval
+from audit.statistics import mean_intervals as proportion
+from audit.statistics.mean_intervals import ConfidenceLimits, SideInterval, raise_variances, side_interval
+from audit.statistics.side_moments import SideMoments, build_cells, compute_moments, half_width
 from benchmarks import coverage_grid
 from benchmarks.coverage_grid import Cell, simulate
 
@@ -44,14 +42,14 @@ def sides(draw: st.DrawFn) -> SideMoments:
     return replace(build_side(mean, task=task, context=context, tasks=tasks, contexts=contexts), spread=spread)
 
 
-def korn_graubard(side: SideMoments, *, random: bool) -> Limits:
+def korn_graubard(side: SideMoments, *, random: bool) -> ConfidenceLimits:
     """Their interval from the observed variances alone, by statsmodels, joined with Φ ± h."""
     parts = side.parts(random=random)
     assert parts is not None
     h = half_width(parts, level=0.95, banerjee=random and side.contexts < 5)
     size = max(1e-3, side.mean * (1 - side.mean) * (stats.norm.ppf(0.975) / h) ** 2)
     low, high = proportion_confint(size * side.mean, size, method="beta")
-    return Limits(low=max(0.0, min(low, side.mean - h)), high=min(1.0, max(high, side.mean + h)))
+    return ConfidenceLimits(low=max(0.0, min(low, side.mean - h)), high=min(1.0, max(high, side.mean + h)))
 
 
 # By hand, for Φ = 0.02, 12 tasks, fixed contexts, no variance to speak of: Φ(1 − Φ) = 0.0196, its root 0.14, (1 − 2Φ)² = 0.9216, so the

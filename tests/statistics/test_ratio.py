@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from scipy import stats
 from statsmodels.stats.proportion import proportion_confint  # type: ignore[import-untyped]  # it ships no types
 
-from audit.statistics.proportion import Limits
-from audit.statistics.ratio import NOT_IDENTIFIED, Term, fieller, ratio_interval
-from audit.statistics.scores import Floats
+from audit.statistics.contrast_intervals import NOT_IDENTIFIED, RatioTerm, fieller, ratio_interval
+from audit.statistics.mean_intervals import ConfidenceLimits
+from audit.statistics.responses import Floats
 
 # Data of the example of ci.ratio.mean.ps in the R package statpsych, which gives the interval of another method, from the logarithms
 # (Bonett & Price 2020): 3.4875 3.075 1.134146 1.09417 1.175583.
@@ -59,7 +59,8 @@ def test_the_closed_form_and_the_inversion_are_one_interval(seed: int, size: int
     denominator = rng.random(size) + 2
     numerator = rng.normal(0.2, 0.5, size)
     terms = [
-        Term(value=float(one.mean()), limits=Limits(low=float(one.mean()), high=float(one.mean()))) for one in (numerator, denominator)
+        RatioTerm(value=float(one.mean()), limits=ConfidenceLimits(low=float(one.mean()), high=float(one.mean())))
+        for one in (numerator, denominator)
     ]
 
     limits = ratio_interval(*terms, correlation=0.0, half_width=lambda ratio: half_of(numerator, ratio * denominator))
@@ -74,7 +75,7 @@ def test_without_a_half_width_the_inversion_is_mover_r(k: int, n: int, m: int, t
     """Donner & Zou (2012), closed form for independent shares, from the Wilson limits of statsmodels."""
     first, second = ((count / trials, *proportion_confint(count, trials, method="wilson")) for count, trials in ((k, n), (m, total)))
     (a, l1, u1), (b, l2, u2) = first, second
-    terms = [Term(value=value, limits=Limits(low=low, high=high)) for value, low, high in (first, second)]
+    terms = [RatioTerm(value=value, limits=ConfidenceLimits(low=low, high=high)) for value, low, high in (first, second)]
 
     limits = ratio_interval(*terms, correlation=0.0, half_width=lambda _: 0.0)
 
@@ -128,7 +129,10 @@ def test_a_denominator_that_could_be_zero_identifies_nothing() -> None:
 
 def test_an_unbounded_set_of_ratios_is_no_interval() -> None:
     """The denominator's limits exclude 0, and yet its half-width reaches there: every large ratio is kept."""
-    terms = [Term(value=0.3, limits=Limits(low=0.2, high=0.4)), Term(value=0.5, limits=Limits(low=0.3, high=0.7))]
+    terms = [
+        RatioTerm(value=0.3, limits=ConfidenceLimits(low=0.2, high=0.4)),
+        RatioTerm(value=0.5, limits=ConfidenceLimits(low=0.3, high=0.7)),
+    ]
 
     assert ratio_interval(*terms, correlation=0.0, half_width=lambda ratio: 0.51 * abs(ratio)) is None
     assert ratio_interval(*terms, correlation=0.0, half_width=lambda ratio: 0.49 * abs(ratio)) is not None

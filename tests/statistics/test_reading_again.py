@@ -8,12 +8,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from audit.estimate import estimate
-from audit.statistics.halfwidth import Part, half_width
-from audit.statistics.power import Extra, sample_size_to_resolve
-from audit.statistics.reading import deploy_p, parse_moments, relevel
-from audit.statistics.resolving import resolve_deploy, resolve_difference
-from registry.records.estimate import Estimate
-from registry.records.plan import ContextDesign, Plan
+from audit.statistics.design_remarks import resolve_deploy, resolve_difference
+from audit.statistics.detectable_effect import ExtraSample, sample_size_to_resolve
+from audit.statistics.estimate_intervals import deploy_p, parse_moments, relevel
+from audit.statistics.side_moments import VariancePart, half_width
+from registry.records.analysis_plan import ContextDesign, Plan
+from registry.records.estimates import Estimate
 from tests.statistics.tables import build_crossed
 
 
@@ -98,7 +98,7 @@ def test_a_threshold_on_the_wrong_side_has_p_one() -> None:
 
 def test_more_contexts_come_first_and_suffice() -> None:
     """With the advice followed as planned, the half-width is what was needed; with one context fewer it is not."""
-    task, contexts = Part(variance=0.0004, df=23), (Part(variance=0.001, df=5), Part(variance=0.002, df=5))
+    task, contexts = VariancePart(variance=0.0004, df=23), (VariancePart(variance=0.001, df=5), VariancePart(variance=0.002, df=5))
     now = half_width([task, *contexts], level=0.95, banerjee=False)
 
     extra = sample_size_to_resolve(task, contexts, half_width_now=now, half_width_needed=now / 2, level=0.95)
@@ -106,7 +106,9 @@ def test_more_contexts_come_first_and_suffice() -> None:
     assert extra is not None
     assert extra.tasks == 0
     widths = [
-        half_width([task, *(Part(variance=part.variance * 6 / (6 + more), df=5 + more) for part in contexts)], level=0.95, banerjee=False)
+        half_width(
+            [task, *(VariancePart(variance=part.variance * 6 / (6 + more), df=5 + more) for part in contexts)], level=0.95, banerjee=False
+        )
         for more in (extra.contexts - 1, extra.contexts)
     ]
     assert widths[1] <= now / 2 < widths[0]
@@ -114,7 +116,7 @@ def test_more_contexts_come_first_and_suffice() -> None:
 
 def test_tasks_are_asked_for_where_contexts_cannot_do_it() -> None:
     """Half of the squared half-width is left to tasks."""
-    task, contexts = Part(variance=0.004, df=23), (Part(variance=0.001, df=5), Part(variance=0.002, df=5))
+    task, contexts = VariancePart(variance=0.004, df=23), (VariancePart(variance=0.001, df=5), VariancePart(variance=0.002, df=5))
     now = half_width([task, *contexts], level=0.95, banerjee=False)
 
     extra = sample_size_to_resolve(task, contexts, half_width_now=now, half_width_needed=now / 4, level=0.95)
@@ -126,7 +128,7 @@ def test_tasks_are_asked_for_where_contexts_cannot_do_it() -> None:
 
 def test_fixed_contexts_ask_for_tasks_alone() -> None:
     """Four times the tasks, a little less for the better quantile."""
-    extra = sample_size_to_resolve(Part(variance=0.004, df=24), (), half_width_now=0.2, half_width_needed=0.1, level=0.95)
+    extra = sample_size_to_resolve(VariancePart(variance=0.004, df=24), (), half_width_now=0.2, half_width_needed=0.1, level=0.95)
 
     assert extra is not None
     assert extra.contexts == 0
@@ -136,25 +138,26 @@ def test_fixed_contexts_ask_for_tasks_alone() -> None:
 @pytest.mark.parametrize(("now", "needed", "variance"), [(0.1, 0.0, 0.004), (0.0, 0.1, 0.004), (0.1, 0.1, 0.0), (0.1, 1e-9, 0.004)])
 def test_some_boundaries_no_design_resolves(now: float, needed: float, variance: float) -> None:
     """The point on the boundary, no width, no variance, or numbers beyond all means."""
-    contexts = (Part(variance=variance, df=5),)
+    contexts = (VariancePart(variance=variance, df=5),)
 
     assert (
-        sample_size_to_resolve(Part(variance=variance, df=24), contexts, half_width_now=now, half_width_needed=needed, level=0.95) is None
+        sample_size_to_resolve(VariancePart(variance=variance, df=24), contexts, half_width_now=now, half_width_needed=needed, level=0.95)
+        is None
     )
 
 
 def test_numbers_beyond_all_means_are_none_for_tasks_too() -> None:
     """Ten million tasks are not asked for."""
-    part = Part(variance=0.004, df=24)
+    part = VariancePart(variance=0.004, df=24)
 
     assert sample_size_to_resolve(part, (), half_width_now=0.1, half_width_needed=1e-7, level=0.95) is None
 
 
 def test_an_interval_that_is_narrow_enough_needs_nothing() -> None:
     """No more of either."""
-    extra = sample_size_to_resolve(Part(variance=0.004, df=24), (), half_width_now=0.1, half_width_needed=0.2, level=0.95)
+    extra = sample_size_to_resolve(VariancePart(variance=0.004, df=24), (), half_width_now=0.1, half_width_needed=0.2, level=0.95)
 
-    assert extra == Extra(contexts=0, tasks=0)
+    assert extra == ExtraSample(contexts=0, tasks=0)
 
 
 def test_a_record_says_what_would_resolve_it() -> None:
@@ -170,6 +173,6 @@ def test_a_record_says_what_would_resolve_it() -> None:
     assert far is not None
     assert theta is not None
     assert near.contexts > far.contexts
-    assert resolve_deploy(result, spec, theta=5.0) == Extra(contexts=0, tasks=0)
+    assert resolve_deploy(result, spec, theta=5.0) == ExtraSample(contexts=0, tasks=0)
     assert resolve_difference(thin, thin.specs[0], boundary=0.0) is None
     assert resolve_deploy(thin, thin.specs[0], theta=2.0) is None

@@ -3,8 +3,8 @@
 import pytest
 
 from audit.contrast import contrast
-from registry.records.contrast import Asked, Contrasts
-from registry.records.plan import ContextDesign, Plan
+from audit.records.contrast_result import ContrastRequest, Contrasts
+from registry.records.analysis_plan import ContextDesign, Plan
 from tests.statistics.arms import DIFFERENCE, DOUBLE, MITIGATION, ends
 from tests.statistics.tables import build_table
 from tests.statistics.test_real_recordings import SHARED, read_paired
@@ -20,7 +20,7 @@ PRINTED = {
 """Against `deploy`: value and limits of the note, which are percentiles of a bootstrap over the 199 items."""
 
 
-def contrast_cues(*asked: Asked) -> Contrasts:
+def contrast_cues(*asked: ContrastRequest) -> Contrasts:
     """199 harmful requests, one context an arm: arms are made from context ids, and contexts are fixed."""
     rows = read_paired("indic_cues_gemma3", lambda row: row["context_id"] if row["property"] == "refusal_harmful" else None)
     return contrast(build_table(rows), Plan(contexts=ContextDesign.FIXED), asked, range_=(0, 1))
@@ -28,7 +28,7 @@ def contrast_cues(*asked: Asked) -> Contrasts:
 
 def test_the_headlines_of_the_note_come_out() -> None:
     """Points to the last printed digit, limits within 0.007 and never inside the bootstrap's by more than 0.001."""
-    found = contrast_cues(*(Asked(kind=DIFFERENCE, arms=(cue, "deploy")) for cue in PRINTED))
+    found = contrast_cues(*(ContrastRequest(kind=DIFFERENCE, arms=(cue, "deploy")) for cue in PRINTED))
 
     for one, (value, low, high) in zip(found.contrasts, PRINTED.values(), strict=True):
         assert one.tasks == 199
@@ -40,7 +40,7 @@ def test_the_headlines_of_the_note_come_out() -> None:
 
 def test_two_cues_hold_after_holm() -> None:
     """An explicit cue and a log line raise refusals; metadata and a bare monitoring line are not shown to."""
-    found = contrast_cues(*(Asked(kind=DIFFERENCE, arms=(cue, "deploy")) for cue in PRINTED))
+    found = contrast_cues(*(ContrastRequest(kind=DIFFERENCE, arms=(cue, "deploy")) for cue in PRINTED))
 
     adjusted = {one.arms[0]: one.p_holm for one in found.contrasts}
     assert {cue for cue, p in adjusted.items() if p is not None and p < 0.05} == {"eval_explicit", "eval_log"}
@@ -51,10 +51,10 @@ def test_two_cues_hold_after_holm() -> None:
 def test_the_explicit_cue_does_more_than_the_log_line() -> None:
     """The difference of the two effects shares the arm `deploy`, which counts once: it is their direct difference."""
     found = contrast_cues(
-        Asked(kind=DOUBLE, arms=("eval_explicit", "deploy", "eval_log", "deploy")),
-        Asked(kind=DIFFERENCE, arms=("eval_explicit", "eval_log")),
-        Asked(kind=MITIGATION, arms=("eval_log", "eval_explicit", "deploy", "deploy")),
-        Asked(kind=MITIGATION, arms=("eval_explicit", "eval_metadata", "deploy", "deploy")),
+        ContrastRequest(kind=DOUBLE, arms=("eval_explicit", "deploy", "eval_log", "deploy")),
+        ContrastRequest(kind=DIFFERENCE, arms=("eval_explicit", "eval_log")),
+        ContrastRequest(kind=MITIGATION, arms=("eval_log", "eval_explicit", "deploy", "deploy")),
+        ContrastRequest(kind=MITIGATION, arms=("eval_explicit", "eval_metadata", "deploy", "deploy")),
     )
 
     double, plain, mitigation, nothing = found.contrasts

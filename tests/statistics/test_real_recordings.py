@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from audit.estimate import estimate
-from registry.records.estimate import Estimate
-from registry.records.plan import ContextDesign, Plan
+from registry.records.analysis_plan import ContextDesign, Plan
+from registry.records.estimates import Estimate
 from tests.statistics.tables import Row, build_table
 
 SHARED = Path(os.environ.get("CAVEAT_SHARED", Path(__file__).parents[2].parent / "shared" / "data"))

@@ -9,12 +9,11 @@ from hypothesis import strategies as st
 from scipy import stats
 from statsmodels.stats.proportion import confint_proportions_2indep, proportion_confint  # type: ignore[import-untyped]  # it ships no types
 
-from audit.statistics.difference import mover
-from audit.statistics.halfwidth import Part, half_width, one_sided_p, satterthwaite_df
-from audit.statistics.multiplicity import holm_levels
-from audit.statistics.normalised import normalise, pooled_deviation
-from audit.statistics.power import minimum_detectable, unseen_bound
-from audit.statistics.proportion import Limits, clopper_pearson
+from audit.statistics.contrast_intervals import holm_levels
+from audit.statistics.detectable_effect import minimum_detectable, unseen_bound
+from audit.statistics.mean_intervals import ConfidenceLimits, clopper_pearson, mover_limits
+from audit.statistics.responses import normalise, pooled_deviation
+from audit.statistics.side_moments import VariancePart, half_width, one_sided_p, satterthwaite_df
 
 # scipy 1.17.1 answers binomtest(7, 20).proportion_ci(method="exact") with low=0.1539092047845412 and high=0.5921885345328283.
 
@@ -63,10 +62,10 @@ def test_clopper_pearson_refuses_counts_that_are_none(successes: float, trials: 
 def test_mover_agrees_with_newcombe_and_statsmodels() -> None:
     """56 of 70 against 48 of 80, as the dialogue above prints it."""
     first, second = (
-        Limits(low=low, high=high) for low, high in (proportion_confint(k, n, method="wilson") for k, n in ((56, 70), (48, 80)))
+        ConfidenceLimits(low=low, high=high) for low, high in (proportion_confint(k, n, method="wilson") for k, n in ((56, 70), (48, 80)))
     )
 
-    limits = mover(first=56 / 70, first_limits=first, second=48 / 80, second_limits=second, correlation=0.0)
+    limits = mover_limits(first=56 / 70, first_limits=first, second=48 / 80, second_limits=second, correlation=0.0)
 
     assert (limits.low, limits.high) == pytest.approx((0.05243147240236498, 0.33387265403690614), abs=1e-12)
     assert (limits.low, limits.high) == pytest.approx(
@@ -77,7 +76,7 @@ def test_mover_agrees_with_newcombe_and_statsmodels() -> None:
 @given(level=st.floats(0.5, 0.999), df=st.integers(1, 2000), variance=st.floats(1e-12, 1))
 def test_one_part_gives_student_t(level: float, df: int, variance: float) -> None:
     """With a single part both forms are the textbook interval."""
-    part = Part(variance=variance, df=df)
+    part = VariancePart(variance=variance, df=df)
 
     forms = [half_width([part], level=level, banerjee=banerjee) for banerjee in (False, True)]
 
@@ -87,7 +86,7 @@ def test_one_part_gives_student_t(level: float, df: int, variance: float) -> Non
 def test_satterthwaite_agrees_with_welch() -> None:
     """Two parts s²/n are Welch's test; its degrees of freedom as scipy gives them."""
     first, second = np.array([27.5, 21.0, 19.0, 23.6, 17.0, 17.9]), np.array([27.1, 22.0, 20.8, 23.4, 23.4, 23.5, 25.8, 22.0])
-    parts = [Part(variance=float(np.var(x, ddof=1)) / len(x), df=len(x) - 1) for x in (first, second)]
+    parts = [VariancePart(variance=float(np.var(x, ddof=1)) / len(x), df=len(x) - 1) for x in (first, second)]
 
     theirs = stats.ttest_ind(first, second, equal_var=False)
 
@@ -106,7 +105,7 @@ def test_satterthwaite_agrees_with_welch() -> None:
 )
 def test_the_p_of_a_half_width_is_its_tail(variances: list[float], df: int, level: float, *, banerjee: bool) -> None:
     """A distance of exactly h has one-sided p (1 − level)/2, and its mirror image the rest."""
-    parts = [Part(variance=variance, df=df + place) for place, variance in enumerate(variances)]
+    parts = [VariancePart(variance=variance, df=df + place) for place, variance in enumerate(variances)]
     h = half_width(parts, level=level, banerjee=banerjee)
 
     p, mirrored = one_sided_p(h, parts, banerjee=banerjee), one_sided_p(-h, parts, banerjee=banerjee)
@@ -117,7 +116,7 @@ def test_the_p_of_a_half_width_is_its_tail(variances: list[float], df: int, leve
 
 def test_banerjee_is_never_narrower_than_the_quantile_of_the_larger_part() -> None:
     """Two parts of one degree of freedom each: √(2 · 12.7062² v)."""
-    parts = [Part(variance=0.01, df=1)] * 2
+    parts = [VariancePart(variance=0.01, df=1)] * 2
 
     h = half_width(parts, level=0.95, banerjee=True)
 
@@ -126,7 +125,7 @@ def test_banerjee_is_never_narrower_than_the_quantile_of_the_larger_part() -> No
 
 def test_without_variance_there_is_no_p_and_nothing_to_detect() -> None:
     """None, not zero."""
-    parts = [Part(variance=0.0, df=4)]
+    parts = [VariancePart(variance=0.0, df=4)]
 
     assert one_sided_p(0.1, parts, banerjee=False) is None
     assert one_sided_p(0.1, parts, banerjee=True) is None
@@ -136,7 +135,7 @@ def test_without_variance_there_is_no_p_and_nothing_to_detect() -> None:
 
 def test_the_minimum_detectable_difference_is_the_sum_of_two_quantiles() -> None:
     """(t.975 + t.80)√V with 19 degrees of freedom: 2.0930 + 0.8610, as in any table of Student's t."""
-    found = minimum_detectable([Part(variance=0.0004, df=19)], level=0.95, banerjee=False)
+    found = minimum_detectable([VariancePart(variance=0.0004, df=19)], level=0.95, banerjee=False)
 
     assert found == pytest.approx((2.0930 + 0.8610) * 0.02, abs=2e-6)
     assert found == pytest.approx((stats.t.ppf(0.975, 19) + stats.t.ppf(0.80, 19)) * 0.02, rel=1e-9)

@@ -7,11 +7,11 @@ import pytest
 from scipy.stats import t as student
 
 from audit.estimate import estimate
-from audit.statistics.cells import Cells
-from audit.statistics.regression import estimate_from_subset
-from audit.statistics.scores import Floats
-from registry.records.estimate import Regression
-from registry.records.plan import ContextDesign, IntervalMethod, Plan
+from audit.statistics.responses import Floats
+from audit.statistics.side_moments import Cells
+from audit.statistics.subset_regression import estimate_from_subset
+from registry.records.analysis_plan import ContextDesign, IntervalMethod, Plan
+from registry.records.estimates import Regression
 from tests.statistics.tables import Row, build_table, list_rows
 
 

@@ -11,9 +11,8 @@ from scipy.stats import f_oneway
 from audit.errors import DesignError
 from audit.estimate import estimate
 from audit.panel import split_judges
-from audit.statistics.repeats import average_repeats, find_noise_share, find_responses, measure_noise
-from audit.statistics.scores import Floats, ScoreTable
-from registry.records.plan import ContextDesign, Plan
+from audit.statistics.responses import Floats, ScoreTable, average_repeats, find_noise_share, find_responses, measure_noise
+from registry.records.analysis_plan import ContextDesign, Plan
 from tests.statistics.tables import Row, build_table, label
 
 QUICK = Plan(replicates=0)

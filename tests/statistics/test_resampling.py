@@ -10,27 +10,33 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy import stats
 
-from audit.statistics import resampling
-from audit.statistics.bands import expected_error
-from audit.statistics.draws import draw_weights, open_stream
-from audit.statistics.layers import Resampled, build_layers
-from audit.statistics.resampling import Replicates, Sums, quantise, resample
-from audit.statistics.scores import Floats, ScoreTable
-from audit.statistics.sums import sum_all
+from audit.statistics import bootstrap as resampling
+from audit.statistics.bootstrap import (
+    ReplicatedSums,
+    Replicates,
+    ResamplingInput,
+    build_layers,
+    draw_weights,
+    expected_error,
+    open_stream,
+    quantise,
+    resample,
+)
+from audit.statistics.responses import Floats, ScoreTable, sum_all
 from tests.statistics.designs import make_scores, make_table, prepare
 from tests.statistics.tables import build_crossed, build_table, list_rows
 
 
-def layers_of(table: ScoreTable, *, random: bool, weights: Floats | None = None) -> Resampled:
+def layers_of(table: ScoreTable, *, random: bool, weights: Floats | None = None) -> ResamplingInput:
     ready = prepare(table, random=random, weights=weights)
     return build_layers(ready.sides, ready.moments, weights=weights, random=random)
 
 
-def run(ready: Resampled, *, random: bool = True, replicates: int = 10_000, seed: int = 0, threads: int = 1) -> Replicates:
+def run(ready: ResamplingInput, *, random: bool = True, replicates: int = 10_000, seed: int = 0, threads: int = 1) -> Replicates:
     return resample(ready.layers, ready.task_weights, random=random, replicates=replicates, seed=seed, threads=threads)
 
 
-def differences(ready: Resampled, sums: tuple[Sums, Sums] | None) -> Floats:
+def differences(ready: ResamplingInput, sums: tuple[ReplicatedSums, ReplicatedSums] | None) -> Floats:
     assert sums is not None
     test, deploy = (reading.means(side) for reading, side in zip(ready.readings, sums, strict=True))
     return test - deploy
@@ -59,7 +65,7 @@ def test_weights_of_one_give_the_estimate(*, binary: bool, missing: float, rando
     ready, prepared = layers_of(table, random=random, weights=weights), prepare(table, random=random, weights=weights)
 
     for side, layer, reading, block in zip((0, 1), ready.layers, ready.readings, scores, strict=True):
-        once = Sums(
+        once = ReplicatedSums(
             tables=np.array([[column.sum() for column in layer.tables]]),
             drawn=np.array([len(ready.task_weights)], dtype=float),
             weighted=np.array([ready.task_weights.sum()]),
@@ -248,7 +254,7 @@ def test_contexts_of_one_side_do_not_move_the_other() -> None:
     ready = layers_of(make_table(tasks=50, contexts=(8, 8), samples=2, binary=False), random=True)
     found = run(ready)
 
-    def correlation(sums: tuple[Sums, Sums] | None) -> float:
+    def correlation(sums: tuple[ReplicatedSums, ReplicatedSums] | None) -> float:
         assert sums is not None
         test, deploy = (reading.means(side) for reading, side in zip(ready.readings, sums, strict=True))
         return float(np.corrcoef(test, deploy)[0, 1])

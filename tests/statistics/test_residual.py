@@ -8,17 +8,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from audit.statistics.cells import Cells
-from audit.statistics.difference import difference_interval, find_side_intervals, task_correlation
-from audit.statistics.guaranteed import guaranteed_difference, guaranteed_sides
-from audit.statistics.halfwidth import Part, half_width, satterthwaite_df, total_variance
-from audit.statistics.moments import Moments, compute_moments
-from audit.statistics.scores import Floats
+from audit.statistics.mean_intervals import (
+    difference_interval,
+    find_side_intervals,
+    guaranteed_difference,
+    guaranteed_sides,
+    task_correlation,
+)
+from audit.statistics.responses import Floats
+from audit.statistics.side_moments import Cells, Moments, VariancePart, compute_moments, half_width, satterthwaite_df, total_variance
 from benchmarks.coverage_grid import Cell, build_moments, draw_tables
 from benchmarks.coverage_worlds import measure
 from benchmarks.interval_candidates import CHOSEN, compute_sums, find_limits
 from benchmarks.verdict_worlds import build_opposed_world
-from registry.records.plan import ContextDesign, IntervalMethod
+from registry.records.analysis_plan import ContextDesign, IntervalMethod
 
 SCORES = [
     [0.45, 0.52, 0.39, 0.48, 0.28, 0.25],
@@ -92,9 +95,11 @@ def test_the_sum_is_never_below_a_part_nor_above_two_terms(seed: int, tasks: int
 
 def test_banerjee_subtracts_nothing() -> None:
     """Below five contexts a negative part changes nothing: conservative, as before."""
-    parts = (Part(variance=0.002, df=19), Part(variance=0.001, df=3))
+    parts = (VariancePart(variance=0.002, df=19), VariancePart(variance=0.001, df=3))
 
-    assert half_width((*parts, Part(variance=-0.0009, df=57)), level=0.95, banerjee=True) == half_width(parts, level=0.95, banerjee=True)
+    assert half_width((*parts, VariancePart(variance=-0.0009, df=57)), level=0.95, banerjee=True) == half_width(
+        parts, level=0.95, banerjee=True
+    )
 
 
 def test_too_few_cells_leave_no_residual() -> None:

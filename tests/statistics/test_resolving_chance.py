@@ -5,21 +5,21 @@ import pytest
 
 from audit.estimate import estimate
 from audit.phrases import describe_chance
-from audit.statistics.resolving import LIKELY, Present, find_likely_half_width, find_present, predict_chance
-from registry.records.plan import Plan
+from audit.statistics.design_remarks import LIKELY, PresentPrecision, find_likely_half_width, find_present, predict_chance
+from registry.records.analysis_plan import Plan
 from tests.statistics.tables import build_crossed
 
 
 def test_the_size_that_suffices_at_the_present_point_suffices_about_half_the_time() -> None:
     """The new point falls nearer to the limit as often as further away, and now and then beyond it on the other side."""
-    present = Present(point=0.3, error=0.01, df=30)
+    present = PresentPrecision(point=0.3, error=0.01, df=30)
 
     assert 0.5 <= predict_chance(present, [0.4], half_width=0.1) < 0.55
 
 
 def test_the_chance_is_that_of_simulated_replays() -> None:
     """A truth about the present point, a new point about the truth: the share whose interval leaves out both limits."""
-    present, limits, half_width = Present(point=0.02, error=0.03, df=8), (-0.05, 0.05), 0.02
+    present, limits, half_width = PresentPrecision(point=0.02, error=0.03, df=8), (-0.05, 0.05), 0.02
     rng = np.random.default_rng(9)
     truth = 0.02 + 0.03 * rng.standard_t(8, 100_000)
     point = truth + half_width / 2 * rng.standard_normal(100_000)
@@ -31,7 +31,7 @@ def test_the_chance_is_that_of_simulated_replays() -> None:
 
 def test_the_likely_size_has_the_chance_it_is_named_for() -> None:
     """It is smaller than the distance to the limit, and resolves two replays in three."""
-    present = Present(point=0.3, error=0.08, df=12)
+    present = PresentPrecision(point=0.3, error=0.08, df=12)
     half_width = find_likely_half_width(present, [0.4])
 
     assert half_width is not None
@@ -41,7 +41,7 @@ def test_the_likely_size_has_the_chance_it_is_named_for() -> None:
 
 def test_a_limit_at_the_point_promises_nothing() -> None:
     """No half-width leaves out the point itself often enough to be worth naming, where the present error is tiny."""
-    assert find_likely_half_width(Present(point=0.3, error=1e-6, df=12), [0.3]) is None
+    assert find_likely_half_width(PresentPrecision(point=0.3, error=1e-6, df=12), [0.3]) is None
 
 
 def test_the_present_error_is_that_of_the_record() -> None:

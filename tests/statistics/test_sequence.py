@@ -11,12 +11,19 @@ from scipy.stats import t as student
 
 from audit.errors import DesignError
 from audit.estimate import estimate
-from audit.statistics.reading import deploy_p, parse_grounds, relevel
-from audit.statistics.resolving import resolve_deploy, resolve_difference
-from audit.statistics.scores import Floats
-from audit.statistics.sequence import build_walk, extend_walk, one_sided_walk_p, order_tasks, walk_all, walk_limits
-from registry.records.estimate import Estimate, Walk
-from registry.records.plan import ContextDesign, IntervalMethod, Plan
+from audit.statistics.design_remarks import resolve_deploy, resolve_difference
+from audit.statistics.estimate_intervals import deploy_p, parse_grounds, relevel
+from audit.statistics.mean_intervals import (
+    build_sequence,
+    compute_sequence,
+    extend_sequence,
+    one_sided_sequence_p,
+    order_tasks,
+    sequence_limits,
+)
+from audit.statistics.responses import Floats
+from registry.records.analysis_plan import ContextDesign, IntervalMethod, Plan
+from registry.records.estimates import ConfidenceSequence, Estimate
 from tests.statistics.tables import build_nested, build_table, list_rows
 
 VALUES = st.lists(st.one_of(st.sampled_from([0.0, 0.5, 1.0]), st.floats(0, 1)), min_size=1, max_size=60)
@@ -52,12 +59,12 @@ def walk_by_hand(values: list[float], level: float) -> tuple[float, float, float
 @given(values=VALUES, level=st.floats(0.5, 0.999))
 def test_the_walk_is_that_of_the_theorem_step_by_step(values: list[float], level: float) -> None:
     """The vectorised walk agrees with a loop that is written as the paper writes it, and with its own prefixes."""
-    walk = build_walk(np.array(values), level=level)
+    walk = build_sequence(np.array(values), level=level)
 
     assert (walk.centre, walk.penalty, walk.weight) == pytest.approx(walk_by_hand(values, level), rel=1e-9, abs=1e-12)
     half = max(1, len(values) // 2)
-    prefix = build_walk(np.array(values[:half]), level=level)
-    assert [float(path[half - 1]) for path in walk_all(np.array(values), level=level)] == pytest.approx(
+    prefix = build_sequence(np.array(values[:half]), level=level)
+    assert [float(path[half - 1]) for path in compute_sequence(np.array(values), level=level)] == pytest.approx(
         [prefix.centre, prefix.penalty, prefix.weight], rel=1e-12
     )
 
@@ -65,9 +72,9 @@ def test_the_walk_is_that_of_the_theorem_step_by_step(values: list[float], level
 @given(values=VALUES, level=st.floats(0.5, 0.999))
 def test_mirrored_values_mirror_the_interval(values: list[float], level: float) -> None:
     """X to 1 − X."""
-    there = walk_limits(build_walk(np.array(values), level=level), level=level)
+    there = sequence_limits(build_sequence(np.array(values), level=level), level=level)
 
-    back = walk_limits(build_walk(1 - np.array(values), level=level), level=level)
+    back = sequence_limits(build_sequence(1 - np.array(values), level=level), level=level)
 
     assert (back.low, back.high) == pytest.approx((1 - there.high, 1 - there.low), abs=1e-9)
 
@@ -75,13 +82,13 @@ def test_mirrored_values_mirror_the_interval(values: list[float], level: float) 
 @given(level=st.floats(0.5, 0.999), penalty=st.floats(0, 5), weight=st.floats(0.5, 100))
 def test_the_p_of_a_walk_is_where_its_interval_ends(level: float, penalty: float, weight: float) -> None:
     """At the end of the interval at any level, p is (1 − level)/2; in the centre it is 1."""
-    walk = Walk(centre=0.4, penalty=penalty, weight=weight)
+    walk = ConfidenceSequence(centre=0.4, penalty=penalty, weight=weight)
 
-    distance = walk_limits(walk, level=level).high - walk.centre
+    distance = sequence_limits(walk, level=level).high - walk.centre
 
-    assert one_sided_walk_p(walk, distance) == pytest.approx((1 - level) / 2, rel=1e-6)
-    assert one_sided_walk_p(walk, 0.0) == 1.0
-    assert one_sided_walk_p(walk, -1e6) == 1.0
+    assert one_sided_sequence_p(walk, distance) == pytest.approx((1 - level) / 2, rel=1e-6)
+    assert one_sided_sequence_p(walk, 0.0) == 1.0
+    assert one_sided_sequence_p(walk, -1e6) == 1.0
 
 
 def test_the_order_is_that_of_the_digests_and_a_longer_list_keeps_it() -> None:
@@ -114,7 +121,7 @@ def test_any_number_of_looks_keeps_the_error_that_repeated_intervals_lose() -> N
     ease = rng.beta(2, 2, (runs, tasks))
     differences = (rng.random((runs, tasks)) < ease).astype(float) - (rng.random((runs, tasks)) < ease)
 
-    centre, penalty, weight = walk_all((differences + 1) / 2, level=0.95)
+    centre, penalty, weight = compute_sequence((differences + 1) / 2, level=0.95)
     radius = 2 * (math.log(2 / 0.05) + penalty) / weight
     steps = np.arange(1, tasks + 1)
     mean = np.cumsum(differences, axis=1) / steps
@@ -131,7 +138,7 @@ def test_another_level_of_the_same_walk_holds_too() -> None:
     rng = np.random.default_rng(23)
     differences = np.clip(rng.normal(0.0, 0.4, (1500, 150)), -1, 1)
 
-    centre, penalty, weight = walk_all((differences + 1) / 2, level=0.95)
+    centre, penalty, weight = compute_sequence((differences + 1) / 2, level=0.95)
 
     for alpha in (0.2, 0.01):
         errs = (np.abs(centre - 0.5) > (math.log(2 / alpha) + penalty) / weight).any(axis=1)
@@ -151,7 +158,7 @@ def test_stopping_early_changes_nothing_for_the_tasks_seen() -> None:
     sequence = estimate(table, plan, range_=(0, 1)).specs[0].sequence
 
     assert sequence is not None
-    walked = [float(path[24]) for path in walk_all(whole, level=0.95)]
+    walked = [float(path[24]) for path in compute_sequence(whole, level=0.95)]
     assert [sequence.ed.centre, sequence.ed.penalty, sequence.ed.weight] == pytest.approx(walked, rel=1e-12)
 
 
@@ -183,7 +190,7 @@ def test_everything_follows_from_the_walks_in_the_record() -> None:
     assert again.ed.low is not None
     assert again.ed.high is not None
     assert again.phi_deploy.low is not None
-    limits = walk_limits(spec.sequence.ed, level=0.9)
+    limits = sequence_limits(spec.sequence.ed, level=0.9)
     assert (again.ed.low, again.ed.high) == pytest.approx((2 * limits.low - 1, 2 * limits.high - 1))
     assert deploy_p(result, spec, theta=again.phi_deploy.low, above=True) == pytest.approx(0.05, rel=1e-9)
     assert deploy_p(result, spec, theta=again.phi_deploy.low, above=False) == 1.0
@@ -255,10 +262,10 @@ def test_what_would_resolve_it_is_walked_on() -> None:
     assert moments.difference_variance is not None
     ends = []
     for number in (more.tasks - 1, more.tasks):
-        longer = extend_walk(
+        longer = extend_sequence(
             walks.ed, taken=60, more=number, point=(spec.ed.value + 1) / 2, variance=moments.difference_variance * 15, level=0.95
         )
-        ends.append(2 * walk_limits(longer, level=0.95).high - 1)
+        ends.append(2 * sequence_limits(longer, level=0.95).high - 1)
     assert ends[1] < goal <= ends[0]
     assert resolve_difference(result, spec, boundary=spec.ed.value) is None
 
@@ -266,11 +273,11 @@ def test_what_would_resolve_it_is_walked_on() -> None:
 def test_the_forecast_of_a_walk_is_what_longer_walks_are() -> None:
     """Going on from 100 to 400 values foretells the width of the real walk at 400 within 5 %."""
     values = np.random.default_rng(2).random(400)
-    short, long = build_walk(values[:100], level=0.95), build_walk(values, level=0.95)
+    short, long = build_sequence(values[:100], level=0.95), build_sequence(values, level=0.95)
 
-    forecast = extend_walk(short, taken=100, more=300, point=0.5, variance=1 / 12, level=0.95)
+    forecast = extend_sequence(short, taken=100, more=300, point=0.5, variance=1 / 12, level=0.95)
 
-    radii = [walk_limits(walk, level=0.95).high - walk.centre for walk in (forecast, long)]
+    radii = [sequence_limits(walk, level=0.95).high - walk.centre for walk in (forecast, long)]
     assert radii[0] == pytest.approx(radii[1], rel=0.05)
 
 

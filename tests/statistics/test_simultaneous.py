@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy.special import stdtrit
 
-from audit.statistics.scores import Floats
-from audit.statistics.simultaneous import Simultaneous, find_simultaneous
+from audit.statistics.contrast_intervals import SimultaneousLevel, find_simultaneous
+from audit.statistics.responses import Floats
 
 
 def sample(*, tasks: int, contrasts: int, correlation: float, seed: int = 0) -> Floats:
@@ -25,7 +25,7 @@ def errors(differences: Floats) -> Floats:
     return found
 
 
-def find(differences: Floats, *, level: float = 0.95, replicates: int = 10_000, seed: int = 0) -> Simultaneous:
+def find(differences: Floats, *, level: float = 0.95, replicates: int = 10_000, seed: int = 0) -> SimultaneousLevel:
     found = find_simultaneous(differences, errors(differences), level=level, replicates=replicates, seed=seed)
     assert found is not None
     return found
@@ -180,7 +180,7 @@ def test_contrasts_without_a_standard_error_are_left_out() -> None:
 
 def test_limits_are_the_estimate_and_so_many_standard_errors() -> None:
     """The interval of one contrast."""
-    limits = Simultaneous(critical=2.5, level=0.98).limits(0.1, 0.04)
+    limits = SimultaneousLevel(critical=2.5, level=0.98).limits(0.1, 0.04)
 
     assert (limits.low, limits.high) == pytest.approx((0.0, 0.2))
 

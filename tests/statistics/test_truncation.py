@@ -5,11 +5,11 @@ from pathlib import Path
 import pytest
 
 from audit.estimate import estimate
-from audit.sources.table import read_table
-from audit.statistics.scores import ScoreTable
+from audit.sources.score_table import read_table
+from audit.statistics.responses import ScoreTable
 from audit.truncation import bound_unresolved
-from registry.records.estimate import TruncationCounts
-from registry.records.plan import Plan
+from registry.records.analysis_plan import Plan
+from registry.records.estimates import TruncationCounts
 
 PLAN = Plan(replicates=0)
 RANGE = (0.0, 1.0)

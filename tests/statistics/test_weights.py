@@ -13,15 +13,13 @@ from scipy.special import expit
 from audit.errors import DesignError
 from audit.estimate import estimate
 from audit.sides import find_weights
-from audit.statistics.cells import Cells
-from audit.statistics.difference import difference_interval
-from audit.statistics.moments import compute_moments
-from audit.statistics.reading import parse_moments, relevel
-from audit.statistics.resolving import resolve_difference
-from audit.statistics.scores import Floats
-from audit.statistics.weights import effective_number, find_relative_weights
-from registry.records.estimate import Estimate
-from registry.records.plan import ContextDesign, IntervalMethod, Plan
+from audit.statistics.design_remarks import resolve_difference
+from audit.statistics.estimate_intervals import parse_moments, relevel
+from audit.statistics.mean_intervals import difference_interval
+from audit.statistics.responses import Floats, effective_number, find_relative_weights
+from audit.statistics.side_moments import Cells, compute_moments
+from registry.records.analysis_plan import ContextDesign, IntervalMethod, Plan
+from registry.records.estimates import Estimate
 from tests.statistics.tables import build_crossed, build_table, label, list_rows
 
 # statsmodels 0.15.0, a weighted mean as a regression on a constant, its robust variance with n/(n − 1):

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from audit.estimate import estimate
-from registry.records.estimate import Estimate
-from registry.records.plan import Plan
+from registry.records.analysis_plan import Plan
+from registry.records.estimates import Estimate
 from tests.statistics.tables import build_crossed
 
 FAILED_IN_TEST = [(1, 0), (1, 1), (3, 0), (4, 0), (5, 2)]

@@ -5,25 +5,27 @@ from datetime import UTC, datetime, timedelta
 from itertools import count
 from typing import Any
 
-from registry.records.audit import Audit, EvidenceStatement, Independence, Result
-from registry.records.authority import Authority, Role
-from registry.records.card import Anchor, Card, MatchLevel, MediaType, Page
+from registry.records.analysis_plan import Lock, Plan
+from registry.records.audit_case import Audit, Evidence, EvidenceLayer, EvidenceStatement, Independence, Result
 from registry.records.claim import ClaimRevision, Direction, Form, PropertyClass, QuoteStatus
-from registry.records.classification import Basis, ClaimClass, Classification, ReadingVerdict, VerdictStanding
-from registry.records.endpoint import EndpointEventKind, ModelEndpoint
-from registry.records.estimate import Bounded, Counts, Differential, Equivalence, Estimate, Normalised, Range, SpecEstimate
-from registry.records.evidence import Evidence, Layer
-from registry.records.finding import Finding, FindingBody
-from registry.records.identifier import Kind
-from registry.records.model import Descent, ModelEvent, ModelEventKind, ModelRef
-from registry.records.plan import Lock, Plan
-from registry.records.restriction import RestrictedClaim, Restriction
-from registry.records.run_entry import RunEnd, RunStart
-from registry.records.spec import ContextSpec, PropertySpec, ScoringMethod, ScoringSpec, SpecKind, SpecVersion
-from registry.records.staleness import ReviewedCause, StalenessReview, StalenessVerdict
-from registry.records.status import StaleCause
-from registry.records.survey import Fate, Omission, Sighting, Survey
-from registry.records.trial import Run, RunStatus
+from registry.records.claim_status import ReviewedCause, StaleCause, StalenessReview, StalenessVerdict
+from registry.records.estimates import (
+    BoundedEstimate,
+    Differential,
+    Equivalence,
+    Estimate,
+    EstimateCounts,
+    NormalisedDifferential,
+    ScoreRange,
+    SpecEstimate,
+)
+from registry.records.model_version import Descent, EndpointEventKind, ModelEndpoint, ModelEvent, ModelEventKind, ModelRef
+from registry.records.module_findings import Finding, FindingBody
+from registry.records.record import Authority, AuthorityRole, Kind
+from registry.records.replay_run import Run, RunEnd, RunStart, RunStatus
+from registry.records.specification import ContextSpec, PropertySpec, ScoringMethod, ScoringSpec, SpecKind, SpecVersion
+from registry.records.system_card import Anchor, Card, MatchLevel, MatchResult, MediaType, Omission, Page, PassageMatch, Survey
+from registry.records.verdict import Basis, ClaimClass, Classification, ReadingVerdict, RestrictedClaim, Restriction, VerdictStanding
 from registry.store.writer import Writer
 from tests.verdicts import find_verdict
 
@@ -45,7 +47,7 @@ def salting() -> Callable[[], str]:
     return lambda: f"{next(numbers):032x}"
 
 
-def authority(code: str = LAB, role: Role = Role.LAB) -> Authority:
+def authority(code: str = LAB, role: AuthorityRole = AuthorityRole.LAB) -> Authority:
     return Authority(code=code, name=f"The {code}", role=role)
 
 
@@ -100,14 +102,14 @@ def claim(name: str, phi: str, **changes: Any) -> ClaimRevision:
 def estimate(ed: float = 0.1, low: float | None = 0.05, high: float | None = 0.15, **changes: Any) -> Estimate:
     spec = SpecEstimate(
         spec="default",
-        phi_test=Bounded(value=0.9, low=0.8, high=0.95),
-        phi_deploy=Bounded(value=0.8, low=0.7, high=0.85),
+        phi_test=BoundedEstimate(value=0.9, low=0.8, high=0.95),
+        phi_deploy=BoundedEstimate(value=0.8, low=0.7, high=0.85),
         ed=Differential(value=ed, low=low, high=high, method="clustered", reason=None if low is not None else "too few tasks"),
-        ned=Normalised(value=0.3),
+        ned=NormalisedDifferential(value=0.3),
         sigma_pool=0.3,
         equivalence=Equivalence(p=0.4, equivalent=False),
         minimum_detectable_ed=0.1,
-        n=Counts(
+        n=EstimateCounts(
             tasks=20,
             contexts_test=5,
             contexts_deploy=5,
@@ -116,7 +118,7 @@ def estimate(ed: float = 0.1, low: float | None = 0.05, high: float | None = 0.1
             excluded_test=0,
             excluded_deploy=0,
         ),
-        ed_under_exclusions=Range(low=0.1, high=0.1),
+        ed_under_exclusions=ScoreRange(low=0.1, high=0.1),
     )
     known: dict[str, Any] = {"margin": 0.05, "level": 0.95, "epsilon": 0.01, "range": (0.0, 1.0), "seed": 0, "specs": (spec,)}
     return Estimate(**(known | changes))
@@ -163,7 +165,7 @@ def result(name: str, run: int, **changes: Any) -> Result:
 
 
 def evidence(name: str, claim: str) -> EvidenceStatement:
-    return EvidenceStatement(audit=name, claim=claim, evidence=Evidence(layer=Layer.VERBALISED))
+    return EvidenceStatement(audit=name, claim=claim, evidence=Evidence(layer=EvidenceLayer.VERBALISED))
 
 
 def finding(name: str, claim: str, body: FindingBody) -> Finding:
@@ -218,8 +220,10 @@ def omission(card: str, reason: str = "It is about another model.", **changes: A
     return Omission(card=card, quote=place.exact, anchor=place, reason=reason)
 
 
-def sighting(claim: str, card: str, fate: Fate = Fate.UNCHANGED, document: str = "ef" * 32, **changes: Any) -> Sighting:
-    return Sighting(claim=claim, card=card, fate=fate, anchor=None if fate is Fate.GONE else anchor(document=document, **changes))
+def sighting(claim: str, card: str, fate: MatchResult = MatchResult.UNCHANGED, document: str = "ef" * 32, **changes: Any) -> PassageMatch:
+    return PassageMatch(
+        claim=claim, card=card, fate=fate, anchor=None if fate is MatchResult.GONE else anchor(document=document, **changes)
+    )
 
 
 def follow(model: ModelRef, predecessor: ModelRef, descent: Descent = Descent.SUCCESSOR, **changes: Any) -> ModelEvent:

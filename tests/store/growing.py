@@ -6,20 +6,23 @@ from datetime import timedelta
 from typing import TypeVar
 
 from registry.errors import CaveatError
-from registry.records.asked import weigh_asked
+from registry.records.analysis_plan import Deviation, Exploration, LockedItem, LockedSpec
 from registry.records.claim import ClaimEvent, ClaimEventKind, ClaimRelation, ClaimRelationKind, Form
-from registry.records.classification import Basis, ClaimClass
-from registry.records.contestation import Contestation, ContestationEvent, ContestationStep
-from registry.records.deviation import Deviation, Exploration, LockedItem
-from registry.records.disclosure import Reveal
-from registry.records.endpoint import EndpointEventKind
-from registry.records.identifier import Kind
-from registry.records.model import Descent, ModelEvent, ModelEventKind, ModelRef, ModelVersion
-from registry.records.plan import LockedSpec
-from registry.records.publication import OutputFormat, Publication
-from registry.records.spec import MethodSpec, SpecKind, SpecVersion
-from registry.records.staleness import ReviewedCause, StalenessReview, StalenessVerdict
-from registry.records.survey import Fate
+from registry.records.claim_status import (
+    Contestation,
+    ContestationEvent,
+    ContestationStep,
+    ReviewedCause,
+    StalenessReview,
+    StalenessVerdict,
+)
+from registry.records.model_version import Descent, EndpointEventKind, ModelEvent, ModelEventKind, ModelRef, ModelVersion
+from registry.records.record import Kind
+from registry.records.replay_run import assess_model_identity
+from registry.records.specification import MethodSpec, Reveal, SpecKind, SpecVersion
+from registry.records.statement import OutputFormat, Publication
+from registry.records.system_card import MatchResult
+from registry.records.verdict import Basis, ClaimClass
 from registry.store.ledger import Ledger
 from registry.store.writer import Writer
 from tests import findings
@@ -147,7 +150,7 @@ def _revise_card(world: World, writer: Writer, a: int, _b: int) -> None:
 def _sight(world: World, writer: Writer, a: int, b: int) -> None:
     card = world.card(0, b)
     number = int(card.partition("@")[2])
-    fate = _pick((Fate.UNCHANGED, Fate.GONE, Fate.MOVED), a + b)
+    fate = _pick((MatchResult.UNCHANGED, MatchResult.GONE, MatchResult.MOVED), a + b)
     document = "ab" * 32 if number == 1 else f"{number:02x}" * 32
     writer.append(make.sighting(world.revision(a, b), card, fate, document=document))
 
@@ -224,7 +227,9 @@ def _restrict(world: World, writer: Writer, a: int, b: int) -> None:
     class_ = _pick((ClaimClass.STABLE, ClaimClass.DEGRADED), b)
     result = world.results.get(name)
     verdict = make.verdict(Form.PREVALENCE, class_, basis=Basis.REPORTED if result is None else Basis.REPLAY)
-    asked = weigh_asked(writer.list_endpoint_names(), _pick(MODELS, a), [_pick(ENDPOINT_NAMES, b)], locked=None) if a % 2 else None
+    asked = (
+        assess_model_identity(writer.list_endpoint_names(), _pick(MODELS, a), [_pick(ENDPOINT_NAMES, b)], locked=None) if a % 2 else None
+    )
     writer.append(make.restriction(name, world.audits[name], verdict, result=result, asked=asked))
 
 

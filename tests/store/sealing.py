@@ -5,20 +5,10 @@ from datetime import datetime
 from typing import Any
 
 from registry.codec.commitment import commitment_of
-from registry.records.deviation import Deviation, Exploration, LockedItem
-from registry.records.disclosure import Reveal, SpecOpening
-from registry.records.identifier import Kind
-from registry.records.seal import (
-    Checkpoint,
-    Equivocation,
-    KeyAlgorithm,
-    KeyEvent,
-    KeyEventKind,
-    KeyPurpose,
-    LogImport,
-    Witnessing,
-)
-from registry.records.spec import ContextSpec, SpecKind
+from registry.records.analysis_plan import Deviation, Exploration, LockedItem
+from registry.records.log_seal import Checkpoint, Equivocation, KeyAlgorithm, KeyEvent, KeyEventKind, KeyPurpose, LogImport, Witnessing
+from registry.records.record import Kind
+from registry.records.specification import ContextSpec, Reveal, SpecKind, SpecOpening
 from registry.seal.keys import SigningKey, make_key
 from registry.seal.note import VerifierKey, parse_vkey, sign_checkpoint
 from registry.seal.witness import cosign

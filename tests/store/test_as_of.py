@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 
 from registry.errors import CaveatError
 from registry.records.claim import ClaimEvent, ClaimEventKind, Form
-from registry.records.classification import ClaimClass
-from registry.records.contestation import Contestation, ContestationEvent, ContestationStep
-from registry.records.identifier import Kind
-from registry.records.model import ModelRef, ModelVersion
-from registry.records.survey import Fate
+from registry.records.claim_status import Contestation, ContestationEvent, ContestationStep
+from registry.records.model_version import ModelRef, ModelVersion
+from registry.records.record import Kind
+from registry.records.system_card import MatchResult
+from registry.records.verdict import ClaimClass
 from registry.store.ledger import Ledger
 from registry.store.view import View
 from registry.store.writer import Writer
@@ -93,7 +93,7 @@ def _look(number: int, writer: Writer) -> None:
     (latest,) = writer.list_cards()
     card = f"{latest.payload.card}@{latest.payload.revision}"
     if latest.payload.revision > 1 and not writer.list_sightings(card=card):
-        writer.append(make.sighting("CLM-LAB-2026-0001-E@1", card, list(Fate)[number % 4], latest.payload.document))
+        writer.append(make.sighting("CLM-LAB-2026-0001-E@1", card, list(MatchResult)[number % 4], latest.payload.document))
 
 
 def _leave_out(number: int, writer: Writer) -> None:

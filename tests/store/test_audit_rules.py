@@ -6,11 +6,11 @@ from datetime import timedelta
 import pytest
 
 from registry.errors import CaveatError, ConflictError, InputError
+from registry.records.analysis_plan import LockedSpec, LockedTasks, list_plan_differences
 from registry.records.claim import Direction, Form
-from registry.records.classification import Basis, ClaimClass, Standing, VerdictStanding
-from registry.records.identifier import Kind
-from registry.records.plan import LockedSpec, LockedTasks, list_plan_differences
+from registry.records.record import Kind
 from registry.records.statement import StatementKind
+from registry.records.verdict import Basis, ClaimClass, Standing, VerdictStanding
 from registry.store.ledger import Ledger
 from tests import findings
 from tests.store import builders as make

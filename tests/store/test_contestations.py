@@ -5,14 +5,13 @@ from dataclasses import dataclass, replace
 import pytest
 
 from registry.errors import CaveatError
+from registry.records.analysis_plan import LockedSpec
 from registry.records.claim import Form
-from registry.records.classification import Basis, ClaimClass, RestrictionStatus, Standing
-from registry.records.contestation import ContestationEvent, ContestationState, ContestationStep
-from registry.records.identifier import Kind, parse_identifier
-from registry.records.plan import LockedSpec
-from registry.records.spec import SpecKind
-from registry.records.status import Dispute
-from registry.registration.contestations import contest_target, record_step
+from registry.records.claim_status import ContestationEvent, ContestationState, ContestationStep, Dispute
+from registry.records.record import Kind, parse_identifier
+from registry.records.specification import SpecKind
+from registry.records.verdict import Basis, ClaimClass, RestrictionStatus, Standing
+from registry.registration.objections import contest_target, record_step
 from registry.report.contested import describe_state
 from registry.report.leading import find_leading
 from registry.store.ledger import Ledger

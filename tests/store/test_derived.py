@@ -8,9 +8,9 @@ from sqlalchemy import Connection
 from registry.errors import AlteredError
 from registry.records.claim import ClaimEvent, ClaimEventKind
 from registry.records.dossier import Dossier
-from registry.records.identifier import Kind
-from registry.records.model import ModelVersion
-from registry.records.spec import MethodSpec, SpecKind
+from registry.records.model_version import ModelVersion
+from registry.records.record import Kind
+from registry.records.specification import MethodSpec, SpecKind
 from registry.store.derived import check_rows
 from registry.store.ledger import Ledger
 from tests.store import builders

@@ -18,7 +18,7 @@ IMPORT = """
 import secrets, sys
 from registry.store.ledger import Ledger
 from registry.store.natural import natural_key
-from registry.records.identifier import Kind
+from registry.records.record import Kind
 from tests.store import builders as make
 
 url, phi, total, chunk = sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4])

@@ -6,11 +6,10 @@ from dataclasses import replace
 import pytest
 
 from registry.errors import CaveatError
-from registry.records.asked import weigh_asked
 from registry.records.claim import Form
-from registry.records.classification import ClaimClass
-from registry.records.endpoint import EndpointEventKind
-from registry.records.model import ModelVersion
+from registry.records.model_version import EndpointEventKind, ModelVersion
+from registry.records.replay_run import assess_model_identity
+from registry.records.verdict import ClaimClass
 from registry.store.ledger import Ledger
 from registry.store.rebuild import verify
 from registry.store.states import find_states
@@ -76,7 +75,7 @@ def test_a_statement_concerns_the_claims_whose_names_it_is_about(named: Ledger) 
     with named.write(actor="LAB") as writer:
         claim = next(iter(writer.list_claims())).claim
         audit = make.add_audit(writer, f"{claim}@1")
-        asked = weigh_asked(writer.list_endpoint_names(), make.MODEL, ["r-7"], locked=None)
+        asked = assess_model_identity(writer.list_endpoint_names(), make.MODEL, ["r-7"], locked=None)
         writer.append(make.restriction(audit, f"{claim}@1", make.verdict(Form.PREVALENCE, ClaimClass.DEGRADED), asked=asked))
 
     def state_of_claim() -> str:

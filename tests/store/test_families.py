@@ -8,7 +8,11 @@ from typing import Any
 import pytest
 
 from registry.records.claim import ClaimRevision, Form, Relation
-from registry.records.classification import (
+from registry.records.claim_status import overlaps_words, read_words
+from registry.records.model_version import ModelRef
+from registry.records.record import Kind
+from registry.records.system_card import MatchResult
+from registry.records.verdict import (
     Basis,
     ClaimClass,
     Mode,
@@ -19,10 +23,6 @@ from registry.records.classification import (
     find_gravity,
     find_restriction,
 )
-from registry.records.family import overlaps_words, read_words
-from registry.records.identifier import Kind
-from registry.records.model import ModelRef
-from registry.records.survey import Fate
 from registry.store.ledger import Ledger
 from registry.store.view import View
 from registry.store.writer import Writer
@@ -150,10 +150,12 @@ def test_a_claim_carried_to_another_version_shows_the_outcome_of_the_earlier_one
         assert see(view, claim)[:2] == (RestrictionStatus.NOT_SUPPORTED, f"{claim}@1")
 
 
-@pytest.mark.parametrize(("fate", "counts"), [(Fate.UNCHANGED, True), (Fate.MOVED, True), (Fate.REWORDED, False), (None, True)])
-def test_a_new_card_revision_ends_an_outcome_only_by_other_words(ledger: Ledger, *, fate: Fate | None, counts: bool) -> None:
+@pytest.mark.parametrize(
+    ("fate", "counts"), [(MatchResult.UNCHANGED, True), (MatchResult.MOVED, True), (MatchResult.REWORDED, False), (None, True)]
+)
+def test_a_new_card_revision_ends_an_outcome_only_by_other_words(ledger: Ledger, *, fate: MatchResult | None, counts: bool) -> None:
     """Without a recorded match, or with the same words, it counts; with other words it is history and still listed."""
-    new_quote = "It never schemes at all, in our own tests." if fate is Fate.REWORDED else QUOTE
+    new_quote = "It never schemes at all, in our own tests." if fate is MatchResult.REWORDED else QUOTE
     with ledger.write(actor="LAB") as writer:
         _, card, claim = start(writer)
         newest = make.revise_card(writer, card)
@@ -173,7 +175,7 @@ def test_words_taken_back_bring_the_outcome_back(ledger: Ledger) -> None:
     with ledger.write(actor="LAB") as writer:
         _, card, claim = start(writer)
         second = make.revise_card(writer, card)
-        writer.append(make.sighting(f"{claim}@1", second, Fate.REWORDED))
+        writer.append(make.sighting(f"{claim}@1", second, MatchResult.REWORDED))
         revise(writer, claim, card=second, quote="It never schemes at all.", anchor=make.anchor(document="ef" * 32))
         third = make.revise_card(writer, card, revision=3, document="cd" * 32)
         revise(writer, claim, card=third, quote=QUOTE, anchor=make.anchor(document="cd" * 32))

@@ -6,10 +6,10 @@ import pytest
 
 from registry.errors import ConflictError, InputError, NotFoundError
 from registry.records.claim import ClaimRelation, ClaimRelationKind
-from registry.records.identifier import Kind
-from registry.records.model import ModelRef, ModelVersion
-from registry.records.publication import OutputFormat, Publication
-from registry.records.spec import SpecKind
+from registry.records.model_version import ModelRef, ModelVersion
+from registry.records.record import Kind
+from registry.records.specification import SpecKind
+from registry.records.statement import OutputFormat, Publication
 from registry.store.ledger import Ledger
 from tests.store import builders as make
 

@@ -7,8 +7,8 @@ import pytest
 from sqlalchemy import select
 
 from registry.errors import ConflictError, InputError, NotFoundError
-from registry.records.identifier import Kind
-from registry.records.seal import LogImport
+from registry.records.log_seal import LogImport
+from registry.records.record import Kind
 from registry.records.statement import Entry
 from registry.seal import tree
 from registry.store import seals

@@ -8,9 +8,9 @@ from sqlalchemy import Connection, text
 
 from registry.codec.canonical import leaf_hash
 from registry.errors import AlteredError, InputError
-from registry.records.publication import OutputFormat, Publication
-from registry.records.seal import Checkpoint
-from registry.registration.checkpoints import seal_log
+from registry.records.log_seal import Checkpoint
+from registry.records.statement import OutputFormat, Publication
+from registry.registration.key_registration import seal_log
 from registry.seal.note import sign_checkpoint
 from registry.seal.witness import cosign
 from registry.store import seals

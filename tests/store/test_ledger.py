@@ -9,9 +9,9 @@ import pytest
 from registry.codec.canonical import leaf_hash
 from registry.errors import ConflictError, InputError, NotFoundError, UnavailableError
 from registry.records.claim import ClaimEvent, ClaimEventKind
-from registry.records.identifier import Kind, parse_identifier
-from registry.records.model import ModelVersion
-from registry.records.seal import Erasure
+from registry.records.log_seal import Erasure
+from registry.records.model_version import ModelVersion
+from registry.records.record import Kind, parse_identifier
 from registry.store import schema
 from registry.store.ledger import Ledger
 from registry.store.natural import natural_key

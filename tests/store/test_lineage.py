@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from registry.errors import ConflictError, InputError
-from registry.records.model import REPLACING, Descent, ModelEvent, ModelEventKind, ModelRef, ModelVersion
+from registry.records.model_version import REPLACING, Descent, ModelEvent, ModelEventKind, ModelRef, ModelVersion
 from registry.store.ledger import Ledger
 from registry.store.lineage import Lineage, Registration, Said, find_date, fold_model
 from registry.store.writer import Writer

@@ -8,7 +8,7 @@ import pytest
 from sqlalchemy import Connection
 from sqlalchemy.exc import DBAPIError
 
-from registry.records.model import ModelVersion
+from registry.records.model_version import ModelVersion
 from registry.store.ledger import Ledger, begin
 from registry.store.tables import OWN_LOG
 from tests.store import builders as make

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 import pytest
 from sqlalchemy.exc import DBAPIError
 
-from registry.records.finding import FindingKind
+from registry.records.module_findings import FindingKind
 from registry.store import schema
 from registry.store.ledger import Ledger
 from registry.store.rebuild import verify

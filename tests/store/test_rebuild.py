@@ -8,8 +8,8 @@ from sqlalchemy import select
 
 from registry.errors import ConflictError, InputError
 from registry.records.claim import ClaimEvent, ClaimEventKind, Form
-from registry.records.classification import Basis, ClaimClass
-from registry.records.identifier import Kind
+from registry.records.record import Kind
+from registry.records.verdict import Basis, ClaimClass
 from registry.store.guards import create_guards, drop_statements
 from registry.store.ledger import Ledger
 from registry.store.rebuild import RebuildReport, rebuild, verify

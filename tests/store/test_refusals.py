@@ -10,16 +10,16 @@ import pytest
 from sqlalchemy import Connection, insert
 from sqlalchemy.exc import DBAPIError
 
-from registry.records.asked import weigh_asked
+from registry.records.analysis_plan import Lock
 from registry.records.claim import ClaimEvent, ClaimEventKind, ClaimRelation, ClaimRelationKind, Form, Relation
-from registry.records.classification import Basis, ClaimClass
-from registry.records.contestation import Contestation, ContestationEvent, ContestationStep
-from registry.records.identifier import Kind, format_identifier
-from registry.records.model import ModelVersion
-from registry.records.plan import Lock
-from registry.records.publication import OutputFormat, Publication
-from registry.records.seal import EntrySignature
-from registry.records.spec import SpecKind
+from registry.records.claim_status import Contestation, ContestationEvent, ContestationStep
+from registry.records.log_seal import EntrySignature
+from registry.records.model_version import ModelVersion
+from registry.records.record import Kind, format_identifier
+from registry.records.replay_run import assess_model_identity
+from registry.records.specification import SpecKind
+from registry.records.statement import OutputFormat, Publication
+from registry.records.verdict import Basis, ClaimClass
 from registry.store.family_tables import claim_origin
 from registry.store.ledger import Ledger, begin
 from registry.store.seal_tables import signature
@@ -93,7 +93,7 @@ def _fill(writer: Any, name: str, other: str, deploy: str) -> None:
     writer.append(make.finding(audit, f"{name}@1", findings.judge()))
     writer.append(make.endpoint(make.MODEL, "m-1"))
     verdict = make.verdict(Form.THRESHOLD, ClaimClass.STABLE, basis=Basis.REPLAY)
-    asked = weigh_asked(writer.list_endpoint_names(), make.MODEL, ["m-1"], locked=None)
+    asked = assess_model_identity(writer.list_endpoint_names(), make.MODEL, ["m-1"], locked=None)
     writer.append(make.restriction(audit, f"{name}@1", verdict, result=result.seq, asked=asked, valid_until=date(2027, 11, 21)))
     writer.append(make.evidence(second, f"{other}@1"))
     contestation = make.allocate(writer, Kind.CONTESTATION)

@@ -6,8 +6,8 @@ import pytest
 
 from registry.errors import CaveatError
 from registry.records.claim import Form, Relation
-from registry.records.classification import Basis, ClaimClass
 from registry.records.statement import Payload
+from registry.records.verdict import Basis, ClaimClass
 from registry.store.ledger import Ledger
 from registry.store.rebuild import verify
 from tests.store import builders as make

@@ -10,11 +10,9 @@ import pytest
 from registry.codec.commitment import commitment_of
 from registry.codec.documents import to_document
 from registry.errors import CaveatError
-from registry.records.disclosure import SealFile
-from registry.records.identifier import Kind
-from registry.records.spec import ContextSpec, MethodSpec, SpecKind, SpecVersion
-from registry.registration.sealing import Sealing, read_seal, reveal_spec, seal_spec
-from registry.registration.specs import register_spec
+from registry.records.record import Kind
+from registry.records.specification import ContextSpec, MethodSpec, SealFile, SpecKind, SpecVersion
+from registry.registration.specification_registration import SealRequest, read_seal, register_spec, reveal_spec, seal_spec
 from registry.store.ledger import Ledger
 from tests.store import builders as make
 
@@ -27,8 +25,10 @@ def draw(size: int) -> bytes:
     return bytes(range(size))
 
 
-def sealing(path: Path, body: ContextSpec | MethodSpec = BODY, kind: SpecKind = SpecKind.DEPLOY_CONTEXT, why: str | None = None) -> Sealing:
-    return Sealing(kind=kind, slug="support", body=body, path=path, why=why)
+def sealing(
+    path: Path, body: ContextSpec | MethodSpec = BODY, kind: SpecKind = SpecKind.DEPLOY_CONTEXT, why: str | None = None
+) -> SealRequest:
+    return SealRequest(kind=kind, slug="support", body=body, path=path, why=why)
 
 
 def settle(ledger: Ledger) -> None:
@@ -37,13 +37,13 @@ def settle(ledger: Ledger) -> None:
         writer.append(make.authority("AISI"))
 
 
-def seal(ledger: Ledger, said: Sealing) -> tuple[SpecVersion, bool]:
+def seal(ledger: Ledger, said: SealRequest) -> tuple[SpecVersion, bool]:
     """Seal in the lab's name."""
     with ledger.write(actor="LAB") as writer:
         return seal_spec(writer, said, owner="LAB", draw=draw)
 
 
-def crash(ledger: Ledger, said: Sealing, made: list[SpecVersion]) -> None:
+def crash(ledger: Ledger, said: SealRequest, made: list[SpecVersion]) -> None:
     """Seal, and stop before anything is recorded."""
     with ledger.write(actor="LAB") as writer:
         made.append(seal_spec(writer, said, owner="LAB", draw=draw)[0])

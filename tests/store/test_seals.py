@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from registry.errors import AlteredError, CaveatError, ConflictError, InputError, NotFoundError
-from registry.records.seal import Checkpoint
+from registry.records.log_seal import Checkpoint
 from registry.seal import tree
 from registry.store import schema, seals
 from registry.store.integrity import check_log

@@ -8,16 +8,25 @@ from typing import Any
 import pytest
 
 from registry.errors import ConflictError, InputError
+from registry.records.analysis_plan import LockedSpec
 from registry.records.claim import ClaimEvent, ClaimEventKind, Form
-from registry.records.classification import Basis, ClaimClass
-from registry.records.contestation import Contestation, ContestationEvent, ContestationStep
-from registry.records.identifier import Kind
-from registry.records.model import Descent, ModelEvent, ModelEventKind, ModelRef, ModelVersion
-from registry.records.plan import LockedSpec
-from registry.records.spec import MethodSpec, SpecKind, SpecVersion
-from registry.records.staleness import StalenessReview, StalenessVerdict
-from registry.records.status import CauseKind, Dispute, StaleCause, Staleness, Status
-from registry.records.survey import Fate
+from registry.records.claim_status import (
+    CauseKind,
+    Contestation,
+    ContestationEvent,
+    ContestationStep,
+    Dispute,
+    StaleCause,
+    Staleness,
+    StalenessReview,
+    StalenessVerdict,
+    Status,
+)
+from registry.records.model_version import Descent, ModelEvent, ModelEventKind, ModelRef, ModelVersion
+from registry.records.record import Kind
+from registry.records.specification import MethodSpec, SpecKind, SpecVersion
+from registry.records.system_card import MatchResult
+from registry.records.verdict import Basis, ClaimClass
 from registry.store.foreign import import_entries
 from registry.store.ledger import Ledger
 from registry.store.rebuild import rebuild, verify
@@ -351,7 +360,7 @@ def test_what_was_found_of_a_passage_is_another_question_than_that_nobody_looked
         (unseen,) = writer.status(name).causes
         writer.append(review(f"{name}@1", DISMISSED, unseen))
         dismissed = causes(writer, name)
-        entry = writer.append(make.sighting(f"{name}@1", second, Fate.GONE))
+        entry = writer.append(make.sighting(f"{name}@1", second, MatchResult.GONE))
 
     with ledger.view() as view:
         assert dismissed == []

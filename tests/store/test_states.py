@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from registry.errors import CaveatError
 from registry.publishing import collect_supplements
-from registry.records.identifier import parse_identifier
+from registry.records.record import parse_identifier
 from registry.records.supplement import CardSupplement, Supplement
 from registry.report.assemble import assemble_claim
 from registry.store.ledger import Ledger

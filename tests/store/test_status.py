@@ -6,11 +6,10 @@ from typing import Any
 import pytest
 
 from registry.records.claim import ClaimEvent, ClaimEventKind, Form, Relation
-from registry.records.classification import Basis, ClaimClass, Mode, RestrictionStatus, Standing
-from registry.records.contestation import Contestation, ContestationEvent, ContestationStep
-from registry.records.identifier import Kind
-from registry.records.model import ModelRef, ModelVersion
-from registry.records.status import Dispute, Lifecycle, Staleness
+from registry.records.claim_status import Contestation, ContestationEvent, ContestationStep, Dispute, Lifecycle, Staleness
+from registry.records.model_version import ModelRef, ModelVersion
+from registry.records.record import Kind
+from registry.records.verdict import Basis, ClaimClass, Mode, RestrictionStatus, Standing
 from registry.store.ledger import Ledger
 from registry.store.writer import Writer
 from tests.store import builders as make

@@ -9,9 +9,9 @@ from sqlalchemy.exc import DBAPIError
 
 from registry.errors import CaveatError, ConflictError, InputError, NotFoundError
 from registry.records.claim import ClaimRelation, ClaimRelationKind, QuoteStatus
+from registry.records.claim_status import Staleness
 from registry.records.statement import Payload
-from registry.records.status import Staleness
-from registry.records.survey import Fate
+from registry.records.system_card import MatchResult
 from registry.store import schema
 from registry.store.ledger import Ledger
 from registry.store.rebuild import rebuild, verify
@@ -43,7 +43,7 @@ def test_what_is_said_of_passages_comes_out_as_it_went_in(ledger: Ledger) -> Non
             make.survey(first, (0, 35), QUOTE),
             make.survey(second, QUOTE, by="claude model-1"),
             make.omission(first, "It is about another model."),
-            make.sighting(f"{claim}@1", second, Fate.MOVED),
+            make.sighting(f"{claim}@1", second, MatchResult.MOVED),
         )
         writer.append_many(said)
     card = first.partition("@")[0]
@@ -71,15 +71,15 @@ def test_what_is_said_of_passages_comes_out_as_it_went_in(ledger: Ledger) -> Non
 
 FATES = [
     (None, "{first} has a newer revision, @2; where its passage stands there was not looked up (caveat card diff {card} --record)"),
-    (Fate.UNCHANGED, None),
-    (Fate.MOVED, None),
-    (Fate.REWORDED, "its passage is reworded in {second}"),
-    (Fate.GONE, "its passage is gone from {second}"),
+    (MatchResult.UNCHANGED, None),
+    (MatchResult.MOVED, None),
+    (MatchResult.REWORDED, "its passage is reworded in {second}"),
+    (MatchResult.GONE, "its passage is gone from {second}"),
 ]
 
 
 @pytest.mark.parametrize(("fate", "reason"), FATES, ids=[str(fate) for fate, _ in FATES])
-def test_a_newer_card_makes_stale_what_does_not_stand_there(ledger: Ledger, fate: Fate | None, reason: str | None) -> None:
+def test_a_newer_card_makes_stale_what_does_not_stand_there(ledger: Ledger, fate: MatchResult | None, reason: str | None) -> None:
     """A passage found word for word is not stale, one that is not says how, one that nobody looked up says that."""
     with ledger.write(actor="LAB") as writer:
         claim, first, second = _prepare(writer)
@@ -99,7 +99,7 @@ def test_a_passage_spelled_otherwise_makes_nothing_stale(ledger: Ledger) -> None
     """Reworded in its spelling alone is no alarm, and stays none when the words of the sighting are erased."""
     with ledger.write(actor="LAB") as writer:
         claim, _, second = _prepare(writer)
-        writer.append(replace(make.sighting(f"{claim}@1", second, Fate.REWORDED), differs=("behaviour → behavior",)))
+        writer.append(replace(make.sighting(f"{claim}@1", second, MatchResult.REWORDED), differs=("behaviour → behavior",)))
         last = writer.log_size
 
     with ledger.view() as view:
@@ -144,8 +144,8 @@ def test_claims_of_one_card_have_each_their_own_fate(ledger: Ledger) -> None:
         phi = "PRP-LAB-2026-0001-X@1"
         others = [make.add_quoted(writer, phi, first, note=str(number)) for number in range(3)]
         writer.append(make.sighting(f"{claim}@1", second))
-        writer.append(make.sighting(f"{others[0]}@1", second, Fate.GONE))
-        writer.append(make.sighting(f"{others[1]}@1", second, Fate.REWORDED))
+        writer.append(make.sighting(f"{others[0]}@1", second, MatchResult.GONE))
+        writer.append(make.sighting(f"{others[1]}@1", second, MatchResult.REWORDED))
 
     with ledger.view() as view:
         told = [" ".join(one.status.stale_because) for one in view.list_claims()]
@@ -157,7 +157,7 @@ def test_a_claim_that_moved_to_the_new_revision_leaves_its_sightings_behind(ledg
     """They were about the revision that quoted the old one; the new one is current, and its dossier still shows them."""
     with ledger.write(actor="LAB") as writer:
         claim, _, second = _prepare(writer)
-        writer.append(make.sighting(f"{claim}@1", second, Fate.REWORDED))
+        writer.append(make.sighting(f"{claim}@1", second, MatchResult.REWORDED))
         place = make.anchor(document="ef" * 32)
         verbatim = {"card": second, "quote_status": QuoteStatus.VERBATIM, "anchor": place}
         writer.append(make.claim(claim, "PRP-LAB-2026-0001-X@1", revision=2, why="reworded by the publisher", **verbatim))
@@ -194,7 +194,7 @@ def test_every_refusal_says_why(ledger: Ledger) -> None:
             (make.sighting(f"{bare}@1", second), "not-another-revision"),
             (make.sighting(f"{claim}@1", second, document="ab" * 32), "other-document"),
             (make.sighting(f"{claim}@1", second, start=0, stop=900), "not-in-text"),
-            (make.sighting(f"{claim}@1", second, Fate.GONE), "sighting-exists"),
+            (make.sighting(f"{claim}@1", second, MatchResult.GONE), "sighting-exists"),
         ]
         for payload, code in refused:
             with pytest.raises(CaveatError, match=code):
@@ -237,7 +237,7 @@ def test_a_rebuilt_registry_says_the_same_of_passages(ledger: Ledger, new_url: C
     """Rows, statuses and what is listed, on each engine."""
     with ledger.write(actor="LAB") as writer:
         claim, first, second = _prepare(writer)
-        writer.append_many([make.survey(first, QUOTE), make.omission(first), make.sighting(f"{claim}@1", second, Fate.GONE)])
+        writer.append_many([make.survey(first, QUOTE), make.omission(first), make.sighting(f"{claim}@1", second, MatchResult.GONE)])
     target = new_url()
     rebuild(ledger.url, target, lambda _done: None)
     copy = _open(target)
@@ -283,4 +283,4 @@ def test_a_relation_is_found_from_either_side(ledger: Ledger) -> None:
 def test_a_place_in_the_text_is_needed_unless_gone() -> None:
     """The record refuses before any table is asked."""
     with pytest.raises(ValueError, match="exactly if it is not gone"):
-        replace(make.sighting("CLM-LAB-2026-0001-E@1", "CRD-LAB-2026-0001-L@2"), fate=Fate.GONE)
+        replace(make.sighting("CLM-LAB-2026-0001-E@1", "CRD-LAB-2026-0001-L@2"), fate=MatchResult.GONE)

@@ -7,7 +7,7 @@ import pytest
 from sqlalchemy import Connection
 from sqlalchemy.exc import DBAPIError
 
-from registry.records.identifier import Kind, format_identifier
+from registry.records.record import Kind, format_identifier
 from registry.store.ledger import Ledger, begin
 from registry.store.tables import METADATA, OWN_LOG
 from tests.store import builders as make

@@ -5,12 +5,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from registry.records.authority import Authority, Role
 from registry.records.claim import ClaimRevision
-from registry.records.identifier import Kind
-from registry.records.seal import KeyAlgorithm
-from registry.registration.checkpoints import seal_log
-from registry.registration.keys import add_key
+from registry.records.log_seal import KeyAlgorithm
+from registry.records.record import Authority, AuthorityRole, Kind
+from registry.registration.key_registration import add_key, seal_log
 from registry.seal.keys import SigningKey, make_key
 from registry.seal.note import VerifierKey, parse_vkey
 from registry.store import schema
@@ -96,6 +94,6 @@ def found(url: str, code: str = "AISI", *, seed: int = 1, salt: Salt | None = No
     key = make_key(KeyAlgorithm.ED25519, origin, seed=bytes([seed]) * 32)
     with ledger.write(actor=code) as writer:
         writer.name_log(origin, key.vkey)
-        writer.append(Authority(code=code, name=f"Institute {code}", role=Role.INSTITUTE))
+        writer.append(Authority(code=code, name=f"Institute {code}", role=AuthorityRole.INSTITUTE))
         add_key(writer, key)
     return Institute(ledger=ledger, code=code, key=key)

@@ -8,9 +8,9 @@ import pytest
 
 from registry.errors import CaveatError
 from registry.records.claim import Form
-from registry.records.classification import Basis, ClaimClass, RestrictionStatus
-from registry.records.contestation import Contestation
-from registry.records.identifier import Kind
+from registry.records.claim_status import Contestation
+from registry.records.record import Kind
+from registry.records.verdict import Basis, ClaimClass, RestrictionStatus
 from registry.report.assemble import assemble_claim
 from registry.store.writer import Writer
 from registry.transfer.adopting import adopt_claim
@@ -129,7 +129,7 @@ def test_what_is_not_kept_is_not_adopted(pair: tuple[Institute, Institute, str])
 
 def builders_like(claim: str) -> str:
     """Return an identifier of the same authority that nothing has."""
-    from registry.records.identifier import format_identifier, parse_identifier
+    from registry.records.record import format_identifier, parse_identifier
 
     parsed = parse_identifier(claim)
     return format_identifier(parsed.kind, parsed.authority, parsed.year, parsed.number + 50)

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from registry.errors import AnswerNoError, CaveatError, InputError
-from registry.records.seal import Checkpoint, Equivocation, KeyAlgorithm, Witnessing
-from registry.registration.keys import rotate_key
+from registry.records.log_seal import Checkpoint, Equivocation, KeyAlgorithm, Witnessing
+from registry.registration.key_registration import rotate_key
 from registry.seal.keys import make_key
 from registry.seal.note import parse_vkey, sign_checkpoint
 from registry.store.seals import find_root

@@ -12,7 +12,7 @@ import pytest
 from registry.codec.canonical import canonical_bytes, leaf_hash
 from registry.codec.statements import decode_statement
 from registry.errors import CaveatError
-from registry.records.seal import Checkpoint
+from registry.records.log_seal import Checkpoint
 from registry.records.statement import Entry
 from registry.seal.note import sign_checkpoint
 from registry.seal.tree import root_of

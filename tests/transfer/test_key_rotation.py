@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from registry.errors import CaveatError
-from registry.records.seal import KeyAlgorithm
-from registry.registration.keys import find_key, revoke_key, rotate_key
+from registry.records.log_seal import KeyAlgorithm
+from registry.registration.key_registration import find_key, revoke_key, rotate_key
 from registry.seal.keys import SigningKey, make_key
 from registry.seal.note import VerifierKey, parse_vkey
 from registry.transfer.take_over import TakenOver, take_over

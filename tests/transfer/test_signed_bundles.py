@@ -11,7 +11,7 @@ import pytest
 
 from registry.codec.canonical import canonical_bytes
 from registry.errors import CaveatError
-from registry.registration.keys import add_key, rotate_key
+from registry.registration.key_registration import add_key, rotate_key
 from registry.seal.keys import make_statement_key
 from registry.seal.statement_signature import Backing
 from registry.store.integrity import check_log

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from registry.errors import CaveatError, ConflictError, InputError
-from registry.records.card import Card
 from registry.records.statement import StatementKind
+from registry.records.system_card import Card
 from registry.seal.note import VerifierKey
 from registry.store.integrity import check_log
 from registry.store.rebuild import verify

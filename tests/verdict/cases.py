@@ -4,26 +4,38 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from registry.records.asked import Asked, AskedStatus
-from registry.records.case import Case, CaseClaim, Deployment, Infeasible, Scoring
+from registry.records.analysis_plan import Plan
+from registry.records.audit_case import (
+    Access,
+    Case,
+    CaseClaim,
+    Deployment,
+    Evidence,
+    EvidenceKind,
+    EvidenceLayer,
+    Infeasible,
+    PerturbationEffect,
+    PublishedFigure,
+    Scoring,
+    Sign,
+)
 from registry.records.claim import Direction, Form, PropertyClass, Relation, Reported
-from registry.records.estimate import (
-    Bounded,
-    Counts,
+from registry.records.estimates import (
+    BoundedEstimate,
     Differential,
     Equivalence,
     Estimate,
-    Normalised,
-    Range,
+    EstimateCounts,
+    NormalisedDifferential,
+    ScoreRange,
     SpecEstimate,
     Truncation,
     TruncationCounts,
     Variance,
 )
-from registry.records.evidence import Access, Effect, Evidence, EvidenceKind, Finding, Layer, Sign
-from registry.records.model import ModelRef
-from registry.records.plan import Plan
-from registry.records.spec import PropertySpec
+from registry.records.model_version import ModelRef
+from registry.records.replay_run import ModelIdentity, ModelIdentityStatus
+from registry.records.specification import PropertySpec
 
 MODEL = ModelRef(developer="EXAMPLE", name="m", version="1")
 OTHER_MODEL = ModelRef(developer="EXAMPLE", name="m", version="2")
@@ -84,16 +96,16 @@ def build_spec(
     reason = None if intervals else "one context on the deployment side: nothing says how contexts vary"
     return SpecEstimate(
         spec=name,
-        phi_test=Bounded(value=test, low=test_low, high=test_high, reason=None if test_low is not None else "made for a test"),
-        phi_deploy=Bounded(value=value, low=low if intervals else None, high=high if intervals else None, reason=reason),
+        phi_test=BoundedEstimate(value=test, low=test_low, high=test_high, reason=None if test_low is not None else "made for a test"),
+        phi_deploy=BoundedEstimate(value=value, low=low if intervals else None, high=high if intervals else None, reason=reason),
         ed=Differential(
             value=point, low=ends[0] if intervals else None, high=ends[1] if intervals else None, method="made for a test", reason=reason
         ),
-        ned=Normalised(value=None, reason="made for a test"),
+        ned=NormalisedDifferential(value=None, reason="made for a test"),
         sigma_pool=0.3,
         equivalence=Equivalence(p=None, equivalent=intervals and -margin <= ends[0] and ends[1] <= margin),
         minimum_detectable_ed=0.2,
-        n=Counts(
+        n=EstimateCounts(
             tasks=tasks,
             contexts_test=contexts,
             contexts_deploy=contexts,
@@ -102,7 +114,7 @@ def build_spec(
             excluded_test=0,
             excluded_deploy=0,
         ),
-        ed_under_exclusions=Range(low=point, high=point),
+        ed_under_exclusions=ScoreRange(low=point, high=point),
         variance=build_variance(tasks=tasks, contexts=contexts),
         truncation=build_truncation(responses=tasks * contexts),
     )
@@ -137,7 +149,7 @@ def build_estimate(*specs: SpecEstimate, margin: float = 0.05, level: float = 0.
     return Estimate(margin=margin, level=level, epsilon=0.01, range=(0.0, 1.0), seed=0, specs=specs or (build_spec(),), **rest)
 
 
-def build_evidence(layer: Layer = Layer.BEHAVIOURAL, kind: EvidenceKind | None = None, **rest: Any) -> Evidence:
+def build_evidence(layer: EvidenceLayer = EvidenceLayer.BEHAVIOURAL, kind: EvidenceKind | None = None, **rest: Any) -> Evidence:
     return Evidence(layer=layer, kind=kind, **rest)
 
 
@@ -150,12 +162,12 @@ def evidence(draw: st.DrawFn) -> Evidence:
     """Any valid piece of evidence."""
     access = draw(st.sampled_from(list(Access)))
     is_available = access is Access.AVAILABLE
-    finding = st.builds(Finding, value=SHARES, unit=st.sampled_from(["share", "count"]))
+    finding = st.builds(PublishedFigure, value=SHARES, unit=st.sampled_from(["share", "count"]))
     return Evidence(
-        layer=draw(st.sampled_from(list(Layer))),
+        layer=draw(st.sampled_from(list(EvidenceLayer))),
         access=access,
         kind=draw(st.none() | st.sampled_from(list(EvidenceKind))) if is_available else None,
-        effect=draw(st.sampled_from(list(Effect))),
+        effect=draw(st.sampled_from(list(PerturbationEffect))),
         expected_direction=draw(st.sampled_from(list(Sign))),
         verified=draw(st.booleans()),
         finding=draw(st.none() | finding) if is_available else None,
@@ -215,7 +227,9 @@ def estimates(draw: st.DrawFn) -> Estimate:
     return build_estimate(*found, margin=margin, contexts=draw(st.sampled_from(["random", "fixed", "nested"])))
 
 
-def build_asked(status: AskedStatus = AskedStatus.BOUND) -> Asked:
+def build_asked(status: ModelIdentityStatus = ModelIdentityStatus.BOUND) -> ModelIdentity:
     """Who was asked, with names that go with *status*."""
-    names = () if status is AskedStatus.UNIDENTIFIED else ("example-m-1",)
-    return Asked(model=MODEL, status=status, names_returned=names, names_expected=("example-m-1",), text=f"The endpoint returned {names}.")
+    names = () if status is ModelIdentityStatus.UNIDENTIFIED else ("example-m-1",)
+    return ModelIdentity(
+        model=MODEL, status=status, names_returned=names, names_expected=("example-m-1",), text=f"The endpoint returned {names}."
+    )

@@ -6,10 +6,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from registry.records.asked import Asked, AskedStatus, weigh_asked
 from registry.records.dossier import Recorded
-from registry.records.endpoint import EndpointEventKind, EndpointName, ModelEndpoint, find_endpoint_conflicts, list_endpoint_names
-from registry.records.model import ModelRef
+from registry.records.model_version import (
+    EndpointEventKind,
+    EndpointName,
+    ModelEndpoint,
+    ModelRef,
+    find_endpoint_conflicts,
+    list_endpoint_names,
+)
+from registry.records.replay_run import ModelIdentity, ModelIdentityStatus, assess_model_identity
 from registry.records.statement import Entry, StatementKind
 
 MINE = ModelRef(developer="Lab", name="Model", version="1")
@@ -26,41 +32,49 @@ def say(seq: int, text: str, *, actor: str = "LAB", model: ModelRef = MINE, retr
     return Recorded(entry=entry, payload=ModelEndpoint(model=model, event=event, name=text, reason="it is served so"))
 
 
-def weigh(*returned: str, names: tuple[EndpointName, ...] = (name("m-1"),), locked: tuple[str, ...] | None = None, **more: int) -> Asked:
-    return weigh_asked(names, MINE, returned, locked=locked, **more)
+def weigh(
+    *returned: str, names: tuple[EndpointName, ...] = (name("m-1"),), locked: tuple[str, ...] | None = None, **more: int
+) -> ModelIdentity:
+    return assess_model_identity(names, MINE, returned, locked=locked, **more)
 
 
 @pytest.mark.parametrize(
     ("asked", "status", "says"),
     [
-        (weigh("m-1"), AskedStatus.BOUND, "returned m-1"),
-        (weigh("m-1", locked=("m-1",)), AskedStatus.BOUND, "Lab Model 1"),
-        (weigh(), AskedStatus.UNIDENTIFIED, "carry no model name"),
-        (weigh("m-1", unnamed_responses=3), AskedStatus.UNIDENTIFIED, "3 responses carry no model name"),
-        (weigh("m-1", names=()), AskedStatus.UNBOUND, "No endpoint name is stated for Lab Model 1; the endpoint returned m-1."),
-        (weigh("m-1", locked=()), AskedStatus.UNBOUND, "when the plan was locked"),
-        (weigh("m-1", names=(), locked=("m-1",)), AskedStatus.UNBOUND, "retracted since"),
-        (weigh("m-2"), AskedStatus.OTHER, "returned m-2; the claim is about Lab Model 1, whose endpoint name is m-1."),
-        (weigh("m-1", "m-2"), AskedStatus.OTHER, "m-2"),
-        (weigh("m-2", names=(name("m-1"), name("m-2")), locked=("m-1",)), AskedStatus.OTHER, "m-2"),
-        (weigh("r-7", names=(name("m-1"), name("r-7", OTHER))), AskedStatus.OTHER, "r-7 (a name of Vendor Rival 7)"),
-        (weigh("r-7", names=(name("r-7", OTHER),)), AskedStatus.OTHER, "Vendor Rival 7"),
-        (weigh("m-1", names=(name("m-1"), name("m-1", OTHER, "INST"))), AskedStatus.CONFLICTING, "also for Vendor Rival 7 (by INST)"),
+        (weigh("m-1"), ModelIdentityStatus.BOUND, "returned m-1"),
+        (weigh("m-1", locked=("m-1",)), ModelIdentityStatus.BOUND, "Lab Model 1"),
+        (weigh(), ModelIdentityStatus.UNIDENTIFIED, "carry no model name"),
+        (weigh("m-1", unnamed_responses=3), ModelIdentityStatus.UNIDENTIFIED, "3 responses carry no model name"),
+        (weigh("m-1", names=()), ModelIdentityStatus.UNBOUND, "No endpoint name is stated for Lab Model 1; the endpoint returned m-1."),
+        (weigh("m-1", locked=()), ModelIdentityStatus.UNBOUND, "when the plan was locked"),
+        (weigh("m-1", names=(), locked=("m-1",)), ModelIdentityStatus.UNBOUND, "retracted since"),
+        (weigh("m-2"), ModelIdentityStatus.OTHER, "returned m-2; the claim is about Lab Model 1, whose endpoint name is m-1."),
+        (weigh("m-1", "m-2"), ModelIdentityStatus.OTHER, "m-2"),
+        (weigh("m-2", names=(name("m-1"), name("m-2")), locked=("m-1",)), ModelIdentityStatus.OTHER, "m-2"),
+        (weigh("r-7", names=(name("m-1"), name("r-7", OTHER))), ModelIdentityStatus.OTHER, "r-7 (a name of Vendor Rival 7)"),
+        (weigh("r-7", names=(name("r-7", OTHER),)), ModelIdentityStatus.OTHER, "Vendor Rival 7"),
+        (
+            weigh("m-1", names=(name("m-1"), name("m-1", OTHER, "INST"))),
+            ModelIdentityStatus.CONFLICTING,
+            "also for Vendor Rival 7 (by INST)",
+        ),
     ],
 )
-def test_each_case_has_its_status_and_names_both(asked: Asked, status: AskedStatus, says: str) -> None:
+def test_each_case_has_its_status_and_names_both(asked: ModelIdentity, status: ModelIdentityStatus, says: str) -> None:
     """The sentence names what was returned and what was expected, and only a name of the claim's own version is bound."""
     assert asked.status is status
     assert says in asked.text
     assert asked.text.endswith(".")
-    assert asked.is_bound == (status is AskedStatus.BOUND)
-    assert all(one in asked.text for one in asked.names_returned if status is not AskedStatus.OTHER or one not in asked.names_expected)
+    assert asked.is_bound == (status is ModelIdentityStatus.BOUND)
+    assert all(
+        one in asked.text for one in asked.names_returned if status is not ModelIdentityStatus.OTHER or one not in asked.names_expected
+    )
 
 
 @pytest.mark.parametrize("returned", ["m", "m-1-20261101", "M-1", "m-1 ", "ｍ-1", "m‑1"])
 def test_names_are_compared_letter_by_letter(returned: str) -> None:
     """A beginning, another case, white space and look-alikes are other names."""
-    assert weigh(returned).status is AskedStatus.OTHER
+    assert weigh(returned).status is ModelIdentityStatus.OTHER
 
 
 NAMES = st.sampled_from(["a", "b", "c", "a-1"])
@@ -72,7 +86,7 @@ def test_bound_means_that_every_response_has_a_name_of_this_version_alone(
     returned: list[str], stated: tuple[EndpointName, ...], locked: tuple[str, ...] | None, unnamed: int
 ) -> None:
     """Whatever is stated, locked and returned: no way to `bound` but a name for each response that is stated, locked, and of no other."""
-    asked = weigh_asked(stated, MINE, returned, locked=locked, unnamed_responses=unnamed)
+    asked = assess_model_identity(stated, MINE, returned, locked=locked, unnamed_responses=unnamed)
 
     mine = {one.name for one in stated if one.model == MINE}
     others = {one.name for one in stated if one.model != MINE}
@@ -83,7 +97,7 @@ def test_bound_means_that_every_response_has_a_name_of_this_version_alone(
 @given(st.lists(NAMES, min_size=1, max_size=3), STATED, st.builds(name, NAMES, st.just(OTHER)))
 def test_a_name_stated_for_another_version_never_helps(returned: list[str], stated: tuple[EndpointName, ...], more: EndpointName) -> None:
     """What others say of another version can take the binding away and never give it."""
-    before, after = (weigh_asked(names, MINE, returned, locked=None) for names in (stated, (*stated, more)))
+    before, after = (assess_model_identity(names, MINE, returned, locked=None) for names in (stated, (*stated, more)))
 
     assert before.is_bound or not after.is_bound
 

@@ -9,9 +9,9 @@ import pytest
 
 from audit.case_file import case_schema, read_case
 from registry.errors import InputError
+from registry.records.analysis_plan import ContextDesign
+from registry.records.audit_case import Access, PerturbationEffect, Sign
 from registry.records.claim import Form, QuoteStatus, Relation, Reported
-from registry.records.evidence import Access, Effect, Sign
-from registry.records.plan import ContextDesign
 
 PROPERTY = {"class": "deception_scheming", "range": [0, 1], "direction": "lower_is_safer"}
 SHORTEST = {"claim": {"form": "prevalence", "property": PROPERTY}}
@@ -64,7 +64,12 @@ def test_what_is_left_out_has_its_default(tmp_path: Path) -> None:
     assert case.scoring.invariant is None
     assert (case.plan.level, case.plan.contexts, case.plan.replicates, case.plan.margin) == (0.95, ContextDesign.RANDOM, 10000, None)
     one = case.evidence[0]
-    assert (one.access, one.effect, one.expected_direction, one.verified) == (Access.AVAILABLE, Effect.UNKNOWN, Sign.UNKNOWN, False)
+    assert (one.access, one.effect, one.expected_direction, one.verified) == (
+        Access.AVAILABLE,
+        PerturbationEffect.UNKNOWN,
+        Sign.UNKNOWN,
+        False,
+    )
 
 
 def test_null_means_absent(tmp_path: Path) -> None:

@@ -12,23 +12,33 @@ from audit.phrases import Phrases
 from audit.restrict import restrict
 from audit.sentences import WORDINGS
 from audit.standing import Conduct
-from audit.statistics.design import ENOUGH_TASKS
-from audit.statistics.moments import ENOUGH_CONTEXTS
-from audit.statistics.reading import relevel
+from audit.statistics.design_remarks import ENOUGH_TASKS
+from audit.statistics.estimate_intervals import relevel
+from audit.statistics.side_moments import ENOUGH_CONTEXTS
 from audit.typology import ACROSS_JUDGES, ACROSS_SPECS, WITH_ESTIMATE, WITHOUT_ESTIMATE
 from audit.wording import Unit
-from registry.records.asked import AskedStatus
-from registry.records.case import Case, Deployment, Infeasible, RaterCheck, RaterStatus, Scoring
+from registry.records.audit_case import (
+    Case,
+    Deployment,
+    EvidenceKind,
+    EvidenceLayer,
+    Infeasible,
+    PerturbationEffect,
+    PublishedFigure,
+    RaterCheck,
+    RaterStatus,
+    Scoring,
+    Sign,
+)
 from registry.records.claim import Form, Relation, Reported
-from registry.records.classification import ClaimClass, Mode, Standing, Verdict, VerdictStanding
-from registry.records.estimate import Estimate
-from registry.records.evidence import Effect, EvidenceKind, Finding, Layer, Sign
-from registry.records.trial import Provenance
+from registry.records.estimates import Estimate
+from registry.records.replay_run import ModelIdentityStatus, Provenance
+from registry.records.verdict import ClaimClass, Mode, Standing, Verdict, VerdictStanding
 from tests.verdict.cases import OTHER_MODEL, build_asked, build_case, build_estimate, build_evidence, build_spec
 
 STABLE, DEGRADED, INVERTED, UNDETERMINED = ClaimClass.STABLE, ClaimClass.DEGRADED, ClaimClass.INVERTED, ClaimClass.UNDETERMINED
-LATENT = build_evidence(Layer.LATENT, finding=Finding(value=0.16, unit="share"))
-PERTURBED = build_evidence(kind=EvidenceKind.PERTURBATION, effect=Effect.AGAINST_CLAIM, verified=True)
+LATENT = build_evidence(EvidenceLayer.LATENT, finding=PublishedFigure(value=0.16, unit="share"))
+PERTURBED = build_evidence(kind=EvidenceKind.PERTURBATION, effect=PerturbationEffect.AGAINST_CLAIM, verified=True)
 LIMIT = build_case(theta=0.10)
 NONE_TECHNICAL = Deployment(defensible=False, infeasible=Infeasible.TECHNICAL)
 NONE_ONTOLOGICAL = Deployment(defensible=False, infeasible=Infeasible.ONTOLOGICAL)
@@ -41,7 +51,7 @@ NOT_REPRODUCED, OPEN, IN_DOUBT = Verdict.NOT_REPRODUCED, Verdict.INCONCLUSIVE, V
 FAILING, UNCERTAIN = (0.2, 0.15, 0.25), (0.08, 0.02, 0.14)
 """Φ_test with an interval wholly beyond θ = 0.1, and with one that contains it."""
 AGREED = build_spec(test=0.05, deploy=(0.06, 0.03, 0.09), ed=(-0.03, 0.01))
-ASKED_ANOTHER = Conduct(no_lock=None, asked=build_asked(AskedStatus.OTHER), provenance=Provenance())
+ASKED_ANOTHER = Conduct(no_lock=None, asked=build_asked(ModelIdentityStatus.OTHER), provenance=Provenance())
 
 ROWS: list[tuple[Case, Estimate | None, Expected]] = [
     (
@@ -156,7 +166,9 @@ ROWS: list[tuple[Case, Estimate | None, Expected]] = [
     (
         build_case(
             theta=0.1,
-            evidence=(build_evidence(kind=EvidenceKind.PERTURBATION, effect=Effect.AGAINST_CLAIM, verified=True, model=OTHER_MODEL),),
+            evidence=(
+                build_evidence(kind=EvidenceKind.PERTURBATION, effect=PerturbationEffect.AGAINST_CLAIM, verified=True, model=OTHER_MODEL),
+            ),
         ),
         None,
         ("perturbation-on-another-model", IN_DOUBT, INVERTED, Standing.CANDIDATE, None, None),
@@ -349,9 +361,9 @@ def test_fixed_contexts_are_said_to_condition_the_verdict() -> None:
 @pytest.mark.parametrize(
     ("evidence", "rule"),
     [
-        ((build_evidence(kind=EvidenceKind.PERTURBATION, effect=Effect.AGAINST_CLAIM),), "recognised-and-suppressible"),
-        ((build_evidence(Layer.LATENT, finding=Finding(value=0.0, unit="share")),), "nothing-decides"),
-        ((LATENT, build_evidence(kind=EvidenceKind.PERTURBATION, effect=Effect.WITH_CLAIM, verified=True)), "nothing-decides"),
+        ((build_evidence(kind=EvidenceKind.PERTURBATION, effect=PerturbationEffect.AGAINST_CLAIM),), "recognised-and-suppressible"),
+        ((build_evidence(EvidenceLayer.LATENT, finding=PublishedFigure(value=0.0, unit="share")),), "nothing-decides"),
+        ((LATENT, build_evidence(kind=EvidenceKind.PERTURBATION, effect=PerturbationEffect.WITH_CLAIM, verified=True)), "nothing-decides"),
         ((LATENT, build_evidence(kind=EvidenceKind.OBSERVATION)), "recognised-and-suppressible"),
         ((LATENT, PERTURBED), "verified-perturbation"),
     ],
@@ -363,7 +375,7 @@ def test_evidence_on_a_suppressible_property(evidence: tuple[object, ...], rule:
 
 def test_latent_evidence_with_a_kind_never_moves_a_prevalence_claim() -> None:
     """Only behaviour moves a prevalence claim off undetermined."""
-    case = build_case(Form.PREVALENCE, evidence=(build_evidence(Layer.LATENT, EvidenceKind.DEPARTURE),))
+    case = build_case(Form.PREVALENCE, evidence=(build_evidence(EvidenceLayer.LATENT, EvidenceKind.DEPARTURE),))
 
     assert classify(case, None).primary.class_ is UNDETERMINED
 
@@ -391,7 +403,7 @@ def test_a_perturbation_names_the_model_it_was_measured_on() -> None:
     """Where that is not the claim's, the sentence says which, and where it was read."""
     evidence = build_evidence(
         kind=EvidenceKind.PERTURBATION,
-        effect=Effect.AGAINST_CLAIM,
+        effect=PerturbationEffect.AGAINST_CLAIM,
         verified=True,
         model=OTHER_MODEL,
         evaluation="sabotage tasks",

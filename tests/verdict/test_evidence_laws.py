@@ -13,12 +13,11 @@ from audit.classify import classify
 from audit.conditions import Facts
 from audit.restrict import restrict
 from audit.standing import Conduct
-from registry.records.asked import AskedStatus
-from registry.records.case import Case, Deployment, Scoring
+from registry.records.audit_case import Case, Deployment, Scoring
 from registry.records.claim import Form, Relation, Reported
-from registry.records.classification import FIRM, ReadingVerdict, Standing, Verdict, VerdictStanding
-from registry.records.estimate import Estimate
-from registry.records.trial import Provenance
+from registry.records.estimates import Estimate
+from registry.records.replay_run import ModelIdentityStatus, Provenance
+from registry.records.verdict import FIRM, ReadingVerdict, Standing, Verdict, VerdictStanding
 from tests.verdict.cases import SHARES, build_asked, build_case, build_estimate, build_spec, build_truncation, estimates
 from tests.verdict.test_decision_table import ROWS, widen
 
@@ -99,7 +98,7 @@ def test_removing_a_condition_never_raises_the_standing(case: tuple[Case, Estima
     if drop == "lock":
         conduct = replace(conduct, no_lock="no lock preceded the run")
     elif drop == "asked":
-        conduct = replace(conduct, asked=build_asked(AskedStatus.UNIDENTIFIED))
+        conduct = replace(conduct, asked=build_asked(ModelIdentityStatus.UNIDENTIFIED))
     elif drop in ("accessed", "sampling"):
         conduct = replace(conduct, provenance=replace(conduct.provenance, **{drop: None}))
     elif drop == "description":
@@ -175,7 +174,7 @@ def test_a_mutant_of_the_decision_table_is_noticed(monkeypatch: pytest.MonkeyPat
         return next(row for row in mutant if facts.form in row.forms and row.condition(facts))
 
     monkeypatch.setattr("audit.classify.decide", decide)
-    other = replace(CONDUCT, asked=build_asked(AskedStatus.OTHER))
+    other = replace(CONDUCT, asked=build_asked(ModelIdentityStatus.OTHER))
     cases = [(case, estimate, CONDUCT, expected[0]) for case, estimate, expected in ROWS]
     cases.append((build_case(theta=0.1), build_estimate(), other, "other-model-asked"))
     rules = [classify(case, one, conduct=conduct, at_level=widen(one)).primary.rule for case, one, conduct, _ in cases]

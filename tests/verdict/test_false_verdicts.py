@@ -9,9 +9,9 @@ import pytest
 from audit.estimate import estimate
 from benchmarks.false_verdicts import DRAWS, HEADS, MOST, Question, is_wrong, list_questions, read_made, read_results, render, simulate
 from benchmarks.verdict_worlds import World, build_layout, list_broken_worlds, list_sound_worlds
+from registry.records.analysis_plan import IntervalMethod, Plan
 from registry.records.claim import Form, Relation
-from registry.records.classification import Verdict
-from registry.records.plan import IntervalMethod, Plan
+from registry.records.verdict import Verdict
 from registry.report.assumptions import FALSE_HOLDS
 
 ROOT = Path(__file__).parents[2]

@@ -5,8 +5,8 @@ from typing import Any
 
 from audit.classify import classify
 from registry.records.claim import Form
-from registry.records.classification import ClaimClass, Condition, ConditionStatus, ReadingVerdict, Standing, VerdictStanding
-from registry.records.estimate import Estimate
+from registry.records.estimates import Estimate
+from registry.records.verdict import ClaimClass, Condition, ConditionStatus, ReadingVerdict, Standing, VerdictStanding
 from registry.report.assumptions import describe_unchecked
 from tests.report.builders import reading
 from tests.verdict.cases import build_case, build_estimate, build_spec

@@ -7,12 +7,11 @@ import pytest
 from audit.drafting import settle_draft
 from audit.findings import find_scores
 from registry.errors import InputError
-from registry.records.audit import Independence
-from registry.records.draft import AuditDraft
-from registry.records.finding import find_invariance
-from registry.records.judge import Repeats
-from registry.records.measure import Measure
-from registry.records.plan import Plan
+from registry.records.analysis_plan import Plan
+from registry.records.audit_case import Independence
+from registry.records.claim_draft import AuditDraft
+from registry.records.estimates import Measure
+from registry.records.module_findings import Repeats, find_invariance
 from registry.report.finding_notes import describe_markers, describe_uncertainty, list_checks
 from tests import findings
 

@@ -11,10 +11,10 @@ from audit.restrict import restrict
 from audit.typology import ACROSS_JUDGES, ACROSS_SPECS, WITH_ESTIMATE, WITHOUT_ESTIMATE
 from audit.wording import SLACK, Unit
 from registry.codec.documents import from_document, to_document
-from registry.records.case import Case
+from registry.records.audit_case import Case
 from registry.records.claim import Form, Relation
-from registry.records.classification import FIRM, Basis, ClaimClass, Classification, Standing, Verdict, VerdictStanding
-from registry.records.estimate import Estimate
+from registry.records.estimates import Estimate
+from registry.records.verdict import FIRM, Basis, ClaimClass, Classification, Standing, Verdict, VerdictStanding
 from tests.verdict.cases import LIMITS, SHARES, build_case, build_estimate, build_spec, cases, estimates
 
 STRENGTH = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])

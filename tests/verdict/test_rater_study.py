@@ -6,10 +6,10 @@ import pytest
 
 from audit.classify import classify
 from audit.rater_study import check_raters
-from registry.records.case import RaterCheck, RaterStatus
-from registry.records.classification import ClaimClass, Condition, ConditionStatus, Mode, Verdict, VerdictStanding
-from registry.records.measure import Measure
-from registry.records.naturalness import RaterKind
+from registry.records.audit_case import RaterCheck, RaterStatus
+from registry.records.estimates import Measure
+from registry.records.module_findings import RaterKind
+from registry.records.verdict import ClaimClass, Condition, ConditionStatus, Mode, Verdict, VerdictStanding
 from tests import findings
 from tests.verdict.cases import build_case, build_estimate
 

@@ -5,14 +5,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from audit.recognition import weigh_recognition
-from registry.records.evidence import Access, Effect, Evidence, EvidenceKind, Finding, Layer
-from registry.records.plan import Plan
+from registry.records.analysis_plan import Plan
+from registry.records.audit_case import Access, Evidence, EvidenceKind, EvidenceLayer, PerturbationEffect, PublishedFigure
 
 FLOOR = 0.01
 
 
-def seen(value: float, unit: str = "share", n: int | None = None, *, other: Finding | None = None) -> Evidence:
-    return Evidence(layer=Layer.VERBALISED, finding=Finding(value=value, unit=unit, n=n), in_deployment=other)
+def seen(value: float, unit: str = "share", n: int | None = None, *, other: PublishedFigure | None = None) -> Evidence:
+    return Evidence(layer=EvidenceLayer.VERBALISED, finding=PublishedFigure(value=value, unit=unit, n=n), in_deployment=other)
 
 
 @pytest.mark.parametrize(
@@ -40,22 +40,22 @@ def test_a_rate_suspends_by_its_lower_limit(evidence: Evidence, *, suspends: boo
 @pytest.mark.parametrize(
     ("other", "suspends"),
     [
-        (Finding(value=0.20, unit="share", n=400), True),
-        (Finding(value=0.22, unit="share", n=400), False),
-        (Finding(value=0.26, unit="share", n=400), False),
-        (Finding(value=25.9, unit="%"), True),
-        (Finding(value=26, unit="%"), False),
-        (Finding(value=3, unit="count"), True),
+        (PublishedFigure(value=0.20, unit="share", n=400), True),
+        (PublishedFigure(value=0.22, unit="share", n=400), False),
+        (PublishedFigure(value=0.26, unit="share", n=400), False),
+        (PublishedFigure(value=25.9, unit="%"), True),
+        (PublishedFigure(value=26, unit="%"), False),
+        (PublishedFigure(value=3, unit="count"), True),
     ],
 )
-def test_recognition_that_deployment_shows_too_suspends_nothing(other: Finding, *, suspends: bool) -> None:
+def test_recognition_that_deployment_shows_too_suspends_nothing(other: PublishedFigure, *, suspends: bool) -> None:
     """The lower limit of the difference must exceed 0; a rate in deployment that is no rate takes nothing away."""
     assert weigh_recognition(seen(0.26, n=500, other=other), FLOOR).suspends is suspends
 
 
 def test_the_difference_has_the_limits_of_mover() -> None:
     """D − √((p₁ − l₁)² + (u₂ − p₂)²), with Clopper–Pearson limits of both rates."""
-    weight = weigh_recognition(seen(0.26, n=500, other=Finding(value=0.20, unit="share", n=400)), FLOOR)
+    weight = weigh_recognition(seen(0.26, n=500, other=PublishedFigure(value=0.20, unit="share", n=400)), FLOOR)
 
     assert weight.difference is not None
     assert weight.difference.low == pytest.approx(0.06 - ((0.26 - 0.222077) ** 2 + (0.242621 - 0.20) ** 2) ** 0.5, abs=2e-4)
@@ -64,15 +64,15 @@ def test_the_difference_has_the_limits_of_mover() -> None:
 @pytest.mark.parametrize(
     "evidence",
     [
-        Evidence(layer=Layer.LATENT, summary="it knows"),
+        Evidence(layer=EvidenceLayer.LATENT, summary="it knows"),
         seen(3, "count"),
         seen(4, "percentage points"),
         seen(1.2),
         Evidence(
-            layer=Layer.BEHAVIOURAL,
+            layer=EvidenceLayer.BEHAVIOURAL,
             kind=EvidenceKind.PERTURBATION,
-            effect=Effect.AGAINST_CLAIM,
-            finding=Finding(value=0.001, unit="share", n=9000),
+            effect=PerturbationEffect.AGAINST_CLAIM,
+            finding=PublishedFigure(value=0.001, unit="share", n=9000),
         ),
     ],
 )
@@ -103,6 +103,6 @@ def test_no_rate_at_or_below_the_floor_suspends(value: float, n: int | None, flo
 def test_a_layer_that_was_not_looked_at_has_no_weight() -> None:
     """Nothing unavailable can be weighed, and a floor is a share."""
     with pytest.raises(ValueError, match="unavailable"):
-        weigh_recognition(Evidence(layer=Layer.LATENT, access=Access.UNAVAILABLE), FLOOR)
+        weigh_recognition(Evidence(layer=EvidenceLayer.LATENT, access=Access.UNAVAILABLE), FLOOR)
     with pytest.raises(ValueError, match="recognition_floor must lie in"):
         Plan(recognition_floor=1.0)

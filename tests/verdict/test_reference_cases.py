@@ -8,18 +8,18 @@ from audit.classify import classify
 from audit.errors import DesignError
 from audit.estimate import estimate
 from audit.run import run_case
-from audit.sources.table import read_table
+from audit.sources.score_table import read_table
+from registry.records.analysis_plan import Plan
+from registry.records.audit_case import Evidence, EvidenceKind, EvidenceLayer, PerturbationEffect, PublishedFigure, Sign
 from registry.records.claim import Form
-from registry.records.classification import Basis, ClaimClass, Mode, ReadingVerdict, Standing
-from registry.records.evidence import Effect, Evidence, EvidenceKind, Finding, Layer, Sign
-from registry.records.plan import Plan
+from registry.records.verdict import Basis, ClaimClass, Mode, ReadingVerdict, Standing
 from tests.verdict.cases import build_case, build_estimate, build_evidence, build_spec
 
-VERBALISED = build_evidence(Layer.VERBALISED)
+VERBALISED = build_evidence(EvidenceLayer.VERBALISED)
 
 
 def latent(value: float) -> Evidence:
-    return build_evidence(Layer.LATENT, finding=Finding(value=value, unit="share"))
+    return build_evidence(EvidenceLayer.LATENT, finding=PublishedFigure(value=value, unit="share"))
 
 
 def find(readings: tuple[ReadingVerdict, ...], form: Form) -> ReadingVerdict:
@@ -55,7 +55,7 @@ def test_latent_recognition_of_a_suppressible_property_is_a_candidate_for_invers
 
 def test_covert_action_is_a_structural_risk() -> None:
     """OpenAI/Apollo: verbalised awareness up; awareness removed, the rate goes up; θ unpublished."""
-    perturbed = build_evidence(kind=EvidenceKind.PERTURBATION, effect=Effect.AGAINST_CLAIM, verified=True)
+    perturbed = build_evidence(kind=EvidenceKind.PERTURBATION, effect=PerturbationEffect.AGAINST_CLAIM, verified=True)
     verdict = classify(build_case(Form.THRESHOLD, evidence=(VERBALISED, perturbed), suppressible=True), None).primary
 
     assert (verdict.class_, verdict.standing) == (ClaimClass.INVERTED, Standing.STRUCTURAL_RISK)
@@ -63,7 +63,7 @@ def test_covert_action_is_a_structural_risk() -> None:
 
 def test_sycophancy_is_degraded_without_any_awareness() -> None:
     """AISI: question against non-question phrasing, 24 points; not awareness-mediated, and that does not matter."""
-    moved = build_evidence(kind=EvidenceKind.DEPARTURE, finding=Finding(value=24, unit="percentage points"))
+    moved = build_evidence(kind=EvidenceKind.DEPARTURE, finding=PublishedFigure(value=24, unit="percentage points"))
     verdict = classify(build_case(Form.PREVALENCE, evidence=(moved,)), None).primary
 
     assert verdict.class_ is ClaimClass.DEGRADED

@@ -6,12 +6,11 @@ import pytest
 
 from audit.classify import classify
 from audit.restrict import compose_original, restrict
-from registry.records.case import Case
+from registry.records.audit_case import Case, EvidenceKind, PerturbationEffect
 from registry.records.claim import Form, Relation
-from registry.records.classification import Basis
-from registry.records.estimate import Estimate
-from registry.records.evidence import Effect, EvidenceKind
-from registry.records.model import ModelRef
+from registry.records.estimates import Estimate
+from registry.records.model_version import ModelRef
+from registry.records.verdict import Basis
 from tests.verdict.cases import build_case, build_estimate, build_evidence, build_spec
 
 LIMIT = build_case(theta=0.10, reported=0.05)
@@ -88,7 +87,7 @@ def test_an_inverted_claim_keeps_none_of_its_words() -> None:
 
 def test_a_claim_in_doubt_keeps_its_words_for_the_evaluated_contexts_only() -> None:
     """The redline then shows just what was taken from it: its scope, and the statement on deployment."""
-    perturbed = build_evidence(kind=EvidenceKind.PERTURBATION, effect=Effect.AGAINST_CLAIM, verified=True)
+    perturbed = build_evidence(kind=EvidenceKind.PERTURBATION, effect=PerturbationEffect.AGAINST_CLAIM, verified=True)
     case = replace(QUOTED, evidence=(perturbed,))
     text = restrict(case, classify(case, None), None)
 

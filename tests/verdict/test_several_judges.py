@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from audit.classify import classify
 from audit.restrict import restrict
 from registry.records.claim import Form
-from registry.records.classification import Basis, ClaimClass, Mode, Standing
-from registry.records.estimate import Estimate, SpecEstimate
+from registry.records.estimates import Estimate, SpecEstimate
+from registry.records.verdict import Basis, ClaimClass, Mode, Standing
 from tests.verdict.cases import build_case, build_estimate, build_spec, cases, estimates
 
 LIMIT = build_case(theta=0.10)

@@ -7,8 +7,8 @@ import pytest
 from audit.classify import build_at_level, classify
 from audit.restrict import restrict
 from registry.records.claim import Form
-from registry.records.classification import Basis, ClaimClass, Condition, Mode, Standing, Verdict, VerdictStanding
-from registry.records.estimate import Estimate, SpecEstimate
+from registry.records.estimates import Estimate, SpecEstimate
+from registry.records.verdict import Basis, ClaimClass, Condition, Mode, Standing, Verdict, VerdictStanding
 from tests.verdict.cases import build_case, build_estimate, build_spec
 
 LIMIT = build_case(theta=0.10)
@@ -126,7 +126,7 @@ def test_missing_data_come_before_noise() -> None:
 
 def test_the_stopping_rule_is_said_once() -> None:
     """Two specifications of an indefensible P_deploy make one sentence."""
-    from registry.records.case import Deployment, Infeasible
+    from registry.records.audit_case import Deployment, Infeasible
 
     case = build_case(theta=0.1, deployment=Deployment(defensible=False, infeasible=Infeasible.TECHNICAL))
     verdict = classify(case, build_estimate(build_spec(name="a"), INSIDE)).primary

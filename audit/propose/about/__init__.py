@@ -1,1 +1,0 @@
-"""Who and what a figure is about: model, comparison, property, evaluation, and whether it was recognised."""

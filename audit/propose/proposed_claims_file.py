@@ -1,0 +1,618 @@
+"""Proposals as the YAML claims file that a person edits and `caveat claim add` takes."""
+
+import json
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain, count
+from textwrap import wrap
+
+from registry.codec.documents import to_document
+from registry.completeness import states_version
+from registry.errors import CaveatError
+from registry.intake.quote_anchor import AnchoredText, show_text
+from registry.records.claim import ClaimRevision, Form, Reported
+from registry.records.claim_draft import (
+    AwarenessNote,
+    ClaimDraft,
+    ComparisonNote,
+    OmissionDraft,
+    Proposal,
+    Proposals,
+    RejectedOffer,
+    SurveyDraft,
+)
+from registry.records.model_version import ModelRef
+from registry.records.specification import PropertySpec
+from registry.records.system_card import Anchor, CardText, Omission
+from registry.records.verdict import CompletenessItem, ItemStatus
+
+# Which model version a proposed claim is about, as the record needs it: developer, name and version.
+
+NOT_STATED = "not stated"
+"""Stands where the record needs a word and the card has none; completeness counts it as missing."""
+_TOKEN = re.compile(r"[^\s\-_/()]+")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KnownModels:
+    """What is known of the models a card may speak of."""
+
+    publisher: str | None
+    """Of the card; None for a file that is not registered."""
+    given: ModelRef | None = None
+    """What the person says that the card is about."""
+    registered: tuple[ModelRef, ...] = ()
+
+    def resolve(self, name: str | None, version: str | None) -> ModelRef | None:
+        """Return the model version that *name* and *version* stand for, None without a name.
+
+        The given model comes first, then the one registered version that fits, then the words of the card with "not stated" for what they
+        do not say. A name fits one that contains it: "Haiku 4.5" fits "Claude Haiku 4.5", and "Llama 4 Scout" does not fit "Llama 4".
+        """
+        if name is None or not name.strip():
+            return None
+        if self.given is not None and _fits(name, self.given.name):
+            return self.given
+        fitting = [one for one in self.registered if _fits(name, one.name) and version in (None, one.version)]
+        exact = [one for one in fitting if _split(one.name) == _split(name)]
+        for choice in (exact, fitting):
+            if len(choice) == 1:
+                return choice[0]
+        return ModelRef(developer=self._developer, name=" ".join(name.split()), version=version or NOT_STATED)
+
+    def choose_default(self, proposals: Sequence[Proposal]) -> ModelRef:
+        """Return the model version that stands for the whole file: the given one, otherwise the one most proposals are about."""
+        if self.given is not None:
+            return self.given
+        named = Counter(one for proposal in proposals if (one := self.resolve(proposal.model, proposal.version)) is not None)
+        if named:
+            return named.most_common(1)[0][0]
+        return ModelRef(developer=self._developer, name=NOT_STATED, version=NOT_STATED)
+
+    @property
+    def _developer(self) -> str:
+        return self.publisher or (self.given.developer if self.given else NOT_STATED)
+
+
+def _fits(name: str, known: str) -> bool:
+    """Whether the words of *name* stand in *known*, next to each other."""
+    inner, outer = _split(name), _split(known)
+    return bool(inner) and any(outer[start : start + len(inner)] == inner for start in range(len(outer) - len(inner) + 1))
+
+
+def _split(name: str) -> tuple[str, ...]:
+    return tuple(token.casefold() for token in _TOKEN.findall(name))
+
+
+# Proposed claims as the drafts that a claims file holds, each with what a person should see beside it.
+
+_LONGEST_WORDS = 160
+"""Characters of a statement nearby that are shown beside a claim; the whole of it is in `--json`."""
+_MOST_NEARBY = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DraftEntry:
+    """One claim of a claims file in the making."""
+
+    draft: ClaimDraft
+    """Its `model` is None where the file's stands for it; its `property` is the short name that is wished for."""
+    spec: PropertySpec | None
+    """The property; None where the draft names a registered one."""
+    comments: tuple[str, ...] = ()
+    """For the person who reads the file, one thought each."""
+
+
+def draft_claim(proposal: Proposal, known: KnownModels, default: ModelRef) -> ClaimDraft:
+    """Return *proposal* as a draft; what a draft has no field for stands in its note.
+
+    Args:
+        known: what names of models stand for.
+        default: the file's model; a claim about it names none.
+    """
+    model = known.resolve(proposal.model, proposal.version)
+    return ClaimDraft(
+        quote=proposal.quote,
+        page=proposal.anchor.page,
+        form=proposal.form,
+        relation=proposal.relation if proposal.form is Form.THRESHOLD else None,
+        theta=proposal.theta if _is_inside(proposal.theta, proposal) else None,
+        reported=_simplify(proposal.reported) if proposal.reported and _is_inside(proposal.reported.value, proposal) else None,
+        property=proposal.slug,
+        evaluation=proposal.evaluation,
+        grader=proposal.grader,
+        elicitation=proposal.elicitation,
+        model=None if model in (None, default) else model,
+        restates=tuple(one.claim.partition("@")[0] for one in proposal.restates),
+        note=" ".join(_list_unheld(proposal)) or None,
+    )
+
+
+def comment_proposal(proposal: Proposal, number: int, model: ModelRef) -> tuple[str, ...]:
+    """Return what a person should see beside *proposal*: where it stands, how sure the engine is, what is missing, what stands nearby.
+
+    Args:
+        number: of the proposal, from 1.
+        model: what the claim is taken to be about.
+    """
+    return tuple(_list_comments(proposal, number, model))
+
+
+def list_missing(proposal: Proposal, model: ModelRef) -> list[str]:
+    """Return the items that are not stated for *proposal*, in words; the version is, where *model*, which it is taken for, has one."""
+    missing = [one.item for one in proposal.completeness if one.status is ItemStatus.MISSING]
+    is_known = states_version(model.version)
+    return [one.value.replace("-", " ") for one in missing if not (is_known and one is CompletenessItem.VERSION)]
+
+
+def describe_comparison(one: ComparisonNote) -> str:
+    """Return a figure for something else in words."""
+    return f"{one.subject}: {one.words}"
+
+
+def describe_awareness(one: AwarenessNote) -> str:
+    """Return a statement of evaluation awareness, cut, with the layer it speaks of."""
+    return f"“{show_text(one.quote, limit=_LONGEST_WORDS)}” ({one.layer.value if one.layer else 'how it is known is not said'})"
+
+
+def _list_comments(proposal: Proposal, number: int, model: ModelRef) -> Iterator[str]:
+    yield f"{number} · {describe_place(proposal)} · confidence {proposal.confidence.value}"
+    if proposal.written is not None:
+        yield f"the card writes: {proposal.written}"
+    if missing := list_missing(proposal, model):
+        yield f"not stated: {', '.join(missing)}"
+    if proposal.model is None:
+        yield f"the passage names no model; taken for {model.name}"
+    for comparison in proposal.comparisons:
+        yield f"compared with {describe_comparison(comparison)}"
+    for note in proposal.awareness[:_MOST_NEARBY]:
+        yield f"evaluation awareness nearby: {describe_awareness(note)}"
+    if len(proposal.awareness) > _MOST_NEARBY:
+        yield f"and {len(proposal.awareness) - _MOST_NEARBY} more statements of evaluation awareness in this section"
+    for restated in proposal.restates:
+        yield f"may restate {restated.claim}, which says {restated.value:g}: {restated.why}"
+    yield from proposal.notes
+
+
+def describe_place(proposal: Proposal) -> str:
+    """Return the page and section of *proposal* as one line."""
+    section = show_text(proposal.anchor.section, limit=90) if proposal.anchor.section else "before the first heading"
+    return section if proposal.anchor.page is None else f"page {proposal.anchor.page} · {section}"
+
+
+def _is_inside(value: float | None, proposal: Proposal) -> bool:
+    low, high = proposal.property.range
+    return value is not None and low <= value <= high
+
+
+def _simplify(reported: Reported) -> float | Reported:
+    return reported.value if reported.low is reported.high is reported.n is None else reported
+
+
+def _list_unheld(proposal: Proposal) -> Iterator[str]:
+    """Give what the fields of a draft cannot say, in sentences."""
+    if proposal.relative_to is not None and proposal.theta is not None:
+        yield f"θ is the figure of {' '.join(proposal.relative_to.split())}, not a line that the card draws."
+    elif proposal.relative_to is not None:
+        yield f"The bound is relative to {' '.join(proposal.relative_to.split())}, so there is no θ."
+    elif proposal.form is Form.THRESHOLD and proposal.theta is None:
+        yield "The card does not give the threshold's value."
+    values = {"θ": proposal.theta, "reported": proposal.reported.value if proposal.reported else None}
+    low, high = proposal.property.range
+    for name, value in values.items():
+        if value is not None and not _is_inside(value, proposal):
+            yield f"The card's {name} is {value:g}, outside the range {low:g} to {high:g} of the property."
+
+
+# What of an engine's proposals stands: quotes that are the card's own and can be found again, and claims that are not registered yet.
+
+_LONGEST = 300
+
+
+def drop_unanchored(proposals: Proposals, card: CardText) -> Proposals:
+    """Return *proposals* without those whose quote is not the card's own or could not be found again; they are counted as dropped.
+
+    An engine takes quotes from the card. This is asked of every one all the same, so that nothing invented can enter.
+    """
+    text, kept, dropped = AnchoredText(card), [], []
+    for one in proposals.proposals:
+        reason = _find_reason(one, card, text)
+        if reason is None:
+            kept.append(one)
+        else:
+            dropped.append(RejectedOffer(quote=one.quote[:_LONGEST], reason=reason))
+    return replace(proposals, proposals=tuple(kept), dropped=(*proposals.dropped, *dropped))
+
+
+def drop_registered(proposals: Proposals, claims: Iterable[ClaimRevision]) -> tuple[Proposals, int]:
+    """Return *proposals* without those that *claims* make already, and how many these are.
+
+    A claim makes a proposal if it is anchored in the same file, one quote holds the other or both have the same words, and form, θ and
+    figure are the same.
+    """
+    known = [one for one in claims if one.anchor is not None and one.anchor.document == proposals.document]
+    kept = tuple(one for one in proposals.proposals if not any(_is_made(one, claim) for claim in known))
+    return replace(proposals, proposals=kept), len(proposals.proposals) - len(kept)
+
+
+def drop_sighted(proposals: Proposals, sighted: Iterable[tuple[ClaimRevision, Anchor]]) -> tuple[Proposals, int]:
+    """Return *proposals* without those that claims of another revision of the card make, and how many these are.
+
+    Args:
+        sighted: each of the claims with the place in this file where its passage stands, unchanged or moved, or spelled otherwise.
+    """
+    known = [replace(claim, anchor=anchor, quote=anchor.exact) for claim, anchor in sighted if anchor.document == proposals.document]
+    kept = tuple(one for one in proposals.proposals if not any(_is_made(one, claim) for claim in known))
+    return replace(proposals, proposals=kept), len(proposals.proposals) - len(kept)
+
+
+def drop_left_out(proposals: Proposals, omissions: Iterable[Omission]) -> tuple[Proposals, int]:
+    """Return *proposals* without those of passages that were left out of this file, and how many these are."""
+    places = {(one.anchor.start, one.anchor.stop) for one in omissions if one.anchor.document == proposals.document}
+    kept = tuple(one for one in proposals.proposals if (one.anchor.start, one.anchor.stop) not in places)
+    return replace(proposals, proposals=kept), len(proposals.proposals) - len(kept)
+
+
+def count_dropped(proposals: Proposals) -> Iterator[tuple[str, int]]:
+    """Give each reason for which something was dropped, and how often, the most frequent first."""
+    reasons = [one.reason for one in proposals.dropped]
+    yield from sorted(((one, reasons.count(one)) for one in dict.fromkeys(reasons)), key=lambda pair: -pair[1])
+
+
+def _find_reason(proposal: Proposal, card: CardText, text: AnchoredText) -> str | None:
+    anchor = proposal.anchor
+    if card.text[anchor.start : anchor.stop] != proposal.quote or "\0" in proposal.quote:
+        return "the quote is not the card's text at its place"
+    try:
+        text.find(proposal.quote, page=anchor.page, near=anchor.start)
+    except CaveatError as error:
+        return error.code
+    return None
+
+
+def _is_made(proposal: Proposal, claim: ClaimRevision) -> bool:
+    ours, theirs = proposal.anchor, claim.anchor
+    if theirs is None or claim.form is not proposal.form:
+        return False
+    is_inside = (ours.start <= theirs.start and theirs.stop <= ours.stop) or (theirs.start <= ours.start and ours.stop <= theirs.stop)
+    is_again = claim.quote.split() == proposal.quote.split()
+    figure = claim.reported.value if claim.reported else None
+    proposed = proposal.reported.value if proposal.reported else None
+    low, high = proposal.property.range
+    holds = {None, *(one for one in (proposed, proposal.theta) if one is not None and low <= one <= high)}  # others stand in the note
+    is_same = (claim.theta, figure) == tuple(one if one in holds else None for one in (proposal.theta, proposed))
+    return (is_inside or is_again) and is_same
+
+
+# Values as YAML that people read and edit, and that comes back the same, character by character.
+#
+# The library that reads YAML here (ruamel.yaml) is not asked to write it: its emitter changes U+0085 and U+2028 inside block scalars,
+# ends with an IndexError at U+0007, and shows direction marks raw. So a text stands in one of three forms, the first that keeps it:
+# plain or quoted on one line, folded or literal block, quoted with escapes. tests/propose reads all of them back with the library.
+
+WIDTH = 110
+"""Columns that a line should not exceed; a word longer than that stays whole."""
+_SHORT = 30
+"""Characters of a list that is not broken, such as a pair of positions."""
+_PLAIN = re.compile(r"[^\W\d_](?:[\w ./()%+-]{0,300}[\w.)%])?")
+_NOT_PLAIN = frozenset({"true", "false", "null", "yes", "no", "on", "off", "inf", "nan"})
+_FOLD = re.compile(r"(?<=[^ ]) (?=[^ ])")
+
+
+def render_key(key: str, value: object, indent: int) -> list[str]:
+    """Return the lines of `key: value` at *indent* spaces; dicts and lists stand in flow style, wrapped."""
+    head = f"{' ' * indent}{render_text(key)}: "
+    if isinstance(value, str):
+        return _render_words(head, value, indent + 2)
+    return list(_wrap(head, _flow_pieces(value), indent + 4))
+
+
+def render_text(text: str) -> str:
+    """Return *text* on one line, plain or quoted."""
+    return text if _is_plain(text) else f'"{_escape(text)}"'
+
+
+def render_number(value: float) -> str:
+    """Return *value* as YAML 1.2 reads it back; whole numbers without their `.0`."""
+    return str(int(value)) if value == int(value) and abs(value) < 1e15 else repr(value)
+
+
+def _render_words(head: str, text: str, indent: int) -> list[str]:
+    line = head + render_text(text)
+    if len(line) <= WIDTH and '\\"' not in line and "\n" not in text:
+        return [line]
+    if not text or not all(map(_is_visible, text)) or text[0] in " \n" or text[-1] in " \n":
+        return _render_quoted(head, text, indent)
+    if "\n" not in text:
+        return [f"{head}>-", *(" " * indent + part for part in _fold(text, WIDTH - indent))]
+    lines = text.split("\n")
+    if any(one[:1] == " " or one[-1:] == " " for one in lines):
+        return _render_quoted(head, text, indent)
+    return [f"{head}|-", *(" " * indent + one if one else "" for one in lines)]
+
+
+def _render_quoted(head: str, text: str, indent: int) -> list[str]:
+    """One line of the text is one line here; each ends with a backslash, so that nothing but the escapes counts."""
+    lines = [_escape(one) for one in text.splitlines(keepends=True)] or [""]
+    rest = [re.sub(r"^( +)", lambda found: found[0].replace(" ", r"\x20"), one) for one in lines[1:]]
+    joined = f"\\\n{' ' * indent}".join([lines[0], *rest])
+    return f'{head}"{joined}"'.split("\n")
+
+
+def _fold(text: str, width: int) -> Iterator[str]:
+    """Break *text* where a single space stands between two words: the only place that folding restores exactly."""
+    line = ""
+    for word in _FOLD.split(text):
+        if line and len(line) + 1 + len(word) > width:
+            yield line
+            line = word
+        else:
+            line = f"{line} {word}" if line else word
+    yield line
+
+
+def _is_plain(text: str) -> bool:
+    return bool(_PLAIN.fullmatch(text)) and "  " not in text and all(map(_is_visible, text)) and text.lower() not in _NOT_PLAIN
+
+
+def _is_visible(character: str) -> bool:
+    """Whether it may stand as it is: it leaves a mark or a space, and no editor takes it for the end of a line."""
+    return character.isprintable() or character == "\n" or unicodedata.category(character) == "Zs"
+
+
+def _escape(text: str) -> str:
+    return "".join(_escape_character(character) for character in text)
+
+
+def _escape_character(character: str) -> str:
+    if character in '"\\' or character < " ":
+        return json.dumps(character)[1:-1]
+    if _is_visible(character):
+        return character
+    return f"\\u{ord(character):04x}" if ord(character) < 0x10000 else f"\\U{ord(character):08x}"
+
+
+def _flow_pieces(value: object) -> list[str]:
+    """Return *value* in flow style, in pieces between which a line may break."""
+    match value:
+        case Mapping():
+            inner = [[f"{render_text(str(key))}: {one[0]}", *one[1:]] for key, item in value.items() if (one := _flow_pieces(item))]
+            return _enclose("{", inner, "}")
+        case str():
+            return [f'"{_escape(value)}"' if "," in value or not _is_plain(value) else value]
+        case Sequence():
+            pieces = _enclose("[", [_flow_pieces(item) for item in value], "]")
+            joined = " ".join(pieces)
+            return [joined] if len(joined) <= _SHORT else pieces
+        case bool() | None:
+            return [json.dumps(value)]
+        case int() | float():
+            return [render_number(value)]
+        case _:
+            raise TypeError(f"{type(value).__name__} has no YAML here")
+
+
+def _enclose(begin: str, inner: Sequence[Sequence[str]], end: str) -> list[str]:
+    pieces = [f"{piece}," if place == len(one) - 1 and one is not inner[-1] else piece for one in inner for place, piece in enumerate(one)]
+    if not pieces:
+        return [begin + end]
+    pieces[0] = begin + pieces[0]
+    pieces[-1] += end
+    return pieces
+
+
+def _wrap(head: str, pieces: Sequence[str], indent: int) -> Iterator[str]:
+    line = head.rstrip(" ")
+    for piece in pieces:
+        if len(line) + 1 + len(piece) > WIDTH and line.strip():
+            yield line
+            line = f"{' ' * indent}{piece}"
+        else:
+            line = f"{line} {piece}"
+    yield line
+
+
+# The claims file that `caveat claim add` takes, written from proposed or accepted claims, with comments for the person who edits it.
+
+_ORDER = (
+    *("id", "why", "quote", "quote_status", "card", "page", "form", "relation", "theta", "reported", "property", "direction"),
+    *("evaluation", "grader", "elicitation", "model", "scoring", "test_context", "deploy_contexts", "deployment", "source", "restates"),
+    "note",
+)
+_LONGEST_COMMENT = 600
+_WHY_PROPOSED = "Which passages were proposed, so that caveat card coverage can tell what nobody has decided on. Leave it as it is."
+_HOW_TO_LEAVE_OUT = """\
+What of the card is deliberately not registered, with the reason; it counts in the card's coverage. Write it like this:
+left_out:
+  - quote: The words as the card has them.
+    reason: A figure of another model.
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClaimsSheet:
+    """Everything that goes into one claims file."""
+
+    head: tuple[str, ...]
+    """Comments at the top, one thought each."""
+    card: str | None
+    """`CRD-…@n`; None for a file that is not registered."""
+    model: ModelRef
+    """Stands for all claims that name none."""
+    entries: tuple[DraftEntry, ...]
+    """In the order of the file."""
+    left_out: tuple[OmissionDraft, ...] = ()
+    proposed: SurveyDraft | None = None
+    registered: Mapping[str, PropertySpec | None] | None = None
+    """Short names of properties that the registry has already, with what they stand for there; None for a sealed one."""
+
+
+def build_survey(proposals: Proposals) -> SurveyDraft:
+    """Return which passages *proposals* quote: all that the engine proposed, not only those that a person asked for."""
+    passages = sorted({(one.anchor.start, one.anchor.stop) for one in proposals.proposals})
+    return SurveyDraft(by=proposals.by, document=proposals.document, passages=tuple(passages))
+
+
+def build_entries(proposals: Sequence[Proposal], known: KnownModels, default: ModelRef) -> tuple[DraftEntry, ...]:
+    """Return the claims that *proposals* come to, in their order, numbered from 1."""
+    return tuple(build_entry(proposal, number, known, default) for number, proposal in enumerate(proposals, start=1))
+
+
+def build_entry(proposal: Proposal, number: int, known: KnownModels, default: ModelRef) -> DraftEntry:
+    """Return the claim that *proposal* comes to.
+
+    Args:
+        number: of the proposal, from 1.
+        known: what names of models stand for.
+        default: the file's model.
+    """
+    draft = draft_claim(proposal, known, default)
+    return DraftEntry(draft=draft, spec=proposal.property, comments=comment_proposal(proposal, number, draft.model or default))
+
+
+def render_sheet(sheet: ClaimsSheet) -> str:
+    """Return *sheet* as YAML.
+
+    Equal properties stand in it once; where one short name is wished for two properties, the second gets a number. The same words that make
+    the same claim twice stand once; where they give another figure, their property is told apart, so that the file can be registered.
+    """
+    properties, entries = _settle(sheet)
+    lines = [*_comment(sheet.head), "schema: caveat/claims/1"]
+    lines += render_key("card", sheet.card, 0) if sheet.card else ["# card: CRD-…   (what caveat card add prints)"]
+    lines += render_key("model", to_document(sheet.model), 0)
+    if properties:
+        lines += ["", "properties:"]
+        for slug, spec in properties.items():
+            lines += render_key(slug, _drop_empty(to_document(spec)), 2)
+    lines += ["", "claims:" if entries else "claims: []"]
+    for entry in entries:
+        lines += ["", *_comment(entry.comments, "  "), *_render_item(_order(entry.draft))]
+    lines += ["", *_render_left_out(sheet.left_out)]
+    if sheet.proposed is not None:
+        lines += ["", *_comment((_WHY_PROPOSED,)), "proposed:"]
+        for key, value in to_document(sheet.proposed).items():
+            lines += render_key(key, value, 2)
+    return "\n".join(lines) + "\n"
+
+
+def render_drafts(entries: Sequence[DraftEntry], head: Sequence[str] = ()) -> str:
+    """Return claims with their properties as a small claims file for an editor, with the comments *head* at its top."""
+    lines = [*_comment(head)]
+    specs = {entry.draft.property: entry.spec for entry in entries if entry.spec is not None}
+    lines += ["properties:"] if specs else []
+    for slug, spec in specs.items():
+        body = _drop_empty(to_document(spec))
+        lines += [f"  {slug}:", *(line for key, value in body.items() for line in render_key(key, value, 4))]
+    lines.append("claims:")
+    for entry in entries:
+        lines += _render_item(_order(entry.draft))
+    return "\n".join(lines) + "\n"
+
+
+def _settle(sheet: ClaimsSheet) -> tuple[dict[str, PropertySpec], list[DraftEntry]]:
+    """Return the properties by the short names they get, and the claims under these names, each once."""
+    names = _PropertyNames(sheet.registered or {})
+    settled: list[DraftEntry] = []
+    groups: dict[tuple[object, ...], list[int]] = {}
+    for entry in sheet.entries:
+        named = _rename(entry, names)
+        group = groups.setdefault(_key(named, sheet), [])
+        same = next((place for place in group if _is_same(settled[place].draft, named.draft)), None)
+        if same is not None:
+            settled[same] = _add_comment(settled[same], f"the same words stand again{_describe_page(named.draft)}")
+            continue
+        if group and entry.spec is not None:
+            named = _rename(_tell_apart(entry, entry.spec, len(group) + 1), names)
+        group.append(len(settled))
+        settled.append(named)
+    return names.used, settled
+
+
+class _PropertyNames:
+    """Gives properties their short names: equal ones the same, others never."""
+
+    def __init__(self, registered: Mapping[str, PropertySpec | None]) -> None:
+        self._registered = registered
+        self.used: dict[str, PropertySpec] = {}
+
+    def give(self, wish: str, spec: PropertySpec) -> str:
+        """Return the short name of *spec*: the wish, or the wish with the first free number."""
+        name = next(one for one in chain((wish,), (f"{wish}-{number}" for number in count(2))) if self._may_be(one, spec))
+        self.used[name] = spec
+        return name
+
+    def _may_be(self, name: str, spec: PropertySpec) -> bool:
+        """Whether *name* stands for nothing else, in this file and in the registry."""
+        if name in self.used:
+            return self.used[name] == spec
+        return name not in self._registered or self._registered[name] == spec
+
+
+def _rename(entry: DraftEntry, names: _PropertyNames) -> DraftEntry:
+    if entry.spec is None:
+        return entry
+    return replace(entry, draft=replace(entry.draft, property=names.give(entry.draft.property, entry.spec)))
+
+
+def _tell_apart(entry: DraftEntry, spec: PropertySpec, number: int) -> DraftEntry:
+    """Give a claim that has the words of another a property of its own: two figures cannot be one quantity."""
+    told = replace(entry, spec=replace(spec, name=f"{spec.name} (figure {number} of the passage)"))
+    return _add_comment(told, "these words make another claim above too: name in the property what this figure measures")
+
+
+def _add_comment(entry: DraftEntry, comment: str) -> DraftEntry:
+    return replace(entry, comments=(*entry.comments, comment))
+
+
+def _describe_page(draft: ClaimDraft) -> str:
+    return "" if draft.page is None else f" on page {draft.page}"
+
+
+def _key(entry: DraftEntry, sheet: ClaimsSheet) -> tuple[object, ...]:
+    """What makes two claims of the file one claim, as `registry.store.natural` has it."""
+    draft = entry.draft
+    return " ".join(draft.quote.split()), draft.property, draft.form, draft.model or sheet.model, draft.card, draft.source
+
+
+def _is_same(one: ClaimDraft, other: ClaimDraft) -> bool:
+    """Whether two claims say the same, wherever they stand and whatever else is noted."""
+    fields = ("theta", "reported", "relation", "evaluation", "grader", "elicitation")
+    return all(_plain(getattr(one, name)) == _plain(getattr(other, name)) for name in fields)
+
+
+def _plain(value: object) -> object:
+    return Reported(value=value) if isinstance(value, float) else value
+
+
+def _order(draft: ClaimDraft) -> dict[str, object]:
+    document = _drop_empty(to_document(draft))
+    if document.get("quote_status") == "verbatim":
+        del document["quote_status"]
+    return {key: document[key] for key in _ORDER if key in document}
+
+
+def _drop_empty(document: Mapping[str, object]) -> dict[str, object]:
+    """Leave out what says nothing: None, empty lists, and `false`, which is the default where it occurs; also inside."""
+    kept = {key: _drop_empty(value) if isinstance(value, dict) else value for key, value in document.items()}
+    return {key: value for key, value in kept.items() if value is not None and value is not False and value not in ([], ())}
+
+
+def _render_item(document: Mapping[str, object]) -> list[str]:
+    lines = [line for key, value in document.items() for line in render_key(key, value, 4)]
+    return [f"  - {lines[0].removeprefix('    ')}", *lines[1:]]
+
+
+def _render_left_out(left_out: Iterable[OmissionDraft]) -> list[str]:
+    items = [line for one in left_out for line in _render_item(_drop_empty(to_document(one)))]
+    return ["left_out:", *items] if items else [f"# {line}" for line in _HOW_TO_LEAVE_OUT.splitlines()]
+
+
+def _comment(thoughts: Iterable[str], indent: str = "") -> Iterator[str]:
+    """Give *thoughts* as comment lines; whatever they hold, none can end the comment or steer a terminal."""
+    for thought in thoughts:
+        shown = show_text(thought, limit=_LONGEST_COMMENT)
+        for place, line in enumerate(wrap(shown, WIDTH - len(indent) - 4, break_on_hyphens=False)):
+            yield f"{indent}# {'  ' if place else ''}{line}"

@@ -1,0 +1,741 @@
+"""Calls become outcomes: each is written down before it is sent, and none that has an outcome is sent again."""
+
+import asyncio
+import contextlib
+import fcntl
+import sqlite3
+import time
+from collections import Counter
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from itertools import islice
+from pathlib import Path
+from typing import Self
+
+from audit.model import Answer, Endpoint, build_key_refused, build_unknown_model, build_unreachable
+from audit.records.model_response import Attempt, Failure, Response
+from audit.replay.batch_requests import list_open_chunks
+from audit.replay.request_pacing import RequestLimiter, RetryLimits, StoppedError, build_retrying, find_pause
+from audit.replay.run_budget import BudgetPurse, Prices, SpentAmount, count_spent, count_waiting, estimate_call
+from audit.replay.run_store import Call, CallIntent, PlannedCall, RunStore, build_not_writable, join_text, join_thinking
+from audit.trouble import DOUBTFUL, GIVEN_UP, ModelError, Trouble
+from registry.errors import AnswerNoError, CaveatError, ConflictError, Fault, InputError
+from registry.records.replay_definition import Budget
+
+# One process at a time in a run folder; a killed one holds nothing.
+
+_NAME = "run.lock"
+
+
+@contextmanager
+def hold_run(store: RunStore) -> Iterator[None]:
+    """Hold the run folder of *store* until the context ends.
+
+    The lock is the system's, on an open file: it ends with the process, however that ends.
+
+    Raises:
+        ConflictError: another process (or another run in this one) holds it.
+    """
+    path = Path(store.path).parent / _NAME
+    with path.open("a") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            found = "another process is sending calls for it"
+            advice = "wait until that one has ended, or stop it with Ctrl-C"
+            raise ConflictError(Fault(code="run-busy", where=str(path.parent), found=found, advice=advice)) from error
+        yield
+
+
+# What one call came to, as a record; and what ends a run because of it.
+
+IN_FLIGHT = "lost-in-flight"
+
+
+def build_response(call: Call, answer: Answer, attempts: list[Attempt], sent_at: datetime, received_at: datetime) -> Response:
+    """Return the outcome of *call* that *answer* is."""
+    message = answer.message
+    return Response(
+        key=call.key,
+        request=call.request,
+        purpose=call.purpose,
+        model_requested=str(call.body.get("model")),
+        model_returned=message.model,
+        text=join_text(message.content),
+        thinking=join_thinking(message.content),
+        content=message.content,
+        stop_reason=message.stop_reason,
+        message_id=message.id,
+        usage=message.usage,
+        attempts=tuple(attempts),
+        sent_at=sent_at,
+        received_at=received_at,
+        latency_s=answer.latency_s,
+    )
+
+
+def build_lost(store: RunStore, intent: CallIntent, message: str, now: datetime) -> Response:
+    """Return the outcome of a call that an earlier process left open."""
+    return Response(
+        key=intent.key,
+        request=intent.request,
+        purpose=intent.purpose,
+        model_requested=str(store.get_request(intent.request).get("model")),
+        sent_at=datetime.fromisoformat(intent.at),
+        received_at=now,
+        failure=Failure(code=IN_FLIGHT, message=message),
+    )
+
+
+def build_hopeless(endpoint: Endpoint, refused: int, error: ModelError) -> InputError:
+    """Return the error that ends a run none of whose first calls is accepted."""
+    found = f"the endpoint accepted none of the first {refused} calls (HTTP {error.status}): {error.message}"
+    return InputError(Fault(code="not-accepted", where=endpoint.base_url, found=found, advice="change the policy or the contexts"))
+
+
+def build_changed(endpoint: Endpoint, asked: str, known: Sequence[str], key: str) -> AnswerNoError:
+    """Return the error that ends a run in which another model answers; *known* are those that have."""
+    others = ", ".join(name for name in known if name != asked) or asked
+    found = f"{asked} was asked, and {others} answered" if len(known) == 1 else f"{' and then '.join(known)} answered as {asked}"
+    advice = "ask for the version that answers, in a run folder of its own; policy.allow_alias: true allows one other name, not two"
+    return AnswerNoError(Fault(code="model-changed", where=f"{endpoint.base_url}, call {key[:12]}", found=found, advice=advice))
+
+
+def is_changed(asked: str, known: Sequence[str], *, allow_alias: bool) -> bool:
+    """Return whether the models *known* to have answered break the rule: the one that was asked, or with *allow_alias* always one other."""
+    return len(known) > 1 or (not allow_alias and any(name != asked for name in known))
+
+
+def is_doubtful(attempt: Attempt) -> bool:
+    """Return whether the request of *attempt*, which has no answer, may have been billed."""
+    return attempt.error in DOUBTFUL or attempt.status in GIVEN_UP
+
+
+# What a run of calls came to, while it goes on and when it is over.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunSummary:
+    """What one run of calls came to; what earlier runs in the same folder did is in `settled_before` and `spent`."""
+
+    settled_before: int
+    """Calls that had an outcome already, or that another cell of the design shares."""
+    answered: int
+    """Answers that came in this run, of any stop reason."""
+    refusals: int
+    truncated: int
+    """Answers cut by max_tokens or the context window."""
+    empty: int
+    """Answers without text; refusals may be among them."""
+    failures: Mapping[str, int]
+    """Calls of this run without an answer, by code."""
+    lost: int
+    """Calls that were in flight when an earlier process ended; they may have been billed."""
+    maybe_billed_twice: int
+    """Requests that were repeated although the one before may have reached the model."""
+    attempts: int
+    """HTTP requests of this run."""
+    input_tokens: int
+    output_tokens: int
+    spent: SpentAmount
+    """In this folder, earlier runs included, and what may have been billed counted as if it had been."""
+    models: Mapping[str, tuple[str, ...]]
+    """By model requested, what answered."""
+    elapsed_s: float
+    most_at_once: int
+    """Requests under way at the same time, at most."""
+    stopped: CaveatError | None = None
+    """Why the run ended before its last call; None when it did not, or was interrupted."""
+    interrupted: bool = False
+    """Whether somebody asked it to end."""
+    is_waiting: bool = False
+    """Whether batches are still being worked on at the endpoint: the run has not ended."""
+
+    @property
+    def done(self) -> int:
+        """Calls of this run that are over."""
+        return self.answered + sum(self.failures.values())
+
+
+@dataclass(slots=True, kw_only=True)
+class RunTally:
+    """The counts of a run, while it goes on."""
+
+    settled_before: int = 0
+    answered: int = 0
+    refusals: int = 0
+    truncated: int = 0
+    empty: int = 0
+    lost: int = 0
+    maybe_billed_twice: int = 0
+    attempts: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    failures: Counter[str] = field(default_factory=Counter)
+    models: dict[str, list[str]] = field(default_factory=dict)
+
+    def add(self, response: Response) -> None:
+        """Count one outcome."""
+        if response.failure is not None:
+            self.failures[response.failure.code] += 1
+            return
+        self.answered += 1
+        self.refusals += response.stop_reason == "refusal"
+        self.truncated += response.stop_reason in ("max_tokens", "model_context_window_exceeded")
+        self.empty += not (response.text or "").strip()
+        usage = response.usage
+        inputs = (usage.input_tokens, usage.cache_creation_input_tokens, usage.cache_read_input_tokens)
+        self.input_tokens += sum(one or 0 for one in inputs)
+        self.output_tokens += usage.output_tokens or 0
+
+    def add_model(self, response: Response) -> list[str]:
+        """Take in which model answered, and return those that have answered what was asked of the same one."""
+        known = self.models.setdefault(response.model_requested, [])
+        if response.model_returned is not None and response.model_returned not in known:
+            known.append(response.model_returned)
+        return known
+
+    def summarise(
+        self, *, spent: SpentAmount, elapsed_s: float, most_at_once: int, stopped: CaveatError | None, interrupted: bool
+    ) -> RunSummary:
+        """Return the counts as they stand."""
+        return RunSummary(
+            settled_before=self.settled_before,
+            answered=self.answered,
+            refusals=self.refusals,
+            truncated=self.truncated,
+            empty=self.empty,
+            failures=dict(self.failures),
+            lost=self.lost,
+            maybe_billed_twice=self.maybe_billed_twice,
+            attempts=self.attempts,
+            input_tokens=self.input_tokens,
+            output_tokens=self.output_tokens,
+            spent=spent,
+            models={asked: tuple(found) for asked, found in self.models.items()},
+            elapsed_s=elapsed_s,
+            most_at_once=most_at_once,
+            stopped=stopped,
+            interrupted=interrupted,
+        )
+
+
+# Intents and outcomes are written in groups: whatever is waiting when the disk is free, in one transaction each.
+#
+# A call waits for its intent before it is sent; nobody waits for the loop, and the loop for nobody. What waits is bounded by the calls
+# that are open.
+
+
+@dataclass(slots=True)
+class _IntentEntry:
+    call: Call
+    done: "asyncio.Future[CallIntent]"
+
+
+@dataclass(slots=True)
+class _OutcomeEntry:
+    intent: CallIntent
+    response: Response
+    done: "asyncio.Future[None]"
+
+
+class GroupWriter:
+    """Writes to one store from one event loop; closed by leaving its context, when everything is written."""
+
+    def __init__(self, store: RunStore, clock: Callable[[], datetime]) -> None:
+        self._store = store
+        self._clock = clock
+        self._asked: list[_IntentEntry] = []
+        self._settled: list[_OutcomeEntry] = []
+        self._waiting = asyncio.Event()
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="caveat-store")
+        self._task: asyncio.Task[None] | None = None
+        self._closing = False
+
+    async def __aenter__(self) -> Self:
+        self._task = asyncio.create_task(self._write())
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        self._closing = True
+        self._waiting.set()
+        if self._task is not None:
+            await self._task
+        self._thread.shutdown(wait=True)
+
+    async def intend(self, call: Call) -> CallIntent:
+        """Return the intent of *call* once it is on the disk; raises UnavailableError when it cannot be written."""
+        done: asyncio.Future[CallIntent] = asyncio.get_running_loop().create_future()
+        self._asked.append(_IntentEntry(call, done))
+        self._waiting.set()
+        return await done
+
+    async def settle(self, intent: CallIntent, response: Response) -> None:
+        """Return once the outcome is on the disk; raises UnavailableError when it cannot be written."""
+        done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._settled.append(_OutcomeEntry(intent, response, done))
+        self._waiting.set()
+        await done
+
+    async def _write(self) -> None:
+        loop = asyncio.get_running_loop()
+        while not self._closing or self._asked or self._settled:
+            await self._waiting.wait()
+            self._waiting.clear()
+            # Who no longer waits for an intent will not send the call either.
+            asked, self._asked = [one for one in self._asked if not one.done.done()], []
+            settled, self._settled = self._settled, []
+            writing = loop.run_in_executor(self._thread, self._write_group, asked, settled)
+            try:
+                # A transaction that has begun is finished, whoever has stopped waiting for it.
+                intents = await asyncio.shield(writing)
+            except Exception as error:  # noqa: BLE001 (whatever it is, those who wait must hear of it)
+                self._fail([*asked, *settled], error)
+                continue
+            for one, intent in zip(asked, intents, strict=True):
+                if not one.done.done():
+                    one.done.set_result(intent)
+            for two in settled:
+                if not two.done.done():
+                    two.done.set_result(None)
+
+    def _write_group(self, asked: list[_IntentEntry], settled: list[_OutcomeEntry]) -> list[CallIntent]:
+        if settled:
+            self._store.settle([(one.intent, one.response) for one in settled])
+        return self._store.intend([one.call for one in asked], at=self._clock().isoformat()) if asked else []
+
+    def _fail(self, waiting: list[_IntentEntry | _OutcomeEntry], error: Exception) -> None:
+        for one in waiting:
+            if not one.done.done():
+                is_ours = not isinstance(error, sqlite3.Error)
+                one.done.set_exception(error if is_ours else build_not_writable(self._store.path, error))
+
+
+# Calls become outcomes: each is written down before it is sent and when it came back, and none that has an outcome is sent again.
+
+LOST = IN_FLIGHT
+INTERRUPTED = "interrupted"
+UNSENT = frozenset({INTERRUPTED, Trouble.KEY_REFUSED.value, Trouble.NOT_FOUND.value})
+"""Failures that cost nothing and say nothing of the call: it is sent when the run goes on."""
+_CALL_CHUNK = 128
+"""Calls that are looked up at once."""
+_HOPELESS = 5
+"""First calls that the endpoint does not accept, after which the others are not sent."""
+_DOWN = 20
+"""Calls in a row that the endpoint had no answer to, after which it is taken to be down."""
+_SHOW_S = 0.1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallSettings:
+    """How calls are made."""
+
+    concurrency: int = 256
+    """Requests under way at once, at most; how many there are, the limiter finds."""
+    retry_failed: bool = False
+    """Send calls again whose outcome is a failure."""
+    repeat_lost: bool = False
+    """Send calls again that were in flight when a process ended; they may be billed twice."""
+    allow_alias: bool = False
+    """Whether another model than the one that was asked may answer; it must stay the same one."""
+    patience: RetryLimits = field(default_factory=RetryLimits)
+    budget: Budget = field(default_factory=Budget)
+    prices: Prices = field(default_factory=dict)
+
+
+class HaltRequest:
+    """How a run is asked to end: once, to finish what is under way; twice, to leave it."""
+
+    def __init__(self) -> None:
+        self.times = 0
+        self._listeners: list[Callable[[], None]] = []
+
+    def request(self) -> None:
+        """Ask, once more. To be called in the thread of the event loop."""
+        self.times += 1
+        for listener in self._listeners:
+            listener()
+
+    def listen(self, listener: Callable[[], None]) -> None:
+        """Call *listener* at each request."""
+        self._listeners.append(listener)
+
+
+Progress = Callable[[RunSummary], None]
+
+
+def read_clock() -> datetime:
+    """Return the time, UTC."""
+    return datetime.now(UTC)
+
+
+async def run_calls(
+    store: RunStore,
+    calls: Iterable[Call],
+    endpoint: Endpoint,
+    settings: CallSettings | None = None,
+    *,
+    progress: Progress | None = None,
+    clock: Callable[[], datetime] = read_clock,
+    stop: HaltRequest | None = None,
+) -> RunSummary:
+    """Make those of *calls* that have no outcome yet, and return what came of them.
+
+    Calls are read as they are needed and may be a generator. The same call twice is one call. Calls that an earlier process left in
+    flight are settled as `lost-in-flight` first, and not sent again unless `repeat_lost` asks for it. A run that cannot go on (wrong
+    key, unknown model, changed model, spent budget, endpoint down) ends with everything under way written down; the summary says why.
+
+    Args:
+        progress: told how things stand, ten times a second at most.
+        clock: the time that is written down.
+        stop: how somebody else ends the run.
+
+    Raises:
+        ConflictError: another process works in this folder.
+        UnavailableError: the run folder cannot be written.
+    """
+    with hold_run(store):
+        run = _CallRun(store, endpoint, settings or CallSettings(), clock)
+        return await run.make(calls, progress or (lambda _summary: None), stop or HaltRequest())
+
+
+def settle_lost(store: RunStore, clock: Callable[[], datetime] = read_clock) -> int:
+    """Give every intent that an earlier process left open its outcome, `lost-in-flight`; return how many there were.
+
+    Calls that wait in a batch are not lost. To be called while the run folder is held (`hold_run`).
+    """
+    waiting = {(chunk.at, key) for chunk in list_open_chunks(store)[0] for key in chunk.keys}
+    lost = [intent for intent in store.list_lost() if (intent.at, intent.key) not in waiting]
+    message = "the call was in flight when the process ended; it may have been billed"
+    store.settle([(intent, build_lost(store, intent, message, clock())) for intent in lost])
+    return len(lost)
+
+
+class _CallRun:
+    """One run of calls."""
+
+    def __init__(self, store: RunStore, endpoint: Endpoint, settings: CallSettings, clock: Callable[[], datetime]) -> None:
+        self._store = store
+        self._endpoint = endpoint
+        self._settings = settings
+        self._clock = clock
+        self._limiter = RequestLimiter(cap=settings.concurrency, clock=time.monotonic)
+        self._writer = GroupWriter(store, clock)
+        self._tally = RunTally()
+        self._purse = BudgetPurse(settings.budget, settings.prices)
+        self._pending: set[str] = set()
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._ended = asyncio.Event()
+        self._settled = asyncio.Event()
+        self._stopped: CaveatError | None = None
+        self._interrupted = False
+        self._down = 0
+        """Calls in a row that the endpoint had no answer to."""
+        self._refused = 0
+        self._has_answered = False
+        self._failed: BaseException | None = None
+        self._started = time.monotonic()
+        self._shown = 0.0
+        self._progress: Progress = lambda _summary: None
+        self._again = UNSENT | ({LOST} if settings.repeat_lost else frozenset())
+
+    async def make(self, calls: Iterable[Call], progress: Progress, stop: HaltRequest) -> RunSummary:
+        self._progress = progress
+        self._tally.lost = settle_lost(self._store, self._clock)
+        # What a batch holds is made there: it counts as under way, and is not sent a second time.
+        self._pending.update(intent.key for intent in self._store.list_lost())
+        settings = self._settings
+        spent, waiting = count_spent(self._store, settings.prices, UNSENT), count_waiting(self._store, settings.prices)
+        self._purse = BudgetPurse(settings.budget, settings.prices, spent=spent, waiting=waiting)
+        for asked, returned in self._store.list_models():
+            self._tally.models.setdefault(asked, []).append(returned)
+        stop.listen(lambda: self._interrupt(stop.times))
+        if stop.times:
+            self._interrupt(stop.times)
+        async with self._writer:
+            try:
+                await self._dispatch(calls)
+                await self._drain()
+            finally:
+                await self._abandon()
+        summary = self._summarise()
+        progress(summary)
+        return summary
+
+    async def _dispatch(self, calls: Iterable[Call]) -> None:
+        """Begin every call that is to be made, as fast as the limiter lets them."""
+        async for call in self._select(calls):
+            if self._check_models(call):
+                return
+            try:
+                if not await self._afford(call):
+                    return
+                await self._limiter.enter()
+            except StoppedError:
+                return
+            task = asyncio.create_task(self._make(call))
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
+
+    async def _select(self, calls: Iterable[Call]) -> AsyncIterator[Call]:
+        """Give those of *calls* that are to be sent, each once."""
+        chunks = _chunk(calls)
+        while chunk := await asyncio.to_thread(next, chunks, None):
+            fresh: dict[str, Call] = {}
+            for call in chunk:
+                if call.key not in self._pending:
+                    fresh.setdefault(call.key, call)
+            # They count as pending before the store is asked: what another task settles meanwhile is then in the store.
+            self._pending.update(fresh)
+            known = await asyncio.to_thread(self._store.find_outcomes, list(fresh))
+            wanted = [call for key, call in fresh.items() if key not in known or self._is_wanted_again(known[key])]
+            self._tally.settled_before += len(chunk) - len(wanted)
+            self._pending.difference_update(key for key in fresh.keys() - {call.key for call in wanted})
+            for call in wanted:
+                yield call
+            self._show()
+
+    def _is_wanted_again(self, failure: str | None) -> bool:
+        return failure is not None and (failure in self._again or (self._settings.retry_failed and failure != LOST))
+
+    async def _afford(self, call: Call) -> bool:
+        """Set aside what *call* may spend; when it does not fit, wait for those under way, which may spend less than they could."""
+        while (excess := self._purse.reserve(call)) is not None:
+            if self._ended.is_set():
+                # Those under way may spend less than they could: what they would have left is not known.
+                return False
+            if self._purse.is_idle:
+                self._stopped = self._stopped or AnswerNoError(excess)
+                return False
+            self._settled.clear()
+            await self._settled.wait()
+        return not self._ended.is_set()
+
+    async def _make(self, call: Call) -> None:
+        """Make one call in its place among those under way, which it keeps until its outcome is on the disk.
+
+        So a kill or a full disk loses no more calls than may be under way at once.
+        """
+        try:
+            await self._complete(call)
+        except Exception as error:  # noqa: BLE001 (told by `_drain`; before its place is free, so that nobody is let in for it)
+            self._failed = self._failed or error
+            self._end(None)
+        finally:
+            self._limiter.leave()
+
+    async def _complete(self, call: Call) -> None:
+        """Write down that the call is about to be made, make it with its attempts, and write down what came of it."""
+        attempts: list[Attempt] = []
+        intent = await self._writer.intend(call)
+        response = await self._ask(call, attempts, self._clock())
+        await self._writer.settle(intent, response)
+        self._pending.discard(call.key)
+        self._tally.add(response)
+        self._settled.set()
+        self._tally.add_model(response)
+        self._check_models(call)
+        self._show()
+
+    async def _ask(self, call: Call, attempts: list[Attempt], sent_at: datetime) -> Response:
+        doubted: list[ModelError] = []
+        try:
+            async for attempt in build_retrying(self._settings.patience, self._sleep):
+                with attempt:
+                    try:
+                        answer = await self._attempt(call, attempts)
+                    except ModelError as error:
+                        if error.may_be_billed:
+                            doubted.append(error)
+                        raise
+        except StoppedError:
+            # A call that may have been billed is not one that was never made.
+            code = doubted[-1].trouble.value if doubted else INTERRUPTED
+            message = "the run was ended before the call had an answer"
+            return self._fail(call, attempts, sent_at, Failure(code=code, message=message), len(doubted))
+        except ModelError as error:
+            self._react(call, error)
+            return self._fail(call, attempts, sent_at, Failure(code=error.trouble.value, message=error.message), len(doubted))
+        self._down, self._has_answered = 0, True
+        self._purse.settle(call, answer.message.usage)
+        for _ in doubted:
+            self._purse.add_lost(call)
+        return build_response(call, answer, attempts, sent_at, self._clock())
+
+    async def _attempt(self, call: Call, attempts: list[Attempt]) -> Answer:
+        """Send one request; what the endpoint says of its limits is learned either way."""
+        async with self._limiter.slot() as number:
+            self._tally.attempts += 1
+            self._tally.maybe_billed_twice += bool(attempts) and is_doubtful(attempts[-1])
+            try:
+                answer = await self._endpoint.send(call.body)
+            except ModelError as error:
+                attempts.append(Attempt(status=error.status, request_id=error.request_id, error=error.type))
+                pause_s = find_pause(error, self._settings.patience)
+                if pause_s is not None:
+                    self._limiter.refuse(number, error.quotas, retry_after_s=pause_s)
+                raise
+            usage = answer.message.usage
+            self._limiter.succeed(number, answer.quotas, input_tokens=usage.input_tokens, output_tokens=usage.output_tokens)
+            attempts.append(Attempt(status=answer.status, request_id=answer.request_id, error=None))
+            return answer
+
+    def _fail(self, call: Call, attempts: list[Attempt], sent_at: datetime, failure: Failure, doubtful: int) -> Response:
+        if doubtful:
+            self._purse.settle(call, None)
+            for _ in range(doubtful - 1):
+                self._purse.add_lost(call)
+        else:
+            self._purse.release(call, sent=failure.code not in UNSENT)
+        return Response(
+            key=call.key,
+            request=call.request,
+            purpose=call.purpose,
+            model_requested=str(call.body.get("model")),
+            attempts=tuple(attempts),
+            sent_at=sent_at if attempts else None,
+            received_at=self._clock(),
+            failure=failure,
+        )
+
+    def _react(self, call: Call, error: ModelError) -> None:
+        """End the run where *error* is about more than this one call."""
+        match error.trouble:
+            case Trouble.KEY_REFUSED:
+                self._end(build_key_refused(self._endpoint, error))
+            case Trouble.NOT_FOUND:
+                self._end(build_unknown_model(self._endpoint, str(call.body.get("model")), error))
+            case Trouble.NOT_ACCEPTED:
+                self._refused += 1
+                if self._refused >= _HOPELESS and not self._has_answered:
+                    self._end(build_hopeless(self._endpoint, self._refused, error))
+            case Trouble.BAD_ANSWER:
+                return
+            case _:
+                self._down += 1
+                if self._down >= _DOWN or (self._down >= _HOPELESS and not self._has_answered):
+                    self._end(build_unreachable(self._endpoint, error))
+
+    def _check_models(self, call: Call) -> bool:
+        """End the run when another model than was asked, or several, answered what *call* asks, in this run or before; return whether."""
+        asked = str(call.body.get("model"))
+        known = self._tally.models.get(asked, [])
+        if is_changed(asked, known, allow_alias=self._settings.allow_alias):
+            self._end(build_changed(self._endpoint, asked, known, call.key))
+            return True
+        return False
+
+    def _interrupt(self, times: int) -> None:
+        self._interrupted = True
+        self._end(None)
+        if times > 1:
+            for task in self._tasks:
+                task.cancel()
+
+    def _end(self, error: CaveatError | None) -> None:
+        """Begin no more calls and no more attempts; what is under way is waited for."""
+        self._stopped = self._stopped or error
+        self._ended.set()
+        self._settled.set()
+        self._limiter.stop()
+
+    async def _sleep(self, seconds: float) -> None:
+        """Wait before another attempt; raises StoppedError as soon as there will be none."""
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(self._ended.wait(), seconds)
+        if self._ended.is_set():
+            raise StoppedError
+
+    async def _drain(self) -> None:
+        while self._tasks:
+            await asyncio.wait(self._tasks)
+        if self._failed is not None:
+            raise self._failed
+
+    async def _abandon(self) -> None:
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    def _show(self) -> None:
+        now = time.monotonic()
+        if now - self._shown >= _SHOW_S:
+            self._shown = now
+            self._progress(self._summarise())
+
+    def _summarise(self) -> RunSummary:
+        return self._tally.summarise(
+            spent=self._purse.spent,
+            elapsed_s=time.monotonic() - self._started,
+            most_at_once=self._limiter.most_at_once,
+            stopped=self._stopped,
+            interrupted=self._interrupted,
+        )
+
+
+def _chunk(calls: Iterable[Call]) -> Iterator[list[Call]]:
+    iterator = iter(calls)
+    while chunk := list(islice(iterator, _CALL_CHUNK)):
+        yield chunk
+
+
+# What a replay is expected to take, before anything is sent: calls, tokens, and money where prices are known.
+
+_FORECAST_CHUNK = 500
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunForecast:
+    """Calls that would be made now."""
+
+    cells: int
+    """Responses in the design."""
+    shared: int
+    """Cells whose call is another cell's too: same request, same sample."""
+    settled: int
+    """Calls that have an outcome already; failed ones among them, unless they are to be sent again."""
+    failed: int
+    """Calls that failed in an earlier run; those that were lost in flight are not among them."""
+    lost: int = 0
+    """Calls that were in flight when an earlier run ended."""
+    by_model: dict[str, SpentAmount] = field(default_factory=dict)
+    """By model, what the calls to be made come to: input at four bytes a token, and all the output they allow."""
+
+    @property
+    def total(self) -> SpentAmount:
+        """All models together; dollars None when a model has no price."""
+        return sum(self.by_model.values(), start=SpentAmount())
+
+
+def forecast(
+    planned: Sequence[PlannedCall], prices: Prices, store: RunStore | None, *, again: frozenset[str], retry_failed: bool
+) -> RunForecast:
+    """Return what the calls of *planned* that have no outcome in *store* come to.
+
+    Args:
+        store: the run folder's; None where there is none yet.
+        again: codes of failures that are sent again in any case.
+        retry_failed: whether other failures are.
+    """
+    calls = {one.call.key: one.call for one in planned}
+    cells = len(planned)
+    known: dict[str, str | None] = {}
+    keys = list(calls)
+    for start in range(0, len(keys) if store else 0, _FORECAST_CHUNK):
+        known.update(store.find_outcomes(keys[start : start + _FORECAST_CHUNK]) if store else {})
+    lost = sum(code == LOST for code in known.values())
+    failed = sum(code is not None and code not in UNSENT for code in known.values()) - lost
+    wanted = [
+        call
+        for key, call in calls.items()
+        if key not in known or (known[key] is not None and (known[key] in again or (retry_failed and known[key] != LOST)))
+    ]
+    by_model: dict[str, SpentAmount] = {}
+    for call in wanted:
+        model = str(call.body.get("model"))
+        by_model[model] = by_model.get(model, SpentAmount()) + estimate_call(call.body, prices)
+    settled = len(calls) - len(wanted)
+    return RunForecast(cells=cells, shared=cells - len(calls), settled=settled, failed=failed, lost=lost, by_model=by_model)

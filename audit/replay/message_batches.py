@@ -1,0 +1,697 @@
+"""Calls made by Message Batches: selected, submitted in chunks, waited for, settled, and recovered after a crash."""
+
+import asyncio
+import contextlib
+import time
+from collections import Counter
+from collections.abc import AsyncIterator, Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import aclosing
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import Any
+
+from audit.message import NotAMessageError, read_message
+from audit.model import SAMPLING, WITHOUT_SAMPLING, Endpoint, build_key_refused, build_unreachable
+from audit.records.model_response import Attempt, Failure, Response
+from audit.replay.batch_requests import (
+    MOST_BYTES,
+    MOST_REQUESTS,
+    BatchChunk,
+    BatchView,
+    cancel_batch,
+    find_batch,
+    is_certain,
+    list_batches,
+    list_open_chunks,
+    read_results,
+    split_calls,
+    submit_batch,
+    write_accepted,
+    write_chunk,
+    write_closed,
+)
+from audit.replay.call_engine import (
+    INTERRUPTED,
+    LOST,
+    UNSENT,
+    CallSettings,
+    HaltRequest,
+    Progress,
+    RunSummary,
+    RunTally,
+    build_changed,
+    hold_run,
+    is_changed,
+    read_clock,
+    settle_lost,
+)
+from audit.replay.run_budget import BudgetPurse, count_spent, count_waiting, discount_batch
+from audit.replay.run_store import Call, CallIntent, RunStore, join_text, join_thinking
+from audit.trouble import ModelError, Trouble
+from registry.codec.canonical import Json
+from registry.errors import AnswerNoError, CaveatError, Fault, InputError, NotFoundError
+
+# Which calls go into batches: those without an outcome, and with parameters that one request for many can carry.
+
+_LOOKED_UP = 500
+"""Calls that are looked up in the store at once."""
+
+
+def select_calls(
+    store: RunStore, calls: Iterable[Call], *, under_way: Collection[str], settings: CallSettings, tally: RunTally
+) -> Iterator[Call]:
+    """Give those of *calls* that are to be made; the others are counted in *tally* as settled before.
+
+    Args:
+        under_way: keys of calls that an open batch holds.
+    """
+    for group in _group(calls):
+        known = store.find_outcomes([call.key for call in group])
+        for call in group:
+            if call.key in under_way or (call.key in known and not _is_wanted_again(known[call.key], settings)):
+                tally.settled_before += 1
+            else:
+                yield call
+
+
+def check_sampling(calls: Iterable[Call], *, api_version: str) -> None:
+    """Return when *calls* set no sampling parameter that *api_version* does not take; the version is one header for a whole batch.
+
+    Raises:
+        InputError: they do.
+    """
+    found = {name for call in calls for name in SAMPLING if name in call.body}
+    if not found or api_version < WITHOUT_SAMPLING:
+        return
+    said = f"cannot be set under API version {api_version}, and one version holds for a whole batch"
+    advice = "set policy.api_version: '2023-06-01', or leave it out"
+    where = [f"policy.{name}" for name in SAMPLING if name in found]
+    raise InputError([Fault(code="sampling-not-settable", where=one, found=said, advice=advice) for one in where])
+
+
+def _is_wanted_again(failure: str | None, settings: CallSettings) -> bool:
+    if failure == LOST:
+        return settings.repeat_lost
+    return failure is not None and (failure in UNSENT or settings.retry_failed)
+
+
+def _group(calls: Iterable[Call]) -> Iterator[list[Call]]:
+    group: list[Call] = []
+    for call in calls:
+        group.append(call)
+        if len(group) >= _LOOKED_UP:
+            yield group
+            group = []
+    yield group
+
+
+# A submission whose answer was lost is found again at the endpoint, so that nothing is submitted, and paid, twice.
+
+_SKEW = timedelta(hours=1)
+"""How far the endpoint's clock may be behind ours."""
+_LOOKED_AT = 20
+"""Results of a batch that are looked at for one of ours; one is enough, unless the endpoint mixes batches up."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChunkSearch:
+    """What a look at the endpoint's list of batches found of one chunk."""
+
+    found: BatchView | None
+    """The chunk's batch."""
+    undecided: int
+    """Batches still being worked on that may be it: whose a batch is shows only in its results."""
+
+    @property
+    def is_conclusive(self) -> bool:
+        """Whether the batch is found, or is not there."""
+        return self.found is not None or not self.undecided
+
+
+def find_earliest(chunk: BatchChunk) -> datetime:
+    """Return the time from which batches may be that of *chunk*, by any clock that is not far behind ours."""
+    return datetime.fromisoformat(chunk.at) - _SKEW
+
+
+async def search_chunk(endpoint: Endpoint, chunk: BatchChunk, listed: Iterable[BatchView], *, known: set[str]) -> ChunkSearch:
+    """Look for the batch that *chunk* was submitted as, among those of its size.
+
+    Args:
+        listed: the endpoint's batches since `find_earliest`.
+        known: batches that are known to be something else; what is found to be so is added.
+
+    Raises:
+        ModelError: results could not be read.
+    """
+    undecided = 0
+    for view in listed:
+        if view.id in known or view.total != len(chunk.keys):
+            continue
+        if view.ended_at is None:
+            undecided += 1
+        elif not view.is_archived and await _is_its(endpoint, view, chunk):
+            return ChunkSearch(found=view, undecided=undecided)
+        else:
+            known.add(view.id)
+    return ChunkSearch(found=None, undecided=undecided)
+
+
+async def _is_its(endpoint: Endpoint, view: BatchView, chunk: BatchChunk) -> bool:
+    ids = chunk.custom_ids
+    looked_at = 0
+    async with aclosing(read_results(endpoint, view.id)) as lines:
+        async for line in lines:
+            if line is not None and line["custom_id"] in ids:
+                return True
+            looked_at += 1
+            if looked_at >= _LOOKED_AT:
+                break
+    return False
+
+
+# The results of one batch become outcomes in the store: each as it comes, none twice, none left without one.
+
+_BLOCK = 200
+"""Outcomes that are written in one transaction."""
+_REFUSALS = frozenset(
+    {
+        "authentication_error",
+        "billing_error",
+        "invalid_request_error",
+        "not_found_error",
+        "permission_error",
+        "request_too_large",
+    }
+)
+"""Errors of a request that say that no model worked on it."""
+
+
+class ChunkReader:
+    """Settles the results of one chunk, and hands each outcome to *count*; can read again after a reading broke off.
+
+    An endpoint's words about a failure go through *redact*.
+    """
+
+    def __init__(
+        self, store: RunStore, chunk: BatchChunk, view: BatchView, count: Callable[[Response], None], *, redact: Callable[[str], str]
+    ) -> None:
+        self.counts: Counter[str] = Counter()
+        """Results by kind: the API's own, and `unknown`, `repeated`, `unreadable`, `missing`, `other_model`."""
+        self._store = store
+        self._count = count
+        self._redact = redact
+        self._view = view
+        self._ids = chunk.custom_ids
+        self._open = chunk.find_open(store)
+        self._models: dict[str, str] = {}
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether every call of the chunk has an outcome."""
+        return not self._open
+
+    async def read(self, lines: AsyncIterator[Mapping[str, Any] | None]) -> None:
+        """Settle what *lines* hold; what an earlier reading settled is passed over."""
+        waiting: list[tuple[CallIntent, Response]] = []
+        seen: set[str] = set()
+        odd: Counter[str] = Counter()
+        try:
+            async for line in lines:
+                outcome = self._take(line, seen, odd)
+                if outcome is not None:
+                    waiting.append(outcome)
+                if len(waiting) >= _BLOCK:
+                    self._settle(waiting)
+        finally:
+            self._settle(waiting)
+            # Oddities are those of the last reading alone: the same line read twice is not two lines.
+            for kind in ("unknown", "repeated", "unreadable"):
+                self.counts[kind] = odd[kind]
+
+    def close(self) -> None:
+        """Settle every call that no result was found for: the batch has ended, and nothing will come."""
+        message = f"batch {self._view.id} has ended, and its results hold nothing for this request"
+        missing = [(intent, self._fail(intent, "batch-missing", message)) for intent in self._open.values()]
+        self.counts["missing"] += len(missing)
+        self._settle(missing)
+
+    def _take(self, line: Mapping[str, Any] | None, seen: set[str], odd: Counter[str]) -> tuple[CallIntent, Response] | None:
+        if line is None:
+            odd["unreadable"] += 1
+            return None
+        key = self._ids.get(line["custom_id"])
+        if key is None or key in seen:
+            odd["unknown" if key is None else "repeated"] += 1
+            return None
+        seen.add(key)
+        intent = self._open.get(key)
+        return None if intent is None else (intent, self._build(intent, line["result"]))
+
+    def _settle(self, waiting: list[tuple[CallIntent, Response]]) -> None:
+        self._store.settle(waiting)
+        for intent, response in waiting:
+            del self._open[intent.key]
+            self._count(response)
+        waiting.clear()
+
+    def _build(self, intent: CallIntent, result: Mapping[str, Any]) -> Response:
+        kind = result.get("type")
+        match kind:
+            case "succeeded":
+                response = self._answer(intent, result.get("message"))
+            case "errored":
+                response = self._refuse(intent, result.get("error"))
+            case "expired":
+                response = self._fail(intent, "batch-expired", f"batch {self._view.id} expired before this request was worked on")
+            case "canceled":
+                response = self._fail(intent, "batch-canceled", f"batch {self._view.id} was canceled before this request was worked on")
+            case _:
+                response = self._fail(intent, "endpoint-error", "the batch's result is of a kind that the Messages API does not describe")
+        self.counts[str(kind) if response.failure is None or kind != "succeeded" else "unreadable"] += 1
+        if response.model_returned not in (None, response.model_requested):
+            self.counts["other_model"] += 1
+        return response
+
+    def _answer(self, intent: CallIntent, document: Any) -> Response:
+        try:
+            message = read_message(document)
+        except NotAMessageError as error:
+            return self._fail(intent, "bad-answer", f"the batch says that the request succeeded, and its message is none: {error}")
+        return Response(
+            key=intent.key,
+            request=intent.request,
+            purpose=intent.purpose,
+            model_requested=self._find_model(intent),
+            model_returned=message.model,
+            text=join_text(message.content),
+            thinking=join_thinking(message.content),
+            content=message.content,
+            stop_reason=message.stop_reason,
+            message_id=message.id,
+            usage=message.usage,
+            sent_at=self._view.created_at,
+            received_at=self._view.ended_at,
+            batch=self._view.id,
+        )
+
+    def _refuse(self, intent: CallIntent, error: Any) -> Response:
+        outer = error if isinstance(error, dict) else {}
+        found = outer.get("error")
+        inner = found if isinstance(found, dict) else outer
+        kind, message = self._tell(inner.get("type")) or "error", self._tell(inner.get("message")) or "no reason was given"
+        attempt = Attempt(status=None, request_id=self._tell(outer.get("request_id")), error=kind)
+        code = "not-accepted" if kind in _REFUSALS else "endpoint-error"
+        return self._fail(intent, code, f"{kind}: {message}", attempts=(attempt,))
+
+    def _fail(self, intent: CallIntent, code: str, message: str, *, attempts: tuple[Attempt, ...] = ()) -> Response:
+        return Response(
+            key=intent.key,
+            request=intent.request,
+            purpose=intent.purpose,
+            model_requested=self._find_model(intent),
+            attempts=attempts,
+            sent_at=self._view.created_at,
+            received_at=self._view.ended_at,
+            batch=self._view.id,
+            failure=Failure(code=code, message=message),
+        )
+
+    def _tell(self, value: object) -> str | None:
+        """Return an endpoint's words as they can be kept: without the key that it may echo."""
+        return self._redact(value) if isinstance(value, str) else None
+
+    def _find_model(self, intent: CallIntent) -> str:
+        if intent.request not in self._models:
+            self._models[intent.request] = str(self._store.get_request(intent.request)["model"])
+        return self._models[intent.request]
+
+
+def build_failed(store: RunStore, intent: CallIntent, failure: Failure, *, batch: str | None) -> Response:
+    """Return the outcome of a call that no result was read for."""
+    model = str(store.get_request(intent.request).get("model"))
+    return Response(key=intent.key, request=intent.request, purpose=intent.purpose, model_requested=model, batch=batch, failure=failure)
+
+
+# Calls made by Message Batches: written down, submitted in chunks, waited for, and settled; nothing is submitted twice after a crash.
+#
+# A chunk is written down with its intents before it is submitted, and the batch's identifier after. When the process dies in between,
+# the endpoint's own list of batches says whether the chunk was accepted. Waiting can be left at any time: the batches run at the
+# endpoint.
+
+_GROWTH = 1.5
+"""How much longer each wait is than the one before."""
+_READINGS = 3
+"""Times that results which lack a request are read before it counts as missing."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BatchSettings:
+    """How calls are put into batches, and how these are waited for."""
+
+    requests: int = 10_000
+    """Most requests in one batch; the API takes 100,000. Smaller ones come back sooner, and lose less when one expires."""
+    bytes: int = 128 * 2**20
+    """Most bytes of one submission."""
+    first_wait_s: float = 5.0
+    longest_wait_s: float = 120.0
+    grace_s: float = 60.0
+    """Seconds after a submission whose answer was lost, until the endpoint's list is believed when the batch is not on it."""
+    patience: int = 8
+    """Questions in a row without an answer, after which the run ends and says how to come back."""
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.requests <= MOST_REQUESTS:
+            raise ValueError(f"a batch has 1 to {MOST_REQUESTS} requests, got {self.requests}")
+        if not 1 <= self.bytes <= MOST_BYTES:
+            raise ValueError(f"a batch has up to {MOST_BYTES} bytes, got {self.bytes}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BatchSummary:
+    """What became of the calls of one run by batches."""
+
+    run: RunSummary
+    submitted: int
+    """Requests in batches that the endpoint accepted in this run."""
+    results: Mapping[str, int]
+    """Results read in this run, by kind: those of the API, and missing, unknown, repeated, unreadable, other_model."""
+    running: tuple[str, ...]
+    """Batches that are still being worked on at the endpoint; running again waits for them."""
+
+
+async def run_batches(
+    store: RunStore,
+    calls: Iterable[Call],
+    endpoint: Endpoint,
+    settings: CallSettings | None = None,
+    *,
+    batching: BatchSettings | None = None,
+    progress: Progress | None = None,
+    tell: Callable[[str], None] | None = None,
+    clock: Callable[[], datetime] = read_clock,
+    stop: HaltRequest | None = None,
+) -> BatchSummary:
+    """Make those of *calls* that have no outcome yet by Message Batches, settle each, and return what came of them.
+
+    First come the batches that an earlier run left behind, then the rest. A run that is stopped leaves its batches running, and names
+    them. `concurrency` and `patience` of *settings* are for single calls, and mean nothing here.
+
+    Args:
+        progress: told how things stand after each chunk.
+        tell: told in a sentence what becomes of each chunk.
+        clock: the time that is written down.
+        stop: how somebody else ends the run: once, when the request under way is answered; twice, at once. Batches go on.
+
+    Raises:
+        ConflictError: another process works in this folder.
+        InputError: the endpoint takes no batches, or calls set sampling parameters that its API version does not take.
+        NotFoundError: the endpoint does not know a batch any more; `repeat_lost` gives it up.
+        UnavailableError: the key is refused, or the endpoint does not answer; batches go on running.
+    """
+    with hold_run(store):
+        run = _BatchRun(store, endpoint, settings or CallSettings(), batching or BatchSettings(), clock)
+        halt = stop or HaltRequest()
+        run.listen(progress or (lambda _summary: None), tell or (lambda _text: None), halt)
+        try:
+            run.resume()
+            await run.submit(calls)
+            return await run.wait()
+        except asyncio.CancelledError:
+            task = asyncio.current_task()
+            if halt.times < 2 or task is None:
+                raise
+            task.uncancel()
+            return run.summarise()
+
+
+async def cancel_batches(store: RunStore, endpoint: Endpoint) -> list[str]:
+    """Ask the endpoint to stop working on every batch of *store* that is under way, and return them; raises ModelError."""
+    chunks, _ = list_open_chunks(store)
+    return [(await cancel_batch(endpoint, chunk.batch)).id for chunk in chunks if chunk.batch is not None]
+
+
+class _BatchRun:
+    """One run: the chunks that are open, and what was found of them."""
+
+    def __init__(
+        self, store: RunStore, endpoint: Endpoint, settings: CallSettings, batching: BatchSettings, clock: Callable[[], datetime]
+    ) -> None:
+        self._store = store
+        self._endpoint = endpoint
+        self._settings = settings
+        self._batching = batching
+        self._clock = clock
+        self._tally = RunTally(lost=settle_lost(store, clock))
+        for asked, returned in store.list_models():
+            self._tally.models.setdefault(asked, []).append(returned)
+        spent, waiting = count_spent(store, settings.prices, UNSENT), count_waiting(store, settings.prices)
+        self._purse = BudgetPurse(settings.budget, discount_batch(settings.prices), spent=spent, waiting=waiting)
+        self._open, self._number = list_open_chunks(store)
+        self._foreign: dict[int, set[str]] = {}
+        self._sends: Counter[int] = Counter()
+        self._tried: dict[int, datetime] = {}
+        self._begun = clock()
+        self._started = time.monotonic()
+        self._failures = 0
+        self._submitted = 0
+        self._results: Counter[str] = Counter()
+        self._stopped: CaveatError | None = None
+        self._ended = asyncio.Event()
+
+    def listen(self, progress: Progress, tell: Callable[[str], None], stop: HaltRequest) -> None:
+        """Say who is told, and who may end the run."""
+        self._progress = progress
+        self._tell = tell
+        task = asyncio.current_task()
+
+        def end() -> None:
+            self._ended.set()
+            if stop.times > 1 and task is not None:
+                task.cancel()
+
+        stop.listen(end)
+        if stop.times:
+            self._ended.set()
+
+    # What an earlier run left behind
+
+    def resume(self) -> None:
+        """Drop chunks that were written down and never submitted; tell of those that go on."""
+        for chunk in list(self._open):
+            waiting = chunk.find_open(self._store)
+            if chunk.batch is None and not waiting:
+                self._close(chunk, "never submitted", {})
+            elif chunk.batch is None:
+                self._tell(f"{chunk.name}: {len(waiting)} calls were about to be submitted when the run ended; looking for their batch")
+            else:
+                self._tell(f"{chunk.name}: waiting for batch {chunk.batch} again")
+
+    # Submission
+
+    async def submit(self, calls: Iterable[Call]) -> None:
+        """Submit what of *calls* has no outcome yet, is not under way, and fits the budget."""
+        batching = self._batching
+        under_way = {key for chunk in self._open for key in chunk.keys}
+        selected = select_calls(self._store, calls, under_way=under_way, settings=self._settings, tally=self._tally)
+        for chunk_calls in split_calls(self._afford(selected), most=batching.requests, most_bytes=batching.bytes):
+            if self._ended.is_set():
+                return
+            check_sampling(chunk_calls, api_version=self._endpoint.api_version)
+            self._number += 1
+            at = self._clock()
+            chunk, intents = write_chunk(self._store, chunk_calls, number=self._number, endpoint=self._endpoint.base_url, at=at)
+            self._open.append(chunk)
+            await self._send(chunk, {call.key: call.body for call in chunk_calls}, intents)
+
+    def _afford(self, calls: Iterable[Call]) -> Iterator[Call]:
+        """Give *calls* while the worst case of all that were given fits the budget."""
+        for call in calls:
+            asked = str(call.body.get("model"))
+            if is_changed(asked, self._tally.models.get(asked, ()), allow_alias=self._settings.allow_alias):
+                self._stopped = self._stopped or build_changed(self._endpoint, asked, self._tally.models[asked], call.key)
+                return
+            excess = self._purse.reserve(call)
+            if excess is not None:
+                self._stopped = self._stopped or AnswerNoError(excess)
+                return
+            self._purse.settle(call, None)
+            yield call
+
+    async def _send(self, chunk: BatchChunk, bodies: Mapping[str, Mapping[str, Json]], intents: Iterable[CallIntent]) -> None:
+        """Submit *chunk* until the endpoint takes it or refuses it; when nobody knows what it did, it stays open to be looked for."""
+        requests = [(custom_id, bodies[key]) for custom_id, key in chunk.custom_ids.items() if key in bodies]
+        wait_s = self._batching.first_wait_s
+        for attempt in range(self._batching.patience):
+            self._tried[chunk.number] = self._clock()
+            self._sends[chunk.number] += 1
+            self._tally.attempts += 1
+            try:
+                view = await submit_batch(self._endpoint, requests)
+            except ModelError as error:
+                if not is_certain(error):
+                    self._doubt(chunk, error)
+                    return
+                if not error.is_passing or attempt + 1 == self._batching.patience or self._ended.is_set():
+                    self._set_free(chunk, intents, error)
+                    return
+                await self._pause(max(wait_s, min(error.retry_after_s or 0.0, self._batching.longest_wait_s)))
+                wait_s *= _GROWTH
+            else:
+                self._accept(chunk, view, adopted=False)
+                self._submitted += len(requests)
+                return
+
+    def _accept(self, chunk: BatchChunk, view: BatchView, *, adopted: bool) -> None:
+        write_accepted(self._store, chunk, batch=view.id, created_at=view.created_at, adopted=adopted)
+        self._open[self._open.index(chunk)] = replace(chunk, batch=view.id)
+        how = "found again as" if adopted else "submitted as"
+        self._tell(f"{chunk.name}: {len(chunk.keys)} calls {how} {view.id}")
+
+    def _doubt(self, chunk: BatchChunk, error: ModelError) -> None:
+        if self._sends[chunk.number] >= self._batching.patience:
+            raise build_unreachable(self._endpoint, error) from error
+        self._tell(f"{chunk.name}: the answer to the submission was lost ({error.message}); looking for its batch")
+
+    def _set_free(self, chunk: BatchChunk, intents: Iterable[CallIntent], error: ModelError) -> None:
+        """Let the calls of a chunk that the endpoint did not take be made later, and end the run: the next chunk would fare no better."""
+        self._fail(intents, Failure(code=INTERRUPTED, message=f"the batch was not accepted: {error.message}"), batch=None)
+        self._close(chunk, "not accepted", {})
+        if error.trouble is Trouble.KEY_REFUSED:
+            raise build_key_refused(self._endpoint, error)
+        if self._ended.is_set():
+            return
+        if error.is_passing:
+            raise build_unreachable(self._endpoint, error)
+        found = f"the endpoint does not take this batch of {len(chunk.keys)} calls (HTTP {error.status}): {error.message}"
+        advice = "an endpoint without Message Batches is asked one call at a time; a batch that is too large wants fewer requests"
+        raise InputError(Fault(code="batch-refused", where=self._endpoint.base_url, found=found, advice=advice))
+
+    # Waiting
+
+    async def wait(self) -> BatchSummary:
+        """Visit the open chunks until none is left, or somebody says stop."""
+        wait_s = self._batching.first_wait_s
+        while self._open:
+            for chunk in list(self._open):
+                if not self._ended.is_set():
+                    await self._visit(chunk)
+            if not self._open or self._ended.is_set():
+                break
+            await self._pause(wait_s)
+            wait_s = min(wait_s * _GROWTH, self._batching.longest_wait_s)
+        return self.summarise()
+
+    async def _visit(self, chunk: BatchChunk) -> None:
+        try:
+            if chunk.batch is None:
+                await self._look_for(chunk)
+            else:
+                await self._look_at(chunk, chunk.batch)
+            self._failures = 0
+        except ModelError as error:
+            self._bear(chunk, error)
+
+    async def _look_for(self, chunk: BatchChunk) -> None:
+        known = self._foreign.setdefault(chunk.number, self._list_known())
+        try:
+            listed = await list_batches(self._endpoint, since=find_earliest(chunk))
+        except ModelError as error:
+            if error.status not in (404, 405, 501):
+                raise
+            self._give_up(chunk, f"the endpoint does not list its batches (HTTP {error.status}), so nobody can say whether they were made")
+            return
+        search = await search_chunk(self._endpoint, chunk, listed, known=known)
+        if search.found is not None:
+            self._accept(chunk, search.found, adopted=True)
+        elif search.is_conclusive and self._is_grace_over(chunk):
+            self._tell(f"{chunk.name}: the endpoint has no such batch, so it was never accepted; submitting it again")
+            intents = list(chunk.find_open(self._store).values())
+            bodies = {intent.key: self._store.get_request(intent.request) for intent in intents}
+            await self._send(chunk, bodies, intents)
+
+    async def _look_at(self, chunk: BatchChunk, batch: str) -> None:
+        view = await find_batch(self._endpoint, batch)
+        if view.is_archived:
+            self._give_up(chunk, f"batch {batch} is archived: its results can no longer be read")
+        elif view.ended_at is not None:
+            await self._read(chunk, view)
+
+    async def _read(self, chunk: BatchChunk, view: BatchView) -> None:
+        reader = ChunkReader(self._store, chunk, view, self._count, redact=self._endpoint.redact)
+        for _ in range(_READINGS):
+            async with aclosing(read_results(self._endpoint, view.id)) as lines:
+                await reader.read(lines)
+            if reader.is_complete:
+                break
+        reader.close()
+        counts = {kind: count for kind, count in sorted(reader.counts.items()) if count}
+        self._results.update(counts)
+        self._close(chunk, "read", counts)
+        self._tell(f"{chunk.name}: {view.id} has ended: {', '.join(f'{count} {kind}' for kind, count in counts.items())}")
+
+    # What goes wrong
+
+    def _bear(self, chunk: BatchChunk, error: ModelError) -> None:
+        """Pass over a failed question, unless it says that asking again is of no use."""
+        if error.trouble is Trouble.KEY_REFUSED:
+            raise build_key_refused(self._endpoint, error)
+        if error.trouble is Trouble.NOT_FOUND and chunk.batch is not None:
+            if self._settings.repeat_lost and not self._sends[chunk.number]:
+                self._give_up(chunk, f"the endpoint does not know batch {chunk.batch} any more")
+                return
+            found = f"the endpoint does not know batch {chunk.batch} of {len(chunk.keys)} calls: {error.message}"
+            advice = (
+                "use a key of the workspace that it was submitted from; --repeat-lost gives the batch up, and may pay for its calls twice"
+            )
+            raise NotFoundError(Fault(code="batch-not-found", where=self._endpoint.base_url, found=found, advice=advice))
+        self._failures += 1
+        if self._failures >= self._batching.patience:
+            raise build_unreachable(self._endpoint, error)
+
+    def _give_up(self, chunk: BatchChunk, why: str) -> None:
+        """Settle the calls of a chunk that nobody can say anything of; running again with `repeat_lost` makes them again."""
+        intents = list(chunk.find_open(self._store).values())
+        self._fail(intents, Failure(code=LOST, message=why), batch=chunk.batch)
+        self._tally.lost += len(intents)
+        self._close(chunk, "given up", {"lost": len(intents)})
+        self._tell(f"{chunk.name}: {len(intents)} calls are lost, and made again only when you ask for that: {why}")
+
+    def _fail(self, intents: Iterable[CallIntent], failure: Failure, *, batch: str | None) -> None:
+        self._store.settle([(intent, build_failed(self._store, intent, failure, batch=batch)) for intent in intents])
+
+    def _close(self, chunk: BatchChunk, reason: str, counts: Mapping[str, int]) -> None:
+        write_closed(self._store, chunk, reason=reason, counts=counts)
+        self._open = [one for one in self._open if one.number != chunk.number]
+        self._progress(self.summarise().run)
+
+    def _count(self, response: Response) -> None:
+        """Take in one outcome; another model than was asked for, or than answered before, is told when everything is read."""
+        self._tally.add(response)
+        asked, known = response.model_requested, self._tally.add_model(response)
+        if self._stopped is None and is_changed(asked, known, allow_alias=self._settings.allow_alias):
+            self._stopped = build_changed(self._endpoint, asked, known, response.key)
+
+    def _list_known(self) -> set[str]:
+        accepted = (self._store.find_document(f"batch-{number:06}-accepted") for number in range(1, self._number + 1))
+        return {one["id"] for one in accepted if one is not None}
+
+    def _is_grace_over(self, chunk: BatchChunk) -> bool:
+        # A chunk of an earlier run was submitted before this one began, whenever that was.
+        tried = self._tried.get(chunk.number, self._begun)
+        return self._clock() - tried >= timedelta(seconds=self._batching.grace_s)
+
+    async def _pause(self, seconds: float) -> None:
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(self._ended.wait(), seconds)
+
+    def summarise(self) -> BatchSummary:
+        """Return how things stand."""
+        run = self._tally.summarise(
+            spent=count_spent(self._store, self._settings.prices, UNSENT),
+            elapsed_s=time.monotonic() - self._started,
+            most_at_once=0,
+            stopped=self._stopped,
+            interrupted=self._ended.is_set(),
+        )
+        running = tuple(chunk.batch or chunk.name for chunk in self._open)
+        return BatchSummary(run=run, submitted=self._submitted, results=dict(self._results), running=running)

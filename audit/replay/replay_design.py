@@ -1,0 +1,478 @@
+"""The tasks of a replay, the request that a task makes in a context, and every call the design consists of."""
+
+import csv
+import difflib
+import hashlib
+import re
+import string
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from io import StringIO
+from pathlib import Path
+from typing import cast
+
+from audit.errors import DesignError
+from audit.records.model_response import Purpose, ReplayCell
+from audit.replay.run_store import Call, PlannedCall, build_call
+from registry.codec.canonical import Json
+from registry.codec.documents import MOST_FAULTS, from_document, from_json
+from registry.codec.files import check_line, read_document, read_text
+from registry.errors import Fault, InputError
+from registry.records.replay_definition import Arm, Policy, Replay, Task, TasksFile
+from registry.records.specification import ContextBlock, ContextEdit, ContextItem, ContextSpec, Parts
+from registry.registration.context_specification import derive, find_context_faults, join_texts, list_parts
+
+# From a context, a task and a policy to the body of one request of the Messages API.
+#
+# Nothing here is looked up, drawn or timed: the same three give the same body, and so the same digest, on every machine.
+
+LETTERS = string.ascii_uppercase
+"""What the options of a task are called, in order."""
+
+OPTIONS = "{options}"
+_PLACEHOLDER = re.compile(r"\{task\}|\{options\}")
+
+
+def compose_request(spec: ContextSpec, item: ContextItem, task: Task, policy: Policy, *, where: str) -> dict[str, Json]:
+    """Return the request body that asks *task* in the context *item* of *spec*, an edited one or as it is.
+
+    What the policy leaves open is left out, so that the endpoint's default holds; an empty system prompt is left out too.
+
+    Args:
+        where: what the context is, as its user knows it.
+
+    Raises:
+        InputError: with every fault: system prompt or template is not known, a block has no text for the task, or the task's options
+            would not be shown.
+    """
+    faults = list(_find_unknown_parts(item, where))
+    texts: dict[str, str] = {}
+    for place, parts in list_parts(item):
+        try:
+            texts[place] = _compose_text(parts, spec.blocks or {}, task, where=f"{where}.{place}")
+        except InputError as error:
+            faults.extend(error.faults)
+    if faults:
+        raise InputError(faults)
+    asked = {place: text for place, text in texts.items() if place != "system"}
+    faults.extend(_find_hidden_options(asked.values(), task, where))
+    if faults:
+        raise InputError(faults)
+    turns = [(turn.role.value, _fill(asked[f"messages[{number}]"], task)) for number, turn in enumerate(item.messages)]
+    messages: list[Json] = [{"role": role, "content": text} for role, text in (*turns, ("user", _fill(asked["template"], task))) if text]
+    body: dict[str, Json] = {"model": policy.model, "max_tokens": policy.max_tokens, "messages": messages}
+    if texts["system"]:
+        body["system"] = texts["system"]
+    if item.tools:
+        body["tools"] = [
+            {"name": tool.name, "description": tool.description, "input_schema": cast("Json", tool.input_schema)} for tool in item.tools
+        ]
+    return {**body, **_compose_parameters(policy)}
+
+
+def find_field(task: Task, name: str) -> str | None:
+    """Return the task's value of the field *name*, None without one; the field `id` is the task's identifier."""
+    return task.id if name == "id" else (task.fields or {}).get(name)
+
+
+def format_options(task: Task) -> str:
+    """Return the options of *task*, one a line, with their letters: `A) …`; empty when it has none."""
+    return "\n".join(f"{letter}) {option}" for letter, option in zip(LETTERS, task.options, strict=False))
+
+
+def _find_unknown_parts(item: ContextItem, where: str) -> Iterable[Fault]:
+    for name, parts, advice in (
+        ("system", item.system, 'write it down, or system: "" when there is none'),
+        ("template", item.template, 'write it down; "{task}" alone when the prompt is sent as it is'),
+    ):
+        if parts is None:
+            found = "is not known, so the context cannot be replayed"
+            yield Fault(code="context-not-known", where=f"{where}.{name}", found=found, advice=advice)
+
+
+def _compose_text(parts: Parts, blocks: Mapping[str, ContextBlock], task: Task, *, where: str) -> str:
+    """Return the text of *parts* for *task*; placeholders are left in it."""
+    return parts if isinstance(parts, str) else join_texts([_select_text(name, blocks[name], task, where=where) for name in parts])
+
+
+def _select_text(name: str, block: ContextBlock, task: Task, *, where: str) -> str:
+    if block.by is None:
+        return block.text or ""
+    value = find_field(task, block.by.field)
+    text = block.by.fallback if value is None else block.by.texts.get(value, block.by.fallback)
+    if text is None:
+        said = f"{block.by.field} is {value!r}" if value is not None else f"has no field {block.by.field!r}"
+        found = f"task {task.id!r} {said}: the block {name!r} has no text for it, and no fallback"
+        advice = f"its texts are for {', '.join([*block.by.texts][:10]) or 'nothing'}; add one, or a fallback"
+        raise InputError(Fault(code="no-variant", where=where, found=found, advice=advice))
+    return text
+
+
+def _find_hidden_options(texts: Iterable[str], task: Task, where: str) -> Iterable[Fault]:
+    """A model that does not see what it is to choose from is scored on guesses."""
+    if not task.options or any(OPTIONS in text for text in texts):
+        return
+    hidden = [option for option in task.options if option not in task.prompt]
+    if hidden:
+        found = f"task {task.id!r} has options, and neither the template nor its prompt shows {hidden[0]!r}"
+        advice = "write {options} into the template, or the options into the prompts"
+        yield Fault(code="options-not-shown", where=f"{where}.template", found=found, advice=advice)
+
+
+def _fill(text: str, task: Task) -> str:
+    """Return *text* with the prompt and options in it, in one pass: what a prompt itself holds is never taken for a place."""
+
+    def put(found: re.Match[str]) -> str:
+        if found[0] == OPTIONS:
+            return format_options(task) if task.options else OPTIONS
+        return task.prompt
+
+    return _PLACEHOLDER.sub(put, text)
+
+
+def _compose_parameters(policy: Policy) -> dict[str, Json]:
+    """Return what the policy says of sampling; what it leaves open is not sent."""
+    said: dict[str, Json] = {
+        "temperature": policy.temperature,
+        "top_p": policy.top_p,
+        "top_k": policy.top_k,
+        "stop_sequences": list(policy.stop_sequences) or None,
+        "thinking": cast("Json", policy.thinking),
+        "output_config": None if policy.effort is None else {"effort": policy.effort},
+        "service_tier": policy.service_tier,
+    }
+    return {name: value for name, value in said.items() if value is not None}
+
+
+# The tasks of a replay, from the file that a person wrote or a program exported.
+
+LARGEST_BYTES = 200_000_000
+_OPTION = re.compile(r"option_([a-z])")
+_NAMED = ("id", "prompt", "answer", "expected", "anti", "family", "note")
+"""Columns of a CSV file that are keys of a task; `expected` and `anti` hold one regular expression each."""
+
+Placed = tuple[str, Task]
+"""A task with the place where it stands."""
+
+
+def read_tasks(path: Path) -> tuple[Task, ...]:
+    """Return the tasks in *path*, in its order: JSONL and CSV are told by their names, any other file is YAML or JSON.
+
+    Raises:
+        InputError: with every fault, its file and line (or place in the document): no tasks, a task that does not fit, an identifier
+            twice, options without the right one.
+    """
+    readers: dict[str, Callable[[Path], list[Placed]]] = {".jsonl": _read_lines, ".ndjson": _read_lines, ".csv": _read_csv}
+    placed = readers.get(path.suffix.lower(), _read_file)(path)
+    faults = list(find_task_faults(placed))
+    if not placed:
+        faults.append(Fault(code="table-empty", where=str(path), found="the file has no tasks", advice="write at least one"))
+    if faults:
+        raise InputError(faults)
+    return tuple(task for _, task in placed)
+
+
+def place_tasks(tasks: Sequence[Task], *, where: str) -> list[Placed]:
+    """Return *tasks* with their places in a list called *where*."""
+    return [(f"{where}, tasks[{number}]", task) for number, task in enumerate(tasks)]
+
+
+def find_task_faults(placed: Sequence[Placed]) -> Iterator[Fault]:
+    """Give what is wrong with tasks beyond the shape of each."""
+    first: dict[str, str] = {}
+    for where, task in placed:
+        if task.id in first:
+            found = f"the id {task.id!r} stands at {first[task.id]} too"
+            yield Fault(code="task-twice", where=where, found=found, advice="give each task an id of its own")
+        first.setdefault(task.id, where)
+        yield from _check_task(task, where)
+
+
+def _check_task(task: Task, where: str) -> Iterator[Fault]:
+    if not task.id.strip():
+        yield Fault(code="id-empty", where=where, found="the task has no id")
+    elif task.id != task.id.strip():
+        yield Fault(code="id-padded", where=where, found=f"{task.id!r} begins or ends with white space", advice="remove it")
+    if task.family is not None and (not task.family or task.family != task.family.strip()):
+        yield Fault(code="id-padded", where=where, found=f"the family {task.family!r} is empty, or begins or ends with white space")
+    if not task.prompt.strip():
+        yield _fault(where, f"task {task.id!r} has no prompt", "write down what is asked")
+    if "id" in (task.fields or {}):
+        yield _fault(where, "a field is called `id`, which always means the task's own id", "give the field another name")
+    yield from (_fault(where, f"task {task.id!r}: {found}", None) for found in _check_options(task))
+
+
+def _check_options(task: Task) -> Iterator[str]:
+    if not task.options:
+        return
+    if not 2 <= len(task.options) <= len(LETTERS):
+        yield f"a choice is between 2 and {len(LETTERS)} options, found {len(task.options)}"
+    elif task.answer is not None and task.answer.strip().upper() not in tuple(LETTERS[: len(task.options)]):
+        yield f"the answer is the letter of an option, A to {LETTERS[len(task.options) - 1]}, found {task.answer!r}"
+    if len(set(task.options)) < len(task.options):
+        yield "two options are the same"
+    if not all(option.strip() for option in task.options):
+        yield "an option is empty"
+
+
+def _read_file(path: Path) -> list[Placed]:
+    document = read_document(path, largest=LARGEST_BYTES)
+    return place_tasks(from_document(TasksFile, document, where=str(path)).tasks, where=str(path))
+
+
+def _read_lines(path: Path) -> list[Placed]:
+    """One task a line; empty lines are skipped."""
+    placed: list[Placed] = []
+    faults: list[Fault] = []
+    # Only a line feed ends a line: JSON may hold the other line separators of Unicode as they are.
+    for number, line in enumerate(read_text(path, largest=LARGEST_BYTES).split("\n"), 1):
+        where = f"{path}, line {number}"
+        if not line.strip():
+            continue
+        try:
+            check_line(line.encode(), where=where)
+            placed.append((where, from_json(Task, line, where=where)))
+        except InputError as error:
+            faults.extend(error.faults)
+    if faults:
+        raise InputError(faults)
+    return placed
+
+
+def _read_csv(path: Path) -> list[Placed]:
+    """One task a row; columns that are no key of a task are its fields, and an empty cell says nothing."""
+    text = read_text(path, largest=LARGEST_BYTES)
+    if "\0" in text:
+        raise InputError(_fault(str(path), "has U+0000, which no record can hold", "remove it from the text"))
+    lines = csv.reader(StringIO(text, newline=""), strict=True)
+    try:
+        header = next(lines, [])
+        faults = list(_check_header(header, path))
+        placed = []
+        # A row may span lines; the reader counts those that it has read.
+        for row in lines:
+            where = f"{path}, line {lines.line_num}"
+            if row and len(row) != len(header):
+                found = f"the row that ends here has {len(row)} fields, the header {len(header)}"
+                advice = "put texts with commas or line breaks in quotation marks"
+                faults.append(Fault(code="row-broken", where=where, found=found, advice=advice))
+            elif row:
+                placed.append((where, dict(zip(header, row, strict=True))))
+    except csv.Error as error:
+        raise InputError(Fault(code="row-broken", where=f"{path}, line {lines.line_num}", found=str(error))) from error
+    if faults:
+        raise InputError(faults)
+    return [(where, _build_task(cells)) for where, cells in placed]
+
+
+def _check_header(header: Sequence[str], path: Path) -> Iterator[Fault]:
+    for name in ("id", "prompt"):
+        if name not in header:
+            found = f"the column is missing; the file has {', '.join(header) or 'none'}"
+            yield Fault(code="column-missing", where=f"{path}, column {name}", found=found, advice="name the columns in the first line")
+    for name in dict.fromkeys(header):
+        if header.count(name) > 1:
+            yield Fault(code="column-twice", where=f"{path}, column {name}", found="occurs twice", advice="keep one")
+        if not name.strip():
+            yield Fault(code="column-missing", where=f"{path}, line 1", found="a column has no name", advice="name it, or remove it")
+    given = sorted(option[1] for name in header if (option := _OPTION.fullmatch(name)))
+    if given != list(LETTERS.lower()[: len(given)]):
+        found = f"options are option_a, option_b and so on without a gap; found {', '.join(f'option_{letter}' for letter in given)}"
+        yield Fault(code="column-missing", where=f"{path}, line 1", found=found, advice="name the columns in order")
+
+
+def _build_task(cells: dict[str, str]) -> Task:
+    letters = sorted(name for name in cells if _OPTION.fullmatch(name))
+    options = [cells[name] for name in letters]
+    while options and not options[-1]:
+        options.pop()
+    fields = {name: value for name, value in cells.items() if value and name not in _NAMED and name not in letters}
+    return Task(
+        id=cells["id"],
+        prompt=cells["prompt"],
+        fields=fields or None,
+        options=tuple(options),
+        answer=cells.get("answer") or None,
+        expected=tuple(filter(None, [cells.get("expected")])),
+        anti=tuple(filter(None, [cells.get("anti")])),
+        family=cells.get("family") or None,
+        note=cells.get("note") or None,
+    )
+
+
+def _fault(where: str, found: str, advice: str | None) -> Fault:
+    return Fault(code="not-valid", where=where, found=found, advice=advice)
+
+
+# Which calls a replay is made of: every task in every context of every arm, as it is and under each edit, so often as it is sampled.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _ArmSide:
+    """One entry of `arms` with what it stands for."""
+
+    arm: Arm
+    spec: ContextSpec
+    tasks: tuple[Task, ...]
+    edits: tuple[ContextEdit, ...]
+
+    def list_versions(self) -> Iterator[tuple[str | None, ContextItem]]:
+        """Give the contexts as they are, then under each edit."""
+        yield from ((None, item) for item in self.spec.contexts)
+        yield from ((edit.name, item) for edit in self.edits for item in derive(self.spec, edit))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _DesignCell:
+    """One task in one version of a context: a cell without its sample."""
+
+    cell: ReplayCell
+    call: Call
+
+
+def build_design(replay: Replay, tasks: Sequence[Task], contexts: Mapping[str, ContextSpec]) -> list[PlannedCall]:
+    """Return the calls of *replay* with the cells that they fill, in the order in which they are to be made.
+
+    The order is that of SHA-256 over seed and key: arms, contexts and tasks are mixed, so that an endpoint which changes in the
+    meantime changes under all of them alike. More samples add calls and change none; they are mixed in.
+
+    Args:
+        contexts: by what `Arm.context` calls it, the context specification; each arm's is there.
+
+    Raises:
+        DesignError: with every fault, so far as one does not hide another.
+    """
+    faults = list(find_task_faults(place_tasks(tasks, where=replay.tasks)))
+    sides = [_build_side(number, arm, tasks, contexts[arm.context], faults) for number, arm in enumerate(replay.arms)]
+    faults.extend(_check_arms(sides))
+    _refuse(faults)
+    asked = _ask(replay, sides, faults)
+    _refuse(faults)
+    _refuse(list(_find_coinciding(asked)))
+    planned = [
+        PlannedCall(cell=replace(one.cell, sample=sample), call=replace(one.call, index=sample))
+        for one in asked
+        for sample in range(replay.samples)
+    ]
+    return sorted(planned, key=lambda one: hashlib.sha256(f"{replay.seed}:{one.call.key}".encode()).digest())
+
+
+def _refuse(faults: Sequence[Fault]) -> None:
+    """Raise what was found, each fault once: two arms may share a file, and many tasks a block."""
+    found = list(dict.fromkeys(faults))
+    if len(found) > MOST_FAULTS:
+        more = f"and {len(found) - MOST_FAULTS:,} more faults like these"
+        found = [*found[:MOST_FAULTS], Fault(code="more-faults", where=found[0].where, found=more)]
+    if found:
+        raise DesignError(found)
+
+
+def _build_side(number: int, arm: Arm, tasks: Sequence[Task], spec: ContextSpec, faults: list[Fault]) -> _ArmSide:
+    where = f"arms[{number}]"
+    faults.extend(find_context_faults(spec, where=arm.context))
+    if not spec.contexts:
+        found = f"{arm.context} only describes its contexts; there is none to replay"
+        faults.append(Fault(code="context-not-known", where=where, found=found, advice="write its contexts out (contexts: …)"))
+    known = {edit.name: edit for edit in spec.edits}
+    faults.extend(_name_unknown_edits(arm.edits or (), known, f"{where}.edits"))
+    edits = tuple(known[name] for name in dict.fromkeys(arm.edits or ()) if name in known)
+    if not arm.arm.strip() or arm.arm != arm.arm.strip():
+        faults.append(Fault(code="id-padded", where=f"{where}.arm", found=f"{arm.arm!r} is empty, or begins or ends with white space"))
+    return _ArmSide(arm=arm, spec=spec, tasks=_choose_tasks(arm, tasks, where, faults), edits=edits)
+
+
+def _name_unknown_edits(names: Sequence[str], known: Mapping[str, ContextEdit], where: str) -> Iterator[Fault]:
+    for name in dict.fromkeys(names):
+        if name not in known:
+            close = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
+            found = f"no edit is called {name!r}; there {'are ' + ', '.join(known) if known else 'is none'}"
+            yield Fault(code="unknown-edit", where=where, found=found, advice=f"did you mean {close[0]}?" if close else None)
+
+
+def _choose_tasks(arm: Arm, tasks: Sequence[Task], where: str, faults: list[Fault]) -> tuple[Task, ...]:
+    """Return the tasks of *arm*; a value that no task has is a fault, for it would make an arm smaller without a word."""
+    chosen = list(tasks)
+    for field, values in (arm.where or {}).items():
+        known = {value for task in tasks if (value := find_field(task, field)) is not None}
+        for value in values:
+            if value not in known:
+                listed = ", ".join(sorted(known)[:10]) or "nothing, for no task has the field"
+                found = f"no task has the value {value!r} in the field {field!r}; there is {listed}"
+                faults.append(Fault(code="unknown-value", where=f"{where}.where", found=found))
+        chosen = [task for task in chosen if find_field(task, field) in values]
+    if not chosen:
+        found = f"no task is left for the arm {arm.arm!r}"
+        faults.append(Fault(code="arm-without-task", where=where, found=found, advice="check `where` against the fields of the tasks"))
+    return tuple(chosen)
+
+
+def _check_arms(sides: Sequence[_ArmSide]) -> Iterator[Fault]:
+    """Give what the score table of this replay would be refused for, before it is paid."""
+    by_arm: dict[str, list[_ArmSide]] = {}
+    for side in sides:
+        by_arm.setdefault(side.arm.arm, []).append(side)
+    for name, same in by_arm.items():
+        named = [side for side in same if side.arm.spec is not None]
+        if name == "test" and named:
+            found = f"names the specification {named[0].arm.spec!r}, and the test arm belongs to every one"
+            yield Fault(code="spec-on-test", where=f"arm {name}", found=found, advice="leave spec out")
+        if 0 < len(named) < len(same):
+            found = "one entry of the arm names its specification, another does not"
+            yield Fault(code="spec-missing", where=f"arm {name}", found=found, advice="name it in each entry of the arm (spec: …)")
+        tasks = _list_ids(same)
+        others = _list_ids([side for side in sides if side.arm.arm != name])
+        if tasks and others and not tasks & others:
+            found = f"arm {name!r} shares no task with any other, so nothing can be compared"
+            yield Fault(code="no-common-task", where=f"arm {name}", found=found, advice="ask the same tasks in two arms at least")
+
+
+def _list_ids(sides: Sequence[_ArmSide]) -> set[str]:
+    return {task.id for side in sides for task in side.tasks}
+
+
+def _ask(replay: Replay, sides: Sequence[_ArmSide], faults: list[Fault]) -> list[_DesignCell]:
+    """Return every task in every version of every context, composed; a cell that is planned twice is a fault."""
+    asked: dict[ReplayCell, _DesignCell] = {}
+    systems: dict[Json, Json] = {}
+    for side in sides:
+        for edit, item in side.list_versions():
+            where = f"{side.arm.context}, contexts[{item.id}]"
+            for task in side.tasks:
+                cell = ReplayCell(task_id=task.id, arm=side.arm.arm, context_id=item.id, sample=0, spec=side.arm.spec, cue_removed=edit)
+                if cell in asked:
+                    found = f"context {item.id!r} stands in two entries of the arm {cell.arm!r} that both ask task {task.id!r}"
+                    advice = "give the contexts of one arm different ids, or part the tasks with `where`"
+                    faults.append(Fault(code="context-twice", where=where, found=found, advice=advice))
+                    continue
+                try:
+                    body = compose_request(side.spec, item, task, replay.policy, where=where)
+                    if "system" in body:
+                        # A long system prompt is kept once, not once for each task.
+                        body["system"] = systems.setdefault(body["system"], body["system"])
+                    asked[cell] = _DesignCell(cell=cell, call=build_call(body, index=0, purpose=Purpose.REPLAY))
+                except InputError as error:
+                    faults.extend(error.faults)
+    return list(asked.values())
+
+
+def _find_coinciding(asked: Sequence[_DesignCell]) -> Iterator[Fault]:
+    """Give a fault for each two contexts, or tasks, that send the very same request: one response would count as two."""
+    by_request: dict[str, list[ReplayCell]] = {}
+    for one in asked:
+        by_request.setdefault(one.call.request, []).append(one.cell)
+    pairs: dict[tuple[str, str], list[ReplayCell]] = {}
+    for first, *others in by_request.values():
+        for second in others:
+            same = _name_place(first) == _name_place(second)
+            names = (f"task {first.task_id}", f"task {second.task_id}") if same else (_name_place(first), _name_place(second))
+            pairs.setdefault(names, []).append(second)
+    for (before, after), cells in pairs.items():
+        tasks = f"task {cells[0].task_id!r}" + (f" and {len(cells) - 1} more" if len(cells) > 1 else "")
+        found = f"{before} and {after} send the very same request, so that one response would count twice ({tasks})"
+        yield Fault(code="contexts-coincide", where=after, found=found, advice="make them differ, or leave one out")
+
+
+def _name_place(cell: ReplayCell) -> str:
+    spec = f" ({cell.spec})" if cell.spec else ""
+    edit = f" under the edit {cell.cue_removed}" if cell.cue_removed else ""
+    return f"context {cell.context_id} of arm {cell.arm}{spec}{edit}"

@@ -1,0 +1,320 @@
+"""A replay's file with its tasks and contexts, sealed ones too, and the parts that a lock fixes."""
+
+import hashlib
+import secrets
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from audit.replay.replay_design import read_tasks
+from registry.codec.canonical import canonical_bytes
+from registry.codec.commitment import commitment_of
+from registry.codec.documents import from_document, to_document
+from registry.codec.files import read_document
+from registry.errors import ConflictError, Fault, InputError, NotFoundError
+from registry.records.replay_definition import Arm, Replay, Task, TasksFile
+from registry.records.specification import ContextSpec, SpecKind, SpecVersion
+from registry.registration.context_specification import digest_file, find_beside, read_context_spec
+from registry.registration.specification_registration import SealRequest, format_reference, read_seal, seal_spec
+from registry.store.view import View
+from registry.store.writer import Writer
+
+# What a replay is made of, part by part: what a lock fixes of it, and what a run folder is compared by.
+
+SIDES = ("test", "deploy")
+"""What the two arms of a replay under a lock are called."""
+
+_LONGEST = 300
+"""Characters of canonical JSON that a part is written out in; of a longer one stands the digest."""
+
+
+def list_parts(replay: Replay, tasks: Sequence[Task], contexts: Mapping[str, Any]) -> dict[str, str]:
+    """Return each part of *replay* as canonical JSON, or as `sha256 …` of it where it is long.
+
+    Name, file names and the audits that it answers to are no parts: they change nothing that is asked or scored, and an audit's
+    identifier is known only once its plan is locked. Contexts stand by the SHA-256 of their canonical documents.
+
+    Args:
+        contexts: by `Arm.context`, the specification's document.
+    """
+    digests = {name: _digest(document) for name, document in contexts.items()}
+    document = to_document(replay)
+    arms = {
+        name if name in SIDES else f"arm {name}": [_describe_arm(arm, digests) for arm in replay.arms if arm.arm == name]
+        for name in sorted({arm.arm for arm in replay.arms})
+    }
+    edits = [{"arm": arm.arm, "edits": list(arm.edits), "spec": arm.spec} for arm in replay.arms if arm.edits]
+    said = {
+        "policy": _drop(document["policy"]),
+        **arms,
+        "tasks": to_document(TasksFile(tasks=tuple(tasks))),
+        "samples": replay.samples,
+        "budget": _drop(document["budget"]),
+        **({"scoring": _drop(document["scoring"])} if document["scoring"] else {}),
+        **({"cues": edits} if edits else {}),
+        **({"probe": _drop(document["probe"])} if document["probe"] else {}),
+        "order of calls": replay.seed,
+    }
+    return {name: _write(part) for name, part in said.items()}
+
+
+def digest_parts(parts: Mapping[str, str]) -> str:
+    """Return the SHA-256 of the canonical JSON of *parts*, hexadecimal: the one digest of a replay with everything it refers to."""
+    return _digest(dict(parts))
+
+
+def digest_tasks(ids: Iterable[str]) -> str:
+    """Return the SHA-256 of task identifiers, as `registry.records.analysis_plan.LockedTasks` defines it."""
+    return hashlib.sha256("".join(f"{one}\n" for one in sorted(ids)).encode()).hexdigest()
+
+
+def _describe_arm(arm: Arm, digests: Mapping[str, str]) -> dict[str, Any]:
+    where = {field: list(values) for field, values in (arm.where or {}).items()}
+    return {"contexts": digests.get(arm.context), **({"spec": arm.spec} if arm.spec else {}), **({"where": where} if where else {})}
+
+
+def _drop(document: Mapping[str, Any]) -> dict[str, Any]:
+    """What is not set is the endpoint's default: it is left out, so that a later field changes no digest."""
+    return {name: value for name, value in document.items() if value not in (None, [], False)}
+
+
+def _write(part: Any) -> str:
+    text = canonical_bytes(part)
+    return text.decode() if len(text) <= _LONGEST else f"sha256 {hashlib.sha256(text).hexdigest()}"
+
+
+def _digest(document: Any) -> str:
+    return hashlib.sha256(canonical_bytes(document)).hexdigest()
+
+
+# Sealed contexts of a live replay: the texts stand in seal files beside it, and the record gets their salted commitments alone.
+#
+# `chat.seal.yaml` beside `chat.yaml` makes that context a sealed one, for the lock and for the run. Each context file has a salt of its
+# own, so nobody can try short texts until one fits.
+
+ENDING = ".seal.yaml"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SealedContexts:
+    """A context specification that is known by its commitment, with the texts that its seal file holds."""
+
+    spec: ContextSpec
+    reference: str
+    """`CTX-…@n`."""
+    commitment: str
+
+
+def name_seal(path: Path) -> Path:
+    """Return where the seal file of the context file *path* stands: `chat.seal.yaml` beside `chat.yaml`."""
+    return path.with_name(f"{path.stem}{ENDING}")
+
+
+def open_seal(path: Path, view: View | None) -> SealedContexts:
+    """Return what the seal file *path* holds, if it opens a commitment of the registry.
+
+    Raises:
+        InputError: it is no seal file of contexts, others can read it, or the registry has no commitment that it opens.
+    """
+    opening = read_seal(path).opening
+    found = None if view is None else view.find_spec(opening.spec)
+    commitment = commitment_of(opening)
+    if found is None or (found.payload.kind, found.payload.commitment) != (opening.spec_kind, commitment):
+        text = f"opens no commitment that the registry has for {opening.spec}: nothing shows that these texts were sealed"
+        advice = "caveat audit run REPLAY --seal records the commitment before the first call"
+        raise InputError(Fault(code="seal-not-recorded", where=str(path), found=text, advice=advice))
+    if not isinstance(opening.body, ContextSpec):
+        text = f"holds a {opening.spec_kind.value}, and a context is asked for"
+        raise InputError(Fault(code="seal-not-opened", where=str(path), found=text, advice="name the seal file of the contexts"))
+    return SealedContexts(spec=opening.body, reference=format_reference(found.payload), commitment=commitment)
+
+
+def seal_contexts(
+    writer: Writer, path: Path, *, owner: str, draw: Callable[[int], bytes] = secrets.token_bytes
+) -> tuple[tuple[SpecVersion, Path], ...]:
+    """Seal every context file of the replay *path*, and return the sealed versions that are new, each with its seal file.
+
+    A context that is sealed already stays as it is.
+
+    Raises:
+        ConflictError: a context is registered with its texts, or another seal file stands in the way.
+        InputError: the replay or a context file cannot be read.
+    """
+    replay = from_document(Replay, read_document(path), where=str(path))
+    kinds = {one.context: _find_kind(one.arm) for one in reversed(replay.arms)}
+    sealed = []
+    for name, kind in reversed(kinds.items()):
+        file = find_beside(path.parent, name, where=f"{path}, context {name!r}")
+        seal = name_seal(file)
+        if seal.is_file() and _is_recorded(writer, seal):
+            continue
+        if not file.is_file():
+            _refuse_registered(writer, path, name)
+            continue
+        said = SealRequest(kind=kind, slug=file.stem, body=read_context_spec(file)[0], path=seal)
+        version, is_new = seal_spec(writer, said, owner=owner, draw=draw)
+        sealed += [(version, seal)] if is_new else []
+    return tuple(sealed)
+
+
+def _find_kind(arm: str) -> SpecKind:
+    return SpecKind.TEST_CONTEXT if arm == SIDES[0] else SpecKind.DEPLOY_CONTEXT
+
+
+def _is_recorded(view: View, seal: Path) -> bool:
+    try:
+        open_seal(seal, view)
+    except InputError as error:
+        if error.code != "seal-not-recorded":
+            raise
+        return False
+    return True
+
+
+def _refuse_registered(view: View, path: Path, name: str) -> None:
+    """A context that is registered with its texts is public: sealing it now hides nothing. One that is sealed needs its seal file."""
+    found = [one.payload for kind in (SpecKind.TEST_CONTEXT, SpecKind.DEPLOY_CONTEXT) for one in view.list_specs(kind)]
+    public = [one for one in found if name in (one.slug, one.spec, format_reference(one)) and one.body is not None]
+    if public:
+        text = f"{format_reference(public[0])} is registered with its texts, for everybody to read: a seal would hide nothing"
+        advice = "leave --seal out, or name a context file that is not registered"
+        raise ConflictError(Fault(code="seal-of-public", where=f"{path}, context {name!r}", found=text, advice=advice))
+
+
+# A replay's file, read together with the tasks and contexts that it names.
+
+_KINDS = (SpecKind.TEST_CONTEXT, SpecKind.DEPLOY_CONTEXT)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReplayFile:
+    """A replay with everything that it is made of."""
+
+    replay: Replay
+    tasks: tuple[Task, ...]
+    contexts: Mapping[str, ContextSpec]
+    """By `Arm.context`."""
+    sources: Mapping[str, str]
+    """What it was read from: by the name of a file, seen from the replay's folder, its SHA-256."""
+    references: Mapping[str, str]
+    """By `Arm.context`, the registered specification with its version, `CTX-…@n`; files have none."""
+    sealed: Mapping[str, str] = field(default_factory=dict)
+    """By `Arm.context`, the commitment of a specification that was sealed; its texts never enter the record."""
+
+    def describe_contexts(self) -> dict[str, Any]:
+        """Return by `Arm.context` what a record may know of it: the document, of a sealed one its commitment."""
+        return describe_contexts({name: to_document(spec) for name, spec in self.contexts.items()}, self.sealed)
+
+
+def describe_contexts(documents: Mapping[str, Any], sealed: Mapping[str, str]) -> dict[str, Any]:
+    """Return the *documents* of contexts by name, with the commitment in place of each that is *sealed*."""
+    return {name: {"commitment": sealed[name]} if name in sealed else one for name, one in documents.items()}
+
+
+def read_replay(path: Path, view: View | None, *, owner: str | None = None) -> ReplayFile:
+    """Return the replay in *path* with its tasks and contexts, ready for `audit.replay.replay_design.build_design`.
+
+    A context is the file of that name beside the replay, where there is one, else a specification of the registry. A seal file beside it
+    (`audit.replay.replay_file`) makes it a sealed one.
+
+    Args:
+        view: the registry; None where there is none, and then every context is a file.
+        owner: authority whose short names come first; those of others are looked at where it has none of the name.
+
+    Raises:
+        InputError: with every fault of the replay's file; else of tasks and contexts together.
+    """
+    replay = from_document(Replay, read_document(path), where=str(path))
+    sources = {path.name: digest_file(path)}
+    faults: list[Fault] = []
+    tasks: tuple[Task, ...] = ()
+    try:
+        file = find_beside(path.parent, replay.tasks, where=f"{path}, tasks")
+        tasks = read_tasks(file)
+        sources[replay.tasks] = digest_file(file)
+    except InputError as error:
+        faults.extend(error.faults)
+    contexts: dict[str, ContextSpec] = {}
+    references: dict[str, str] = {}
+    sealed: dict[str, str] = {}
+    for name in dict.fromkeys(arm.context for arm in replay.arms):
+        try:
+            seal = _find_seal(path, name, view, sources)
+            if seal is None:
+                contexts[name] = _read_context(path, name, sources) or _find_registered(path, name, view, owner, (references, sealed))
+            else:
+                contexts[name], references[name], sealed[name] = seal.spec, seal.reference, seal.commitment
+        except (ConflictError, InputError, NotFoundError) as error:
+            faults.extend(error.faults)
+    if faults:
+        raise InputError(faults)
+    return ReplayFile(replay=replay, tasks=tasks, contexts=contexts, sources=sources, references=references, sealed=sealed)
+
+
+def _read_context(path: Path, name: str, sources: dict[str, str]) -> ContextSpec | None:
+    """Return the context specification in the file *name* beside *path*; None where there is no such file."""
+    file = find_beside(path.parent, name, where=f"{path}, context {name!r}")
+    if not file.is_file():
+        return None
+    spec, digests = read_context_spec(file)
+    sources[name] = digest_file(file)
+    folder = Path(name).parent
+    sources.update({(folder / text).as_posix(): digest for text, digest in digests.items()})
+    return spec
+
+
+def _find_seal(path: Path, name: str, view: View | None, sources: dict[str, str]) -> SealedContexts | None:
+    """Return the context *name* as the seal file beside it holds it; None where there is no seal file.
+
+    Raises:
+        ConflictError: the context file says something else than what was sealed.
+    """
+    file = find_beside(path.parent, name, where=f"{path}, context {name!r}")
+    seal = file if file.name.endswith(ENDING) else name_seal(file)
+    if not seal.is_file():
+        return None
+    found = open_seal(seal, view)
+    if seal != file and file.is_file() and _read_context(path, name, sources) != found.spec:
+        text = f"is not what {seal.name} holds and {found.reference} commits to"
+        advice = f"replay what was sealed; a changed file is sealed under another name, or anew after {seal.name} was put away"
+        raise ConflictError(Fault(code="sealed-context-differs", where=str(file), found=text, advice=advice))
+    return found
+
+
+def _find_registered(
+    path: Path, name: str, view: View | None, owner: str | None, known: tuple[dict[str, str], dict[str, str]]
+) -> ContextSpec:
+    """Return the registered context *name*; its reference, and its commitment where it was sealed, are added to *known*."""
+    where = f"{path}, context {name!r}"
+    found = [] if view is None else _list_named(view, name, owner)
+    if not found:
+        place = (
+            "beside it, and no registry is open" if view is None else "beside it, and no context specification of the registry is called so"
+        )
+        advice = "caveat spec list --kind test_context shows what is registered"
+        raise NotFoundError(Fault(code="spec-not-found", where=where, found=f"no such file stands {place}", advice=advice))
+    if len(found) > 1:
+        listed = ", ".join(f"{format_reference(one)} ({one.kind.value} of {one.owner})" for one in found)
+        raise InputError(Fault(code="spec-ambiguous", where=where, found=f"stands for {listed}", advice="name one by its identifier"))
+    (version,) = found
+    body = view.open_spec(version) if view is not None else None
+    if not isinstance(body, ContextSpec):
+        text = f"{format_reference(version)} is sealed, and no seal file beside the replay opens it"
+        advice = f"put its seal file there as {version.slug}{ENDING} and name the context {version.slug}{ENDING}, or reveal it first"
+        raise InputError(Fault(code="spec-sealed", where=where, found=text, advice=advice))
+    references, sealed = known
+    references[name] = format_reference(version)
+    if version.commitment is not None:
+        sealed[name] = version.commitment
+    return body
+
+
+def _list_named(view: View, name: str, owner: str | None) -> list[SpecVersion]:
+    """Return the context specifications that *name* can mean."""
+    if name.startswith("CTX-"):
+        found = view.find_spec(name)
+        return [found.payload] if found is not None and found.payload.kind in _KINDS else []
+    listed = [one.payload for kind in _KINDS for one in view.list_specs(kind)]
+    named = [one for one in listed if one.slug == name]
+    return [one for one in named if one.owner == owner] or named

@@ -1,0 +1,432 @@
+"""What a run folder states of its replay: outcomes by arm, contexts, who served the model, and provenance."""
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from audit.model import SAMPLING
+from audit.records.model_response import Purpose, Response
+from audit.replay.call_engine import UNSENT, is_doubtful
+from audit.replay.replay_design import find_field
+from audit.replay.replay_file import describe_contexts, list_parts
+from audit.replay.run_budget import format_usd
+from audit.replay.run_store import ModelUsage, RunStore, find_name, get_replay, get_tasks, list_versions
+from registry.codec.canonical import canonical_bytes
+from registry.codec.documents import from_document, to_document
+from registry.codec.files import read_document
+from registry.errors import Fault, InputError
+from registry.records.record import Record
+from registry.records.replay_definition import Arm, Budget, Policy, Replay, Task
+from registry.records.replay_run import ArmOutcomes, Provenance, ReplayAccount, RequestedArm, RequestedContexts, Requests
+from registry.records.specification import ContextSpec
+from registry.report.numbers import format_items
+
+# What became of the cells of a run folder's design, arm by arm.
+
+ANSWERED, REFUSED, TRUNCATED, EMPTY = "answered", "refused", "truncated", "empty"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ArmCellCounts:
+    """The cells of one arm, specification and edit."""
+
+    arm: str
+    spec: str | None
+    cue_removed: str | None
+    cells: int
+    answered: int
+    """Answers of any kind; the next three are among them."""
+    refused: int
+    truncated: int
+    """Cut by max_tokens or the context window."""
+    empty: int
+    """Without any text."""
+    failures: dict[str, int] = field(default_factory=dict)
+    """Cells without an answer, by code."""
+
+    @property
+    def open(self) -> int:
+        """Cells without an outcome."""
+        return self.cells - self.answered - sum(self.failures.values())
+
+
+def count_arm_outcomes(store: RunStore) -> list[ArmCellCounts]:
+    """Return the cells counted by arm, specification and edit, in the order of their names."""
+    marks = {response.key: _mark(response) for response in store.list_responses(Purpose.REPLAY)}
+    cells: Counter[tuple[str, str, str]] = Counter()
+    found: dict[tuple[str, str, str], Counter[str]] = {}
+    failures: dict[tuple[str, str, str], Counter[str]] = {}
+    for cell, key in store.list_cells():
+        place = (cell.arm, cell.spec or "", cell.cue_removed or "")
+        cells[place] += 1
+        names, failure = marks.get(key, ((), None))
+        found.setdefault(place, Counter()).update(names)
+        failures.setdefault(place, Counter()).update([failure] if failure else [])
+    return [
+        ArmCellCounts(
+            arm=place[0],
+            spec=place[1] or None,
+            cue_removed=place[2] or None,
+            cells=cells[place],
+            answered=found[place][ANSWERED],
+            refused=found[place][REFUSED],
+            truncated=found[place][TRUNCATED],
+            empty=found[place][EMPTY],
+            failures=dict(failures[place]),
+        )
+        for place in sorted(cells)
+    ]
+
+
+def _mark(response: Response) -> tuple[tuple[str, ...], str | None]:
+    if response.failure is not None:
+        return (), response.failure.code
+    marks = {
+        ANSWERED: True,
+        REFUSED: response.stop_reason == "refusal",
+        TRUNCATED: response.stop_reason in ("max_tokens", "model_context_window_exceeded"),
+        EMPTY: not (response.text or "").strip(),
+    }
+    return tuple(name for name, holds in marks.items() if holds), None
+
+
+# What a run folder says of its replay, as the record of an audit holds it: contexts, arms, and what became of the calls.
+
+CONTEXTS = "contexts"
+SOURCES = "sources"
+LONGEST_BYTES = 100_000
+"""Of all contexts of a replay together, as documents; longer ones stand in the record by their digests alone."""
+
+
+@dataclass(slots=True, kw_only=True)
+class RequestTally:
+    """HTTP requests, counted while responses are read; a call in a batch has none of its own."""
+
+    sent: int = 0
+    repeated: int = 0
+    doubtful: int = 0
+    calls: int = 0
+
+    def add(self, response: Response) -> None:
+        """Count those of one call."""
+        self.calls += 1
+        if response.batch is not None:
+            return
+        before = response.attempts[:-1]
+        self.sent += len(response.attempts)
+        self.repeated += len(before)
+        self.doubtful += sum(map(is_doubtful, before))
+
+
+def build_replayed(store: RunStore, requests: RequestTally) -> ReplayAccount | None:
+    """Return what the folder says of its replay; None where it was written before contexts were kept.
+
+    Raises:
+        NotFoundError: the folder holds no replay.
+    """
+    versions, sources = list_versions(store, CONTEXTS), list_versions(store, SOURCES)
+    if not versions:
+        return None
+    replay, tasks = get_replay(store), list(get_tasks(store).values())
+    contexts = renew_contexts(versions[-1], where=str(store.path))
+    named = sources[-1] if sources else {"files": {}, "specs": {}}
+    file = named["files"].get(replay.tasks)
+    spent = sum(one.calls for one in store.sum_spent(unsent=UNSENT) if one.purpose is Purpose.REPLAY)
+    return ReplayAccount(
+        name=replay.name,
+        tasks=len(tasks),
+        tasks_file=f"{replay.tasks}, SHA-256 {file}" if file else None,
+        samples=replay.samples,
+        seed=replay.seed,
+        contexts=_list_contexts(replay, contexts, named),
+        arms=tuple(_build_arm(arm, tasks) for arm in replay.arms),
+        outcomes=tuple(map(_build_outcomes, count_arm_outcomes(store))),
+        requests=Requests(
+            sent=requests.sent, repeated=requests.repeated, doubtful=requests.doubtful, calls_again=max(0, spent - requests.calls)
+        ),
+        parts=list_parts(replay, tasks, describe_contexts(contexts, named.get("sealed", {}))),
+    )
+
+
+def renew_contexts(kept: Mapping[str, Any], *, where: str) -> dict[str, Any]:
+    """Return the context specifications of a run folder as they are written today: keys that are new since then have their default."""
+    return {name: to_document(from_document(ContextSpec, one, where=f"{where}, contexts {name}")) for name, one in kept.items()}
+
+
+def describe_budget(budget: Budget) -> str | None:
+    """Return the limits that a replay set itself, in words; None when it set none."""
+    limits = [
+        f"{value:,} {name.replace('_', ' ')}"
+        for name in ("calls", "input_tokens", "output_tokens")
+        if (value := getattr(budget, name)) is not None
+    ]
+    limits += [format_usd(budget.usd)] if budget.usd is not None else []
+    return ", ".join(limits) or None
+
+
+def _list_contexts(replay: Replay, kept: Mapping[str, Any], named: Mapping[str, Any]) -> tuple[RequestedContexts, ...]:
+    names = [name for name in dict.fromkeys(arm.context for arm in replay.arms) if name in kept]
+    written = {name: canonical_bytes(kept[name]) for name in names}
+    sealed = named.get("sealed", {})
+    fits = sum(len(text) for name, text in written.items() if name not in sealed) <= LONGEST_BYTES
+    return tuple(
+        RequestedContexts(
+            name=name,
+            reference=named["specs"].get(name),
+            file=None if name in named["specs"] else named["files"].get(name),
+            digest=sealed.get(name, hashlib.sha256(text).hexdigest()),
+            spec=from_document(ContextSpec, kept[name], where=f"contexts, {name}") if fits and name not in sealed else None,
+            is_sealed=name in sealed,
+        )
+        for name, text in written.items()
+    )
+
+
+def _build_arm(arm: Arm, tasks: Sequence[Task]) -> RequestedArm:
+    chosen = [task for task in tasks if all(find_field(task, field) in values for field, values in (arm.where or {}).items())]
+    return RequestedArm(arm=arm.arm, spec=arm.spec, contexts=arm.context, tasks=len(chosen), where=arm.where, edits=arm.edits or ())
+
+
+def _build_outcomes(count: ArmCellCounts) -> ArmOutcomes:
+    return ArmOutcomes(
+        arm=count.arm,
+        spec=count.spec,
+        cue_removed=count.cue_removed,
+        planned=count.cells,
+        answered=count.answered,
+        refused=count.refused,
+        truncated=count.truncated,
+        empty=count.empty,
+        failures=dict(sorted(count.failures.items())),
+    )
+
+
+# Who serves a model that is no hosted one: what identifies weights and server, as a person or tools/localmodel.py wrote it down.
+
+_PLACE = "base_url"
+"""What may differ between two servings of the same model by the same server."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServedBy(Record):
+    """A server and its model. None: not told."""
+
+    server: str
+    """Name and build, such as `llama.cpp in xllamacpp 2.0, build b7000`."""
+    base_url: str | None = None
+    model: str | None = None
+    """The name that requests ask for."""
+    weights: str | None = None
+    """Name of the weights' file."""
+    weights_sha256: str | None = None
+    """Hexadecimal."""
+    chat_template_sha256: str | None = None
+    threads: int | None = None
+    """How many compute one answer: another number can give another text."""
+    slots: int | None = None
+    """Answers made at the same time."""
+    context_tokens_per_slot: int | None = None
+    sampling_defaults: dict[str, float | None] | None = None
+    """By parameter, what holds where a request sets none."""
+
+
+def read_served_by(path: Path) -> ServedBy:
+    """Return what the file *path* (JSON or YAML) says of the server; raises InputError with every fault."""
+    return from_document(ServedBy, read_document(path), where=str(path))
+
+
+def check_served_by(served: ServedBy, *, model: str, base_url: str | None, where: str) -> None:
+    """Return when *served* is about this *model* at this *base_url* (None: not known yet); raises InputError."""
+    pairs = (("model", served.model, model), ("base_url", served.base_url and served.base_url.rstrip("/"), base_url))
+    faults = [
+        Fault(
+            code="not-valid", where=f"{where}, {name}", found=f"is {told}; the replay asks {asked}", advice="give the file of that server"
+        )
+        for name, told, asked in pairs
+        if told is not None and asked is not None and told != asked
+    ]
+    if faults:
+        raise InputError(faults)
+
+
+def find_differences(served: ServedBy, known: Mapping[str, Any]) -> list[str]:
+    """Return the names of what *served* says otherwise than the document *known* of an earlier session: then it is another model."""
+    now = to_document(served)
+    return sorted(name for name in {*now, *known} - {_PLACE} if now.get(name) != known.get(name))
+
+
+def describe_served_by(document: Mapping[str, Any]) -> str:
+    """Return in words what a session's document says of its server, for the provenance; empty where it says nothing."""
+    return "; ".join(_describe(document.get("served_by") or {}))
+
+
+def add_defaults(sampling: Mapping[str, str], served: ServedBy | None) -> dict[str, str]:
+    """Return *sampling*, as `audit.model.describe_sampling` tells it, with the numbers that the server's defaults are."""
+    defaults = (served.sampling_defaults if served else None) or {}
+    return {
+        name: f"{told} ({value:g})" if told == "default" and (value := defaults.get(name)) is not None else told
+        for name, told in sampling.items()
+    }
+
+
+def _describe(told: Mapping[str, Any]) -> Iterator[str]:
+    if "server" in told:
+        yield str(told["server"])
+    if told.get("weights_sha256"):
+        yield f"weights {told.get('weights') or ''} SHA-256 {told['weights_sha256']}".replace("  ", " ")
+    if told.get("chat_template_sha256"):
+        yield f"chat template SHA-256 {told['chat_template_sha256']}"
+    sizes = (("threads", "threads"), ("slots", "slots"), ("context_tokens_per_slot", "context tokens a slot"))
+    found = ", ".join(f"{told[name]} {words}" for name, words in sizes if told.get(name) is not None)
+    if found:
+        yield found
+
+
+# Where the responses of a run folder came from, as the checklist and the supplement print it.
+
+SESSION = "session"
+IN_RECORD = "in full in this record, with the contexts that were replayed"
+
+
+def build_provenance(store: RunStore) -> Provenance:
+    """Return what the run folder knows of where its responses came from; what it does not know is None.
+
+    `transcripts` is the SHA-256 over the latest outcome of every replayed call as it is kept (canonical JSON), ordered by key, each
+    followed by a line feed; failures are among them.
+
+    Raises:
+        NotFoundError: the folder holds no replay.
+    """
+    replay = get_replay(store)
+    policy = replay.policy
+    sessions = list_versions(store, SESSION)
+    returned: set[str] = set()
+    unnamed = 0
+    moments: set[str] = set()
+    requests = RequestTally()
+    for response in store.list_responses(Purpose.REPLAY):
+        if response.model_returned is not None:
+            returned.add(response.model_returned)
+        elif response.failure is None:
+            unnamed += 1
+        moments.update(_list_dates(response))
+        requests.add(response)
+    replayed = build_replayed(store, requests)
+    return Provenance(
+        endpoint=_join(f"{one['base_url']} (API version {one['api_version']}{_name_betas(one)}{_name_server(one)})" for one in sessions),
+        model_requested=policy.model,
+        model_returned=_join(sorted(returned)),
+        models_returned=tuple(sorted(returned)),
+        unnamed_responses=unnamed,
+        accessed=_span(moments),
+        sampling=_describe_policy(policy, sessions[-1] if sessions else {}),
+        tools=_describe_tools(store, replay),
+        budget_spent=_describe_spent(store),
+        system_prompts=IN_RECORD if replayed and replayed.is_disclosed else None,
+        transcripts=digest_transcripts(store),
+        budget_planned=describe_budget(replay.budget),
+        run=find_name(store),
+        replayed=replayed,
+    )
+
+
+def withhold_prompts(provenance: Provenance) -> Provenance:
+    """Return *provenance* with the digests of the contexts in the place of their texts, which are then not disclosed."""
+    if provenance.replayed is None:
+        return provenance
+    contexts = tuple(replace(one, spec=None) for one in provenance.replayed.contexts)
+    return replace(provenance, system_prompts=None, replayed=replace(provenance.replayed, contexts=contexts))
+
+
+def digest_transcripts(store: RunStore) -> str | None:
+    """Return the SHA-256 of the stored outcomes of the replay, as `build_provenance` describes it; None when there are none."""
+    total = hashlib.sha256()
+    count = 0
+    for document in store.list_documents(Purpose.REPLAY):
+        total.update(document.encode() + b"\n")
+        count += 1
+    return total.hexdigest() if count else None
+
+
+def _list_dates(response: Response) -> list[str]:
+    moments = (response.sent_at, response.received_at) if response.attempts or response.batch else ()
+    return [f"{moment:%Y-%m-%d}" for moment in moments if moment is not None]
+
+
+def _span(moments: set[str]) -> str | None:
+    if not moments:
+        return None
+    first, last = min(moments), max(moments)
+    return first if first == last else f"{first}/{last}"
+
+
+def _join(texts: Iterable[str]) -> str | None:
+    return "; ".join(dict.fromkeys(texts)) or None
+
+
+def _name_betas(session: Mapping[str, Any]) -> str:
+    return f", betas {', '.join(session['betas'])}" if session.get("betas") else ""
+
+
+def _name_server(session: Mapping[str, Any]) -> str:
+    told = describe_served_by(session)
+    return f"; {told}" if told else ""
+
+
+def _describe_policy(policy: Policy, session: Mapping[str, Any]) -> str:
+    """Say of each parameter whether it was set, left to the endpoint's default, or could not be set."""
+    told: Mapping[str, str] = session.get("sampling", {})
+    parts = [
+        f"{name} {getattr(policy, name)} (set)" if getattr(policy, name) is not None else f"{name} {told.get(name, 'default')}"
+        for name in SAMPLING
+    ]
+    parts.append(f"max_tokens {policy.max_tokens}")
+    # Left out of a request, they are the endpoint's to choose, and a reader has to know that too.
+    parts += [
+        f"{name} {'default' if (value := getattr(policy, name)) is None else value}" for name in ("effort", "thinking", "service_tier")
+    ]
+    if policy.stop_sequences:
+        parts.append(f"{len(policy.stop_sequences)} stop sequences")
+    return ", ".join([*parts, "seed not settable"])
+
+
+def _describe_tools(store: RunStore, replay: Replay) -> str | None:
+    """Say of every arm which tools its contexts offer and what surrounds them, for they may differ between the sides."""
+    versions = list_versions(store, CONTEXTS)
+    if not versions:
+        return None
+    said: dict[str, list[str]] = {}
+    sources = list_versions(store, SOURCES)
+    sealed = sources[-1].get("sealed", {}) if sources else {}
+    for arm in replay.arms:
+        if arm.context in sealed:
+            said.setdefault("sealed", []).append(f"{arm.arm} ({arm.spec})" if arm.spec else arm.arm)
+            continue
+        items = versions[-1].get(arm.context, {}).get("contexts", [])
+        tools = sorted({tool["name"] for item in items for tool in item.get("tools") or ()})
+        scaffolds = sorted({item["scaffold"] for item in items if item.get("scaffold")})
+        told = "; ".join([f"tools {', '.join(tools)}" if tools else "no tools", *(f"scaffold {one}" for one in scaffolds)])
+        said.setdefault(told, []).append(f"{arm.arm} ({arm.spec})" if arm.spec else arm.arm)
+    if len(said) == 1:
+        return next(iter(said))
+    return "; ".join(f"{', '.join(dict.fromkeys(arms))}: {told}" for told, arms in said.items())
+
+
+def _describe_spent(store: RunStore) -> str | None:
+    """Say what was spent on the replay, and apart from it on judge and probe."""
+    spent = store.sum_spent(unsent=UNSENT)
+    by_purpose = {purpose: [one for one in spent if one.purpose is purpose] for purpose in Purpose}
+    if not by_purpose[Purpose.REPLAY]:
+        return None
+    told = (f"{purpose.value}: {_sum_up(found)}" for purpose, found in by_purpose.items() if found and purpose is not Purpose.REPLAY)
+    return "; ".join([_sum_up(by_purpose[Purpose.REPLAY]), *told])
+
+
+def _sum_up(spent: Sequence[ModelUsage]) -> str:
+    calls, untold = sum(one.calls for one in spent), sum(one.untold for one in spent)
+    inputs, outputs = sum(one.input_tokens for one in spent), sum(one.output_tokens for one in spent)
+    text = f"{format_items(calls, 'call')}, {inputs:,} input tokens, {outputs:,} output tokens"
+    return f"{text} ({untold:,} calls without a count of tokens)" if untold else text

@@ -1,0 +1,245 @@
+"""How many requests are under way at once, and when the same request is sent again."""
+
+import asyncio
+import contextlib
+import random
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from dataclasses import dataclass
+
+from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, stop_after_attempt, stop_after_delay, wait_random_exponential
+
+from audit.headers import Quota
+from audit.trouble import ModelError, Trouble
+
+# How many requests are under way at once: as many as the endpoint answers without refusing, found out while it answers.
+#
+# The limit begins small and doubles while that makes answers come faster; then it grows a little at a time, and stays where growing no
+# longer helps. A refusal (429, 529) halves it and holds everybody back for as long as the endpoint asks. Where the endpoint tells what
+# its rate limits still allow, requests are spaced so that the refusal does not come at all.
+
+_FIRST = 16
+_BETTER = 1.04
+"""A throughput that is higher by this factor is higher, and not chance."""
+_MUCH_BETTER = 1.3
+"""Twice the requests should be answered nearly twice as fast; where they are not by this factor, doubling has gone too far."""
+_PATIENCE = 20
+"""Windows without a gain, after which growing is tried again."""
+_SHORTEST_WINDOW_S = 0.2
+_WEIGHT = 0.1
+"""Of the newest answer, in the moving average of tokens a request."""
+_LONGEST_SPACING_S = 5.0
+"""Seconds after which the headers are doubted: one more request shows what they say now."""
+
+
+@dataclass
+class _RateBucket:
+    """One rate limit: what it held at `at`, and how fast it fills."""
+
+    remaining: float
+    limit: float
+    rate: float
+    at: float
+    marks: int
+    """Requests sent in all when the request that told of it was sent."""
+
+
+class StoppedError(Exception):
+    """There are no more slots: the run is ending."""
+
+
+class RequestLimiter:
+    """Slots for requests. Not for several event loops."""
+
+    def __init__(self, *, cap: int, clock: Callable[[], float]) -> None:
+        self.cap = cap
+        self.limit = min(_FIRST, cap)
+        self.open = 0
+        """Calls begun and not ended, waiting for another attempt included."""
+        self.in_flight = 0
+        self.most_at_once = 0
+        self._clock = clock
+        self._stopped = False
+        self._waiters: list[asyncio.Future[None]] = []
+        self._paused_until = 0.0
+        self._sent = 0
+        self._buckets: dict[str, _RateBucket] = {}
+        self._cost = {"requests": 1.0, "tokens": 1.0, "input-tokens": 1.0, "output-tokens": 1.0}
+        self._doubling = True
+        self._best = 0.0
+        self._idle_windows = 0
+        self._since = clock()
+        self._done = 0
+        self._was_full = False
+
+    async def enter(self) -> None:
+        """Wait until one more call may begin; the caller ends it with `leave`. Raises StoppedError when none may any more."""
+        while self.open >= self.limit and not self._stopped:
+            self._was_full = True
+            await self._wait(None)
+        if self._stopped:
+            raise StoppedError
+        self.open += 1
+
+    def leave(self) -> None:
+        """A call that had entered is over."""
+        self.open -= 1
+        self._wake()
+
+    def stop(self) -> None:
+        """Give out no more slots, and wake who waits for one; requests under way go on."""
+        self._stopped = True
+        self._wake()
+
+    @contextlib.asynccontextmanager
+    async def slot(self) -> AsyncIterator[int]:
+        """Hold a place for one request, from its sending to its answer; gives its number, for what is learned from it.
+
+        Raises:
+            StoppedError: there are no more.
+        """
+        while not self._stopped and ((wait_s := self._find_wait()) is None or wait_s > 0):
+            await self._wait(wait_s)
+        if self._stopped:
+            raise StoppedError
+        self.in_flight += 1
+        self._sent += 1
+        self.most_at_once = max(self.most_at_once, self.in_flight)
+        try:
+            yield self._sent
+        finally:
+            self.in_flight -= 1
+            self._wake()
+
+    def succeed(self, number: int, quotas: Iterable[Quota], *, input_tokens: int | None, output_tokens: int | None) -> None:
+        """Request *number* was answered."""
+        self._learn_costs(input_tokens, output_tokens)
+        self._learn(number, quotas)
+        self._done += 1
+        self._grow()
+
+    def refuse(self, number: int, quotas: Iterable[Quota], *, retry_after_s: float) -> None:
+        """Request *number* was refused for there being too many; everybody waits *retry_after_s* seconds."""
+        self._learn(number, quotas)
+        now = self._clock()
+        # Refusals of requests that were under way together are one sign, not many.
+        if now >= self._paused_until:
+            self.limit = max(1, self.limit // 2)
+        self._paused_until = max(self._paused_until, now + retry_after_s)
+        self._doubling = False
+        self._best = 0.0
+        self._begin_window(now)
+
+    def _find_wait(self) -> float | None:
+        """Seconds until a request may be sent, 0 for now; None: until another one ends."""
+        if self.in_flight >= self.limit:
+            return None
+        now = self._clock()
+        if now < self._paused_until:
+            return self._paused_until - now
+        return max((self._space(kind, bucket, now) for kind, bucket in self._buckets.items()), default=0.0)
+
+    def _space(self, kind: str, bucket: _RateBucket, now: float) -> float:
+        cost = min(self._cost[kind], bucket.limit)
+        there = min(bucket.limit, bucket.remaining + bucket.rate * (now - bucket.at)) - (self._sent - bucket.marks) * cost
+        if there >= cost:
+            return 0.0
+        if bucket.rate <= 0 or now - bucket.at > _LONGEST_SPACING_S + (bucket.limit / bucket.rate):
+            return 0.0 if self.in_flight == 0 else _SHORTEST_WINDOW_S
+        return max(0.001, (cost - there) / bucket.rate)
+
+    def _learn(self, number: int, quotas: Iterable[Quota]) -> None:
+        now = self._clock()
+        for quota in quotas:
+            known = self._buckets.get(quota.kind)
+            if known is not None and known.marks > number:
+                continue  # an answer that was overtaken tells of an older state
+            missing = quota.limit - quota.remaining
+            told = missing / quota.reset_s if quota.reset_s else 0.0
+            rate = told or (known.rate if known is not None else 0.0)
+            self._buckets[quota.kind] = _RateBucket(remaining=quota.remaining, limit=quota.limit, rate=rate, at=now, marks=number)
+
+    def _learn_costs(self, input_tokens: int | None, output_tokens: int | None) -> None:
+        found = {"input-tokens": input_tokens, "output-tokens": output_tokens, "tokens": (input_tokens or 0) + (output_tokens or 0)}
+        for kind, tokens in found.items():
+            if tokens is not None:
+                self._cost[kind] += (tokens - self._cost[kind]) * (_WEIGHT if self._done else 1.0)
+
+    def _grow(self) -> None:
+        now = self._clock()
+        elapsed = now - self._since
+        if self._done < self.limit or elapsed < _SHORTEST_WINDOW_S:
+            return
+        throughput, full = self._done / elapsed, self._was_full or self.open >= self.limit
+        self._begin_window(now)
+        if not full or self.limit >= self.cap:
+            return
+        self._doubling = self._doubling and throughput > self._best * _MUCH_BETTER
+        if throughput > self._best * _BETTER:
+            self._best = throughput
+            self._idle_windows = 0
+            self.limit = min(self.cap, self.limit * 2 if self._doubling else self.limit + max(1, self.limit // 8))
+        else:
+            self._idle_windows += 1
+            if self._idle_windows >= _PATIENCE:
+                self._idle_windows, self._best = 0, throughput / _BETTER**2
+        self._wake()
+
+    def _begin_window(self, now: float) -> None:
+        self._since, self._done, self._was_full = now, 0, False
+
+    async def _wait(self, seconds: float | None) -> None:
+        """Wait for a slot to come free, or at most *seconds*."""
+        waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._waiters.append(waiter)
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await waiter
+
+    def _wake(self) -> None:
+        waiters, self._waiters = self._waiters, []
+        for waiter in waiters:
+            if not waiter.done():
+                waiter.set_result(None)
+
+
+# When the same request is sent again, and how long is waited before: bounded in number and time, whatever the endpoint asks for.
+
+_SHARED = (Trouble.RATE_LIMITED, Trouble.OVERLOADED)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RetryLimits:
+    """How long a call is tried."""
+
+    max_attempts: int = 6
+    max_elapsed_s: float = 900.0
+    """Seconds from the first attempt, after which none is begun."""
+    longest_wait_s: float = 120.0
+    """The ceiling on what `retry-after` can ask for."""
+    first_wait_s: float = 0.5
+    """Doubled with each attempt, and drawn at random below that, up to a minute."""
+
+
+def build_retrying(patience: RetryLimits, sleep: Callable[[float], Awaitable[None]]) -> AsyncRetrying:
+    """Return what repeats an attempt that failed for a passing reason; the last error is raised."""
+    backoff = wait_random_exponential(multiplier=patience.first_wait_s, max=60.0)
+
+    def wait_s(state: RetryCallState) -> float:
+        error = state.outcome.exception() if state.outcome else None
+        asked = error.retry_after_s if isinstance(error, ModelError) else None
+        return backoff(state) if asked is None else min(asked, patience.longest_wait_s) * (1 + 0.05 * random.random())  # noqa: S311 (spreads load, guards nothing)
+
+    return AsyncRetrying(
+        stop=stop_after_attempt(patience.max_attempts) | stop_after_delay(patience.max_elapsed_s),
+        wait=wait_s,
+        retry=retry_if_exception(lambda error: isinstance(error, ModelError) and error.is_passing),
+        sleep=sleep,
+        reraise=True,
+    )
+
+
+def find_pause(error: ModelError, patience: RetryLimits) -> float | None:
+    """Return for how many seconds nobody should send because of *error*; None when it says nothing about the others."""
+    if error.trouble not in _SHARED:
+        return None
+    return patience.first_wait_s if error.retry_after_s is None else min(error.retry_after_s, patience.longest_wait_s)

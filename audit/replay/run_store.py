@@ -1,0 +1,645 @@
+"""The run folder's database: requests, intents, responses, scores and documents; nothing in it is changed or removed."""
+
+import hashlib
+import json
+import sqlite3
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from itertools import product
+from pathlib import Path
+from typing import Any, Self, cast
+
+from audit.records.model_response import Purpose, ReplayCell, Response
+from registry.codec.canonical import Json, canonical_bytes, digest
+from registry.codec.documents import from_document, from_json, to_document
+from registry.errors import ConflictError, Fault, NotFoundError, UnavailableError
+from registry.records.record import Record
+from registry.records.replay_definition import Replay, Task, TasksFile
+
+# The SQLite file of a run folder: its tables, one transaction at a time, and what goes wrong with files as Caveat's own errors.
+
+VERSION = 1
+
+_SCHEMA = """
+CREATE TABLE meta (name TEXT PRIMARY KEY, document TEXT NOT NULL) STRICT;
+CREATE TABLE text (sha256 TEXT PRIMARY KEY, content TEXT NOT NULL) STRICT, WITHOUT ROWID;
+CREATE TABLE request (sha256 TEXT PRIMARY KEY, folded TEXT NOT NULL) STRICT, WITHOUT ROWID;
+CREATE TABLE cell (
+    id INTEGER PRIMARY KEY, task_id TEXT NOT NULL, arm TEXT NOT NULL, spec TEXT NOT NULL, context_id TEXT NOT NULL,
+    cue_removed TEXT NOT NULL, sample INTEGER NOT NULL, key TEXT NOT NULL, request TEXT NOT NULL REFERENCES request (sha256),
+    UNIQUE (task_id, arm, spec, context_id, cue_removed, sample)
+) STRICT;
+CREATE TABLE intent (id INTEGER PRIMARY KEY, key TEXT NOT NULL, request TEXT NOT NULL, purpose TEXT NOT NULL, at TEXT NOT NULL) STRICT;
+CREATE INDEX intent_key ON intent (key);
+CREATE TABLE outcome (
+    id INTEGER PRIMARY KEY, intent INTEGER NOT NULL UNIQUE REFERENCES intent (id), key TEXT NOT NULL, purpose TEXT NOT NULL,
+    failure TEXT, model_returned TEXT, input_tokens INTEGER, output_tokens INTEGER, document TEXT NOT NULL
+) STRICT;
+CREATE INDEX outcome_key ON outcome (key);
+CREATE TABLE score (
+    id INTEGER PRIMARY KEY, response TEXT NOT NULL, scorer TEXT NOT NULL, repeat INTEGER NOT NULL, document TEXT NOT NULL
+) STRICT;
+CREATE INDEX score_scorer ON score (scorer, response);
+"""
+
+
+class Database:
+    """One open file. Methods may be called from any thread."""
+
+    def __init__(self, connection: sqlite3.Connection, path: Path) -> None:
+        self._connection = connection
+        self._lock = threading.Lock()
+        self.path = path
+
+    @classmethod
+    def open(cls, path: Path) -> Self:
+        """Return the database in the file *path*, which is made when it is not there.
+
+        Raises:
+            ConflictError: it was made by a later Caveat, or is no run's database.
+            UnavailableError: the file cannot be opened for writing.
+        """
+        return cls(_connect(path), path)
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self._connection.close()
+
+    @contextmanager
+    def _write(self) -> Iterator[sqlite3.Connection]:
+        """Give the connection in a transaction, which is taken back when anything goes wrong; raises UnavailableError on a full disk."""
+        with self._lock:
+            try:
+                with self._connection as write:
+                    yield write
+            except sqlite3.OperationalError as error:
+                raise build_not_writable(self.path, error) from error
+
+    def _read(self, sql: str, values: Sequence[object] = ()) -> Iterator[tuple[Any, ...]]:
+        """Give rows from a cursor of their own, so that a long reading holds no memory and nobody up."""
+        with self._lock:
+            cursor = self._connection.cursor()
+            cursor.execute(sql, values)
+        while True:
+            with self._lock:
+                rows = cursor.fetchmany(500)
+            if not rows:
+                return
+            yield from rows
+
+
+def build_not_writable(path: Path, error: Exception) -> UnavailableError:
+    """Return the error for a run folder that cannot be written."""
+    found = f"the run folder cannot be written: {error}"
+    return UnavailableError(Fault(code="run-not-writable", where=str(path), found=found, advice="check free space and permissions"))
+
+
+def _connect(path: Path) -> sqlite3.Connection:
+    connection = None
+    try:
+        connection = sqlite3.connect(path, check_same_thread=False, timeout=30)
+        version = connection.execute("PRAGMA user_version").fetchone()[0]
+        for pragma in ("journal_mode = WAL", "synchronous = FULL", "foreign_keys = ON"):
+            connection.execute(f"PRAGMA {pragma}")
+        if version == 0:
+            connection.executescript(f"BEGIN; {_SCHEMA} PRAGMA user_version = {VERSION}; COMMIT;")
+    except sqlite3.DatabaseError as error:
+        if connection is not None:
+            connection.close()
+        if isinstance(error, sqlite3.OperationalError):
+            raise build_not_writable(path, error) from error
+        raise ConflictError(Fault(code="run-not-readable", where=str(path), found=f"is no database of a run: {error}")) from error
+    if version > VERSION:
+        connection.close()
+        found = f"was made by a later Caveat (version {version}, this one reads {VERSION})"
+        raise ConflictError(Fault(code="run-not-readable", where=str(path), found=found, advice="upgrade Caveat"))
+    return connection
+
+
+# Request bodies in a run folder's database: each once, and each long text of theirs once, by its digest.
+
+_LONG = 64
+"""Characters from which a text of a request is kept once, by its digest."""
+
+
+def keep_body(write: sqlite3.Connection, sha256: str, body: Mapping[str, Json]) -> None:
+    """Keep the request *body*, whose digest is *sha256*; the same again changes nothing."""
+    if write.execute("SELECT 1 FROM request WHERE sha256 = ?", (sha256,)).fetchone():
+        return
+    texts: dict[str, str] = {}
+    folded = json.dumps(_fold(body, texts), ensure_ascii=False, separators=(",", ":"))
+    write.executemany("INSERT INTO text VALUES (?, ?) ON CONFLICT DO NOTHING", texts.items())
+    write.execute("INSERT INTO request VALUES (?, ?)", (sha256, folded))
+
+
+def find_body(read: sqlite3.Connection, sha256: str) -> dict[str, Any] | None:
+    """Return the request body with this digest, whole; None when none has it."""
+    row = read.execute("SELECT folded FROM request WHERE sha256 = ?", (sha256,)).fetchone()
+    return None if row is None else cast("dict[str, Any]", _unfold(read, json.loads(row[0])))
+
+
+def _fold(value: Any, texts: dict[str, str]) -> Any:
+    """Return *value* with its long texts replaced by their digests, which go into *texts*; a key that begins with $ gets another."""
+    if isinstance(value, str) and len(value) >= _LONG:
+        sha256 = hashlib.sha256(value.encode()).hexdigest()
+        texts[sha256] = value
+        return {"$text": sha256}
+    if isinstance(value, Mapping):
+        return {f"${key}" if key.startswith("$") else key: _fold(one, texts) for key, one in value.items()}
+    return [_fold(one, texts) for one in value] if isinstance(value, (list, tuple)) else value
+
+
+def _unfold(read: sqlite3.Connection, value: Any) -> Any:
+    if isinstance(value, dict):
+        if value.keys() == {"$text"}:
+            return read.execute("SELECT content FROM text WHERE sha256 = ?", (value["$text"],)).fetchone()[0]
+        return {key.removeprefix("$") if key.startswith("$$") else key: _unfold(read, one) for key, one in value.items()}
+    return [_unfold(read, one) for one in value] if isinstance(value, list) else value
+
+
+# What one scorer made of one response.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Score(Record):
+    """One scoring of one response: a number, or the reason why there is none."""
+
+    response: str
+    """Key of the response."""
+    scorer: str
+    """SHA-256 of the scorer's canonical document, hexadecimal."""
+    score: float | None
+    excluded_reason: str | None = None
+    judge: str | None = None
+    """Model that judged, as it was returned; None for a deterministic scorer."""
+    repeat: int | None = None
+    """From 0, for a judge that judges some responses several times; else None."""
+    dimensions: dict[str, float] | None = None
+    """A judge's ratings by name; a pattern scorer's rates by name."""
+    detail: dict[str, object] | None = None
+    """What else the scorer found: every pattern with its match, the option extracted, the judge's quote, what was cut."""
+    call: str | None = None
+    """Key of the judge's call; None for a deterministic scorer."""
+
+    def __post_init__(self) -> None:
+        if (self.score is None) == (self.excluded_reason is None):
+            raise ValueError("a scoring has either a score or the reason why there is none")
+
+
+# The scores of a run folder: every scoring stays, and the latest of a response, scorer and repeat counts.
+
+
+class ScoreStore(Database):
+    """The part of a run folder's database that holds scores."""
+
+    def add_scores(self, scores: Iterable[Score]) -> None:
+        """Keep *scores*; a later scoring of the same response, scorer and repeat counts, and the earlier stays."""
+        with self._write() as write:
+            write.executemany(
+                "INSERT INTO score (response, scorer, repeat, document) VALUES (?,?,?,?)",
+                (
+                    (one.response, one.scorer, -1 if one.repeat is None else one.repeat, canonical_bytes(to_document(one)).decode())
+                    for one in scores
+                ),
+            )
+
+    def list_scores(self, scorer: str) -> Iterator[Score]:
+        """Give the scores that count of the scorer with this digest, by response and repeat."""
+        sql = (
+            "SELECT document FROM score WHERE id IN (SELECT max(id) FROM score WHERE scorer = ? GROUP BY response, repeat)"
+            " ORDER BY response, repeat"
+        )
+        for (document,) in self._read(sql, (scorer,)):
+            yield from_json(Score, document, where=str(self.path))
+
+    def find_scores(self, scorer: str, response: str) -> list[Score]:
+        """Return the scores that count of one response by the scorer with this digest, by repeat; empty when it was not scored."""
+        latest = "SELECT max(id) FROM score WHERE scorer = ? AND response = ? GROUP BY repeat"
+        sql = f"SELECT document FROM score WHERE id IN ({latest}) ORDER BY repeat"  # noqa: S608 (no text of others)
+        with self._lock:
+            rows = self._connection.execute(sql, (scorer, response)).fetchall()
+        return [from_json(Score, document, where=str(self.path)) for (document,) in rows]
+
+    def list_scorers(self) -> list[str]:
+        """Return the digests of the scorers that scored anything here, in the order of their digests."""
+        return [scorer for (scorer,) in self._read("SELECT DISTINCT scorer FROM score ORDER BY scorer")]
+
+    def list_judges(self, scorer: str) -> list[str]:
+        """Return the models that judged for the scorer with this digest, as they were returned, in the order of their names."""
+        sql = "SELECT DISTINCT json_extract(document, '$.judge') AS judge FROM score WHERE scorer = ? AND judge IS NOT NULL ORDER BY judge"
+        return [judge for (judge,) in self._read(sql, (scorer,))]
+
+
+# The run folder's memory: what was asked, what was about to be asked, and every answer. Nothing in it is changed or removed.
+#
+# SQLite without an ORM: a run folder belongs to one machine and one process at a time, and its writes must survive SIGKILL at any
+# instant. A call is written down before it is sent (`intend`) and when it came back (`settle`); an intent without an outcome was lost
+# in flight: it may have been billed, and is not sent again unless somebody asks for that.
+
+DATABASE = "responses.db"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Call:
+    """One call to be made: a whole request, and which of several answers to it is meant."""
+
+    body: Mapping[str, Json]
+    """The request as it is sent: model, system, messages, tools, parameters."""
+    index: int
+    """Sample of a replay, repeat of a judge; from 0."""
+    purpose: Purpose
+    request: str
+    """SHA-256 of the canonical *body*."""
+
+    @property
+    def key(self) -> str:
+        """SHA-256 of request digest and index: two calls with the same key are one call."""
+        return hashlib.sha256(f"{self.request}:{self.index}".encode()).hexdigest()
+
+
+def build_call(body: Mapping[str, Json], *, index: int, purpose: Purpose) -> Call:
+    """Return the call that *body* is for; raises InputError for a body that canonical JSON cannot hold."""
+    return Call(body=body, index=index, purpose=purpose, request=digest(body))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlannedCall:
+    """A cell of the design with the call that fills it."""
+
+    cell: ReplayCell
+    call: Call
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallIntent:
+    """A call that was written down before it was sent."""
+
+    id: int
+    key: str
+    request: str
+    purpose: Purpose
+    at: str
+    """ISO 8601, UTC."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelUsage:
+    """What the outcomes of one model come to."""
+
+    model: str
+    purpose: Purpose
+    calls: int
+    failures: int
+    input_tokens: int
+    """With both cache fields; calls whose usage is not told count 0 and are counted in `untold`."""
+    output_tokens: int
+    untold: int
+    batched: bool = False
+    """Whether they were made in batches, which have a price of their own."""
+
+
+class RunStore(ScoreStore):
+    """One run folder's database. Methods may be called from any thread; each is one transaction."""
+
+    # What is planned
+
+    def put_document(self, name: str, document: Json) -> None:
+        """Keep *document* under *name*; the same again changes nothing.
+
+        Raises:
+            ConflictError: another document stands there.
+        """
+        text = canonical_bytes(document).decode()
+        with self._write() as write:
+            write.execute("INSERT INTO meta VALUES (?, ?) ON CONFLICT DO NOTHING", (name, text))
+            known = write.execute("SELECT document FROM meta WHERE name = ?", (name,)).fetchone()[0]
+        if known != text:
+            found = f"holds another {name}; a run folder is for one replay"
+            raise ConflictError(Fault(code="run-differs", where=str(self.path), found=found, advice="choose another folder with -o DIR"))
+
+    def find_document(self, name: str) -> Any | None:
+        """Return what is kept under *name*; None when nothing is."""
+        with self._lock:
+            row = self._connection.execute("SELECT document FROM meta WHERE name = ?", (name,)).fetchone()
+        return None if row is None else json.loads(row[0])
+
+    def add_cells(self, planned: Iterable[PlannedCall]) -> None:
+        """Write down the design; a cell that is there already stays, with its call.
+
+        Raises:
+            ConflictError: a cell is planned with another call than the one it has; nothing is written.
+        """
+        with self._write() as write:
+            for one in planned:
+                keep_body(write, one.call.request, one.call.body)
+                place = _cell_values(one.cell)
+                write.execute(
+                    "INSERT INTO cell (task_id, arm, spec, context_id, cue_removed, sample, key, request) VALUES (?,?,?,?,?,?,?,?)"
+                    " ON CONFLICT DO NOTHING",
+                    (*place, one.call.key, one.call.request),
+                )
+                known = write.execute(
+                    "SELECT key FROM cell WHERE (task_id, arm, spec, context_id, cue_removed, sample) = (?,?,?,?,?,?)", place
+                ).fetchone()[0]
+                if known != one.call.key:
+                    where = f"{self.path}, task {one.cell.task_id}, arm {one.cell.arm}, context {one.cell.context_id}"
+                    found = "was planned with another request; task, context or policy changed since"
+                    raise ConflictError(Fault(code="run-differs", where=where, found=found, advice="choose another folder with -o DIR"))
+
+    def list_cells(self, *, by_name: bool = False) -> Iterator[tuple[ReplayCell, str]]:
+        """Give every cell of the design with the key of its call, in the order of planning, or of their names: arm, …, task, sample."""
+        order = "arm, spec, context_id, cue_removed, task_id, sample" if by_name else "id"
+        sql = f"SELECT task_id, arm, spec, context_id, cue_removed, sample, key FROM cell ORDER BY {order}"  # noqa: S608 (one of two)
+        for task, arm, spec, context, cue, sample, key in self._read(sql):
+            cell = ReplayCell(task_id=task, arm=arm, spec=spec or None, context_id=context, cue_removed=cue or None, sample=sample)
+            yield cell, key
+
+    def count_cells(self) -> int:
+        """Return the number of cells of the design."""
+        return int(next(self._read("SELECT count(*) FROM cell"))[0])
+
+    def get_request(self, sha256: str) -> dict[str, Any]:
+        """Return the request body with this digest, whole; raises NotFoundError."""
+        with self._lock:
+            found = find_body(self._connection, sha256)
+        if found is None:
+            raise NotFoundError(Fault(code="not-registered", where=str(self.path), found=f"no request has the digest {sha256}"))
+        return found
+
+    # What is sent, and what comes back
+
+    def intend(self, calls: Sequence[Call], *, at: str) -> list[CallIntent]:
+        """Write down that *calls* are about to be sent, before they are; return their intents in the same order."""
+        with self._write() as write:
+            intents = []
+            for call in calls:
+                keep_body(write, call.request, call.body)
+                row = write.execute(
+                    "INSERT INTO intent (key, request, purpose, at) VALUES (?,?,?,?)", (call.key, call.request, call.purpose.value, at)
+                )
+                intents.append(CallIntent(id=cast("int", row.lastrowid), key=call.key, request=call.request, purpose=call.purpose, at=at))
+        return intents
+
+    def settle(self, outcomes: Sequence[tuple[CallIntent, Response]]) -> None:
+        """Write down what came back."""
+        with self._write() as write:
+            write.executemany(
+                "INSERT INTO outcome (intent, key, purpose, failure, model_returned, input_tokens, output_tokens, document)"
+                " VALUES (?,?,?,?,?,?,?,?)",
+                [_outcome_values(intent, response) for intent, response in outcomes],
+            )
+
+    def find_beginning(self) -> str | None:
+        """Return when the first call of the replay was written down to be sent, ISO 8601; None before that."""
+        return cast("str | None", next(self._read("SELECT min(at) FROM intent WHERE purpose = ?", (Purpose.REPLAY.value,)))[0])
+
+    def find_settled(self, keys: Iterable[str], *, failed: bool = True) -> set[str]:
+        """Return those of *keys* that have an outcome; with *failed* false, only those whose latest outcome is an answer."""
+        sql = "SELECT failure FROM outcome WHERE key = ? ORDER BY id DESC LIMIT 1"
+        found = set()
+        with self._lock:
+            for key in keys:
+                row = self._connection.execute(sql, (key,)).fetchone()
+                if row is not None and (failed or row[0] is None):
+                    found.add(key)
+        return found
+
+    def find_outcomes(self, keys: Iterable[str]) -> dict[str, str | None]:
+        """Return by key, for those of *keys* that have an outcome, why the latest is no answer; None: it is one."""
+        sql = "SELECT failure FROM outcome WHERE key = ? ORDER BY id DESC LIMIT 1"
+        with self._lock:
+            found = {key: self._connection.execute(sql, (key,)).fetchone() for key in keys}
+        return {key: row[0] for key, row in found.items() if row is not None}
+
+    def list_doubtful(self, failures: Iterable[str], *, errors: Iterable[str], statuses: Iterable[int]) -> Iterator[tuple[str, int]]:
+        """Give request digest and number of requests for every call whose requests may have been billed without a count of tokens.
+
+        Those are its attempts that ended in one of *errors* (a kind of our own) or *statuses* (of HTTP), and at least one where the
+        call failed with one of *failures*.
+        """
+        lists = [json.dumps(list(one)) for one in (errors, statuses, failures)]
+        sql = (
+            "SELECT intent.request, max((SELECT count(*) FROM json_each(document, '$.attempts') WHERE"
+            " json_extract(value, '$.error') IN (SELECT value FROM json_each(?1))"
+            " OR json_extract(value, '$.status') IN (SELECT value FROM json_each(?2))),"
+            " coalesce(failure IN (SELECT value FROM json_each(?3)), 0)) AS count"
+            " FROM outcome JOIN intent ON intent.id = intent"
+            " WHERE (failure IS NOT NULL OR json_array_length(document, '$.attempts') > 1) AND count > 0"
+        )
+        yield from self._read(sql, lists)
+
+    def list_documents(self, purpose: Purpose) -> Iterator[str]:
+        """Give the latest outcome of every call made for *purpose* as it is kept, ordered by key."""
+        latest = "SELECT max(id) FROM outcome WHERE purpose = ? GROUP BY key"
+        for (document,) in self._read(f"SELECT document FROM outcome WHERE id IN ({latest}) ORDER BY key", (purpose.value,)):  # noqa: S608 (no text of others)
+            yield document
+
+    def list_models(self) -> list[tuple[str, str]]:
+        """Return every pair of model requested and model that answered."""
+        sql = "SELECT DISTINCT json_extract(document, '$.model_requested'), model_returned FROM outcome WHERE model_returned IS NOT NULL"
+        return [(row[0], row[1]) for row in self._read(sql)]
+
+    def list_calls(self) -> Iterator[Call]:
+        """Give the call of every cell of the design, in the order of planning; bodies are read as they are needed."""
+        sql = "SELECT request, sample FROM cell ORDER BY id"
+        for request, sample in self._read(sql):
+            yield Call(body=self.get_request(request), index=sample, purpose=Purpose.REPLAY, request=request)
+
+    def list_lost(self) -> list[CallIntent]:
+        """Return intents without an outcome, oldest first: calls that were in flight when a process was killed (or still runs)."""
+        sql = (
+            "SELECT intent.id, intent.key, intent.request, intent.purpose, intent.at FROM intent"
+            " LEFT JOIN outcome ON outcome.intent = intent.id WHERE outcome.id IS NULL ORDER BY intent.id"
+        )
+        return [CallIntent(id=row[0], key=row[1], request=row[2], purpose=Purpose(row[3]), at=row[4]) for row in self._read(sql)]
+
+    def find_response(self, key: str) -> Response | None:
+        """Return the latest outcome of the call *key*; None when there is none."""
+        with self._lock:
+            row = self._connection.execute("SELECT document FROM outcome WHERE key = ? ORDER BY id DESC LIMIT 1", (key,)).fetchone()
+        return None if row is None else _read_response(row[0])
+
+    def list_responses(self, purpose: Purpose) -> Iterator[Response]:
+        """Give the latest outcome of every call made for *purpose*, in the order in which they came."""
+        latest = "SELECT max(id) FROM outcome WHERE purpose = ? GROUP BY key"
+        sql = f"SELECT document FROM outcome WHERE purpose = ? AND id IN ({latest}) ORDER BY id"  # noqa: S608 (no text of others)
+        for (document,) in self._read(sql, (purpose.value, purpose.value)):
+            yield _read_response(document)
+
+    def sum_spent(self, *, unsent: Iterable[str] = ()) -> list[ModelUsage]:
+        """Return calls and tokens by model requested, purpose and way, failed calls and repeated ones included.
+
+        Args:
+            unsent: codes of failures that were no calls.
+        """
+        sql = (
+            "SELECT json_extract(document, '$.model_requested'), purpose, count(*), count(failure), coalesce(sum(input_tokens), 0),"
+            " coalesce(sum(output_tokens), 0), sum(output_tokens IS NULL), json_extract(document, '$.batch') IS NOT NULL AS batched"
+            " FROM outcome WHERE failure IS NULL OR failure NOT IN (SELECT value FROM json_each(?))"
+            " GROUP BY 1, 2, batched ORDER BY 1, 2, batched"
+        )
+        return [
+            ModelUsage(
+                model=row[0],
+                purpose=Purpose(row[1]),
+                calls=row[2],
+                failures=row[3],
+                input_tokens=row[4],
+                output_tokens=row[5],
+                untold=row[6],
+                batched=bool(row[7]),
+            )
+            for row in self._read(sql, (json.dumps(list(unsent)),))
+        ]
+
+
+def open_store(folder: Path, *, create: bool = False) -> RunStore:
+    """Return the store of the run folder *folder*.
+
+    Args:
+        create: make folder and database where there are none.
+
+    Raises:
+        NotFoundError: there is no run in the folder.
+        ConflictError: it was made by a later Caveat, or is no run's database.
+        UnavailableError: it cannot be opened for writing.
+    """
+    path = folder / DATABASE
+    if not create and not path.is_file():
+        found = f"is no run folder: there is no {DATABASE} in it"
+        raise NotFoundError(Fault(code="run-not-found", where=str(folder), found=found, advice="caveat audit run REPLAY -o DIR makes one"))
+    folder.mkdir(parents=True, exist_ok=True)
+    return RunStore.open(path)
+
+
+def _cell_values(cell: ReplayCell) -> tuple[str | int, ...]:
+    return cell.task_id, cell.arm, cell.spec or "", cell.context_id, cell.cue_removed or "", cell.sample
+
+
+def _outcome_values(intent: CallIntent, response: Response) -> tuple[object, ...]:
+    usage = response.usage
+    known = [one for one in (usage.input_tokens, usage.cache_creation_input_tokens, usage.cache_read_input_tokens) if one is not None]
+    # The text stands in the content blocks too; it is kept once.
+    kept = replace(response, text="", thinking=None) if response.content else response
+    return (
+        intent.id,
+        response.key,
+        response.purpose.value,
+        None if response.failure is None else response.failure.code,
+        response.model_returned,
+        sum(known) if known else None,
+        usage.output_tokens,
+        canonical_bytes(to_document(kept)).decode(),
+    )
+
+
+def _read_response(document: str) -> Response:
+    response = from_json(Response, document, where="a stored response")
+    return (
+        response if not response.content else replace(response, text=join_text(response.content), thinking=join_thinking(response.content))
+    )
+
+
+def join_text(content: Iterable[Mapping[str, object]]) -> str:
+    """Return the text blocks of *content* joined, as the model said them; empty when it said nothing."""
+    return "".join(str(block.get("text", "")) for block in content if block.get("type") == "text")
+
+
+def join_thinking(content: Iterable[Mapping[str, object]]) -> str | None:
+    """Return the reasoning blocks of *content* joined; None without one."""
+    found = [str(block.get("thinking", "")) for block in content if block.get("type") == "thinking"]
+    return "\n".join(found) if found else None
+
+
+# The documents of a run folder: which replay it holds, and the tasks that were asked, whole.
+
+_REPLAY, _TASKS = "replay", "tasks"
+_NAME = "run-name"
+
+
+def put_replay(store: RunStore, replay: Replay, tasks: Sequence[Task]) -> None:
+    """Keep what the run folder is for; the same again changes nothing.
+
+    A replay may grow: more samples, arms, tasks or budget, another scorer. Each version stays, and the latest counts. What was asked
+    already cannot change under it: the store refuses a cell that is planned with another request.
+    """
+    put_version(store, _REPLAY, to_document(replay))
+    put_version(store, _TASKS, to_document(TasksFile(tasks=tuple(tasks))))
+
+
+def put_version(store: RunStore, name: str, document: dict[str, Any]) -> None:
+    """Keep *document* as the latest of those called *name*; when it is that already, nothing changes."""
+    known = list_versions(store, name)
+    if not known or known[-1] != document:
+        store.put_document(f"{name}-{len(known) + 1}" if known else name, document)
+
+
+def list_versions(store: RunStore, name: str) -> list[dict[str, Any]]:
+    """Return every document that was kept as *name*, the latest last."""
+    found: list[dict[str, Any]] = []
+    while (document := store.find_document(f"{name}-{len(found) + 1}" if found else name)) is not None:
+        found.append(document)
+    return found
+
+
+def name_run(store: RunStore, draw: Callable[[], str]) -> str:
+    """Return the random name of the run in this folder, made by *draw* and written down if it has none yet."""
+    known = find_name(store)
+    if known is None:
+        known = draw()
+        store.put_document(_NAME, {"run": known})
+    return known
+
+
+def find_name(store: RunStore) -> str | None:
+    """Return the random name of the run in this folder; None before it was entered in a log."""
+    document = store.find_document(_NAME)
+    return None if document is None else str(document["run"])
+
+
+def _find_latest(store: RunStore, name: str) -> dict[str, Any] | None:
+    known = list_versions(store, name)
+    return known[-1] if known else None
+
+
+def get_replay(store: RunStore) -> Replay:
+    """Return the replay that the folder holds; raises NotFoundError."""
+    document = _find_latest(store, _REPLAY)
+    if document is None:
+        raise _missing(store, "replay")
+    return from_document(Replay, document, where=f"{store.path}, replay")
+
+
+def get_tasks(store: RunStore) -> dict[str, Task]:
+    """Return the tasks that were asked, by identifier; raises NotFoundError."""
+    document = _find_latest(store, _TASKS)
+    if document is None:
+        raise _missing(store, "tasks")
+    return {task.id: task for task in from_document(TasksFile, document, where=f"{store.path}, tasks").tasks}
+
+
+def list_states(store: RunStore, *names: str) -> Iterator[tuple[Replay, tuple[Task, ...], list[dict[str, Any]]]]:
+    """Give every replay that the folder was for with every file of tasks and every document called one of *names*, latest first.
+
+    Which versions went together is not kept, so each is given with each; the latest of all are the replay as it stands now. A folder
+    that holds no replay, no tasks or no document of such a name gives none.
+
+    Raises:
+        InputError: what is kept is no replay, or no tasks.
+    """
+    kept = [[*reversed(list_versions(store, name))] for name in (_REPLAY, _TASKS, *names)]
+    for replay, tasks, *others in product(*kept):
+        yield (
+            from_document(Replay, replay, where=f"{store.path}, replay"),
+            from_document(TasksFile, tasks, where=f"{store.path}, tasks").tasks,
+            others,
+        )
+
+
+def _missing(store: RunStore, what: str) -> NotFoundError:
+    found = f"the folder holds no {what}: the run was never planned to its end"
+    return NotFoundError(
+        Fault(code="run-not-found", where=str(store.path), found=found, advice="run it again: caveat audit run REPLAY -o DIR")
+    )

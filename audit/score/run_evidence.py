@@ -1,0 +1,338 @@
+"""A scored run as evidence: its checked table with provenance and accounts, and its summary side by side."""
+
+import hashlib
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import groupby
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from audit.near_duplicates import find_alike_tasks, note_near_duplicates
+from audit.records.model_response import ExcludedResponses, ImportedFile, ImportedLog, ReplayCell
+from audit.replay.replay_provenance import build_provenance
+from audit.replay.run_rows import CUT, NOT_SCORED, TableRow, list_rows, read_clusters, write_table
+from audit.replay.run_store import DATABASE, RunStore, get_replay, get_tasks, open_store
+from audit.score.answer_extraction import NOT_FOUND
+from audit.score.judging import account_judging, describe_judge, describe_repeats
+from audit.score.scorers import build_settled, describe_procedure, digest_scorer, get_judge, list_dimensions, list_marks, read_scorer
+from audit.sources.score_table import read_table
+from audit.statistics.design_remarks import DesignRemark
+from audit.statistics.responses import ScoreTable, TableFile
+from registry.errors import ConflictError, Fault, InputError
+from registry.records.specification import JudgeScorer, LabelScorer, Scorer, reads_only_response
+
+# What a scored run comes to, side by side: counts, means, and what makes the sides unlike beyond the scores.
+
+UNEQUAL = 0.05
+"""Shares of two sides that differ by more than this are told."""
+
+Side = tuple[str, str | None, str | None]
+"""Arm, P_deploy specification, edit."""
+
+
+@dataclass(slots=True, kw_only=True)
+class SideCounts:
+    """Counts of one side; scorings where a judge repeats, otherwise responses."""
+
+    rows: int = 0
+    scored: int = 0
+    total: float = 0.0
+    """Sum of the scores."""
+    excluded: Counter[str] = field(default_factory=Counter)
+    """Rows without a score, by reason."""
+    unanswered: int = 0
+    """Cells of the design whose call was never answered; they are no rows."""
+    cut: int = 0
+    """Answers that ended at the limit of tokens; the scorer gets them as they are."""
+    refused: int = 0
+    """Answers with the stop reason `refusal`; the scorer gets them as they are."""
+    empty: int = 0
+    """Answers without a word; the scorer gets them as they are."""
+
+    @property
+    def mean(self) -> float | None:
+        """Mean of the scores; None without any. Φ weighs tasks alike, which this does not."""
+        return self.total / self.scored if self.scored else None
+
+    @property
+    def answered(self) -> int:
+        """Rows of answers, not of failed calls."""
+        return self.rows - sum(count for reason, count in self.excluded.items() if reason in self.failed)
+
+    failed: set[str] = field(default_factory=set)
+    """Reasons that are codes of failed calls."""
+
+
+def tally_rows(rows: Iterable[TableRow | ReplayCell]) -> dict[Side, SideCounts]:
+    """Return the counts of each side, in the order of names; *rows* are read once, whatever their number."""
+    found: dict[Side, SideCounts] = {}
+    for _ in watch_rows(rows, found):
+        pass
+    return sort_sides(found)
+
+
+def watch_rows(rows: Iterable[TableRow | ReplayCell], found: dict[Side, SideCounts]) -> Iterator[TableRow | ReplayCell]:
+    """Give *rows* on while they are counted into *found*."""
+    for row in rows:
+        cell = row.cell if isinstance(row, TableRow) else row
+        tally = found.setdefault((cell.arm, cell.spec, cell.cue_removed), SideCounts())
+        if isinstance(row, TableRow):
+            _count(tally, row)
+        else:
+            tally.unanswered += 1
+        yield row
+
+
+def sort_sides(found: Mapping[Side, SideCounts]) -> dict[Side, SideCounts]:
+    """Return the counts in the order of their sides' names."""
+    return dict(sorted(found.items(), key=lambda one: tuple(name or "" for name in one[0])))
+
+
+def remark_sides(tallies: Mapping[Side, SideCounts]) -> Iterator[DesignRemark]:
+    """Give what differs between sides, or is missing, so that their scores may differ for another reason than the model."""
+    waiting = sum(one.unanswered for one in tallies.values())
+    if waiting:
+        yield DesignRemark(code="unanswered", message=f"{waiting:,} planned calls were never answered; they are no rows of the table")
+    unscored = sum(one.excluded[NOT_SCORED] for one in tallies.values())
+    if unscored:
+        yield DesignRemark(code=NOT_SCORED, message=f"{unscored:,} responses are not scored yet")
+    shares: tuple[tuple[str, str, Callable[[SideCounts], int]], ...] = (
+        ("unequal-truncation", "answers cut at the limit of tokens", lambda one: one.cut),
+        ("unequal-unextracted", "answers without an extracted option or number", lambda one: one.excluded[NOT_FOUND]),
+        ("unequal-refusals", "refusals", lambda one: one.refused),
+        ("unequal-empty", "empty answers", lambda one: one.empty),
+    )
+    sides = [(side, one) for side, one in tallies.items() if one.answered > 0]
+    for code, what, count in shares:
+        found = [(count(one) / one.answered, count(one), one.answered, side) for side, one in sides]
+        rates = [one[0] for one in found]
+        if len(rates) > 1 and max(rates) - min(rates) > UNEQUAL:
+            parts = ", ".join(f"{name_side(side)} {some} of {all_}" for _, some, all_, side in found)
+            yield DesignRemark(code=code, message=f"{what} differ between the sides: {parts}; that alone can make their scores differ")
+
+
+def name_side(side: Side) -> str:
+    """Return a side as a person reads it: `deploy`, `deploy chat`, `test without eval-word`."""
+    arm, spec, edit = side
+    return " ".join((arm, *([spec] if spec else []), *([f"without {edit}"] if edit else [])))
+
+
+def summarise(tallies: Mapping[Side, SideCounts]) -> Sequence[dict[str, object]]:
+    """Return the counts of each side as JSON values."""
+    return [
+        {
+            "arm": side[0],
+            "spec": side[1],
+            "cue_removed": side[2],
+            "rows": one.rows,
+            "scored": one.scored,
+            "mean": one.mean,
+            "excluded": dict(sorted(one.excluded.items())),
+            "unanswered": one.unanswered,
+            "cut": one.cut,
+            "refused": one.refused,
+            "empty": one.empty,
+        }
+        for side, one in tallies.items()
+    ]
+
+
+def _count(tally: SideCounts, row: TableRow) -> None:
+    response = row.response
+    tally.rows += 1
+    if row.value is not None:
+        tally.scored += 1
+        tally.total += row.value
+    elif reason := row.excluded_reason:
+        tally.excluded[reason] += 1
+    if response.failure is not None:
+        tally.failed.add(response.failure.code)
+        return
+    tally.cut += response.stop_reason in CUT
+    tally.refused += response.stop_reason == "refusal"
+    tally.empty += not (response.text or "").strip()
+
+
+# A run folder as evidence: its score table, checked like any other, with its provenance and its accounts.
+#
+# The table is made from the stored responses and scores, never read from a file that somebody may have edited; a `scores.csv` in the
+# folder that says something else is refused.
+
+TABLE = "scores.csv"
+FORMAT = "caveat-run/1"
+UNANSWERED = "unanswered"
+"""Reason of a planned call that has no response."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunEvidence:
+    """What a run folder holds, for an audit."""
+
+    table: ScoreTable
+    source: str
+    imported: ImportedLog
+    audits: tuple[str, ...]
+    """The audits whose locks the replay says that it answers to."""
+
+
+def count_unanswered(imported: ImportedLog) -> int:
+    """Return how many planned calls of run folders were never answered, as their accounts say."""
+    return sum(one.count for file in imported.files if file.format == FORMAT for one in file.left_out if one.reason == UNANSWERED)
+
+
+def is_run(path: str | Path) -> bool:
+    """Tell whether *path* is a run folder."""
+    return (Path(path) / DATABASE).is_file()
+
+
+def read_run(folder: Path, *, low: float, high: float, unfinished: bool = False, scorer: Scorer | None = None) -> RunEvidence:
+    """Return the scores of the run in *folder*, with what it says of itself.
+
+    Args:
+        folder: the run folder.
+        low: lowest possible score.
+        high: highest possible score.
+        unfinished: take it also with planned calls that were never answered, or with responses that were never scored.
+        scorer: whose scores are taken; None for the replay's own, or the only one that scored it where the replay names none.
+
+    Raises:
+        NotFoundError: the folder holds no run.
+        ConflictError: the run is not finished, not scored, or its `scores.csv` was changed.
+        TableError: a score lies outside the range.
+    """
+    store = open_store(folder)
+    try:
+        return _read_run(store, folder, scorer or find_scorer(store), (low, high), unfinished=unfinished)
+    finally:
+        store.close()
+
+
+def find_scorer(store: RunStore) -> Scorer:
+    """Return the scorer whose scores are a run's: the replay's own, or the only one; raises ConflictError where that is undecided."""
+    replay, known = get_replay(store), store.list_scorers()
+    if replay.scoring is not None:
+        return replay.scoring
+    if len(known) != 1:
+        found = f"the replay names no scorer, and {len(known) or 'none'} scored it"
+        advice = "name the scorer in the replay" if known else f"caveat score {store.path.parent} --scorer FILE"
+        raise ConflictError(Fault(code="run-not-scored", where=str(store.path.parent), found=found, advice=advice))
+    return read_scorer(store.find_document(f"scorer-{known[0]}"), where=f"{store.path}, scorer")
+
+
+def _read_run(store: RunStore, folder: Path, scorer: Scorer, range_: tuple[float, float], *, unfinished: bool) -> RunEvidence:
+    is_own = get_replay(store).scoring in (None, scorer)
+    account = _account(store, folder, scorer)
+    _check_finished(account, folder, unfinished=unfinished, command=f"caveat score {folder}{'' if is_own else ' --scorer FILE|SCF-…@n'}")
+    name = str(folder / TABLE)
+    with TemporaryDirectory() as place:
+        path = Path(place) / TABLE
+        rows = list_rows(store, digest_scorer(scorer), judge=get_judge(scorer))
+        write_table(
+            rows,
+            path,
+            dimensions=list_dimensions(scorer),
+            marks=list_marks(scorer),
+            is_settled=build_settled(scorer),
+            clusters=read_clusters(store),
+        )
+        if is_own:
+            _check_same(path, folder / TABLE)
+        table = read_table([path], low=range_[0], high=range_[1])
+    files = tuple(TableFile(name=name, sha256=one.sha256, rows=one.rows) for one in table.files)
+    judge, uncertainty = _describe_scorer(store, scorer)
+    provenance = replace(
+        build_provenance(store), judge=judge, judge_uncertainty=uncertainty, scorer_reads_response=reads_only_response(scorer)
+    )
+    imported = ImportedLog(files=(replace(account, sha256=files[0].sha256),), provenance=provenance, started_at=store.find_beginning())
+    imported = note_near_duplicates(imported, find_alike_tasks(get_tasks(store).values()))
+    return RunEvidence(table=replace(table, files=files), source=name, imported=imported, audits=get_replay(store).audits)
+
+
+def _describe_scorer(store: RunStore, scorer: Scorer) -> tuple[str, str | None]:
+    """Who scored by what, and how far a judge's verdicts on one response vary; None where that is not known."""
+    digest = f"SHA-256 of the scorer's document {digest_scorer(scorer)}"
+    if not isinstance(scorer, JudgeScorer):
+        named = "labels of a person" if isinstance(scorer, LabelScorer) else f"{scorer.kind} scorer, deterministic"
+        return f"{named}{describe_procedure(scorer, get_tasks(store).values())}; {digest}", None
+    account = account_judging(store, scorer)
+    planned = f"{scorer.repeats} verdicts planned on {100 * scorer.repeat_share:g} % of the responses"
+    repeats = planned if scorer.repeats > 1 and scorer.repeat_share else "no repeats"
+    return f"{describe_judge(scorer, account)}; {repeats}; {digest}", describe_repeats(account)
+
+
+def _account(store: RunStore, folder: Path, scorer: Scorer) -> ImportedFile:
+    """Return the counts of the run, of responses and not of scorings; its digest is that of the table, once there is one."""
+    found = scored = scorings = void = 0
+    left_out: Counter[str] = Counter()
+    for _, group in groupby(list_rows(store, digest_scorer(scorer), judge=get_judge(scorer)), key=_get_cell):
+        rows = [row for row in group if isinstance(row, TableRow)]
+        failed = [row.excluded_reason or UNANSWERED for row in rows if row.value is None]
+        found, scorings = found + 1, scorings + len(rows)
+        if len(failed) < len(rows):
+            scored, void = scored + 1, void + len(failed)
+        else:
+            left_out[failed[0] if failed else UNANSWERED] += 1
+    several = f"{scorings:,} rows, because some responses were judged several times; of those with a score, {void:,} verdicts have none"
+    return ImportedFile(
+        name=str(folder),
+        sha256="",
+        format=FORMAT,
+        arm=None,
+        declared=found,  # the plan in the folder states every response
+        found=found,
+        scored=scored,
+        left_out=tuple(
+            ExcludedResponses(reason=reason, count=left_out[reason], is_row=reason != UNANSWERED) for reason in _order(left_out)
+        ),
+        notes=(several,) if isinstance(scorer, JudgeScorer) and scorings > found - left_out[UNANSWERED] else (),
+    )
+
+
+def _get_cell(row: TableRow | ReplayCell) -> ReplayCell:
+    return row.cell if isinstance(row, TableRow) else row
+
+
+def _order(left_out: Counter[str]) -> list[str]:
+    """Reasons by name, calls that were never answered last."""
+    return sorted((one for one in left_out if left_out[one]), key=lambda one: (one == UNANSWERED, one))
+
+
+def _check_finished(account: ImportedFile, folder: Path, *, unfinished: bool, command: str) -> None:
+    counts = {one.reason: one.count for one in account.left_out}
+    waiting, unscored = counts.get(UNANSWERED, 0), counts.get(NOT_SCORED, 0)
+    faults = []
+    if not account.scored:
+        found = "holds no score by the scorer that is asked for"
+        faults.append(Fault(code="run-not-scored", where=str(folder), found=found, advice=command))
+    elif unscored and not unfinished:
+        advice = f"{command}, or --unfinished to count them as exclusions"
+        faults.append(Fault(code="run-not-scored", where=str(folder), found=f"{unscored:,} responses are not scored", advice=advice))
+    if waiting and not unfinished:
+        advice = "go on with caveat audit run, or --unfinished to take what there is"
+        found = f"{waiting:,} of {account.found:,} planned calls were never answered"
+        faults.append(Fault(code="run-incomplete", where=str(folder), found=found, advice=advice))
+    if faults:
+        raise ConflictError(faults)
+
+
+def _check_same(made: Path, kept: Path) -> None:
+    """A table in the folder that is not what its responses come to was edited, or is older than they are."""
+    if kept.is_file() and _digest(kept) != _digest(made):
+        found = "is not what the run's responses and scores come to: it was changed, or is older than they are"
+        raise ConflictError(
+            Fault(code="run-table-differs", where=str(kept), found=found, advice=f"caveat score {kept.parent} writes it anew")
+        )
+
+
+def _digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def read_runs(folders: Sequence[str], *, low: float, high: float, unfinished: bool, scorer: Scorer | None = None) -> RunEvidence:
+    """Return the evidence of one run folder as `read_run`; raises InputError where *folders* names something beside it."""
+    if len(folders) != 1:
+        found = "a run folder is imported alone: its design holds all arms"
+        raise InputError(Fault(code="bad-option", where=", ".join(folders), found=found, advice="give the run folder and nothing else"))
+    return read_run(Path(folders[0]), low=low, high=high, unfinished=unfinished, scorer=scorer)

@@ -1,0 +1,491 @@
+"""What every reader of logs shares: rows, accounts, lines of JSON, the choice of a score, and the pairing of tasks."""
+
+import hashlib
+import json
+import math
+import re
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from datetime import datetime
+from pathlib import Path
+from shlex import quote
+from typing import Any
+
+from audit.errors import TableError
+from audit.records.model_response import ExcludedResponses, ImportedFile, ImportedLog
+from audit.sources.score_columns import FaultList, suggest
+from registry.errors import Fault
+from registry.records.replay_run import Provenance
+
+# What every reader of logs hands over: rows of a score table, and its accounts.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogRow:
+    """One response of a log, as a row of the score table."""
+
+    task_id: str
+    arm: str
+    context_id: str
+    sample: str
+    score: float | None
+    excluded_reason: str | None = None
+    """Why there is no score; exactly when *score* is None."""
+    spec: str | None = None
+    """None: what the user said of the file (`deploy/agent=PATH`), or nothing."""
+    cue_removed: str | None = None
+    judge: str | None = None
+    judge_repeat: str | None = None
+    family: str | None = None
+    """Tasks that depend on each other, such as paraphrases, have the same; None: not stated."""
+    template: str | None = None
+    """Contexts made from one template have the same; None: not stated."""
+    stop_reason: str | None = None
+    """Why the endpoint stopped, in its own word."""
+    truncated: str | None = None
+    """`yes` where something else than the endpoint ended the response; None: as *stop_reason* says."""
+    settled: str | None = None
+    refused: str | None = None
+    text: str | None = None
+    """What the task asks, for the search for near-duplicates; None where the reader does not know it. No column of a table."""
+    extras: Mapping[str, str | float | None] = field(default_factory=dict)
+    """Further columns, such as request_id, other scores by name."""
+    file: str | None = None
+    """Name of the file it stands in, as in the accounts; None where a reader was given one file."""
+    place: str | None = None
+    """Where it stands in that file, for messages: `sample calc-12, epoch 1`; None: its identifiers say it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogOptions:
+    """What the user says of how a log becomes a table."""
+
+    arms: Mapping[str, str] = field(default_factory=dict)
+    """By path as it was given, the arm of that file's responses (`ARM=PATH` on the command line)."""
+    specs: Mapping[str, str] = field(default_factory=dict)
+    """By path as it was given, the P_deploy specification (`ARM/SPEC=PATH`). The door sets it; readers need not."""
+    arm_field: str | None = None
+    """Where the arm stands instead: a dotted name such as `metadata.condition`, `task_args.framing`, `tags`."""
+    arm_names: Mapping[str, str] = field(default_factory=dict)
+    """By value of *arm_field*, the arm it stands for. The door applies it; readers hand over the values as they are."""
+    context_field: str | None = None
+    """Where the context stands; None: one context a file, called by the file's name without ending."""
+    task_field: str | None = None
+    """Where the task's identifier stands; None: the sample's own."""
+    family_field: str | None = None
+    """Where the family of the task stands, as *context_field*; None: families are not stated."""
+    scorer: str | None = None
+    """Which scorer's (metric's) scores; None where the log has one alone."""
+    key: str | None = None
+    """Which entry of a score that is an object; of a harness, which filter."""
+    values: Mapping[str, float] = field(default_factory=dict)
+    """What a text or an answer is as a number, such as {C: 1, I: 0}; empty: the default of the format."""
+    unfinished: bool = False
+    """Take a log also when its own status says that it did not finish; its accounts then say so."""
+
+    def find_arm(self, path: Path) -> str | None:
+        """Return the arm that was given for the file at *path*, however the path was written."""
+        return next((arm for given, arm in self.arms.items() if Path(given) == path), None)
+
+
+Reader = Callable[[Sequence[Path], LogOptions], tuple[list[LogRow], ImportedLog]]
+"""Reads files of one format. Raises TableError with every fault."""
+
+
+# The accounts of an import: what each file holds, what became of it, and whether the counts agree.
+
+_EXAMPLES = 5
+_OF_RESPONSES = ("models_returned", "unnamed_responses")
+"""What provenance has from single responses: united over files, and counted."""
+
+
+@dataclass(slots=True)
+class FileCounts:
+    """What became of the responses of one file, counted as it is read."""
+
+    scored: int = 0
+    counts: Counter[tuple[str, bool]] = field(default_factory=Counter)
+    examples: dict[tuple[str, bool], list[str]] = field(default_factory=dict)
+
+    def add(self, place: str, reason: str | None, *, is_row: bool = True) -> None:
+        """Count the response at *place*: scored without a *reason*, else left out for it."""
+        if reason is None:
+            self.scored += 1
+            return
+        self.counts[reason, is_row] += 1
+        kept = self.examples.setdefault((reason, is_row), [])
+        if len(kept) < _EXAMPLES:
+            kept.append(place)
+
+    @property
+    def found(self) -> int:
+        """Responses that were counted."""
+        return self.scored + sum(self.counts.values())
+
+    def list_left_out(self) -> tuple[ExcludedResponses, ...]:
+        """Return what was left out, the most frequent reason first."""
+        return tuple(
+            ExcludedResponses(reason=key[0], count=count, is_row=key[1], examples=tuple(self.examples[key]))
+            for key, count in sorted(self.counts.items(), key=lambda item: (-item[1], item[0]))
+        )
+
+
+def merge_accounts(parts: Sequence[ImportedLog]) -> ImportedLog:
+    """Return the accounts of several imports as one; a date of the first response only where every part states one."""
+    begun = [part.started_at for part in parts]
+    known = [moment for moment in begun if moment is not None]
+    return ImportedLog(
+        files=tuple(file for part in parts for file in part.files),
+        provenance=_merge_provenance(parts),
+        started_at=min(known, key=datetime.fromisoformat) if known and len(known) == len(begun) else None,
+    )
+
+
+def _merge_provenance(parts: Sequence[ImportedLog]) -> Provenance:
+    """A statement that all parts share once; otherwise each with the files that make it."""
+    merged: dict[str, str | int] = {}
+    for name in (one.name for one in fields(Provenance) if one.name not in _OF_RESPONSES):
+        said: dict[str | int, list[str]] = {}
+        for part in parts:
+            value = getattr(part.provenance, name)
+            if value is not None:
+                said.setdefault(value, []).extend(Path(file.name).name for file in part.files)
+        files = sum(len(part.files) for part in parts)
+        if len(said) == 1 and len(next(iter(said.values()))) == files:
+            merged[name] = next(iter(said))
+        elif said and not any(isinstance(value, int) for value in said):
+            # A date of access may stand in a file's name too, and would pass for one.
+            merged[name] = "; ".join(f"{value} ({_name(found)})" if name != "accessed" else str(value) for value, found in said.items())
+    returned = {name for part in parts for name in part.provenance.models_returned}
+    unnamed = sum(map(_count_unnamed, parts))
+    return Provenance(models_returned=tuple(sorted(returned)), unnamed_responses=unnamed, **merged)  # type: ignore[arg-type]
+
+
+def _count_unnamed(part: ImportedLog) -> int:
+    """Return how many scored responses of *part* carry no model name: all of them, where it names none."""
+    if part.provenance.models_returned:
+        return part.provenance.unnamed_responses
+    return sum(file.scored for file in part.files)
+
+
+def _name(files: Sequence[str]) -> str:
+    return ", ".join(files[:3]) + (f" and {len(files) - 3} more" if len(files) > 3 else "")
+
+
+def summarise_accounts(imported: ImportedLog) -> str:
+    """Return one line for each file: what was declared, found and scored, what was left out, and what else must be known of it."""
+    return "\n".join(map(_summarise, imported.files))
+
+
+def _summarise(file: ImportedFile) -> str:
+    declared = "states no count" if file.declared is None else f"states {file.declared}"
+    arm = f" as arm {file.arm}" if file.arm else ""
+    said = [f"{declared}, {file.found} found, {file.scored} scored{arm}"]
+    said += [f"{one.count} {'excluded' if one.is_row else 'not taken'}: {one.reason}" for one in file.left_out]
+    return f"{Path(file.name).name} ({file.format}, SHA-256 {file.sha256[:12]}…): {'; '.join((*said, *file.warnings, *file.notes))}."
+
+
+def verify_accounts(imported: ImportedLog, rows: Iterable[LogRow]) -> None:
+    """Raise ValueError unless every response found became one scored row, one row without a score, or is accounted for as no row."""
+    counted: Counter[tuple[str, bool]] = Counter()
+    for row in rows:
+        counted[row.file or imported.files[0].name, row.score is not None] += 1
+    for file in imported.files:
+        excluded = sum(one.count for one in file.left_out if one.is_row)
+        found = file.scored + sum(one.count for one in file.left_out)
+        stated, actual = (file.scored, excluded, file.found), (counted[file.name, True], counted[file.name, False], found)
+        if stated != actual:
+            raise ValueError(f"{file.name}: scored, excluded and found are stated as {stated} and counted as {actual}")
+
+
+def check_twice(imported: ImportedLog) -> None:
+    """Refuse a file that was given twice, whatever its names; raises TableError."""
+    names: dict[str, list[str]] = {}
+    for file in imported.files:
+        names.setdefault(file.sha256, []).append(file.name)
+    advice = "give each log once; one arm cannot be compared with itself"
+    faults = [
+        Fault(code="file-twice", where=", ".join(same), found="these are one file: the same bytes", advice=advice)
+        for same in names.values()
+        if len(same) > 1
+    ]
+    if faults:
+        raise TableError(faults)
+
+
+def rename_account(part: ImportedLog, rows: Sequence[LogRow], path: str) -> tuple[ImportedLog, list[LogRow]]:
+    """Return accounts and rows of one file under the name it was given by."""
+    names: Mapping[str, str] = {file.name: path for file in part.files} if len(part.files) == 1 else {}
+    files = tuple(replace(file, name=names.get(file.name, file.name)) for file in part.files)
+    return replace(part, files=files), [replace(row, file=names.get(row.file or "", row.file or files[0].name)) for row in rows]
+
+
+# Logs of one JSON object a line, read as they are: NaN and all, with every line that is none told at once.
+
+_LARGEST_BYTES = 4_000_000_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogLine:
+    """One object of a log."""
+
+    number: int
+    """Counted from 1, blank lines included."""
+    fields: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogLines:
+    """A log as a whole."""
+
+    name: str
+    sha256: str
+    lines: tuple[LogLine, ...]
+
+
+def read_lines(path: Path, *, without: Collection[str] = ()) -> LogLines:
+    """Return the objects of a JSONL file; NaN is kept, for the reader to say what it means.
+
+    Args:
+        path: the file.
+        without: keys whose values are dropped as each line is read: prompts and answers are what makes a log large.
+
+    Raises:
+        TableError: the file cannot be read or has no lines, or lines are no JSON objects, each of them told.
+    """
+    faults = FaultList()
+    digest = hashlib.sha256()
+    found: list[LogLine] = []
+    try:
+        if path.stat().st_size > _LARGEST_BYTES:
+            found_bytes = f"the file has {path.stat().st_size:,} bytes; the largest that is read has {_LARGEST_BYTES:,}"
+            raise TableError(Fault(code="file-too-large", where=str(path), found=found_bytes, advice="split it by task"))
+        with path.open("rb") as file:
+            for number, line in enumerate(file, start=1):
+                digest.update(line)
+                if line.strip():
+                    found += _parse(line, number, str(path), faults, without)
+    except OSError as error:
+        unread = f"the file cannot be read: {error.strerror or error}"
+        raise TableError(Fault(code="table-not-readable", where=str(path), found=unread, advice="check what the file is")) from error
+    if faults.faults:
+        raise TableError(faults.all(where=str(path)))
+    if not found:
+        raise TableError(Fault(code="table-empty", where=str(path), found="the file has no rows", advice="check that the log is whole"))
+    return LogLines(name=str(path), sha256=digest.hexdigest(), lines=tuple(found))
+
+
+def _parse(line: bytes, number: int, name: str, faults: FaultList, without: Collection[str]) -> Iterator[LogLine]:
+    where = f"{name}, line {number}"
+    try:
+        fields = json.loads(line.decode("utf-8-sig" if number == 1 else "utf-8"))
+    except (ValueError, RecursionError) as error:
+        found = f"the line is not JSON: {error}"
+        faults.add(Fault(code="line-not-json", where=where, found=found, advice="check that the log was written to its end"))
+        return
+    if isinstance(fields, dict):
+        yield LogLine(number=number, fields={key: value for key, value in fields.items() if key not in without})
+    else:
+        faults.add(Fault(code="line-not-json", where=where, found=f"expected an object, found {type(fields).__name__}"))
+
+
+def read_companion(path: Path) -> Mapping[str, Any] | None:
+    """Return the object that a results file beside a log holds; None when there is no such file.
+
+    Raises:
+        TableError: the file is there and holds no object.
+    """
+    try:
+        fields = json.loads(path.read_bytes())
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError, RecursionError) as error:
+        found = f"the file beside the samples cannot be read: {error}"
+        advice = "restore it, or take it away; the import then says that nothing states the counts"
+        raise TableError(Fault(code="not-json", where=str(path), found=found, advice=advice)) from error
+    if not isinstance(fields, dict):
+        raise TableError(Fault(code="not-json", where=str(path), found=f"expected an object, found {type(fields).__name__}"))
+    return fields
+
+
+def find_unread(heavy: Collection[str], *names: str | None) -> frozenset[str]:
+    """Return those of the *heavy* keys that none of the dotted *names* leads into."""
+    return frozenset(heavy) - {(name or "").partition(".")[0] for name in names}
+
+
+def find_value(value: Any, name: str) -> Any:
+    """Return what stands at the dotted *name* below *value*, or None where nothing does."""
+    if isinstance(value, Mapping) and name in value:
+        return value[name]
+    first, dot, rest = name.partition(".")
+    return find_value(value[first], rest) if dot and isinstance(value, Mapping) and first in value else None
+
+
+def as_text(value: object) -> str | None:
+    """Return a text, number or truth value as a text without white space around it; None for anything else, and for an empty text."""
+    if isinstance(value, str):
+        # Half a surrogate pair is no character and could not be written.
+        return value.strip().encode("utf-8", "replace").decode("utf-8") or None
+    return json.dumps(value) if isinstance(value, bool | int | float) else None
+
+
+# Which of several scores of a log is meant, and what a score is as a number.
+
+_LONGEST_VALUE = 40
+"""Characters of a grade; what is longer is an explanation."""
+
+
+def choose_score(asked: str | None, there: Collection[str], *, where: str, option: str, what: str) -> str:
+    """Return the one of *there* that *asked* names, or the only one where nothing is asked.
+
+    Args:
+        asked: what the user wrote behind *option*; None for nothing.
+        there: names that the log has.
+        where: the log.
+        option: such as `--scorer`.
+        what: such as `metric`, for the message.
+
+    Raises:
+        TableError: there is no such name, none at all, or several and none is asked for.
+    """
+    known = ", ".join(sorted(there)) or "none"
+    is_key = option == "--key"
+    if asked is not None and asked not in there:
+        found = f"there is no {what} {asked!r}; there are: {known}"
+        raise TableError(
+            Fault(
+                code="unknown-key" if is_key else "unknown-scorer",
+                where=where,
+                found=found,
+                advice=suggest(asked, there) or f"choose one with {option}",
+            )
+        )
+    if asked is None and len(there) != 1:
+        found = f"expected one {what}, found {len(there)}: {known}"
+        raise TableError(
+            Fault(code="key-not-chosen" if is_key else "scorer-not-chosen", where=where, found=found, advice=f"choose one with {option}")
+        )
+    return asked if asked is not None else next(iter(there))
+
+
+def read_score(value: object, values: Mapping[str, float], *, where: str) -> tuple[float | None, str | None]:
+    """Return the number that a score stands for, or None and why there is none.
+
+    What has no number has a reason; what has one that nobody stated is refused, for leaving it out could be a choice of responses.
+
+    Args:
+        value: as it stands in the log: a number, a truth value, a text, null or anything else.
+        values: what a text is as a number.
+        where: the place, for a message.
+
+    Raises:
+        TableError: the score is a text without a number, a list or an object.
+    """
+    if value is None:
+        return None, "the log has no score"
+    number = values.get(value) if isinstance(value, str) else _to_float(value)
+    if number is None:
+        advice = advise_value(value if isinstance(value, str) else None)
+        kind = repr(value[:40]) if isinstance(value, str) else "a list" if isinstance(value, list) else "an object"
+        raise TableError(Fault(code="score-not-number", where=where, found=f"expected a number, found {kind}", advice=advice))
+    return (number, None) if math.isfinite(number) else (None, "the score is NaN" if math.isnan(number) else "the score is infinite")
+
+
+def advise_value(text: str | None) -> str:
+    """Return what to do about a score that is no number: a *text* can be given one, anything else (None) cannot."""
+    if text is None:
+        return "choose another score with --scorer, or an entry of it with --key"
+    if len(text) > _LONGEST_VALUE:
+        return "a text this long is no grade: choose another score with --scorer, or an entry of it with --key"
+    return f"say what each text is: --value {quote(f'{text}=1')}"
+
+
+def _to_float(value: object) -> float | None:
+    """A whole number may have more digits than a float can hold."""
+    try:
+        return float(value) if isinstance(value, int | float) else None
+    except OverflowError:
+        return math.inf
+
+
+# Whether rows that would be paired as one task are of one task, and whether a log's name contradicts its arm.
+
+TARGET = "target_sha256"
+"""Column of a row with the digest of what the right answer is, where a log states one."""
+
+_DOCUMENT = "doc_hash"
+_SHORTEST = 3
+"""Letters of an arm's name that are looked for in a file's name; a shorter one stands there by chance."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _UnlikeTasks:
+    """Tasks of two files that are called alike and are not alike."""
+
+    first: LogRow
+    row: LogRow
+    tasks: int
+
+
+def check_documents(rows: Sequence[LogRow]) -> None:
+    """Raise TableError where rows that would be paired as one task are of different documents of lm-evaluation-harness."""
+    faults = []
+    for one in _list_differing(rows, _DOCUMENT):
+        digests = " and ".join(f"{str(row.extras[_DOCUMENT])[:12]}…" for row in (one.row, one.first))
+        found = f"task {one.row.task_id} is another document here than in {one.first.file}: doc_hash {digests}"
+        advice = "evaluate both arms on the same data; to pair by content, add --task-field doc_hash"
+        faults.append(Fault(code="documents-differ", where=f"{one.row.file}, {one.row.place}", found=found, advice=advice))
+    if faults:
+        raise TableError(faults)
+
+
+def check_targets(rows: Sequence[LogRow]) -> None:
+    """Raise TableError where tasks of one identifier have another target in another log: Inspect numbers samples from 1 in any data set."""
+    faults = []
+    for one in _list_differing(rows, TARGET):
+        found = f"task {one.row.task_id} has another target here than in {one.first.file}; so have {one.tasks} tasks in all"
+        advice = "evaluate both arms on the same data; if these are the same tasks nevertheless, say so with --task-field sample.id"
+        faults.append(Fault(code="documents-differ", where=f"{one.row.file}, {one.row.place}", found=found, advice=advice))
+    if faults:
+        raise TableError(faults)
+
+
+def warn_of_pairing(imported: ImportedLog, rows: Sequence[LogRow]) -> ImportedLog:
+    """Return *imported* with what makes its arms doubtful: a file called as another arm, tasks whose targets differ."""
+    differing = {one.row.file: one for one in _list_differing(rows, TARGET)}
+    arms = {file.arm for file in imported.files if file.arm}
+    return replace(imported, files=tuple(_warn(file, arms, differing.get(file.name)) for file in imported.files))
+
+
+def _warn(file: ImportedFile, arms: set[str], differing: _UnlikeTasks | None) -> ImportedFile:
+    warnings = [f"it is given as arm {file.arm}, and its name says {other}" for other in _list_others(file, arms)]
+    if differing is not None:
+        first = Path(differing.first.file or "").name
+        warnings.append(f"{differing.tasks} tasks have another target than in {first}, and are paired with it by what --task-field names")
+    return replace(file, warnings=(*file.warnings, *warnings))
+
+
+def _list_others(file: ImportedFile, arms: set[str]) -> list[str]:
+    """Arms that the name of *file* holds as words, unless it holds its own."""
+    words = set(re.split(r"[^a-z0-9]+", Path(file.name).stem.lower()))
+    if file.arm is None or file.arm.lower() in words:
+        return []
+    return sorted(arm for arm in arms - {file.arm} if len(arm) >= _SHORTEST and arm.lower() in words)
+
+
+def _list_differing(rows: Sequence[LogRow], name: str) -> Iterator[_UnlikeTasks]:
+    """Give, for each two files, the first task that says something else under *name* in the second, and how many do."""
+    seen: dict[str, LogRow] = {}
+    found: dict[tuple[str | None, str | None], _UnlikeTasks] = {}
+    counted: set[tuple[str | None, str]] = set()
+    for row in rows:
+        if not isinstance(row.extras.get(name), str):
+            continue
+        first = seen.setdefault(row.task_id, row)
+        if first.extras[name] == row.extras[name] or (row.file, row.task_id) in counted:
+            continue
+        counted.add((row.file, row.task_id))
+        earlier = found.get((first.file, row.file))
+        found[first.file, row.file] = replace(earlier, tasks=earlier.tasks + 1) if earlier else _UnlikeTasks(first=first, row=row, tasks=1)
+    yield from found.values()

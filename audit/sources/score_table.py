@@ -1,0 +1,476 @@
+"""Files become one checked score table; a person's labels and lists of task ids are read the same way."""
+
+import csv
+import hashlib
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import orjson
+import pyarrow as pa
+import pyarrow.parquet
+
+from audit.errors import TableError, find_range_fault
+from audit.sources.arrow import read_csv, read_parquet
+from audit.sources.jsonl_table import read_jsonl
+from audit.sources.score_columns import (
+    IDS,
+    LISTED,
+    OPTIONAL,
+    ColumnSelection,
+    FaultList,
+    RawColumn,
+    RawTable,
+    Read,
+    check_keys,
+    find_unmatched,
+    merge_columns,
+    number_keys,
+    read_stops,
+)
+from audit.statistics.responses import Floats, ScoreTable, TableFile, TextColumn
+from registry.errors import Fault
+
+# Files become one checked score table; every fault is told at once, with file, row and column.
+
+_READERS: dict[str, Callable[..., RawTable]] = {
+    ".csv": read_csv,
+    ".jsonl": read_jsonl,
+    ".ndjson": read_jsonl,
+    ".parquet": read_parquet,
+}
+_PARQUET_MAGIC = b"PAR1"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _RowFault:
+    """A fault that many rows may have, without its place."""
+
+    code: str
+    found: str
+    advice: str
+
+
+def read_table(
+    paths: Sequence[Path],
+    *,
+    low: float,
+    high: float,
+    score: str = "score",
+    where: Mapping[str, Collection[str]] | None = None,
+) -> ScoreTable:
+    """Return the responses of all files as one table, in the order of files and rows; the estimate does not depend on it.
+
+    Identifiers stay texts (`007` is not `7`). A row has either a score in [low, high] or an `excluded_reason`, never both
+    and never neither. NaN with a reason counts as no score.
+
+    Args:
+        paths: CSV, JSONL or Parquet files, told by their names.
+        low: lowest possible score.
+        high: highest possible score, above *low*.
+        score: name of the column of scores.
+        where: by column of the files, also one that is none of ours: the values whose rows are kept. The others are not even checked.
+
+    Raises:
+        TableError: with every fault, 20 in full and the number of the others.
+    """
+    return read_columns(paths, ColumnSelection(score=score, where=where or {}), low=low, high=high)[0]
+
+
+def read_columns(paths: Sequence[Path], selection: ColumnSelection, *, low: float, high: float) -> tuple[ScoreTable, dict[str, TextColumn]]:
+    """Return the table as `read_table` does, and the columns that *selection* asks for beside ours, by name, row for row.
+
+    Raises:
+        TableError: as `read_table`.
+    """
+    if fault := find_range_fault(low, high):
+        raise TableError(fault)
+    tables = read_raw(paths, selection)
+    found = build_table(tables, low=low, high=high, read=lambda names: read_raw(paths, replace(selection, also=names)))
+    return found, {name: merge_columns([(table.extras[name], len(table.score)) for table in tables]) for name in selection.also}
+
+
+def read_models(paths: Sequence[Path], *, score: str | None = None) -> tuple[tuple[str, ...], int]:
+    """Return the models that answered, as a column `model_returned` of score tables names them, and how many scored rows name none.
+
+    The tables were read before, so nothing else can be wrong with them.
+
+    Args:
+        score: name of the column of scores, as it was read; None for `score`.
+    """
+    found: set[str] = set()
+    unnamed = 0
+    for path in paths:
+        try:
+            (table,) = read_raw([path], ColumnSelection(score=score or "score", also=("model_returned",)))
+        except TableError:
+            (table,) = read_raw([path], ColumnSelection(score=score or "score"))
+            unnamed += int((~np.isnan(table.score)).sum())
+            continue
+        column = table.extras["model_returned"]
+        is_scored = ~np.isnan(table.score)
+        names = [label.strip() for label in column.labels]
+        found.update(names)
+        blank = [code for code, name in enumerate(names) if not name]
+        unnamed += int((is_scored & np.isin(column.codes, [*blank, -1])).sum())
+    return tuple(sorted(found - {""})), unnamed
+
+
+def build_table(tables: Sequence[RawTable], *, low: float, high: float, read: Read | None = None) -> ScoreTable:
+    """Return what was read as one checked table.
+
+    Args:
+        tables: at least one; a log is a table too once it was read.
+        low: lowest possible score.
+        high: highest possible score, above *low*.
+        read: reads the tables again with further columns, to tell which of them tells repeated rows apart; None where nobody can.
+
+    Raises:
+        TableError: with every fault, 20 in full and the number of the others.
+    """
+    faults = FaultList()
+    for table in tables:
+        _check_ids(table, faults)
+        _check_scores(table, faults, low=low, high=high)
+    columns = {name: merge_columns([(table.columns.get(name), len(table.score)) for table in tables]) for name in (*IDS, *OPTIONAL)}
+    check_keys(tables, columns, faults, read=read or (lambda _: tables))
+    truncated, refused = read_stops(tables, columns, faults)
+    if faults.faults:
+        raise TableError(faults.all(where=", ".join(table.name for table in tables[:3])))
+    return ScoreTable(
+        task=columns["task_id"],
+        arm=columns["arm"],
+        context=columns["context_id"],
+        sample=columns["sample"],
+        spec=columns["spec"],
+        excluded=columns["excluded_reason"],
+        cue_removed=_unless_empty(columns["cue_removed"]),
+        judge=_unless_empty(columns["judge"]),
+        judge_repeat=_unless_empty(columns["judge_repeat"]),
+        weight=_unless_empty(columns["weight"]),
+        family=_unless_empty(columns["family"]),
+        template=_unless_empty(columns["template"]),
+        truncated=truncated,
+        refused=refused,
+        score=np.concatenate([table.score for table in tables]),
+        low=low,
+        high=high,
+        files=tuple(TableFile(name=table.name, sha256=table.sha256, rows=len(table.score)) for table in tables),
+    )
+
+
+def read_raw(paths: Sequence[Path], selection: ColumnSelection) -> list[RawTable]:
+    """Read every file before the first complaint; the rows that *selection* leaves out are gone, the others unchecked.
+
+    Raises:
+        TableError: no file, one that cannot be read or lacks a column, or nothing is selected.
+    """
+    if not paths:
+        raise TableError(Fault(code="no-table", where="tables", found="expected at least one file, found none"))
+    tables: list[RawTable] = []
+    faults: list[Fault] = []
+    for path in paths:
+        try:
+            tables.append(_read_one(path, selection))
+        except TableError as error:
+            faults.extend(error.faults)
+    if faults:
+        raise TableError(faults)
+    names = ", ".join(table.name for table in tables[:3])
+    seen = {name: frozenset[str]().union(*(table.seen[name] for table in tables)) for name in selection.where}
+    faults.extend(find_unmatched(selection, seen, where=names))
+    if not faults and not any(len(table.score) for table in tables):
+        found = f"each of the values occurs, but none of the {sum(table.rows_read for table in tables)} rows has all of them"
+        faults.append(Fault(code="nothing-selected", where=names, found=found, advice="ask for fewer columns with --where"))
+    if faults:
+        raise TableError(faults)
+    return tables
+
+
+def _read_one(path: Path, selection: ColumnSelection) -> RawTable:
+    name = str(path)
+    reader = _READERS.get(path.suffix.lower())
+    if reader is None:
+        found = f"expected a name that ends in .csv, .jsonl or .parquet, found {path.suffix or 'no ending'}"
+        raise TableError(Fault(code="unknown-format", where=name, found=found, advice="rename or convert the file"))
+    try:
+        with path.open("rb") as file:
+            start = file.read(4)
+            file.seek(0)
+            sha256 = hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        found = f"the file cannot be opened: {error.strerror or error}"
+        raise TableError(Fault(code="table-not-readable", where=name, found=found)) from error
+    _check_start(start, name, is_parquet=reader is read_parquet)
+    table = reader(path, selection, name=name, sha256=sha256)
+    if not table.rows_read:
+        raise TableError(Fault(code="table-empty", where=name, found="the file has no rows", advice="write one row for each response"))
+    return table
+
+
+def _check_start(start: bytes, name: str, *, is_parquet: bool) -> None:
+    """Refuse files whose first bytes say that they are not what their names claim."""
+    found = None
+    if not start:
+        found = "the file is empty"
+    elif (start == _PARQUET_MAGIC) != is_parquet:
+        found = "the name does not end in .parquet and the content is Parquet" if not is_parquet else "the content is not Parquet"
+    elif not is_parquet and (start.startswith((b"\xff\xfe", b"\xfe\xff")) or b"\0" in start):
+        found = "the file is not UTF-8 text"
+    elif not is_parquet and start.startswith((b"\x1f\x8b", b"PK\x03\x04")):
+        found = "the file is compressed"
+    if found:
+        code = "table-empty" if not start else "table-not-readable"
+        raise TableError(Fault(code=code, where=name, found=found, advice="check what the file is"))
+
+
+def _check_ids(table: RawTable, faults: FaultList) -> None:
+    for name, column in table.columns.items():
+        if name in IDS:
+            empty = _RowFault(code="id-empty", found="the field is empty", advice="fill it in; every response needs it")
+            _list(table, np.flatnonzero(column.codes < 0), name, faults, empty)
+        padded = [code for code, label in enumerate(column.labels) if label != label.strip()]
+        if padded:
+            rows = np.flatnonzero(np.isin(column.codes, padded))
+            found = "the text begins or ends with white space"
+            _list(table, rows, name, faults, _RowFault(code="id-padded", found=found, advice="remove the white space"))
+
+
+def _check_scores(table: RawTable, faults: FaultList, *, low: float, high: float) -> None:
+    reasons = table.columns.get("excluded_reason")
+    has_reason = np.zeros(len(table.score), dtype=bool) if reasons is None else reasons.codes >= 0
+    is_text = np.zeros(len(table.score), dtype=bool)
+    is_text[list(table.texts)] = True
+    is_text[table.texts_beyond] = True
+    is_nan = np.isnan(table.score)
+    for row, text in table.texts.items():
+        found = f"expected a number from {low:g} to {high:g}, found {text!r}"
+        advice = "write a number; where there is none, leave the score empty and say why in excluded_reason"
+        faults.add(Fault(code="score-not-number", where=table.locate(row, "score"), found=found, advice=advice))
+    faults.count(len(table.texts_beyond))
+    _list(
+        table,
+        np.flatnonzero(table.empty & ~has_reason),
+        "score",
+        faults,
+        _RowFault(
+            code="score-missing",
+            found="there is no score and no excluded_reason",
+            advice="give the score, or say in excluded_reason why there is none",
+        ),
+    )
+    _list(
+        table,
+        np.flatnonzero(is_nan & ~table.empty & ~is_text & ~has_reason),
+        "score",
+        faults,
+        _RowFault(
+            code="score-nan",
+            found="the score is NaN and there is no excluded_reason",
+            advice="say in excluded_reason why there is no score",
+        ),
+    )
+    outside = np.flatnonzero((table.score < low) | (table.score > high))
+    for row in outside[:LISTED].tolist():
+        found = f"expected a number from {low:g} to {high:g}, found {table.score[row]:g}"
+        faults.add(Fault(code="score-out-of-range", where=table.locate(row, "score"), found=found, advice="check the score, or the range"))
+    faults.count(max(0, len(outside) - LISTED))
+    _list(
+        table,
+        np.flatnonzero(~is_nan & has_reason),
+        "excluded_reason",
+        faults,
+        _RowFault(code="score-and-reason", found="the row has a score and an excluded_reason", advice="empty one of them"),
+    )
+
+
+def _list(table: RawTable, rows: npt.NDArray[np.intp], column: str, faults: FaultList, complaint: _RowFault) -> None:
+    for row in rows[:LISTED].tolist():
+        where = table.locate(row, column)
+        faults.add(Fault(code=complaint.code, where=where, found=complaint.found, advice=complaint.advice))
+    faults.count(max(0, len(rows) - LISTED))
+
+
+def _unless_empty(column: TextColumn) -> TextColumn | None:
+    return column if column.labels else None
+
+
+# A person's labels, and other columns of numbers, beside the rows of a score table.
+
+_TRUTH = {"true": 1.0, "false": 0.0}
+
+
+def read_labels(paths: Sequence[Path], table: ScoreTable, *, column: str = "label", range_: tuple[float, float] | None = None) -> Floats:
+    """Return, for each row of *table*, the label of its response, NaN where it has none.
+
+    A file of labels has the columns task_id, arm (or side), context_id, sample and *column*, and spec where the table has several
+    specifications. Labels lie in *range_*, by default that of the scores. All scorings of a response, by any judge, share its label.
+    Rows whose context had a cue taken out have none.
+
+    Raises:
+        TableError: a file cannot be read, a label is no number of the range, stands twice, matches no row, or could mean several.
+    """
+    low, high = range_ or (table.low, table.high)
+    labels = read_table(paths, low=low, high=high, score=column)
+    pairs = [(getattr(table, name), getattr(labels, name)) for name in ("task", "arm", "context", "sample", "spec")]
+    merged = [merge_columns([(_raw(one), table.rows), (_raw(other), labels.rows)]) for one, other in pairs]
+    if not labels.spec.labels:
+        _check_specs(table, labels, merged)
+        merged = merged[:-1]
+    key = number_keys(merged)
+    own, asked = key[: table.rows], key[table.rows :]
+    usable = np.ones(table.rows, dtype=bool) if table.cue_removed is None else table.cue_removed.codes < 0
+    unmatched = np.flatnonzero(~np.isin(asked, own[usable]))
+    if len(unmatched):
+        raise TableError(_tell_unmatched(labels, unmatched))
+    order = np.argsort(asked)
+    place = np.minimum(np.searchsorted(asked, own, sorter=order), len(asked) - 1)
+    found = order[place]
+    return np.where((asked[found] == own) & usable, labels.score[found], np.nan)
+
+
+def _raw(column: TextColumn) -> RawColumn:
+    return RawColumn(codes=column.codes, labels=column.labels)
+
+
+def _check_specs(table: ScoreTable, labels: ScoreTable, merged: Sequence[TextColumn]) -> None:
+    """Refuse labels without a specification where one response of each of several could be meant."""
+    key = number_keys(merged[:-1])
+    pairs = np.unique(np.stack([key[: table.rows], table.spec.codes], axis=1), axis=0)
+    several = pairs[:-1, 0][pairs[1:, 0] == pairs[:-1, 0]]
+    if np.isin(key[table.rows :], several).any():
+        found = "a label could be that of one response of each of several specifications of P_deploy"
+        raise TableError(Fault(code="label-ambiguous", where=_name(labels), found=found, advice="add the column spec to the labels"))
+
+
+def _tell_unmatched(labels: ScoreTable, rows: np.ndarray[tuple[int], np.dtype[np.intp]]) -> list[Fault]:
+    columns = (("task_id", labels.task), ("arm", labels.arm), ("context_id", labels.context), ("sample", labels.sample))
+    faults = []
+    for row in rows[:LISTED].tolist():
+        key = ", ".join(f"{name} {column.labels[column.codes[row]]!r}" for name, column in columns)
+        found = f"no row of the scores is of {key}"
+        faults.append(Fault(code="label-unmatched", where=_name(labels), found=found, advice="label responses that stand in the scores"))
+    if len(rows) > LISTED:
+        faults.append(Fault(code="more-faults", where=_name(labels), found=f"and {len(rows) - LISTED} more faults like these"))
+    return faults
+
+
+def _name(labels: ScoreTable) -> str:
+    return ", ".join(file.name for file in labels.files[:3])
+
+
+def parse_numbers(column: TextColumn, *, name: str, low: float, high: float) -> Floats:
+    """Return a column of texts as numbers in [low, high], NaN where the row has none; `true` is 1 and `false` 0.
+
+    Raises:
+        TableError: a text is no number, or one outside the range.
+    """
+    numbers = np.array([*(_parse(label) for label in column.labels), np.nan])
+    faults = []
+    for label, number in zip(column.labels, numbers.tolist(), strict=False):
+        if np.isnan(number) or not low <= number <= high:
+            code = "score-not-number" if np.isnan(number) else "score-out-of-range"
+            found = f"expected a number from {low:g} to {high:g}, found {label[:40]!r}"
+            faults.append(Fault(code=code, where=f"column {name}", found=found, advice="correct it, or leave the field empty"))
+    if faults:
+        more = [Fault(code="more-faults", where=f"column {name}", found=f"and {len(faults) - LISTED} more values like these")]
+        raise TableError([*faults[:LISTED], *(more if len(faults) > LISTED else [])])
+    # The last entry answers code −1.
+    return numbers[column.codes]
+
+
+def parse_marks(column: TextColumn, *, name: str) -> Floats:
+    """Return a column of marks, 0 or 1 (or `false` and `true`), NaN where the row has none.
+
+    Raises:
+        TableError: a text is something else.
+    """
+    numbers = [_parse(label) for label in column.labels]
+    strange = [label[:40] for label, number in zip(column.labels, numbers, strict=True) if number not in (0.0, 1.0)]
+    if strange:
+        found = f"expected 0 or 1, found {', '.join(map(repr, strange[:5]))}{' …' if len(strange) > 5 else ''}"
+        raise TableError(
+            Fault(code="mark-not-binary", where=f"column {name}", found=found, advice="mark with 1 what went wrong, with 0 what did not")
+        )
+    return np.array([*numbers, np.nan])[column.codes]
+
+
+def _parse(text: str) -> float:
+    if text.strip().lower() in _TRUTH:
+        return _TRUTH[text.strip().lower()]
+    try:
+        return float(text) if "_" not in text else float("nan")
+    except ValueError:
+        return float("nan")
+
+
+# Task ids alone: from a list, or from the column `task_id` of a table that need not have scores yet.
+
+
+def read_task_families(path: Path) -> dict[str, str | None]:
+    """Return the family of each task of a file, or None, by task id in sorted order.
+
+    A task has the first family that a row of it names in the column `family`, which may be absent. CSV, JSONL and Parquet are told by
+    their names and need the column `task_id`; any other file has one id a line.
+
+    Raises:
+        TableError: the file cannot be read as what its name says, has no such column, or no ids.
+    """
+    read = _TASK_READERS.get(path.suffix.lower(), _read_lines)
+    try:
+        families: dict[str, str | None] = {}
+        for task_id, family in read(path):
+            if task_id:
+                families[task_id] = families.get(task_id) or family or None
+    except (KeyError, TypeError) as error:
+        fault = Fault(
+            code="column-missing", where=f"{path}, column task_id", found="the column is missing", advice="add the column task_id"
+        )
+        raise TableError(fault) from error
+    except (OSError, UnicodeDecodeError, csv.Error, orjson.JSONDecodeError, pa.ArrowInvalid) as error:
+        first = str(error).splitlines()[0][:200] if str(error) else type(error).__name__
+        fault = Fault(
+            code="table-not-readable", where=str(path), found=f"the file cannot be read: {first}", advice="check what the file is"
+        )
+        raise TableError(fault) from error
+    if not families:
+        raise TableError(Fault(code="table-empty", where=str(path), found="the file has no task ids", advice="write one for each task"))
+    return {task_id: families[task_id] for task_id in sorted(families)}
+
+
+Named = tuple[str, str | None]
+"""The id of a task, and its family."""
+
+
+def _read_lines(path: Path) -> Iterable[Named]:
+    return [(line.strip(), None) for line in path.read_text(encoding="utf-8-sig").splitlines()]
+
+
+def _read_csv(path: Path) -> Iterable[Named]:
+    with path.open(encoding="utf-8-sig", newline="") as text:
+        return [(row["task_id"] or "", row.get("family")) for row in csv.DictReader(text, strict=True)]
+
+
+def _read_jsonl(path: Path) -> Iterable[Named]:
+    rows = [orjson.loads(line) for line in path.read_bytes().splitlines() if line.strip()]
+    return [(str(row["task_id"]), _as_text(row.get("family"))) for row in rows if row["task_id"] is not None]
+
+
+def _read_parquet(path: Path) -> Iterable[Named]:
+    names = [name for name in ("task_id", "family") if name == "task_id" or name in pyarrow.parquet.read_schema(path).names]
+    rows = pyarrow.parquet.read_table(path, columns=names).to_pylist()
+    return [(str(row["task_id"]), _as_text(row.get("family"))) for row in rows if row["task_id"] is not None]
+
+
+def _as_text(value: object) -> str | None:
+    return None if value is None else str(value)
+
+
+_TASK_READERS: dict[str, Callable[[Path], Iterable[Named]]] = {
+    ".csv": _read_csv,
+    ".jsonl": _read_jsonl,
+    ".ndjson": _read_jsonl,
+    ".parquet": _read_parquet,
+}

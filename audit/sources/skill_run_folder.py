@@ -1,0 +1,647 @@
+"""A folder of skill-contamination runs, read with all faults at once, with the patterns of each response."""
+
+import difflib
+import hashlib
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TypeVar
+
+from audit.errors import TableError
+from audit.matching import Kind, search
+from audit.sources.score_columns import FaultList
+from audit.sources.skill_study_records import ARMS, DIMENSIONS, HIGHEST, LOWEST, Note, PatternSource
+from registry.codec.canonical import Json
+from registry.codec.files import parse_document, read_text
+from registry.errors import Fault, InputError
+
+# One JSON file of a skill-contamination run, read step by step; whatever does not fit is told with its path, and reading goes on.
+
+Value = TypeVar("Value")
+
+_LARGEST_BYTES = 200_000_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DocumentPlace:
+    """A value in a document, and the path that leads there. What is missing is a place whose value is None."""
+
+    value: Json
+    where: str
+    faults: FaultList
+
+    def fault(self, code: str, found: str, advice: str | None = None) -> None:
+        """Tell that something is wrong here, once however often the place is looked at."""
+        fault = Fault(code=code, where=self.where, found=found, advice=advice)
+        if fault not in self.faults.faults:
+            self.faults.add(fault)
+
+    def has(self, name: str) -> bool:
+        """Whether *name* is here and is not null."""
+        return isinstance(self.value, dict) and self.value.get(name) is not None
+
+    def at(self, name: str) -> "DocumentPlace":
+        """Return the place *name* of an object; its value is None when it is not there."""
+        self.expect(dict, "an object")
+        value = self.value.get(name) if isinstance(self.value, dict) else None
+        return DocumentPlace(value=value, where=self._join(name), faults=self.faults)
+
+    def items(self, name: str) -> Iterator["DocumentPlace"]:
+        """Give the places of the list *name*."""
+        here = self.at(name)
+        here.expect(list, "a list", required=isinstance(self.value, dict))
+        for position, value in enumerate(here.value if isinstance(here.value, list) else ()):
+            one = DocumentPlace(value=value, where=f"{here.where}[{position}]", faults=self.faults)
+            if one.expect(dict, "an object", required=True):
+                yield one
+
+    def entries(self) -> Iterator[tuple[str, "DocumentPlace"]]:
+        """Give the places of an object with their names."""
+        self.expect(dict, "an object")
+        for name in self.value if isinstance(self.value, dict) else ():
+            yield str(name), self.at(str(name))
+
+    def text(self, name: str, *, default: str | None = None) -> str:
+        """Return the text *name*; *default* where it is null or missing, a fault without one."""
+        here = self.at(name)
+        if here.value is None and default is not None:
+            return default
+        return here.value if isinstance(here.value, str) else here.refuse("a text", "")
+
+    def texts(self, name: str) -> list[str]:
+        """Return the texts of the list *name*; empty when it is not there."""
+        here = self.at(name)
+        here.expect(list, "a list")
+        values = here.value if isinstance(here.value, list) else []
+        return [one for one in values if isinstance(one, str)]
+
+    def whole(self, name: str, *, required: bool = True) -> int | None:
+        """Return the whole number *name*, 0 or above; None when it is not there."""
+        here = self.at(name)
+        if isinstance(here.value, int) and not isinstance(here.value, bool) and here.value >= 0:
+            return here.value
+        return None if here.value is None and not required else here.refuse("a whole number, 0 or above", None)
+
+    def number(self, name: str, *, low: float, high: float) -> float:
+        """Return the number *name*, which has to lie in [low, high]; NaN after a fault."""
+        here = self.at(name)
+        if isinstance(here.value, bool) or not isinstance(here.value, int | float):
+            here.fault("score-not-number", f"expected a number from {low:g} to {high:g}, found {_show(here.value)}")
+            return math.nan
+        if not low <= here.value <= high:
+            here.fault(
+                "score-out-of-range", f"{_show(here.value)} lies outside [{low:g}, {high:g}]", "correct the score, or remove the response"
+            )
+            return math.nan
+        return float(here.value)
+
+    def flag(self, name: str) -> bool | None:
+        """Return whether *name* is true; None when it is not there."""
+        here = self.at(name)
+        return here.value if here.value is None or isinstance(here.value, bool) else here.refuse("true or false", None)
+
+    def refuse_unknown(self, known: Iterable[str], *, code: str, what: str) -> None:
+        """Tell every key that is none of *known*."""
+        names = list(known)
+        for name in self.value if isinstance(self.value, dict) else ():
+            if name not in names:
+                close = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
+                advice = f"did you mean {close[0]}?" if close else f"the {what}s are: {', '.join(names[1:])}"
+                self.faults.add(Fault(code=code, where=self._join(name), found=f"no {what} is called {name!r}", advice=advice))
+
+    def _join(self, name: str) -> str:
+        # After the file comes a comma, inside the document a point.
+        return f"{self.where}{'.' if ', ' in self.where else ', '}{name}"
+
+    def expect(self, kind: type, name: str, *, required: bool = False) -> bool:
+        """Return whether the value is of *kind*, telling a fault if not; null passes for "not there" unless *required*."""
+        if isinstance(self.value, kind):
+            return True
+        if self.value is not None or required:
+            self.refuse(name, None)
+        return False
+
+    def refuse(self, expected: str, instead: Value) -> Value:
+        """Tell that something else stands here, and return *instead*."""
+        self.fault("not-valid", f"expected {expected}, found {_show(self.value)}")
+        return instead
+
+
+def open_json(path: Path, *, name: str, faults: FaultList, files: dict[str, str]) -> DocumentPlace | None:
+    """Return the whole document in *path*, noting its SHA-256 in *files*; None when it is no JSON object, and then *faults* says why."""
+    try:
+        text = read_text(path, largest=_LARGEST_BYTES)
+        document = _parse_object(text, name)
+    except InputError as error:
+        for fault in error.faults:
+            # These files are JSON alone; what is broken enough may look like YAML to the parser of both.
+            faults.add(replace(fault, code="not-json") if fault.code == "not-yaml" else fault)
+        return None
+    files[name] = hashlib.sha256(text.encode()).hexdigest()
+    return DocumentPlace(value=document, where=name, faults=faults)
+
+
+def _parse_object(text: str, name: str) -> Json:
+    """What does not begin like an object would be read as YAML."""
+    if text.lstrip()[:1] != "{":
+        raise InputError(Fault(code="not-json", where=name, found=f"expected a JSON object, found {_show(text.strip()[:40])}"))
+    return parse_document(text, where=name)
+
+
+def _show(value: object) -> str:
+    if value is None:
+        return "nothing"
+    text = repr(value)
+    return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+# The patterns of one response of a skill-contamination run: as its file records them, and matched anew against its text.
+
+Patterns = tuple[tuple[bool, ...], tuple[bool, ...]]
+"""Whether each expected pattern, and each anti-pattern, was found in the response."""
+
+PatternTexts = tuple[tuple[str, ...], tuple[str, ...]]
+"""The expected patterns and the anti-patterns themselves."""
+
+KINDS: tuple[Kind, Kind] = ("expected", "anti")
+MATCH_LIMIT_S = 1.0
+"""Longest search for one pattern in one response."""
+
+NO_TEXT = "the text of the response is not there"
+NO_RESULT = "the study records no patterns for the response"
+NOT_NAMED = "the study does not name the patterns that it matched"
+TOO_SLOW = f"a pattern took longer than {MATCH_LIMIT_S:g} s"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PatternMatching:
+    """What is known of the patterns of one response."""
+
+    patterns: Patterns | None
+    """As they match the text where that could be tried, else as the file records them; None where the file records nothing."""
+    recorded: Patterns | None
+    """As the file records them."""
+    texts: PatternTexts | None
+    """The patterns; None where the file does not name them."""
+    unmatched: str | None
+    """Why they were not matched here; None where they were."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlannedPatterns:
+    """The patterns that tasks/ gives a task."""
+
+    texts: PatternTexts | None
+    """None where the file gives none."""
+    sources: tuple[PatternSource, ...]
+
+
+def match_patterns(place: DocumentPlace, text: str | None) -> PatternMatching:
+    """Return the patterns that *place* records of a response, matched anew against its *text* where there is one."""
+    if place.value is None:
+        return PatternMatching(patterns=None, recorded=None, texts=None, unmatched=NO_RESULT)
+    recorded = _read_results(place)
+    texts = _read_texts(place)
+    if text is None or texts is None:
+        return PatternMatching(patterns=recorded, recorded=recorded, texts=texts, unmatched=NOT_NAMED if texts is None else NO_TEXT)
+    found = _search(texts, text)
+    return PatternMatching(patterns=found or recorded, recorded=recorded, texts=texts, unmatched=None if found else TOO_SLOW)
+
+
+def read_planned(task: DocumentPlace) -> PlannedPatterns:
+    """Return the patterns of one task of tasks/, with the sources that the file gives for them."""
+    named = task.has("expected_patterns") or task.has("anti_patterns")
+    expected, anti = (tuple(task.texts(f"{kind}_patterns")) for kind in KINDS)
+    sources = tuple(
+        PatternSource(url=source.text("url"), description=source.text("description", default="") or None)
+        for source in (task.items("pattern_sources") if task.has("pattern_sources") else ())
+    )
+    return PlannedPatterns(texts=(expected, anti) if named else None, sources=sources)
+
+
+def _read_results(place: DocumentPlace) -> Patterns:
+    """Pattern by pattern, not the totals beside them."""
+    expected, anti = (tuple(result.flag("matched") is True for result in place.items(f"{kind}_results")) for kind in KINDS)
+    return expected, anti
+
+
+def _read_texts(place: DocumentPlace) -> PatternTexts | None:
+    written = {kind: [result.at("pattern").value for result in place.items(f"{kind}_results")] for kind in KINDS}
+    expected, anti = (tuple(pattern for pattern in written[kind] if isinstance(pattern, str)) for kind in KINDS)
+    return None if (len(expected), len(anti)) != (len(written["expected"]), len(written["anti"])) else (expected, anti)
+
+
+def _search(texts: PatternTexts, text: str) -> Patterns | None:
+    """Return what *text* matches; None where a pattern takes too long."""
+    try:
+        expected, anti = (
+            tuple(search(pattern, text, kind=kind, time_limit_s=MATCH_LIMIT_S).matched for pattern in patterns)
+            for kind, patterns in zip(KINDS, texts, strict=True)
+        )
+    except TimeoutError:
+        return None
+    return expected, anti
+
+
+# A skill-contamination run as it lies in a folder: scores/, generations/, tasks/, skills.json, behavioral-eval.json, history/.
+#
+# Each skill was tried on a few tasks under up to four conditions, several runs each; a judge scored every response on four dimensions
+# from 1 to 5, and patterns were looked for. Only scores/ is needed; what else is missing is told, and never taken for zero.
+
+NOT_SCORED = "no response of this condition was scored"
+NO_JUDGMENT = "the judge gave no usable answer"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SkillResponse:
+    """One response under one condition, with what is known of it."""
+
+    task_id: str
+    run: int
+    arm: str
+    """A baseline, B with the skill, C the skill without its references, D the skill in a realistic context, E that context alone."""
+
+    dimensions: Mapping[str, float]
+    """The judge's scores, 1 to 5; a dimension that the judge left out is not there."""
+
+    excluded: str | None
+    """Why there is no composite score; None when all four dimensions are there."""
+
+    patterns: Patterns | None
+    """As they match the text where it is there, else as the file says; None where nobody looked for them."""
+
+    chars: int | None
+    """Length of the response; None without its text."""
+
+    digest: str | None
+    """SHA-256 of the text; None without it."""
+
+    output_tokens: int | None
+    cached: bool | None
+    judge_cached: bool | None
+    failed: bool = False
+    """Whether the call had no answer, or was never made: then there is no text; its length and digest are None."""
+
+    recorded: Patterns | None = None
+    """What the file says of the patterns; None where it says nothing, and for runs of our own."""
+
+    pattern_texts: PatternTexts | None = None
+    """The patterns that were looked for; None where nothing names them."""
+
+    unmatched: str | None = None
+    """Why `patterns` were not matched here against the text, but copied from the file or not known; None where they were."""
+
+    @property
+    def is_matched(self) -> bool:
+        """Whether `patterns` were matched here, against the text; otherwise they are a copy of what the file says."""
+        return self.patterns is not None and self.unmatched is None
+
+    @property
+    def composite(self) -> float | None:
+        """Mean of the four dimensions, 1 to 5; None when the response is excluded."""
+        return None if self.excluded is not None else sum(self.dimensions.values()) / len(self.dimensions)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SkillTaskRun:
+    """One task that was run."""
+
+    task_id: str
+    type_: str
+    language: str
+    pattern_file: str | None = None
+    """The file that names the patterns as they were matched, by its path below the folder; None where none names any."""
+    pattern_sources: tuple[PatternSource, ...] = ()
+    """Where the patterns come from, as tasks/ says."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SkillRuns:
+    """One skill with all responses, in the order of its file."""
+
+    name: str
+    structural_score: float
+    """The structural contamination score of the skill's text, from 0 to 1."""
+
+    risk_level: str
+    test_category: str
+    generator: str
+    judge: str
+    scored_at: str
+    tasks: tuple[SkillTaskRun, ...]
+    responses: tuple[SkillResponse, ...]
+    hidden: bool = False
+    """Whether the study asked for its references apart from the rest (condition C)."""
+
+    left_out: str | None = None
+    """Why the study left it out of its aggregates; None when it did not."""
+
+    def find(self, arm: str) -> tuple[SkillResponse, ...]:
+        """Return the responses of *arm*, excluded ones too; empty when the skill was not tried under it."""
+        return tuple(one for one in self.responses if one.arm == arm)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SkillSetFacts:
+    """What skills.json says of the study as a whole."""
+
+    visible_chars: int | None = None
+    """How many characters of a response the judge was shown; None when nobody says, and when it was shown all."""
+
+    is_seen_whole: bool = False
+    """Whether it says that the judge was shown every response to its end."""
+
+    token_limit: int | None = None
+    left_out: tuple[str, ...] = ()
+    skills: Mapping[str, Mapping[str, bool]] = field(default_factory=dict)
+    """By skill: `hidden_contamination` and `experimental`."""
+
+    reasons: Mapping[str, str] = field(default_factory=dict)
+    """By skill that was left out, why, where the file says so."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StudyRecording:
+    """Everything that was read."""
+
+    skills: tuple[SkillRuns, ...]
+    """In the order of the names of their files."""
+
+    earlier: Mapping[str, tuple[SkillRuns, ...]]
+    """By folder of history/, what it holds."""
+
+    facts: SkillSetFacts
+    published: Mapping[str, object] | None
+    """behavioral-eval.json as it is; None when it is not there."""
+
+    notes: tuple[Note, ...]
+    files: Mapping[str, str]
+    """By path below the folder, the SHA-256 of each file that was read."""
+
+
+def read_recording(folder: Path) -> StudyRecording:
+    """Return the recording in *folder*.
+
+    Raises:
+        TableError: scores/ is missing or empty, a file cannot be read, a score is no number or outside 1 to 5, a run names a
+            condition that does not exist, a task or run stands twice; all of these at once.
+    """
+    reader = _FolderReader(folder)
+    facts = reader.read_facts()
+    skills = reader.read_skills(folder / "scores", facts)
+    if not skills and not reader.faults.faults:
+        found = "expected a folder scores/ with one .json file per skill, found none"
+        reader.faults.add(Fault(code="no-recording", where=str(folder), found=found, advice="name the folder that holds scores/"))
+    earlier = {one.name: tuple(reader.read_skills(one / "scores", facts)) for one in reader.list_earlier()}
+    published = reader.read_published()
+    if reader.faults.faults:
+        raise TableError(reader.faults.all(where=str(folder)))
+    reader.note_absent(skills, facts)
+    return StudyRecording(
+        skills=tuple(skills),
+        earlier=earlier,
+        facts=facts,
+        published=published,
+        notes=tuple(reader.notes),
+        files=dict(sorted(reader.files.items())),
+    )
+
+
+class _FolderReader:
+    """One reading of a folder: collects faults and notes on the way."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.faults = FaultList()
+        self.notes: list[Note] = []
+        self.files: dict[str, str] = {}
+        self.planned: dict[str, dict[str, PlannedPatterns]] = {}
+        """By skill and task, the patterns that tasks/ gives; a skill without a file in tasks/ is not here."""
+
+    def _open(self, path: Path) -> DocumentPlace | None:
+        name = path.relative_to(self.folder).as_posix()
+        return open_json(path, name=name, faults=self.faults, files=self.files)
+
+    def _note(self, kind: str, where: str, message: str) -> None:
+        self.notes.append(Note(kind=kind, where=where, message=message))
+
+    def read_facts(self) -> SkillSetFacts:
+        path = self.folder / "skills.json"
+        place = self._open(path) if path.is_file() else None
+        if place is None:
+            return SkillSetFacts()
+        constants = place.at("constants")
+        known = {name: one.at("config") for name, one in place.at("skills").entries()}
+        reasons = {name: config.text("left_out", default="") for name, config in known.items()}
+        return SkillSetFacts(
+            visible_chars=place.whole("judge_visible_chars", required=False),
+            is_seen_whole=_says_whole(place),
+            token_limit=constants.whole("MAX_GENERATION_TOKENS", required=False),
+            left_out=tuple(place.texts("excluded_from_aggregates")),
+            skills={
+                name: {flag: config.flag(flag) is True for flag in ("hidden_contamination", "experimental")}
+                for name, config in known.items()
+            },
+            reasons={name: reason for name, reason in reasons.items() if reason},
+        )
+
+    def read_published(self) -> Mapping[str, object] | None:
+        path = self.folder / "behavioral-eval.json"
+        place = self._open(path) if path.is_file() else None
+        return place.value if place is not None and isinstance(place.value, dict) else None
+
+    def list_earlier(self) -> list[Path]:
+        folder = self.folder / "history"
+        return sorted(one for one in folder.iterdir() if one.is_dir()) if folder.is_dir() else []
+
+    def read_skills(self, folder: Path, facts: SkillSetFacts) -> list[SkillRuns]:
+        skills: dict[str, SkillRuns] = {}
+        for path in sorted(folder.glob("*.json")) if folder.is_dir() else ():
+            place = self._open(path)
+            if place is None:
+                continue
+            skill = self._read_skill(place, path, facts)
+            if skill.name in skills:
+                place.fault("row-repeated", f"the skill {skill.name!r} stands in two files", "remove one of them")
+            skills[skill.name] = skill
+        return list(skills.values())
+
+    def _read_skill(self, place: DocumentPlace, path: Path, facts: SkillSetFacts) -> SkillRuns:
+        name = place.text("skill_name")
+        texts = self._read_generations(path.parent.parent / "generations" / path.name)
+        if texts is None and path.parent.parent == self.folder:
+            self._note("no-generations", place.where, "its texts are not there: nobody can say how long the responses are")
+        tasks: dict[str, SkillTaskRun] = {}
+        responses: list[SkillResponse] = []
+        planned = self._read_planned(name) if path.parent.parent == self.folder else {}
+        for one in place.items("tasks"):
+            task_id = one.text("task_id")
+            if task_id in tasks:
+                one.fault("row-repeated", f"the task {task_id!r} stands twice", "keep one of them")
+            runs = self._read_runs(one, task_id, texts)
+            tasks[task_id] = self._build_task(one, runs, planned.get(task_id), skill=name)
+            responses += runs
+        flags = facts.skills.get(name, {})
+        return SkillRuns(
+            name=name,
+            structural_score=place.number("contamination_score", low=0, high=1),
+            risk_level=place.text("risk_level", default=""),
+            test_category=place.text("test_category", default=""),
+            generator=place.text("model_generation", default=""),
+            judge=place.text("model_judge", default=""),
+            scored_at=place.text("scored_at", default=""),
+            tasks=tuple(tasks.values()),
+            responses=tuple(self._drop_absent(responses)),
+            hidden=flags.get("hidden_contamination", False),
+            left_out=_name_reason(name, facts) if name in facts.left_out else None,
+        )
+
+    @staticmethod
+    def _drop_absent(responses: list[SkillResponse]) -> list[SkillResponse]:
+        """A condition without one response in the whole skill was not tried; one with some has gaps, and these stay."""
+        tried = {one.arm for one in responses if one.excluded != NOT_SCORED}
+        return [one for one in responses if one.arm in tried]
+
+    def _read_planned(self, skill: str) -> dict[str, PlannedPatterns]:
+        path = self.folder / "tasks" / f"{skill}.json"
+        place = self._open(path) if path.is_file() else None
+        if place is not None:
+            self.planned[skill] = {task.text("id"): read_planned(task) for task in place.items("tasks")}
+        return self.planned.get(skill, {})
+
+    def _build_task(self, place: DocumentPlace, runs: list[SkillResponse], planned: PlannedPatterns | None, *, skill: str) -> SkillTaskRun:
+        task_id = place.text("task_id")
+        matched = {response.pattern_texts for response in runs if response.pattern_texts is not None}
+        given = None if planned is None else planned.texts
+        scores = place.where.split(", ")[0]
+        if matched and given is not None and matched != {given}:
+            message = f"tasks/ gives {task_id} other patterns than the study records matches of; those that were recorded are matched here"
+            self._note("patterns-changed", skill, message)
+        is_planned = given is not None and matched <= {given}
+        return SkillTaskRun(
+            task_id=task_id,
+            type_=place.text("task_type", default=""),
+            language=place.text("target_language", default=""),
+            pattern_file=f"tasks/{skill}.json" if is_planned else scores if matched else None,
+            pattern_sources=() if planned is None else planned.sources,
+        )
+
+    def _read_runs(
+        self, place: DocumentPlace, task_id: str, texts: Mapping[tuple[str, int, str], DocumentPlace] | None
+    ) -> list[SkillResponse]:
+        found: list[SkillResponse] = []
+        seen: set[int] = set()
+        for one in place.items("runs"):
+            run = one.whole("run_index") or 0
+            if run in seen:
+                one.fault("row-repeated", f"run {run} of task {task_id!r} stands twice", "number the runs of a task apart")
+            seen.add(run)
+            one.refuse_unknown(("run_index", *ARMS.values()), code="unknown-condition", what="condition")
+            found += [_read_response(one.at(condition), (task_id, run, arm), texts) for arm, condition in ARMS.items()]
+        return found
+
+    def _read_generations(self, path: Path) -> dict[tuple[str, int, str], DocumentPlace] | None:
+        place = self._open(path) if path.is_file() else None
+        if place is None:
+            return None
+        return {
+            (task.text("task_id"), run.whole("run_index") or 0, condition): run.at(condition)
+            for task in place.items("tasks")
+            for run in task.items("runs")
+            for condition in ARMS.values()
+            if isinstance(run.at(condition).value, dict)
+        }
+
+    def note_absent(self, skills: list[SkillRuns], facts: SkillSetFacts) -> None:
+        """Tell what the parts of the folder say differently of each other."""
+        for skill in skills:
+            self._note_tasks(skill)
+            counts = {arm: len(skill.find(arm)) for arm in ARMS}
+            uneven = {arm: count for arm, count in counts.items() if count and count != max(counts.values())}
+            silent = sum(one.chars is None and not one.failed for one in skill.responses)
+            if 0 < silent < len(skill.responses):
+                self._note("text-missing", skill.name, f"{silent} of {len(skill.responses)} responses have no text in generations/")
+            self._note_patterns(skill)
+            if uneven:
+                self._note("unequal-runs", skill.name, f"responses per condition differ: {counts}")
+        missing = sorted(set(facts.skills) - {skill.name for skill in skills})
+        for name in missing:
+            self._note("skill-without-scores", name, "skills.json names it, and scores/ has nothing of it")
+        if facts.skills:
+            for skill in skills:
+                if skill.name not in facts.skills:
+                    self._note("skill-not-listed", skill.name, "skills.json does not name it")
+
+    def _note_patterns(self, skill: SkillRuns) -> None:
+        differ = [one for one in skill.responses if one.is_matched and one.recorded is not None and one.patterns != one.recorded]
+        if differ:
+            first = f"first task {differ[0].task_id}, run {differ[0].run}, arm {differ[0].arm}"
+            message = f"responses that patterns match otherwise than the file says: {len(differ)} ({first}); the match made here is taken"
+            self._note("patterns-differ", skill.name, message)
+
+    def _note_tasks(self, skill: SkillRuns) -> None:
+        if skill.name not in self.planned:
+            return
+        planned = list(self.planned[skill.name])
+        run = {task.task_id for task in skill.tasks}
+        if absent := [name for name in planned if name not in run]:
+            self._note("task-not-run", skill.name, f"{len(absent)} of {len(planned)} planned tasks have no run: {', '.join(absent)}")
+        if unplanned := sorted(run - set(planned)):
+            self._note("task-not-planned", skill.name, f"tasks/ does not know: {', '.join(unplanned)}")
+
+
+def _name_reason(name: str, facts: SkillSetFacts) -> str:
+    """Return why a skill was left out: as the file says, else as the published study called it."""
+    published = "experimental" if facts.skills.get(name, {}).get("experimental") else "behavioral_override"
+    return facts.reasons.get(name, published)
+
+
+def _says_whole(place: DocumentPlace) -> bool:
+    """A null that stands there says something; a key that does not, says nothing."""
+    return isinstance(place.value, dict) and place.value.get("judge_visible_chars", 0) is None
+
+
+def _read_response(
+    place: DocumentPlace, cell: tuple[str, int, str], texts: Mapping[tuple[str, int, str], DocumentPlace] | None
+) -> SkillResponse:
+    task_id, run, arm = cell
+    text = None if texts is None else texts.get((task_id, run, ARMS[arm]))
+    judge = place.at("judge")
+    scores = {name: judge.number(name, low=LOWEST, high=HIGHEST) for name in DIMENSIONS if judge.has(name)}
+    # A call that failed may have an empty text written for it, which is no response of length 0; one that was never made has nothing.
+    failed = texts is not None and (place.value is None if text is None else text.has("error") and not text.text("output", default=""))
+    output = text.text("output", default="") if text is not None and not failed else None
+    matching = match_patterns(place.at("patterns"), output)
+    return SkillResponse(
+        task_id=task_id,
+        run=run,
+        arm=arm,
+        dimensions=scores,
+        excluded=_explain_exclusion(place, judge, scores, text),
+        patterns=matching.patterns,
+        chars=None if output is None else len(output),
+        digest=None if output is None else hashlib.sha256(output.encode("utf-8", "surrogatepass")).hexdigest(),
+        output_tokens=None if text is None else text.whole("output_tokens", required=False),
+        cached=(False if failed else None) if text is None else text.flag("cached"),
+        judge_cached=judge.flag("cached"),
+        failed=failed,
+        recorded=matching.recorded,
+        pattern_texts=matching.texts,
+        unmatched=matching.unmatched,
+    )
+
+
+def _explain_exclusion(place: DocumentPlace, judge: DocumentPlace, scores: Mapping[str, float], text: DocumentPlace | None) -> str | None:
+    """Return why a response has no composite score; None when it has one."""
+    if len(scores) == len(DIMENSIONS):
+        return None
+    failed = text.text("error", default="") if text is not None else ""
+    if failed:
+        return f"the generation failed: {failed}"
+    if place.value is None:
+        return NOT_SCORED if text is None else "the response was not scored"
+    if judge.value is None:
+        said = place.text("error", default="")
+        return f"not judged: {said}" if said else NO_JUDGMENT
+    return "the judge left out " + ", ".join(name for name in DIMENSIONS if name not in scores)

@@ -1,0 +1,344 @@
+"""A card's text read into passages, with warnings about its language and layout."""
+
+import re
+from dataclasses import dataclass, field
+
+from registry.intake.outline.markup_source import SourceTable, find_tabbed_tables, read_grid, read_source
+from registry.intake.outline.page_lines import (
+    PageFinder,
+    PassageBlock,
+    build_blocks,
+    build_single_blocks,
+    find_numbered,
+    has_pages,
+    mark_contents,
+    mark_declared,
+    mark_footnotes,
+    mark_furniture,
+    mark_undeclared,
+    match_captions,
+    measure_width,
+    read_lines,
+)
+from registry.intake.outline.passage_sentences import PassageReader, split_sentences
+from registry.intake.outline.printed_tables import PrintedRow, PrintedTable, find_tables
+from registry.records.system_card import CardText, Heading, MediaType, Outline, Passage, PassageKind, TableCell
+
+# In which scripts and language a card is written, and on which pages its text may be out of order: what rules should not trust.
+
+_SCRIPTS = (
+    ("Arabic", r"\u0600-\u06ff\u0750-\u077f\u08a0-\u08ff\ufb50-\ufdff\ufe70-\ufefc"),
+    ("Hebrew", r"\u0590-\u05ff\ufb1d-\ufb4f"),
+    ("Cyrillic", r"\u0400-\u052f"),
+    ("Greek", r"\u0370-\u03ff\u1f00-\u1fff"),
+    ("Chinese", r"\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"),
+    ("Japanese", r"\u3040-\u30ff\u31f0-\u31ff\uff66-\uff9f"),
+    ("Korean", r"\u1100-\u11ff\u3130-\u318f\uac00-\ud7af"),
+    ("Devanagari", r"\u0900-\u097f"),
+    ("other Indian", r"\u0980-\u0dff"),
+    ("Thai", r"\u0e00-\u0e7f"),
+)
+_RIGHT_TO_LEFT = frozenset({"Arabic", "Hebrew"})
+_LETTER = re.compile(r"[^\W\d_]")
+_COMMON = re.compile(r"\b(?:the|of|and|to|in|is|that|for|with|we|are|this|on|as|by)\b", re.IGNORECASE)
+_WORD = re.compile(r"[^\W\d_]{2,}")
+_SPACED = re.compile(r"(?<!\S)(?:[^\W\d_]\s{1,3}){7,}[^\W\d_](?!\S)")
+_BROKEN = re.compile(r"[a-z]{2,20}- (?!and\b|or\b|to\b|vs\b|nor\b|but\b)[A-Za-z]{2,20}")
+_APART = re.compile(r"^[ \t]*\S[^\n\f]{15,70}?\S[ \t]{3,40}\S[^\n\f]{15,90}$", re.MULTILINE)
+_FIGURES = re.compile(r"\d[\d.,]*\s*%?(?=\s|$)")
+_SAMPLE = 2_000_000
+_LEAST_SHARE = 0.05
+_LEAST_ENGLISH = 0.06
+
+
+def describe_language(text: str) -> tuple[str, ...]:
+    """Return a sentence for each script beside the Latin one with 5 % of the letters, or one if the words are not English."""
+    sample = text[:_SAMPLE]
+    letters = len(_LETTER.findall(sample))
+    if not letters:
+        return ()
+    counts = {name: len(re.findall(rf"(?=[^\W\d_])[{ranges}]", sample)) for name, ranges in _SCRIPTS} if not sample.isascii() else {}
+    foreign = [
+        f"{count / letters:.0%} of the letters are in {name} script{_turn(name)}; rules read English, this was read as text only."
+        for name, count in counts.items()
+        if count >= _LEAST_SHARE * letters
+    ]
+    if foreign:
+        return tuple(foreign)
+    words = len(_WORD.findall(sample))
+    share = len(_COMMON.findall(sample)) / words if words else 1
+    if words >= 200 and share < _LEAST_ENGLISH:
+        return (f"The text does not read like English ({share:.0%} of its words are common English ones); rules read English.",)
+    return ()
+
+
+def _turn(name: str) -> str:
+    return ", which reads from right to left" if name in _RIGHT_TO_LEFT else ""
+
+
+def describe_layout(card: CardText) -> tuple[str, ...]:
+    """Return a sentence for pages whose lines seem to run across columns, and one for pages with letter-spaced text."""
+    columns: list[int] = []
+    spaced: list[int] = []
+    for page in card.pages:
+        text = card.text[page.start : page.stop]
+        if has_columns(text):
+            columns.append(page.number)
+        if _SPACED.search(text):
+            spaced.append(page.number)
+    notes = []
+    if columns:
+        notes.append(f"{_name(card, columns)} two columns, whose lines may be mixed: sentences there are not to be trusted.")
+    if spaced:
+        notes.append(f"{_name(card, spaced)} letter-spaced text, which was closed up.")
+    return tuple(notes)
+
+
+def has_columns(text: str) -> bool:
+    """Return whether the lines of a page seem to run across two columns of prose.
+
+    Either many lines have a wide gap between words on both sides, or words are broken in the midst of lines: the left column's
+    line ends with a hyphen, and the right column's goes on after it.
+    """
+    lines = text.count("\n") + 1
+    apart = [found[0] for found in _APART.finditer(text) if len(_FIGURES.findall(found[0])) < 2]
+    return (len(apart) >= 8 and 2 * len(apart) >= lines) or (len(_BROKEN.findall(text)) >= 4 and lines >= 10)
+
+
+def _name(card: CardText, numbers: list[int]) -> str:
+    if not has_pages(card):
+        return "The text seems to have"
+    shown = ", ".join(map(str, numbers[:10])) + (f" and {len(numbers) - 10:,} more" if len(numbers) > 10 else "")
+    return f"Page {shown} seems to have" if len(numbers) == 1 else f"Pages {shown} seem to have"
+
+
+# A card's text, read into passages: sentences, list items, table rows with their heads, captions, footnotes, headings.
+#
+# Everything is found in the text alone, since that is what a registry keeps of a card. What is read is English prose and tables as
+# cards are written; what was guessed or could not be read is said in the notes of the outline.
+
+
+@dataclass(slots=True)
+class _Draft:
+    """A passage before the order of all is known."""
+
+    kind: PassageKind
+    start: int
+    stop: int
+    words: str
+    group: int
+    cells: tuple[TableCell, ...] = ()
+    caption: str | None = None
+
+
+@dataclass(slots=True)
+class _Drafts:
+    """Passages in the making; groups are numbered as they come and again in the order of the text."""
+
+    text: str
+    reader: PassageReader
+    found: list[_Draft] = field(default_factory=list)
+    groups: int = 0
+
+    def open_group(self) -> int:
+        self.groups += 1
+        return self.groups
+
+    def add(self, kind: PassageKind, start: int, stop: int, words: str, **more: object) -> None:
+        if words and start < stop:
+            self.found.append(_Draft(kind, start, stop, words, self.groups, **more))  # type: ignore[arg-type]
+
+
+def read_outline(card: CardText) -> Outline:
+    """Return the text of *card*, read into passages, with its headings and notes on what was guessed or not read.
+
+    Linear in the length of the text. A sentence that a page number or running head interrupts is one passage; one that a footnote,
+    caption or table interrupts is two, of one block.
+    """
+    drafts = _Drafts(card.text, PassageReader(card))
+    if card.media_type is MediaType.MARKDOWN:
+        headings, notes = _read_markdown(card, drafts)
+    elif card.media_type is MediaType.HTML:
+        headings, notes = _read_hypertext(card, drafts)
+    else:
+        headings, notes = _read_printed(card, drafts)
+    told = (*notes, *_describe_headings(headings), *describe_language(card.text), *describe_layout(card))
+    return Outline(passages=_settle(card, drafts.found, headings), headings=headings, notes=told)
+
+
+def _describe_headings(headings: tuple[Heading, ...]) -> tuple[str, ...]:
+    return () if headings else ("No headings were found: neither declared by the file nor numbered; passages have no section.",)
+
+
+def _read_markdown(card: CardText, drafts: _Drafts) -> tuple[tuple[Heading, ...], tuple[str, ...]]:
+    source = read_source(card)
+    for block in source.blocks:
+        _add_block(block, drafts)
+    _add_source_tables(source.tables, source.blocks, drafts)
+    return card.headings, _describe_left_out(source.left_out)
+
+
+_LEFT_OUT = {
+    "code block": "{count:,} × code block: code was not read for claims.",
+    "front matter": "The front matter (YAML before the text) was not read for claims.",
+    "raw HTML": "Raw HTML in {count:,} places was read as data: tables cell by cell, other tags dropped.",
+}
+
+
+def _describe_left_out(left_out: dict[str, int]) -> tuple[str, ...]:
+    other = "{count:,} × raw HTML element “{what}” was left out with what stands in it."
+    return tuple(_LEFT_OUT.get(what, other).format(count=count, what=what) for what, count in left_out.items())
+
+
+def _read_hypertext(card: CardText, drafts: _Drafts) -> tuple[tuple[Heading, ...], tuple[str, ...]]:
+    tables = find_tabbed_tables(card.text)
+    lines = read_lines(card)
+    mark_declared(lines, card.headings)
+    headings = card.headings or find_numbered(lines)
+    blocks = build_single_blocks(lines, [(table.start, table.stop) for table in tables])
+    for block in blocks:
+        _add_block(block, drafts)
+    _add_source_tables(tables, blocks, drafts)
+    return headings, ()
+
+
+def _add_source_tables(tables: list[SourceTable], blocks: list[PassageBlock], drafts: _Drafts) -> None:
+    captions = [block for block in blocks if block.kind is PassageKind.CAPTION]
+    matched = match_captions([(table.start, table.stop) for table in tables], captions, drafts.text)
+    for table, near in zip(tables, matched, strict=True):
+        own = drafts.reader.read_words(*table.caption) if table.caption is not None else ""
+        _add_source_table(table, own or _read_caption(near, drafts.reader), drafts)
+
+
+def _add_source_table(table: SourceTable, caption: str | None, drafts: _Drafts) -> None:
+    drafts.open_group()
+    for row in read_grid(table, drafts.reader.read_cell):
+        words = drafts.reader.read_words(row.row.start, row.row.stop)
+        kind = PassageKind.HEAD if row.is_head else PassageKind.ROW
+        drafts.add(kind, row.row.start, row.row.stop, words, cells=row.cells, caption=caption if kind is PassageKind.ROW else None)
+
+
+def _read_printed(card: CardText, drafts: _Drafts) -> tuple[tuple[Heading, ...], tuple[str, ...]]:
+    lines = read_lines(card)
+    mark_furniture(lines)
+    mark_contents(lines)
+    headings = card.headings
+    undeclared: frozenset[int] = frozenset()
+    if headings:
+        mark_declared(lines, headings)
+        undeclared = mark_undeclared(lines)
+    else:
+        headings = find_numbered(lines)
+    marks = mark_footnotes(lines)
+    width = measure_width(lines)
+    tables = find_tables(lines, width)
+    blocks = build_blocks(lines, width, marks, undeclared.union(heading.start for heading in headings))
+    for block in blocks:
+        _add_block(block, drafts)
+    captions = [block for block in blocks if block.kind is PassageKind.CAPTION]
+    matched = match_captions([_find_extent(table) for table in tables], captions, card.text)
+    for table, near in zip(tables, matched, strict=True):
+        caption = ". ".join(part for part in (table.title, _read_caption(near, drafts.reader)) if part)
+        _add_printed_table(table, caption or None, drafts)
+    return headings, _describe_tables(tables, are_told=bool(headings) and not card.headings)
+
+
+def _describe_tables(tables: list[PrintedTable], *, are_told: bool) -> tuple[str, ...]:
+    notes = []
+    if are_told:
+        notes.append("The file declares no headings: they were told from numbered lines and the table of contents.")
+    unnamed = sum(1 for table in tables if table.columns is None)
+    if unnamed:
+        notes.append(f"{unnamed} of {len(tables)} tables have heads that could not be told apart: their figures have no column.")
+    guessed = sum(1 for table in tables if table.columns is not None and table.columns.is_guessed)
+    if guessed:
+        notes.append(f"{guessed} of {len(tables)} tables have heads on two levels, spread evenly; compare them with the printed page.")
+    return tuple(notes)
+
+
+def _read_caption(block: PassageBlock | None, reader: PassageReader) -> str | None:
+    return reader.read(block.spans, marks=block.marks).words if block is not None else None
+
+
+def _find_extent(table: PrintedTable) -> tuple[int, int]:
+    first = (table.heads or table.rows[0].lines)[0]
+    return first.start, table.rows[-1].lines[-1].stop
+
+
+def _add_printed_table(table: PrintedTable, caption: str | None, drafts: _Drafts) -> None:
+    drafts.open_group()
+    for line in table.heads:
+        drafts.add(PassageKind.HEAD, line.start, line.stop, drafts.reader.read_words(line.start, line.stop))
+    for row in table.rows:
+        words = drafts.reader.read([(line.start, line.stop) for line in row.lines]).words
+        cells = _name_cells(table, row, drafts.reader)
+        drafts.add(PassageKind.ROW, row.lines[0].start, row.lines[-1].stop, words, cells=cells, caption=caption)
+
+
+def _name_cells(table: PrintedTable, row: PrintedRow, reader: PassageReader) -> tuple[TableCell, ...]:
+    columns = table.columns
+    cells = []
+    if row.label is not None:
+        cells.append(TableCell(text=reader.read_words(*row.label), column=columns.label if columns else None))
+    names = columns.names if columns else (None,) * len(row.cells)
+    cells += [TableCell(text=reader.read_words(*span), column=name) for span, name in zip(row.cells, names, strict=True)]
+    return tuple(cells)
+
+
+def _add_block(block: PassageBlock, drafts: _Drafts) -> None:
+    drafts.open_group()
+    reading = drafts.reader.read(block.spans, marks=block.marks)
+    spans = split_sentences(reading.words) if block.is_split else [(0, len(reading.words))]
+    cuts = [reading.find(position) for position in block.interruptions]
+    for start, stop in _cut(spans, cuts):
+        words = reading.words[start:stop]
+        if words.strip():
+            first, last = start + len(words) - len(words.lstrip()), stop - len(words) + len(words.rstrip())
+            drafts.add(block.kind, *_with_emphasis(drafts.text, *reading.map_span(first, last)), words.strip())
+
+
+def _with_emphasis(text: str, start: int, stop: int) -> tuple[int, int]:
+    """The span with the Markdown emphasis that stands right around it."""
+    while start > 0 and text[start - 1] in "*_":
+        start -= 1
+    while stop < len(text) and text[stop] in "*_":
+        stop += 1
+    return start, stop
+
+
+def _cut(spans: list[tuple[int, int]], cuts: list[int]) -> list[tuple[int, int]]:
+    """The *spans*, those that go across a cut in two."""
+    pieces: list[tuple[int, int]] = []
+    for start, stop in spans:
+        inner = [cut for cut in cuts if start < cut < stop] if cuts else []
+        pieces += zip([start, *inner], [*inner, stop], strict=True)
+    return pieces
+
+
+def _settle(card: CardText, drafts: list[_Draft], headings: tuple[Heading, ...]) -> tuple[Passage, ...]:
+    """The passages in order, without the furniture inside sentences, numbered by block, with page and section."""
+    finder = PageFinder(card.pages)
+    is_paged = has_pages(card)
+    numbers: dict[int, int] = {}
+    passages: list[Passage] = []
+    section, reached = -1, 0
+    for draft in sorted(drafts, key=lambda one: (one.start, -one.stop)):
+        if draft.start < reached:
+            continue
+        reached = draft.stop
+        while section + 1 < len(headings) and headings[section + 1].start <= draft.start:
+            section += 1
+        passages.append(
+            Passage(
+                kind=draft.kind,
+                start=draft.start,
+                stop=draft.stop,
+                words=draft.words,
+                page=finder.find_number(draft.start) if is_paged else None,
+                section=section if section >= 0 else None,
+                block=numbers.setdefault(draft.group, len(numbers)),
+                cells=draft.cells,
+                caption=draft.caption,
+            )
+        )
+    return tuple(passages)

@@ -1,0 +1,303 @@
+"""Where a registered claim stands: status axes, claim family, reviews of staleness, and objections."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from enum import StrEnum
+
+from registry.records.model_version import ModelRef
+from registry.records.record import Record
+from registry.records.verdict import RestrictionStatus, Verdict, VerdictStanding, find_gravity
+
+# Claim families: the claims about one property of one model version that quote the same words of one card, with their outcomes.
+#
+# An outcome follows the words of a claim. Whoever revises θ, direction or form, registers the claim again, or quotes another revision
+# of the card, takes the outcomes along. They stay until a newer revision of the card says something else in that place.
+
+_WORD = re.compile(r"\d+(?:[.,]\d+)*|[^\W\d_]+|[%<>=≤≥±]")
+SHORTEST_RUN = 5
+"""Words in a row that two quotes share by chance too rarely to count."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FamilyOutcome(Record):
+    """An outcome of one claim revision, as the other claims of its family show it."""
+
+    claim: str
+    """The revision that was audited, `CLM-…@n`."""
+    property: str
+    """`PRP-…@n`."""
+    model: ModelRef
+    audit: str
+    verdict: Verdict
+    standing: VerdictStanding | None
+    """As it counted when this was read."""
+    seq: int
+    """The entry that recorded the outcome."""
+    at: datetime
+    """Its time, in UTC."""
+    log: str | None = None
+    """Name of the other registry's log that has it; None for the registry's own."""
+    valid_until: date | None = None
+    """The last day on which it counts in full; None where that was not recorded."""
+    is_expired: bool = False
+    """Whether that day was over when this was read: `standing` is then provisional at most."""
+    other_words: str | None = None
+    """The card revision, `CRD-…@n`, that has other words in the place that the older of both claims quotes; None while the words are
+    the same. An outcome on other words is history: it never leads."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Family(Record):
+    """The family of one claim revision."""
+
+    members: tuple[str, ...] = ()
+    """`CLM-…@n`, the other claim revisions of the family, in log order."""
+    outcomes: tuple[FamilyOutcome, ...] = ()
+    """Of the claim and its family, the gravest first, those on other words last."""
+    others: tuple[FamilyOutcome, ...] = ()
+    """Of claims on the same words about another property, model version or card, the gravest first."""
+
+    @property
+    def gravest(self) -> FamilyOutcome | None:
+        """The outcome that leads; None for a family that is not audited."""
+        return find_gravest(self.outcomes)
+
+
+def find_gravest(outcomes: Sequence[FamilyOutcome]) -> FamilyOutcome | None:
+    """Return the gravest of *outcomes* on the same words, of equals the latest; None without one."""
+    return min((one for one in outcomes if one.other_words is None), key=weigh_outcome, default=None)
+
+
+def weigh_outcome(outcome: FamilyOutcome) -> tuple[bool, tuple[int, int], float, int]:
+    """Return a key that sorts outcomes: those on the same words first, then the gravest, then the latest."""
+    return outcome.other_words is not None, find_gravity(outcome.verdict, outcome.standing), -outcome.at.timestamp(), -outcome.seq
+
+
+def read_words(text: str) -> tuple[str, ...]:
+    """Return the words, numbers and signs of *text* in lower case, without punctuation and layout."""
+    return tuple(_WORD.findall(text.casefold()))
+
+
+def contains_words(outer: Sequence[str], inner: Sequence[str]) -> bool:
+    """Whether the words *inner* stand in *outer* one after the other. No words stand nowhere."""
+    return bool(inner) and f" {' '.join(inner)} " in f" {' '.join(outer)} "
+
+
+def overlaps_words(left: Sequence[str], right: Sequence[str]) -> bool:
+    """Whether two quotes count as overlapping by their words alone.
+
+    They do if one contains the other, or if they share a run of at least five words that makes up half of the shorter one.
+    """
+    shorter, longer = sorted((left, right), key=len)
+    if contains_words(longer, shorter):
+        return True
+    wanted = max(SHORTEST_RUN, (len(shorter) + 1) // 2)
+    runs = {tuple(longer[at : at + wanted]) for at in range(len(longer) - wanted + 1)}
+    return any(tuple(shorter[at : at + wanted]) in runs for at in range(len(shorter) - wanted + 1))
+
+
+# Where a claim stands, on four independent axes that are derived when read.
+
+
+class Lifecycle(StrEnum):
+    """Where a claim is in its life."""
+
+    RESERVED = "reserved"
+    REGISTERED = "registered"
+    PUBLISHED = "published"
+    SUPERSEDED = "superseded"
+    WITHDRAWN = "withdrawn"
+    REJECTED = "rejected"
+
+
+class Dispute(StrEnum):
+    """Whether somebody objects."""
+
+    UNDISPUTED = "undisputed"
+    CONTESTED = "contested"
+    """At least one contestation is open, answered or escalated."""
+    UPHELD = "upheld"
+    """A contestation was upheld and none is open."""
+
+
+class Staleness(StrEnum):
+    """Whether what was audited is still what is there."""
+
+    CURRENT = "current"
+    POTENTIALLY_STALE = "potentially_stale"
+    """Something changed, and nobody has looked at it yet."""
+    STALE = "stale"
+    """A person confirmed that a change took away what the claim rests on."""
+
+
+class CauseKind(StrEnum):
+    """What may take away what a claim rests on."""
+
+    SUCCESSOR = "successor"
+    """Another version took the place of the claim's model version."""
+    DEPRECATION = "deprecation"
+    """The claim's model version is no longer offered."""
+    CARD = "card"
+    """The passage is not in the newest revision of its card, or nobody has looked."""
+    SPEC = "spec"
+    """A definition it refers to has a newer version."""
+    METHOD = "method"
+    """The method of its estimate has a newer version."""
+    CONTESTATION = "contestation"
+    """A contestation of it, or of a definition it rests on, was upheld after its last audit."""
+    EXPIRY = "expiry"
+    """No outcome of the claim revision is valid any more: the last one expired."""
+    REVISION = "revision"
+    """It was revised after its last audit, or has a newer revision than the one that is seen."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StaleCause(Record):
+    """One change that a claim may not have survived."""
+
+    kind: CauseKind
+    what: str
+    """What came after, as it is called: `Lab Lumen 2`, `CTX-…@2`, `CRD-…@2`, `closed-form/3`, `CON-…`, `CLM-…@2`."""
+    entry: int
+    """The entry that recorded it."""
+    text: str
+    """The reason in a sentence without full stop."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Status(Record):
+    """A claim's four independent axes, derived when read."""
+
+    lifecycle: Lifecycle
+    dispute: Dispute
+    staleness: Staleness
+    restriction: RestrictionStatus
+    stale_because: tuple[str, ...] = ()
+    """Each reason in a sentence; empty when current."""
+    superseded_by: str | None = None
+    """The claim that took its place."""
+    causes: tuple[StaleCause, ...] = ()
+    """What `stale_because` says, one by one, in the same order; without those that a person dismissed."""
+    gravest: FamilyOutcome | None = None
+    """The gravest outcome of the claim's family, of which `restriction` follows; None exactly for a family that is not audited."""
+    beside: FamilyOutcome | None = None
+    """The gravest outcome of other claims on the same words, about another property, model version or card; None without one."""
+
+
+# What a person decides of a change that a claim may not have survived.
+
+
+class StalenessVerdict(StrEnum):
+    """What a person found."""
+
+    CONFIRMED = "confirmed"
+    """The claim no longer stands on evidence."""
+    DISMISSED = "dismissed"
+    """The change does not touch the claim."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReviewedCause(Record):
+    """A cause by its name; a review speaks of what was on record when it was made, not of a later entry that gives the same cause."""
+
+    kind: CauseKind
+    what: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StalenessReview(Record):
+    """A person's decision on causes for a claim revision to be stale; the last one on each cause counts."""
+
+    claim: str
+    """`CLM-…@n`."""
+    verdict: StalenessVerdict
+    causes: tuple[ReviewedCause, ...]
+    """At least one."""
+    why: str
+
+    def __post_init__(self) -> None:
+        if not self.causes:
+            raise ValueError("a review names at least one cause")
+        if not self.why.strip():
+            raise ValueError("a review needs its reason (why)")
+
+
+# A reasoned objection to a specification or a claim, and what became of it.
+
+
+class ContestationStep(StrEnum):
+    """What may follow a contestation."""
+
+    ANSWERED = "answered"
+    UPHELD = "upheld"
+    REJECTED = "rejected"
+    ESCALATED = "escalated"
+
+
+class ContestationState(StrEnum):
+    """Where a contestation stands after its last step."""
+
+    OPEN = "open"
+    ANSWERED = "answered"
+    ESCALATED = "escalated"
+    UPHELD = "upheld"
+    REJECTED = "rejected"
+    REJECTED_BY_OWNER = "rejected_by_owner"
+    """By whoever owns what is contested, alone: nobody judges their own cause, so the dispute goes on."""
+
+
+SETTLED = frozenset({ContestationState.UPHELD, ContestationState.REJECTED})
+"""What is contested further then needs a contestation of its own."""
+
+
+def owner_of(target: str) -> str:
+    """Return the code of the authority whose claim or specification *target* is; empty where it is no identifier."""
+    return [*target.split("-"), ""][1]
+
+
+def find_state(step: ContestationStep | None, *, actor: str, owner: str, by: str) -> ContestationState:
+    """Return where a contestation stands after *step* (None: before any), recorded by *actor*.
+
+    Who contests may reject, that is withdraw, what they own themselves; any other owner's rejection settles nothing.
+    """
+    if step is None:
+        return ContestationState.OPEN
+    if step is ContestationStep.REJECTED and actor == owner != by:
+        return ContestationState.REJECTED_BY_OWNER
+    return ContestationState(step.value)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Contestation(Record):
+    """An authority contests a claim or a specification version, optionally with a rival."""
+
+    contestation: str
+    """`CON-…`."""
+    target: str
+    """`CLM-…@n`, or a specification `…@n`."""
+    by: str
+    """Authority code."""
+    grounds: str
+    rival: str | None = None
+    """`CTX-…@n` offered in its place."""
+
+    def __post_init__(self) -> None:
+        if not self.grounds.strip():
+            raise ValueError("a contestation needs its grounds")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContestationEvent(Record):
+    """A step in a contestation."""
+
+    contestation: str
+    step: ContestationStep
+    note: str
+    to: str | None = None
+    """Code of the authority it is escalated to; None for other steps, or where nobody is named."""
+
+    def __post_init__(self) -> None:
+        if not self.note.strip():
+            raise ValueError("a step in a contestation needs a note")

@@ -1,0 +1,184 @@
+"""What makes the log hard to change quietly: keys, checkpoints, proofs, witnesses and erasures."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+from registry.records.record import Record
+
+
+class KeyAlgorithm(StrEnum):
+    """How a key signs."""
+
+    ED25519 = "ed25519"
+    """RFC 8032; the log's own signature on a checkpoint (C2SP signed-note type 0x01), and cosignatures (0x04)."""
+    ML_DSA_44 = "ml-dsa-44"
+    """FIPS 204, against quantum computers; a second line on a checkpoint (C2SP tlog-cosignature type 0x06)."""
+    ECDSA_P256 = "ecdsa-p256"
+    """FIPS 186-5; signs PDF files (PAdES)."""
+
+
+class KeyPurpose(StrEnum):
+    """What a key signs."""
+
+    LOG = "log"
+    """Checkpoints of the authority's own log, and of other logs as their witness."""
+    DOCUMENT = "document"
+    """Supplements in PDF."""
+    STATEMENT = "statement"
+    """What its authority states: each authority that makes statements in a log can have a key of its own."""
+
+
+class KeyEventKind(StrEnum):
+    """What became of a key."""
+
+    ADD = "add"
+    ROTATE = "rotate"
+    """It takes the place of `replaces`, which signs nothing more; what that one signed before stays good."""
+    REVOKE = "revoke"
+    """It is not to be trusted any more."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeyEvent(Record):
+    """An authority's word on one of its keys; the authority is the actor of the entry."""
+
+    event: KeyEventKind
+    key: str
+    """SHA-256 of the public key as DER SubjectPublicKeyInfo, hexadecimal: the fingerprint that people compare."""
+    algorithm: KeyAlgorithm
+    purpose: KeyPurpose
+    vkey: str | None = None
+    """Of a log key: the verifier key `name+hash+base64` of C2SP signed-note. None for document keys, and in a revocation."""
+    certificate: str | None = None
+    """Of a document key: the X.509 certificate, base64 of its DER. None for other keys, and in a revocation."""
+    public: str | None = None
+    """Of a statement key: `CODE+hash+base64`, written as a verifier key whose name is the authority's code. None for other keys, and in a
+    revocation."""
+    replaces: str | None = None
+    """Fingerprint of the key whose place it takes; given exactly for `rotate`."""
+    reason: str | None = None
+    """Required for `rotate` and `revoke`."""
+    untrusted_from: datetime | None = None
+    """Of a revocation: what the key signed from then on is not trusted; None: nothing it ever signed is."""
+
+    def __post_init__(self) -> None:
+        if self.event is not KeyEventKind.ADD and not (self.reason and self.reason.strip()):
+            raise ValueError(f"to {self.event} a key needs a reason")
+        if (self.event is KeyEventKind.ROTATE) != (self.replaces is not None):
+            raise ValueError("replaces is given exactly when a key is rotated")
+        shown = {KeyPurpose.LOG: self.vkey, KeyPurpose.DOCUMENT: self.certificate, KeyPurpose.STATEMENT: self.public}
+        given = {purpose for purpose, text in shown.items() if text is not None}
+        if self.event is not KeyEventKind.REVOKE and given != {self.purpose}:
+            raise ValueError("a log key is given as vkey, a document key as certificate, a statement key as public")
+        if self.purpose is KeyPurpose.STATEMENT and self.algorithm is not KeyAlgorithm.ED25519:
+            raise ValueError("statements are signed with Ed25519")
+        if self.event is not KeyEventKind.REVOKE and self.untrusted_from is not None:
+            raise ValueError("untrusted_from belongs to a revocation")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Checkpoint(Record):
+    """A log at one size: what a signed note of C2SP tlog-checkpoint says."""
+
+    origin: str
+    size: int
+    """Number of entries."""
+    root: str
+    """Root of the tree over them, hexadecimal."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Node(Record):
+    """The root of a complete subtree: leaves `index · 2^level` to before `(index + 1) · 2^level`."""
+
+    level: int
+    """0 for a leaf."""
+    index: int
+    """From 0."""
+    hash: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EntryOpening(Record):
+    """What is needed beside a recorded payload to compute the leaf of its entry."""
+
+    entry: int
+    salt: str
+    """Of the statement, 32 hexadecimal digits."""
+    text: str | None = None
+    """The statement as it was written, canonical JSON; None where the payload, written again, gives the same bytes."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EntrySignature(Record):
+    """The signature of who speaks over one entry; it stands beside the log, since a leaf cannot hold what is computed from it.
+
+    Signed are the name of the log, the number of the entry and its leaf: `registry.seal.statement_signature`.
+    """
+
+    entry: int
+    """Number of the entry."""
+    key: str
+    """Fingerprint of the statement key, hexadecimal."""
+    signature: str
+    """64 bytes of Ed25519, base64."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogImport(Record):
+    """Another registry's log, taken over after all of it was verified."""
+
+    origin: str
+    size: int
+    root: str
+    vkey: str
+    """The key that its checkpoint was verified with."""
+    checkpoint: str
+    """The signed note, word for word."""
+    bundle: str
+    """SHA-256 of the file it came from, hexadecimal."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Witnessing(Record):
+    """A checkpoint of another log that this authority cosigned: it follows from the one it saw before."""
+
+    origin: str
+    size: int
+    root: str
+    vkey: str
+    """The key that signed it."""
+    note: str
+    """The signed note as it was given out, with the cosignature."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Equivocation(Record):
+    """Evidence that a log signed two histories: kept for good, whoever it embarrasses."""
+
+    origin: str
+    vkey: str
+    first: str
+    """A signed note, word for word: the history seen first."""
+    second: str
+    """A signed note, word for word, that cannot be of the same history."""
+    finding: str
+    """What contradicts what, such as the entry whose leaves differ."""
+    proof: str | None = None
+    """What shows it beside the two notes, such as a consistency proof that fails; None where the notes alone do."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Erasure(Record):
+    """The text of an entry was erased; its leaf stays."""
+
+    erased: int
+    """Number of the entry."""
+    leaf: str
+    """Of that entry, hexadecimal."""
+    why: str
+
+    def __post_init__(self) -> None:
+        if not self.why.strip():
+            raise ValueError("an erasure needs its reason (why)")

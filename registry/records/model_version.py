@@ -1,0 +1,183 @@
+"""Model versions, their lineage, and the names under which endpoints return them."""
+
+import unicodedata
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import date
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from registry.records.record import Record
+
+if TYPE_CHECKING:
+    from registry.records.dossier import Recorded
+
+# Which model is spoken of: one exact version, and its lineage.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelRef(Record):
+    """The exact model version a claim or a piece of evidence is about."""
+
+    developer: str
+    name: str
+    version: str
+
+    def __str__(self) -> str:
+        return f"{self.developer} {self.name} {self.version}"
+
+
+class Descent(StrEnum):
+    """How a model version comes from another one."""
+
+    SUCCESSOR = "successor"
+    """It takes the other's place: claims about that no longer speak of what is offered."""
+    SNAPSHOT = "snapshot"
+    """A later state of the same version, under a name of its own; it takes the other's place too."""
+    FINE_TUNE = "fine_tune"
+    """Trained further from the other, which stays what it is: its claims neither become stale nor speak of this one."""
+
+
+REPLACING = frozenset({Descent.SUCCESSOR, Descent.SNAPSHOT})
+"""Descent that makes claims about the earlier version potentially stale."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelVersion(Record):
+    """A model version as registered, with the one it follows."""
+
+    model: ModelRef
+
+    predecessor: ModelRef | None = None
+    """The version this one succeeds, where that was said when it was registered; what is said later are events (`ModelEvent`)."""
+
+    note: str | None = None
+
+    released: date | None = None
+    """The day it was first offered; None when nobody says."""
+
+
+class ModelEventKind(StrEnum):
+    """What may be said of a registered model version."""
+
+    FOLLOW = "follow"
+    """It comes from `predecessor`, as `descent` says."""
+    UNFOLLOW = "unfollow"
+    """It does not come from `predecessor`: what was said before was an error."""
+    DEPRECATE = "deprecate"
+    """It is no longer offered, or will not be from `on` on."""
+    REINSTATE = "reinstate"
+    """It is offered again, or after all."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelEvent(Record):
+    """A step in the lineage of model versions."""
+
+    model: ModelRef
+    event: ModelEventKind
+    predecessor: ModelRef | None = None
+    """Given exactly for follow and unfollow."""
+    descent: Descent | None = None
+    """Given exactly for follow."""
+    on: date | None = None
+    """The last day on which a deprecated version is offered; None when nobody says, and for other events."""
+    reason: str | None = None
+    """Required but for follow."""
+    branch: bool = False
+    """Whether whoever says follow knows that something else took the predecessor's place already; without it that is refused."""
+
+    def __post_init__(self) -> None:
+        links = self.event in (ModelEventKind.FOLLOW, ModelEventKind.UNFOLLOW)
+        if links != (self.predecessor is not None):
+            raise ValueError("a predecessor belongs to follow and unfollow, and only to them")
+        if (self.event is ModelEventKind.FOLLOW) != (self.descent is not None):
+            raise ValueError("a descent belongs to follow, and only to it")
+        if self.on is not None and self.event is not ModelEventKind.DEPRECATE:
+            raise ValueError("a last day belongs to deprecate, and only to it")
+        if self.branch and self.event is not ModelEventKind.FOLLOW:
+            raise ValueError("a branch belongs to follow, and only to it")
+        if self.event is not ModelEventKind.FOLLOW and not (self.reason and self.reason.strip()):
+            raise ValueError(f"{self.event.value} needs a reason")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelLink(Record):
+    """That one version comes from another, as it is on record: derived from versions and events, never itself recorded."""
+
+    model: ModelRef
+    predecessor: ModelRef
+    descent: Descent
+    entry: int
+    """The entry that says so last."""
+
+
+# What endpoints call a model version: names that authorities state, and what of that is in force.
+
+
+class EndpointEventKind(StrEnum):
+    """What may be said of an endpoint name."""
+
+    STATE = "state"
+    """Endpoints return this name for responses of the version."""
+    RETRACT = "retract"
+    """The same authority no longer says so: it was an error, or it came to be untrue."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelEndpoint(Record):
+    """A statement of an authority on the name under which endpoints return a model version."""
+
+    model: ModelRef
+    event: EndpointEventKind
+    name: str
+    """As the endpoint returns it, compared letter by letter."""
+    reason: str
+    """Why the authority says so."""
+    source: str | None = None
+    """Where it can be looked up, such as the address of a page; None where the authority names nothing."""
+
+    def __post_init__(self) -> None:
+        if not self.name.strip() or self.name != self.name.strip():
+            raise ValueError("an endpoint name is not blank and has no white space at its ends")
+        if any(unicodedata.category(letter) in ("Cc", "Cf", "Zl", "Zp") for letter in self.name):
+            raise ValueError("an endpoint name has no line breaks and no characters that cannot be seen")
+        if not self.reason.strip():
+            raise ValueError("an endpoint name needs a reason")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EndpointName(Record):
+    """An endpoint name in force: derived from statements, never itself recorded as one."""
+
+    model: ModelRef
+    name: str
+    by: tuple[str, ...]
+    """Codes of the authorities that state it, in the order in which they did."""
+    entries: tuple[int, ...]
+    """Their statements, in the same order."""
+
+
+def list_endpoint_names(statements: Iterable["Recorded[ModelEndpoint]"]) -> tuple[EndpointName, ...]:
+    """Return the endpoint names in force after *statements*, in the order in which they were first stated.
+
+    Each authority speaks for itself: one that retracts a name takes back its own statement and nobody else's.
+    """
+    stated: dict[tuple[ModelRef, str], dict[str, int]] = {}
+    for one in sorted(statements, key=lambda one: one.entry.seq):
+        authorities = stated.setdefault((one.payload.model, one.payload.name), {})
+        authorities.pop(one.entry.actor, None)
+        if one.payload.event is EndpointEventKind.STATE:
+            authorities[one.entry.actor] = one.entry.seq
+    return tuple(
+        EndpointName(model=model, name=name, by=tuple(authorities), entries=tuple(authorities.values()))
+        for (model, name), authorities in stated.items()
+        if authorities
+    )
+
+
+def find_endpoint_conflicts(names: Iterable[EndpointName], model: ModelRef) -> tuple[EndpointName, ...]:
+    """Return the names of *model* as they are stated for other versions: such a name does not tell which of them was asked."""
+    known = tuple(names)
+    own = {one.name for one in known if one.model == model}
+    return tuple(one for one in known if one.name in own and one.model != model)

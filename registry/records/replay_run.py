@@ -1,0 +1,527 @@
+"""Runs: score tables by digest, what a live replay requested, its log entries, and which model answered."""
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Protocol
+
+from registry.records.analysis_plan import Lock
+from registry.records.model_version import EndpointName, ModelRef
+from registry.records.record import Record
+from registry.records.specification import ContextSpec
+
+# What a live replay asked, and what came of it: contexts, arms and outcomes, as its run folder holds them.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RequestedContexts(Record):
+    """One context distribution that arms of a replay were composed from."""
+
+    name: str
+    """What the replay calls it: a file, a short name or an identifier."""
+    reference: str | None
+    """The registered specification, `CTX-…@n`; None for a file."""
+    file: str | None
+    """SHA-256 of the file, hexadecimal; None for a registered specification."""
+    digest: str
+    """SHA-256 of the specification's canonical document, hexadecimal, with the texts of all its blocks; of a sealed one its commitment."""
+    spec: ContextSpec | None
+    """The specification itself; None where it is sealed, withheld or too long to print, and then only its digest is known here."""
+    is_sealed: bool = False
+    """Whether `digest` is the salted commitment of `reference`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RequestedArm(Record):
+    """One entry of a replay's arms: which tasks were asked under which contexts."""
+
+    arm: str
+    spec: str | None
+    """Name of the specification of P_deploy; None where there is one alone, and for other arms."""
+    contexts: str
+    """`AskedContexts.name`."""
+    tasks: int
+    """Tasks that this entry asks, each in each of its contexts."""
+    where: dict[str, tuple[str, ...]] | None = None
+    """By field of a task, the values that chose them; None: all tasks of the replay."""
+    edits: tuple[str, ...] = ()
+    """Edits that are replayed beside the contexts as they are."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ArmOutcomes(Record):
+    """What became of the planned responses of one arm, specification and edit."""
+
+    arm: str
+    spec: str | None
+    cue_removed: str | None
+    """Name of the edit; None for the contexts as they are."""
+    planned: int
+    answered: int
+    """Answers of any kind; the next three are among them."""
+    refused: int
+    truncated: int
+    """Cut by max_tokens or the context window."""
+    empty: int
+    """Without any text."""
+    failures: dict[str, int]
+    """Responses that never came, by reason: they are excluded."""
+
+    @property
+    def open(self) -> int:
+        """Planned responses without an outcome."""
+        return self.planned - self.answered - sum(self.failures.values())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Requests(Record):
+    """The HTTP requests of a replay."""
+
+    sent: int
+    """Those whose outcome is the latest of their call; calls in batches have none of their own."""
+    repeated: int
+    """Of these, repetitions of a request that got no message."""
+    doubtful: int
+    """Of the repetitions, those of a request that may have reached the model: they may be billed twice."""
+    calls_again: int
+    """Calls that were made once more after their first outcome (`--retry-failed`, `--repeat-lost`)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReplayAccount(Record):
+    """A live replay as a reader has to know it."""
+
+    name: str
+    tasks: int
+    tasks_file: str | None
+    """Name and SHA-256 of the file of tasks."""
+    samples: int
+    """Responses to each task in each context."""
+    seed: int
+    """Of the order in which calls were made, arms mixed."""
+    contexts: tuple[RequestedContexts, ...]
+    arms: tuple[RequestedArm, ...]
+    outcomes: tuple[ArmOutcomes, ...]
+    requests: Requests
+    parts: dict[str, str] | None = None
+    """What the replay was made of, as a lock fixes it (`Lock.replay_parts`); None in records made before this was kept."""
+
+    @property
+    def is_disclosed(self) -> bool:
+        """Whether every context stands in this record whole."""
+        return bool(self.contexts) and all(one.spec is not None for one in self.contexts)
+
+    def list_asked(self, arm: str) -> tuple[RequestedContexts, ...]:
+        """Return what the entries of *arm* were composed from."""
+        names = {one.contexts for one in self.arms if one.arm == arm}
+        return tuple(one for one in self.contexts if one.name in names)
+
+    def list_references(self, arm: str) -> tuple[str, ...]:
+        """Return the registered specifications of *arm*; none where one of its distributions is a mere file."""
+        found = [one.reference for one in self.list_asked(arm)]
+        return tuple(one for one in found if one) if all(found) else ()
+
+
+# A run: scores that somebody made, known by the digest of their table.
+
+
+class RunStatus(StrEnum):
+    """How a run ended; failed runs stay visible."""
+
+    COMPLETED = "completed"
+    ABORTED = "aborted"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NearDuplicates(Record):
+    """Tasks whose texts hardly differ although they are in no common family."""
+
+    compared: int
+    """Tasks whose texts were compared with each other."""
+    not_compared: int
+    """Tasks beyond the largest number that is compared."""
+    found: int
+    """Pairs of near-duplicates that are not in one family."""
+    pairs: tuple[tuple[str, str], ...] = ()
+    """The first of them, by task id."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Provenance(Record):
+    """Where responses came from. None means: not stated, and the checklist says so."""
+
+    endpoint: str | None = None
+    model_requested: str | None = None
+    model_returned: str | None = None
+    """In words, as printed; who was asked is decided by `models_returned` alone."""
+    models_returned: tuple[str, ...] = ()
+    """The model names that the responses themselves carry, sorted, each once; nobody can state them beside the data."""
+    unnamed_responses: int = 0
+    """How many scored responses carry no model name."""
+    accessed: str | None = None
+    """Date or dates of access, ISO 8601."""
+    sampling: str | None = None
+    """Sampling parameters as set, default, or not settable."""
+    tools: str | None = None
+    """Tool and scaffold configuration."""
+    budget_spent: str | None = None
+    system_prompts: str | None = None
+    """Where the system prompts are disclosed."""
+    judge: str | None = None
+    """Judge model and rubric; for a deterministic scorer its name."""
+    judge_uncertainty: str | None = None
+    """How far its scores vary and err: repeats, a labelled subset; for a deterministic scorer, its measured errors."""
+    transcripts: str | None = None
+    """SHA-256 of the stored responses."""
+    corpus_tasks: int | None = None
+    """Number of tasks in the original evaluation; coverage is replayed / corpus."""
+    scorer_reads_response: bool | None = None
+    """Whether the scorer reads the response and the task alone (patterns, an option, a number), so that no context can change a score."""
+    imported: str | None = None
+    """Of logs that were imported: one line each, with what it states, what was found and scored, and what was left out and why."""
+    budget_planned: str | None = None
+    """What the replay itself allowed to be spent, beside the budget of the lock."""
+    run: str | None = None
+    """Random name of the run folder, by which its start is found in the log; None where no start was entered."""
+    near_duplicates: NearDuplicates | None = None
+    """Whether tasks that look alike are in one family; None: the texts of the tasks were not available."""
+    replayed: ReplayAccount | None = None
+    """Contexts, arms and outcomes of a live replay, as its run folder holds them; None for other scores."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExcludedCount(Record):
+    """How many responses one side lost for one reason."""
+
+    arm: str
+    reason: str
+    count: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run(Record):
+    """Scores imported into an audit under its lock."""
+
+    audit: str
+    started_at: datetime
+    """When the first response was made; never before the lock (the database refuses it)."""
+    status: RunStatus
+    table: str
+    """SHA-256 of the score table's bytes, hexadecimal."""
+    source: str
+    """File name of the table."""
+    scores: str | None = None
+    """SHA-256 of the scores themselves, whatever file holds them and in whatever order."""
+    responses: int
+    """Scored responses."""
+    excluded: tuple[ExcludedCount, ...] = ()
+    finished_at: datetime | None = None
+    provenance: Provenance = Provenance()
+    note: str | None = None
+    start: int | None = None
+    """Number of the entry that the run was started with; None where its start was not recorded: a run that was made elsewhere, or a
+    replay that did not name its audit."""
+
+
+# Runs of a live replay as the log has them: entered before their first call, and what came of each.
+
+NOT_RECORDED = "the start of this run was not recorded in the log, so other runs under this lock cannot be ruled out"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunStart(Record):
+    """A run under a lock, entered before its first call is sent. Resuming a run enters nothing."""
+
+    audit: str
+    run: str
+    """32 hexadecimal digits, chosen at random and kept in the run folder: they tell a resumed run from a second one."""
+    model: str
+    """The name that is asked for."""
+    planned: int
+    """Calls that the replay plans."""
+    before: int = 0
+    """Calls that the run folder held already: above 0 where the replay did not name its audit at first."""
+
+    def __post_init__(self) -> None:
+        if len(self.run) != 32 or set(self.run) - set("0123456789abcdef"):
+            raise ValueError(f"a run is named by 32 hexadecimal digits, got {self.run!r}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunEnd(Record):
+    """How a run ended. A run that goes on after that has a later one, and the last counts."""
+
+    audit: str
+    start: int
+    """Number of the entry that the run was started with."""
+    status: RunStatus
+    calls: int
+    """Calls with an outcome in the run folder, failures included."""
+    why: str | None = None
+    """What ended it early, in words."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunHistory(Record):
+    """One run under a lock, from its start to what came of it."""
+
+    entry: int | None
+    """That started it; None for scores whose start was not recorded."""
+    status: RunStatus | None
+    """How it ended last; None where no end is recorded."""
+    calls: int | None
+    """Calls with an outcome at that end; None where no end is recorded."""
+    before: int = 0
+    """Calls that were made before the start was entered."""
+    why: str | None = None
+    imported: int | None = None
+    """Entry of the run's scores; None where none were imported."""
+
+
+class _Entry(Protocol):
+    @property
+    def seq(self) -> int: ...
+
+
+class _StartEntry(Protocol):
+    @property
+    def entry(self) -> _Entry: ...
+    @property
+    def payload(self) -> RunStart: ...
+
+
+class _EndEntry(Protocol):
+    @property
+    def entry(self) -> _Entry: ...
+    @property
+    def payload(self) -> RunEnd: ...
+
+
+class _RunEntry(Protocol):
+    @property
+    def entry(self) -> _Entry: ...
+    @property
+    def payload(self) -> Run: ...
+
+
+def list_runs(starts: Sequence[_StartEntry], ends: Sequence[_EndEntry], runs: Sequence[_RunEntry]) -> tuple[RunHistory, ...]:
+    """Return every run under a lock in the order of the log: each start with its last end, and scores without a recorded start."""
+    last = {one.payload.start: one.payload for one in ends}
+    scored = {one.payload.start: one.entry.seq for one in runs if one.payload.start is not None}
+    found = [
+        RunHistory(
+            entry=one.entry.seq,
+            status=last[one.entry.seq].status if one.entry.seq in last else None,
+            calls=last[one.entry.seq].calls if one.entry.seq in last else None,
+            before=one.payload.before,
+            why=last[one.entry.seq].why if one.entry.seq in last else None,
+            imported=scored.get(one.entry.seq),
+        )
+        for one in starts
+    ]
+    elsewhere = [
+        RunHistory(entry=None, status=one.payload.status, calls=None, imported=one.entry.seq) for one in runs if one.payload.start is None
+    ]
+    return (*found, *elsewhere)
+
+
+_ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
+
+
+def describe_runs(runs: Sequence[RunHistory], *, gave: RunHistory | None = None) -> str | None:
+    """Return what became of all runs under one lock, as a clause without full stop; None without any.
+
+    Args:
+        gave: the run that gave the outcome, where it is not marked as imported yet.
+    """
+    if not runs:
+        return None
+    if len(runs) == 1:
+        return f"1 run under this lock: {_describe_run(runs[0], gave=gave)}"
+    told = "; ".join(f"the {_name_ordinal(place)} {_describe_run(one, gave=gave)}" for place, one in enumerate(runs))
+    return f"{len(runs)} runs under this lock: {told}"
+
+
+def _name_ordinal(place: int) -> str:
+    return _ORDINALS[place] if place < len(_ORDINALS) else f"run with number {place + 1}"
+
+
+def _describe_run(one: RunHistory, *, gave: RunHistory | None) -> str:
+    late = f" (entered after {_count(one.before)})" if one.before else ""
+    if one.imported is not None or one == gave:
+        return f"gave this outcome{late}" if one.entry is not None else "gave this outcome, and its start was not recorded"
+    if one.status is None or one.calls is None:
+        return f"has no recorded end{late}"
+    words = {RunStatus.COMPLETED: "was completed with", RunStatus.ABORTED: "was aborted after", RunStatus.FAILED: "was stopped after"}
+    why = f" ({one.why})" if one.why else ""
+    return f"{words[one.status]} {_count(one.calls)}{why}{late}"
+
+
+def _count(calls: int) -> str:
+    return f"{calls:,} call{'' if calls == 1 else 's'}"
+
+
+# Who was asked: whether the names that an endpoint returned are those of the model version that a claim is about.
+
+
+class ModelIdentityStatus(StrEnum):
+    """What the returned names show of who was asked."""
+
+    BOUND = "bound"
+    """Every response names the claim's model version, and no other version has that name."""
+    UNIDENTIFIED = "unidentified"
+    """Responses carry no model name."""
+    UNBOUND = "unbound"
+    """A name was returned, and none was stated for the claim's model version when it counted."""
+    CONFLICTING = "conflicting"
+    """A returned name is stated for the claim's model version and for another one."""
+    OTHER = "other"
+    """A returned name is none of those of the claim's model version."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelIdentity(Record):
+    """Who was asked, as the returned names show it."""
+
+    model: ModelRef
+    """The model version that the claim is about."""
+    status: ModelIdentityStatus
+    names_returned: tuple[str, ...]
+    """As the responses carry them, sorted, each once."""
+    names_expected: tuple[str, ...]
+    """Those that count for `model`: of a locked audit the names in the lock that are still stated, else all that are stated."""
+    belongs_to: tuple[EndpointName, ...] = ()
+    """Other registered versions that a returned name belongs to, where it is none of the expected ones."""
+    conflicts: tuple[EndpointName, ...] = ()
+    """Other registered versions that a returned name is stated for too, where it is an expected one."""
+    unnamed_responses: int = 0
+    """Responses that carry no model name, where others do."""
+    text: str
+    """One sentence that names both: what was returned and what was expected."""
+
+    @property
+    def is_other(self) -> bool:
+        """Whether a returned name is not one of `model`'s: the responses are then evidence about another version."""
+        return self.status is ModelIdentityStatus.OTHER
+
+    @property
+    def is_bound(self) -> bool:
+        """Whether the evidence is shown to be of the claim's model version."""
+        return self.status is ModelIdentityStatus.BOUND
+
+    def differs_from(self, other: "ModelIdentity | None") -> bool:
+        """Whether *other* says something else of who was asked, whatever its words and whoever stated the names."""
+        return other is None or _summarise(self) != _summarise(other)
+
+
+def _summarise(asked: ModelIdentity) -> tuple[object, ...]:
+    elsewhere = [sorted({(one.name, str(one.model)) for one in names}) for names in (asked.belongs_to, asked.conflicts)]
+    return (asked.model, asked.status, asked.names_returned, sorted(asked.names_expected), elsewhere, asked.unnamed_responses)
+
+
+def find_model_identity(names: Iterable[EndpointName], model: ModelRef, lock: Lock | None, provenance: Provenance) -> ModelIdentity:
+    """Return who was asked, by what the responses carry.
+
+    Args:
+        names: in force, of every model version (`View.list_endpoint_names`).
+        model: the version that the claim is about.
+        lock: fixes which names count; without one all that are stated do.
+        provenance: of the responses.
+    """
+    locked = None if lock is None else lock.endpoint_names
+    return assess_model_identity(names, model, provenance.models_returned, locked=locked, unnamed_responses=provenance.unnamed_responses)
+
+
+def assess_model_identity(
+    names: Iterable[EndpointName],
+    model: ModelRef,
+    returned: Collection[str],
+    *,
+    locked: Sequence[str] | None,
+    unnamed_responses: int = 0,
+) -> ModelIdentity:
+    """Return who was asked. Names are compared letter by letter; the beginning of a name is another name.
+
+    Args:
+        names: in force, of every model version; those of other versions show what a returned name belongs to.
+        model: the version that the claim is about.
+        returned: the names that the responses carry.
+        locked: the names that the lock fixes; None without a lock, and then all that are stated for *model* count.
+        unnamed_responses: how many responses carry no name, where others do.
+    """
+    known = tuple(names)
+    stated = tuple(dict.fromkeys(one.name for one in known if one.model == model))
+    expected = stated if locked is None else tuple(name for name in locked if name in stated)
+    found = tuple(sorted(set(returned)))
+    unexpected = [name for name in found if name not in expected]
+    belongs_to = tuple(one for one in known if one.name in unexpected and one.model != model)
+    conflicts = tuple(one for one in known if one.name in found and one.name in expected and one.model != model)
+    retracted = bool(locked) and all(name in (locked or ()) for name in unexpected)
+    if not found:
+        status = ModelIdentityStatus.UNIDENTIFIED
+        text = f"The logs and tables carry no model name, so nothing shows that {model} was asked{_describe_expected(expected)}."
+    elif belongs_to or (unexpected and expected and not retracted):
+        status, text = ModelIdentityStatus.OTHER, _describe_other(model, unexpected, expected, belongs_to)
+    elif unexpected:
+        status, text = ModelIdentityStatus.UNBOUND, _describe_unbound(model, unexpected, stated, locked)
+    elif unnamed_responses:
+        status = ModelIdentityStatus.UNIDENTIFIED
+        responses = "response carries" if unnamed_responses == 1 else "responses carry"
+        unnamed = f"{unnamed_responses:,} {responses} no model name, so nothing shows that {model} gave them"
+        text = f"{unnamed}; others returned {_join_names(found)}."
+    elif conflicts:
+        status = ModelIdentityStatus.CONFLICTING
+        others = "; ".join(f"{one.name} also for {one.model} (by {', '.join(one.by)})" for one in conflicts)
+        text = (
+            f"The endpoint returned {_join_names(found)}, stated for {model}, but {others}: the name does not tell which of them was asked."
+        )
+    else:
+        status = ModelIdentityStatus.BOUND
+        what = "an endpoint name" if len(found) == 1 else "endpoint names"
+        text = f"The endpoint returned {_join_names(found)}, stated as {what} of {model}."
+    return ModelIdentity(
+        model=model,
+        status=status,
+        names_returned=found,
+        names_expected=expected,
+        belongs_to=belongs_to,
+        conflicts=conflicts,
+        unnamed_responses=unnamed_responses,
+        text=text,
+    )
+
+
+def _describe_expected(expected: Sequence[str]) -> str:
+    return f", whose endpoint {_name_noun(expected)} {_join_names(expected)}" if expected else ""
+
+
+def _describe_other(model: ModelRef, unexpected: Sequence[str], expected: Sequence[str], belongs_to: Sequence[EndpointName]) -> str:
+    owners = {one.name: [str(each.model) for each in belongs_to if each.name == one.name] for one in belongs_to}
+    told = ", ".join(f"{name} (a name of {' and of '.join(owners[name])})" if name in owners else name for name in unexpected)
+    if expected:
+        return f"The endpoint returned {told}; the claim is about {model}, whose endpoint {_name_noun(expected)} {_join_names(expected)}."
+    return f"The endpoint returned {told}; the claim is about {model}, for which no endpoint name counts."
+
+
+def _describe_unbound(model: ModelRef, unexpected: Sequence[str], stated: Sequence[str], locked: Sequence[str] | None) -> str:
+    if locked:
+        return (
+            f"The endpoint returned {_join_names(unexpected)}, which counted for {model} when the plan was locked; "
+            "the statement was retracted since."
+        )
+    if locked is not None and stated:
+        return (
+            f"No endpoint name was stated for {model} when the plan was locked; the endpoint returned {_join_names(unexpected)}, "
+            f"and since then {_join_names(stated)} was stated."
+        )
+    return f"No endpoint name is stated for {model}; the endpoint returned {_join_names(unexpected)}."
+
+
+def _name_noun(names: Sequence[str]) -> str:
+    return "name is" if len(names) == 1 else "names are"
+
+
+def _join_names(names: Sequence[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}" if names else "no name"

@@ -1,0 +1,715 @@
+"""A claims file becomes claim revisions: all of it or nothing, every fault at once, repeats change nothing."""
+
+import codecs
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from itertools import islice
+from pathlib import Path
+from typing import TypeVar
+
+from registry.codec.canonical import Json
+from registry.codec.documents import from_document, from_json
+from registry.codec.files import check_line, read_document
+from registry.errors import CaveatError, Fault, InputError
+from registry.records.claim import ClaimRelation, ClaimRelationKind, ClaimRevision, Form, QuoteStatus, Relation, Reported, check_form
+from registry.records.claim_draft import ClaimDraft, ClaimsFile, OmissionDraft
+from registry.records.dossier import Recorded
+from registry.records.model_version import ModelRef
+from registry.records.record import Identifier, Kind, parse_identifier
+from registry.records.specification import PropertySpec, SpecKind
+from registry.records.system_card import Anchor, Card, Omission
+from registry.registration.quote_checks import Quotes, SurveyResult, find_mismatches, register_survey
+from registry.registration.specification_registration import format_reference, get_spec, register_spec
+from registry.store.ledger import Ledger
+from registry.store.natural import natural_key
+from registry.store.view import View
+from registry.store.writer import Writer
+
+# Passages that a claims file deliberately leaves out become statements; the same again changes nothing.
+
+Place = tuple[str, int, int]
+"""A card revision, and where a passage begins and ends in its text."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OmissionResult:
+    """What became of the passages that a file leaves out."""
+
+    added: int
+    unchanged: int
+    """Left out already, for the same reason."""
+
+
+class OmissionRegistrar:
+    """Registers what one file leaves out into one open transaction; the caller commits it or lets it fall."""
+
+    def __init__(self, writer: Writer, file: ClaimsFile, quotes: Quotes, *, claimed: Mapping[Place, str]) -> None:
+        """*claimed*: the passages that claims of the file quote, with the path of the claim."""
+        self._writer = writer
+        self._file = file
+        self._quotes = quotes
+        self._claimed = claimed
+        self._taken: dict[Place, tuple[str, str]] = {}
+        """The passages left out so far, with path and reason."""
+
+    def register(self, *, where: str) -> OmissionResult:
+        """Append what is new.
+
+        Raises:
+            InputError: with every fault; the transaction must then be given up.
+        """
+        faults: list[Fault] = []
+        found: dict[Place, Omission] = {}
+        for position, draft in enumerate(self._file.left_out):
+            try:
+                omission = self._build(draft, f"{where}, left_out[{position}]")
+                found[_place_of(omission)] = omission
+            except CaveatError as error:
+                faults += error.faults
+        if faults:
+            raise InputError(faults)
+        new = [one for one in found.values() if self._find(one) is None]
+        self._writer.append_many(new)
+        return OmissionResult(added=len(new), unchanged=len(found) - len(new))
+
+    def _build(self, draft: OmissionDraft, where: str) -> Omission:
+        card = self._quotes.get_card(draft.card, where)
+        faults = [] if draft.reason.strip() else [_blank(f"{where}.reason")]
+        try:
+            anchor = self._find_anchor(draft, card, where)
+        except CaveatError as error:
+            raise InputError([*error.faults, *faults]) from error
+        if faults:
+            raise InputError(faults)
+        omission = Omission(card=f"{card.card}@{card.revision}", quote=draft.quote, anchor=anchor, reason=draft.reason)
+        self._check_place(omission, where)
+        known = self._find(omission)
+        if known is not None and _fold(known[1]) != _fold(draft.reason):
+            raise InputError(_build_omission_changed_fault(known, where))
+        return omission
+
+    def _find_anchor(self, draft: OmissionDraft, card: Card, where: str) -> Anchor:
+        """Of words that stand in the card more than once, mean the next proposed place that nothing else in the file speaks of."""
+        place = f"{where}.quote"
+        anchor = self._quotes.find(card, draft.quote, page=draft.page, where=place)
+        if anchor.occurrences == 1:
+            return anchor
+        for start in self._list_proposed(card, anchor):
+            other = self._quotes.find(card, draft.quote, page=draft.page, where=place, near=start)
+            if not self._speaks_of((f"{card.card}@{card.revision}", other.start, other.stop)):
+                return other
+        return anchor
+
+    def _list_proposed(self, card: Card, anchor: Anchor) -> Iterator[int]:
+        """Give where the words of *anchor* were proposed, in the order of the card."""
+        proposed = self._file.proposed
+        if proposed is None or proposed.document.lower() != card.document:
+            return
+        words = self._quotes.get_words(card, anchor.start, anchor.stop)
+        yield from (start for start, stop in proposed.passages if self._quotes.get_words(card, start, stop) == words)
+
+    def _speaks_of(self, place: Place) -> bool:
+        return place in self._claimed or place in self._taken
+
+    def _check_place(self, omission: Omission, where: str) -> None:
+        """A passage is registered or left out, for one reason."""
+        place, path = _place_of(omission), where.rpartition(", ")[2]
+        if place in self._claimed:
+            found = f"is the passage of {self._claimed[place]} too"
+            advice = "a passage is registered or left out, not both: remove one of them"
+            raise InputError(Fault(code="claimed-and-left-out", where=f"{where}.quote", found=found, advice=advice))
+        other, reason = self._taken.setdefault(place, (path, omission.reason))
+        if _fold(reason) != _fold(omission.reason):
+            found = f"is the passage of {other} too, which gives another reason"
+            advice = "leave the passage out once, and say both reasons there"
+            raise InputError(Fault(code="left-out-twice", where=f"{where}.quote", found=found, advice=advice))
+
+    def _find(self, omission: Omission) -> tuple[int, str] | None:
+        """Return entry and reason of the passage if it is left out already."""
+        known = self._writer.find_omission(omission.card, omission.anchor.start, omission.anchor.stop)
+        return None if known is None else (known.entry.seq, known.payload.reason)
+
+
+def _place_of(omission: Omission) -> Place:
+    return omission.card, omission.anchor.start, omission.anchor.stop
+
+
+def _blank(where: str) -> Fault:
+    return Fault(code="not-valid", where=where, found="is blank; what is left out needs its reason")
+
+
+def _build_omission_changed_fault(known: tuple[int, str], where: str) -> Fault:
+    seq, reason = known
+    return Fault(
+        code="omission-changed",
+        where=f"{where}.reason",
+        found=f"the passage is left out since entry {seq}, with another reason: {reason}",
+        advice="write the reason as it is recorded; who wants the passage after all registers it as a claim",
+    )
+
+
+def _fold(words: str) -> str:
+    return " ".join(words.split())
+
+
+# Claims about the same quantity that give another number, named in a claims file, become relations.
+
+
+def check_restated(view: View, names: Sequence[str], where: str) -> None:
+    """Refuse names of claims that are none or not registered; raises InputError with every fault."""
+    faults = [fault for position, name in enumerate(names) for fault in _find_faults(view, name, f"{where}[{position}]")]
+    if faults:
+        raise InputError(faults)
+
+
+def build_restated(view: View, claim: str, names: Sequence[str], where: str) -> list[ClaimRelation]:
+    """Return the relations of *claim* to the claims *names* that are not recorded yet, each once; revisions in names are left out.
+
+    Raises:
+        InputError: a claim cannot restate itself.
+    """
+    if not names:
+        return []
+    others = dict.fromkeys(_parse(name).bare for name in names)
+    if claim in others:
+        found = f"{claim} is the claim itself"
+        raise InputError(Fault(code="own-relation", where=where, found=found, advice="name the claim whose number it restates"))
+    restates = ClaimRelationKind.RESTATES
+    known = {one.payload.other for one in view.list_relations(claim) if one.payload.claim == claim and one.payload.relation is restates}
+    return [ClaimRelation(claim=claim, relation=restates, other=other) for other in others if other not in known]
+
+
+def _find_faults(view: View, name: str, where: str) -> Iterator[Fault]:
+    try:
+        named = _parse(name)
+    except ValueError as error:
+        yield Fault(code="bad-identifier", where=where, found=str(error))
+        return
+    exists = view.claim_exists(named.bare) if named.revision is None else view.find_revision(named.bare, named.revision) is not None
+    if not exists:
+        near = " or ".join(view.suggest(named.bare)) or "no claim with a similar number; run: caveat claim list"
+        yield Fault(code="claim-unknown", where=where, found=f"{name} is not registered", advice=f"registered: {near}")
+
+
+def _parse(name: str) -> Identifier:
+    return parse_identifier(name, Kind.CLAIM)
+
+
+# A claims file becomes claim revisions: all of it or nothing, every fault at once, the same file twice changes nothing.
+
+_CHUNK = 2_000
+_MOST_FAULTS = 200
+_LONGEST_QUOTE = 100_000
+_IMPLIED = {Form.UPPER_BOUND: Relation.AT_MOST, Form.LOWER_BOUND: Relation.AT_LEAST}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RegistrationResult:
+    """What became of a claims file."""
+
+    added: tuple[str, ...]
+    """`CLM-…@1`, in the order of the file."""
+    revised: tuple[str, ...]
+    """`CLM-…@n`."""
+    unchanged: int
+    """Claims that are registered already, word for word."""
+    related: tuple[ClaimRelation, ...] = ()
+    """What the file says of claims and others, as far as it was not recorded yet."""
+    left_out: int = 0
+    """Passages newly recorded as left out."""
+    left_out_unchanged: int = 0
+    """Passages that are recorded as left out already, for the same reason."""
+    proposed: int | None = None
+    """Passages newly recorded as proposed by an engine; None for a file that does not say what was proposed."""
+    proposed_unchanged: int = 0
+    """Passages that are recorded as proposed by that engine already."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlacedDraft:
+    """A draft and where it stands in the file, for error messages."""
+
+    where: str
+    draft: ClaimDraft
+
+
+def place_drafts(file: ClaimsFile, *, where: str) -> Iterator[PlacedDraft]:
+    """Give each claim of *file* its path."""
+    for position, draft in enumerate(file.claims):
+        yield PlacedDraft(where=f"{where}, claims[{position}]", draft=draft)
+
+
+def register_definitions(writer: Writer, file: ClaimsFile, *, owner: str, where: str) -> None:
+    """Register the properties, scoring functions and contexts that *file* defines, and its model version.
+
+    Raises:
+        ConflictError: one of them is registered otherwise; every such fault at once.
+    """
+    sections = (
+        (SpecKind.PROPERTY, "properties", file.properties),
+        (SpecKind.SCORING, "scorings", file.scorings),
+        (SpecKind.TEST_CONTEXT, "test_contexts", file.test_contexts),
+        (SpecKind.DEPLOY_CONTEXT, "deploy_contexts", file.deploy_contexts),
+    )
+    faults: list[Fault] = []
+    for kind, section, bodies in sections:
+        for slug, body in (bodies or {}).items():
+            try:
+                register_spec(writer, kind, slug, body, owner=owner)
+            except CaveatError as error:
+                faults += (replace(fault, where=f"{where}, {section}.{slug}: {fault.where}") for fault in error.faults)
+    if faults:
+        raise InputError(faults)
+
+
+class Registrar:
+    """Registers drafts into one open transaction; the caller commits it or lets it fall."""
+
+    def __init__(self, writer: Writer, *, owner: str, defaults: ClaimsFile, quotes: Quotes) -> None:
+        self._writer = writer
+        self._owner = owner
+        self._defaults = defaults
+        self._quotes = quotes
+        self.places: dict[Place, str] = {}
+        """The passages that claims quote, with the path of the claim; only noted where the file leaves others out."""
+        self._specs: dict[tuple[SpecKind, str], tuple[str, PropertySpec | None]] = {}
+
+    def register(self, drafts: Iterable[PlacedDraft], progress: Callable[[int], None] = lambda _count: None) -> RegistrationResult:
+        """Append everything in *drafts* that is new or changed.
+
+        Raises:
+            InputError: with every fault (at most 200 are listed); the transaction must then be given up.
+        """
+        added: list[str] = []
+        revised: list[str] = []
+        related: list[ClaimRelation] = []
+        unchanged = 0
+        faults: list[Fault] = []
+        stream = iter(drafts)
+        while chunk := list(islice(stream, _CHUNK)):
+            claims = [claim for placed in chunk if (claim := self._try(placed, faults)) is not None]
+            if not faults:
+                outcome = self._append(claims, faults)
+                added += outcome.added
+                revised += outcome.revised
+                related += outcome.related
+                unchanged += outcome.unchanged
+            if len(faults) >= _MOST_FAULTS:
+                break
+            progress(len(chunk))
+        if faults:
+            raise InputError(list(dict.fromkeys(faults))[:_MOST_FAULTS])
+        return RegistrationResult(added=tuple(added), revised=tuple(revised), unchanged=unchanged, related=tuple(related))
+
+    def _try(self, placed: PlacedDraft, faults: list[Fault]) -> tuple[PlacedDraft, ClaimRevision] | None:
+        """Return the revision that *placed* asks for, with an empty identifier unless it names one; its faults are collected."""
+        try:
+            return placed, self._build(placed)
+        except CaveatError:
+            faults += self._diagnose(placed)
+        except ValueError as error:
+            faults.append(Fault(code="not-valid", where=placed.where, found=str(error)))
+        return None
+
+    def _diagnose(self, placed: PlacedDraft) -> Iterator[Fault]:
+        """Give everything that is wrong with one claim, where building it stopped at the first fault."""
+        draft, where = placed.draft, placed.where
+        steps: tuple[Callable[[], object], ...] = (
+            lambda: self._find_anchor(draft, self._quotes.find_card(draft.card, where), where),
+            lambda: check_figures(draft, None, where),
+            lambda: check_figures(draft, self._get_property(draft, where)[1], where),
+            lambda: check_against_words(draft, self._get_property(draft, where)[1], where),
+            lambda: _check_words(draft, self._get_model(draft, where), where),
+            lambda: self._resolve_optional(SpecKind.SCORING, draft.scoring, f"{where}.scoring"),
+            lambda: self._resolve_optional(SpecKind.TEST_CONTEXT, draft.test_context, f"{where}.test_context"),
+            lambda: self._resolve_contexts(draft, where),
+            lambda: _parse_claim(draft.id, f"{where}.id") if draft.id else None,
+            lambda: check_restated(self._writer, draft.restates, f"{where}.restates"),
+        )
+        for step in steps:
+            try:
+                step()
+            except CaveatError as error:
+                yield from error.faults
+
+    def _get_property(self, draft: ClaimDraft, where: str) -> tuple[str, PropertySpec]:
+        reference, body = self._resolve(SpecKind.PROPERTY, draft.property, f"{where}.property")
+        if body is None:
+            found = "is sealed; a claim needs a property that can be read"
+            advice = "name another property, define one under properties:, or let its owner reveal it (caveat spec reveal)"
+            raise InputError(Fault(code="spec-sealed", where=f"{where}.property", found=found, advice=advice))
+        return reference, body
+
+    def _get_model(self, draft: ClaimDraft, where: str) -> ModelRef:
+        model = draft.model or self._defaults.model
+        if model is None:
+            found, advice = "is required and missing, here or for the whole file", "add model: {developer: …, name: …, version: …}"
+            raise InputError(Fault(code="not-valid", where=f"{where}.model", found=found, advice=advice))
+        return model
+
+    def _build(self, placed: PlacedDraft) -> ClaimRevision:
+        draft, where = placed.draft, placed.where
+        reference, body = self._get_property(draft, where)
+        card = self._quotes.find_card(draft.card, where)
+        anchor = self._find_anchor(draft, card, where)
+        model = self._get_model(draft, where)
+        _check_words(draft, model, where)
+        check_figures(draft, body, where)
+        reported = _read_reported(draft)
+        is_mismatch = check_against_words(draft, body, where)
+        check_restated(self._writer, draft.restates, f"{where}.restates")
+        return ClaimRevision(
+            claim=_parse_claim(draft.id, f"{where}.id") if draft.id else "",
+            revision=1,
+            quote=draft.quote,
+            quote_status=draft.quote_status,
+            form=draft.form,
+            property=reference,
+            direction=draft.direction or body.direction,
+            model=model,
+            card=f"{card.card}@{card.revision}" if card else None,
+            anchor=anchor,
+            relation=draft.relation or _IMPLIED.get(draft.form),
+            theta=draft.theta,
+            reported=reported,
+            scoring=self._resolve_optional(SpecKind.SCORING, draft.scoring, f"{where}.scoring"),
+            test_context=self._resolve_optional(SpecKind.TEST_CONTEXT, draft.test_context, f"{where}.test_context"),
+            deploy_contexts=self._resolve_contexts(draft, where),
+            evaluation=draft.evaluation,
+            grader=draft.grader,
+            elicitation=draft.elicitation,
+            deployment=draft.deployment,
+            source=draft.source,
+            note=draft.note,
+            mismatch_reason=draft.reason if is_mismatch else None,
+        )
+
+    def _resolve(self, kind: SpecKind, name: str, where: str) -> tuple[str, PropertySpec | None]:
+        """Return the reference that *name* stands for, and its body if it is a property."""
+        if (kind, name) not in self._specs:
+            try:
+                spec = get_spec(self._writer, kind, name, owner=self._owner)
+            except CaveatError as error:
+                raise InputError(replace(fault, where=f"{where}: {fault.where}") for fault in error.faults) from error
+            body = self._writer.open_spec(spec)
+            self._specs[kind, name] = (format_reference(spec), body if isinstance(body, PropertySpec) else None)
+        return self._specs[kind, name]
+
+    def _resolve_contexts(self, draft: ClaimDraft, where: str) -> tuple[str, ...]:
+        return tuple(
+            self._resolve(SpecKind.DEPLOY_CONTEXT, name, f"{where}.deploy_contexts[{position}]")[0]
+            for position, name in enumerate(draft.deploy_contexts)
+        )
+
+    def _resolve_optional(self, kind: SpecKind, name: str | None, where: str) -> str | None:
+        return None if name is None else self._resolve(kind, name, where)[0]
+
+    def _find_anchor(self, draft: ClaimDraft, card: Card | None, where: str) -> Anchor | None:
+        if draft.quote_status is QuoteStatus.PARAPHRASE:
+            return None
+        if card is None:
+            raise InputError(
+                Fault(
+                    code="verbatim-without-card",
+                    where=f"{where}.quote",
+                    found="a verbatim quote needs the card it stands in, so that it can be found again",
+                    advice="register the card (caveat card add) and name it, or say quote_status: paraphrase with a source",
+                )
+            )
+        anchor = self._quotes.find(card, draft.quote, page=draft.page, where=f"{where}.quote")
+        if self._defaults.left_out:
+            self.places.setdefault((f"{card.card}@{card.revision}", anchor.start, anchor.stop), where.rpartition(", ")[2])
+        return anchor
+
+    def _append(self, claims: Sequence[tuple[PlacedDraft, ClaimRevision]], faults: list[Fault]) -> RegistrationResult:
+        """Append what is new or changed of one chunk."""
+        new: list[tuple[PlacedDraft, ClaimRevision]] = []
+        known: list[tuple[PlacedDraft, str]] = []
+        revised: list[ClaimRevision] = []
+        keys = [natural_key(claim) for _, claim in claims]
+        found = self._writer.find_natural(keys)
+        earlier = self._writer.find_natural_earlier([key for key in keys if key not in found])
+        seen: set[str] = set()
+        for (placed, claim), key in zip(claims, keys, strict=True):
+            current = self._writer.find_claim(claim.claim) if claim.claim else found.get(key)
+            before = earlier.get(key) if current is None and not claim.claim else None
+            if before is not None and not _compare(before.payload, claim):
+                known.append((placed, before.payload.claim))  # carried to another version, or reworded, since
+                continue
+            if current is None:
+                if key in seen:
+                    faults.append(_twice(placed))
+                seen.add(key)
+                new.append((placed, claim))
+                continue
+            known.append((placed, current.payload.claim))
+            if differences := _compare(current.payload, claim):
+                if placed.draft.why:
+                    revised.append(_follow(current, claim, placed.draft.why))
+                else:
+                    faults.append(_build_claim_changed_fault(placed, current.payload, differences))
+        if faults:
+            return RegistrationResult(added=(), revised=(), unchanged=0)
+        added = self._append_new([claim for _, claim in new])
+        self._writer.append_many(revised)
+        known += ((placed, claim.claim) for (placed, _), claim in zip(new, added, strict=True))
+        return RegistrationResult(
+            added=tuple(claim.reference for claim in added),
+            revised=tuple(claim.reference for claim in revised),
+            unchanged=len(claims) - len(added) - len(revised),
+            related=self._relate(known, faults),
+        )
+
+    def _relate(self, known: Sequence[tuple[PlacedDraft, str]], faults: list[Fault]) -> tuple[ClaimRelation, ...]:
+        """Append what drafts say of their claims and others; what is wrong with it is collected."""
+        said: list[ClaimRelation] = []
+        for placed, claim in known:
+            try:
+                said += build_restated(self._writer, claim, placed.draft.restates, f"{placed.where}.restates")
+            except CaveatError as error:
+                faults += error.faults
+        self._writer.append_many([] if faults else said)
+        return tuple(said)
+
+    def _append_new(self, claims: Sequence[ClaimRevision]) -> list[ClaimRevision]:
+        free = iter(self._writer.allocate(Kind.CLAIM, self._owner, sum(not claim.claim for claim in claims)))
+        named = [claim if claim.claim else replace(claim, claim=next(free)) for claim in claims]
+        self._writer.append_many(named)
+        return named
+
+
+def _follow(current: Recorded[ClaimRevision], claim: ClaimRevision, why: str) -> ClaimRevision:
+    return replace(claim, claim=current.payload.claim, revision=current.payload.revision + 1, why=why)
+
+
+def _compare(current: ClaimRevision, claim: ClaimRevision) -> list[str]:
+    """Return the names of the fields in which *claim* differs from what is recorded."""
+    ours = {"claim", "revision", "why"}
+    return [one.name for one in fields(claim) if one.name not in ours and getattr(current, one.name) != getattr(claim, one.name)]
+
+
+def _read_reported(draft: ClaimDraft) -> Reported | None:
+    return Reported(value=draft.reported) if isinstance(draft.reported, (int, float)) else draft.reported
+
+
+def check_figures(draft: ClaimDraft, body: PropertySpec | None, where: str) -> None:
+    """Refuse what the form of a claim does not go with, and figures that are none of its property.
+
+    Args:
+        body: the property; None where it is not known, so that no range is.
+
+    Raises:
+        InputError: with every fault.
+    """
+    faults: list[Fault] = []
+    try:
+        check_form(draft.form, draft.relation or _IMPLIED.get(draft.form), draft.theta)
+    except ValueError as error:
+        faults.append(Fault(code="not-valid", where=f"{where}.form", found=str(error)))
+    faults += _find_figure_faults(draft, body, where)
+    if faults:
+        raise InputError(faults)
+
+
+def check_against_words(draft: ClaimDraft, body: PropertySpec, where: str) -> bool:
+    """Return whether θ, relation or reported figure of a claim differ from what its words say, for the reason that it gives.
+
+    Raises:
+        InputError: they differ, and it gives no reason; with every fault.
+    """
+    faults = list(
+        find_mismatches(
+            draft.quote,
+            relation=draft.relation or _IMPLIED.get(draft.form),
+            theta=draft.theta,
+            reported=_read_reported(draft),
+            range_=body.range,
+            where=where,
+        )
+    )
+    if faults and not (draft.reason and draft.reason.strip()):
+        raise InputError(faults)
+    return bool(faults)
+
+
+def _find_figure_faults(draft: ClaimDraft, body: PropertySpec | None, where: str) -> Iterator[Fault]:
+    reported = _read_reported(draft)
+    low, high = body.range if body is not None else (-math.inf, math.inf)
+    ends = (("reported.low", reported.low), ("reported.high", reported.high)) if reported else ()
+    figures = (("theta", draft.theta, 0.0), ("reported", reported.value if reported else None, 0.0))
+    # Cards print "0.12 % ± 0.15 %": an interval may reach beyond the range, by less than its width.
+    for name, value, excess in (*figures, *((name, value, high - low) for name, value in ends)):
+        if value is not None and not low - excess <= value <= high + excess:
+            found = f"{value:g} lies outside the range [{low:g}, {high:g}] of the property"
+            advice = "write 9 % as 0.09 on a range of [0, 1]" if value > high == 1 else None
+            yield Fault(code="out-of-range", where=f"{where}.{name}", found=found, advice=advice)
+    if reported and reported.n is not None and reported.n < 1:
+        yield Fault(code="not-valid", where=f"{where}.reported.n", found=f"is {reported.n}, expected at least 1")
+
+
+def _check_words(draft: ClaimDraft, model: ModelRef, where: str) -> None:
+    """Refuse what is there and says nothing: a blank quote, a model without a name."""
+    words = {"quote": draft.quote, "model.developer": model.developer, "model.name": model.name, "model.version": model.version}
+    blank = [Fault(code="not-valid", where=f"{where}.{name}", found="is blank") for name, text in words.items() if not text.strip()]
+    if len(draft.quote) > _LONGEST_QUOTE:
+        found = f"{len(draft.quote):,} characters; a claim has at most {_LONGEST_QUOTE:,}"
+        blank.append(
+            Fault(code="quotation-too-long", where=f"{where}.quote", found=found, advice="quote the sentence that makes the claim")
+        )
+    if blank:
+        raise InputError(blank)
+
+
+def _parse_claim(text: str, where: str) -> str:
+    try:
+        return parse_identifier(text, Kind.CLAIM).bare
+    except ValueError as error:
+        raise InputError(Fault(code="bad-identifier", where=where, found=str(error))) from error
+
+
+def _twice(placed: PlacedDraft) -> Fault:
+    found = "the same claim (card, property, form, model and quote) stands twice in this file"
+    return Fault(code="claim-twice", where=placed.where, found=found, advice="remove one of them")
+
+
+def _build_claim_changed_fault(placed: PlacedDraft, current: ClaimRevision, differences: Sequence[str]) -> Fault:
+    return Fault(
+        code="claim-changed",
+        where=placed.where,
+        found=f"is registered as {current.reference} and differs in {', '.join(differences)}",
+        advice="give the reason as `why:` to record a new revision, or leave the claim as it is recorded",
+    )
+
+
+# From a claims file on disk to an open transaction and back: the one way in for claims.
+
+_LONGEST_LINE = 1_000_000
+MOST_CLAIMS = 10_000
+"""Claims that one YAML or JSON file may have."""
+Done = TypeVar("Done")
+
+
+class _DryRunError(Exception):
+    """Ends a transaction that was only a trial, so that nothing of it is recorded."""
+
+    def __init__(self, outcome: RegistrationResult) -> None:
+        super().__init__()
+        self.outcome = outcome
+
+
+def _end_if(dry_run: bool, outcome: RegistrationResult) -> None:  # noqa: FBT001  (read aloud it says what it does)
+    if dry_run:
+        raise _DryRunError(outcome)
+
+
+def register_file(ledger: Ledger, path: Path, *, owner: str, dry_run: bool, progress: Callable[[int], None]) -> RegistrationResult:
+    """Register the claims of *path* in one transaction: all of it or nothing.
+
+    Raises:
+        InputError: every fault of the file; nothing was recorded.
+    """
+    file, drafts = _read(path)
+    try:
+        with ledger.write(actor=owner) as writer:
+            register_definitions(writer, file, owner=owner, where=str(path))
+            outcome = _register(writer, file, drafts, owner=owner, where=str(path), progress=progress)
+            _end_if(dry_run, outcome)
+    except _DryRunError as trial:
+        return trial.outcome
+    return outcome
+
+
+def revise_claim(ledger: Ledger, claim: str, path: Path, *, why: str, owner: str) -> RegistrationResult:
+    """Record what the one claim in *path* says as a new revision of *claim*.
+
+    Raises:
+        InputError: not exactly one claim, or faults in it; nothing was recorded.
+    """
+    file, drafts = _read(path)
+    placed = list(drafts)
+    if len(placed) != 1:
+        found = f"{len(placed)} claims; a revision takes exactly one"
+        advice = "leave only this claim in the file; or give it its id and why in the claims file, and run: caveat claim add"
+        raise InputError(Fault(code="not-one-claim", where=str(path), found=found, advice=advice))
+    one = replace(placed[0], draft=replace(placed[0].draft, id=claim, why=why))
+    with ledger.write(actor=owner) as writer:
+        register_definitions(writer, file, owner=owner, where=str(path))
+        return _register(writer, file, [one], owner=owner, where=str(path))
+
+
+def _register(
+    writer: Writer,
+    file: ClaimsFile,
+    drafts: Iterable[PlacedDraft],
+    *,
+    owner: str,
+    where: str,
+    progress: Callable[[int], None] = lambda _count: None,
+) -> RegistrationResult:
+    """Register claims, then what the file leaves out of its cards, then what was proposed; the faults of all three together, each once."""
+    quotes = Quotes(writer, default=file.card, where=where)
+    registrar = Registrar(writer, owner=owner, defaults=file, quotes=quotes)
+    faults: list[Fault] = []
+    outcome = _try(lambda: registrar.register(drafts, progress), faults)
+    omitted = _try(lambda: OmissionRegistrar(writer, file, quotes, claimed=registrar.places).register(where=where), faults)
+    surveyed = _try(lambda: _register_survey(writer, file, quotes, where), faults)
+    if outcome is None or omitted is None or faults:
+        raise InputError(dict.fromkeys(faults))
+    told = replace(outcome, left_out=omitted.added, left_out_unchanged=omitted.unchanged)
+    return told if surveyed is None else replace(told, proposed=surveyed.added, proposed_unchanged=surveyed.unchanged)
+
+
+def _register_survey(writer: Writer, file: ClaimsFile, quotes: Quotes, where: str) -> SurveyResult | None:
+    return None if file.proposed is None else register_survey(writer, file.proposed, quotes, where=f"{where}, proposed")
+
+
+def _try(step: Callable[[], Done], faults: list[Fault]) -> Done | None:
+    """Return what *step* returns; None when it fails, its faults collected."""
+    try:
+        return step()
+    except CaveatError as error:
+        faults += error.faults
+        return None
+
+
+def _read(path: Path) -> tuple[ClaimsFile, Iterator[PlacedDraft]]:
+    """Return the file's definitions and its drafts; those of a `.jsonl` file are read while they are registered."""
+    if path.suffix.lower() == ".jsonl":
+        return ClaimsFile(claims=()), _read_lines(path)
+    document = read_document(path)
+    _refuse_many(document, path)
+    file = from_document(ClaimsFile, document, where=str(path))
+    return file, place_drafts(file, where=str(path))
+
+
+def _refuse_many(document: Json, path: Path) -> None:
+    """A file of lines is read claim by claim; this one is held whole, and so are the faults of all its claims."""
+    claims = document.get("claims") if isinstance(document, dict) else None
+    if isinstance(claims, list) and len(claims) > MOST_CLAIMS:
+        found = f"{len(claims):,} claims in one file; at most {MOST_CLAIMS:,} are read"
+        raise InputError(
+            Fault(code="file-too-large", where=str(path), found=found, advice="write them as JSON lines: NAME.jsonl, one claim a line")
+        )
+
+
+def _read_lines(path: Path) -> Iterator[PlacedDraft]:
+    """Give the drafts of a `.jsonl` file line by line; the faults of up to 200 lines are raised together."""
+    faults: list[Fault] = []
+    with path.open("rb") as stream:
+        for number, line in enumerate(iter(lambda: stream.readline(_LONGEST_LINE + 1), b""), start=1):
+            where = f"{path}, line {number}"
+            if len(line) > _LONGEST_LINE:
+                raise InputError(Fault(code="file-too-large", where=where, found=f"a line has over {_LONGEST_LINE:,} bytes"))
+            written = line.removeprefix(codecs.BOM_UTF8) if number == 1 else line
+            if not written.strip():
+                continue
+            try:
+                check_line(written, where=where)
+                yield PlacedDraft(where=where, draft=from_json(ClaimDraft, written, where=where))
+            except CaveatError as error:
+                faults += error.faults
+            if len(faults) >= 200:
+                break
+    if faults:
+        raise InputError(faults)

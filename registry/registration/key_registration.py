@@ -1,0 +1,624 @@
+"""Keys as the log knows them: making and replacing them, checkpoints signed with them, and cosignatures."""
+
+from base64 import b64decode
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+
+from registry.config import EXAMPLE
+from registry.errors import ConflictError, Fault, InputError, NotFoundError, UnavailableError
+from registry.records.dossier import Recorded
+from registry.records.log_seal import Checkpoint, KeyAlgorithm, KeyEvent, KeyEventKind, KeyPurpose
+from registry.records.record import Authority, Record
+from registry.records.statement import Entry
+from registry.seal.certificate import fingerprint_of_certificate
+from registry.seal.key_files import Slot, list_key_files, place_key, retire_key, slot_of, write_key
+from registry.seal.keys import KeyRing, SigningKey, fingerprint_of_vkey, make_key, make_statement_key
+from registry.seal.note import SignatureLine, SignedNote, VerifierKey, parse_note, parse_vkey, sign_checkpoint, verify_note
+from registry.store.key_events import list_key_events
+from registry.store.reader import Reader
+from registry.store.seals import StoredCheckpoint, add_checkpoint, add_cosignature, find_checkpoint, find_root, refuse_other_history
+from registry.store.seen import list_imports, list_witnessings
+from registry.store.view import View
+from registry.store.writer import Writer
+
+# Checkpoints of the own log: signed once for each size, and kept.
+
+
+def seal_log(writer: Writer, keys: Sequence[SigningKey], *, size: int | None = None) -> StoredCheckpoint:
+    """Return the signed checkpoint of the first *size* entries (all there are): the one that is kept, or a new one, made with *keys*.
+
+    Which keys may sign, `registry.registration.key_registration.get_log_keys` says.
+
+    Raises:
+        AlteredError: `root-differs`: the log was cut off or altered since an earlier checkpoint.
+        ConflictError: `beyond-the-log`: there are fewer entries.
+        InputError: `log-empty`.
+    """
+    refuse_other_history(writer)
+    wanted = writer.log_size if size is None else size
+    kept = find_checkpoint(writer, wanted)
+    if kept is not None:
+        return kept
+    said = Checkpoint(origin=writer.log_origin, size=wanted, root=find_root(writer, wanted))
+    note = sign_checkpoint(said, keys)
+    add_checkpoint(writer, note, said)
+    return StoredCheckpoint(checkpoint=said, note=note, at=writer.moment)
+
+
+# Keys as the log knows them: which are in force, what each may have signed, and new ones.
+#
+# A key is trusted because the log says so, and the log because its checkpoints are signed by a key known before; a file with a secret
+# key is nothing by itself. A replaced key signs no more than the checkpoint that ends with its replacement; a revoked one nothing at
+# all, or nothing from a time on.
+
+_SHORTEST_PREFIX = 8
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeyState(Record):
+    """One key, with all that the log says of it."""
+
+    added: Recorded[KeyEvent]
+    """The entry that added it, by itself or in the place of another."""
+    replaced: Recorded[KeyEvent] | None = None
+    """The entry that put another in its place; None while there is none."""
+    revoked: Recorded[KeyEvent] | None = None
+    """The entry that revoked it; None while there is none."""
+
+    @property
+    def fingerprint(self) -> str:
+        """SHA-256 of its public key, hexadecimal."""
+        return self.added.payload.key
+
+    @property
+    def signs_for(self) -> str | None:
+        """Whose statements it signs; None for keys of logs and documents."""
+        return self.added.entry.actor if self.added.payload.purpose is KeyPurpose.STATEMENT else None
+
+    @property
+    def in_force(self) -> bool:
+        """Whether it may sign now."""
+        return self.replaced is None and self.revoked is None
+
+    @property
+    def is_trusted(self) -> bool:
+        """Whether anything it signed is good; what exactly, `find_distrust` says."""
+        return self.revoked is None or self.revoked.payload.untrusted_from is not None
+
+    def find_distrust(self, *, size: int | None = None, at: datetime | None = None) -> Fault | None:
+        """Return why its signature is not good; None where nothing speaks against it.
+
+        Args:
+            size: of the checkpoint it signed; None for documents.
+            at: when it was signed at the earliest, such as the time of the checkpoint's last entry; None where that is not known: then a
+                revocation counts whatever time it names.
+        """
+        where = f"key {self.fingerprint[:16]}"
+        if self.revoked is not None:
+            since = self.revoked.payload.untrusted_from
+            if since is None or at is None or at >= since:
+                until = "nothing it signed is trusted" if since is None else f"what it signed from {since.isoformat()} on is not trusted"
+                found = f"entry {self.revoked.entry.seq} revokes it ({self.revoked.payload.reason}): {until}"
+                return Fault(code="key-revoked", where=where, found=found, advice="ask for a signature by a key in force")
+        if self.replaced is not None and self._is_after(self.replaced.entry, size, at):
+            found = f"entry {self.replaced.entry.seq} put another in its place before it signed this"
+            return Fault(code="key-replaced", where=where, found=found, advice="ask for a signature by a key in force")
+        return None
+
+    def _is_after(self, replaced: Entry, size: int | None, at: datetime | None) -> bool:
+        return size > replaced.seq if size is not None else at is not None and at > replaced.at
+
+
+def list_keys(reader: Reader) -> tuple[KeyState, ...]:
+    """Return every key that the log names, in the order they were added.
+
+    Raises:
+        ConflictError: `key-differs`, an entry shows another key than it names; `log-key-differs`, the log is said to be verified by a key
+            that no entry adds first. Both are signs that the database was changed by hand.
+    """
+    states = build_states(list_key_events(reader))
+    _refuse_other_vkey(reader, states)
+    return states
+
+
+def build_states(events: Iterable[Recorded[KeyEvent]]) -> tuple[KeyState, ...]:
+    """Return what became of each key that *events*, in log order, name; raises ConflictError `key-differs`, all of them at once."""
+    said = list(events)
+    added = [one for one in said if one.payload.event is not KeyEventKind.REVOKE]
+    faults = [fault for one in added if (fault := _find_difference(one))]
+    if faults:
+        raise ConflictError(faults)
+    replaced = {one.payload.replaces: one for one in reversed(said) if one.payload.replaces is not None}
+    revoked = {one.payload.key: one for one in reversed(said) if one.payload.event is KeyEventKind.REVOKE}
+    return tuple(KeyState(added=one, replaced=replaced.get(one.payload.key), revoked=revoked.get(one.payload.key)) for one in added)
+
+
+def trusted_vkeys(reader: Reader) -> tuple[VerifierKey, ...]:
+    """Return the log keys of which anything signed is good, replaced ones too; ask `KeyState.find_distrust` about each signature.
+
+    Raises:
+        ConflictError: as `list_keys`.
+    """
+    return tuple(
+        parse_vkey(one.added.payload.vkey, where=f"entry {one.added.entry.seq}")
+        for one in list_keys(reader)
+        if one.is_trusted and one.added.payload.vkey is not None
+    )
+
+
+def trusted_certificates(reader: Reader) -> tuple[bytes, ...]:
+    """Return the certificates (DER) of document keys of which anything signed is good, replaced ones too; as `trusted_vkeys`."""
+    return tuple(
+        b64decode(one.added.payload.certificate)
+        for one in list_keys(reader)
+        if one.is_trusted and one.added.payload.certificate is not None
+    )
+
+
+def find_key(reader: Reader, fingerprint: str) -> KeyState | None:
+    """Return the key with this whole fingerprint; None where the log does not name it."""
+    return next((one for one in list_keys(reader) if one.fingerprint == fingerprint), None)
+
+
+def get_key(reader: Reader, text: str) -> KeyState:
+    """Return the key whose fingerprint begins with *text*: at least eight hexadecimal digits, spaces and capitals as people write them.
+
+    Raises:
+        InputError: `not-valid`, too few digits, or several keys begin so.
+        NotFoundError: `key-unknown`, none does.
+    """
+    digits = "".join(text.split()).lower()
+    if len(digits) < _SHORTEST_PREFIX or not set(digits) <= set("0123456789abcdef"):
+        found = f"{text!r} is not the beginning of a fingerprint"
+        advice = f"give at least {_SHORTEST_PREFIX} of its hexadecimal digits"
+        raise InputError(Fault(code="not-valid", where="FINGERPRINT", found=found, advice=advice))
+    found_states = [one for one in list_keys(reader) if one.fingerprint.startswith(digits)]
+    if not found_states:
+        raise NotFoundError(Fault(code="key-unknown", where=text, found="the log names no such key", advice="run: caveat key list"))
+    if len(found_states) > 1:
+        raise InputError(Fault(code="not-valid", where=text, found=f"{len(found_states)} keys begin so", advice="give more digits"))
+    return found_states[0]
+
+
+def get_log_keys(reader: Reader, ring: KeyRing) -> tuple[SigningKey, ...]:
+    """Return the keys of *ring* that sign this log's checkpoints, the Ed25519 one first.
+
+    Raises:
+        UnavailableError: `no-log-key`: there is no secret log key here.
+        ConflictError: one of them is not the log's: `key-not-registered`, `other-log`, `key-revoked` or `key-replaced`.
+    """
+    if not ring.log:
+        raise _no_key("no-log-key", "a log key, which signs checkpoints", reader)
+    _refuse_unusable(reader, ring.log)
+    return ring.log
+
+
+def get_document_key(reader: Reader, ring: KeyRing) -> SigningKey:
+    """Return the key of *ring* that signs documents.
+
+    Raises:
+        UnavailableError: `no-document-key`: there is no secret document key here.
+        ConflictError: `key-not-registered`, `key-revoked` or `key-replaced`.
+    """
+    if ring.document is None:
+        raise _no_key("no-document-key", "a document key, which signs PDF files", reader)
+    _refuse_unusable(reader, [ring.document])
+    return ring.document
+
+
+def format_origin(code: str, salt: str) -> str:
+    """Return the name of the log of the authority *code*: `caveat.log/CODE/` and the first 16 digits of *salt*, hexadecimal."""
+    return f"caveat.log/{code}/{salt[:16]}"
+
+
+def find_owner(reader: Reader) -> str:
+    """Return the code of the authority whose log it is, as the log's name says; the log's name where that names none."""
+    parts = reader.log_origin.split("/")
+    return parts[1] if len(parts) == len(("caveat.log", "CODE", "salt")) else reader.log_origin or "another authority"
+
+
+def refuse_publishing(reader: Reader, actor: str) -> None:
+    """Refuse files of a real authority in a log of EXAMPLE: they would be signed with keys that stand for nobody.
+
+    Raises:
+        ConflictError: `example-log`.
+    """
+    if find_owner(reader) != EXAMPLE or actor == EXAMPLE:
+        return
+    found = f"{actor} cannot publish here: {reader.log_origin} is a log for trials, and its keys are those of {EXAMPLE}"
+    advice = f"make a registry of your own in another folder: caveat init --code {actor}"
+    raise ConflictError(Fault(code="example-log", where="--publish", found=found, advice=advice))
+
+
+def add_key(writer: Writer, key: SigningKey) -> Entry:
+    """Record that *key* signs from now on, beside those that are in force.
+
+    Raises:
+        ConflictError: `key-in-force`, one for the same is; `key-exists`; `other-log`, a log key with another log's name.
+    """
+    _refuse_other_log(writer, key)
+    refuse_key_in_force(writer, key.algorithm, authority=key.name if key.signs_statements else None)
+    entry = writer.append(_describe(key, KeyEventKind.ADD))
+    _refuse_other_author(entry, key)
+    list_keys(writer)  # also the first key must be the one that the log's row names
+    return entry
+
+
+def refuse_key_in_force(reader: Reader, algorithm: KeyAlgorithm, *, authority: str | None = None) -> None:
+    """Refuse where a key of *algorithm* for logs or documents is in force; with *authority*, where a statement key of theirs is.
+
+    Raises:
+        ConflictError: `key-in-force`.
+    """
+    same = [
+        one
+        for one in build_states(list_key_events(reader))
+        if one.in_force and one.added.payload.algorithm is algorithm and one.signs_for == authority
+    ]
+    if same and authority is not None:
+        found = f"{same[0].fingerprint[:16]} is in force for it, by entry {same[0].added.entry.seq}"
+        advice = "caveat key rotate --statements puts another in its place"
+        raise ConflictError(Fault(code="key-in-force", where=f"statement key of {authority}", found=found, advice=advice))
+    if same:
+        found = f"{same[0].fingerprint[:16]} is in force for it, by entry {same[0].added.entry.seq}"
+        advice = f"caveat key rotate --algorithm {algorithm.value} puts another in its place"
+        raise ConflictError(Fault(code="key-in-force", where=f"{algorithm.value} key", found=found, advice=advice))
+
+
+def rotate_key(writer: Writer, old: SigningKey, new: SigningKey, *, reason: str, beside: Sequence[SigningKey] = ()) -> Entry:
+    """Record that *new* takes the place of *old*; for a log key, both sign the checkpoint that ends with that entry.
+
+    So whoever trusts the old key can follow to the new one.
+
+    Args:
+        writer: of the log whose key *old* is.
+        old: in force until now.
+        new: of the same algorithm.
+        reason: for the log.
+        beside: the other log keys in force, which sign that checkpoint too, as they sign every one.
+
+    Raises:
+        ConflictError: *old* is not in force; `other-log`; `other-authority`.
+    """
+    _refuse_unusable(writer, [old, *beside])
+    _refuse_other_log(writer, new)
+    entry = writer.append(_describe(new, KeyEventKind.ROTATE, replaces=old.fingerprint, reason=reason))
+    _refuse_other_author(entry, new)
+    _refuse_other_owner(entry, find_key(writer, old.fingerprint))
+    if new.purpose is KeyPurpose.LOG:
+        seal_log(writer, sorted([old, new, *beside], key=lambda one: one.algorithm is not KeyAlgorithm.ED25519), size=entry.seq)
+    return entry
+
+
+def revoke_key(writer: Writer, state: KeyState, *, reason: str, untrusted_from: datetime | None = None) -> Entry:
+    """Record that the key is not to be trusted any more: with nothing it signed, or with nothing from *untrusted_from* on.
+
+    Raises:
+        ConflictError: `key-not-in-force`: it is revoked already; `other-authority`: it is another authority's.
+    """
+    said = state.added.payload
+    entry = writer.append(
+        KeyEvent(
+            event=KeyEventKind.REVOKE,
+            key=state.fingerprint,
+            algorithm=said.algorithm,
+            purpose=said.purpose,
+            reason=reason,
+            untrusted_from=untrusted_from,
+        )
+    )
+    _refuse_other_owner(entry, state)
+    return entry
+
+
+def _describe(key: SigningKey, event: KeyEventKind, *, replaces: str | None = None, reason: str | None = None) -> KeyEvent:
+    return KeyEvent(
+        event=event,
+        key=key.fingerprint,
+        algorithm=key.algorithm,
+        purpose=key.purpose,
+        vkey=None if key.signs_statements else key.vkey,
+        certificate=key.certificate,
+        public=key.vkey if key.signs_statements else None,
+        replaces=replaces,
+        reason=reason,
+    )
+
+
+def _find_difference(said: Recorded[KeyEvent]) -> Fault | None:
+    """The store knows nothing of cryptography, so whether an entry shows the key that it names is asked here."""
+    where = f"entry {said.entry.seq}"
+    try:
+        if (vkey := said.payload.vkey or said.payload.public) is not None:
+            shown = fingerprint_of_vkey(vkey)
+        else:
+            shown = fingerprint_of_certificate(b64decode(said.payload.certificate or "", validate=True))
+    except (InputError, ValueError) as error:
+        found = f"what it shows is no key: {error.faults[0].found if isinstance(error, InputError) else error}"
+        return Fault(code="key-differs", where=where, found=found, advice="trust no key of this log before that is explained")
+    if shown == said.payload.key:
+        return None
+    found = f"it names the key {said.payload.key[:16]} and shows {shown[:16]}"
+    return Fault(code="key-differs", where=where, found=found, advice="trust no key of this log before that is explained")
+
+
+def _refuse_other_vkey(reader: Reader, states: Sequence[KeyState]) -> None:
+    first = next((one for one in states if one.added.payload.purpose is KeyPurpose.LOG), None)
+    if reader.log_vkey is not None and (first is None or first.added.payload.vkey != reader.log_vkey):
+        there = "no entry adds a log key" if first is None else f"entry {first.added.entry.seq} adds {first.fingerprint[:16]} first"
+        found = f"its row names a verifier key with the hash {reader.log_vkey.partition('+')[2][:8]}, and {there}"
+        advice = "compare it with a backup, and with a key that you were given some other way"
+        raise ConflictError(Fault(code="log-key-differs", where=f"log {reader.log_origin}", found=found, advice=advice))
+
+
+def _refuse_unusable(reader: Reader, keys: Sequence[SigningKey]) -> None:
+    states = {one.fingerprint: one for one in list_keys(reader)}
+    faults = []
+    for key in keys:
+        state = states.get(key.fingerprint)
+        if state is None:
+            found, advice = "a secret key is here that the log does not name", "use the folder of this registry's keys: CAVEAT_KEYS"
+            faults.append(Fault(code="key-not-registered", where=f"key {key.fingerprint[:16]}", found=found, advice=advice))
+        elif not state.in_force:
+            faults.append(_not_in_force(state))
+    if faults:
+        raise ConflictError(faults)
+    for key in keys:
+        _refuse_other_log(reader, key)
+
+
+def _not_in_force(state: KeyState) -> Fault:
+    where, advice = f"key {state.fingerprint[:16]}", "use the key in force: caveat key list names it"
+    if state.revoked is not None:
+        return Fault(code="key-revoked", where=where, found=f"entry {state.revoked.entry.seq} revokes it", advice=advice)
+    seq = state.replaced.entry.seq if state.replaced else 0
+    return Fault(code="key-replaced", where=where, found=f"entry {seq} put another in its place", advice=advice)
+
+
+def _refuse_other_owner(entry: Entry, state: KeyState | None) -> None:
+    """Raised inside the transaction, so that nothing of it stays: an authority speaks of its own keys."""
+    if state is not None and entry.actor != state.added.entry.actor:
+        owner = state.added.entry.actor
+        found, advice = f"it is a key of {owner}, and you speak as {entry.actor}", f"speak as {owner}: CAVEAT_AUTHORITY={owner}"
+        raise ConflictError(Fault(code="other-authority", where=f"key {state.fingerprint[:16]}", found=found, advice=advice))
+
+
+def _refuse_other_author(entry: Entry, key: SigningKey) -> None:
+    """Raised inside the transaction, as above: a statement key bears the code of who records it."""
+    if key.signs_statements and key.name != entry.actor:
+        found, advice = f"it is a key of {key.name}, and you speak as {entry.actor}", f"speak as {key.name}: CAVEAT_AUTHORITY={key.name}"
+        raise ConflictError(Fault(code="other-authority", where=f"key {key.fingerprint[:16]}", found=found, advice=advice))
+
+
+def _refuse_other_log(reader: Reader, key: SigningKey) -> None:
+    if key.purpose is KeyPurpose.LOG and key.name != reader.log_origin:
+        found, advice = f"this log is {reader.log_origin}", "use the folder of this registry's keys: CAVEAT_KEYS"
+        raise ConflictError(Fault(code="other-log", where=f"key of {key.name}", found=found, advice=advice))
+
+
+def _no_key(code: str, what: str, reader: Reader) -> UnavailableError:
+    found = f"there is no secret key here that could be used; needed is {what}, of {reader.log_origin or 'this log'}"
+    advice = "name the folder of its keys (CAVEAT_KEYS, or keys below [seal] in registry.cfg), or make one: caveat key add"
+    return UnavailableError(Fault(code=code, where="keys", found=found, advice=advice))
+
+
+# Making keys and recording them: the files of `registry.seal.key_files` and the entries of `registry.registration.key_registration`, kept
+# in step.
+#
+# The order is always the same: the new secret is written beside the one in use, the log records it, it takes its place. What a crash
+# leaves between these steps is put right by `settle_keys`.
+
+FIRST_KEYS = (KeyAlgorithm.ED25519, KeyAlgorithm.ECDSA_P256)
+"""What a new registry gets: a key for its log and one for its documents."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeyFolder:
+    """Where new secret keys go."""
+
+    path: Path
+    passphrase: str | None = field(repr=False)
+    """Encrypts them; None or empty leaves them unencrypted."""
+
+
+def name_own_log(writer: Writer, code: str, salt: str, *, has_keys: bool) -> SigningKey | None:
+    """Name the log of a registry that has no entry yet; return its new log key, None without *has_keys*.
+
+    Args:
+        writer: of a log without a name.
+        code: of the authority whose log it is.
+        salt: hexadecimal; its first 16 digits make the name unlike any other.
+        has_keys: whether a key is made, and named as the log's own.
+
+    Raises:
+        ConflictError: `log-named`.
+    """
+    origin = format_origin(code, salt)
+    key = make_key(KeyAlgorithm.ED25519, origin) if has_keys else None
+    writer.name_log(origin, key.vkey if key else None)
+    return key
+
+
+def make_first_keys(writer: Writer, authority: Authority, log_key: SigningKey, folder: KeyFolder) -> tuple[Entry, ...]:
+    """Write *log_key* and a new document key, and record both; `settle_keys` puts their files in place after the transaction.
+
+    Raises:
+        ConflictError: `key-file-exists`: there are keys in *folder*, of another registry.
+    """
+    document = make_key(KeyAlgorithm.ECDSA_P256, authority.code, organisation=authority.name)
+    _refuse_used(folder.path)
+    for key in (log_key, document):
+        retire_key(folder.path, slot_of(key), is_new=True)
+        write_key(folder.path, key, passphrase=folder.passphrase, is_new=True)
+    return tuple(add_key(writer, key) for key in (log_key, document))
+
+
+def make_another_key(writer: Writer, authority: Authority, algorithm: KeyAlgorithm, folder: KeyFolder) -> tuple[SigningKey, Entry]:
+    """Write a new key of *algorithm*, record it beside those in force, and return it with its entry; then `settle_keys`.
+
+    Raises:
+        ConflictError: `key-in-force`: there is one of this algorithm; `key-file-exists`: a file of one is here that is not in force.
+    """
+    return _add(writer, _make(writer, authority, algorithm), folder)
+
+
+def make_authors_key(writer: Writer, authority: Authority, folder: KeyFolder) -> tuple[SigningKey, Entry]:
+    """Write a new statement key of *authority*, record it, and return it with its entry; then `settle_keys`. Errors as above.
+
+    Nobody can have signed the entry that records an authority's first key: the operator of the registry asserts it.
+    """
+    return _add(writer, make_statement_key(authority.code), folder)
+
+
+def replace_authors_key(writer: Writer, old: SigningKey, folder: KeyFolder, *, reason: str) -> tuple[SigningKey, Entry]:
+    """Write a new statement key, record that it takes the place of *old*, which signs that, and return it with its entry.
+
+    Raises:
+        ConflictError: as `registry.registration.key_registration.rotate_key`.
+    """
+    key = make_statement_key(old.name)
+    entry = rotate_key(writer, old, key, reason=reason)
+    write_key(folder.path, key, passphrase=folder.passphrase, is_new=True)
+    return key, entry
+
+
+def replace_key(
+    writer: Writer, authority: Authority, algorithm: KeyAlgorithm, ring: KeyRing, folder: KeyFolder, *, reason: str
+) -> tuple[SigningKey, Entry]:
+    """Write a new key, record that it takes the place of that of *ring*, and return it with its entry; then `settle_keys`.
+
+    Raises:
+        ConflictError: as `registry.registration.key_registration.rotate_key`.
+        NotFoundError: `key-file-missing`: there is no secret key of *algorithm*.
+    """
+    old = next((one for one in ring.keys if one.algorithm is algorithm), None)
+    if old is None:
+        found, advice = f"there is no secret key of {algorithm.value} here", "caveat key add makes one"
+        raise NotFoundError(Fault(code="key-file-missing", where=str(folder.path), found=found, advice=advice))
+    key = _make(writer, authority, algorithm)
+    beside = [one for one in ring.log if one is not old] if key.purpose is KeyPurpose.LOG else []
+    entry = rotate_key(writer, old, key, reason=reason, beside=beside)
+    write_key(folder.path, key, passphrase=folder.passphrase, is_new=True)
+    return key, entry
+
+
+def settle_keys(reader: Reader, folder: Path) -> tuple[Path, ...]:
+    """Put each new key that the log has recorded in its place, set those aside that it has not, and return the paths of the first.
+
+    Nothing is changed where no new key waits.
+    """
+    waiting = [one for one in list_key_files(folder) if one.is_new]
+    if not waiting:
+        return ()
+    recorded = {one.fingerprint for one in list_keys(reader)}
+    for file in waiting:
+        if file.text.fingerprint not in recorded:
+            retire_key(folder, file.slot, is_new=True)
+    return tuple(place_key(folder, file.slot) for file in waiting if file.text.fingerprint in recorded)
+
+
+def _make(writer: Writer, authority: Authority, algorithm: KeyAlgorithm) -> SigningKey:
+    if algorithm is KeyAlgorithm.ECDSA_P256:
+        return make_key(algorithm, authority.code, organisation=authority.name)
+    return make_key(algorithm, writer.log_origin)
+
+
+def _add(writer: Writer, key: SigningKey, folder: KeyFolder) -> tuple[SigningKey, Entry]:
+    entry = add_key(writer, key)
+    _refuse_used(folder.path, slot_of(key))
+    write_key(folder.path, key, passphrase=folder.passphrase, is_new=True)
+    return key, entry
+
+
+def _refuse_used(folder: Path, *slots: Slot) -> None:
+    used = [one for one in list_key_files(folder) if not one.is_new and (not slots or one.slot in slots)]
+    if used:
+        found = "a key is here already, and this registry's log does not have it in force"
+        advice = "keep this registry's keys in a folder of their own: CAVEAT_KEYS=FOLDER, or keys below [seal] in registry.cfg"
+        raise ConflictError(Fault(code="key-file-exists", where=str(used[0].path), found=found, advice=advice))
+
+
+# What witnesses add to a checkpoint of the own log: their lines are kept where their keys are known and the signatures hold.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExcludedCosignature(Record):
+    """A signature line that was not kept."""
+
+    name: str
+    """Whose it says it is."""
+    key: str
+    """Identifier of its key, 8 hexadecimal digits."""
+    why: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CosignatureResult(Record):
+    """What became of the lines of a note that came back."""
+
+    checkpoint: Checkpoint
+    kept: tuple[str, ...]
+    """Names of those whose cosignatures are kept, also of those that were kept before."""
+    left_out: tuple[ExcludedCosignature, ...]
+
+
+def list_witness_keys(view: View) -> tuple[VerifierKey, ...]:
+    """Return the keys of other registries that are recorded here, as they cosign; each was checked by whoever recorded it."""
+    said = [*(one.payload.vkey for one in list_imports(view)), *(one.payload.vkey for one in list_witnessings(view))]
+    return tuple(parse_vkey(vkey, where="recorded here").as_cosigner() for vkey in dict.fromkeys(said))
+
+
+def attach_cosignatures(writer: Writer, text: str, trusted: Collection[VerifierKey], *, where: str) -> CosignatureResult:
+    """Keep the cosignatures of the signed note *text* that verify under keys of *trusted*, and return what became of each line.
+
+    A line whose key is not known here is left out: nobody could say later whose word it is.
+
+    Args:
+        where: what the note is called, for messages.
+
+    Raises:
+        InputError: `bad-note`; `signature-not-valid`, a line of a known key does not verify: nothing is kept.
+        ConflictError: `other-log`; `checkpoint-not-found`, none of its size is kept here; `root-differs`, it is not the one that is kept.
+    """
+    note = parse_note(text, where=where)
+    there = _find_kept(writer, note, where)
+    known = {(key.name, key.key_id): key for key in trusted if key.is_cosigner and key.name != note.checkpoint.origin}
+    checked = dict(zip([line for line in note.lines if (line.name, line.key_id) in known], verify_note(note, known.values()), strict=True))
+    broken = [line.name for line, result in checked.items() if not result.is_valid]
+    if broken:
+        found = f"the signature of {', '.join(broken)} does not verify: the note was altered, or is not theirs"
+        raise InputError(Fault(code="signature-not-valid", where=where, found=found, advice="get the note again, byte for byte"))
+    held = {(line.name, line.key_id) for line in parse_note(there.note, where="recorded here").lines}
+    kept, left_out = [], []
+    for line, row in zip(note.lines, text.partition("\n\n")[2].splitlines(), strict=True):
+        result = checked.get(line)
+        if result is not None and result.at is not None:
+            if (line.name, line.key_id) not in held:  # one of each key: else a witness could fill the note until nobody reads it
+                add_cosignature(writer, note.checkpoint.size, row, result.at)
+                held.add((line.name, line.key_id))
+            kept.append(line.name)
+        elif line.name != note.checkpoint.origin:
+            left_out.append(_leave_out(line, has_key=result is not None))
+    return CosignatureResult(checkpoint=note.checkpoint, kept=tuple(dict.fromkeys(kept)), left_out=tuple(left_out))
+
+
+def _leave_out(line: SignatureLine, *, has_key: bool) -> ExcludedCosignature:
+    why = "it says no time" if has_key else "its key is not known here; give it with --trust"
+    return ExcludedCosignature(name=line.name, key=line.key_id.hex(), why=why)
+
+
+def _find_kept(writer: Writer, note: SignedNote, where: str) -> StoredCheckpoint:
+    """Return the checkpoint that is kept here; nothing is kept of a note that does not say the same, word for word."""
+    said = note.checkpoint
+    if said.origin != writer.log_origin:
+        raise ConflictError(Fault(code="other-log", where=where, found=f"it is of {said.origin}, this log is {writer.log_origin}"))
+    there = find_checkpoint(writer, said.size)
+    if there is None:
+        found = f"no checkpoint of {said.size} entries is kept here"
+        raise ConflictError(Fault(code="checkpoint-not-found", where=where, found=found, advice="caveat log checkpoint makes one"))
+    if there.checkpoint.root != said.root:
+        found = f"it has the root {said.root}, the checkpoint kept here {there.checkpoint.root}"
+        raise ConflictError(Fault(code="root-differs", where=where, found=found, advice="keep it: two histories of one log were signed"))
+    return there

@@ -1,0 +1,107 @@
+"""Objections to what is registered, and the steps that follow, each by somebody who may take it."""
+
+from collections.abc import Iterator
+
+from registry.errors import ConflictError, Fault, NotFoundError
+from registry.records.claim_status import Contestation, ContestationEvent, ContestationStep
+from registry.records.dossier import ContestationFile
+from registry.records.record import Identifier, Kind
+from registry.records.statement import Entry
+from registry.store.view import View
+from registry.store.writer import Writer
+
+
+def contest_target(writer: Writer, target: Identifier, *, grounds: str, rival: Identifier | None, by: str) -> Contestation:
+    """Record that *by* contests *target*, at its latest revision unless one is named.
+
+    Raises:
+        NotFoundError: the target or the rival is not registered.
+        InputError: the rival is not of the target's kind, or is the target itself.
+    """
+    contestation = Contestation(
+        contestation=writer.allocate(Kind.CONTESTATION, by)[0],
+        target=_resolve(writer, target),
+        by=by,
+        grounds=grounds,
+        rival=_resolve(writer, rival) if rival else None,
+    )
+    writer.append(contestation)
+    return contestation
+
+
+def record_step(writer: Writer, said: ContestationEvent, *, actor: str) -> Entry:
+    """Record the step *said* by *actor*, who speaks in *writer*, and return its entry.
+
+    Raises:
+        ConflictError: it is not *actor* who may take this step, or the contestation is settled.
+        InputError: no such contestation, or an escalation to nobody who is registered.
+    """
+    file = writer.find_contestation(said.contestation)
+    faults = [] if file is None or file.is_settled else list(_find_faults(file, said, actor))
+    if faults:
+        raise ConflictError(faults)
+    return writer.append(said)
+
+
+def get_contestation(view: View, identifier: str) -> ContestationFile:
+    """Return a contestation with its steps; raises NotFoundError with what is near."""
+    found = view.find_contestation(identifier)
+    if found is None:
+        near = ", ".join(view.suggest(identifier)) or "caveat contest list shows them all"
+        raise NotFoundError(Fault(code="not-registered", where=identifier, found="no such contestation is registered", advice=near))
+    return found
+
+
+def find_instance(file: ContestationFile) -> str | None:
+    """Return the authority that the contestation was last escalated to; None where it was not, or to nobody by name."""
+    escalated = [one.payload.to for one in file.events if one.payload.step is ContestationStep.ESCALATED]
+    return escalated[-1] if escalated else None
+
+
+def _find_faults(file: ContestationFile, said: ContestationEvent, actor: str) -> Iterator[Fault]:
+    """Yield why *actor* may not take the step."""
+    owner, by, target = file.owner, file.contestation.payload.by, file.contestation.payload.target
+    match said.step:
+        case ContestationStep.ANSWERED if actor != owner:
+            found = f"{target} is {owner}'s to answer for, and you speak as {actor}"
+            yield _fault("answer-not-owner", said, found, f"speak as {owner} (CAVEAT_AUTHORITY), or decide: uphold, reject")
+        case ContestationStep.UPHELD if actor != owner:
+            yield from _find_decider_faults(file, said, actor, party=by)
+        case ContestationStep.REJECTED if actor != by:
+            yield from _find_decider_faults(file, said, actor, party=None)
+        case ContestationStep.ESCALATED:
+            if actor not in (by, owner, find_instance(file)):
+                found = f"{actor} neither opened it ({by}) nor owns {target} ({owner}), and it was not escalated to {actor}"
+                yield _fault("not-a-party", said, found, "decide it instead: uphold or reject")
+            if said.to in (by, owner):
+                yield _fault("escalated-to-party", said, f"{said.to} is a party to it", "name an authority that is not")
+        case _:
+            pass
+
+
+def _find_decider_faults(file: ContestationFile, said: ContestationEvent, actor: str, *, party: str | None) -> Iterator[Fault]:
+    """Yield why *actor*, who does not give way, may not decide; *party* would decide that they were right themselves."""
+    instance = find_instance(file)
+    if instance is not None and actor != instance:
+        yield _fault("escalated-to-other", said, f"it was escalated to {instance}, and you speak as {actor}", f"{instance} decides it")
+    elif actor == party:
+        found = f"{actor} opened it, and cannot decide alone that it was right"
+        yield _fault("own-contestation", said, found, f"caveat contest escalate {said.contestation} --to AUTHORITY --note …")
+
+
+def _fault(code: str, said: ContestationEvent, found: str, advice: str) -> Fault:
+    return Fault(code=code, where=said.contestation, found=found, advice=advice)
+
+
+def _resolve(writer: Writer, identifier: Identifier) -> str:
+    """Return identifier and revision of what is registered."""
+    if identifier.kind is Kind.CLAIM:
+        claim = writer.find_revision(identifier.bare, identifier.revision) if identifier.revision else writer.find_claim(identifier.bare)
+        if claim is not None:
+            return claim.payload.reference
+    else:
+        spec = writer.find_spec(identifier.bare, identifier.revision)
+        if spec is not None:
+            return f"{spec.payload.spec}@{spec.payload.version}"
+    near = ", ".join(writer.suggest(identifier.bare)) or "nothing like it"
+    raise NotFoundError(Fault(code="not-registered", where=str(identifier), found="is not registered", advice=f"registered: {near}"))

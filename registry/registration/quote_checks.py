@@ -1,0 +1,296 @@
+"""Quotations and the bounds they state, checked against the cards and figures of their claims."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from registry.errors import Fault, InputError, NotFoundError
+from registry.intake.quote_anchor import AnchoredText
+from registry.records.claim import Relation, Reported
+from registry.records.claim_draft import SurveyDraft
+from registry.records.record import Kind, parse_identifier
+from registry.records.system_card import Anchor, Card, CardText, Survey
+from registry.registration.card_registration import get_card, get_card_text
+from registry.store.view import View
+from registry.store.writer import Writer
+
+# Where quotations stand in the cards they name; each card and its text is read once.
+
+
+class Quotes:
+    """Answers for one file; a card without a name is the file's."""
+
+    def __init__(self, view: View, *, default: str | None, where: str) -> None:
+        """*default*: the card that the file names for all; *where*: the file."""
+        self._view = view
+        self._where = where
+        self._default = default
+        self._cards: dict[str, Card] = {}
+        self._texts: dict[str, CardText] = {}
+        self._anchored: dict[str, AnchoredText] = {}
+
+    def find_card(self, name: str | None, where: str) -> Card | None:
+        """Return the card called *name*, or the file's; None when neither is named.
+
+        Raises:
+            InputError: bad-identifier.
+            NotFoundError: it is not registered; the fault says where it is named.
+        """
+        wanted = name or self._default
+        if wanted is None:
+            return None
+        if wanted not in self._cards:
+            place = f"{where}.card" if name else f"{self._where}, card"
+            try:
+                identifier = parse_identifier(wanted, Kind.CARD)
+            except ValueError as error:
+                raise InputError(Fault(code="bad-identifier", where=place, found=str(error))) from error
+            try:
+                self._cards[wanted] = get_card(self._view, identifier.bare, identifier.revision)
+            except NotFoundError as error:
+                faults = [replace(fault, where=place, found=f"{wanted} is not registered") for fault in error.faults]
+                raise NotFoundError(faults) from error
+        return self._cards[wanted]
+
+    def get_card(self, name: str | None, where: str) -> Card:
+        """Return the card called *name*, or the file's; raises InputError when neither is named, and as `find_card`."""
+        card = self.find_card(name, where)
+        if card is None:
+            found, advice = "is required and missing, here or for the whole file", "add card: CRD-…, as caveat card list names it"
+            raise InputError(Fault(code="not-valid", where=f"{where}.card", found=found, advice=advice))
+        return card
+
+    def find(self, card: Card, quote: str, *, page: int | None, where: str, near: int | None = None) -> Anchor:
+        """Return where *quote* stands in *card*, of several places the one closest to the character *near*, otherwise the first.
+
+        Raises:
+            InputError: as `AnchoredText.find`.
+        """
+        if card.document not in self._anchored:
+            self._anchored[card.document] = AnchoredText(self._get_text(card))
+        return self._anchored[card.document].find(quote, page=page, near=near, where=where)
+
+    def get_words(self, card: Card, start: int, stop: int) -> str:
+        """Return what stands between two characters of *card*, with white space folded."""
+        return " ".join(self._get_text(card).text[start:stop].split())
+
+    def _get_text(self, card: Card) -> CardText:
+        if card.document not in self._texts:
+            self._texts[card.document] = get_card_text(self._view, card)
+        return self._texts[card.document]
+
+
+# Bounds as a quotation states them, compared with θ, relation and reported figure of its claim. Only clear contradictions count.
+
+_TOLERANCE = 1e-9
+_ANY_CASE = re.IGNORECASE
+_NUMBER = r"(?P<number>\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d*\.\d+|\d+)"
+_PERCENT = r"(?P<percent>\s*(?:%|per\s?cent\b|percent\b))?(?!\s*(?:percentage\s)?points?\b)"
+_RATIO = r"(?:\s+(?:out\s+)?(?:of|in)\s+(?:the\s+|every\s+)?(?P<whole>\d{1,3}(?:,\d{3})+|\d+)(?![\d.]*\s*%))?"
+_FILL = (
+    r"(?:(?:about|around|approximately|roughly|just|a|an|the|our|its)\s+){0,2}"
+    r"(?:(?:[\w’'-]+\s+){0,4}(?:threshold|limit|bar|ceiling|floor|target|cut-?off|maximum|minimum|rate|share)\s+of\s+)?"
+)
+_LEAST = (
+    r"at\s+least|no(?:t)?\s+(?:less|fewer|lower)\s+than|more\s+than|greater\s+than|higher\s+than|over|above|exceed(?:s|ed|ing)?"
+    r"|in\s+excess\s+of|(?:a\s+)?minimum(?:\s+of)?|>=|≥|>"
+)
+_MOST = (
+    r"at\s+most|no(?:t)?\s+(?:more|greater|higher)\s+than|less\s+than|fewer\s+than|lower\s+than|under|below|up\s+to"
+    r"|(?:a\s+)?maximum(?:\s+of)?|<=|≤|<"
+)
+_BEFORE = re.compile(
+    rf"(?:(?<=\s)|(?<=\()|(?<![\w]))(?:(?P<least>{_LEAST})|(?P<most>{_MOST}))\s*{_FILL}{_NUMBER}{_PERCENT}{_RATIO}", _ANY_CASE
+)
+_AFTER = re.compile(
+    rf"(?<![\d.,]){_NUMBER}{_PERCENT}{_RATIO}\s+or\s+(?:(?P<least>more|higher|above|greater)|(?P<most>less|fewer|lower|below))\b",
+    _ANY_CASE,
+)
+_ONE_IN = re.compile(
+    r"\b(?P<word>one|1)\s+in\s+(?:every\s+)?(?P<whole>\d{1,3}(?:,\d{3})+|\d+|ten|twenty|a\s+hundred|a\s+thousand)\b", _ANY_CASE
+)
+_WHOLE_WORDS = {"ten": 10.0, "twenty": 20.0, "a hundred": 100.0, "a thousand": 1000.0}
+_NEGATED = re.compile(r"(?:\bnot|\bnever|n[’']t|\bcannot|\bwithout)\s+(?:\w+\s+){0,2}$", _ANY_CASE)
+_UNSURE_BEFORE = re.compile(r"(?:\bby|\bfrom|\bp|\bn|\bk|\btop|\bpass@\d+)\s*$", _ANY_CASE)
+"""What stands before a comparison that is of a change, or of a statistic, and not of the property."""
+_UNSURE_AFTER = re.compile(
+    r"^\s*(?:CI\b|confidence|credible|interval|relative|reduction|improvement|increase|decrease|faster|slower|better|worse)", _ANY_CASE
+)
+_NEVER = re.compile(r"(?<!non-)\b(?:never|in\s+no\s+case|zero\s+(?:cases|instances|times)|no\s+instances?)\b", _ANY_CASE)
+_ALWAYS = re.compile(r"\b(?:always|in\s+all\s+cases|in\s+every\s+case|without\s+exception)\b", _ANY_CASE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StatedBound:
+    """A bound that the words state."""
+
+    relation: Relation
+    """`more than` and `at least` are one, as are `less than` and `at most`."""
+    share: float
+    """As a share in [0, 1]."""
+    words: str
+    """The words that state it."""
+
+
+def read_bounds(quote: str) -> tuple[StatedBound, ...]:
+    """Return the bounds on a share that *quote* states clearly, in its order; empty where it states none, or none that is clear.
+
+    A number counts as a share if it has a per cent sign or word, is `N of M`, `one in N`, or a decimal fraction up to 1.
+    """
+    text = " ".join(quote.split())
+    found = dict(sorted([*_read_compared(text), *_read_one_in(text)]))
+    if found or re.search(r"\d", text):
+        return tuple(found.values())
+    if match := _NEVER.search(text):
+        return (StatedBound(relation=Relation.AT_MOST, share=0.0, words=match[0]),)
+    if match := _ALWAYS.search(text):
+        return (StatedBound(relation=Relation.AT_LEAST, share=1.0, words=match[0]),)
+    return ()
+
+
+def find_mismatches(
+    quote: str, *, relation: Relation | None, theta: float | None, reported: Reported | None, range_: tuple[float, float], where: str
+) -> Iterator[Fault]:
+    """Yield in what a claim differs from its own words: θ or relation from a bound in them, a reported figure from θ.
+
+    Args:
+        quote: the words.
+        range_: of the property. Words are compared on shares alone, [0, 1] or [0, 100].
+        where: path of the claim.
+    """
+    advice = "correct it, or say why it differs: `reason:` in the claims file"
+    bounds = read_bounds(quote) if relation is not None and range_ in ((0.0, 1.0), (0.0, 100.0)) else ()
+    if relation is not None and bounds and not any(_agrees(one, relation, theta, range_) for one in bounds):
+        stated = " and ".join(f"“{one.words}”" for one in bounds)
+        claimed = f"{relation.value} {'θ, not published' if theta is None else f'{theta:g}'}"
+        if all(one.relation is not relation for one in bounds) and any(_is_theta(one.share, theta, range_) for one in bounds):
+            found = f"the words say {stated}; the claim has {claimed}, the other direction"
+            yield Fault(code="quotation-mismatch", where=f"{where}.relation", found=found, advice=advice)
+        else:
+            found = f"the words say {stated}; expected a θ and a relation that agree, found {claimed}"
+            yield Fault(code="quotation-mismatch", where=f"{where}.theta", found=found, advice=advice)
+    if relation is not None and theta is not None and reported is not None:
+        excess = theta - reported.value if relation is Relation.AT_LEAST else reported.value - theta
+        if excess > 1e-12:
+            found = f"the reported figure {reported.value:g} fails the claim’s own θ: {relation.value} {theta:g}"
+            yield Fault(code="reported-fails-theta", where=f"{where}.reported", found=found, advice=advice)
+
+
+def _agrees(bound: StatedBound, relation: Relation, theta: float | None, range_: tuple[float, float]) -> bool:
+    """Whether θ and relation say what *bound* says, of the property or of its opposite ("refuses at least 90 %", complies at most 10 %)."""
+    if bound.relation is relation:
+        return _is_theta(bound.share, theta, range_)
+    return _is_theta(1.0 - bound.share, theta, range_)
+
+
+def _is_theta(share: float, theta: float | None, range_: tuple[float, float]) -> bool:
+    return theta is not None and abs(share * range_[1] - theta) <= _TOLERANCE * range_[1]
+
+
+def _read_compared(text: str) -> Iterator[tuple[int, StatedBound]]:
+    for pattern in (_BEFORE, _AFTER):
+        for match in pattern.finditer(text):
+            before, after = text[: match.start()], text[match.end() :]
+            share = _read_share(match)
+            if share is None or _UNSURE_BEFORE.search(before) or _UNSURE_AFTER.match(after):
+                continue
+            is_least = (match["least"] is not None) is not bool(_NEGATED.search(before))
+            yield match.start(), StatedBound(relation=Relation.AT_LEAST if is_least else Relation.AT_MOST, share=share, words=match[0])
+
+
+def _read_one_in(text: str) -> Iterator[tuple[int, StatedBound]]:
+    for match in _ONE_IN.finditer(text):
+        before = text[: match.start()]
+        compared = re.search(rf"(?:(?P<least>{_LEAST})|(?P<most>{_MOST}))\s+$", before, _ANY_CASE)
+        if compared is None or match["word"] == "1":
+            continue  # digits are read as `N in M`
+        whole = _WHOLE_WORDS.get(" ".join(match["whole"].lower().split())) or float(match["whole"].replace(",", ""))
+        is_least = (compared["least"] is not None) is not bool(_NEGATED.search(before[: compared.start()]))
+        relation = Relation.AT_LEAST if is_least else Relation.AT_MOST
+        yield compared.start(), StatedBound(relation=relation, share=1.0 / whole, words=f"{compared[0]}{match[0]}")
+
+
+def _read_share(match: re.Match[str]) -> float | None:
+    """Return the number as a share; None where it may be anything else: a count, a score, a year."""
+    number = float(match["number"].replace(",", ""))
+    if match["percent"]:
+        return number / 100 if number <= 100 else None
+    if match["whole"]:
+        whole = float(match["whole"].replace(",", ""))
+        return number / whole if whole and number <= whole else None
+    return number if "." in match["number"] and number <= 1 else None
+
+
+# What an engine proposed from a card becomes a statement, so that coverage knows what nobody decided on.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SurveyResult:
+    """What became of the passages that an engine proposed."""
+
+    added: int
+    unchanged: int
+    """Recorded as proposed by this engine already."""
+
+
+_DIGEST = re.compile("[0-9a-fA-F]{64}")
+
+
+def register_survey(writer: Writer, draft: SurveyDraft, quotes: Quotes, *, where: str) -> SurveyResult:
+    """Record the passages that the engine did not propose before, and return how many; the same again changes nothing.
+
+    Surveys by one engine add up: it may have read part of the card first, or left out what is registered by now. None takes anything back,
+    so a card cannot be made to look better covered by proposing again.
+
+    Raises:
+        InputError: of another file than the card's, or passages that are none.
+        NotFoundError: the card is not registered.
+    """
+    card = quotes.find_card(None, where)
+    if card is None:
+        found, advice = "is of a card, and the file names none", "add card: CRD-… at the top of the file"
+        raise InputError(Fault(code="not-valid", where=where, found=found, advice=advice))
+    faults = [*_check_document(writer, draft, card, where), *_check_passages(draft.passages, card, where)]
+    if not draft.by.strip():
+        faults.append(Fault(code="not-valid", where=f"{where}.by", found="is blank", advice="name the engine with its version"))
+    if faults:
+        raise InputError(faults)
+    reference = f"{card.card}@{card.revision}"
+    before = [one.payload for one in writer.list_surveys(reference) if one.payload.by == draft.by]
+    known = {span for survey in before for span in survey.passages}
+    new = tuple(span for span in draft.passages if span not in known)
+    if new or not before:
+        writer.append(Survey(card=reference, by=draft.by, passages=new))
+    return SurveyResult(added=len(new), unchanged=len(draft.passages) - len(new))
+
+
+def _check_document(writer: Writer, draft: SurveyDraft, card: Card, where: str) -> Iterator[Fault]:
+    """Positions mean nothing in another file; a survey of another revision says which."""
+    if draft.document.lower() == card.document:
+        return
+    if not _DIGEST.fullmatch(draft.document):
+        found = f"is no SHA-256 of a file: {draft.document[:80]!r}"
+        yield Fault(code="not-valid", where=f"{where}.document", found=found, advice="write 64 hexadecimal digits")
+        return
+    surveyed = writer.find_card_by_document(draft.document.lower())
+    reference = f"{card.card}@{card.revision}"
+    if surveyed is None:
+        found = f"is not the file of {reference}"
+        advice = f"register the file that was read, or propose anew: caveat claim propose {reference}"
+    else:
+        other = f"{surveyed.payload.card}@{surveyed.payload.revision}"
+        found, advice = f"is the file of {other}, and the claims quote {reference}", f"write card: {other}, the card that was surveyed"
+    yield Fault(code="other-document", where=f"{where}.document", found=found, advice=advice)
+
+
+def _check_passages(passages: Sequence[tuple[int, int]], card: Card, where: str) -> Iterator[Fault]:
+    end = card.pages[-1].stop
+    before = (-1, -1)
+    for position, passage in enumerate(passages):
+        place = f"{where}.passages[{position}]"
+        if not 0 <= passage[0] < passage[1] <= end:
+            found = f"characters {passage[0]} to {passage[1]} are no passage of a text of {end:,} characters"
+            yield Fault(code="not-in-text", where=place, found=found, advice="leave what was proposed as caveat claim propose wrote it")
+        elif passage <= before:
+            yield Fault(code="not-valid", where=place, found="passages stand in the order of the card, each once")
+        before = max(before, passage)

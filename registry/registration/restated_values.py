@@ -1,0 +1,545 @@
+"""Values restated across cards: other figures for the same quantity."""
+
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+from rapidfuzz import fuzz
+
+from registry.completeness import states_version
+from registry.records.claim import ClaimRevision, Direction, Form, Relation, Reported
+from registry.records.claim_draft import Proposal, Proposals, RestatedFigure
+from registry.records.claim_status import Lifecycle
+from registry.records.specification import PropertySpec, SpecVersion
+from registry.records.system_card import Anchor
+from registry.store.summary import ClaimSummary
+from registry.store.view import View
+
+# Whether two figures are of one quantity, and whether they are another number. Precision before recall: in doubt they are not.
+#
+# What is compared is what a claim states of itself (model, property, evaluation, elicitation, conditions in its words). Two words are
+# the same when they begin alike and differ by little: plural and spelling aside ("audits", "behavior"), never "without" for "with" or
+# "unfaithful" for "faithful".
+
+ALIKE = 85.0
+"""`rapidfuzz.fuzz.ratio` (normalised indel similarity, 0 to 100) from which two words that begin alike count as the same."""
+
+
+def _list(words: str) -> frozenset[str]:
+    return frozenset(words.split())
+
+
+# What says nothing of which evaluation it is.
+_GENERAL = _list(
+    "a an and at by for from in its of on or our the their this to we evaluation evaluations eval evals benchmark benchmarks suite "
+    "suites test tests testing tested dataset datasets task tasks run runs"
+)
+
+# What says nothing of which property it is: every property is a rate or a score.
+_MEASURES = _list("average fraction frequency mean number overall percentage proportion rate rates score scores share value")
+
+# Words before a model's name that make it another model: a snapshot, a variant trained or guarded otherwise, or another size.
+_VARIANTS = _list(
+    "base early earlier final guarded helpful initial internal near old older pretrained raw untrained "
+    "chat code codex distilled fast flash instant instruct large lite light max medium micro mini nano pro quantised quantized "
+    "reasoning small thinking tiny turbo ultra vision"
+)
+
+# Words that turn a condition round: a figure with them is not the figure without them.
+_TURNS = _list("after baseline before disabled except excluding final initial no off only prior removed unless unprompted without")
+
+# Words that open a condition; the next two words say which.
+_OPENS = _list("after before despite during if under unless using via when where while with without")
+
+# What every sentence has; beside them it takes words of their own to tell that two passages speak of one thing.
+_COMMON = _list(
+    "about above across achieved all also and any are been being below both but can compared could did does each for found from had has "
+    "have higher how into its less lower made more most much not observed only other our out over per reported saw scored set showed shows "
+    "some such than that the their them then these they this those time times two under use used very was well were what when where "
+    "which while who will with without would"
+)
+
+_WORD = re.compile(r"\d+(?:[.,]\d+)*|[^\W\d_]+")
+_PARAMETER = re.compile(r"\b(pass|maj|best[ -]of|top|k|attempts?)\s?[@=-]?\s?(\d{1,6})\b", re.IGNORECASE)
+_LENGTH = re.compile(r"\b(\d{1,6})\s?([km])\b", re.IGNORECASE)
+_NUMBER = re.compile(r"(?<![\w.,])(\d{1,15}(?:,\d{3}){0,5}(?:\.(\d{1,15}))?|\.(\d{1,15}))(?:\s?(%|per ?cent))?", re.IGNORECASE)
+_BEGINNING = 3
+"""Letters in which two words agree that count as the same."""
+_SHARED = 0.5
+"""Of the words of the shorter passage, without those that every sentence has, the share that must stand in the other."""
+_SHARED_WITHIN = 0.6
+"""The same within one card."""
+_LONGEST = 2_000
+"""Characters of a quote that are read for its conditions."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QuantityFigure:
+    """One number that somebody states of a model, and what it is stated of."""
+
+    claim: str | None
+    """`CLM-…@n`; None for what is only proposed."""
+    card: str | None
+    """`CRD-…`, without revision; None where none is registered."""
+    developer: str | None
+    model: str
+    """As the card names it."""
+    version: str | None
+    """None where it is not stated."""
+    property_id: str | None
+    """`PRP-…`, without version; None for one that is not registered."""
+    slug: str | None
+    name: str
+    """Of the property."""
+    range: tuple[float, float]
+    direction: Direction
+    evaluation: str | None
+    elicitation: str | None
+    quote: str
+    place: tuple[str, int, int] | None
+    """Digest of the card's file, first character and one past the last; None without an anchor."""
+    value: float
+    """In the unit of the range."""
+    relation: Relation | None
+    """For a bound that is printed without a figure; None for a figure."""
+    step: float
+    """Of its last printed digit; 0 where it is exact ("15/32", "never")."""
+    section: str | None = None
+    """Where its passage stands: the heading above it, or its page; None where neither is known."""
+
+
+def name_section(anchor: Anchor) -> str | None:
+    """Return the heading above the passage; where there is none its page, None for a card without pages too."""
+    return anchor.section or (f"page {anchor.page}" if anchor.page else None)
+
+
+def find_step(value: float, words: str, *, top: float) -> float:
+    """Return what the last printed digit of *value* is worth, in its unit: 0.01 for 0.05 that *words* print as "5%".
+
+    A value that no number in *words* prints has the digits of its shortest decimal; 0 and *top*, the end of the range, which are
+    often written in words ("never", "all"), then count as exact.
+    """
+    for number in _NUMBER.finditer(words[:_LONGEST]):
+        written = float(number[1].replace(",", ""))
+        digits = 10.0 ** -len(number[2] or number[3] or "")
+        if _is_equal(written, value) and not (number[4] and top == 1.0):
+            return digits
+        if (number[4] or top == 1.0) and _is_equal(written / 100, value):
+            return digits / 100
+    if value in (0.0, top):
+        return 0.0
+    mantissa, _, exponent = repr(abs(value)).partition("e")
+    return float(10.0 ** (int(exponent or 0) - len(mantissa.partition(".")[2].rstrip("0"))))
+
+
+def is_other_number(one: QuantityFigure, other: QuantityFigure) -> bool:
+    """Whether the two cannot both be right: they differ after rounding to the coarser as written, or one breaks the other's bound.
+
+    Two bounds on the same side may both hold.
+    """
+    slack = max(one.step, other.step) / 2 * (1 + 1e-9) + 1e-12
+    if one.relation is None and other.relation is None:
+        return abs(one.value - other.value) > slack
+    if one.relation is other.relation:
+        return False
+    is_upper = one.relation is Relation.AT_MOST or other.relation is Relation.AT_LEAST
+    upper, lower = (one, other) if is_upper else (other, one)
+    return lower.value - upper.value > slack
+
+
+def explain_sameness(one: QuantityFigure, other: QuantityFigure) -> str | None:
+    """Return in words what makes the two figures one quantity; None where they are not, or where it is in doubt."""
+    model = _explain_model(one, other)
+    if model is None or one.range != other.range or _opposes(one.direction, other.direction) or _stand_together(one, other):
+        return None
+    quantity = _explain_quantity(one, other)
+    if quantity is None or not _has_same_conditions(one, other) or not _speaks_alike(one, other):
+        return None
+    return f"{model}; {quantity}"
+
+
+def is_same_model(one: str, other: str) -> bool:
+    """Whether two names mean one model: the same words, or one with its family's name before it ("Claude Opus 4", "Opus 4")."""
+    first, second = list_model_keys(one), list_model_keys(other)
+    return bool(first and second) and (first[0] in second or second[0] in first)
+
+
+@lru_cache(maxsize=16_384)
+def list_model_keys(name: str) -> tuple[tuple[str, ...], ...]:
+    """Return the words of *name* in order, and those without the family's name before them where they still name a model.
+
+    Two names mean one model exactly if the first of one is among those of the other. Empty for a name without a word.
+    """
+    words = tuple(_read_words(name))
+    if not words:
+        return ()
+    has_family = len(words) > 2 and not words[0][0].isdigit() and words[0] not in _VARIANTS
+    return (tuple(sorted(words)), tuple(sorted(words[1:]))) if has_family else (tuple(sorted(words)),)
+
+
+def list_quantity_keys(figure: QuantityFigure) -> tuple[tuple[object, ...], ...]:
+    """Return keys of which two figures of one quantity share at least one: for finding, not for deciding."""
+    found: list[tuple[object, ...]] = []
+    for kind, words in (("evaluation", _read_evaluation(figure.evaluation or "")), ("property", _read_property(figure.name))):
+        if words:
+            found.append((kind, figure.range, *(word[:_BEGINNING] if word[0].isalpha() else word for word in sorted(words))))
+    found += [(kind, name) for kind, name in (("registered", figure.property_id), ("slug", figure.slug)) if name]
+    return tuple(found)
+
+
+def name_model(figure: QuantityFigure) -> str:
+    """Return the name of the figure's model without its developer before it."""
+    words, first = figure.model.split(), _fold(figure.developer or "")
+    return " ".join(words[1:]) if len(words) > 1 and first and _fold(words[0]) == first else figure.model
+
+
+def _explain_model(one: QuantityFigure, other: QuantityFigure) -> str | None:
+    if not is_same_model(name_model(one), name_model(other)):
+        return None
+    if one.developer and other.developer and _fold(one.developer) != _fold(other.developer):
+        return None
+    if one.version and other.version:
+        return f"both of {one.model} {one.version}" if _fold(one.version) == _fold(other.version) else None
+    return f"both of {one.model}; {'no version is' if not (one.version or other.version) else 'one version is not'} stated"
+
+
+def _explain_quantity(one: QuantityFigure, other: QuantityFigure) -> str | None:
+    """Where both name an evaluation it must be the same; where one does not, only one property by name makes them one quantity."""
+    both = bool(one.evaluation and other.evaluation)
+    if both and not _are_alike(_read_evaluation(one.evaluation or ""), _read_evaluation(other.evaluation or "")):
+        return None
+    property_ = _explain_property(one, other, within_evaluation=both)
+    if property_ is None:
+        return None
+    if both:
+        return f"{property_}; the same evaluation, “{one.evaluation}”"
+    if one.evaluation or other.evaluation:
+        return f"{property_}; only one names its evaluation, “{one.evaluation or other.evaluation}”"
+    return f"{property_}; neither names its evaluation"
+
+
+def _explain_property(one: QuantityFigure, other: QuantityFigure, *, within_evaluation: bool) -> str | None:
+    first, second = (_read_property(each.name) for each in (one, other))
+    is_specific = within_evaluation or len(first) > 1
+    if one.property_id and one.property_id == other.property_id:
+        return f"the same property, “{one.name}”" if is_specific else None
+    if one.slug and one.slug == other.slug and len(_read_property(one.slug)) >= (1 if within_evaluation else 2):
+        return f"properties of one short name, “{one.slug}”"
+    if first and _are_alike(first, second):
+        return f"properties of one name, “{one.name}”" if is_specific else None
+    if (
+        within_evaluation
+        and _list_numbers(first) == _list_numbers(second)
+        and (_is_within(first, second, one.evaluation or "") or _is_within(second, first, one.evaluation or ""))
+    ):
+        return f"properties that differ by general words, “{one.name}” and “{other.name}”"
+    return None
+
+
+def _has_same_conditions(one: QuantityFigure, other: QuantityFigure) -> bool:
+    """Whether nothing in their words tells the two apart. Within one card every condition counts; across cards wordings differ more."""
+    if one.elicitation and other.elicitation and not _are_alike(_read_evaluation(one.elicitation), _read_evaluation(other.elicitation)):
+        return False
+    texts = [" ".join((each.quote[:_LONGEST], each.name, each.evaluation or "", each.elicitation or "")) for each in (one, other)]
+    parameters = [_find_parameters(text) for text in texts]
+    turns = [_TURNS & set(_read_words(each.quote[:_LONGEST])) for each in (one, other)]
+    if one.card is not None and one.card == other.card:
+        conditions = [_find_conditions(each.quote) for each in (one, other)]
+        return parameters[0] == parameters[1] and turns[0] == turns[1] and conditions[0] == conditions[1]
+    return turns[0] == turns[1] and (parameters[0] == parameters[1] or not all(parameters))
+
+
+def _speaks_alike(one: QuantityFigure, other: QuantityFigure) -> bool:
+    """Whether the two passages share words of their own: names of properties and evaluations may be no more than those of a section."""
+    left = _list_words(one.quote, one.model, other.model)
+    right = _list_words(other.quote, one.model, other.model)
+    few, many = sorted((left, right), key=lambda words: (len(words), sorted(words)))
+    shared = sum(any(_is_same_word(word, each) for each in many) for word in few)
+    within = one.card is not None and one.card == other.card
+    return shared >= (3 if within else 2) and shared >= len(few) * (_SHARED_WITHIN if within else _SHARED)
+
+
+def _list_words(quote: str, *models: str) -> frozenset[str]:
+    named = {word for model in models for word in _read_words(model)}
+    words = (word for word in _read_words(quote[:_LONGEST]) if len(word) > 2 and word[0].isalpha())
+    return frozenset(word for word in words if word not in _COMMON and word not in _MEASURES and word not in _GENERAL and word not in named)
+
+
+def _list_numbers(words: tuple[str, ...]) -> list[str]:
+    return sorted(word for word in words if word[0].isdigit())
+
+
+def _stand_together(one: QuantityFigure, other: QuantityFigure) -> bool:
+    """Two figures in one passage are two quantities, and in one section of one file too: neither would give one quantity twice.
+
+    Of the pairs that all else let through on two real cards every one was of this kind: two subsets, easier and harder problems.
+    """
+    if one.place is None or other.place is None or one.place[0] != other.place[0]:
+        return " ".join(one.quote.split()) == " ".join(other.quote.split())
+    if one.section is not None and one.section == other.section:
+        return True
+    return one.place[1] < other.place[2] and other.place[1] < one.place[2]
+
+
+def _opposes(one: Direction, other: Direction) -> bool:
+    return {one, other} == {Direction.HIGHER_IS_SAFER, Direction.LOWER_IS_SAFER}
+
+
+def _is_equal(one: float, other: float) -> bool:
+    return abs(one - other) <= 1e-9 * max(abs(one), abs(other), 1e-3)
+
+
+def _find_parameters(text: str) -> frozenset[tuple[str, str]]:
+    return frozenset((found[1].casefold(), found[2].casefold()) for one in (_PARAMETER, _LENGTH) for found in one.finditer(text))
+
+
+def _find_conditions(quote: str) -> frozenset[tuple[str, ...]]:
+    words = _read_words(quote[:_LONGEST])
+    return frozenset(tuple(words[at : at + 3]) for at, word in enumerate(words) if word in _OPENS)
+
+
+def _is_within(part: tuple[str, ...], whole: tuple[str, ...], evaluation: str) -> bool:
+    known = (*whole, *_read_evaluation(evaluation))
+    return all(any(_is_same_word(word, each) for each in known) for word in part)
+
+
+@lru_cache(maxsize=65_536)
+def _are_alike(one: tuple[str, ...], other: tuple[str, ...]) -> bool:
+    """Whether the same words stand in both, in any order; sorted, so that each word meets its counterpart."""
+    return bool(one) and len(one) == len(other) and all(_is_same_word(*pair) for pair in zip(sorted(one), sorted(other), strict=True))
+
+
+@lru_cache(maxsize=65_536)
+def _is_same_word(one: str, other: str) -> bool:
+    if one == other:
+        return True
+    if one[:1].isdigit() or other[:1].isdigit():
+        return False
+    return one[:_BEGINNING] == other[:_BEGINNING] and fuzz.ratio(one, other) >= ALIKE
+
+
+@lru_cache(maxsize=16_384)
+def _read_evaluation(text: str) -> tuple[str, ...]:
+    return tuple(word for word in _read_words(text) if word not in _GENERAL)
+
+
+@lru_cache(maxsize=16_384)
+def _read_property(text: str) -> tuple[str, ...]:
+    return tuple(word for word in _read_words(text) if word not in _GENERAL and word not in _MEASURES)
+
+
+def _read_words(text: str) -> list[str]:
+    return _WORD.findall(text.casefold())
+
+
+def _fold(text: str) -> str:
+    return "".join(character for character in text.casefold() if character.isalnum())
+
+
+# Values restated across cards: a registered claim about the same quantity that gives another number. Nothing is recorded here.
+
+_OVER = (Lifecycle.SUPERSEDED, Lifecycle.WITHDRAWN, Lifecycle.REJECTED)
+_CHUNK = 2_000
+_MOST = 10
+"""Registered claims that are named for one proposal."""
+_MOST_COMPARED = 1_000
+"""Of claims about one quantity, the latest that a figure is compared with: more of them are a series, not a restatement."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RestatedPair:
+    """Two registered claims that give different numbers for what seems to be one quantity."""
+
+    claim: QuantityFigure
+    """The one that was registered later: it restates the other."""
+    other: QuantityFigure
+    why: str
+    """What makes it one quantity, in words."""
+
+
+def build_figure(claim: ClaimRevision, property_: SpecVersion) -> QuantityFigure | None:
+    """Return the number that *claim* states: its figure, or its bound where only that is printed.
+
+    None for a claim without a number, for a threshold without a figure (θ is what somebody wants, not what was measured), and
+    where the property is sealed.
+    """
+    body = property_.body
+    stated = _find_number(claim.form, claim.relation, claim.theta, claim.reported)
+    if stated is None or not isinstance(body, PropertySpec):
+        return None
+    value, relation = stated
+    return QuantityFigure(
+        claim=claim.reference,
+        card=claim.card.partition("@")[0] if claim.card else None,
+        developer=claim.model.developer,
+        model=claim.model.name,
+        version=claim.model.version if states_version(claim.model.version) else None,
+        property_id=property_.spec,
+        slug=property_.slug,
+        name=body.name,
+        range=body.range,
+        direction=claim.direction,
+        evaluation=claim.evaluation,
+        elicitation=claim.elicitation,
+        quote=claim.quote,
+        place=(claim.anchor.document, claim.anchor.start, claim.anchor.stop) if claim.anchor else None,
+        value=value,
+        relation=relation,
+        step=find_step(value, claim.quote, top=body.range[1]),
+        section=name_section(claim.anchor) if claim.anchor else None,
+    )
+
+
+def read_figures(view: View, *, progress: Callable[[int], None] = lambda _more: None) -> tuple[QuantityFigure, ...]:
+    """Return the number of every registered claim that has one and still stands, in log order."""
+    return tuple(_read_figures(view, view.list_claims(), progress))
+
+
+class FigureIndex:
+    """Figures by what they are of, so that one is compared with those alone that may be of its quantity."""
+
+    def __init__(self, figures: Iterable[QuantityFigure] = ()) -> None:
+        self._figures: list[QuantityFigure] = []
+        self._places: dict[tuple[object, ...], list[int]] = defaultdict(list)
+        for figure in figures:
+            self.add(figure)
+
+    def add(self, figure: QuantityFigure) -> None:
+        """Take *figure* in."""
+        for key in _name_places(figure):
+            self._places[key].append(len(self._figures))
+        self._figures.append(figure)
+
+    def find_near(self, figure: QuantityFigure) -> Iterator[QuantityFigure]:
+        """Yield those that may be of the quantity of *figure*, in their order; of very many, the latest."""
+        whole, *shorter = list_model_keys(name_model(figure)) or ((),)
+        names = [("whole", whole), ("shorter", whole), *(("whole", one) for one in shorter)]
+        keys = [(*name, key) for name in names for key in list_quantity_keys(figure)]
+        places = sorted({place for key in keys for place in self._places.get(key, ())[-_MOST_COMPARED:]})
+        yield from (self._figures[place] for place in places)
+
+
+def find_pairs(figures: Iterable[QuantityFigure], *, card: str | None = None) -> Iterator[RestatedPair]:
+    """Yield each two of *figures* that give another number for one quantity, in their order.
+
+    Figures stand in log order, so that of each pair the later claim restates the earlier.
+
+    Args:
+        card: only pairs of which at least one claim quotes this card, `CRD-…`.
+    """
+    index = FigureIndex()
+    for later in figures:
+        for earlier in index.find_near(later):
+            why = _explain(later, earlier) if card is None or card in (later.card, earlier.card) else None
+            if why is not None:
+                yield RestatedPair(claim=later, other=earlier, why=why)
+        index.add(later)
+
+
+def find_restated(proposal: Proposal, index: FigureIndex, *, card: str | None) -> tuple[RestatedFigure, ...]:
+    """Return the registered claims that give another number for what *proposal*, or one of its comparisons, gives a figure of.
+
+    Args:
+        index: of registered claims, as `read_figures` gives them.
+        card: `CRD-…` of the card that is read, with or without revision; None for one that is not registered.
+    """
+    found: dict[str, RestatedFigure] = {}
+    for figure, said in _build_proposed(proposal, card=card.partition("@")[0] if card else None):
+        for other in index.find_near(figure):
+            why = _explain(figure, other)
+            if why is not None and other.claim is not None:
+                found.setdefault(other.claim, RestatedFigure(claim=other.claim, value=other.value, why=f"{said}; {why}" if said else why))
+    return tuple(found.values())[:_MOST]
+
+
+def add_restated(proposals: Proposals, figures: Iterable[QuantityFigure]) -> Proposals:
+    """Return *proposals*, each with the registered claims that it, or one of its comparisons, gives another number for."""
+    index = FigureIndex(figures)
+    done = (replace(one, restates=find_restated(one, index, card=proposals.card)) for one in proposals.proposals)
+    return replace(proposals, proposals=tuple(done))
+
+
+def _explain(one: QuantityFigure, other: QuantityFigure) -> str | None:
+    return explain_sameness(one, other) if is_other_number(one, other) else None
+
+
+def _name_places(figure: QuantityFigure) -> Iterator[tuple[object, ...]]:
+    for kind, name in zip(("whole", "shorter"), list_model_keys(name_model(figure)), strict=False):
+        for key in list_quantity_keys(figure):
+            yield kind, name, key
+
+
+def _read_figures(view: View, claims: Iterable[ClaimSummary], progress: Callable[[int], None]) -> Iterator[QuantityFigure]:
+    properties: dict[str, SpecVersion | None] = {}
+    waiting: list[int] = []
+
+    def read() -> Iterator[QuantityFigure]:
+        for recorded in view.recorded(waiting):
+            claim: ClaimRevision = recorded.payload
+            if claim.property not in properties:
+                spec = view.find_spec(claim.property)
+                body = view.open_spec(spec.payload) if spec else None
+                properties[claim.property] = replace(spec.payload, body=body, commitment=None) if spec and body else None
+            version = properties[claim.property]
+            figure = build_figure(claim, version) if version else None
+            if figure is not None:
+                yield figure
+        progress(len(waiting))
+        waiting.clear()
+
+    for one in claims:
+        if one.quote is not None and one.status.lifecycle not in _OVER:
+            waiting.append(one.seq)
+        if len(waiting) >= _CHUNK:
+            yield from read()
+    yield from read()
+
+
+def _find_number(
+    form: Form, relation: Relation | None, theta: float | None, reported: Reported | None
+) -> tuple[float, Relation | None] | None:
+    if reported is not None:
+        return reported.value, None
+    if theta is not None and form in (Form.UPPER_BOUND, Form.LOWER_BOUND):
+        return theta, relation
+    return None
+
+
+def _build_proposed(proposal: Proposal, *, card: str | None) -> Iterator[tuple[QuantityFigure, str | None]]:
+    """Yield what *proposal* states of its own model, and what it says of others, each with the words that say so."""
+    stated = _find_number(proposal.form, proposal.relation, proposal.theta, proposal.reported)
+    top = proposal.property.range[1]
+    if stated is not None and proposal.model is not None and proposal.relative_to is None:
+        value, relation = stated
+        step = find_step(value, proposal.written or proposal.quote, top=top)
+        own = _build_one(proposal, card, value, relation, step)
+        yield replace(own, model=proposal.model, version=proposal.version), None
+    for one in proposal.comparisons:
+        if one.value is not None:
+            other = _build_one(proposal, card, one.value, None, find_step(one.value, one.words, top=top))
+            yield replace(other, model=one.subject, version=None), f"compared here with “{one.words}” for {one.subject}"
+
+
+def _build_one(proposal: Proposal, card: str | None, value: float, relation: Relation | None, step: float) -> QuantityFigure:
+    return QuantityFigure(
+        claim=None,
+        card=card,
+        developer=None,
+        model="",
+        version=None,
+        property_id=None,
+        slug=proposal.slug,
+        name=proposal.property.name,
+        range=proposal.property.range,
+        direction=proposal.property.direction,
+        evaluation=proposal.evaluation,
+        elicitation=proposal.elicitation,
+        quote=proposal.quote,
+        place=(proposal.anchor.document, proposal.anchor.start, proposal.anchor.stop),
+        value=value,
+        relation=relation,
+        step=step,
+        section=name_section(proposal.anchor),
+    )

@@ -1,0 +1,336 @@
+"""Claims that need review: which, in what order, what resolves each cause, and what people decided."""
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from registry.errors import Fault, InputError, NotFoundError
+from registry.records.claim_status import CauseKind, Lifecycle, ReviewedCause, StaleCause, Staleness, StalenessReview, StalenessVerdict
+from registry.records.dossier import Dossier, Recorded
+from registry.records.estimates import SpecEstimate
+from registry.records.model_version import ModelRef
+from registry.records.specification import PropertySpec
+from registry.records.system_card import MatchResult
+from registry.records.verdict import ReadingVerdict, RestrictionStatus
+from registry.registration.model_lineage import get_head, write_model
+from registry.report.leading import find_leading
+from registry.store.summary import ClaimSummary
+from registry.store.view import View
+from registry.store.writer import Writer
+
+# Which claims may no longer stand on evidence, which of them matter most, and what settles each cause.
+
+_WEIGHT = {
+    RestrictionStatus.SUPPORTED: 0,
+    RestrictionStatus.NARROWED: 0,
+    RestrictionStatus.SUSPENDED: 1,
+    RestrictionStatus.NOT_SUPPORTED: 1,
+    RestrictionStatus.NOT_RESOLVED: 1,
+    RestrictionStatus.EXISTENCE_ONLY: 1,
+    RestrictionStatus.UNAUDITED: 2,
+}
+"""How much is lost when the evidence is: an outcome that people rely on, one that warns them, none at all."""
+
+
+_AUDIT_NEW, _AUDIT_RENEW = "caveat audit new {} > audit.yaml", "caveat audit renew {} --ask NAME -o DIR"
+
+
+class Remedy(StrEnum):
+    """What settles a cause for a claim to be stale."""
+
+    AUDIT = "audit"
+    """A new audit, without anybody's decision."""
+    REVISION = "revision"
+    """A new revision of the claim, with its reason."""
+    PERSON = "person"
+    """Nothing but a person's decision."""
+
+
+REMEDIES = {
+    CauseKind.SUCCESSOR: Remedy.REVISION,
+    CauseKind.DEPRECATION: Remedy.PERSON,
+    CauseKind.CARD: Remedy.PERSON,
+    CauseKind.SPEC: Remedy.AUDIT,
+    CauseKind.METHOD: Remedy.AUDIT,
+    CauseKind.CONTESTATION: Remedy.AUDIT,
+    CauseKind.EXPIRY: Remedy.AUDIT,
+    CauseKind.REVISION: Remedy.AUDIT,
+}
+"""What settles each kind of cause beside a person's decision, which settles any."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RemedyStep:
+    """One cause of one claim, and what to do about it."""
+
+    cause: StaleCause
+    remedy: Remedy
+    commands: tuple[str, ...]
+    """What settles it, each as it is typed; of several one is chosen."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StaleClaims:
+    """The claims that are stale or may be, those that matter most first; without those at their end, on which nothing rests."""
+
+    claims: tuple[ClaimSummary, ...]
+
+    @property
+    def confirmed(self) -> int:
+        """How many are stale because a person said so."""
+        return sum(one.status.staleness is Staleness.STALE for one in self.claims)
+
+    def count_kinds(self) -> dict[CauseKind, int]:
+        """Return how many claims have a cause of each kind; kinds that none has are left out."""
+        found = Counter(kind for one in self.claims for kind in {cause.kind for cause in one.status.causes})
+        return {kind: found[kind] for kind in CauseKind if found[kind]}
+
+    def count_remedies(self) -> dict[Remedy, int]:
+        """Return how many claims each remedy alone would settle, as far as any does."""
+        found = Counter(REMEDIES[next(iter(one))] for one in map(_kinds, self.claims) if len({REMEDIES[kind] for kind in one}) == 1)
+        return {remedy: found[remedy] for remedy in Remedy if found[remedy]}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KnownOutcome:
+    """What is on record of a claim that may no longer stand."""
+
+    claim: ClaimSummary
+    verdict: ReadingVerdict | None
+    """The outcome that counts; None without one."""
+    estimates: tuple[SpecEstimate, ...] = ()
+    """What that rests on; empty without numbers."""
+
+
+def find_stale(view: View, *, model: ModelRef | None = None, card: str | None = None) -> StaleClaims:
+    """Return the claims that are stale or may be: about *model* alone, or of the card *card* alone, where these are given.
+
+    First the claims whose outcome people rely on (supported, narrowed), then those with another outcome, then unaudited ones; among
+    these published before others, confirmed before potential, more causes before fewer, then in log order.
+    """
+    found = [one for one in view.list_stale(model=model) if card is None or _is_of(one, card)]
+    return StaleClaims(claims=tuple(sorted(found, key=_weigh)))
+
+
+def find_so_far(view: View, claims: Sequence[ClaimSummary]) -> list[KnownOutcome]:
+    """Return what is on record of each of *claims*, in their order."""
+    dossiers = view.dossiers([one.claim for one in claims])
+    return [_read_so_far(one, dossier) for one, dossier in zip(claims, dossiers, strict=True)]
+
+
+def count_classes(view: View, claims: Iterable[ClaimSummary]) -> dict[str, int]:
+    """Return how many of *claims* are of each property class, most first; `sealed` for a property that cannot be read."""
+    counted = Counter(one.property for one in claims)
+    classes: Counter[str] = Counter()
+    for reference, number in counted.items():
+        body = view.find_opened(reference)
+        classes[body.class_.value if isinstance(body, PropertySpec) else "sealed"] += number
+    return dict(classes.most_common())
+
+
+def count_cards(claims: Iterable[ClaimSummary]) -> dict[str, int]:
+    """Return how many of *claims* quote each card, `CRD-…`, most first; `none` for claims that are known from elsewhere."""
+    return dict(Counter(one.card.partition("@")[0] if one.card else "none" for one in claims).most_common())
+
+
+@dataclass(slots=True)
+class RemedyPlanner:
+    """Says for the causes of claims what settles them; lineage and sightings are read once."""
+
+    view: View
+    _fates: dict[str, dict[str, MatchResult]] = field(default_factory=dict)
+    _locked: frozenset[str] | None = None
+
+    def find(self, claim: ClaimSummary) -> tuple[RemedyStep, ...]:
+        """Return what to do about each cause of *claim*, in their order."""
+        return tuple(
+            RemedyStep(cause=cause, remedy=REMEDIES[cause.kind], commands=self._find_commands(claim, cause))
+            for cause in claim.status.causes
+        )
+
+    def _find_commands(self, claim: ClaimSummary, cause: StaleCause) -> tuple[str, ...]:
+        match cause.kind:
+            case CauseKind.SUCCESSOR:
+                return tuple(
+                    f'caveat claim carry {claim.claim} --to {write_model(one)} --why "…"' for one in self._find_targets(claim, cause)
+                )
+            case CauseKind.CARD:
+                return self._find_card_commands(claim, cause)
+            case CauseKind.DEPRECATION:
+                return _decide(claim, cause)
+            case CauseKind.SPEC:
+                return (_AUDIT_NEW.format(claim.claim),)
+            case CauseKind.METHOD | CauseKind.CONTESTATION | CauseKind.EXPIRY | CauseKind.REVISION:
+                return ((_AUDIT_RENEW if self._is_locked(claim) else _AUDIT_NEW).format(claim.claim),)
+
+    def _is_locked(self, claim: ClaimSummary) -> bool:
+        """Whether there is a locked plan that could be carried out again."""
+        if self._locked is None:
+            self._locked = self.view.list_locked_claims()
+        return claim.claim in self._locked
+
+    def _find_targets(self, claim: ClaimSummary, cause: StaleCause) -> tuple[ModelRef, ...]:
+        """Return the newest versions that come from the one that *cause* names; of a lineage that branches, those on its branch."""
+        lineage = self.view.lineage()
+        named = next((one for one in lineage.successors(claim.model) if str(one) == cause.what), None)
+        newest = lineage.newest(claim.model)
+        return tuple(one for one in newest if named is None or one == named or lineage.find_path(named, one)) or newest
+
+    def _find_card_commands(self, claim: ClaimSummary, cause: StaleCause) -> tuple[str, ...]:
+        card = cause.what.partition("@")[0]
+        match self._find_fate(claim, cause.what):
+            case MatchResult.REWORDED:
+                return (f"caveat claim reword {claim.claim}",)
+            case MatchResult.GONE:
+                return (f'caveat claim withdraw {claim.claim} --reason "…"', f'caveat claim reword {claim.claim} --quote "…"')
+            case None if self._has_passage(claim):
+                return (f"caveat card diff {card} --record",)
+            case _:
+                return _decide(claim, cause)
+
+    def _has_passage(self, claim: ClaimSummary) -> bool:
+        """Whether the claim quotes its card, so that its passage can be looked up in a newer revision."""
+        found = self.view.find_claim(claim.claim) if claim.quote is not None else None
+        return found is not None and found.payload.anchor is not None
+
+    def _find_fate(self, claim: ClaimSummary, card: str) -> MatchResult | None:
+        if card not in self._fates:
+            self._fates[card] = {one.payload.claim: one.payload.fate for one in self.view.list_sightings(card=card)}
+        return self._fates[card].get(f"{claim.claim}@{claim.revision}")
+
+
+def _decide(claim: ClaimSummary, cause: StaleCause) -> tuple[str, ...]:
+    return tuple(f'caveat claim {verb} {claim.claim} --cause {cause.kind.value} --why "…"' for verb in ("dismiss", "confirm"))
+
+
+def _kinds(claim: ClaimSummary) -> set[CauseKind]:
+    return {one.kind for one in claim.status.causes}
+
+
+def _is_of(claim: ClaimSummary, card: str) -> bool:
+    return claim.card is not None and card in (claim.card, claim.card.partition("@")[0])
+
+
+def _weigh(claim: ClaimSummary) -> tuple[int, bool, bool, int, int]:
+    status = claim.status
+    is_published, is_confirmed = status.lifecycle is Lifecycle.PUBLISHED, status.staleness is Staleness.STALE
+    return _WEIGHT[status.restriction], not is_published, not is_confirmed, -len(status.causes), claim.seq
+
+
+def _read_so_far(claim: ClaimSummary, dossier: Dossier) -> KnownOutcome:
+    file, outcome = find_leading(dossier) if dossier.revisions else (None, None)
+    if file is None or outcome is None:
+        return KnownOutcome(claim=claim, verdict=None)
+    said = outcome.payload
+    by_entry = {one.entry.seq: one.payload.estimate for one in file.results}
+    estimate = said.estimate if said.result is None else by_entry.get(said.result)
+    return KnownOutcome(claim=claim, verdict=said.classification.primary, estimates=estimate.specs if estimate else ())
+
+
+# What people decide of changes that claims may not have survived.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NamedCause:
+    """Causes as a person names them."""
+
+    kind: CauseKind
+    what: str | None = None
+    """None means: all of the kind."""
+
+    def __str__(self) -> str:
+        return self.kind.value if self.what is None else f"{self.kind.value}:{self.what}"
+
+
+def review_claim(
+    writer: Writer, claim: str, verdict: StalenessVerdict, *, why: str, causes: Sequence[NamedCause] | None = None
+) -> Recorded[StalenessReview] | None:
+    """Record a person's decision on causes for the current revision of *claim*, `CLM-…`, to be stale; None where it is on record.
+
+    Args:
+        why: what the decision rests on.
+        causes: those that are decided; None means all that the claim has.
+
+    Raises:
+        InputError: no such claim, or it has no text; `nothing-to-review`, it has no cause; `cause-unknown`, it has none that is called so;
+            *why* is blank.
+    """
+    return review_claims(writer, [claim], verdict, why=why, causes=causes)[0]
+
+
+def review_claims(
+    writer: Writer, claims: Iterable[str], verdict: StalenessVerdict, *, why: str, causes: Sequence[NamedCause] | None = None
+) -> list[Recorded[StalenessReview] | None]:
+    """Record a decision on each of *claims*, as `review_claim` does; all or none.
+
+    Raises:
+        CaveatError: as `review_claim`, with the faults of all claims.
+    """
+    names = list(dict.fromkeys(claims))
+    there = writer.find_causes(names)
+    built: list[StalenessReview | None] = []
+    faults: list[Fault] = []
+    for claim in names:
+        try:
+            built.append(_build_review(writer, claim, there.get(claim, ()), verdict, why=why, causes=causes))
+        except (InputError, NotFoundError) as error:
+            faults += error.faults
+    if faults:
+        raise InputError(faults)
+    entries = iter(writer.append_many([said for said in built if said is not None]))
+    return [None if said is None else Recorded(entry=next(entries), payload=said) for said in built]
+
+
+def name_cause(cause: StaleCause | ReviewedCause) -> str:
+    """Return what `--cause` takes for *cause*."""
+    return f"{cause.kind.value}:{cause.what}"
+
+
+def _build_review(
+    view: View, claim: str, there: Iterable[StaleCause], verdict: StalenessVerdict, *, why: str, causes: Sequence[NamedCause] | None
+) -> StalenessReview | None:
+    """Return what is to be recorded of *claim*, whose causes are *there*; None where it is on record."""
+    head = get_head(view, claim).payload
+    if not why.strip():
+        raise InputError(Fault(code="why-missing", where=head.reference, found="a decision needs its reason", advice='--why "…"'))
+    decided = _find_decided(there, view.list_reviews(head.reference))
+    if causes is None:
+        chosen = [one for one, said in decided.items() if said is not StalenessVerdict.DISMISSED]
+    else:
+        chosen = _choose(head.reference, decided, causes)
+    pending = tuple(one for one in chosen if decided[one] is not verdict)
+    if pending:
+        return StalenessReview(claim=head.reference, verdict=verdict, causes=pending, why=why.strip())
+    if not chosen and verdict not in decided.values():
+        found, advice = "nothing is on record that it may not have survived", f"caveat claim show {head.claim}"
+        raise InputError(Fault(code="nothing-to-review", where=head.reference, found=found, advice=advice))
+    return None
+
+
+def _find_decided(
+    causes: Iterable[StaleCause], reviews: Iterable[Recorded[StalenessReview]]
+) -> dict[ReviewedCause, StalenessVerdict | None]:
+    """Return the last decision on each of *causes*; None without one after the entry that recorded the cause."""
+    last = {cause: one for one in reviews for cause in one.payload.causes}
+    found: dict[ReviewedCause, StalenessVerdict | None] = {}
+    for one in causes:
+        cause = ReviewedCause(kind=one.kind, what=one.what)
+        said = last.get(cause)
+        found[cause] = said.payload.verdict if said is not None and said.entry.seq > one.entry else None
+    return found
+
+
+def _choose(claim: str, there: Collection[ReviewedCause], named: Sequence[NamedCause]) -> list[ReviewedCause]:
+    """Return those of *there* that are *named*; raises InputError with every name that is none of them."""
+    chosen: dict[ReviewedCause, None] = {}
+    faults = []
+    for one in named:
+        found = [cause for cause in there if cause.kind is one.kind and one.what in (None, cause.what)]
+        chosen |= dict.fromkeys(found)
+        if not found:
+            known = "; ".join(map(name_cause, there)) or "none"
+            faults.append(Fault(code="cause-unknown", where=claim, found=f"{one} is no cause of it", advice=f"its causes: {known}"))
+    if faults:
+        raise InputError(faults)
+    return list(chosen)
